@@ -1,0 +1,66 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Content, ContentPart, Usage } from '../../src/contracts/index.ts';
+import type { Model, ModelRequest, ModelResponse } from '../../src/runtime/model.ts';
+import type { Move } from './offline/next-move.ts';
+import { nextMove } from './offline/next-move.ts';
+
+export interface OfflineModelOptions {
+  /** Milliseconds between words when streaming; default 0, no wait at all. */
+  delayMs?: number;
+}
+
+const NAME = 'offline-rules';
+
+/**
+ * A stand-in for a language model that needs no network and no key. It understands the requests that
+ * `offline/rules.ts` lists and says so when it is asked for anything else. The same history always gets the same
+ * answer.
+ */
+export function offlineModel({ delayMs = 0 }: OfflineModelOptions = {}): Model {
+  return {
+    name: NAME,
+    async *generate(request, { stream, signal }) {
+      signal.throwIfAborted();
+      const final = finalResponse(request, nextMove(request));
+      const [part] = final.content?.parts ?? [];
+      if (stream && part?.type === 'text') {
+        for (const word of part.text.match(/\s*\S+(?:\s+$)?|^\s+$/g) ?? []) {
+          if (delayMs > 0) await wait(delayMs, undefined, { signal });
+          signal.throwIfAborted();
+          yield { partial: true, content: { role: 'model', parts: [{ type: 'text', text: word }] } };
+        }
+      }
+      signal.throwIfAborted();
+      yield final;
+    },
+  };
+}
+
+function finalResponse(request: ModelRequest, move: Move): ModelResponse {
+  const parts: ContentPart[] =
+    'calls' in move
+      ? move.calls.map((call, index) => ({ type: 'function_call', id: `offline-${index + 1}`, ...call }))
+      : [{ type: 'text', text: move.text }];
+  const content: Content = { role: 'model', parts };
+  return {
+    content,
+    finishReason: 'calls' in move ? 'tool_calls' : 'stop',
+    turnComplete: true,
+    model: NAME,
+    usage: usageOf(request, content),
+  };
+}
+
+/** Words, as a rough stand-in for tokens. */
+function usageOf({ systemInstruction, contents }: ModelRequest, answer: Content): Usage {
+  const asked = contents.reduce((sum, content) => sum + wordsIn(content), countWords(systemInstruction));
+  return { inputTokens: asked, outputTokens: wordsIn(answer) };
+}
+
+function wordsIn({ parts }: Content): number {
+  return parts.reduce((sum, part) => sum + countWords(part.type === 'text' ? part.text : JSON.stringify(part)), 0);
+}
+
+function countWords(text: string): number {
+  return text.match(/\S+/g)?.length ?? 0;
+}

@@ -1,0 +1,336 @@
+import type {
+  AbortTarget,
+  AgentDescriptor,
+  AgentEvent,
+  AgentSession,
+  AgentStream,
+  ExecutionOptions,
+  PendingRequest,
+  RequestAnswer,
+  SessionInput,
+  SessionUpdate,
+  Settlement,
+  SteerData,
+  StreamEndEvent,
+} from '../../contracts/index.ts';
+import { CoxswainError, copyJson, isCoxswainError } from '../../contracts/index.ts';
+import { ensureValidator } from '../../gate/index.ts';
+import type { CallState, Engine, InvocationResult, LiveSession, TurnLimits } from '../../runtime/index.ts';
+import {
+  abandoned,
+  answerEvent,
+  createEvent,
+  failureOf,
+  Invocation,
+  newId,
+  pendingRequests,
+  responseEvent,
+  settlementOf,
+  strictest,
+} from '../../runtime/index.ts';
+import { asAgentStream, checkContent, isoTime, normaliseInput, pipe, StreamQueue } from '../../session/index.ts';
+import { readEvents } from './read-events.ts';
+import { StreamSink } from './sink.ts';
+import { endData } from './stream-end.ts';
+import { checkUpdate } from './update.ts';
+
+export const INTERFACE_VERSION = '1.0';
+
+export interface AdkSessionOptions {
+  live: LiveSession;
+  engine: Engine;
+  descriptor: AgentDescriptor;
+  /** Checks arguments that a person edited. */
+  validateArgs?: (call: CallState, args: Record<string, unknown>) => string | undefined;
+}
+
+/** The runtime behind the AgentSession contract. */
+export class AdkSession implements AgentSession {
+  readonly descriptor: AgentDescriptor;
+  readonly live: LiveSession;
+  readonly #engine: Engine;
+  readonly #validateArgs: AdkSessionOptions['validateArgs'];
+  #running: { invocation: Invocation; ended: Promise<unknown> } | undefined;
+  #initialized = false;
+  #closed = false;
+
+  constructor(options: AdkSessionOptions) {
+    this.live = options.live;
+    this.descriptor = options.descriptor;
+    this.#engine = options.engine;
+    this.#validateArgs = options.validateArgs;
+  }
+
+  get id(): string {
+    return this.live.key.id;
+  }
+
+  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
+    const streamId = options.streamId ?? newId();
+    const queue: StreamQueue<AgentEvent> = new StreamQueue(
+      async (out) => {
+        const end = await this[pipe](normaliseInput(input), { ...options, streamId }, out);
+        out.push(end);
+      },
+      () => this.abort({ reason: 'the consumer left' }),
+    );
+    return asAgentStream(queue, streamId, (reason) => this.abort(reason === undefined ? {} : { reason }));
+  }
+
+  async [pipe](
+    inputs: readonly SessionInput[],
+    options: ExecutionOptions & { excludeTools?: readonly string[] },
+    queue: StreamQueue<AgentEvent>,
+  ): Promise<StreamEndEvent> {
+    this.#assertOpen();
+    if (this.#running) throw busy(this.id);
+    const streamId = options.streamId ?? newId();
+    let accepted = false;
+    const sink = new StreamSink(queue, {
+      sessionId: this.id,
+      streamId,
+      streaming: options.streaming ?? true,
+      accepted: () => {
+        accepted = true;
+        this.#initialize(queue, streamId);
+      },
+    });
+    const { limits } = options;
+    const engine: Engine = limits
+      ? { ...this.#engine, limits: strictest(this.#engine.limits, limits as TurnLimits) }
+      : this.#engine;
+    const invocation = new Invocation(this.live, engine, { ...options, streamId }, sink);
+    const run = invocation.run(inputs);
+    const running = { invocation, ended: run.catch(() => {}) };
+    this.#running = running;
+    try {
+      const result = await run;
+      return this.#streamEnd(streamId, result, options.hostToolExecution ?? false);
+    } catch (error) {
+      if (!accepted) throw error;
+      return this.#lost(queue, streamId, error);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+    this.#assertOpen();
+    const given = copyJson(answer, 'answer');
+    const { fold } = this.live;
+    const known = settlementOf(fold, requestId);
+    if (known) return known;
+    const call = fold.callOf(requestId);
+    const args = given.kind === 'approve' ? given.args : undefined;
+    if (args) await ensureValidator();
+    const fault = call && args ? this.#validateArgs?.(call, args) : undefined;
+    if (fault !== undefined) {
+      throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', `the edited arguments do not fit: ${fault}`);
+    }
+    const running = this.#running?.invocation;
+    const event = answerEvent(fold, requestId, given, {
+      streamId: running?.streamId ?? '',
+      invocationId: running?.invocationId ?? '',
+      starts: false,
+    });
+    if (running?.running.has(call?.id ?? '')) {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_WRONG_ANSWER',
+        `call ${requestId} is running here; abort it first`,
+      );
+    }
+    const stored = this.live.append([event]);
+    if (running && !running.closing) running.reserve(stored);
+    try {
+      await stored;
+    } catch (error) {
+      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
+      // Somebody else was first: in this process or in another.
+      await this.live.catchUp();
+      return settlementOf(fold, requestId) ?? { status: 'already_settled' };
+    }
+    const waits = (given as { quorum?: unknown }).quorum !== undefined;
+    return { status: waits ? 'waiting_quorum' : 'settled', ...(given.by ? { by: given.by.id } : {}) };
+  }
+
+  async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
+    this.#assertOpen();
+    const parts = checkContent(copyJson(data.content, 'steer'));
+    const running = this.#running?.invocation;
+    const reaches = running !== undefined && !running.closing && !running.signal.aborted;
+    const event = createEvent({
+      turnId: this.live.fold.turn?.id ?? '',
+      streamId: running?.streamId ?? '',
+      invocationId: running?.invocationId ?? '',
+      author: 'user',
+      content: { role: 'user', parts },
+      actions: { steer: true },
+    });
+    const stored = this.live.append([event]);
+    if (reaches) running.reserve(stored);
+    await stored;
+    return { steerId: event.id, disposition: reaches ? 'current_turn' : 'next_turn' };
+  }
+
+  async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
+    this.#assertOpen();
+    const update = checkUpdate(config);
+    const running = this.#running?.invocation;
+    const stored = this.live.append([
+      createEvent({
+        turnId: this.live.fold.turn?.id ?? '',
+        streamId: running?.streamId ?? '',
+        author: 'user',
+        actions: { config: update },
+      }),
+    ]);
+    if (running && !running.closing) running.reserve(stored);
+    await stored;
+    return { effective: 'next_step' };
+  }
+
+  async abort(target: AbortTarget & { cause?: unknown } = {}): Promise<void> {
+    const reason = target.reason ?? 'aborted';
+    if (target.requestId !== undefined) return this.#abortCall(target.requestId, reason);
+    const running = this.#running;
+    if (target.threadId !== undefined) {
+      running?.invocation.abortBranch(target.threadId, new CoxswainError('ABORTED', 'E_ABORTED', reason));
+      return;
+    }
+    if (running) {
+      running.invocation.abort(target.cause ?? reason);
+      await running.ended;
+      return;
+    }
+    if (this.#closed || this.live.fold.open.size === 0) return;
+    await this.#abortIdle(reason);
+  }
+
+  events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
+    return readEvents(this.live, options);
+  }
+
+  async pending(): Promise<PendingRequest[]> {
+    await this.live.catchUp();
+    return this.#pending();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    const running = this.#running;
+    if (running) {
+      running.invocation.abort('the session was closed');
+      await running.ended;
+    }
+    this.#closed = true;
+  }
+
+  #pending(): PendingRequest[] {
+    return pendingRequests(this.live.fold, this.live.key, (call) => this.#agentPath(call));
+  }
+
+  #agentPath(call: CallState): string[] {
+    const agent = this.#engine.tree.find(call.author);
+    return agent ? this.#engine.tree.pathOf(agent) : [this.#engine.tree.root.name, call.author];
+  }
+
+  #initialize(queue: StreamQueue<AgentEvent>, streamId: string): void {
+    if (this.#initialized) return;
+    this.#initialized = true;
+    queue.push({
+      id: newId(),
+      type: 'initialize',
+      timestamp: isoTime(),
+      sessionId: this.id,
+      streamId,
+      agentId: this.descriptor.name,
+      interfaceVersion: INTERFACE_VERSION,
+    });
+  }
+
+  #streamEnd(streamId: string, result: InvocationResult, hostRuns: boolean): StreamEndEvent {
+    const { fold, key } = this.live;
+    const { reason, data } = endData(fold, result, this.#pending(), hostRuns);
+    const stored = result.end;
+    return {
+      id: stored ? `${stored.id}:0` : newId(),
+      type: 'stream_end',
+      timestamp: isoTime(stored?.timestamp),
+      sessionId: key.id,
+      streamId,
+      ...(fold.turn ? { turnId: fold.turn.id } : {}),
+      ...(stored ? { seq: stored.seq, cursor: `${stored.seq}.0` } : {}),
+      agentId: fold.occupant ?? this.descriptor.name,
+      source: 'agent',
+      reason,
+      data,
+    };
+  }
+
+  /** The log cannot be written any more: what was accepted still gets its end. */
+  #lost(queue: StreamQueue<AgentEvent>, streamId: string, thrown: unknown): StreamEndEvent {
+    const { status, code, message, retryable } = failureOf(thrown);
+    const base = { timestamp: isoTime(), sessionId: this.id, streamId };
+    queue.push({ ...base, id: newId(), type: 'error', status, code, message, fatal: true, retryable });
+    return { ...base, id: newId(), type: 'stream_end', reason: 'failed', data: { pending: this.#pending() } };
+  }
+
+  async #abortCall(requestId: string, reason: string): Promise<void> {
+    const call = this.live.fold.callOf(requestId);
+    if (!call || call.settled) return;
+    const running = this.#running?.invocation;
+    const handler = running?.running.get(call.id);
+    if (handler) {
+      handler.cancel(new CoxswainError('ABORTED', 'E_ABORTED', reason));
+      return;
+    }
+    const origin = { streamId: running?.streamId ?? '', invocationId: running?.invocationId ?? '' };
+    const stored = this.live.append([responseEvent(call, abandoned(call, reason), origin)]);
+    if (running && !running.closing) running.reserve(stored);
+    await stored;
+  }
+
+  /** Nothing runs, but something is open: it is settled and the turn ends. */
+  async #abortIdle(reason: string): Promise<void> {
+    const lease = await this.live.service.acquire(this.live.key);
+    try {
+      await this.live.catchUp();
+      const { fold } = this.live;
+      if (fold.open.size === 0) return;
+      const origin = { streamId: '', invocationId: '' };
+      const events = [...fold.open.values()]
+        .reverse()
+        .map((call) => responseEvent(call, abandoned(call, reason), origin));
+      if (fold.turn && fold.turn.ended === undefined) {
+        const author = fold.occupant ?? this.descriptor.name;
+        events.push(createEvent({ turnId: fold.turn.id, author, actions: { end: { reason: 'aborted' } } }));
+      }
+      await this.live.commit(events, lease.epoch);
+      this.live.held.clear();
+    } finally {
+      await lease.release();
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_SESSION_CLOSED',
+        `session ${this.id} was closed; open it again`,
+      );
+    }
+  }
+}
+
+function busy(id: string): CoxswainError {
+  return new CoxswainError(
+    'ABORTED',
+    'E_SESSION_BUSY',
+    `session ${id} has a live stream; wait for its end or abort it`,
+    {
+      retryable: true,
+    },
+  );
+}

@@ -1,0 +1,56 @@
+import type { AgentConstraints, AgentDescriptor, Capability, CompositionConfig } from '../../contracts/index.ts';
+import type { Agent } from '../../runtime/index.ts';
+import { isHostRun, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent } from '../../runtime/index.ts';
+
+export interface DescribeOptions {
+  version?: string;
+  constraints?: AgentConstraints;
+  metadata?: Record<string, unknown>;
+}
+
+/** What an agent is, for a host. Instruction, model, callbacks and output key stay inside. */
+export function describeAgent(agent: Agent, options: DescribeOptions = {}): AgentDescriptor {
+  const llm = agent instanceof LlmAgent ? agent : undefined;
+  const composition = compositionOf(agent);
+  const own = [...(llm?.tools.values() ?? [])];
+  const constraints = { ...options.constraints, ...transferConstraints(llm) };
+  const metadata = { ...options.metadata, ...(options.version === undefined ? {} : { version: options.version }) };
+  return {
+    name: agent.name,
+    description: agent.description,
+    executor: 'adk',
+    ...(llm?.inputSchema ? { inputSchema: llm.inputSchema } : {}),
+    ...(llm?.outputSchema ? { outputSchema: llm.outputSchema } : {}),
+    capabilities: capabilitiesOf(agent),
+    ownTools: own.filter((tool) => !isHostRun(tool)).map((tool) => tool.descriptor),
+    requiredTools: own.filter(isHostRun).map((tool) => tool.descriptor.name),
+    subAgents: agent.subAgents.map((child) => describeAgent(child)),
+    ...(composition ? { composition } : {}),
+    ...(Object.keys(constraints).length > 0 ? { constraints } : {}),
+    ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+  };
+}
+
+const sessionCapabilities: readonly Capability[] = ['steer', 'update', 'resume', 'fork'];
+
+function capabilitiesOf(agent: Agent): Capability[] {
+  if (agent instanceof LlmAgent) return ['elicitation', 'streaming', 'host_tool_execution', ...sessionCapabilities];
+  if (compositionOf(agent)) return ['composition', ...sessionCapabilities];
+  return [...sessionCapabilities];
+}
+
+function compositionOf(agent: Agent): CompositionConfig | undefined {
+  const children = agent.subAgents.map((child) => child.name);
+  if (agent instanceof SequentialAgent) return { pattern: 'sequential', children };
+  if (agent instanceof ParallelAgent) return { pattern: 'parallel', children };
+  if (agent instanceof LoopAgent) return { pattern: 'loop', children, maxIterations: agent.maxIterations };
+  if (agent instanceof LlmAgent && children.length > 0) return { pattern: 'transfer', children };
+  return undefined;
+}
+
+function transferConstraints(agent: LlmAgent | undefined): AgentConstraints {
+  const meta: Record<string, unknown> = {};
+  if (agent?.disallowTransferToParent) meta.disallowTransferToParent = true;
+  if (agent?.disallowTransferToPeers) meta.disallowTransferToPeers = true;
+  return Object.keys(meta).length > 0 ? { _meta: meta } : {};
+}

@@ -1,0 +1,217 @@
+import type {
+  AgentEvent,
+  ContentPart,
+  ElicitationRequestEvent,
+  FunctionCallPart,
+  FunctionResponsePart,
+  ToolAnnotations,
+} from '../../contracts/index.ts';
+import { fromResponse } from '../../gate/index.ts';
+import type { Ask, Event } from '../../runtime/index.ts';
+import { isoTime } from '../../session/index.ts';
+
+/** Resume point after the n-th AgentEvent of a stored event: a fan-out group is never cut. */
+export function cursorOf(seq: number, n: number): string {
+  return `${seq}.${n}`;
+}
+
+/** `undefined` for a text that is no cursor. */
+export function parseCursor(cursor: string): { seq: number; n: number } | undefined {
+  const match = /^(\d{1,15})\.(\d{1,6})$/.exec(cursor);
+  return match ? { seq: Number(match[1]), n: Number(match[2]) } : undefined;
+}
+
+type Body = Record<string, unknown> & { type: string };
+
+/**
+ * What a host sees of one stored event. Pure, and in a fixed order: session_update, message, tool_request…,
+ * tool_update…, tool_response…, elicitation_request…, elicitation_response…, usage, custom…, error. The end of a
+ * turn is the stream's to tell: {@link projectEnd}.
+ */
+export function project(sessionId: string, event: Event): AgentEvent[] {
+  const bodies: Body[] = [];
+  sessionUpdate(event, bodies);
+  if (event.content && !event.actions.steer) {
+    message(event, bodies);
+    for (const part of event.content.parts) if (part.type === 'function_call') bodies.push(toolRequest(part));
+  } else if (event.actions.steer) {
+    message(event, bodies);
+  }
+  calls(event, bodies);
+  for (const part of event.content?.parts ?? []) {
+    if (part.type === 'function_response') bodies.push(toolResponse(part, event));
+  }
+  for (const ask of event.actions.asks ?? []) bodies.push(elicitation(ask));
+  for (const [requestId, answer] of Object.entries(event.actions.answers ?? {})) {
+    // One of several votes is no answer yet.
+    if (answer.quorum) bodies.push({ type: 'custom', kind: 'ext:approval_vote', data: { requestId, by: answer.by } });
+    else {
+      const { action, by, reason, content } = answer;
+      bodies.push({ type: 'elicitation_response', requestId, action, ...defined({ by, reason, content }) });
+    }
+  }
+  if (event.usage) bodies.push({ type: 'usage', ...defined({ model: event.model }), ...event.usage });
+  customs(event, bodies);
+  if (event.errorCode !== undefined) bodies.push(error(event));
+  return bodies.map((body, n) => ({ ...base(sessionId, event, n), ...body }) as AgentEvent);
+}
+
+/** A turn's stored end, as it was shown at the end of its stream. */
+export function projectEnd(sessionId: string, event: Event, n: number, data: Record<string, unknown>): AgentEvent {
+  return {
+    ...base(sessionId, event, n),
+    type: 'stream_end',
+    reason: event.actions.end?.reason ?? 'completed',
+    data,
+  } as AgentEvent;
+}
+
+function base(sessionId: string, event: Event, n: number): Record<string, unknown> {
+  const threadId = event.iso ?? event.branch;
+  return {
+    id: `${event.id}:${n}`,
+    timestamp: isoTime(event.timestamp),
+    sessionId,
+    streamId: event.streamId,
+    ...(event.turnId === '' ? {} : { turnId: event.turnId }),
+    seq: event.seq,
+    cursor: cursorOf(event.seq, n),
+    agentId: event.author,
+    ...(threadId === undefined ? {} : { threadId }),
+    source: event.author === 'user' ? 'user' : 'agent',
+    ...(event.actions.skipSummarization ? { _meta: { skipSummarization: true } } : {}),
+  };
+}
+
+function sessionUpdate(event: Event, bodies: Body[]): void {
+  const { stateDelta, config } = event.actions;
+  // An agent run as a tool keeps its state to itself until it is done.
+  const delta = event.iso === undefined && Object.keys(stateDelta).length > 0 ? { stateDelta } : {};
+  if (!config && !('stateDelta' in delta)) return;
+  const { tools: _, permissionMode, ...shown } = config ?? {};
+  bodies.push({
+    type: 'session_update',
+    ...shown,
+    ...(permissionMode === undefined ? {} : { config: { ...(shown.config as object), permissionMode } }),
+    ...delta,
+  });
+}
+
+const notWords = new Set(['function_call', 'function_response']);
+
+function message(event: Event, bodies: Body[]): void {
+  const words = (event.content?.parts ?? []).filter((part) => !notWords.has(part.type));
+  const replaces = event.customMetadata?.replaces;
+  if (words.length === 0 && replaces === undefined) return;
+  const role = event.author !== 'user' ? 'agent' : event.customMetadata?.role === 'developer' ? 'developer' : 'user';
+  bodies.push({
+    type: 'message',
+    role,
+    content: words as ContentPart[],
+    ...(event.interrupted ? { interrupted: true } : {}),
+    _meta: {
+      messageId: event.id,
+      ...(replaces === undefined ? {} : { replaces }),
+      ...(event.actions.steer ? { steer: true } : {}),
+      ...(event.actions.skipSummarization ? { skipSummarization: true } : {}),
+    },
+  });
+}
+
+function toolRequest(part: FunctionCallPart): Body {
+  const tool = part._meta?.tool as { kind?: string; annotations?: ToolAnnotations } | undefined;
+  const rawArgs = part._meta?.rawArgs;
+  return {
+    type: 'tool_request',
+    requestId: part.id,
+    name: part.name,
+    args: part.args,
+    ...defined({ kind: tool?.kind }),
+    handledBy: part._meta?.handledBy === 'host' ? 'host' : 'agent',
+    ...defined({ annotations: tool?.annotations }),
+    ...(rawArgs === undefined ? {} : { _meta: { rawArgs } }),
+  };
+}
+
+function calls(event: Event, bodies: Body[]): void {
+  const { started, decisions, interim } = event.actions;
+  for (const requestId of started ?? []) {
+    bodies.push({ type: 'tool_update', requestId, status: 'started', ...defined({ by: decisions?.[requestId]?.by }) });
+  }
+  for (const [requestId, response] of Object.entries(interim ?? {})) {
+    const content = fromResponse({ type: 'function_response', id: requestId, name: '', response }).content;
+    bodies.push({ type: 'tool_update', requestId, status: 'pending', content });
+  }
+}
+
+function toolResponse(part: FunctionResponsePart, event: Event): Body {
+  const { content, structuredContent, display, isError, errorType } = fromResponse(part);
+  return {
+    type: 'tool_response',
+    requestId: part.id,
+    name: part.name,
+    content,
+    ...defined({ structuredContent, display, isError, errorType }),
+    ...(event.actions.skipSummarization ? { _meta: { skipSummarization: true } } : {}),
+  };
+}
+
+/** A stored question as an event. */
+export function elicitation(
+  ask: Ask,
+): Omit<ElicitationRequestEvent, 'id' | 'timestamp' | 'sessionId' | 'streamId'> & Body {
+  const { requestId, callId, kind, message: text, context, requestedSchema, expiresAt } = ask;
+  return {
+    type: 'elicitation_request',
+    requestId,
+    callId,
+    kind,
+    message: text,
+    ...(context ? { context } : {}),
+    ...(requestedSchema ? { requestedSchema } : {}),
+    ...(expiresAt === undefined ? {} : { expiresAt: isoTime(expiresAt) }),
+  };
+}
+
+function customs(event: Event, bodies: Body[]): void {
+  const { decisions, artifactDelta, delivered, transferToAgent } = event.actions;
+  for (const [callId, decision] of Object.entries(decisions ?? {})) {
+    bodies.push({ type: 'custom', kind: 'policy_decision', data: { callId, ...decision } });
+  }
+  if (Object.keys(artifactDelta).length > 0)
+    bodies.push({ type: 'custom', kind: 'artifact_delta', data: artifactDelta });
+  if (delivered) bodies.push({ type: 'custom', kind: 'steer_applied', data: { steerIds: delivered } });
+  const response = event.content?.parts.find((part) => part.type === 'function_response');
+  if (transferToAgent !== undefined && response?.type === 'function_response') {
+    const data = { from: event.author, to: transferToAgent, requestId: response.id };
+    bodies.push({ type: 'custom', kind: 'agent_transfer', data });
+  }
+  const metadata = ownMetadata(event);
+  if (metadata) bodies.push({ type: 'custom', kind: 'metadata', data: metadata });
+}
+
+const internalMetadata = new Set(['replaces', 'role', 'settledBy', 'step', 'value']);
+
+function ownMetadata(event: Event): Record<string, unknown> | undefined {
+  const entries = Object.entries(event.customMetadata ?? {}).filter(([key]) => !internalMetadata.has(key));
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+}
+
+function error(event: Event): Body {
+  return {
+    type: 'error',
+    status: event.error?.status ?? 'INTERNAL',
+    code: event.errorCode,
+    message: event.errorMessage ?? '',
+    fatal: event.error?.fatal ?? true,
+    retryable: event.error?.retryable ?? false,
+    ...defined({ details: event.error?.details }),
+  };
+}
+
+/** Without the members that are undefined. */
+function defined<T extends Record<string, unknown>>(value: T): Partial<T> {
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) if (value[key] !== undefined) result[key] = value[key];
+  return result as Partial<T>;
+}

@@ -1,0 +1,81 @@
+import type { AgentEvent } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import type { Event, LiveSession } from '../../runtime/index.ts';
+import { StreamQueue } from '../../session/index.ts';
+import { parseCursor, project, projectEnd } from './project.ts';
+
+/**
+ * Durable events after a cursor, oldest first; with `live`, then those that are stored from now on.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` (at the first next) for a cursor that is none
+ */
+export function readEvents(
+  live: LiveSession,
+  options: { after?: string; limit?: number; live?: boolean },
+): AsyncIterable<AgentEvent> {
+  return options.live ? follow(live, options) : replay(live, options);
+}
+
+async function* replay(live: LiveSession, options: { after?: string; limit?: number }): AsyncGenerator<AgentEvent> {
+  const after = startOf(options.after);
+  await live.catchUp();
+  const newest = live.fold.at;
+  let left = options.limit ?? Number.POSITIVE_INFINITY;
+  for (const event of live.log.slice(Math.max(0, after.seq - 1))) {
+    if (event.seq > newest) return;
+    for (const item of rest(live, event, after)) {
+      if (left-- <= 0) return;
+      yield item;
+    }
+  }
+}
+
+function follow(live: LiveSession, options: { after?: string; limit?: number }): AsyncIterable<AgentEvent> {
+  let stop = () => {};
+  let ended: () => void = () => {};
+  const over = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  return new StreamQueue<AgentEvent>(
+    async (out) => {
+      const after = startOf(options.after);
+      await live.catchUp();
+      let left = options.limit ?? Number.POSITIVE_INFINITY;
+      const show = (event: Event) => {
+        for (const item of rest(live, event, after)) {
+          if (left-- > 0) out.push(item);
+          if (left <= 0) ended();
+        }
+      };
+      // No await between the last stored event and the first live one: nothing falls in between.
+      for (const event of live.log.slice(Math.max(0, after.seq - 1))) show(event);
+      stop = live.listen(show);
+      await over;
+      stop();
+    },
+    async () => {
+      stop();
+      ended();
+    },
+  );
+}
+
+function startOf(cursor: string | undefined): { seq: number; n: number } {
+  if (cursor === undefined) return { seq: 0, n: -1 };
+  const parsed = parseCursor(cursor);
+  if (!parsed) {
+    throw new CoxswainError(
+      'INVALID_ARGUMENT',
+      'E_BAD_INPUT',
+      `${JSON.stringify(cursor)} is no cursor of this session`,
+    );
+  }
+  return parsed;
+}
+
+/** What of an event comes after the cursor. */
+function rest(live: LiveSession, event: Event, after: { seq: number; n: number }): AgentEvent[] {
+  if (event.seq < after.seq) return [];
+  const items = project(live.key.id, event);
+  if (event.actions.end) items.push(projectEnd(live.key.id, event, items.length, {}));
+  return event.seq === after.seq ? items.slice(after.n + 1) : items;
+}

@@ -1,0 +1,81 @@
+import type { AgentEvent, ContentPart, ToolUpdate } from '../../contracts/index.ts';
+import type { AgentContext, Event, RunSink } from '../../runtime/index.ts';
+import { newId } from '../../runtime/index.ts';
+import type { StreamQueue } from '../../session/index.ts';
+import { isoTime } from '../../session/index.ts';
+import { project } from './project.ts';
+
+/** Shows a run's events in a stream. */
+export class StreamSink implements RunSink {
+  readonly #queue: StreamQueue<AgentEvent>;
+  readonly #sessionId: string;
+  readonly #streamId: string;
+  readonly #streaming: boolean;
+  readonly #accepted: () => void;
+  #frames = 0;
+
+  constructor(
+    queue: StreamQueue<AgentEvent>,
+    options: { sessionId: string; streamId: string; streaming: boolean; accepted: () => void },
+  ) {
+    this.#queue = queue;
+    this.#sessionId = options.sessionId;
+    this.#streamId = options.streamId;
+    this.#streaming = options.streaming;
+    this.#accepted = options.accepted;
+  }
+
+  accepted(): void {
+    this.#accepted();
+  }
+
+  event(event: Event): void {
+    for (const item of project(this.#sessionId, event)) this.#queue.push(item);
+  }
+
+  delta(context: AgentContext, messageId: string, part: number, delta: ContentPart): void {
+    if (!this.#streaming) return;
+    const threadId = context.place.iso[0] ?? context.branch;
+    const event: AgentEvent = {
+      id: `${messageId}~${this.#frames++}`,
+      type: 'message',
+      timestamp: isoTime(),
+      sessionId: this.#sessionId,
+      streamId: this.#streamId,
+      turnId: context.invocation.turnId,
+      agentId: context.agent.name,
+      source: 'agent',
+      role: 'agent',
+      content: [delta],
+      partial: true,
+      _meta: { messageId, part },
+    };
+    if (threadId !== undefined) event.threadId = threadId;
+    this.#queue.push(event);
+  }
+
+  toolUpdate(context: AgentContext, callId: string, update: ToolUpdate): void {
+    const threadId = context.place.iso[0] ?? context.branch;
+    this.#queue.push({
+      ...update,
+      id: newId(),
+      type: 'tool_update',
+      timestamp: isoTime(),
+      sessionId: this.#sessionId,
+      streamId: this.#streamId,
+      turnId: context.invocation.turnId,
+      agentId: context.agent.name,
+      ...(threadId === undefined ? {} : { threadId }),
+      source: 'agent',
+      requestId: callId,
+    });
+  }
+
+  room(partial: boolean): Promise<void> | undefined {
+    return this.#queue.room(partial);
+  }
+
+  release(): void {
+    this.#queue.release();
+  }
+}

@@ -1,0 +1,232 @@
+import type {
+  AgentDescriptor,
+  AgentSource,
+  HostContext,
+  SessionHandle,
+  SessionProvider,
+  SessionRef,
+  SessionSnapshot,
+} from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import type {
+  Agent,
+  CallState,
+  Event,
+  Model,
+  Plugin,
+  SessionKey,
+  SessionRecord,
+  SessionService,
+  TurnLimits,
+} from '../../runtime/index.ts';
+import {
+  AgentTree,
+  abandoned,
+  createEngine,
+  createEvent,
+  InMemorySessionService,
+  isToolUser,
+  LiveSession,
+  LlmAgent,
+  responseEvent,
+  validateCall,
+} from '../../runtime/index.ts';
+import { AdkSession } from './adk-session.ts';
+import type { DescribeOptions } from './descriptor.ts';
+import { describeAgent } from './descriptor.ts';
+import { project } from './project.ts';
+
+export interface FromAgentOptions extends DescribeOptions {
+  /** Used where the host's context has none. Default: in memory. */
+  sessions?: SessionService;
+  plugins?: readonly Plugin[];
+  models?: (name: string) => Model | undefined;
+  limits?: TurnLimits;
+  toolConcurrency?: number;
+  warn?: (message: string, error?: unknown) => void;
+}
+
+/** An agent of the runtime as something that a host can open. */
+export function fromAgent(agent: Agent, options: FromAgentOptions = {}): AgentSource {
+  // Construction errors belong here, not to the first session.
+  new AgentTree(agent);
+  const descriptor = describeAgent(agent, options);
+  const own = options.sessions ?? new InMemorySessionService();
+  return {
+    descriptor,
+    open: (ref, context) => openSession(agent, descriptor, options, storeOf(context, own), ref, context),
+    sessions: (context) => sessionProvider(storeOf(context, own), context),
+  };
+}
+
+function storeOf(context: HostContext, own: SessionService): SessionService {
+  return (context.sessions as SessionService | undefined) ?? own;
+}
+
+async function openSession(
+  agent: Agent,
+  descriptor: AgentDescriptor,
+  options: FromAgentOptions,
+  service: SessionService,
+  ref: SessionRef,
+  context: HostContext,
+): Promise<AdkSession> {
+  const scope = { app: context.app, userId: context.userId ?? 'local' };
+  const live = new LiveSession(service, await recordFor(service, scope, ref));
+  if (ref.fork) await settleFork(live);
+  const engine = createEngine(
+    {
+      agent,
+      ...(options.plugins ? { plugins: options.plugins } : {}),
+      ...(context.policy ? { policy: context.policy } : {}),
+      ...(context.principal ? { principal: context.principal } : {}),
+      models: modelFinder(options, context),
+      limits: { ...constraintLimits(descriptor), ...options.limits },
+      ...(options.toolConcurrency === undefined ? {} : { toolConcurrency: options.toolConcurrency }),
+      ...(options.warn ? { warn: options.warn } : {}),
+    },
+    live.key,
+  );
+  return new AdkSession({ live, engine, descriptor, validateArgs: argsChecker(engine.tree) });
+}
+
+function modelFinder(options: FromAgentOptions, context: HostContext): (name: string) => Model | undefined {
+  const ofHost = context.models as ((name: string) => Model | undefined) | undefined;
+  return (name) => options.models?.(name) ?? ofHost?.(name);
+}
+
+function constraintLimits(descriptor: AgentDescriptor): TurnLimits {
+  const { maxTurns, maxLlmCalls, maxTimeMinutes, maxBudgetUsd } = descriptor.constraints ?? {};
+  const calls = maxLlmCalls ?? maxTurns;
+  return {
+    ...(calls === undefined ? {} : { maxLlmCalls: calls }),
+    ...(maxTimeMinutes === undefined ? {} : { minutes: maxTimeMinutes }),
+    ...(maxBudgetUsd === undefined ? {} : { usd: maxBudgetUsd }),
+  };
+}
+
+/** The session that a reference means: found, made, imported or copied. */
+async function recordFor(
+  service: SessionService,
+  scope: { app: string; userId: string },
+  ref: SessionRef,
+): Promise<SessionRecord> {
+  if (ref.snapshot) return importSnapshot(service, scope, ref);
+  const id = ref.sessionId;
+  if (id === undefined) return service.create(scope, ref.state ? { state: ref.state } : {});
+  const key = { ...scope, id };
+  const found = await service.get(key);
+  if (found && ref.fork) {
+    const through =
+      typeof ref.fork === 'object' && ref.fork.after !== undefined ? Number(ref.fork.after.split('.')[0]) : undefined;
+    return service.fork(key, through === undefined ? {} : { through });
+  }
+  if (found) return found;
+  if (!ref.create) throw notFound(id);
+  return service.create(key, ref.state ? { state: ref.state } : {});
+}
+
+async function importSnapshot(
+  service: SessionService,
+  scope: { app: string; userId: string },
+  ref: SessionRef,
+): Promise<SessionRecord> {
+  const { snapshot } = ref;
+  if (!snapshot?.log) {
+    throw new CoxswainError(
+      'FAILED_PRECONDITION',
+      'E_UNSUPPORTED',
+      'the snapshot has no log; it cannot be opened here',
+    );
+  }
+  const key: SessionKey = { ...scope, id: snapshot.id };
+  if (!ref.fork) {
+    const known = await service.get(key);
+    if (known) return known;
+  }
+  const made = await service.create(ref.fork ? scope : key, { state: ref.state ?? {} });
+  const events = (snapshot.log as readonly Event[]).map((event) => createEvent({ ...event, seq: 0 }));
+  if (events.length > 0) await service.append(made.key, events);
+  return (await service.get(made.key)) ?? made;
+}
+
+/** A copy does not inherit open questions: one payment could be approved twice. */
+async function settleFork(live: LiveSession): Promise<void> {
+  const { fold } = live;
+  if (fold.open.size === 0) return;
+  const origin = { streamId: '', invocationId: '' };
+  const events = [...fold.open.values()]
+    .reverse()
+    .map((call) => responseEvent(call, abandoned({ ...call, started: false }, 'the session was forked'), origin));
+  if (fold.turn && fold.turn.ended === undefined) {
+    events.push(
+      createEvent({ turnId: fold.turn.id, author: fold.occupant ?? '', actions: { end: { reason: 'aborted' } } }),
+    );
+  }
+  await live.append(events);
+}
+
+function argsChecker(tree: AgentTree): (call: CallState, args: Record<string, unknown>) => string | undefined {
+  return (call, args) => {
+    const agent = tree.find(call.author);
+    const tool = agent && isToolUser(agent) && agent instanceof LlmAgent ? agent.tools.get(call.name) : undefined;
+    if (!tool) return undefined;
+    const checked = validateCall(tool, args);
+    return checked.ok ? undefined : checked.message;
+  };
+}
+
+/** Stored sessions of the context's (app, user). */
+export function sessionProvider(service: SessionService, context: HostContext): SessionProvider {
+  const scope = { app: context.app, userId: context.userId ?? 'local' };
+  return {
+    async create(options = {}) {
+      const { id, ...rest } = options;
+      return handleOf(await service.create(id === undefined ? scope : { ...scope, id }, rest));
+    },
+    async load(sessionId) {
+      const record = await service.get({ ...scope, id: sessionId });
+      return record && handleOf(record);
+    },
+    list: (options = {}) => service.list(scope, options),
+    delete: (sessionId) => service.delete({ ...scope, id: sessionId }),
+    async open(options = {}) {
+      const calls = await service.openCalls({ app: scope.app, ...options });
+      const seen = new Map(calls.map(({ key }) => [JSON.stringify(key), { userId: key.userId, sessionId: key.id }]));
+      return [...seen.values()];
+    },
+  };
+}
+
+function handleOf(record: SessionRecord): SessionHandle {
+  return {
+    id: record.key.id,
+    agentName: record.key.app,
+    events: record.events.flatMap((event) => project(record.key.id, event)),
+    state: { ...record.state },
+    lastUpdateTime: record.updatedAt,
+  };
+}
+
+/** A session as data, to be opened elsewhere. */
+export async function snapshotOf(session: AdkSession): Promise<SessionSnapshot> {
+  const { live } = session;
+  await live.catchUp();
+  return {
+    id: live.key.id,
+    agentName: live.key.app,
+    userId: live.key.userId,
+    events: live.log.flatMap((event) => project(live.key.id, event)),
+    state: { ...live.fold.shared, ...live.fold.state },
+    lastUpdateTime: live.log.at(-1)?.timestamp ?? Date.now(),
+    log: live.log,
+  };
+}
+
+function notFound(id: string): CoxswainError {
+  return new CoxswainError(
+    'NOT_FOUND',
+    'E_SESSION_NOT_FOUND',
+    `there is no session ${id}; pass create: true to make it, or list what is there`,
+  );
+}

@@ -1,0 +1,34 @@
+import type { SessionUpdate } from '../../contracts/index.ts';
+import { CoxswainError, copyJson } from '../../contracts/index.ts';
+
+const checks: { [K in keyof Required<SessionUpdate>]: (value: unknown) => boolean } = {
+  model: (value) => typeof value === 'string' && value !== '',
+  title: (value) => typeof value === 'string',
+  permissionMode: (value) =>
+    typeof value === 'string' && ['default', 'auto_edit', 'autonomous', 'plan', 'dont_ask'].includes(value),
+  tools: (value) =>
+    Array.isArray(value) && value.every((tool) => typeof (tool as { name?: unknown })?.name === 'string'),
+  config: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+};
+
+/**
+ * A session update, checked whole: one bad key and nothing is changed.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+ */
+export function checkUpdate(update: SessionUpdate): Record<string, unknown> {
+  if (typeof update !== 'object' || update === null || Object.keys(update).length === 0) {
+    throw bad('it changes nothing; set model, title, permissionMode, tools or config');
+  }
+  for (const [key, value] of Object.entries(update)) {
+    if (!Object.hasOwn(checks, key))
+      throw bad(`there is no setting ${JSON.stringify(key)}; known: ${Object.keys(checks).join(', ')}`);
+    if (value === null || value === undefined) continue;
+    if (!checks[key as keyof SessionUpdate](value))
+      throw bad(`${key} does not take ${JSON.stringify(value)?.slice(0, 60)}`);
+  }
+  return copyJson(update as Record<string, unknown>, 'update');
+}
+
+function bad(what: string): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `bad session update: ${what}`);
+}

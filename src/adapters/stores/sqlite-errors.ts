@@ -1,0 +1,74 @@
+import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+
+const BUSY = 5;
+const LOCKED = 6;
+const READ_ONLY = 8;
+const CORRUPT = 11;
+const FULL = 13;
+const CANNOT_OPEN = 14;
+const NOT_A_DATABASE = 26;
+
+/** SQLite's extended result code, or undefined for what does not come from SQLite. */
+export function resultCode(thrown: unknown): number | undefined {
+  const code: unknown =
+    typeof thrown === 'object' && thrown !== null && 'errcode' in thrown ? thrown.errcode : undefined;
+  return typeof code === 'number' ? code : undefined;
+}
+
+/** What SQLite raised, as the error that callers of this package expect; everything else as it is. */
+export function storeError(thrown: unknown, path: string): unknown {
+  if (isCoxswainError(thrown)) return thrown;
+  const code = resultCode(thrown);
+  if (code === undefined) {
+    return new CoxswainError('INTERNAL', 'E_STORE', `session store ${path}: ${messageOf(thrown)}`, { cause: thrown });
+  }
+  const options = { cause: thrown, details: { path, sqlite: code } };
+  const said = messageOf(thrown);
+  switch (code & 0xff) {
+    case FULL:
+      return new CoxswainError(
+        'RESOURCE_EXHAUSTED',
+        'E_STORE_FULL',
+        `session store ${path} is full (${said}): free space, then repeat; nothing of this write was stored`,
+        options,
+      );
+    case READ_ONLY:
+      return new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_STORE_READ_ONLY',
+        `session store ${path} is read-only (${said}): give this process the right to write it and its folder`,
+        options,
+      );
+    case BUSY:
+    case LOCKED:
+      return new CoxswainError(
+        'UNAVAILABLE',
+        'E_STORE',
+        `session store ${path} is locked by another process (${said}): repeat, or raise busyTimeout`,
+        { ...options, retryable: true },
+      );
+    case NOT_A_DATABASE:
+      return new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_STORE',
+        `${path} is not a SQLite database: give the path of a session store, or of a file to be made`,
+        options,
+      );
+    case CORRUPT:
+      return new CoxswainError(
+        'DATA_LOSS',
+        'E_STORE',
+        `session store ${path} is damaged (${said}): restore a backup, or save what "sqlite3 ${path} .recover" finds`,
+        options,
+      );
+    case CANNOT_OPEN:
+      return new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_STORE',
+        `session store ${path} cannot be opened (${said}): check that it is a file and may be read and written`,
+        options,
+      );
+    default:
+      return new CoxswainError('INTERNAL', 'E_STORE', `session store ${path}: ${said}`, options);
+  }
+}

@@ -1,0 +1,13 @@
+import type { z } from 'zod';
+import type { Closed } from './closed.ts';
+import type * as schema from './schemas/approvals.ts';
+
+/** Whoever acts: a person, a service, an agent on somebody's behalf. */
+export type Principal = Closed<z.infer<typeof schema.principal>>;
+export type ApproverRule = Closed<z.infer<typeof schema.approverRule>>;
+export type RememberOption = Closed<z.infer<typeof schema.rememberOption>>;
+/** What a person decides on: bound to the exact call by `previewDigest`. */
+export type ApprovalRequest = Closed<z.infer<typeof schema.approvalRequest>>;
+export type ElicitationKind = z.infer<typeof schema.elicitationKind>;
+/** An open question, derived from the log: it survives restarts. */
+export type PendingRequest = Closed<z.infer<typeof schema.pendingRequest>>;

@@ -1,0 +1,73 @@
+import type { z } from 'zod';
+import type { Closed } from './closed.ts';
+import type * as schema from './schemas/events.ts';
+
+export type InitializeEvent = Closed<z.infer<typeof schema.initializeEvent>>;
+export type SessionUpdateEvent = Closed<z.infer<typeof schema.sessionUpdateEvent>>;
+export type MessageEvent = Closed<z.infer<typeof schema.messageEvent>>;
+export type ToolRequestEvent = Closed<z.infer<typeof schema.toolRequestEvent>>;
+export type ToolUpdateEvent = Closed<z.infer<typeof schema.toolUpdateEvent>>;
+export type ToolResponseEvent = Closed<z.infer<typeof schema.toolResponseEvent>>;
+export type ElicitationRequestEvent = Closed<z.infer<typeof schema.elicitationRequestEvent>>;
+export type ElicitationResponseEvent = Closed<z.infer<typeof schema.elicitationResponseEvent>>;
+export type UsageEvent = Closed<z.infer<typeof schema.usageEvent>>;
+export type ErrorEvent = Closed<z.infer<typeof schema.errorEvent>>;
+export type StreamEndEvent = Closed<z.infer<typeof schema.streamEndEvent>>;
+/** An event of a type that this version does not know. */
+export type StrangerEvent = Closed<z.infer<typeof schema.strangerEvent>>;
+/** What every event has. */
+export type EventBase = Omit<StrangerEvent, 'type'>;
+type CustomBase = EventBase & { type: 'custom' };
+
+export type StreamEndReason = z.infer<typeof schema.endReason>;
+export type StreamEndData = Closed<z.infer<typeof schema.streamEndData>>;
+export type Usage = Closed<z.infer<typeof schema.usage>>;
+
+export interface PolicyDecisionRecord {
+  callId: string;
+  name: string;
+  outcome: 'approved' | 'denied';
+  /** `policy`, `author`, or `user:<id>`. */
+  by: string;
+  ruleId?: string;
+  reason?: string;
+  /** Present where they differ from the arguments that were asked for. */
+  args?: Record<string, unknown>;
+}
+
+/** Kinds of `custom` events with their data. Add your own by declaration merging. */
+export interface CustomKinds {
+  policy_decision: PolicyDecisionRecord;
+  agent_started: { agent: string; path: string };
+  agent_completed: { agent: string; path: string; escalate?: boolean };
+  agent_transfer: { from: string; to: string; requestId: string };
+  loop_iteration: { agent: string; iteration: number };
+  artifact_delta: Record<string, number>;
+  steer_applied: { steerIds: string[] };
+  steer_returned: { steerIds: string[]; reason: string };
+  budget: { kind: string; used: number; limit: number };
+  metadata: Record<string, unknown>;
+}
+
+export type CustomEvent =
+  | { [K in keyof CustomKinds]: CustomBase & { kind: K; data: CustomKinds[K] } }[keyof CustomKinds]
+  | (CustomBase & { kind: `ext:${string}`; data: unknown });
+
+/** Event types with their shapes. Add your own, each with {@link EventBase}, by declaration merging. */
+export interface AgentEvents {
+  initialize: InitializeEvent;
+  session_update: SessionUpdateEvent;
+  message: MessageEvent;
+  tool_request: ToolRequestEvent;
+  tool_update: ToolUpdateEvent;
+  tool_response: ToolResponseEvent;
+  elicitation_request: ElicitationRequestEvent;
+  elicitation_response: ElicitationResponseEvent;
+  usage: UsageEvent;
+  error: ErrorEvent;
+  stream_end: StreamEndEvent;
+  custom: CustomEvent;
+}
+
+/** What a host sees of an agent. Narrow on `type`; unknown types pass through unharmed. */
+export type AgentEvent = AgentEvents[keyof AgentEvents] | StrangerEvent;

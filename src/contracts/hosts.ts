@@ -1,0 +1,89 @@
+import type { Principal } from './approvals.ts';
+import type { AgentDescriptor } from './descriptor.ts';
+import type { AgentEvent } from './events.ts';
+import type { LifecycleInterceptor } from './lifecycle.ts';
+import type { PolicyEvaluator } from './policy.ts';
+import type { AgentSession, SessionSummary } from './session.ts';
+import type { AnyTool } from './tools.ts';
+
+/** A session as data: enough to open it elsewhere. */
+export interface SessionSnapshot {
+  id: string;
+  /** The app; the documents' `agentName`. */
+  agentName: string;
+  userId?: string;
+  events: readonly AgentEvent[];
+  state: Record<string, unknown>;
+  lastUpdateTime: number;
+  /** The stored records, opaque; present where the executor keeps a log. */
+  log?: readonly unknown[];
+}
+
+/** A loaded session, read only. */
+export interface SessionHandle {
+  readonly id: string;
+  readonly agentName: string;
+  readonly events: readonly AgentEvent[];
+  readonly state: Record<string, unknown>;
+  /** Epoch milliseconds. */
+  readonly lastUpdateTime: number;
+}
+
+/** Which session to open: its id, or a snapshot to start from. Absent: a new one. */
+export interface SessionRef {
+  sessionId?: string;
+  snapshot?: SessionSnapshot;
+  /** Make it if it does not exist. Default: an unknown id is an error. */
+  create?: boolean;
+  /** Open a copy instead; the original stays as it is. */
+  fork?: boolean | { after?: string };
+  /** State that a new session starts with. */
+  state?: Record<string, unknown>;
+}
+
+/** What a session is opened within. */
+export interface HostContext {
+  /** Name space of sessions and state. */
+  app: string;
+  /** Default `local`. */
+  userId?: string;
+  principal?: Principal;
+  policy?: PolicyEvaluator;
+  hooks?: LifecycleInterceptor;
+  tools?: readonly AnyTool[];
+  /** The store; its type belongs to whoever opens the session. */
+  sessions?: unknown;
+  credentials?: unknown;
+  models?: unknown;
+  deps?: unknown;
+  signal?: AbortSignal;
+  traceContext?: Record<string, string>;
+}
+
+/** An agent that a host can open. */
+export interface AgentSource {
+  readonly descriptor: AgentDescriptor;
+  open(ref: SessionRef, context: HostContext): Promise<AgentSession>;
+  /** Sessions of the (app, user) in the source's store. */
+  readonly sessions?: (context: HostContext) => SessionProvider;
+}
+
+/** Stored sessions of one (app, user). */
+export interface SessionProvider {
+  create(options?: { id?: string; state?: Record<string, unknown>; title?: string }): Promise<SessionHandle>;
+  load(sessionId: string): Promise<SessionHandle | undefined>;
+  list(options?: { limit?: number; after?: string }): Promise<SessionSummary[]>;
+  delete(sessionId: string): Promise<void>;
+  /** Sessions with open requests, over all users of the app, unless `userId` is given. */
+  open?(options?: { userId?: string }): Promise<{ userId: string; sessionId: string }[]>;
+}
+
+export type SessionCreator = (descriptor: AgentDescriptor, context: HostContext) => Promise<AgentSession>;
+
+/** Picks whoever can run a descriptor. */
+export interface SessionFactory {
+  register(executor: string, creator: SessionCreator): void;
+  /** @throws CoxswainError `NOT_FOUND / E_NO_EXECUTOR` */
+  create(descriptor: AgentDescriptor, context: HostContext): Promise<AgentSession>;
+  has(executor: string): boolean;
+}

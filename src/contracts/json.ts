@@ -1,0 +1,158 @@
+import { CoxswainError } from './errors.ts';
+
+/** A JSON Schema document. */
+export type JsonSchema = Record<string, unknown>;
+
+/** Nesting beyond which a value is refused: deeper JSON is an attack or a mistake. */
+export const MAX_JSON_DEPTH = 200;
+
+/** Canonical text is taken of whole events too, which hold accepted values some levels down. */
+const MAX_CANONICAL_DEPTH = 2 * MAX_JSON_DEPTH;
+
+/** Keys and indexes from the outermost value to the one at hand; the first names the value itself. */
+type Path = [name: string, ...(string | number)[]];
+
+/**
+ * An independent copy of a JSON value, as `JSON.parse(JSON.stringify(value))` would make it, except that
+ * what JSON cannot hold is refused with its place named instead of being dropped or changed.
+ *
+ * `undefined` members are left out. `__proto__` is an ordinary key.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_NOT_JSON`, `E_TOO_DEEP`
+ */
+export function copyJson<T>(value: T, name = 'value'): T {
+  return copy(value, [name]) as T;
+}
+
+function copy(value: unknown, path: Path): unknown {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      if (!Number.isFinite(value)) throw notJson(path, String(value));
+      return value + 0; // -0 reads back as 0
+    case 'object':
+      break;
+    default:
+      throw notJson(path, typeof value);
+  }
+  if (value === null) return null;
+  if (path.length > MAX_JSON_DEPTH) throw tooDeep(path[0], MAX_JSON_DEPTH);
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    // By index, so that a hole is met as undefined and refused.
+    for (let index = 0; index < value.length; index++) {
+      path.push(index);
+      items.push(copy(value[index], path));
+      path.pop();
+    }
+    return items;
+  }
+  // A class that knows its JSON form (URL, Date, …) would read back as something else: say so at the write.
+  if (!isPlain(value)) throw notJson(path, classOf(value));
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member === undefined) continue;
+    path.push(key);
+    setOwn(result, key, copy(member, path));
+    path.pop();
+  }
+  return result;
+}
+
+/** An object literal or parsed JSON, also one of another realm; not an instance of a class. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function classOf(value: object): string {
+  const maker: unknown = value.constructor;
+  return typeof maker === 'function' ? maker.name : 'object';
+}
+
+/** Assigns a member so that `__proto__` is data, not a prototype. */
+export function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    target[key] = value;
+  }
+}
+
+function notJson(path: Path, what: string): CoxswainError {
+  const at = place(path);
+  return new CoxswainError('INVALID_ARGUMENT', 'E_NOT_JSON', `${at} is not JSON: ${what}`, { details: { at } });
+}
+
+function tooDeep(name: string, limit: number): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_TOO_DEEP', `${name} is nested deeper than ${limit} levels`);
+}
+
+function place([name, ...keys]: Path): string {
+  const full = name + keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+  return full.length <= 240 ? full : `${full.slice(0, 119)}…${full.slice(-120)}`;
+}
+
+/** Freezes a JSON value at every depth; stops at what is frozen already. */
+export function deepFreeze<T>(value: T): T {
+  // A list of its own rather than recursion: any depth, and cycles end at what is frozen.
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null || Object.isFrozen(next)) continue;
+    Object.freeze(next);
+    for (const key of Object.keys(next)) open.push((next as Record<string, unknown>)[key]);
+  }
+  return value;
+}
+
+/**
+ * Canonical JSON (RFC 8785): keys ordered by UTF-16 code unit, no white space. Two values with the same
+ * text are the same value; digests and idempotency checks are taken over it.
+ *
+ * `undefined` is treated as `JSON.stringify` does: a member is left out, anywhere else it is null. A lone
+ * surrogate is written as its escape.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_NOT_JSON`, `E_TOO_DEEP`
+ */
+export function canonicalJson(value: unknown): string {
+  return canonical(value, ['value']);
+}
+
+function canonical(value: unknown, path: Path): string {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return JSON.stringify(value);
+    case 'undefined':
+      return 'null';
+    case 'number':
+      if (!Number.isFinite(value)) throw notJson(path, String(value));
+      return JSON.stringify(value);
+    case 'object':
+      break;
+    default:
+      throw notJson(path, typeof value);
+  }
+  if (value === null) return 'null';
+  if (path.length > MAX_CANONICAL_DEPTH) throw tooDeep(path[0], MAX_CANONICAL_DEPTH);
+  let text = '';
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      path.push(index);
+      text += `${index === 0 ? '' : ','}${canonical(value[index], path)}`;
+      path.pop();
+    }
+    return `[${text}]`;
+  }
+  if (!isPlain(value)) throw notJson(path, classOf(value));
+  for (const key of Object.keys(value).sort()) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member === undefined) continue;
+    path.push(key);
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonical(member, path)}`;
+    path.pop();
+  }
+  return `{${text}}`;
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { displayContent } from './content.ts';
+import { openEnum, record, timestamp } from './open.ts';
+import { jsonSchema } from './tools.ts';
+
+export const principal = z.looseObject({
+  id: z.string().min(1),
+  roles: z.array(z.string()).optional(),
+  onBehalfOf: z.string().optional(),
+});
+
+export const approverRule = z.looseObject({
+  /** Any one of them will do. */
+  roles: z.array(z.string()).optional(),
+  /** Whoever asked may not approve. */
+  notRequester: z.boolean().optional(),
+  /** Number of different people who must say yes; default 1. */
+  quorum: z.number().int().min(1).optional(),
+});
+
+export const rememberOption = z.looseObject({
+  label: z.string(),
+  scope: z.enum(['session', 'user']),
+  /** A policy rule, as `rulePolicy` takes it. */
+  rule: record,
+});
+
+export const approvalRequest = z.looseObject({
+  title: z.string(),
+  reason: z.string().optional(),
+  ruleId: z.string().optional(),
+  preview: z.array(displayContent),
+  /** SHA-256 (hex) of the canonical JSON of tool, arguments and preview: what a yes is bound to. */
+  previewDigest: z.string(),
+  requestedBy: principal,
+  approvers: approverRule.optional(),
+  remember: z.array(rememberOption),
+});
+
+export const elicitationKind = openEnum([
+  'tool_confirmation',
+  'auth_required',
+  'clarification',
+  'user_approval',
+  'rerun_unknown',
+]);
+
+export const pendingRequest = z.looseObject({
+  requestId: z.string(),
+  sessionId: z.string(),
+  turnId: z.string(),
+  kind: openEnum(['tool', 'elicitation', 'rerun_unknown']),
+  /** For elicitations: tool_confirmation, auth_required, … */
+  elicitation: elicitationKind.optional(),
+  callId: z.string().optional(),
+  name: z.string().optional(),
+  args: record.optional(),
+  handledBy: z.enum(['host', 'agent']).optional(),
+  /** The call was started and no result is known. */
+  started: z.boolean(),
+  /** Place in the agent tree; opaque. */
+  path: z.string(),
+  /** Agents from the root to the caller. */
+  agentPath: z.array(z.string()),
+  threadId: z.string().optional(),
+  message: z.string().optional(),
+  requestedSchema: jsonSchema.optional(),
+  context: record.optional(),
+  requestedAt: timestamp,
+  expiresAt: timestamp.optional(),
+  approval: approvalRequest.optional(),
+  /** Yes given and durable, not yet acted upon (a host finds it after a restart). */
+  decision: z.looseObject({ args: record.optional(), by: z.string().optional() }).optional(),
+  /** Answers given so far to the host's own questions about this call, oldest first. */
+  answers: z
+    .array(
+      z.looseObject({
+        requestId: z.string(),
+        action: z.string(),
+        by: principal.optional(),
+        reason: z.string().optional(),
+        args: record.optional(),
+        digest: z.string().optional(),
+      }),
+    )
+    .optional(),
+});

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { principal } from './approvals.ts';
+import { contentPart } from './content.ts';
+import { openEnum, record } from './open.ts';
+import { toolDescriptor, toolResult } from './tools.ts';
+
+export const permissionModes = ['default', 'auto_edit', 'autonomous', 'plan', 'dont_ask'] as const;
+export const permissionMode = openEnum(permissionModes);
+
+/** Text is short for one text part. */
+export const messageContent = z.union([z.string(), z.array(contentPart)]);
+
+export const decisionRecord = z.looseObject({
+  outcome: z.enum(['approved', 'denied']),
+  /** `policy`, `user:<id>`, `author`, … */
+  by: z.string(),
+  ruleId: z.string().optional(),
+  reason: z.string().optional(),
+  /** The arguments that were approved, where they differ from those that were asked for. */
+  args: record.optional(),
+});
+
+const by = { by: principal.optional() };
+const remember = { remember: z.number().int().min(0).optional() };
+
+export const elicitationAction = z.enum(['accept', 'decline', 'cancel']);
+
+export const elicitationReply = z.looseObject({ action: elicitationAction, content: record.optional() });
+
+export const requestAnswer = z.discriminatedUnion('kind', [
+  z.looseObject({ kind: z.literal('result'), result: toolResult, decision: decisionRecord.optional(), ...by }),
+  z.looseObject({
+    kind: z.literal('approve'),
+    /** Edited arguments: validated and checked by policy again; both versions are logged. */
+    args: record.optional(),
+    reason: z.string().optional(),
+    /** The digest of the preview that the person saw; a yes to something else is refused. */
+    previewDigest: z.string().optional(),
+    ...remember,
+    ...by,
+  }),
+  z.looseObject({ kind: z.literal('deny'), reason: z.string().optional(), ...remember, ...by }),
+  z.looseObject({
+    kind: z.literal('elicitation'),
+    action: elicitationAction,
+    content: record.optional(),
+    reason: z.string().optional(),
+    ...by,
+  }),
+]);
+
+export const messageInput = z.looseObject({
+  kind: z.literal('message'),
+  content: messageContent,
+  role: openEnum(['user', 'developer']).optional(),
+});
+export const toolResultInput = z.looseObject({
+  kind: z.literal('tool_result'),
+  requestId: z.string(),
+  result: toolResult,
+  /** Why it was allowed to run; required unless an earlier approval is in the log. */
+  decision: decisionRecord.optional(),
+  /** First word of a long-running tool: shown to the model, does not settle the call. */
+  interim: z.boolean().optional(),
+});
+export const toolApprovalInput = z.looseObject({
+  kind: z.literal('tool_approval'),
+  requestId: z.string(),
+  args: record.optional(),
+  decision: decisionRecord.optional(),
+  ...by,
+});
+export const elicitationResponseInput = z.looseObject({
+  kind: z.literal('elicitation_response'),
+  requestId: z.string(),
+  response: elicitationReply,
+  ...by,
+});
+export const continueInput = z.looseObject({ kind: z.literal('continue') });
+
+export const sessionInput = z.discriminatedUnion('kind', [
+  messageInput,
+  toolResultInput,
+  toolApprovalInput,
+  elicitationResponseInput,
+  continueInput,
+]);
+
+export const steerData = z.looseObject({ content: messageContent, threadId: z.string().optional() });
+
+export const sessionUpdate = z.strictObject({
+  model: z.string().nullable().optional(),
+  tools: z.array(toolDescriptor).nullable().optional(),
+  title: z.string().nullable().optional(),
+  permissionMode: permissionMode.nullable().optional(),
+  config: record.nullable().optional(),
+});
+
+export const limits = z.looseObject({
+  /** Model calls with the tools they asked for. */
+  steps: z.number().int().positive().optional(),
+  usd: z.number().positive().optional(),
+  tokens: z.number().int().positive().optional(),
+  /** Time spent in streams and tools; waiting for people is free. */
+  minutes: z.number().positive().optional(),
+});
+
+export const settlement = z.looseObject({
+  status: z.enum(['settled', 'already_settled', 'waiting_quorum']),
+  by: z.string().optional(),
+  /** How it was settled: result, approve, deny, accept, decline, cancel. */
+  outcome: z.string().optional(),
+});
+
+export const sessionSummary = z.looseObject({
+  id: z.string(),
+  app: z.string(),
+  userId: z.string(),
+  title: z.string().optional(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  /** Number of durable events. */
+  length: z.number().int(),
+  pending: z.number().int(),
+});

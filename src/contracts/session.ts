@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import type { PendingRequest } from './approvals.ts';
+import type { Closed } from './closed.ts';
+import type { AgentDescriptor } from './descriptor.ts';
+import type { AgentEvent } from './events.ts';
+import type * as schema from './schemas/session.ts';
+import type { ToolDescriptor } from './tools.ts';
+
+export type PermissionMode = z.infer<typeof schema.permissionMode>;
+export type SessionInput = Closed<z.infer<typeof schema.sessionInput>>;
+export type MessageInput = Closed<z.infer<typeof schema.messageInput>>;
+export type ToolResultInput = Closed<z.infer<typeof schema.toolResultInput>>;
+export type ToolApprovalInput = Closed<z.infer<typeof schema.toolApprovalInput>>;
+export type ElicitationResponseInput = Closed<z.infer<typeof schema.elicitationResponseInput>>;
+export type RequestAnswer = Closed<z.infer<typeof schema.requestAnswer>>;
+export type DecisionRecord = Closed<z.infer<typeof schema.decisionRecord>>;
+export type ElicitationAction = z.infer<typeof schema.elicitationAction>;
+export type Settlement = Closed<z.infer<typeof schema.settlement>>;
+export type SteerData = Closed<z.infer<typeof schema.steerData>>;
+export type SessionUpdate = Closed<z.infer<typeof schema.sessionUpdate>>;
+export type Limits = Closed<z.infer<typeof schema.limits>>;
+export type SessionSummary = Closed<z.infer<typeof schema.sessionSummary>>;
+
+export interface ExecutionOptions {
+  /** Tools of the host for this stream, by description; the host runs them. */
+  tools?: readonly ToolDescriptor[];
+  /** Model for the root agent and every agent without one of its own. */
+  model?: string;
+  /** Every tool call is announced and waits for the host. Default false; an AgentHost sets true. */
+  hostToolExecution?: boolean;
+  /** Default true; false hides partial messages. */
+  streaming?: boolean;
+  permissionMode?: PermissionMode;
+  /**
+   * What a new message does to open calls. `cancel` (default): each is settled, never started; `hold`: the message
+   * is refused with `E_INPUT_REQUIRED`; `proceed`: the model sees a placeholder, the outcome is delivered later.
+   */
+  whilePending?: 'cancel' | 'hold' | 'proceed';
+  limits?: Limits;
+  signal?: AbortSignal;
+  traceContext?: Record<string, string>;
+  /** Handed to tools, never logged. */
+  deps?: unknown;
+  /** Outer stream's id, where this stream is a part of one. */
+  streamId?: string;
+}
+
+/** The events of one stream. Leaving a `for await` aborts it. */
+export interface AgentStream extends AsyncIterableIterator<AgentEvent> {
+  readonly streamId: string;
+  abort(reason?: string): Promise<void>;
+}
+
+export interface AbortTarget {
+  reason?: string;
+  /** Only this thread. */
+  threadId?: string;
+  /** Only this call. */
+  requestId?: string;
+}
+
+/** How an agent runs: the whole of what an executor implements. */
+export interface AgentSession extends AsyncDisposable {
+  readonly id: string;
+  readonly descriptor: AgentDescriptor;
+  /**
+   * Starts or continues a turn. Lazy: nothing happens before the first `next()`, and a refused input fails there
+   * with nothing stored. One live stream a session.
+   * @throws CoxswainError (at the first `next()`) `ABORTED / E_SESSION_BUSY`, `FAILED_PRECONDITION / …`
+   */
+  stream(input: string | SessionInput | readonly SessionInput[], options?: ExecutionOptions): AgentStream;
+  /**
+   * Answers one open request. Resolves when the answer is durable; allowed at any time, also while a stream runs,
+   * and needs no consumer.
+   * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST | E_REQUEST_CLOSED | E_WRONG_ANSWER`
+   */
+  respond(requestId: string, answer: RequestAnswer): Promise<Settlement>;
+  /** Adds words to the running turn (or, if none runs, before the next message); says where they will land. */
+  steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }>;
+  /** Changes what the session is configured to do. Set keys replace, null resets, unknown keys are refused. */
+  update(config: SessionUpdate): Promise<{ effective: 'next_step' }>;
+  /** Ends the running stream, one thread or one call of it; resolves when nothing more will be written. Idempotent. */
+  abort(target?: AbortTarget): Promise<void>;
+  /** Durable events after a cursor, oldest first; with `live` goes on with what happens next. */
+  events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterable<AgentEvent>;
+  /** Open tool requests and elicitations, derived from the log. */
+  pending(): Promise<PendingRequest[]>;
+}

@@ -1,0 +1,146 @@
+import type { z } from 'zod';
+import type { Closed } from './closed.ts';
+import type { DisplayContent } from './content.ts';
+import type { JsonSchema } from './json.ts';
+import type * as schema from './schemas/tools.ts';
+
+export type ToolKind = z.infer<typeof schema.toolKind>;
+export type ToolAnnotations = Closed<z.infer<typeof schema.toolAnnotations>>;
+/** What a tool is, for models, policies and people. JSON-serialisable. */
+export type ToolDescriptor = Closed<z.infer<typeof schema.toolDescriptor>>;
+export type ToolErrorType = z.infer<typeof schema.toolErrorType>;
+/** What a tool call came to. `content` goes to the model, `display` to people. */
+export type ToolResult = Closed<z.infer<typeof schema.toolResult>>;
+export type ToolUpdate = Closed<z.infer<typeof schema.toolUpdate>>;
+export type TailCall = Closed<z.infer<typeof schema.tailCall>>;
+
+/** A zod 3 or zod 4 object schema, told apart by shape: two copies of zod in one program are fine. */
+export type ZodLike =
+  | { readonly _zod: { readonly output: unknown; readonly input: unknown } }
+  | { readonly _output: unknown; readonly _input: unknown; readonly _def: unknown };
+
+export type SchemaLike = JsonSchema | ZodLike;
+
+/** The arguments that a handler gets for a schema; plain JSON Schema says nothing at compile time. */
+export type ArgsOf<S> = S extends { readonly _zod: { readonly output: infer Output } }
+  ? Output
+  : S extends { readonly _output: infer Output; readonly _def: unknown }
+    ? Output
+    : Record<string, unknown>;
+
+/**
+ * What a handler may return: any JSON value (objects reach the model as they are, everything else as
+ * `{content: value}`), bytes, or a full {@link ToolResult}. Dates, maps, cycles and other non-JSON values are
+ * turned into JSON by documented rules, never thrown.
+ */
+export type ToolReturn = unknown;
+
+/** What an agent asks a person for, from inside a tool or a hook. */
+export interface ConfirmationRequest {
+  /** Shown as the question. */
+  hint?: string;
+  /** Shown as context; reaches the answer's handler unchanged. */
+  payload?: unknown;
+}
+
+/** A working copy of state: reads see session, callback and own writes; writes are committed with the result. */
+export interface StateAccess {
+  get(key: string): unknown;
+  set(key: string, value: unknown): void;
+  has(key: string): boolean;
+  /** Same as setting null. */
+  delete(key: string): void;
+  /** Everything that is visible, as an isolated copy. */
+  toObject(): Record<string, unknown>;
+}
+
+export interface ArtifactAccess {
+  save(filename: string, content: { mimeType: string; data: string | Uint8Array }): Promise<number>;
+  load(filename: string, version?: number): Promise<{ mimeType: string; data: string; version: number } | undefined>;
+  list(): Promise<string[]>;
+}
+
+/** What a handler is given besides its arguments. */
+export interface ToolCallContext<Deps = unknown> {
+  /** Id of this call, stable over retries and restarts: the idempotency key. */
+  readonly callId: string;
+  /** Fires on abort, timeout and when the result is no longer wanted. */
+  readonly signal: AbortSignal;
+  /** The host's typed dependencies (clients, pools); never logged. */
+  readonly deps: Deps;
+  readonly state: StateAccess;
+  readonly artifacts: ArtifactAccess;
+  readonly sessionId: string;
+  /** Agents from the root to the caller. */
+  readonly agentPath: readonly string[];
+  /** The answer to an earlier `requestConfirmation` of this call. */
+  readonly confirmation?: { confirmed: boolean; payload?: unknown };
+  /** Shows progress to whoever watches; not stored. */
+  progress(update: ToolUpdate): void;
+  /** Ends this run of the call with a question; on yes the handler runs again with `confirmation` set. */
+  requestConfirmation(request: ConfirmationRequest): void;
+  /** Signals that the agent's work is done; the nearest loop ends. */
+  escalate(): void;
+  /** The result is the answer: no model call follows if every call of the batch says so. */
+  skipSummarization(): void;
+  /** Hands the conversation to another agent of the tree. */
+  transferTo(agentName: string): void;
+  /** Searches the memory of the (app, user); empty without a memory service. */
+  searchMemory(query: string): Promise<MemoryEntry[]>;
+}
+
+export interface MemoryEntry {
+  content: string;
+  author: string;
+  timestamp: string;
+}
+
+export interface ToolContract<Args = Record<string, unknown>, Deps = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly displayName?: string;
+  readonly inputSchema?: SchemaLike;
+  /** The older name of `inputSchema`. */
+  readonly parametersSchema?: SchemaLike;
+  readonly outputSchema?: SchemaLike;
+  readonly kind?: ToolKind;
+  readonly annotations?: ToolAnnotations;
+  readonly _meta?: Record<string, unknown>;
+  /** The author's floor: policy may only tighten it. */
+  readonly needsApproval?: boolean | ((args: Args) => boolean | Promise<boolean>);
+  /** Milliseconds that one run may take; default none for runtime tools, 120,000 under a host. */
+  readonly timeoutMs?: number;
+  /** Runs the call. Absent: only a host can run it. Never call it: the gate does. */
+  execute?(
+    args: Args,
+    context: ToolCallContext<Deps>,
+  ): ToolReturn | Promise<ToolReturn> | AsyncIterable<ToolUpdate, ToolReturn>;
+  /** What a person sees before saying yes. Must change nothing. */
+  preview?(args: Args, context: { signal: AbortSignal; deps: Deps }): DisplayContent[] | Promise<DisplayContent[]>;
+  /** What to do with a call that was started and has no result (a crash): default `ask`. */
+  onUnknownOutcome?(call: { callId: string; args: Args }): UnknownOutcomeVerdict | Promise<UnknownOutcomeVerdict>;
+}
+
+/** `retry`: run it again; `ask`: a person decides; `{result}`: the tool found out what had happened. */
+export type UnknownOutcomeVerdict = 'retry' | 'ask' | { result: ToolReturn };
+
+/** Any tool, whatever its arguments; lists of tools hold these. */
+// biome-ignore lint/suspicious/noExplicitAny: argument types of a heterogeneous list cannot be expressed otherwise
+export type AnyTool = ToolContract<any, any>;
+
+/** Declares a tool; the handler's arguments are inferred from `inputSchema`. */
+export function defineTool<const S extends SchemaLike, Deps = unknown>(
+  tool: Omit<ToolContract<ArgsOf<S>, Deps>, 'inputSchema'> & { inputSchema: S },
+): ToolContract<ArgsOf<S>, Deps> {
+  return tool as ToolContract<ArgsOf<S>, Deps>;
+}
+
+/** A changing set of tools of one origin (a plugin system, an MCP server). */
+export interface ToolProvider {
+  readonly name: string;
+  getToolsForAgent(agent: string): Promise<ToolDescriptor[]> | ToolDescriptor[];
+  execute(
+    call: { callId: string; name: string; args: Record<string, unknown> },
+    signal: AbortSignal,
+  ): Promise<ToolReturn>;
+}

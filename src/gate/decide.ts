@@ -1,0 +1,274 @@
+import type {
+  AnyTool,
+  ApproverRule,
+  ConfirmationRequest,
+  DecisionRecord,
+  HookResult,
+  PolicyDecision,
+  PolicyEvaluator,
+  PolicyRequest,
+  Principal,
+  ToolDescriptor,
+  ToolResult,
+} from '../contracts/index.ts';
+import { canonicalJson, messageOf } from '../contracts/index.ts';
+import type { Decision } from './decision.ts';
+import { mintDecision } from './decision.ts';
+import { errorResult, normaliseReturn } from './normalise.ts';
+import { evaluatePolicy } from './policy.ts';
+
+/** A valid call of a known tool. */
+export interface GateCall {
+  callId: string;
+  args: Record<string, unknown>;
+  tool: ToolDescriptor;
+  /** Where the tool comes from: `host`, `agent:<name>`, `mcp:<server>`. */
+  source: string;
+  /** Agents from the root to the caller. */
+  agentPath: readonly string[];
+  sessionId: string;
+}
+
+/** Who decides, and on what grounds. */
+export interface GateRules {
+  policy?: PolicyEvaluator | undefined;
+  policyTimeoutMs?: number | undefined;
+  principal?: Principal | undefined;
+  permissionMode?: string | undefined;
+  /** Somebody can be asked. */
+  interactive?: boolean | undefined;
+  /** Calls and cost of the session so far. */
+  usage?: { calls: number; usd?: number } | undefined;
+  signal?: AbortSignal | undefined;
+  /** The author's floor. */
+  needsApproval?: AnyTool['needsApproval'] | undefined;
+  /** The before_tool hooks; not given where they have run. */
+  beforeTool?: ((args: Record<string, unknown>) => Promise<unknown>) | undefined;
+  /** What the before_tool hooks asked for, once they have run. */
+  hookAsked?: (() => ConfirmationRequest | undefined) | undefined;
+  /** Checks arguments that a hook or a person changed. */
+  validate(args: unknown): { ok: true; args: Record<string, unknown> } | { ok: false; message: string };
+}
+
+/** Somebody's yes, found in the log. */
+export interface Approval {
+  by: string;
+  /** Differ from the call's where they were edited or changed by a hook. */
+  args?: Record<string, unknown> | undefined;
+  reason?: string | undefined;
+  ruleId?: string | undefined;
+}
+
+export type Verdict =
+  | { kind: 'run'; decision: Decision }
+  /** Not run: the result says why. */
+  | { kind: 'refuse'; result: ToolResult; record: DecisionRecord }
+  /** Not run: a hook has the result. */
+  | { kind: 'result'; result: ToolResult; record: DecisionRecord }
+  | { kind: 'ask'; question: Question };
+
+export interface Question {
+  /** What would run. */
+  args: Record<string, unknown>;
+  reason?: string;
+  hint?: string;
+  ruleId?: string;
+  approvers?: ApproverRule;
+  /** Seconds. */
+  expiresIn?: number;
+  /** Of a hook's own question. */
+  payload?: unknown;
+}
+
+/**
+ * Decides on one call: policy → before_tool (changed arguments are checked and evaluated again, the stricter word
+ * counts) → the author's floor. Every doubt is a deny.
+ */
+export function decide(call: GateCall, rules: GateRules): Verdict | Promise<Verdict> {
+  if (!rules.policy && !rules.beforeTool && !rules.needsApproval) return run(call, call.args, { by: 'policy' });
+  return decideSlowly(call, rules);
+}
+
+/** Decides on a call that somebody approved: policy is asked again, and may only say no. */
+export async function decideApproved(call: GateCall, rules: GateRules, approval: Approval): Promise<Verdict> {
+  const args = approval.args ?? call.args;
+  if (approval.args && !sameArgs(approval.args, call.args)) {
+    const checked = rules.validate(approval.args);
+    if (!checked.ok) return refuse('invalid_args', `the edited arguments do not fit: ${checked.message}`, approval);
+  }
+  const policy = await evaluatePolicy(rules.policy, policyRequest(call, args, rules), policyOptions(rules));
+  if (policy.outcome === 'deny') return denied(policy);
+  return run(call, args, approval);
+}
+
+async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> {
+  let args = call.args;
+  let policy: PolicyDecision = await evaluatePolicy(
+    rules.policy,
+    policyRequest(call, args, rules),
+    policyOptions(rules),
+  );
+  if (policy.outcome === 'deny') return denied(policy);
+  if (rules.beforeTool) {
+    const answer = await askHook(rules.beforeTool, args);
+    if (answer.kind === 'result') return answered(answer.value);
+    if (answer.kind === 'block') return refuse('denied', answer.reason, { by: 'hook' });
+    if (answer.args && !sameArgs(answer.args, args)) {
+      const checked = rules.validate(answer.args);
+      if (!checked.ok)
+        return refuse('invalid_args', `a hook's arguments do not fit: ${checked.message}`, { by: 'hook' });
+      args = checked.args;
+      policy = stricter(
+        policy,
+        await evaluatePolicy(rules.policy, policyRequest(call, args, rules), policyOptions(rules)),
+      );
+      if (policy.outcome === 'deny') return denied(policy);
+    }
+  }
+  const asked = rules.hookAsked?.();
+  const floor = policy.outcome === 'allow' && !asked ? await authorAsks(rules.needsApproval, args) : undefined;
+  if (policy.outcome === 'allow' && !asked && !floor) return run(call, args, { by: 'policy', ruleId: policy.ruleId });
+  return { kind: 'ask', question: question(args, policy, floor, asked) };
+}
+
+/** A before_tool hook's word, in its two dialects: a HookResult, or any other object: the result itself. */
+type HookAnswer =
+  | { kind: 'proceed'; args?: Record<string, unknown> }
+  | { kind: 'result'; value: unknown }
+  | { kind: 'block'; reason: string };
+
+export async function askHook(
+  hook: (args: Record<string, unknown>) => Promise<unknown>,
+  args: Record<string, unknown>,
+): Promise<HookAnswer> {
+  let value: unknown;
+  try {
+    value = await hook(args);
+  } catch (error) {
+    return { kind: 'block', reason: `a before_tool hook failed: ${messageOf(error)}` };
+  }
+  if (value === undefined || value === null) return { kind: 'proceed' };
+  if (!isHookResult(value)) return { kind: 'result', value };
+  const changes = value.modifications ?? {};
+  if (value.action === 'block') {
+    if ('result' in changes) return { kind: 'result', value: changes.result };
+    return { kind: 'block', reason: value.reason ?? 'a before_tool hook blocked the call' };
+  }
+  const changed = changes.args;
+  if (changed === undefined) return { kind: 'proceed' };
+  if (typeof changed !== 'object' || changed === null || Array.isArray(changed)) {
+    return { kind: 'block', reason: 'a before_tool hook gave arguments that are not an object' };
+  }
+  return { kind: 'proceed', args: changed as Record<string, unknown> };
+}
+
+export function isHookResult(value: unknown): value is HookResult {
+  const action = typeof value === 'object' && value !== null ? (value as { action?: unknown }).action : undefined;
+  return action === 'proceed' || action === 'block';
+}
+
+async function authorAsks(
+  floor: AnyTool['needsApproval'] | undefined,
+  args: Record<string, unknown>,
+): Promise<string | undefined> {
+  if (floor === undefined || floor === false) return undefined;
+  if (floor === true) return 'the tool asks for approval';
+  try {
+    return (await floor(args)) ? 'the tool asks for approval' : undefined;
+  } catch (error) {
+    return `the tool could not tell whether it needs approval: ${messageOf(error)}`;
+  }
+}
+
+function policyRequest(call: GateCall, args: Record<string, unknown>, rules: GateRules): PolicyRequest {
+  const { tool } = call;
+  const person = rules.principal?.id;
+  return {
+    action: tool.name,
+    args,
+    ...(rules.principal ? { principal: rules.principal } : {}),
+    principalPath: person === undefined ? [...call.agentPath] : [person, ...call.agentPath],
+    context: {
+      resource: {
+        type: 'tool',
+        id: tool.name,
+        source: call.source,
+        ...(tool.kind === undefined ? {} : { kind: tool.kind }),
+        ...(tool.annotations ? { annotations: tool.annotations } : {}),
+      },
+      session: { id: call.sessionId, ...rules.usage },
+      agentPath: [...call.agentPath],
+      ...(rules.permissionMode === undefined ? {} : { permissionMode: rules.permissionMode }),
+      interactive: rules.interactive ?? false,
+    },
+  };
+}
+
+function policyOptions(rules: GateRules): { timeoutMs?: number; signal?: AbortSignal } {
+  return {
+    ...(rules.policyTimeoutMs === undefined ? {} : { timeoutMs: rules.policyTimeoutMs }),
+    ...(rules.signal ? { signal: rules.signal } : {}),
+  };
+}
+
+const strictness: Record<string, number> = { allow: 0, ask_user: 1, deny: 2 };
+
+function stricter(a: PolicyDecision, b: PolicyDecision): PolicyDecision {
+  return (strictness[b.outcome] ?? 2) >= (strictness[a.outcome] ?? 2) ? b : a;
+}
+
+function question(
+  args: Record<string, unknown>,
+  policy: PolicyDecision,
+  floor: string | undefined,
+  asked: ConfirmationRequest | undefined,
+): Question {
+  const reason = policy.reason ?? floor;
+  const hint = asked?.hint ?? policy.hint;
+  return {
+    args,
+    ...(reason === undefined ? {} : { reason }),
+    ...(hint === undefined ? {} : { hint }),
+    ...(asked?.payload === undefined ? {} : { payload: asked.payload }),
+    ...(policy.ruleId === undefined ? {} : { ruleId: policy.ruleId }),
+    ...(policy.approvers ? { approvers: policy.approvers } : {}),
+    ...(policy.expiresIn === undefined ? {} : { expiresIn: policy.expiresIn }),
+  };
+}
+
+function run(call: GateCall, args: Record<string, unknown>, why: Approval): Verdict {
+  const record: DecisionRecord = { outcome: 'approved', by: why.by };
+  if (why.ruleId !== undefined) record.ruleId = why.ruleId;
+  if (why.reason !== undefined) record.reason = why.reason;
+  if (args !== call.args && !sameArgs(args, call.args)) record.args = args;
+  return { kind: 'run', decision: mintDecision(call.callId, args, record) };
+}
+
+function denied(policy: PolicyDecision): Verdict {
+  return refuse('denied', policy.reason ?? 'denied by policy', { by: 'policy', ruleId: policy.ruleId });
+}
+
+function refuse(errorType: string, message: string, why: Approval): Verdict {
+  return {
+    kind: 'refuse',
+    result: errorResult(errorType, message),
+    record: {
+      outcome: 'denied',
+      by: why.by,
+      reason: message,
+      ...(why.ruleId === undefined ? {} : { ruleId: why.ruleId }),
+    },
+  };
+}
+
+function answered(value: unknown): Verdict {
+  return {
+    kind: 'result',
+    result: normaliseReturn(value),
+    record: { outcome: 'denied', by: 'hook', reason: 'a before_tool hook gave the result; the tool did not run' },
+  };
+}
+
+function sameArgs(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
+  return a === b || canonicalJson(a) === canonicalJson(b);
+}

@@ -1,0 +1,25 @@
+/** The one way a tool runs. Importing this loads neither a schema library nor a validator. */
+export type { CapLimit, CapOptions } from './cap.ts';
+export { capResult, MAX_RESULT_BYTES } from './cap.ts';
+export type { Approval, GateCall, GateRules, Question, Verdict } from './decide.ts';
+export { askHook, decide, decideApproved, isHookResult } from './decide.ts';
+export { Decision } from './decision.ts';
+export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrides.ts';
+export { runHandler } from './execute.ts';
+export { toJsonValue } from './json-value.ts';
+export { errorResult, normaliseReturn } from './normalise.ts';
+export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
+export { evaluatePolicy } from './policy.ts';
+export type { ToolResponseFields } from './response.ts';
+export { fromResponse, toResponse } from './response.ts';
+export type { ToJsonSchemaOptions } from './schema.ts';
+export { describeTool, toJsonSchema } from './schema.ts';
+export type { ArgumentsSchema, ValidatedArgs } from './validate.ts';
+export { parseForHandler, validateArgs } from './validate.ts';
+export {
+  compilePredicate,
+  compileSchema,
+  ensureValidator,
+  MAX_PATTERN_INPUT,
+  PatternInputTooLong,
+} from './validator.ts';

@@ -1,0 +1,77 @@
+import { messageOf } from '../../contracts/index.ts';
+import { compilePredicate, MAX_PATTERN_INPUT, PatternInputTooLong } from '../../gate/index.ts';
+import type { ArgsCondition } from './rule.ts';
+import { isObject } from './rule.ts';
+
+/** `undefined`: it cannot be told. */
+type Verdict = boolean | undefined;
+type Test = (value: unknown) => Verdict;
+
+/**
+ * Compiles a condition on arguments. `ifUnknown` is what a value counts as that cannot be tested.
+ * @throws Error with a readable message
+ */
+export function compileArgs(condition: ArgsCondition, ifUnknown: boolean): (args: Record<string, unknown>) => boolean {
+  const names = Object.keys(condition);
+  const pointers = names.filter((name) => name.startsWith('/'));
+  if (pointers.length === 0) {
+    const test = schemaTest(condition);
+    return (args) => test(args) ?? ifUnknown;
+  }
+  if (pointers.length < names.length) throw new Error('mixes JSON pointers with keywords of a JSON Schema');
+  const tests = pointers.map((pointer) => {
+    try {
+      return pointerTest(pointer, condition[pointer]);
+    } catch (error) {
+      throw new Error(`"${pointer}": ${messageOf(error)}`, { cause: error });
+    }
+  });
+  return (args) => {
+    let isUnknown = false;
+    for (const test of tests) {
+      const verdict = test(args);
+      if (verdict === false) return false;
+      isUnknown ||= verdict === undefined;
+    }
+    return isUnknown ? ifUnknown : true;
+  };
+}
+
+function pointerTest(pointer: string, condition: unknown): Test {
+  const steps = pointer
+    .slice(1)
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const test = valueTest(condition);
+  return (args) => {
+    let at: unknown = args;
+    for (const step of steps) {
+      if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return false;
+      at = (at as Record<string, unknown>)[step];
+    }
+    return at === undefined ? false : test(at);
+  };
+}
+
+function valueTest(condition: unknown): Test {
+  if (isObject(condition)) return schemaTest(condition);
+  if (typeof condition !== 'string') throw new Error('must be a regular expression or a JSON Schema');
+  const pattern = new RegExp(condition);
+  return (value) => {
+    if (typeof value === 'object' && value !== null) return undefined;
+    const text = String(value);
+    return text.length > MAX_PATTERN_INPUT ? undefined : pattern.test(text);
+  };
+}
+
+function schemaTest(schema: Record<string, unknown>): Test {
+  const fits = compilePredicate(schema);
+  return (value) => {
+    try {
+      return fits(value);
+    } catch (error) {
+      if (error instanceof PatternInputTooLong) return undefined;
+      throw error;
+    }
+  };
+}

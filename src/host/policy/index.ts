@@ -1,0 +1,10 @@
+/** Policies of rules and of permission modes. */
+export type { PolicyScope } from './compile.ts';
+export type { PresetOptions } from './presets.ts';
+export { allowAll, applyMode, denyAll, presetPolicy } from './presets.ts';
+export type { ArgsCondition, PolicyRule, PolicyTier } from './rule.ts';
+export { POLICY_TIERS } from './rule.ts';
+export type { RulePolicy, RulePolicyOptions, TieredRules } from './rules.ts';
+export { rulePolicy } from './rules.ts';
+export type { LoadPolicyOptions } from './yaml.ts';
+export { loadPolicy } from './yaml.ts';

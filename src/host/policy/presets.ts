@@ -1,0 +1,98 @@
+import type { PermissionMode, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
+import type { CheckedDecision } from '../../gate/index.ts';
+import { evaluatePolicy } from '../../gate/index.ts';
+import { isForeign } from './compile.ts';
+
+export interface PresetOptions {
+  /** Believe the annotations of foreign tools (source `mcp:…`). Default false. */
+  trustAnnotations?: boolean | undefined;
+}
+
+const editing = new Set<string | undefined>(['edit', 'move']);
+
+const allow = (mode: string): CheckedDecision => ({ outcome: 'allow', ruleId: `preset:${mode}` });
+const ask = (mode: string, reason: string): CheckedDecision => ({
+  outcome: 'ask_user',
+  ruleId: `preset:${mode}`,
+  reason,
+});
+const deny = (mode: string, reason: string): CheckedDecision => ({ outcome: 'deny', ruleId: `preset:${mode}`, reason });
+
+/**
+ * A policy made of a permission mode; the mode of the request's context, if it has one, goes before `mode`.
+ *
+ * | mode | readOnly | kind edit, move | everything else | destructive |
+ * |---|---|---|---|---|
+ * | plan | allow | deny | deny | deny |
+ * | default, and any unknown | allow | ask | ask | ask |
+ * | auto_edit | allow | allow | ask | ask |
+ * | autonomous | allow | allow | allow | ask |
+ * | dont_ask | allow | deny | deny | deny |
+ *
+ * Foreign tools count as not readOnly and as destructive, unless their annotations are trusted.
+ */
+export function presetPolicy(mode: PermissionMode = 'default', options: PresetOptions = {}): PolicyEvaluator {
+  return { evaluate: (request) => decidePreset(request.context?.permissionMode ?? mode, request, options) };
+}
+
+function decidePreset(mode: string, request: PolicyRequest, options: PresetOptions): CheckedDecision {
+  const { isReadOnly, isDestructive, kind } = traitsOf(request, options);
+  if (isReadOnly) return allow(mode);
+  if (mode === 'plan') return deny(mode, 'Plan mode runs nothing that changes anything.');
+  if (mode === 'dont_ask') return deny(mode, 'This call needs approval and nobody is asked in this mode.');
+  if (isDestructive) return ask(mode, 'The tool may destroy what cannot be brought back.');
+  if (mode === 'autonomous' || (mode === 'auto_edit' && editing.has(kind))) return allow(mode);
+  return ask(mode, 'The tool may change something.');
+}
+
+function traitsOf({ context }: PolicyRequest, { trustAnnotations = false }: PresetOptions) {
+  const { annotations, source, kind } = context?.resource ?? {};
+  const isTrusted = trustAnnotations || !isForeign(source);
+  const isReadOnly = isTrusted && annotations?.readOnly === true;
+  const isDestructive = !isTrusted || annotations?.destructive === true;
+  return { isReadOnly: isReadOnly && annotations?.destructive !== true, isDestructive, kind };
+}
+
+/**
+ * Puts a permission mode over any policy. `plan` denies what is not readOnly and `dont_ask` turns every ask into a
+ * deny, whether `mode` or the request's context says so. `auto_edit` and `autonomous` allow what the mode allows,
+ * where a preset asked; the ask of anybody else (a rule, its default) stays.
+ */
+export function applyMode(policy: PolicyEvaluator, mode: PermissionMode, options: PresetOptions = {}): PolicyEvaluator {
+  const adjust = (decision: CheckedDecision, request: PolicyRequest): CheckedDecision => {
+    const current = request.context?.permissionMode;
+    if (decision.outcome === 'deny') return decision;
+    if ((mode === 'plan' || current === 'plan') && !traitsOf(request, options).isReadOnly) {
+      return decidePreset('plan', request, options);
+    }
+    if (decision.outcome !== 'ask_user') return decision;
+    if (mode === 'dont_ask' || current === 'dont_ask') {
+      const reason = decision.reason === undefined ? '' : ` (${decision.reason})`;
+      const denial = deny('dont_ask', `This call needs approval and nobody is asked in this mode${reason}.`);
+      return decision.ruleId === undefined ? denial : { ...denial, ruleId: decision.ruleId };
+    }
+    if (!decision.ruleId?.startsWith('preset:')) return decision;
+    const loosened = decidePreset(current ?? mode, request, options);
+    return loosened.outcome === 'allow' ? loosened : decision;
+  };
+  return {
+    evaluate(request, signal) {
+      // Whoever asks this policy has the clock.
+      const decision = evaluatePolicy(policy, request, { signal, timeoutMs: 0 });
+      return decision instanceof Promise ? decision.then((value) => adjust(value, request)) : adjust(decision, request);
+    },
+    getExcluded: (scope) => policy.getExcluded?.(scope) ?? [],
+  };
+}
+
+/** Everything runs, nobody is asked. */
+export function allowAll(): PolicyEvaluator {
+  const decision: PolicyDecision = Object.freeze({ outcome: 'allow' });
+  return { evaluate: () => decision };
+}
+
+/** Nothing runs. */
+export function denyAll(reason = 'No tool may run here.'): PolicyEvaluator {
+  const decision: PolicyDecision = Object.freeze({ outcome: 'deny', reason });
+  return { evaluate: () => decision };
+}

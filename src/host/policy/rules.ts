@@ -1,0 +1,131 @@
+import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
+import type { CheckedDecision, PolicyOutcome } from '../../gate/index.ts';
+import { mergeDecisions } from '../../gate/index.ts';
+import type { CompiledRule, PolicyScope } from './compile.ts';
+import { compileRule, ruleError } from './compile.ts';
+import type { PolicyRule, PolicyTier } from './rule.ts';
+import { POLICY_TIERS } from './rule.ts';
+import { TierRules } from './tier.ts';
+
+export interface RulePolicyOptions {
+  /** What no rule speaks about. Default `ask_user`. */
+  defaultOutcome?: PolicyOutcome | undefined;
+  /** Asked instead of `defaultOutcome`, e.g. a preset. */
+  fallback?: PolicyEvaluator | undefined;
+  /** Believe the annotations of foreign tools. Default false. */
+  trustAnnotations?: boolean | undefined;
+}
+
+export type TieredRules = { [Tier in PolicyTier]?: readonly PolicyRule[] | undefined };
+
+/**
+ * Rules in tiers. Within a tier the first rule that applies speaks: higher priority first, then in order. Over the
+ * tiers (org > user > session) the strictest word counts, deny > ask_user > allow, so that a lower tier can tighten
+ * only; what an `overridable` rule says is replaced by whatever a lower tier says. Two asks are merged into one that
+ * satisfies both.
+ */
+export interface RulePolicy extends PolicyEvaluator {
+  evaluate(request: PolicyRequest, signal?: AbortSignal): PolicyDecision | Promise<PolicyDecision>;
+  /** Tools that rules deny by their full names whatever the arguments. */
+  getExcluded(scope?: PolicyScope): readonly string[];
+  /** The same for one tool, also where a glob denies it. */
+  excludes(tool: string, scope?: PolicyScope): boolean;
+  /**
+   * A policy with one more rule, before all others of its tier and priority; it replaces one of the same id.
+   * @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_RULE`
+   */
+  with(rule: PolicyRule, tier: PolicyTier): RulePolicy;
+  /** Rules that can never apply, a line each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * A policy of rules. A plain list is the `org` tier.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_RULE` naming tier, place or id, and member
+ */
+export function rulePolicy(rules: readonly PolicyRule[] | TieredRules, options: RulePolicyOptions = {}): RulePolicy {
+  const tiered = isList(rules) ? { org: rules } : rules;
+  const tiers = POLICY_TIERS.map((tier) => {
+    const ids = new Set<string>();
+    const compiled = (tiered[tier] ?? []).map((rule, index) => {
+      const result = compileRule(rule, { tier, index }, options.trustAnnotations ?? false);
+      if (result.id !== undefined && ids.has(result.id)) {
+        throw ruleError({ tier, index }, rule, 'id', 'is taken by an earlier rule of this tier');
+      }
+      if (result.id !== undefined) ids.add(result.id);
+      return result;
+    });
+    return new TierRules(compiled);
+  });
+  return new Rules(tiers, options);
+}
+
+const isList = (rules: readonly PolicyRule[] | TieredRules): rules is readonly PolicyRule[] => Array.isArray(rules);
+
+class Rules implements RulePolicy {
+  readonly #tiers: readonly TierRules[];
+  readonly #options: RulePolicyOptions;
+  readonly #default: PolicyDecision;
+  #warnings: readonly string[] | undefined;
+
+  constructor(tiers: readonly TierRules[], options: RulePolicyOptions) {
+    this.#tiers = tiers;
+    this.#options = options;
+    this.#default = Object.freeze({
+      outcome: options.defaultOutcome ?? 'ask_user',
+      reason: 'No rule speaks about this call.',
+    });
+  }
+
+  evaluate(request: PolicyRequest, signal?: AbortSignal): PolicyDecision | Promise<PolicyDecision> {
+    let firm: CheckedDecision | undefined;
+    let soft: CheckedDecision | undefined;
+    for (const tier of this.#tiers) {
+      const rule = firstMatch(tier.of(request.action), request);
+      if (!rule) continue;
+      // Whatever a lower tier says takes the place of what a higher one left open.
+      soft = rule.overridable ? rule.decision : undefined;
+      if (!rule.overridable) firm = firm ? mergeDecisions(firm, rule.decision) : rule.decision;
+    }
+    if (firm && soft) return mergeDecisions(firm, soft);
+    return firm ?? soft ?? this.#options.fallback?.evaluate(request, signal) ?? this.#default;
+  }
+
+  getExcluded(scope: PolicyScope = {}): readonly string[] {
+    const names = new Set(this.#tiers.flatMap((tier) => [...tier.names()]));
+    return [...names].filter((name) => this.excludes(name, scope));
+  }
+
+  excludes(tool: string, scope: PolicyScope = {}): boolean {
+    return this.#tiers.some((tier) => deniesAlways(tier.of(tool), scope));
+  }
+
+  with(rule: PolicyRule, tier: PolicyTier): RulePolicy {
+    const place = POLICY_TIERS.indexOf(tier);
+    const rules = this.#tiers[place]?.rules;
+    if (!rules) throw ruleError({ tier, index: 0 }, rule, undefined, 'there is no such tier');
+    const added = compileRule(rule, { tier, index: rules.length }, this.#options.trustAnnotations ?? false);
+    const others = rules.filter(({ id }) => id === undefined || id !== added.id);
+    return new Rules(this.#tiers.with(place, new TierRules([added, ...others])), this.#options);
+  }
+
+  get warnings(): readonly string[] {
+    this.#warnings ??= this.#tiers.flatMap((tier) => tier.warnings());
+    return this.#warnings;
+  }
+}
+
+function firstMatch(rules: readonly CompiledRule[], request: PolicyRequest): CompiledRule | undefined {
+  for (const rule of rules) if (rule.matches(request)) return rule;
+  return undefined;
+}
+
+function deniesAlways(rules: readonly CompiledRule[], scope: PolicyScope): boolean {
+  for (const rule of rules) {
+    const isDeny = rule.decision.outcome === 'deny' && !rule.overridable;
+    const applies = rule.inScope(scope);
+    if (applies === 'always') return isDeny;
+    if (applies === 'maybe' && !isDeny) return false;
+  }
+  return false;
+}

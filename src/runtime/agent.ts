@@ -1,0 +1,84 @@
+import { CoxswainError } from '../contracts/index.ts';
+import type { AgentContext } from './context.ts';
+import type { Outcome } from './outcome.ts';
+
+/**
+ * What the runtime runs. An agent holds no state of a run: its position is a fold of the log, and `run` is entered
+ * again from the top after every pause.
+ */
+export interface Agent {
+  readonly name: string;
+  readonly description: string;
+  readonly subAgents: readonly Agent[];
+  /**
+   * How it ended cannot be found out from its events (it is re-executed, or it lives in memory): its outcome is
+   * stored before anybody acts on it.
+   */
+  readonly recordsOutcome?: boolean;
+  run(context: AgentContext): Promise<Outcome>;
+}
+
+/** Marks a tool that runs an agent. */
+export const agentOfTool: unique symbol = Symbol.for('coxswain.agentOfTool') as never;
+
+const validName = /^[A-Za-z_$][\w$-]*$/;
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME` */
+export function assertAgentName(name: string): void {
+  if (typeof name !== 'string' || !validName.test(name) || name === 'user') {
+    throw new CoxswainError(
+      'INVALID_ARGUMENT',
+      'E_AGENT_NAME',
+      `agent name ${JSON.stringify(name)} is not an identifier (letters, digits, _, $, -; not "user")`,
+    );
+  }
+}
+
+/** An agent tree, indexed and checked once. */
+export class AgentTree {
+  readonly root: Agent;
+  readonly #parents = new Map<Agent, Agent | undefined>();
+  readonly #byName = new Map<string, Agent>();
+
+  /** @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_AGENT` naming both places */
+  constructor(root: Agent) {
+    this.root = root;
+    this.#add(root, undefined, root.name, new Map());
+  }
+
+  find(name: string): Agent | undefined {
+    return this.#byName.get(name);
+  }
+
+  parent(agent: Agent): Agent | undefined {
+    return this.#parents.get(agent);
+  }
+
+  /** Names from the root to the agent; only its own name for one outside the tree (an agent run as a tool). */
+  pathOf(agent: Agent): string[] {
+    const path: string[] = [];
+    for (let at: Agent | undefined = agent; at; at = this.#parents.get(at)) path.unshift(at.name);
+    return path;
+  }
+
+  contains(ancestor: Agent, name: string): boolean {
+    for (let at = this.#byName.get(name); at; at = this.#parents.get(at)) if (at === ancestor) return true;
+    return false;
+  }
+
+  #add(agent: Agent, parent: Agent | undefined, place: string, places: Map<string, string>): void {
+    const known = places.get(agent.name);
+    if (known !== undefined) {
+      const twice = this.#byName.get(agent.name) === agent ? 'one agent stands' : 'two agents of one name stand';
+      throw new CoxswainError(
+        'INVALID_ARGUMENT',
+        'E_DUPLICATE_AGENT',
+        `${twice} at ${known} and at ${place}; names are unique in a tree, each agent has one parent`,
+      );
+    }
+    places.set(agent.name, place);
+    this.#byName.set(agent.name, agent);
+    this.#parents.set(agent, parent);
+    for (const child of agent.subAgents) this.#add(child, agent, `${place}/${child.name}`, places);
+  }
+}

@@ -1,0 +1,294 @@
+import type { PendingRequest, RequestAnswer, Settlement, ToolResult } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
+import { errorResult, toResponse } from '../gate/index.ts';
+import { isoTime } from '../session/index.ts';
+import type { Event, EventActions, StoredAnswer } from './event.ts';
+import { createEvent } from './event.ts';
+import type { AskState, CallState, Fold } from './fold.ts';
+import type { SessionKey } from './session-service.ts';
+
+export interface AnswerOrigin {
+  streamId: string;
+  invocationId: string;
+  /** The answer comes from whoever runs host tools and starts now. */
+  starts: boolean;
+}
+
+type Found = { call: CallState; ask: AskState | undefined; policyAsk: boolean };
+
+/**
+ * The event that stores an answer to an open request. Its id is made from the request, so that two processes that
+ * answer at once cannot both be stored.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST | E_REQUEST_CLOSED | E_WRONG_ANSWER`
+ */
+export function answerEvent(fold: Fold, requestId: string, answer: RequestAnswer, origin: AnswerOrigin): Event {
+  const found = findRequest(fold, requestId);
+  const { call, ask, policyAsk } = found;
+  if (ask || policyAsk) return elicitationEvent(found, requestId, answer, origin);
+  switch (answer.kind) {
+    case 'result':
+      return responseEvent(call, answer.result, origin, {
+        by: answer.by?.id,
+        ...(answer.decision ? { actions: { decisions: { [call.id]: answer.decision } } } : {}),
+      });
+    case 'approve': {
+      if (call.decision?.outcome === 'approved' && !(origin.starts && !call.started))
+        throw closed(requestId, 'approved');
+      const decision = {
+        outcome: 'approved' as const,
+        by: answer.by ? `user:${answer.by.id}` : 'host',
+        ...(answer.args ? { args: answer.args } : {}),
+        ...(answer.reason === undefined ? {} : { reason: answer.reason }),
+      };
+      const starts = origin.starts && call.handledBy === 'host';
+      return approvalEvent(
+        call,
+        { decisions: { [call.id]: decision }, ...(starts ? { started: [call.id] } : {}) },
+        origin,
+      );
+    }
+    case 'deny': {
+      const by = answer.by ? `user:${answer.by.id}` : 'host';
+      const reason = answer.reason === undefined ? {} : { reason: answer.reason };
+      return responseEvent(call, denied(answer.reason), origin, {
+        by: answer.by?.id,
+        actions: { decisions: { [call.id]: { outcome: 'denied', by, ...reason } } },
+      });
+    }
+    default:
+      throw wrong(requestId, 'it is a tool request; answer with a result, approve or deny');
+  }
+}
+
+/** Records that (and why) a call may run; with `started`, that it does. */
+export function approvalEvent(call: CallState, actions: Partial<EventActions>, origin: AnswerOrigin): Event {
+  const step = actions.started ? 'go' : 'ok';
+  return createEvent({ ...placeOf(call, origin), id: `${step}:${call.id}`, author: 'user', actions });
+}
+
+/** The response to a call, whoever ran it. */
+export function responseEvent(
+  call: CallState,
+  result: ToolResult,
+  origin: { streamId: string; invocationId: string },
+  extra: { by?: string | undefined; actions?: Partial<EventActions> } = {},
+): Event {
+  const { response, content } = toResponse(result);
+  return createEvent({
+    ...placeOf(call, origin),
+    id: `res:${call.id}`,
+    author: call.author,
+    content: {
+      role: 'user',
+      parts: [
+        {
+          type: 'function_response',
+          id: call.id,
+          name: call.name,
+          response,
+          ...(content ? { content } : {}),
+          ...(result.isError ? { isError: true } : {}),
+          ...(result.errorType === undefined ? {} : { errorType: result.errorType }),
+          ...(result.display ? { _meta: { display: result.display } } : {}),
+        },
+      ],
+    },
+    ...(extra.by === undefined ? {} : { customMetadata: { settledBy: extra.by } }),
+    ...(extra.actions ? { actions: extra.actions } : {}),
+  });
+}
+
+export function denied(reason?: string): ToolResult {
+  return errorResult('denied', reason ? `denied: ${reason}` : 'denied');
+}
+
+/** What a call that nobody will answer any more is settled with. */
+export function abandoned(call: CallState, why: string): ToolResult {
+  return call.started
+    ? errorResult('interrupted', `interrupted (${why}): it was started, its effects are unknown`)
+    : errorResult('cancelled', `cancelled (${why}): it never ran`);
+}
+
+/** How a request was answered, if it was: for whoever comes second. */
+export function settlementOf(fold: Fold, requestId: string): Settlement | undefined {
+  const call = fold.callOf(requestId);
+  if (!call) return undefined;
+  const stored =
+    call.asks.find((ask) => ask.requestId === requestId)?.answer ??
+    call.hostAnswers.find((answer) => answer.requestId === requestId && !answer.quorum);
+  if (stored) {
+    return { status: 'already_settled', outcome: stored.action, ...(stored.by === undefined ? {} : { by: stored.by }) };
+  }
+  if (requestId !== call.id || !call.decision) return undefined;
+  const { outcome, by } = call.decision;
+  return {
+    status: 'already_settled',
+    outcome: outcome === 'approved' ? 'approve' : 'deny',
+    by: by.replace(/^user:/, ''),
+  };
+}
+
+/** Open requests, derived: nothing of them is held in memory. */
+export function pendingRequests(
+  fold: Fold,
+  key: SessionKey,
+  agentPath: (call: CallState) => string[],
+): PendingRequest[] {
+  const requests: PendingRequest[] = [];
+  if (fold.turn?.ended === undefined || fold.open.size > 0) {
+    for (const call of fold.open.values()) {
+      const request = pendingRequest(call, key, agentPath);
+      if (request) requests.push(request);
+    }
+  }
+  return requests;
+}
+
+function pendingRequest(
+  call: CallState,
+  key: SessionKey,
+  agentPath: (call: CallState) => string[],
+): PendingRequest | undefined {
+  if (call.interim) return undefined;
+  const ask = call.asks.at(-1);
+  const threadId = call.iso ?? call.branch;
+  const base = {
+    sessionId: key.id,
+    turnId: call.turnId,
+    callId: call.id,
+    name: call.name,
+    args: call.args,
+    handledBy: call.handledBy,
+    started: call.started,
+    path: call.path,
+    agentPath: agentPath(call),
+    ...(threadId === undefined ? {} : { threadId }),
+  };
+  if (ask && !ask.answer) {
+    const rerun = ask.kind === 'rerun_unknown';
+    return {
+      ...base,
+      requestId: ask.requestId,
+      kind: rerun ? 'rerun_unknown' : 'elicitation',
+      elicitation: ask.kind,
+      message: ask.message,
+      requestedAt: isoTime(ask.requestedAt),
+      ...(ask.args ? { args: ask.args } : {}),
+      ...(ask.context ? { context: ask.context } : {}),
+      ...(ask.requestedSchema ? { requestedSchema: ask.requestedSchema } : {}),
+      ...(ask.expiresAt === undefined ? {} : { expiresAt: isoTime(ask.expiresAt) }),
+    };
+  }
+  if (ask || (call.decision?.outcome === 'approved' && call.handledBy === 'agent')) return undefined;
+  return {
+    ...base,
+    requestId: call.id,
+    kind: 'tool',
+    requestedAt: isoTime(call.requestedAt),
+    ...(call.floor === undefined ? {} : { message: call.floor }),
+    ...(call.decision?.outcome === 'approved' ? { decision: { args: call.decision.args, by: call.decision.by } } : {}),
+    ...(call.hostAnswers.length > 0 ? { answers: call.hostAnswers.map(publicAnswer) } : {}),
+  };
+}
+
+function publicAnswer(answer: StoredAnswer & { requestId: string }): NonNullable<PendingRequest['answers']>[number] {
+  const { by, roles, quorum: _, content: __, ...rest } = answer;
+  return { ...rest, ...(by === undefined ? {} : { by: { id: by, ...(roles ? { roles } : {}) } }) };
+}
+
+function findRequest(fold: Fold, requestId: string): Found {
+  const call = fold.callOf(requestId);
+  const callId = call?.id ?? requestId.split('#')[0] ?? requestId;
+  const gone = call?.settled ?? fold.closed.get(callId);
+  if (gone) throw closed(requestId, gone.errorType ?? 'answered');
+  if (!call) throw unknown(requestId);
+  if (requestId === call.id) return { call, ask: undefined, policyAsk: false };
+  if (requestId.startsWith(`${call.id}#policy`)) return { call, ask: undefined, policyAsk: true };
+  const ask = call.asks.find((candidate) => candidate.requestId === requestId);
+  if (!ask) throw unknown(requestId);
+  if (ask.answer) throw closed(requestId, ask.answer.action);
+  if (ask.expiresAt !== undefined && ask.expiresAt < Date.now()) throw closed(requestId, 'expired');
+  return { call, ask, policyAsk: false };
+}
+
+function elicitationEvent(found: Found, requestId: string, answer: RequestAnswer, origin: AnswerOrigin): Event {
+  const stored = storedAnswer(requestId, answer, found.ask?.kind);
+  const { call } = found;
+  const previous = call.hostAnswers.find((known) => known.requestId === requestId && !known.quorum);
+  if (previous) throw closed(requestId, previous.action);
+  const voter = stored.quorum ? `:${stored.by ?? ''}` : '';
+  return createEvent({
+    ...placeOf(call, origin),
+    id: `ans:${requestId}${voter}`,
+    author: 'user',
+    actions: { answers: { [requestId]: stored } },
+  });
+}
+
+function storedAnswer(requestId: string, answer: RequestAnswer, kind: string | undefined): StoredAnswer {
+  const stored: StoredAnswer = { action: 'accept' };
+  if (answer.by) {
+    stored.by = answer.by.id;
+    if (answer.by.roles) stored.roles = answer.by.roles;
+  }
+  switch (answer.kind) {
+    case 'approve':
+      if (answer.args) stored.args = answer.args;
+      if (answer.previewDigest !== undefined) stored.digest = answer.previewDigest;
+      break;
+    case 'deny':
+      stored.action = 'decline';
+      break;
+    case 'elicitation':
+      stored.action = answer.action;
+      // A credential is for the credential store; the log never holds one.
+      if (answer.content && kind !== 'auth_required') stored.content = answer.content;
+      break;
+    default:
+      throw wrong(requestId, 'it is a question; answer with approve, deny or an elicitation action');
+  }
+  if ('reason' in answer && answer.reason !== undefined) stored.reason = answer.reason;
+  const quorum = (answer as { quorum?: unknown }).quorum;
+  if (typeof quorum === 'number' && quorum > 1) stored.quorum = quorum;
+  return stored;
+}
+
+function placeOf(call: CallState, origin: { streamId: string; invocationId: string }) {
+  return {
+    turnId: call.turnId,
+    streamId: origin.streamId,
+    invocationId: origin.invocationId,
+    path: call.path,
+    ...(call.branch === undefined ? {} : { branch: call.branch }),
+    ...(call.iso === undefined ? {} : { iso: call.iso }),
+  };
+}
+
+function unknown(requestId: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_UNKNOWN_REQUEST',
+    `this session has no request ${JSON.stringify(requestId)}; pending() lists what is open`,
+    { details: { requestId } },
+  );
+}
+
+function closed(requestId: string, how: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_REQUEST_CLOSED',
+    `request ${JSON.stringify(requestId)} is closed (${how}); nothing was stored`,
+    { details: { requestId, how } },
+  );
+}
+
+function wrong(requestId: string, why: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_WRONG_ANSWER',
+    `wrong answer to ${JSON.stringify(requestId)}: ${why}`,
+    {
+      details: { requestId },
+    },
+  );
+}

@@ -1,0 +1,159 @@
+import type {
+  ArtifactAccess,
+  ConfirmationRequest,
+  MemoryEntry,
+  ToolCallContext,
+  ToolUpdate,
+} from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
+import type { AgentContext } from './context.ts';
+import type { InvocationInfo } from './invocation-info.ts';
+import { StateView } from './state.ts';
+
+/** What a callback may read and do; its writes are committed with the event that follows. */
+export class CallbackContext {
+  readonly #agent: AgentContext;
+  readonly state: StateView;
+
+  constructor(agent: AgentContext) {
+    this.#agent = agent;
+    this.state = new StateView({}, () => agent.stateLayers());
+  }
+
+  get invocation(): InvocationInfo {
+    return this.#agent.invocation;
+  }
+
+  get agentName(): string {
+    return this.#agent.agent.name;
+  }
+
+  get agentPath(): readonly string[] {
+    return this.#agent.agentPath;
+  }
+
+  get sessionId(): string {
+    return this.#agent.invocation.sessionId;
+  }
+
+  get signal(): AbortSignal {
+    return this.#agent.signal;
+  }
+
+  /** What was written so far. */
+  get delta(): Record<string, unknown> {
+    return this.state.delta;
+  }
+
+  searchMemory(query: string): Promise<MemoryEntry[]> {
+    return this.#agent.invocation.services.searchMemory(query);
+  }
+}
+
+/** What the runtime does with a handler's signals. */
+export interface ToolEffects {
+  confirmation?: ConfirmationRequest;
+  escalate?: true;
+  skipSummarization?: true;
+  transferToAgent?: string;
+}
+
+/** What a handler and the hooks around it are given. */
+export class ToolContext implements ToolCallContext<never> {
+  readonly callId: string;
+  readonly state: StateView;
+  readonly confirmation?: { confirmed: boolean; payload?: unknown };
+  readonly effects: ToolEffects = {};
+  readonly artifactDelta: Record<string, number> = {};
+  readonly #agent: AgentContext;
+  #controller: AbortController | undefined;
+  #cancelled: unknown;
+  #stopFollowing: (() => void) | undefined;
+
+  constructor(agent: AgentContext, callId: string, confirmation?: { confirmed: boolean; payload?: unknown }) {
+    this.#agent = agent;
+    this.callId = callId;
+    this.state = new StateView({}, () => agent.stateLayers());
+    if (confirmation) this.confirmation = confirmation;
+  }
+
+  /** Made when a handler asks for it: most never do. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      const controller = new AbortController();
+      const parent = this.#agent.signal;
+      this.#controller = controller;
+      if (this.#cancelled !== undefined) controller.abort(this.#cancelled);
+      else if (parent.aborted) controller.abort(parent.reason);
+      else {
+        const follow = () => controller.abort(parent.reason);
+        parent.addEventListener('abort', follow, { once: true });
+        this.#stopFollowing = () => parent.removeEventListener('abort', follow);
+      }
+    }
+    return this.#controller.signal;
+  }
+
+  /** Ends this call alone. */
+  cancel(reason: unknown): void {
+    this.#cancelled = reason;
+    this.#controller?.abort(reason);
+  }
+
+  /** Detaches from the run's signal. */
+  dispose(): void {
+    this.#stopFollowing?.();
+    this.#stopFollowing = undefined;
+  }
+
+  get deps(): never {
+    return this.#agent.invocation.deps as never;
+  }
+
+  get sessionId(): string {
+    return this.#agent.invocation.sessionId;
+  }
+
+  get agentPath(): readonly string[] {
+    return this.#agent.agentPath;
+  }
+
+  get agentName(): string {
+    return this.#agent.agent.name;
+  }
+
+  get invocation(): InvocationInfo {
+    return this.#agent.invocation;
+  }
+
+  get artifacts(): ArtifactAccess {
+    return this.#agent.invocation.services.artifacts(this.artifactDelta);
+  }
+
+  progress(update: ToolUpdate): void {
+    if (!this.#agent.signal.aborted) this.#agent.toolUpdate(this.callId, update);
+  }
+
+  requestConfirmation(request: ConfirmationRequest): void {
+    this.effects.confirmation = request;
+  }
+
+  escalate(): void {
+    this.effects.escalate = true;
+  }
+
+  skipSummarization(): void {
+    this.effects.skipSummarization = true;
+  }
+
+  transferTo(agentName: string): void {
+    if (!this.#agent.place.tree.find(agentName)) {
+      throw new CoxswainError('NOT_FOUND', 'E_AGENT_UNKNOWN', `there is no agent ${JSON.stringify(agentName)} here`);
+    }
+    this.effects.transferToAgent = agentName;
+  }
+
+  searchMemory(query: string): Promise<MemoryEntry[]> {
+    return this.#agent.invocation.services.searchMemory(query);
+  }
+}

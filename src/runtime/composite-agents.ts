@@ -1,0 +1,143 @@
+import { CoxswainError } from '../contracts/index.ts';
+import { childController } from './abort.ts';
+import type { Agent } from './agent.ts';
+import { assertAgentName } from './agent.ts';
+import { finishAgent, startAgent } from './agent-hooks.ts';
+import type { AgentContext } from './context.ts';
+import type { Outcome } from './outcome.ts';
+import { DONE, isPlainDone } from './outcome.ts';
+import type { AgentCallbacks, AgentHooks } from './plugin.ts';
+import { HookChain } from './plugin.ts';
+
+export interface CompositeOptions extends Pick<AgentCallbacks, 'beforeAgent' | 'afterAgent'> {
+  name: string;
+  description?: string;
+  subAgents: readonly Agent[];
+}
+
+/**
+ * Agents that run other agents hold and store no state: after a pause their loop runs again, and children that have
+ * ended return their recorded outcome at once.
+ */
+abstract class CompositeAgent implements Agent {
+  readonly name: string;
+  readonly description: string;
+  readonly subAgents: readonly Agent[];
+  readonly #callbacks: Pick<AgentHooks, never> & AgentCallbacks;
+
+  constructor(options: CompositeOptions) {
+    assertAgentName(options.name);
+    this.name = options.name;
+    this.description = options.description ?? '';
+    this.subAgents = [...options.subAgents];
+    this.#callbacks = {
+      ...(options.beforeAgent ? { beforeAgent: options.beforeAgent } : {}),
+      ...(options.afterAgent ? { afterAgent: options.afterAgent } : {}),
+    };
+  }
+
+  async run(context: AgentContext): Promise<Outcome> {
+    const hooks = new HookChain(context.invocation.engine.plugins, this.#callbacks);
+    const ended = await startAgent(context, hooks);
+    if (ended) return ended;
+    const outcome = await this.runChildren(context);
+    return outcome.kind === 'done' ? finishAgent(context, hooks, outcome) : outcome;
+  }
+
+  protected abstract runChildren(context: AgentContext): Promise<Outcome>;
+}
+
+/** One child after the other; escalate, transfer, suspension and failure end it at once. */
+export class SequentialAgent extends CompositeAgent {
+  protected async runChildren(context: AgentContext): Promise<Outcome> {
+    for (const child of this.subAgents) {
+      const outcome = await context.run(child);
+      if (!isPlainDone(outcome)) return outcome;
+    }
+    return DONE;
+  }
+}
+
+export interface LoopOptions extends CompositeOptions {
+  /** 0: no cap; then a child must escalate. Default 10. */
+  maxIterations?: number;
+}
+
+export const DEFAULT_LOOP_ITERATIONS = 10;
+
+/** Its children over and over, until one escalates (which ends this loop only) or the cap is reached. */
+export class LoopAgent extends CompositeAgent {
+  readonly maxIterations: number;
+
+  /** @throws CoxswainError `INVALID_ARGUMENT / E_LOOP_UNBOUNDED` for a loop that can never end */
+  constructor(options: LoopOptions) {
+    super(options);
+    this.maxIterations = options.maxIterations ?? DEFAULT_LOOP_ITERATIONS;
+    if (this.maxIterations < 0 || !Number.isInteger(this.maxIterations) || this.subAgents.length === 0) {
+      throw new CoxswainError(
+        'INVALID_ARGUMENT',
+        'E_LOOP_UNBOUNDED',
+        `loop ${this.name} needs children and a maxIterations of 0 (no cap) or more`,
+      );
+    }
+  }
+
+  protected async runChildren(context: AgentContext): Promise<Outcome> {
+    for (let iteration = 0; this.maxIterations === 0 || iteration < this.maxIterations; iteration++) {
+      for (const child of this.subAgents) {
+        const outcome = await context.run(child);
+        if (outcome.kind !== 'done' || outcome.transfer) return outcome;
+        if (outcome.escalate) return DONE;
+      }
+    }
+    return DONE;
+  }
+}
+
+/** All children at once, each on a branch of its own; peers do not see each other. */
+export class ParallelAgent extends CompositeAgent {
+  protected async runChildren(context: AgentContext): Promise<Outcome> {
+    const { controller, detach } = childController(context.signal);
+    const prefix = context.branch === undefined ? this.name : `${context.branch}.${this.name}`;
+    try {
+      const outcomes = await Promise.all(
+        this.subAgents.map((child, index) =>
+          this.#runBranch(context, child, index, `${prefix}.${child.name}`, controller),
+        ),
+      );
+      const failed = outcomes.find((outcome) => outcome.kind === 'failed');
+      const suspended = outcomes.find((outcome) => outcome.kind === 'suspended');
+      const transferred = outcomes.find((outcome) => outcome.kind === 'done' && outcome.transfer);
+      if (failed ?? suspended ?? transferred) return (failed ?? suspended ?? transferred) as Outcome;
+      return outcomes.some((outcome) => outcome.kind === 'done' && outcome.escalate)
+        ? { kind: 'done', escalate: true }
+        : DONE;
+    } finally {
+      detach();
+    }
+  }
+
+  async #runBranch(
+    context: AgentContext,
+    child: Agent,
+    index: number,
+    branch: string,
+    all: AbortController,
+  ): Promise<Outcome> {
+    const own = childController(all.signal);
+    const forget = context.invocation.branch(branch, (reason) => own.controller.abort(reason));
+    try {
+      const outcome = await context.run(child, { key: String(index), branch, signal: own.controller.signal });
+      if (outcome.kind === 'failed') {
+        // The turn fails with it: siblings stop now, their open calls are settled with the turn's end.
+        all.abort(new CoxswainError('ABORTED', 'E_ABORTED', `branch ${branch} failed`));
+      }
+      // Ended by itself (abort of one thread): the others go on.
+      if (outcome.kind === 'suspended' && own.controller.signal.aborted && !all.signal.aborted) return DONE;
+      return outcome;
+    } finally {
+      forget();
+      own.detach();
+    }
+  }
+}

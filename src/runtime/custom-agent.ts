@@ -1,0 +1,197 @@
+import type { Content, ContentPart } from '../contracts/index.ts';
+import { CoxswainError, copyJson } from '../contracts/index.ts';
+import type { Agent } from './agent.ts';
+import { assertAgentName } from './agent.ts';
+import { finishAgent, startAgent } from './agent-hooks.ts';
+import type { AgentContext } from './context.ts';
+import type { Event, EventActions } from './event.ts';
+import type { InvocationInfo } from './invocation-info.ts';
+import type { Outcome } from './outcome.ts';
+import { DONE, isPlainDone, SUSPENDED } from './outcome.ts';
+import type { AgentCallbacks } from './plugin.ts';
+import { HookChain } from './plugin.ts';
+import { StateView } from './state.ts';
+
+export interface CustomContext {
+  readonly signal: AbortSignal;
+  readonly state: StateView;
+  readonly invocation: InvocationInfo;
+  readonly agentPath: readonly string[];
+  /** Text, parts or a whole event of this agent; author, place and time are filled in. */
+  emit(content: string | ContentPart[] | { content?: Content; actions?: Partial<EventActions> }): Promise<void>;
+  /** Runs a sub-agent. What follows is reached only when it is done; see the class. */
+  run(agent: Agent): Promise<Outcome>;
+  /** Runs a piece of work once and remembers its JSON value: a clock, a random number, a request. */
+  step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
+  /** Ends the nearest loop. */
+  escalate(): void;
+}
+
+export interface CustomAgentOptions extends Pick<AgentCallbacks, 'beforeAgent' | 'afterAgent'> {
+  name: string;
+  description?: string;
+  subAgents?: readonly Agent[];
+  run(context: CustomContext): void | Promise<void>;
+}
+
+/** Thrown through user code to end it; not an error. */
+class Unwind {
+  readonly outcome: Outcome;
+  constructor(outcome: Outcome) {
+    this.outcome = outcome;
+  }
+}
+
+/**
+ * An agent written as a function. After a pause the function runs again from the top: its k-th `emit`, `run` and
+ * `step` are matched with the log and return what they returned before, without effect. What does not go through
+ * the context happens again; choices must depend on recorded values alone, else `E_REPLAY_DIVERGED`.
+ */
+export class CustomAgent implements Agent {
+  readonly name: string;
+  readonly description: string;
+  readonly subAgents: readonly Agent[];
+  readonly recordsOutcome = true;
+  readonly #run: CustomAgentOptions['run'];
+  readonly #callbacks: AgentCallbacks;
+
+  constructor(options: CustomAgentOptions) {
+    assertAgentName(options.name);
+    this.name = options.name;
+    this.description = options.description ?? '';
+    this.subAgents = [...(options.subAgents ?? [])];
+    this.#run = options.run;
+    this.#callbacks = {
+      ...(options.beforeAgent ? { beforeAgent: options.beforeAgent } : {}),
+      ...(options.afterAgent ? { afterAgent: options.afterAgent } : {}),
+    };
+  }
+
+  async run(context: AgentContext): Promise<Outcome> {
+    const hooks = new HookChain(context.invocation.engine.plugins, this.#callbacks);
+    const ended = await startAgent(context, hooks);
+    if (ended) return ended;
+    const outcome = await this.#replay(context);
+    return outcome.kind === 'done' ? finishAgent(context, hooks, outcome) : outcome;
+  }
+
+  async #replay(context: AgentContext): Promise<Outcome> {
+    const player = new Player(context);
+    let unwound: Unwind | undefined;
+    try {
+      await this.#run({
+        signal: context.signal,
+        state: player.state,
+        invocation: context.invocation,
+        agentPath: context.agentPath,
+        emit: (what) => player.emit(what),
+        step: (name, work) => player.step(name, work),
+        escalate: () => player.escalate(),
+        run: async (agent) => {
+          if (unwound) throw unwound;
+          const outcome = await context.run(agent);
+          if (isPlainDone(outcome)) return outcome;
+          unwound = new Unwind(outcome);
+          throw unwound;
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof Unwind) && !unwound) {
+        if (context.signal.aborted) return SUSPENDED;
+        throw error;
+      }
+    }
+    // User code may have caught the sentinel: it still does not go on past a suspended child.
+    if (unwound) return unwound.outcome;
+    await player.flush();
+    return player.escalated ? { kind: 'done', escalate: true } : DONE;
+  }
+}
+
+/** Matches a custom agent's actions with what the log has of it. */
+class Player {
+  readonly state: StateView;
+  readonly #delta: Record<string, unknown> = {};
+  readonly #context: AgentContext;
+  readonly #recorded: readonly Event[];
+  #next = 0;
+  escalated = false;
+
+  constructor(context: AgentContext) {
+    this.#context = context;
+    this.#recorded = [...context.activation.own];
+    this.state = new StateView(this.#delta, () => context.stateLayers());
+  }
+
+  escalate(): void {
+    this.escalated = true;
+  }
+
+  async emit(what: Parameters<CustomContext['emit']>[0]): Promise<void> {
+    const init = typeof what === 'string' || Array.isArray(what) ? { content: asContent(what) } : what;
+    const known = this.#recorded[this.#next];
+    if (known) {
+      this.#next++;
+      if (known.customMetadata?.step !== undefined)
+        throw this.#diverged(`step ${String(known.customMetadata.step)}`, 'emit');
+      this.#takeDelta();
+      return;
+    }
+    this.#checkAlive();
+    const { actions, ...rest } = init;
+    this.#next++;
+    await this.#context.emit({
+      // An event without content would not be found again.
+      content: { role: 'model', parts: [] },
+      ...rest,
+      actions: { ...actions, stateDelta: { ...this.#takeDelta(), ...actions?.stateDelta } },
+    });
+  }
+
+  async step<T>(name: string, work: () => T | Promise<T>): Promise<T> {
+    const known = this.#recorded[this.#next];
+    if (known) {
+      this.#next++;
+      if (known.customMetadata?.step !== name)
+        throw this.#diverged(String(known.customMetadata?.step ?? 'emit'), `step ${name}`);
+      this.#takeDelta();
+      return known.customMetadata.value as T;
+    }
+    this.#checkAlive();
+    const value = copyJson((await work()) ?? null, `step ${name}`) as T;
+    this.#next++;
+    await this.#context.emit({
+      content: { role: 'model', parts: [] },
+      customMetadata: { step: name, value },
+      actions: { stateDelta: this.#takeDelta() },
+    });
+    return value;
+  }
+
+  /** State written since the last event is committed at the end. */
+  async flush(): Promise<void> {
+    if (Object.keys(this.#delta).length > 0) await this.emit([]);
+  }
+
+  #takeDelta(): Record<string, unknown> {
+    const taken = { ...this.#delta };
+    for (const key of Object.keys(this.#delta)) delete this.#delta[key];
+    return taken;
+  }
+
+  #checkAlive(): void {
+    if (this.#context.signal.aborted) throw new Unwind(SUSPENDED);
+  }
+
+  #diverged(logged: string, found: string): CoxswainError {
+    return new CoxswainError(
+      'FAILED_PRECONDITION',
+      'E_REPLAY_DIVERGED',
+      `custom agent ${this.#context.agent.name} did ${found} where the log has ${logged}; abort the turn`,
+    );
+  }
+}
+
+function asContent(what: string | ContentPart[]): Content {
+  return { role: 'model', parts: typeof what === 'string' ? [{ type: 'text', text: what }] : what };
+}

@@ -1,0 +1,364 @@
+import type { DecisionRecord, FunctionResponsePart, Usage } from '../contracts/index.ts';
+import { setOwn, textOfParts } from '../contracts/index.ts';
+import type { Ask, Event, EventActions, StoredAnswer } from './event.ts';
+import type { Outcome } from './outcome.ts';
+import { applyDelta, scopeOf } from './state.ts';
+
+export interface AskState extends Ask {
+  requestedAt: number;
+  answer?: StoredAnswer;
+}
+
+/** How a call was closed. */
+export interface Settled {
+  seq: number;
+  isError: boolean;
+  errorType?: string;
+  by?: string;
+}
+
+/** One tool call of the model, from its request to its response. */
+export interface CallState {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Record<string, unknown>;
+  readonly path: string;
+  readonly author: string;
+  readonly turnId: string;
+  readonly requestedAt: number;
+  readonly longRunning: boolean;
+  readonly branch?: string;
+  readonly iso?: string;
+  /** Who runs it, as announced. */
+  readonly handledBy: 'host' | 'agent';
+  /** Author or hook want a person asked, whatever the host's policy says: the reason. */
+  readonly floor?: string;
+  /** The runtime's before_tool hooks have seen it already: it was announced to a host. */
+  readonly hooked: boolean;
+  decision?: DecisionRecord;
+  /** A handler was started and no word of it has come since. */
+  started: boolean;
+  attempts: number;
+  asks: AskState[];
+  /** Answers to the host's own questions (`<callId>#policy…`), which are derived and not stored. */
+  hostAnswers: (StoredAnswer & { requestId: string })[];
+  /** A long-running tool's first word. */
+  interim?: Record<string, unknown>;
+  settled?: Settled;
+  /** What its response did. */
+  effects?: EventActions;
+}
+
+/** What is known of one activation of an agent (a place in the tree of this turn). */
+export interface Activation {
+  /** Model events so far. */
+  steps: number;
+  /** Steps at the time when the turn was opened again. */
+  base: number;
+  /** Calls of the newest model event. */
+  batch: CallState[];
+  /** The newest model event asks for nothing. */
+  final: boolean;
+  /** Own events in order, for agents that are re-executed from the top. */
+  own: Event[];
+  entered: boolean;
+  exited: boolean;
+  /** An agent run as a tool has been given its input. */
+  input: boolean;
+  /** Recorded when the slot ended. */
+  completed?: { agent: string; outcome: Outcome };
+}
+
+export interface TurnState {
+  readonly id: string;
+  /** Agent that entered the root slot. */
+  readonly start: string;
+  /** seq of the event that opened it. */
+  readonly seq: number;
+  llmCalls: number;
+  usage: Usage;
+  /** Milliseconds in streams and tools. */
+  activeMs: number;
+  ended?: string;
+}
+
+/** What a session is configured to do, beside its agent. */
+export interface SessionConfig {
+  model?: string;
+  title?: string;
+  permissionMode?: string;
+  tools?: readonly Record<string, unknown>[];
+  config?: Record<string, unknown>;
+}
+
+const rootSlot = /^(?:~[^/~]+)?$/;
+const policyAnswer = /^(.+)#policy(?:\.\d+)?$/;
+
+/**
+ * The present of a session: the sum of its events. Changes in `apply` only, so that a restart that folds the log
+ * again arrives at the same place.
+ */
+export class Fold {
+  /** seq of the newest event that was applied. */
+  at = 0;
+  /** Session state; shared keys are in `shared`. */
+  readonly state: Record<string, unknown>;
+  /** `app:` and `user:` keys. */
+  shared: Record<string, unknown>;
+  /** Uncommitted state of agents run as tools, by their path. */
+  readonly isolated = new Map<string, Record<string, unknown>>();
+  /** Last words of agents run as tools, by their path. */
+  readonly isolatedText = new Map<string, string>();
+  readonly config: SessionConfig = {};
+  readonly calls = new Map<string, CallState>();
+  /** Calls without a response, oldest first. */
+  readonly open = new Map<string, CallState>();
+  /** How calls of earlier turns were closed. */
+  readonly closed = new Map<string, Settled>();
+  readonly activations = new Map<string, Activation>();
+  readonly steers = new Map<string, Event>();
+  turn: TurnState | undefined;
+  /** Whoever spoke last in the root slot of the newest turn. */
+  occupant: string | undefined;
+  /** Counts decisions and answers: a run looks whether more have come since it looked last. */
+  answers = 0;
+  totalUsage: Usage = {};
+  totalCalls = 0;
+  #lastTime = 0;
+  #lastStream = '';
+
+  constructor(initialState: Readonly<Record<string, unknown>>, shared: Readonly<Record<string, unknown>>) {
+    this.state = { ...initialState };
+    this.shared = { ...shared };
+  }
+
+  activation(path: string): Activation {
+    let activation = this.activations.get(path);
+    if (!activation) {
+      activation = { steps: 0, base: 0, batch: [], final: false, own: [], entered: false, exited: false, input: false };
+      this.activations.set(path, activation);
+    }
+    return activation;
+  }
+
+  apply(event: Event): void {
+    this.at = event.seq;
+    const { actions } = event;
+    if (actions.turn) this.#openTurn(event, actions.turn.start);
+    this.#clock(event);
+    if (actions.reopened) this.#reopen();
+    this.#applyState(event);
+    this.#applyCalls(event);
+    for (const record of actions.completed ?? []) {
+      this.activation(record.path).completed = { agent: record.agent, outcome: record.outcome };
+    }
+    for (const path of actions.entered ?? []) this.activation(path).entered = true;
+    for (const path of actions.exited ?? []) this.activation(path).exited = true;
+    if (actions.config) this.#configure(actions.config);
+    for (const id of actions.delivered ?? []) this.steers.delete(id);
+    if (actions.steer) this.steers.set(event.id, event);
+    else if (event.content) this.#applyContent(event);
+    if (event.usage) this.#addUsage(event);
+    if (actions.end && this.turn) this.turn.ended = actions.end.reason;
+  }
+
+  #openTurn(event: Event, start: string): void {
+    this.turn = { id: event.turnId, start, seq: event.seq, llmCalls: 0, usage: {}, activeMs: 0 };
+    this.occupant = start;
+    this.activations.clear();
+    this.isolated.clear();
+    this.isolatedText.clear();
+    for (const call of this.calls.values()) {
+      if (!call.settled) continue;
+      this.closed.set(call.id, call.settled);
+      this.calls.delete(call.id);
+    }
+  }
+
+  #reopen(): void {
+    if (!this.turn) return;
+    delete this.turn.ended;
+    this.turn.llmCalls = 0;
+    this.turn.activeMs = 0;
+    this.turn.usage = {};
+    for (const activation of this.activations.values()) activation.base = activation.steps;
+  }
+
+  /** Time passes inside a stream; between streams, and while a person is asked, it is free. */
+  #clock(event: Event): void {
+    if (this.turn && event.streamId === this.#lastStream && !event.actions.answers) {
+      this.turn.activeMs += Math.max(0, event.timestamp - this.#lastTime);
+    }
+    this.#lastTime = event.timestamp;
+    this.#lastStream = event.streamId;
+  }
+
+  #applyState(event: Event): void {
+    const delta = event.actions.stateDelta;
+    if (event.iso !== undefined) {
+      if (Object.keys(delta).length === 0) return;
+      const own = this.isolated.get(event.iso) ?? {};
+      // Nulls are kept here: they will delete in the parent when the delta is merged.
+      for (const key of Object.keys(delta)) setOwn(own, key, delta[key]);
+      this.isolated.set(event.iso, own);
+      return;
+    }
+    for (const key of Object.keys(delta)) {
+      applyDelta(scopeOf(key) === 'session' ? this.state : this.shared, { [key]: delta[key] });
+    }
+  }
+
+  #applyCalls(event: Event): void {
+    const { actions } = event;
+    for (const [id, decision] of Object.entries(actions.decisions ?? {})) {
+      const call = this.calls.get(id);
+      if (call) call.decision = decision;
+      this.answers++;
+    }
+    for (const id of actions.started ?? []) {
+      const call = this.calls.get(id);
+      if (!call) continue;
+      call.started = true;
+      call.attempts++;
+    }
+    for (const ask of actions.asks ?? []) {
+      const call = this.calls.get(ask.callId);
+      if (!call) continue;
+      call.asks.push({ ...ask, requestedAt: event.timestamp });
+      // A handler that ends with a question has been heard of: its outcome is known.
+      if (ask.kind !== 'rerun_unknown') call.started = false;
+    }
+    for (const [requestId, answer] of Object.entries(actions.answers ?? {})) this.#answer(requestId, answer);
+    for (const [id, interim] of Object.entries(actions.interim ?? {})) {
+      const call = this.calls.get(id);
+      if (!call) continue;
+      call.interim = interim;
+      call.started = false;
+    }
+  }
+
+  #answer(requestId: string, answer: StoredAnswer): void {
+    this.answers++;
+    const call = this.callOf(requestId);
+    if (!call) return;
+    if (policyAnswer.test(requestId)) {
+      call.hostAnswers.push({ ...answer, requestId });
+      return;
+    }
+    const ask = call.asks.find((candidate) => candidate.requestId === requestId);
+    if (ask) ask.answer = answer;
+  }
+
+  /** The call that a request id belongs to: its own, or that of one of its questions. */
+  callOf(requestId: string): CallState | undefined {
+    const hash = requestId.lastIndexOf('#');
+    return this.calls.get(requestId) ?? (hash > 0 ? this.calls.get(requestId.slice(0, hash)) : undefined);
+  }
+
+  #configure(update: Record<string, unknown>): void {
+    const config = this.config as Record<string, unknown>;
+    for (const [key, value] of Object.entries(update)) {
+      if (value === null) delete config[key];
+      else if (value !== undefined) config[key] = value;
+    }
+  }
+
+  #applyContent(event: Event): void {
+    const content = event.content;
+    if (!content) return;
+    const activation = this.activation(event.path);
+    if (event.author !== 'user') {
+      activation.own.push(event);
+      if (rootSlot.test(event.path) && event.iso === undefined) this.occupant = event.author;
+    } else if (event.iso === event.path) {
+      activation.input = true;
+    }
+    if (content.role === 'model') this.#applyModelContent(event, activation);
+    else {
+      for (const part of content.parts) if (part.type === 'function_response') this.#settle(event, part);
+    }
+  }
+
+  #applyModelContent(event: Event, activation: Activation): void {
+    const parts = event.content?.parts ?? [];
+    activation.steps++;
+    // Text that an abort cut off is no answer: a turn that goes on asks again.
+    activation.final = !event.interrupted;
+    activation.batch = [];
+    for (const part of parts) {
+      if (part.type !== 'function_call') continue;
+      const call: CallState = {
+        id: part.id,
+        name: part.name,
+        args: part.args,
+        path: event.path,
+        author: event.author,
+        turnId: event.turnId,
+        requestedAt: event.timestamp,
+        longRunning: event.longRunningToolIds.includes(part.id),
+        handledBy: part._meta?.handledBy === 'host' ? 'host' : 'agent',
+        hooked: part._meta?.hooked === true,
+        ...(typeof part._meta?.ask === 'string' ? { floor: part._meta.ask } : {}),
+        started: false,
+        attempts: 0,
+        asks: [],
+        hostAnswers: [],
+        ...(event.branch === undefined ? {} : { branch: event.branch }),
+        ...(event.iso === undefined ? {} : { iso: event.iso }),
+      };
+      activation.batch.push(call);
+      activation.final = false;
+      this.calls.set(call.id, call);
+      this.open.set(call.id, call);
+      this.totalCalls++;
+    }
+    if (event.model !== undefined && this.turn) this.turn.llmCalls++;
+    if (event.iso !== undefined && activation.final) {
+      const text = textOfParts(parts);
+      if (text !== '') this.isolatedText.set(event.iso, text);
+    }
+  }
+
+  #settle(event: Event, part: FunctionResponsePart): void {
+    const call = this.calls.get(part.id);
+    if (!call || call.settled) return;
+    const by = event.customMetadata?.settledBy;
+    call.settled = {
+      seq: event.seq,
+      isError: part.isError === true,
+      ...(part.errorType === undefined ? {} : { errorType: part.errorType }),
+      ...(typeof by === 'string' ? { by } : {}),
+    };
+    call.effects = event.actions;
+    call.started = false;
+    this.open.delete(part.id);
+    if (this.turn && call.turnId !== this.turn.id) {
+      this.closed.set(call.id, call.settled);
+      this.calls.delete(call.id);
+    }
+  }
+
+  #addUsage(event: Event): void {
+    const usage = event.usage;
+    if (!usage) return;
+    this.totalUsage = addUsage(this.totalUsage, usage);
+    if (this.turn) this.turn.usage = addUsage(this.turn.usage, usage);
+  }
+}
+
+const counters = ['inputTokens', 'outputTokens', 'cachedReadTokens', 'cacheWriteTokens', 'thoughtTokens'] as const;
+
+/** Sums two counts of tokens and cost; what neither has stays absent. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  const sum: Usage = {};
+  for (const key of counters) {
+    if (a[key] !== undefined || b[key] !== undefined) sum[key] = (a[key] ?? 0) + (b[key] ?? 0);
+  }
+  if (a.cost || b.cost) sum.cost = { usd: (a.cost?.usd ?? 0) + (b.cost?.usd ?? 0) };
+  return sum;
+}
+
+/** Input and output tokens; cached and thought tokens are parts of these. */
+export function totalTokens(usage: Usage): number {
+  return (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+}

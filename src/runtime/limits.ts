@@ -1,0 +1,71 @@
+import type { Limits } from '../contracts/index.ts';
+import type { Activation, Fold } from './fold.ts';
+import { totalTokens } from './fold.ts';
+import type { Failure } from './outcome.ts';
+
+export const DEFAULT_MAX_ITERATIONS = 25;
+export const DEFAULT_MAX_LLM_CALLS = 500;
+
+/** Caps of a turn; the smallest explicit one wins. */
+export interface TurnLimits extends Limits {
+  /** Model calls of the turn, all agents; 0 or less: no cap. Default 500. */
+  maxLlmCalls?: number;
+}
+
+/** The stricter of several sets of limits, key by key. */
+export function strictest(...sets: readonly (TurnLimits | undefined)[]): TurnLimits {
+  const result: TurnLimits = {};
+  for (const set of sets) {
+    for (const key of ['steps', 'usd', 'tokens', 'minutes', 'maxLlmCalls'] as const) {
+      let value = set?.[key];
+      if (value === undefined) continue;
+      if (key === 'maxLlmCalls' && value <= 0) value = Number.POSITIVE_INFINITY;
+      result[key] = Math.min(result[key] ?? Number.POSITIVE_INFINITY, value);
+    }
+  }
+  return result;
+}
+
+/**
+ * The limit, if any, that forbids the next model call. Counted from the log, so that host-run tools and restarts do
+ * not reset it. `inFlight`: calls of parallel branches that have not answered yet.
+ */
+export function exceeded(
+  limits: TurnLimits,
+  fold: Fold,
+  activation: Activation,
+  maxIterations: number | undefined,
+  inFlight: number,
+): Failure | undefined {
+  const { turn } = fold;
+  if (!turn) return undefined;
+  const calls = turn.llmCalls + inFlight;
+  const maxCalls = limits.maxLlmCalls ?? DEFAULT_MAX_LLM_CALLS;
+  // An explicit larger cap lifts a smaller default that nobody set.
+  const iterations = maxIterations ?? Math.max(DEFAULT_MAX_ITERATIONS, limits.maxLlmCalls ?? 0, limits.steps ?? 0);
+  if (activation.steps - activation.base >= iterations) {
+    return limit('max_turns', 'E_MAX_ITERATIONS', `the agent has made ${iterations} model calls in this run`);
+  }
+  if (calls >= maxCalls) {
+    return limit('max_turns', 'E_MAX_LLM_CALLS', `the turn has made ${maxCalls} model calls`);
+  }
+  if (limits.steps !== undefined && calls >= limits.steps) {
+    return limit('max_turns', 'E_MAX_LLM_CALLS', `the turn has made ${limits.steps} steps`);
+  }
+  if (limits.tokens !== undefined && totalTokens(turn.usage) >= limits.tokens) {
+    return limit('max_budget', 'E_MAX_BUDGET', `the turn has used its ${limits.tokens} tokens`);
+  }
+  if (limits.usd !== undefined && (turn.usage.cost?.usd ?? 0) >= limits.usd) {
+    return limit('max_budget', 'E_MAX_BUDGET', `the turn has used its ${limits.usd} USD`);
+  }
+  if (limits.minutes !== undefined && turn.activeMs >= limits.minutes * 60_000) {
+    return limit('max_time', 'E_MAX_TIME', `the turn has used its ${limits.minutes} minutes`);
+  }
+  return undefined;
+}
+
+/** Limits are no fatal errors: `continue` goes on with fresh counters. */
+export function limit(reason: string, code: string, what: string): Failure {
+  const message = `${what}; continue the session to go on`;
+  return { reason, status: 'RESOURCE_EXHAUSTED', code, message, fatal: false, retryable: false };
+}

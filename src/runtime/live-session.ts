@@ -1,0 +1,131 @@
+import { CoxswainError } from '../contracts/index.ts';
+import type { Event } from './event.ts';
+import { Fold } from './fold.ts';
+import type { Viewer } from './history.ts';
+import { History } from './history.ts';
+import type { SessionKey, SessionRecord, SessionService } from './session-service.ts';
+
+/**
+ * One session in this process: its log, the fold of it, and the one way into the log. Any number of handles may be
+ * open on a session, in any number of processes; each follows the log.
+ */
+export class LiveSession {
+  readonly key: SessionKey;
+  readonly service: SessionService;
+  readonly fold: Fold;
+  readonly log: Event[] = [];
+  /** Promises of executors that wait in memory, by path. */
+  readonly held = new Map<string, unknown>();
+  readonly #steers = new Map<string, Event>();
+  readonly #histories = new Map<string, History>();
+  readonly #listeners = new Set<(event: Event) => void>();
+  #writing: Promise<void> | undefined;
+  #queued: { events: Event[]; written: Promise<void> } | undefined;
+
+  constructor(service: SessionService, record: SessionRecord) {
+    this.service = service;
+    this.key = record.key;
+    this.fold = new Fold(record.initialState, sharedPart(record.state));
+    for (const event of record.events) this.#apply(event);
+    // Deltas of other sessions are in the record, not in this log.
+    this.fold.shared = sharedPart(record.state);
+  }
+
+  /** @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` */
+  static async open(service: SessionService, key: SessionKey): Promise<LiveSession> {
+    const record = await service.get(key);
+    if (!record) {
+      throw new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `there is no session ${key.id} of ${key.userId}`);
+    }
+    return new LiveSession(service, record);
+  }
+
+  /** Called for each stored event, in order, as soon as it is part of the fold. */
+  listen(listener: (event: Event) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Appends a run's events. Appends that arrive while one is being written share the next transaction.
+   * Resolves when they are stored and folded.
+   */
+  commit(events: Event[], epoch: number): Promise<void> {
+    if (!this.#writing) {
+      this.#writing = this.#write(events, epoch).finally(() => {
+        this.#writing = undefined;
+      });
+      return this.#writing;
+    }
+    if (this.#queued) {
+      this.#queued.events.push(...events);
+      return this.#queued.written;
+    }
+    const queued = { events: [...events], written: Promise.resolve() };
+    const next = () => {
+      this.#queued = undefined;
+      return this.commit(queued.events, epoch);
+    };
+    // A failed write fails those who wrote it; the next one is tried for itself.
+    queued.written = this.#writing.then(next, next);
+    this.#queued = queued;
+    return queued.written;
+  }
+
+  /** Appends without a lease: answers, steers, updates. */
+  async append(events: readonly Event[]): Promise<void> {
+    await this.#absorb(await this.service.append(this.key, events));
+  }
+
+  /** Takes in what other processes have written. */
+  async catchUp(): Promise<void> {
+    const record = await this.service.get(this.key, { after: this.fold.at });
+    for (const event of record?.events ?? []) this.#apply(event);
+  }
+
+  /** The contents that a viewer is shown. */
+  contents(viewer: Viewer): History['contents'] {
+    const key = `${viewer.agent}|${viewer.branch ?? ''}|${viewer.iso}|${viewer.from ?? ''}`;
+    let history = this.#histories.get(key);
+    if (!history) {
+      history = new History(viewer);
+      this.#histories.set(key, history);
+    }
+    history.extend(this.log, (id) => this.#steers.get(id));
+    return history.contents;
+  }
+
+  async #write(events: Event[], epoch: number): Promise<void> {
+    await this.#absorb(await this.service.append(this.key, events, { epoch }));
+  }
+
+  async #absorb(stored: readonly Event[]): Promise<void> {
+    const first = stored[0];
+    // Somebody else has written in between: fold the gap first.
+    if (first && first.seq > this.fold.at + 1) await this.catchUp();
+    for (const event of stored) this.#apply(event);
+  }
+
+  #apply(event: Event): void {
+    if (event.seq <= this.fold.at) return;
+    if (event.actions.turn) this.#forgetTurn();
+    this.log.push(event);
+    if (event.actions.steer) this.#steers.set(event.id, event);
+    this.fold.apply(event);
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Histories that no later turn can use: of agents run as tools, and of single turns. */
+  #forgetTurn(): void {
+    for (const key of this.#histories.keys()) if (!key.endsWith('||')) this.#histories.delete(key);
+    this.held.clear();
+  }
+}
+
+function sharedPart(state: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const shared: Record<string, unknown> = {};
+  for (const key of Object.keys(state)) {
+    if (key.startsWith('app:') || key.startsWith('user:')) shared[key] = state[key];
+  }
+  return shared;
+}

@@ -1,0 +1,202 @@
+import type { AnyTool, JsonSchema, SchemaLike } from '../contracts/index.ts';
+import { messageOf } from '../contracts/index.ts';
+import { toJsonSchema } from '../gate/index.ts';
+import type { Agent } from './agent.ts';
+import { assertAgentName } from './agent.ts';
+import { finishAgent, startAgent } from './agent-hooks.ts';
+import type { AgentContext } from './context.ts';
+import type { InvocationInfo } from './invocation-info.ts';
+import { exceeded } from './limits.ts';
+import type { Model } from './model.ts';
+import { modelStep } from './model-step.ts';
+import type { Outcome } from './outcome.ts';
+import { DONE, SUSPENDED } from './outcome.ts';
+import type { AgentCallbacks } from './plugin.ts';
+import { HookChain } from './plugin.ts';
+import type { RequestProcessor } from './processors.ts';
+import { defaultProcessors } from './processors.ts';
+import { settleCalls } from './scheduler.ts';
+import type { StateView } from './state.ts';
+import type { ToolUser } from './tool-user.ts';
+import type { ResolvedTool, ToolMap, Toolset } from './tools.ts';
+import { resolveTool, toolMap } from './tools.ts';
+import { TRANSFER_TOOL, transferTargets, transferTool } from './transfer.ts';
+
+/** Text with `{key}` placeholders, or a function whose text is taken as it is. */
+export type Instruction =
+  | string
+  | ((context: {
+      state: StateView;
+      agentPath: readonly string[];
+      invocation: InvocationInfo;
+    }) => string | Promise<string>);
+
+export interface LlmAgentOptions extends AgentCallbacks {
+  name: string;
+  description?: string;
+  /** A model, or the name of one that the runner knows. Absent: the run's or the nearest ancestor's. */
+  model?: Model | string;
+  instruction?: Instruction;
+  /** For this agent and, on the root, every agent of the tree. */
+  globalInstruction?: Instruction;
+  tools?: readonly AnyTool[];
+  toolsets?: readonly Toolset[];
+  subAgents?: readonly Agent[];
+  inputSchema?: SchemaLike;
+  outputSchema?: SchemaLike;
+  /** State key that the final text is written to. */
+  outputKey?: string;
+  /** `none`: only the current turn. Default `default`. */
+  includeContents?: 'default' | 'none';
+  /** Passed through to the model. */
+  generateContentConfig?: Record<string, unknown>;
+  /** Model calls of one run of this agent. Default 25. */
+  maxIterations?: number;
+  disallowTransferToParent?: boolean;
+  disallowTransferToPeers?: boolean;
+  /** Default: {@link defaultProcessors}. */
+  processors?: readonly RequestProcessor[];
+}
+
+/** An agent that asks a model what to do until it has an answer. */
+export class LlmAgent implements ToolUser {
+  readonly name: string;
+  readonly description: string;
+  readonly model: Model | string | undefined;
+  readonly instruction: Instruction | undefined;
+  readonly globalInstruction: Instruction | undefined;
+  readonly subAgents: readonly Agent[];
+  readonly inputSchema: JsonSchema | undefined;
+  readonly outputSchema: JsonSchema | undefined;
+  readonly outputKey: string | undefined;
+  readonly includeContents: 'default' | 'none';
+  readonly generateContentConfig: Readonly<Record<string, unknown>>;
+  readonly maxIterations: number | undefined;
+  readonly disallowTransferToParent: boolean;
+  readonly disallowTransferToPeers: boolean;
+  readonly processors: readonly RequestProcessor[];
+  readonly isConversational = true as const;
+  /** Own tools by name, toolsets excluded. */
+  readonly tools: ReadonlyMap<string, ResolvedTool>;
+  readonly toolsets: readonly Toolset[];
+  readonly #callbacks: AgentCallbacks;
+  #hooks: { plugins: unknown; chain: HookChain } | undefined;
+  #offered: { host: unknown; excluded: unknown; tree: unknown; map: ToolMap } | undefined;
+
+  /** @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_DUPLICATE_TOOL | E_SCHEMA` */
+  constructor(options: LlmAgentOptions) {
+    assertAgentName(options.name);
+    this.name = options.name;
+    this.description = options.description ?? '';
+    this.model = options.model;
+    this.instruction = options.instruction;
+    this.globalInstruction = options.globalInstruction;
+    this.subAgents = [...(options.subAgents ?? [])];
+    this.inputSchema = options.inputSchema && toJsonSchema(options.inputSchema);
+    this.outputSchema = options.outputSchema && toJsonSchema(options.outputSchema);
+    this.outputKey = options.outputKey;
+    this.includeContents = options.includeContents ?? 'default';
+    this.generateContentConfig = { ...options.generateContentConfig };
+    this.maxIterations = options.maxIterations;
+    this.disallowTransferToParent = options.disallowTransferToParent ?? false;
+    this.disallowTransferToPeers = options.disallowTransferToPeers ?? false;
+    this.processors = options.processors ?? defaultProcessors;
+    this.tools = toolMap(this.name, options.tools ?? []);
+    this.toolsets = [...(options.toolsets ?? [])];
+    this.#callbacks = options;
+  }
+
+  hooks(context: AgentContext): HookChain {
+    const { plugins } = context.invocation.engine;
+    if (this.#hooks?.plugins !== plugins) this.#hooks = { plugins, chain: new HookChain(plugins, this.#callbacks) };
+    return this.#hooks.chain;
+  }
+
+  /** Tools of one step: own, of the toolsets, the host's; less those that are excluded. */
+  async resolveTools(context: AgentContext): Promise<ToolMap> {
+    const { tools: host, excludeTools: excluded } = context.invocation.options;
+    const { tree } = context.place;
+    const cached = this.#offered;
+    if (cached && cached.host === host && cached.excluded === excluded && cached.tree === tree) return cached.map;
+    const map = new Map(this.tools);
+    for (const toolset of this.toolsets) await this.#addToolset(map, toolset, context);
+    for (const descriptor of host ?? []) {
+      // A tool of the agent's own with a handler stays its own: nobody is replaced behind their back.
+      const own = map.get(descriptor.name);
+      if (!own?.tool?.execute && !own?.agentTree) map.set(descriptor.name, { descriptor, source: 'host' });
+    }
+    const targets = transferTargets(tree, this);
+    if (targets.length > 0) map.set(TRANSFER_TOOL, resolveTool(transferTool(targets), `agent:${this.name}`));
+    for (const name of excluded ?? []) map.delete(name);
+    if (this.toolsets.length === 0) this.#offered = { host, excluded, tree, map };
+    return map;
+  }
+
+  async run(context: AgentContext): Promise<Outcome> {
+    const hooks = this.hooks(context);
+    const { invocation } = context;
+    const ended = await startAgent(context, hooks);
+    if (ended) return ended;
+    const tools = await this.resolveTools(context);
+    for (;;) {
+      if (context.signal.aborted) return SUSPENDED;
+      const { activation } = context;
+      if (activation.batch.some((call) => !call.settled && !call.interim)) {
+        if ((await settleCalls(context, activation.batch, tools, hooks)) === 'suspended') return SUSPENDED;
+        continue;
+      }
+      const signalled = this.#signals(context);
+      if (signalled) return finishAgent(context, hooks, signalled);
+      if (activation.final && !(await this.#steered(context))) return finishAgent(context, hooks, DONE);
+      const failure = exceeded(
+        invocation.engine.limits,
+        invocation.fold,
+        activation,
+        this.maxIterations,
+        invocation.modelCalls,
+      );
+      if (failure) return { kind: 'failed', failure };
+      if (context.iso === '' && invocation.fold.steers.size > 0) {
+        await context.emit({ author: 'user', actions: { delivered: [...invocation.fold.steers.keys()] } });
+      }
+      const stepTools = this.toolsets.length > 0 ? await this.resolveTools(context) : tools;
+      const failed = await modelStep(context, this, stepTools, hooks);
+      if (failed) return { kind: 'failed', failure: failed };
+    }
+  }
+
+  /** What the last batch's tools asked for, read when every call has its response, in call order. */
+  #signals(context: AgentContext): Outcome | undefined {
+    const { batch } = context.activation;
+    if (batch.length === 0) return undefined;
+    for (const call of batch) {
+      const to = call.effects?.transferToAgent;
+      if (to !== undefined && !call.settled?.isError) return { kind: 'done', transfer: { to, callId: call.id } };
+    }
+    if (batch.some((call) => call.effects?.escalate)) return { kind: 'done', escalate: true };
+    if (batch.every((call) => call.effects?.skipSummarization)) return DONE;
+    // Only long-running calls without a first word: there is nothing to tell the model yet.
+    if (batch.every((call) => call.interim && Object.keys(call.interim).length === 0)) return DONE;
+    return undefined;
+  }
+
+  async #steered(context: AgentContext): Promise<boolean> {
+    if (context.iso !== '') return false;
+    await context.invocation.reservations();
+    return context.invocation.fold.steers.size > 0;
+  }
+
+  async #addToolset(map: Map<string, ResolvedTool>, toolset: Toolset, context: AgentContext): Promise<void> {
+    try {
+      for (const tool of await toolset.tools(context)) {
+        if (map.has(tool.name)) {
+          context.invocation.engine.warn(
+            `toolset ${toolset.name} offers ${tool.name}, which agent ${this.name} has already`,
+          );
+        } else map.set(tool.name, resolveTool(tool, `toolset:${toolset.name}`));
+      }
+    } catch (error) {
+      context.invocation.engine.warn(`toolset ${toolset.name} failed: ${messageOf(error)}`, error);
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import { CoxswainError } from '../contracts/index.ts';
+import type { AgentContext } from './context.ts';
+import type { LlmAgent } from './llm-agent.ts';
+import type { Model } from './model.ts';
+
+/** @throws CoxswainError `FAILED_PRECONDITION / E_NO_MODEL` */
+export function modelOf(context: AgentContext, agent: LlmAgent): { model: Model; name: string } {
+  const { engine, options, fold, tree } = context.invocation;
+  const override = fold.config.model ?? options.model;
+  const isRoot = agent === tree.root;
+  let own: Model | string | undefined = agent.model;
+  for (let up = context.place.tree.parent(agent); own === undefined && up; up = context.place.tree.parent(up)) {
+    own = (up as Partial<LlmAgent>).model;
+  }
+  own ??= (tree.root as Partial<LlmAgent>).model;
+  const overridden = override !== undefined && (isRoot || agent.model === undefined);
+  const wanted = overridden ? override : own;
+  if (typeof wanted === 'object') return { model: wanted, name: wanted.name };
+  const found = wanted === undefined ? undefined : engine.models?.(wanted);
+  if (found && wanted !== undefined) return { model: found, name: wanted };
+  // No registry knows the name: the agent's model object may serve several.
+  if (overridden && typeof own === 'object' && wanted !== undefined) return { model: own, name: wanted };
+  throw new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_NO_MODEL',
+    wanted === undefined
+      ? `agent ${agent.name} has no model; give it one, or name one for the run`
+      : `agent ${agent.name} wants model ${wanted}, which is not known here`,
+  );
+}

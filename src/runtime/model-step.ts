@@ -1,0 +1,423 @@
+import type { Content, ContentPart, FunctionCallPart, FunctionResponsePart } from '../contracts/index.ts';
+import { CoxswainError, copyJson, isCoxswainError, messageOf } from '../contracts/index.ts';
+import { askHook, ensureValidator, errorResult, normaliseReturn, toResponse } from '../gate/index.ts';
+import { childController, orAbort } from './abort.ts';
+import { failClosed } from './agent-hooks.ts';
+import { CallbackContext, ToolContext } from './callback-context.ts';
+import type { AgentContext } from './context.ts';
+import type { Event, EventActions } from './event.ts';
+import { newId } from './identity.ts';
+import type { LlmAgent } from './llm-agent.ts';
+import type { ModelResponse } from './model.ts';
+import { modelOf } from './model-choice.ts';
+import type { Failure } from './outcome.ts';
+import type { HookChain } from './plugin.ts';
+import type { RequestDraft } from './processors.ts';
+import { notFound } from './scheduler.ts';
+import type { ResolvedTool, ToolMap } from './tools.ts';
+import { isHostRun, validateCall } from './tools.ts';
+
+/** Asks the model once and stores its answer. A failure: the turn cannot go on. */
+export async function modelStep(
+  context: AgentContext,
+  agent: LlmAgent,
+  tools: ToolMap,
+  hooks: HookChain,
+): Promise<Failure | undefined> {
+  const callback = new CallbackContext(context);
+  const messageId = newId();
+  const draft = await buildRequest(context, agent, tools);
+  let response = hooks.has('beforeModel')
+    ? await failClosed('before_model', () =>
+        hooks.first('beforeModel', callback, { ...draft, contents: [...draft.contents] }),
+      )
+    : undefined;
+  const skipped = response !== undefined;
+  if (!response) {
+    const asked = await askModel(context, agent, draft, messageId, callback, hooks);
+    if (asked.kind === 'aborted') return undefined;
+    if (asked.kind === 'failed') return asked.failure;
+    response = asked.response;
+  }
+  let replaces: string | undefined;
+  if (hooks.has('afterModel')) {
+    const replaced = await afterModel(context, hooks, callback, response);
+    if (replaced) {
+      replaces = messageId;
+      response = replaced;
+    }
+  }
+  if (response.errorCode !== undefined) return modelFailure(response);
+  return storeResponse(context, agent, tools, hooks, {
+    response,
+    messageId: replaces === undefined ? messageId : newId(),
+    replaces,
+    model: skipped ? undefined : (response.model ?? draft.model),
+    stateDelta: callback.delta,
+  });
+}
+
+async function buildRequest(context: AgentContext, agent: LlmAgent, tools: ToolMap): Promise<RequestDraft> {
+  const draft: RequestDraft = {
+    model: '',
+    systemInstruction: '',
+    contents: [],
+    config: {},
+    tools: new Map(),
+    agent: agent.name,
+  };
+  for (const processor of agent.processors) {
+    try {
+      const pending = processor.process({ context, agent, tools }, draft);
+      if (pending) await pending;
+    } catch (error) {
+      if (isCoxswainError(error)) throw error;
+      throw new CoxswainError('INTERNAL', 'E_FLOW', `request processor ${processor.name} failed: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+  return draft;
+}
+
+type Asked = { kind: 'answered'; response: ModelResponse } | { kind: 'aborted' } | { kind: 'failed'; failure: Failure };
+
+async function askModel(
+  context: AgentContext,
+  agent: LlmAgent,
+  draft: RequestDraft,
+  messageId: string,
+  callback: CallbackContext,
+  hooks: HookChain,
+): Promise<Asked> {
+  const { model, name } = modelOf(context, agent);
+  draft.model = name;
+  const { invocation } = context;
+  const { controller, detach } = childController(context.signal);
+  const shown: ContentPart[] = [];
+  invocation.modelCalls++;
+  let error: unknown;
+  try {
+    const streaming = invocation.options.streaming ?? true;
+    const frames = model.generate(draft, { stream: streaming, signal: controller.signal });
+    const response = await orAbort(context.signal, pump(context, frames, messageId, shown, streaming));
+    if (response?.errorCode === undefined && response !== undefined) return { kind: 'answered', response };
+    error =
+      response === undefined
+        ? new CoxswainError('UNAVAILABLE', 'E_MODEL_EMPTY', `model ${name} ended without an answer`, {
+            retryable: true,
+          })
+        : response;
+  } catch (thrown) {
+    error = thrown;
+  } finally {
+    detach();
+    invocation.modelCalls--;
+  }
+  if (context.signal.aborted) {
+    controller.abort(context.signal.reason);
+    if (shown.length > 0) await keepPartial(context, messageId, shown);
+    return { kind: 'aborted' };
+  }
+  if (hooks.has('onModelError')) {
+    const recovered = await hooks.first('onModelError', callback, draft, error);
+    if (recovered) return { kind: 'answered', response: recovered };
+  }
+  if (shown.length > 0) await keepPartial(context, messageId, shown);
+  return { kind: 'failed', failure: isResponse(error) ? modelFailure(error) : thrownFailure(name, error) };
+}
+
+/** Reads a model's frames to the last one, showing deltas on the way. */
+async function pump(
+  context: AgentContext,
+  frames: AsyncIterable<ModelResponse>,
+  messageId: string,
+  shown: ContentPart[],
+  streaming: boolean,
+): Promise<ModelResponse | undefined> {
+  for await (const frame of frames) {
+    if (context.signal.aborted) return undefined;
+    if (!frame.partial) return frame;
+    for (const part of frame.content?.parts ?? []) {
+      const index = grow(shown, part);
+      if (index < 0 || !streaming) continue;
+      const room = context.delta(messageId, index, part);
+      if (room) await room;
+    }
+  }
+  return undefined;
+}
+
+/** Adds a delta to what has been shown; its place among the parts, or -1 for what is not shown in pieces. */
+function grow(shown: ContentPart[], delta: ContentPart): number {
+  const last = shown.at(-1);
+  if (delta.type === 'text') {
+    if (last?.type === 'text') last.text += delta.text;
+    else shown.push({ type: 'text', text: delta.text });
+  } else if (delta.type === 'thought') {
+    if (last?.type === 'thought') last.thought += delta.thought;
+    else shown.push({ type: 'thought', thought: delta.thought });
+  } else return -1;
+  return shown.length - 1;
+}
+
+/** What had been said when it was cut off stays in the log. */
+function keepPartial(context: AgentContext, messageId: string, shown: ContentPart[]): Promise<void> {
+  return context.emit({
+    id: messageId,
+    interrupted: true,
+    turnComplete: false,
+    content: { role: 'model', parts: shown },
+  });
+}
+
+async function afterModel(
+  context: AgentContext,
+  hooks: HookChain,
+  callback: CallbackContext,
+  response: ModelResponse,
+): Promise<ModelResponse | undefined> {
+  try {
+    return await hooks.first('afterModel', callback, response);
+  } catch (error) {
+    context.invocation.engine.warn('an after_model hook failed', error);
+    return undefined;
+  }
+}
+
+interface Answer {
+  response: ModelResponse;
+  messageId: string;
+  replaces: string | undefined;
+  /** Absent where no model was asked. */
+  model: string | undefined;
+  stateDelta: Record<string, unknown>;
+}
+
+/**
+ * Stores the answer. Its calls get ids of their own and are checked here, once: log, announcement, policy and tool
+ * see one value; calls that cannot run are answered in the same append.
+ */
+async function storeResponse(
+  context: AgentContext,
+  agent: LlmAgent,
+  tools: ToolMap,
+  hooks: HookChain,
+  answer: Answer,
+): Promise<Failure | undefined> {
+  const { response } = answer;
+  const truncated = response.finishReason === 'length';
+  const refusals: FunctionResponsePart[] = [];
+  const parts: ContentPart[] = [];
+  const longRunning: string[] = [];
+  for (const part of response.content?.parts ?? []) {
+    if (part.type !== 'function_call') {
+      parts.push(copyJson(part, 'model part'));
+      continue;
+    }
+    const prepared = await prepareCall(context, part, tools, hooks, truncated);
+    parts.push(prepared.call);
+    if (prepared.refusal) refusals.push(prepared.refusal);
+    else if (tools.get(part.name)?.descriptor.annotations?.longRunning) longRunning.push(prepared.call.id);
+  }
+  const content: Content = { role: 'model', parts };
+  const { stateDelta } = answer;
+  const output = outputOf(agent, parts);
+  const actions: Partial<EventActions> = {
+    stateDelta:
+      output === undefined || agent.outputKey === undefined ? stateDelta : { ...stateDelta, [agent.outputKey]: output },
+  };
+  const event = context.event({
+    id: answer.messageId,
+    content,
+    longRunningToolIds: longRunning,
+    ...optional(response, answer),
+    actions,
+  });
+  const events = [event];
+  if (refusals.length > 0) {
+    for (const part of refusals) {
+      events.push(context.event({ id: `res:${part.id}`, content: { role: 'user', parts: [part] } }));
+    }
+  }
+  await context.invocation.emit(...events);
+  if (response.finishReason === 'refusal' || response.finishReason === 'safety') {
+    return {
+      reason: 'refusal',
+      status: 'FAILED_PRECONDITION',
+      code: '',
+      message: 'the model refused',
+      fatal: false,
+      retryable: false,
+    };
+  }
+  return undefined;
+}
+
+function optional(response: ModelResponse, answer: Answer): Partial<Event> {
+  const { finishReason, usage, citationMetadata, groundingMetadata, customMetadata } = response;
+  const metadata = answer.replaces === undefined ? customMetadata : { ...customMetadata, replaces: answer.replaces };
+  return {
+    ...(answer.model === undefined ? {} : { model: answer.model }),
+    ...(finishReason === undefined ? {} : { finishReason }),
+    ...(usage ? { usage: copyJson(usage, 'usage') } : {}),
+    ...(citationMetadata ? { citationMetadata: copyJson(citationMetadata, 'citationMetadata') } : {}),
+    ...(groundingMetadata ? { groundingMetadata: copyJson(groundingMetadata, 'groundingMetadata') } : {}),
+    ...(metadata ? { customMetadata: copyJson(metadata, 'customMetadata') } : {}),
+  };
+}
+
+interface Prepared {
+  call: FunctionCallPart;
+  /** The call cannot run: what it is answered with. */
+  refusal?: FunctionResponsePart;
+}
+
+async function prepareCall(
+  context: AgentContext,
+  part: FunctionCallPart,
+  tools: ToolMap,
+  hooks: HookChain,
+  truncated: boolean,
+): Promise<Prepared> {
+  const call: FunctionCallPart = { type: 'function_call', id: newId(), name: part.name, args: {} };
+  if (part._meta) call._meta = copyJson(part._meta, 'call _meta');
+  const loading = ensureValidator();
+  if (loading) await loading;
+  const resolved = tools.get(part.name);
+  if (truncated || !resolved) {
+    keepArgs(call, part.args);
+    const result = truncated
+      ? errorResult('truncated', 'the answer was cut at the output limit; nothing of it ran. Ask for less at once.')
+      : notFound(part.name, tools);
+    if (!resolved && hooks.has('onToolError')) await tellToolError(context, call, hooks);
+    return { call, refusal: answerTo(call, result) };
+  }
+  const hostRun = isHostRun(resolved);
+  if (hostRun) call._meta = { ...call._meta, handledBy: 'host' };
+  const { kind, annotations } = resolved.descriptor;
+  if (kind !== undefined || annotations) {
+    call._meta = {
+      ...call._meta,
+      tool: { ...(kind === undefined ? {} : { kind }), ...(annotations ? { annotations } : {}) },
+    };
+  }
+  const checked = validateCall(resolved, part.args);
+  if (!checked.ok) {
+    keepArgs(call, part.args);
+    return { call, refusal: answerTo(call, errorResult('invalid_args', checked.message)) };
+  }
+  call.args = checked.args;
+  if (!context.invocation.hostRuns && !hostRun) return { call };
+  const floor = await floorOf(resolved, call.args);
+  if (floor !== undefined) call._meta = { ...call._meta, ask: floor };
+  return hooks.has('beforeTool') ? hookBeforeAnnouncement(context, call, resolved, hooks) : { call };
+}
+
+/** The author's floor travels with the announcement: the host must ask, whatever its policy says. */
+async function floorOf(resolved: ResolvedTool, args: Record<string, unknown>): Promise<string | undefined> {
+  const floor = resolved.tool?.needsApproval;
+  if (floor === undefined || floor === false) return undefined;
+  try {
+    return floor === true || (await floor(args)) ? 'the tool asks for approval' : undefined;
+  } catch (error) {
+    return `the tool could not tell whether it needs approval: ${messageOf(error)}`;
+  }
+}
+
+/** What is approved is what runs: hooks see a call before a host is asked about it. */
+async function hookBeforeAnnouncement(
+  context: AgentContext,
+  call: FunctionCallPart,
+  resolved: ResolvedTool,
+  hooks: HookChain,
+): Promise<Prepared> {
+  const toolContext = new ToolContext(context, call.id);
+  const answer = await askHook(
+    (args) => hooks.first('beforeTool', toolContext, resolved.descriptor, args) as Promise<unknown>,
+    call.args,
+  );
+  if (Object.keys(toolContext.state.delta).length > 0)
+    await context.emit({ actions: { stateDelta: toolContext.state.delta } });
+  const asked = toolContext.effects.confirmation;
+  call._meta = { ...call._meta, hooked: true, ...(asked ? { ask: asked.hint ?? 'a hook asks for confirmation' } : {}) };
+  if (answer.kind === 'result') return { call, refusal: answerTo(call, normaliseReturn(answer.value)) };
+  if (answer.kind === 'block') return { call, refusal: answerTo(call, errorResult('denied', answer.reason)) };
+  if (!answer.args) return { call };
+  const checked = validateCall(resolved, answer.args);
+  if (!checked.ok) {
+    return {
+      call,
+      refusal: answerTo(call, errorResult('invalid_args', `a hook's arguments do not fit: ${checked.message}`)),
+    };
+  }
+  call._meta = { ...call._meta, rawArgs: call.args };
+  call.args = checked.args;
+  return { call };
+}
+
+/** Arguments that will not run are kept as far as they are JSON; the rest as text. */
+function keepArgs(call: FunctionCallPart, args: unknown): void {
+  try {
+    const copy = copyJson(args, 'arguments');
+    if (typeof copy === 'object' && copy !== null && !Array.isArray(copy)) {
+      call.args = copy as Record<string, unknown>;
+      return;
+    }
+    call._meta = { ...call._meta, rawArgs: copy };
+  } catch (error) {
+    call._meta = { ...call._meta, rawArgs: messageOf(error) };
+  }
+}
+
+async function tellToolError(context: AgentContext, call: FunctionCallPart, hooks: HookChain): Promise<void> {
+  const descriptor = { name: call.name, description: '', inputSchema: {} };
+  const error = new CoxswainError('NOT_FOUND', 'E_TOOL', `there is no tool ${call.name}`);
+  await hooks.first('onToolError', new ToolContext(context, call.id), descriptor, call.args, error);
+}
+
+function answerTo(call: FunctionCallPart, result: Parameters<typeof toResponse>[0]): FunctionResponsePart {
+  const { response, content } = toResponse(result);
+  return {
+    type: 'function_response',
+    id: call.id,
+    name: call.name,
+    response,
+    ...(content ? { content } : {}),
+    ...(result.isError ? { isError: true } : {}),
+    ...(result.errorType === undefined ? {} : { errorType: result.errorType }),
+  };
+}
+
+/** Real text of a final answer, thoughts left out; undefined where there is none or tools are called. */
+function outputOf(agent: LlmAgent, parts: readonly ContentPart[]): unknown {
+  if (agent.outputKey === undefined || parts.some((part) => part.type === 'function_call')) return undefined;
+  let text = '';
+  for (const part of parts) if (part.type === 'text') text += part.text;
+  return text === '' ? undefined : text;
+}
+
+function isResponse(error: unknown): error is ModelResponse {
+  return typeof error === 'object' && error !== null && 'errorCode' in error && !(error instanceof Error);
+}
+
+function modelFailure(response: ModelResponse): Failure {
+  return {
+    reason: 'failed',
+    status: response.retryable ? 'UNAVAILABLE' : 'INTERNAL',
+    code: 'E_MODEL',
+    message: response.errorMessage ?? `the model failed: ${response.errorCode}`,
+    fatal: true,
+    retryable: response.retryable ?? false,
+    details: { errorCode: response.errorCode },
+  };
+}
+
+function thrownFailure(model: string, error: unknown): Failure {
+  if (isCoxswainError(error)) {
+    const { status, code, message, retryable, details } = error;
+    return { reason: 'failed', status, code, message, fatal: true, retryable, ...(details ? { details } : {}) };
+  }
+  const message = `model ${model} failed: ${messageOf(error)}`;
+  return { reason: 'failed', status: 'UNAVAILABLE', code: 'E_MODEL', message, fatal: true, retryable: false };
+}

@@ -1,0 +1,31 @@
+import type { Event } from './event.ts';
+
+export interface OpenedCall {
+  callId: string;
+  /** Tool's name. */
+  name: string;
+  /** seq of the event that made the call. */
+  seq: number;
+}
+
+/**
+ * What a batch does to the index of open calls: remove `closed`, then add `opened` (in call order). A call that is
+ * made and answered within the batch is not opened.
+ *
+ * Ids and names become well-formed text, since they are keys and columns there.
+ */
+export function openCallChanges(events: readonly Event[]): { opened: OpenedCall[]; closed: string[] } {
+  let opened: OpenedCall[] = [];
+  const closed: string[] = [];
+  for (const event of events) {
+    if (!event.content) continue;
+    for (const part of event.content.parts) {
+      if (part.type !== 'function_call' && part.type !== 'function_response') continue;
+      const callId = part.id.toWellFormed();
+      if (opened.length > 0) opened = opened.filter((call) => call.callId !== callId);
+      if (part.type === 'function_response') closed.push(callId);
+      else opened.push({ callId, name: part.name.toWellFormed(), seq: event.seq });
+    }
+  }
+  return { opened, closed };
+}

@@ -1,0 +1,204 @@
+import type { Content, ContentPart, PolicyEvaluator, Principal, SessionInput, ToolUpdate } from '../contracts/index.ts';
+import { assertSafeId, CoxswainError, isCoxswainError } from '../contracts/index.ts';
+import { normaliseInput, StreamQueue } from '../session/index.ts';
+import type { Agent } from './agent.ts';
+import { AgentTree } from './agent.ts';
+import type { AgentContext } from './context.ts';
+import type { Event } from './event.ts';
+import { createEvent } from './event.ts';
+import type { Engine, InvocationOptions, RunSink } from './invocation.ts';
+import { Invocation } from './invocation.ts';
+import type { TurnLimits } from './limits.ts';
+import { LiveSession } from './live-session.ts';
+import { InMemorySessionService } from './memory-session-service.ts';
+import type { Model } from './model.ts';
+import type { Plugin } from './plugin.ts';
+import type { ContextServices } from './services.ts';
+import { noServices } from './services.ts';
+import type { SessionKey, SessionService } from './session-service.ts';
+
+export interface RunnerOptions {
+  /** Name space of sessions and state. */
+  app: string;
+  agent: Agent;
+  /** Default: in memory. */
+  sessions?: SessionService;
+  plugins?: readonly Plugin[];
+  policy?: PolicyEvaluator;
+  principal?: Principal;
+  /** Finds models by name. */
+  models?: (name: string) => Model | undefined;
+  limits?: TurnLimits;
+  /** Calls of one batch that run side by side. Default 64. */
+  toolConcurrency?: number;
+  services?: (key: SessionKey) => ContextServices;
+  /** Told of what went wrong without consequence. Default: stderr. */
+  warn?: (message: string, error?: unknown) => void;
+}
+
+export interface RunRequest extends InvocationOptions {
+  userId: string;
+  sessionId: string;
+  /** Message text, parts, or session inputs. */
+  input: string | Content | SessionInput | readonly SessionInput[];
+}
+
+export const DEFAULT_TOOL_CONCURRENCY = 64;
+
+/** What all runs of one agent share. */
+export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, key: SessionKey): Engine {
+  const plugins = options.plugins ?? [];
+  assertUniquePlugins(plugins);
+  return {
+    tree: new AgentTree(options.agent),
+    plugins,
+    policy: options.policy,
+    principal: options.principal,
+    models: options.models,
+    toolConcurrency: options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY,
+    services: options.services?.(key) ?? noServices,
+    limits: options.limits ?? {},
+    warn: options.warn ?? warnOnStderr,
+  };
+}
+
+/** The runtime's own front: runs an agent and yields its events. AgentSession stands on the same parts. */
+export class Runner {
+  readonly app: string;
+  readonly sessions: SessionService;
+  readonly tree: AgentTree;
+  readonly #options: RunnerOptions;
+  readonly #live = new Map<string, Promise<LiveSession>>();
+
+  /** @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_AGENT | E_DUPLICATE_PLUGIN | E_ID` */
+  constructor(options: RunnerOptions) {
+    assertSafeId('app', options.app);
+    this.app = options.app;
+    this.sessions = options.sessions ?? new InMemorySessionService();
+    this.tree = new AgentTree(options.agent);
+    assertUniquePlugins(options.plugins ?? []);
+    this.#options = options;
+  }
+
+  /**
+   * Runs one invocation; an unknown session is created. Lazy: the consumer sees event n before n + 1 is made. Yields
+   * partial events (not stored) and stored ones. Refused inputs throw at the first `next()`; later failures are
+   * events.
+   */
+  run(request: RunRequest): AsyncIterableIterator<Event> {
+    let invocation: Invocation | undefined;
+    const queue = new StreamQueue<Event>(
+      async (out) => {
+        const session = await this.#session(request.userId, request.sessionId);
+        const { limits, ...options } = request;
+        const engine = createEngine({ ...this.#options, limits: { ...this.#options.limits, ...limits } }, session.key);
+        invocation = new Invocation(session, engine, options, new EventSink(out));
+        await invocation.run(asInputs(request.input));
+      },
+      async () => invocation?.abort('the consumer left'),
+    );
+    return queue;
+  }
+
+  #session(userId: string, id: string): Promise<LiveSession> {
+    const name = JSON.stringify([userId, id]);
+    let live = this.#live.get(name);
+    if (!live) {
+      live = openOrCreate(this.sessions, { app: this.app, userId, id });
+      live.catch(() => this.#live.delete(name));
+      this.#live.set(name, live);
+    }
+    return live;
+  }
+}
+
+/** The session, made where it does not exist. */
+export async function openOrCreate(service: SessionService, key: SessionKey): Promise<LiveSession> {
+  const record = await service.get(key);
+  if (record) return new LiveSession(service, record);
+  try {
+    return new LiveSession(service, await service.create(key));
+  } catch (error) {
+    // Made by somebody else in between.
+    if (isCoxswainError(error) && error.code === 'E_SESSION_EXISTS') return LiveSession.open(service, key);
+    throw error;
+  }
+}
+
+function asInputs(input: RunRequest['input']): SessionInput[] {
+  if (typeof input === 'object' && 'parts' in input && 'role' in input) {
+    return normaliseInput({ kind: 'message', content: (input as Content).parts });
+  }
+  return normaliseInput(input as string | SessionInput | readonly SessionInput[]);
+}
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_PLUGIN` */
+export function assertUniquePlugins(plugins: readonly Plugin[]): void {
+  const names = new Set<string>();
+  for (const plugin of plugins) {
+    if (names.has(plugin.name)) {
+      throw new CoxswainError('INVALID_ARGUMENT', 'E_DUPLICATE_PLUGIN', `two plugins are named ${plugin.name}`);
+    }
+    names.add(plugin.name);
+  }
+}
+
+export function warnOnStderr(message: string, error?: unknown): void {
+  console.warn(`coxswain: ${message}`, ...(error === undefined ? [] : [error]));
+}
+
+/** Shows a run as runtime events. */
+class EventSink implements RunSink {
+  readonly #out: StreamQueue<Event>;
+
+  constructor(out: StreamQueue<Event>) {
+    this.#out = out;
+  }
+
+  accepted(): void {}
+
+  event(event: Event): void {
+    this.#out.push(event);
+  }
+
+  delta(context: AgentContext, messageId: string, part: number, delta: ContentPart): void {
+    this.#out.push(
+      createEvent({
+        id: messageId,
+        author: context.agent.name,
+        turnId: context.invocation.turnId,
+        invocationId: context.invocation.invocationId,
+        streamId: context.invocation.streamId,
+        path: context.path,
+        ...(context.branch === undefined ? {} : { branch: context.branch }),
+        partial: true,
+        turnComplete: false,
+        content: { role: 'model', parts: [delta] },
+        customMetadata: { part },
+      }),
+    );
+  }
+
+  toolUpdate(context: AgentContext, callId: string, update: ToolUpdate): void {
+    this.#out.push(
+      createEvent({
+        author: context.agent.name,
+        turnId: context.invocation.turnId,
+        invocationId: context.invocation.invocationId,
+        streamId: context.invocation.streamId,
+        path: context.path,
+        partial: true,
+        turnComplete: false,
+        customMetadata: { toolUpdate: { callId, ...update } },
+      }),
+    );
+  }
+
+  room(partial: boolean): Promise<void> | undefined {
+    return this.#out.room(partial);
+  }
+
+  release(): void {
+    this.#out.release();
+  }
+}

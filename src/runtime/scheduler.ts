@@ -1,0 +1,472 @@
+import type { ConfirmationRequest, ToolResult } from '../contracts/index.ts';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
+import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
+import {
+  decide,
+  decideApproved,
+  ensureValidator,
+  errorResult,
+  normaliseReturn,
+  runHandler,
+  toResponse,
+} from '../gate/index.ts';
+import { orAbort } from './abort.ts';
+import { denied, responseEvent } from './answers.ts';
+import { ToolContext } from './callback-context.ts';
+import type { AgentContext } from './context.ts';
+import type { Ask, Event, EventActions } from './event.ts';
+import type { AskState, CallState } from './fold.ts';
+import type { HookChain } from './plugin.ts';
+import { storedDelta } from './state.ts';
+import type { ResolvedTool, ToolMap } from './tools.ts';
+import { isHostRun, mayRepeat, validateCall } from './tools.ts';
+
+/** A call that may run now. */
+interface Ready {
+  call: CallState;
+  resolved: ResolvedTool;
+  decision: Decision;
+  confirmation?: { confirmed: boolean; payload?: unknown };
+}
+
+type Step =
+  | { kind: 'run'; ready: Ready }
+  | { kind: 'settle'; result: ToolResult; actions?: Partial<EventActions> }
+  | { kind: 'ask'; ask: Ask }
+  /** Somebody else must move: the host, or whoever was asked. */
+  | { kind: 'wait' };
+
+/**
+ * The one way in which the runtime brings calls to their results. Each unanswered call is looked at on the grounds of
+ * the log alone, so that a first pass, an answer later and a restart are the same code.
+ *
+ * Calls run side by side, each failure by itself; each is stored as it settles, so that neither a crash nor a long
+ * wait for somebody's yes loses a finished sibling.
+ */
+export async function settleCalls(
+  context: AgentContext,
+  batch: readonly CallState[],
+  tools: ToolMap,
+  hooks: HookChain,
+): Promise<'complete' | 'suspended'> {
+  const { invocation } = context;
+  const loading = ensureValidator();
+  if (loading) await loading;
+  for (;;) {
+    const seen = invocation.fold.answers;
+    const ready: Ready[] = [];
+    const asks: Ask[] = [];
+    const settled: Event[] = [];
+    const open = batch.filter((call) => !call.settled && !call.interim);
+    const steps = await Promise.all(open.map((call) => nextStep(context, call, tools, hooks)));
+    for (const [index, step] of steps.entries()) {
+      const call = open[index] as CallState;
+      if (step.kind === 'run') ready.push(step.ready);
+      else if (step.kind === 'ask') asks.push(step.ask);
+      else if (step.kind === 'settle') {
+        settled.push(
+          responseEvent(call, step.result, invocation.origin(), step.actions ? { actions: step.actions } : {}),
+        );
+      }
+    }
+    const events = [...announce(context, ready, asks), ...settled];
+    if (events.length > 0) await invocation.emit(...events);
+    if (context.signal.aborted) return 'suspended';
+    if (ready.length > 0) await runAll(context, ready, hooks);
+    if (batch.every((call) => call.settled || call.interim)) return 'complete';
+    await invocation.reservations();
+    // Answered while others ran: go on; else nothing moves here any more.
+    if (context.signal.aborted || invocation.fold.answers === seen) return 'suspended';
+  }
+}
+
+async function nextStep(context: AgentContext, call: CallState, tools: ToolMap, hooks: HookChain): Promise<Step> {
+  const resolved = tools.get(call.name);
+  if (!resolved) return settle(notFound(call.name, tools));
+  const ask = call.asks.at(-1);
+  if (call.started && !resolved.agentTree && !mayRepeat(resolved) && !context.invocation.running.has(call.id)) {
+    if (isHostRun(resolved) || (call.handledBy === 'host' && !resolved.tool?.execute)) return { kind: 'wait' };
+    return unknownOutcome(context, call, resolved, ask);
+  }
+  if (ask) return afterAsk(context, call, resolved, ask);
+  if (call.decision?.outcome === 'denied') return settle(denied(call.decision.reason));
+  if (call.decision?.outcome === 'approved') {
+    if (isHostRun(resolved)) return { kind: 'wait' };
+    const { by, args, reason, ruleId } = call.decision;
+    return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args, reason, ruleId }));
+  }
+  if (context.invocation.hostRuns || isHostRun(resolved)) return { kind: 'wait' };
+  const verdict = await decide(
+    gateCall(context, call, resolved),
+    gateRules(context, call, resolved, hooks, !call.hooked),
+  );
+  return fromVerdict(call, resolved, verdict);
+}
+
+/** A call that was started by a process that is gone: its effects are unknown. */
+async function unknownOutcome(
+  context: AgentContext,
+  call: CallState,
+  resolved: ResolvedTool,
+  ask: AskState | undefined,
+): Promise<Step> {
+  if (ask?.kind === 'rerun_unknown' && ask.answer) {
+    if (ask.answer.action !== 'accept')
+      return settle(errorResult('interrupted', 'its outcome is unknown; it was not run again'));
+    const by = ask.answer.by ? `user:${ask.answer.by}` : 'user';
+    return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args: call.decision?.args }));
+  }
+  if (ask?.kind === 'rerun_unknown') return { kind: 'wait' };
+  const verdict = await resolved.tool?.onUnknownOutcome?.({ callId: call.id, args: call.decision?.args ?? call.args });
+  if (typeof verdict === 'object') return settle(normaliseReturn(verdict.result));
+  if (verdict === 'retry') {
+    const by = call.decision?.by ?? 'author';
+    return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args: call.decision?.args }));
+  }
+  return {
+    kind: 'ask',
+    ask: {
+      requestId: `${call.id}#${call.asks.length}`,
+      callId: call.id,
+      kind: 'rerun_unknown',
+      message: `${call.name} was started and its outcome is unknown. Run it again?`,
+    },
+  };
+}
+
+async function afterAsk(context: AgentContext, call: CallState, resolved: ResolvedTool, ask: AskState): Promise<Step> {
+  if (!ask.answer) {
+    if (ask.expiresAt === undefined || ask.expiresAt > Date.now()) return { kind: 'wait' };
+    return settle(denied('nobody answered in time'));
+  }
+  const { action, reason, by, args, content } = ask.answer;
+  if (action === 'cancel') return settle(errorResult('cancelled', 'cancelled: it never ran'));
+  if (action === 'decline') return settle(denied(reason));
+  if (isHostRun(resolved)) return { kind: 'wait' };
+  const approval: Approval = { by: by ? `user:${by}` : 'user', args: args ?? ask.args, reason, ruleId: ask.ruleId };
+  const verdict = await approved(context, call, resolved, approval);
+  const confirmation = { confirmed: true, ...(content ? { payload: content } : {}) };
+  return fromVerdict(call, resolved, verdict, ask.context === undefined ? undefined : confirmation);
+}
+
+function approved(
+  context: AgentContext,
+  call: CallState,
+  resolved: ResolvedTool,
+  approval: Approval,
+): Promise<Verdict> {
+  return decideApproved(gateCall(context, call, resolved), gateRules(context, call, resolved), approval);
+}
+
+function fromVerdict(
+  call: CallState,
+  resolved: ResolvedTool,
+  verdict: Verdict,
+  confirmation?: Ready['confirmation'],
+): Step {
+  switch (verdict.kind) {
+    case 'run':
+      return {
+        kind: 'run',
+        ready: { call, resolved, decision: verdict.decision, ...(confirmation ? { confirmation } : {}) },
+      };
+    case 'ask':
+      return { kind: 'ask', ask: confirmationAsk(call, verdict.question) };
+    default:
+      return settle(verdict.result, { decisions: { [call.id]: verdict.record } });
+  }
+}
+
+function confirmationAsk(call: CallState, question: Question): Ask {
+  const { args, reason, hint, ruleId, expiresIn, payload } = question;
+  return {
+    requestId: `${call.id}#${call.asks.length}`,
+    callId: call.id,
+    kind: 'tool_confirmation',
+    message: hint ?? reason ?? `Run ${call.name}?`,
+    ...(args === call.args ? {} : { args }),
+    ...(payload === undefined ? {} : { context: { payload } }),
+    ...(ruleId === undefined ? {} : { ruleId }),
+    ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + expiresIn * 1000 }),
+  };
+}
+
+/** What must be in the log before anything runs or anybody is asked. */
+function announce(context: AgentContext, ready: readonly Ready[], asks: readonly Ask[]): Event[] {
+  const marked = ready.filter(({ resolved }) => !resolved.agentTree && !mayRepeat(resolved));
+  if (marked.length === 0 && asks.length === 0) return [];
+  const actions: Partial<EventActions> = {};
+  if (marked.length > 0) {
+    actions.started = marked.map(({ call }) => call.id);
+    actions.decisions = Object.fromEntries(marked.map(({ call, decision }) => [call.id, decision.record]));
+  }
+  if (asks.length > 0) actions.asks = [...asks];
+  return [context.event({ actions })];
+}
+
+async function runAll(context: AgentContext, ready: readonly Ready[], hooks: HookChain): Promise<void> {
+  const concurrency = context.invocation.engine.toolConcurrency;
+  let wave: Ready[] = [];
+  const flush = async () => {
+    const now = wave;
+    wave = [];
+    if (now.length === 1 && now[0]) await runOne(context, now[0], hooks);
+    else if (now.length > 0) await pool(now, concurrency, (item) => runOne(context, item, hooks));
+  };
+  for (const item of ready) {
+    if (item.resolved.descriptor.annotations?.exclusive) {
+      await flush();
+      wave = [item];
+      await flush();
+    } else wave.push(item);
+  }
+  await flush();
+}
+
+async function pool<T>(items: readonly T[], size: number, work: (item: T) => Promise<void>): Promise<void> {
+  if (items.length <= size) {
+    await Promise.all(items.map(work));
+    return;
+  }
+  let next = 0;
+  const worker = async () => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
+  };
+  await Promise.all(Array.from({ length: size }, worker));
+}
+
+/** Runs one call and stores what it came to. Nothing is stored once the run was aborted. */
+async function runOne(context: AgentContext, ready: Ready, hooks: HookChain): Promise<void> {
+  const { invocation } = context;
+  const { call, resolved, decision } = ready;
+  if (context.signal.aborted) return;
+  const toolContext = new ToolContext(context, call.id, ready.confirmation);
+  const cancelled = new AbortController();
+  invocation.running.set(call.id, {
+    cancel(reason) {
+      toolContext.cancel(reason);
+      cancelled.abort(reason);
+    },
+  });
+  try {
+    const outcome = resolved.agentTree
+      ? await runAgentTool(context, call, resolved, decision)
+      : await runTool(context, toolContext, ready, hooks, cancelled.signal);
+    if (outcome === undefined || context.signal.aborted) return;
+    await invocation.emit(...outcomeEvents(context, ready, toolContext, outcome));
+  } catch (error) {
+    if (!context.signal.aborted) throw error;
+  } finally {
+    toolContext.dispose();
+    invocation.running.delete(call.id);
+  }
+}
+
+interface Outcome {
+  result: ToolResult;
+  actions?: Partial<EventActions>;
+}
+
+async function runTool(
+  context: AgentContext,
+  toolContext: ToolContext,
+  ready: Ready,
+  hooks: HookChain,
+  cancelled: AbortSignal,
+): Promise<Outcome | undefined> {
+  const { resolved, decision } = ready;
+  const { descriptor, tool } = resolved;
+  if (!tool) throw new CoxswainError('INTERNAL', 'E_INTERNAL', `${descriptor.name} has no handler`);
+  const longRunning = descriptor.annotations?.longRunning === true;
+  let result: ToolResult;
+  try {
+    const work = runHandler(decision, tool, toolContext, { firstOnly: longRunning });
+    const value = await orAbort(cancelled, orAbort(context.signal, withTimeout(work, tool.timeoutMs, toolContext)));
+    if (longRunning && !toolContext.effects.confirmation) {
+      return { result: value === undefined || value === null ? { content: [] } : normaliseReturn(value) };
+    }
+    result = normaliseReturn(value);
+  } catch (error) {
+    if (context.signal.aborted) return undefined;
+    if (cancelled.aborted) return { result: errorResult('interrupted', `interrupted: ${messageOf(cancelled.reason)}`) };
+    result = await recover(toolContext, ready, hooks, error);
+  }
+  if (toolContext.effects.confirmation) return { result };
+  return { result: await afterTool(context, toolContext, ready, hooks, result) };
+}
+
+async function recover(toolContext: ToolContext, ready: Ready, hooks: HookChain, error: unknown): Promise<ToolResult> {
+  if (hooks.has('onToolError')) {
+    const value = await hooks.first('onToolError', toolContext, ready.resolved.descriptor, ready.decision.args, error);
+    if (value !== undefined) return normaliseReturn(value);
+  }
+  const timedOut = error instanceof CoxswainError && error.code === 'E_TOOL' && error.status === 'DEADLINE_EXCEEDED';
+  return errorResult(timedOut ? 'timeout' : 'failed', messageOf(error));
+}
+
+async function afterTool(
+  context: AgentContext,
+  toolContext: ToolContext,
+  ready: Ready,
+  hooks: HookChain,
+  result: ToolResult,
+): Promise<ToolResult> {
+  if (!hooks.has('afterTool')) return result;
+  try {
+    const value = await hooks.first('afterTool', toolContext, ready.resolved.descriptor, ready.decision.args, result);
+    return value === undefined ? result : normaliseReturn(value);
+  } catch (error) {
+    context.invocation.engine.warn(`an after_tool hook failed on ${ready.call.name}`, error);
+    return result;
+  }
+}
+
+/** An agent run as a tool: suspended, its call stays open; else its last words are the result. */
+async function runAgentTool(
+  context: AgentContext,
+  call: CallState,
+  resolved: ResolvedTool,
+  decision: Decision,
+): Promise<Outcome | undefined> {
+  const { agentTree } = resolved;
+  if (!agentTree) return undefined;
+  const { invocation } = context;
+  const path = `${context.path}/${call.id}`;
+  if (!invocation.fold.activation(path).input) {
+    await invocation.emit(
+      context.event({
+        path,
+        author: 'user',
+        iso: path,
+        content: { role: 'user', parts: [{ type: 'text', text: agentInput(decision.args) }] },
+        actions: { decisions: { [call.id]: decision.record } },
+      }),
+    );
+  }
+  const outcome = await context.run(agentTree.root, { key: call.id, isolated: agentTree });
+  if (outcome.kind === 'suspended') return undefined;
+  if (outcome.kind === 'failed') {
+    if (!outcome.failure.fatal) return { result: errorResult('failed', outcome.failure.message) };
+    return { result: errorResult('failed', `agent ${agentTree.root.name} failed: ${outcome.failure.message}`) };
+  }
+  const stateDelta = storedDelta(invocation.fold.isolated.get(path) ?? {});
+  const result = normaliseReturn({ result: invocation.fold.isolatedText.get(path) ?? '' });
+  return { result, actions: Object.keys(stateDelta).length > 0 ? { stateDelta } : {} };
+}
+
+/** `request` if that is all there is, else the arguments as JSON. */
+function agentInput(args: Record<string, unknown>): string {
+  const names = Object.keys(args);
+  return names.length === 1 && typeof args.request === 'string' ? args.request : JSON.stringify(args);
+}
+
+function outcomeEvents(context: AgentContext, ready: Ready, toolContext: ToolContext, outcome: Outcome): Event[] {
+  const { call, resolved, decision } = ready;
+  const { effects, state, artifactDelta } = toolContext;
+  const actions: Partial<EventActions> = { ...outcome.actions };
+  if (Object.keys(state.delta).length > 0) actions.stateDelta = { ...actions.stateDelta, ...state.delta };
+  if (Object.keys(artifactDelta).length > 0) actions.artifactDelta = artifactDelta;
+  if (effects.confirmation) {
+    const { hint, payload } = effects.confirmation;
+    actions.asks = [
+      {
+        requestId: `${call.id}#${call.asks.length}`,
+        callId: call.id,
+        kind: 'tool_confirmation',
+        message: hint ?? `Run ${call.name}?`,
+        context: payload === undefined ? {} : { payload },
+        ...(decision.record.args ? { args: decision.record.args } : {}),
+      },
+    ];
+    actions.requestedToolConfirmations = { [call.id]: { ...effects.confirmation } };
+    return [context.event({ actions })];
+  }
+  if (effects.escalate) actions.escalate = true;
+  if (effects.skipSummarization) actions.skipSummarization = true;
+  if (effects.transferToAgent !== undefined) actions.transferToAgent = effects.transferToAgent;
+  if (mayRepeat(resolved)) actions.decisions = { ...actions.decisions, [call.id]: decision.record };
+  if (resolved.descriptor.annotations?.longRunning) {
+    const interim = outcome.result.content.length > 0 ? toResponse(outcome.result).response : {};
+    return [context.event({ actions: { ...actions, interim: { [call.id]: interim } } })];
+  }
+  const stored = context.event({ actions });
+  return [{ ...responseEvent(call, outcome.result, context.invocation.origin()), actions: stored.actions }];
+}
+
+async function withTimeout<T>(work: Promise<T>, timeoutMs: number | undefined, toolContext: ToolContext): Promise<T> {
+  if (timeoutMs === undefined) return work;
+  const controller = new AbortController();
+  const error = new CoxswainError(
+    'DEADLINE_EXCEEDED',
+    'E_TOOL',
+    `no result within ${timeoutMs} ms; its effects are unknown`,
+  );
+  const timer = setTimeout(() => {
+    toolContext.cancel(error);
+    controller.abort(error);
+  }, timeoutMs);
+  try {
+    return await orAbort(controller.signal, work);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function gateCall(context: AgentContext, call: CallState, resolved: ResolvedTool): GateCall {
+  return {
+    callId: call.id,
+    args: call.args,
+    tool: resolved.descriptor,
+    source: resolved.source,
+    agentPath: context.agentPath,
+    sessionId: context.invocation.sessionId,
+  };
+}
+
+function gateRules(
+  context: AgentContext,
+  call: CallState,
+  resolved: ResolvedTool,
+  hooks?: HookChain,
+  withHook = false,
+): GateRules {
+  const { engine, options, fold, hostRuns } = context.invocation;
+  let asked: ConfirmationRequest | undefined;
+  return {
+    // Under host execution the host's policy is the only one.
+    policy: hostRuns ? undefined : engine.policy,
+    principal: engine.principal,
+    permissionMode: options.permissionMode ?? fold.config.permissionMode,
+    interactive: true,
+    usage: { calls: fold.totalCalls, ...(fold.totalUsage.cost ? { usd: fold.totalUsage.cost.usd } : {}) },
+    signal: context.signal,
+    needsApproval: resolved.tool?.needsApproval,
+    validate: (args) => validateCall(resolved, args),
+    beforeTool:
+      withHook && hooks?.has('beforeTool')
+        ? async (args) => {
+            const toolContext = new ToolContext(context, call.id);
+            const value = await hooks.first('beforeTool', toolContext, resolved.descriptor, args);
+            await keepWrites(context, toolContext);
+            asked = toolContext.effects.confirmation;
+            return value;
+          }
+        : undefined,
+    hookAsked: () => asked,
+  };
+}
+
+/** State that a hook wrote is kept, whatever it returned. */
+async function keepWrites(context: AgentContext, toolContext: ToolContext): Promise<void> {
+  if (Object.keys(toolContext.state.delta).length > 0)
+    await context.emit({ actions: { stateDelta: toolContext.state.delta } });
+}
+
+export function notFound(name: string, tools: ToolMap): ToolResult {
+  const valid = [...tools.keys()].join(', ') || 'none';
+  return errorResult('not_found', `Tool not found: ${name}. Valid tools: ${valid}`);
+}
+
+function settle(result: ToolResult, actions?: Partial<EventActions>): Step {
+  return { kind: 'settle', result, ...(actions ? { actions } : {}) };
+}

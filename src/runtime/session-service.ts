@@ -1,0 +1,99 @@
+import type { SessionSummary } from '../contracts/index.ts';
+import type { Event } from './event.ts';
+
+/** Names one session. Each part is one safe segment. */
+export interface SessionKey {
+  app: string;
+  userId: string;
+  id: string;
+}
+
+export interface SessionRecord {
+  readonly key: SessionKey;
+  readonly title?: string;
+  /** State that the session was created with (own keys only, no prefix): the fold starts from it. */
+  readonly initialState: Readonly<Record<string, unknown>>;
+  /** State now: session, `app:` and `user:` keys, prefixes kept. */
+  readonly state: Readonly<Record<string, unknown>>;
+  /** seq of the newest event; 0 for an empty log. */
+  readonly lastSeq: number;
+  readonly epoch: number;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Those that were asked for, in seq order, deep-frozen. */
+  readonly events: readonly Event[];
+}
+
+/** The right to run a session. Whoever holds it appends with its `epoch`; all earlier epochs are fenced. */
+export interface Lease {
+  readonly epoch: number;
+  readonly lastSeq: number;
+  /** `app:` and `user:` state as it is now: other sessions may have changed it. */
+  readonly shared: Readonly<Record<string, unknown>>;
+  release(): Promise<void>;
+}
+
+export interface AppendOptions {
+  /** The writer's lease. Absent: an unfenced append (answers, steers, updates), allowed to any process at any time. */
+  epoch?: number;
+  /** Refuse unless this is the newest seq. */
+  expectedSeq?: number;
+}
+
+export interface OpenCall {
+  key: SessionKey;
+  callId: string;
+  /** Tool's name. */
+  name: string;
+  /** seq of the event that made the call. */
+  seq: number;
+}
+
+/**
+ * The log: the system of record. Every implementation passes the same suite.
+ *
+ * Values are JSON; order is `seq`; events that were acknowledged are there after a crash, each once.
+ */
+export interface SessionService {
+  /**
+   * Without `id` one is made. `app:` and `user:` keys of `state` go to the shared state.
+   * @throws CoxswainError `ALREADY_EXISTS / E_SESSION_EXISTS`, `INVALID_ARGUMENT / E_ID | E_NOT_JSON`
+   */
+  create(
+    key: { app: string; userId: string; id?: string },
+    options?: { state?: Record<string, unknown>; title?: string },
+  ): Promise<SessionRecord>;
+  /**
+   * With all events, or those with `seq > after` (oldest first, at most `limit`), or the `recent` newest (ascending).
+   * `{limit: 0}` reads none.
+   */
+  get(
+    key: SessionKey,
+    options?: { after?: number; limit?: number; recent?: number },
+  ): Promise<SessionRecord | undefined>;
+  /** Newest first; `after` is the id of the last one seen. Without `userId`: of all users of the app. */
+  list(
+    scope: { app: string; userId?: string },
+    options?: { limit?: number; after?: string },
+  ): Promise<SessionSummary[]>;
+  /** Removes session, events and open calls; shared state stays. Nothing happens to an unknown one. */
+  delete(key: SessionKey): Promise<void>;
+  /**
+   * Adds events in one transaction: assigns `seq`, applies their state deltas, keeps the index of open calls.
+   * Returns them as stored, deep-frozen (the given objects are taken over, do not touch them afterwards).
+   * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`, `ABORTED / E_FENCED | E_SESSION_CONFLICT`,
+   *   `ALREADY_EXISTS / E_EVENT_EXISTS` (details.id; nothing of the batch is stored)
+   */
+  append(key: SessionKey, events: readonly Event[], options?: AppendOptions): Promise<readonly Event[]>;
+  /**
+   * Takes the session for one run; free again after release or when the holder's process is dead.
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND`
+   */
+  acquire(key: SessionKey): Promise<Lease>;
+  /** Copies the log up to and including seq `through` (default: all) into a new session of the same app and user. */
+  fork(source: SessionKey, options?: { id?: string; through?: number }): Promise<SessionRecord>;
+  /** Calls without a response, over all sessions in scope, oldest first. */
+  openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,50 @@
+import { CoxswainError } from '../contracts/index.ts';
+import type { Agent } from './agent.ts';
+import type { Place } from './context.ts';
+import { AgentContext } from './context.ts';
+import type { Invocation } from './invocation.ts';
+import type { Outcome } from './outcome.ts';
+import { SUSPENDED } from './outcome.ts';
+
+/**
+ * Runs an agent in a slot of the tree, and whoever it hands over to. The code of a first start is the code of a
+ * resume: recorded outcomes are returned, everything else finds its position in the log.
+ */
+export async function runSlot(invocation: Invocation, agent: Agent, place: Place): Promise<Outcome> {
+  const { fold } = invocation;
+  const { tree } = place;
+  const isRoot = place.path === '' || place.iso[0] === place.path;
+  const recorded = fold.activations.get(place.path)?.completed;
+  if (recorded) {
+    if (recorded.agent !== agent.name) throw diverged(place.path, recorded.agent, agent.name);
+    return recorded.outcome;
+  }
+  let occupant = agent;
+  let path = place.path;
+  for (;;) {
+    if (place.signal.aborted) return SUSPENDED;
+    const outcome = await occupant.run(new AgentContext(invocation, occupant, { ...place, path }));
+    if (outcome.kind !== 'done') return outcome;
+    const { transfer } = outcome;
+    if (transfer && (isRoot || tree.contains(agent, transfer.to))) {
+      const target = tree.find(transfer.to);
+      if (!target) throw new CoxswainError('NOT_FOUND', 'E_TRANSFER', `there is no agent ${transfer.to} in the tree`);
+      occupant = target;
+      path = `${place.path}~${transfer.callId}`;
+      continue;
+    }
+    if (place.path !== '') {
+      invocation.completed(place.path, agent.name, outcome);
+      if (occupant.recordsOutcome) await invocation.emit(invocation.event(place, { author: occupant.name }));
+    }
+    return outcome;
+  }
+}
+
+function diverged(path: string, logged: string, found: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_REPLAY_DIVERGED',
+    `the log has agent ${logged} at ${path || 'the root'}, the program has ${found}; abort the turn or run the old program`,
+  );
+}

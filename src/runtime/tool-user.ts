@@ -1,0 +1,14 @@
+import type { Agent } from './agent.ts';
+import type { AgentContext } from './context.ts';
+import type { HookChain } from './plugin.ts';
+import type { ToolMap } from './tools.ts';
+
+/** An agent that can be asked for its tools and hooks. */
+export interface ToolUser extends Agent {
+  resolveTools(context: AgentContext): Promise<ToolMap>;
+  hooks(context: AgentContext): HookChain;
+}
+
+export function isToolUser(agent: Agent): agent is ToolUser {
+  return 'resolveTools' in agent;
+}

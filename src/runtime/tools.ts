@@ -1,0 +1,70 @@
+import type { AnyTool, ToolDescriptor } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
+import { describeTool, validateArgs } from '../gate/index.ts';
+import type { AgentTree } from './agent.ts';
+import { agentOfTool } from './agent.ts';
+import type { AgentContext } from './context.ts';
+
+/** A changing set of tools, asked anew for each step. */
+export interface Toolset {
+  readonly name: string;
+  tools(context: AgentContext): readonly AnyTool[] | Promise<readonly AnyTool[]>;
+}
+
+/** A tool that runs an agent. */
+export interface AgentRunningTool extends AnyTool {
+  readonly [agentOfTool]: AgentTree;
+  readonly skipSummarization?: boolean;
+}
+
+/** A tool as one step sees it. */
+export interface ResolvedTool {
+  readonly descriptor: ToolDescriptor;
+  /** Absent: a host's tool, by description. */
+  readonly tool?: AnyTool;
+  readonly source: string;
+  readonly agentTree?: AgentTree;
+}
+
+export type ToolMap = ReadonlyMap<string, ResolvedTool>;
+
+/** Somebody else runs it: the host's, or one without a handler. */
+export function isHostRun(resolved: ResolvedTool): boolean {
+  return !resolved.agentTree && !resolved.tool?.execute;
+}
+
+/** Runs again safely with the same call id. */
+export function mayRepeat(resolved: ResolvedTool): boolean {
+  const { annotations } = resolved.descriptor;
+  return annotations?.readOnly === true || annotations?.idempotent === true;
+}
+
+export function resolveTool(tool: AnyTool, source: string): ResolvedTool {
+  const agentTree = (tool as Partial<AgentRunningTool>)[agentOfTool];
+  return { descriptor: describeTool(tool), tool, source, ...(agentTree ? { agentTree } : {}) };
+}
+
+export function validateCall(resolved: ResolvedTool, args: unknown): ReturnType<typeof validateArgs> {
+  const { descriptor, tool } = resolved;
+  const source = tool?.inputSchema ?? tool?.parametersSchema;
+  return validateArgs({ inputSchema: descriptor.inputSchema, ...(source ? { source } : {}) }, args);
+}
+
+/**
+ * The tools of an agent by name.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_TOOL | E_SCHEMA`
+ */
+export function toolMap(agent: string, tools: readonly AnyTool[]): Map<string, ResolvedTool> {
+  const map = new Map<string, ResolvedTool>();
+  for (const tool of tools) {
+    if (map.has(tool.name)) {
+      throw new CoxswainError(
+        'INVALID_ARGUMENT',
+        'E_DUPLICATE_TOOL',
+        `agent ${agent} has two tools named ${tool.name}`,
+      );
+    }
+    map.set(tool.name, resolveTool(tool, `agent:${agent}`));
+  }
+  return map;
+}

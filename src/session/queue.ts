@@ -1,0 +1,139 @@
+/** Partial frames that may wait for a slow consumer before their producer is asked to pause. */
+const PARTIALS_AHEAD = 64;
+
+/**
+ * Joins a producer that pushes with a consumer that pulls. A hand-written iterator: an async generator in between
+ * would cost as much again as the frames themselves, and the producer must be able to finish without a consumer.
+ *
+ * Lazy: `drive` is called at the first `next()`. Leaving the loop early calls `leave`.
+ */
+export class StreamQueue<T> implements AsyncIterableIterator<T> {
+  #items: (T | undefined)[] = [];
+  #head = 0;
+  #wanted: { resolve: (result: IteratorResult<T>) => void; reject: (reason: unknown) => void } | undefined;
+  #room: Promise<void> | undefined;
+  #openRoom: (() => void) | undefined;
+  #released = false;
+  #closed = false;
+  #failure: { reason: unknown } | undefined;
+  #driving: Promise<void> | undefined;
+  readonly #drive: (queue: StreamQueue<T>) => Promise<void>;
+  readonly #leave: () => Promise<void>;
+
+  constructor(drive: (queue: StreamQueue<T>) => Promise<void>, leave: () => Promise<void> = async () => {}) {
+    this.#drive = drive;
+    this.#leave = leave;
+  }
+
+  /** Adds an item; never waits. */
+  push(item: T): void {
+    if (this.#closed) return;
+    const wanted = this.#wanted;
+    if (wanted) {
+      this.#wanted = undefined;
+      wanted.resolve({ value: item, done: false });
+    } else {
+      this.#items.push(item);
+    }
+  }
+
+  /**
+   * What a producer awaits after a durable item (`ahead` 0: until the consumer asks for more) or a partial one
+   * (until fewer than 64 wait). Undefined: go on at once.
+   */
+  room(partial: boolean): Promise<void> | undefined {
+    if (this.#released || this.#closed) return undefined;
+    if (partial ? this.#items.length - this.#head < PARTIALS_AHEAD : this.#wanted !== undefined) return undefined;
+    this.#room ??= new Promise((resolve) => {
+      this.#openRoom = resolve;
+    });
+    return this.#room;
+  }
+
+  /** From now on the producer never waits: its consumer is gone or it has been told to end. */
+  release(): void {
+    this.#released = true;
+    this.#letIn();
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    if (this.#head < this.#items.length) {
+      const value = this.#items[this.#head] as T;
+      this.#items[this.#head++] = undefined;
+      if (this.#head === this.#items.length) {
+        this.#items = [];
+        this.#head = 0;
+      }
+      return Promise.resolve({ value, done: false });
+    }
+    if (this.#failure) {
+      const { reason } = this.#failure;
+      this.#failure = undefined;
+      return Promise.reject(reason);
+    }
+    if (this.#closed) return Promise.resolve({ value: undefined, done: true });
+    return new Promise((resolve, reject) => {
+      this.#wanted = { resolve, reject };
+      this.#letIn();
+      void this.start();
+    });
+  }
+
+  /** Lets the producer run, with or without a consumer. Resolves when it has ended; never rejects. */
+  start(): Promise<void> {
+    this.#driving ??= this.#drive(this).then(
+      () => this.#close(),
+      (reason: unknown) => this.#close({ reason }),
+    );
+    return this.#driving;
+  }
+
+  get started(): boolean {
+    return this.#driving !== undefined;
+  }
+
+  /** Resolves when the producer has ended. */
+  get ended(): Promise<void> {
+    return this.#driving ?? Promise.resolve();
+  }
+
+  async return(): Promise<IteratorResult<T>> {
+    if (this.#driving && !this.#closed) {
+      this.release();
+      await this.#leave();
+      await this.#driving;
+    }
+    this.#closed = true;
+    this.#items = [];
+    this.#head = 0;
+    return { value: undefined, done: true };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  #letIn(): void {
+    const open = this.#openRoom;
+    this.#openRoom = undefined;
+    this.#room = undefined;
+    open?.();
+  }
+
+  #close(failure?: { reason: unknown }): void {
+    this.#closed = true;
+    this.#letIn();
+    const wanted = this.#wanted;
+    this.#wanted = undefined;
+    if (wanted) {
+      if (failure) wanted.reject(failure.reason);
+      else wanted.resolve({ value: undefined, done: true });
+    } else {
+      this.#failure = failure;
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import type {
+  AgentEvent,
+  AgentSession,
+  AgentStream,
+  ExecutionOptions,
+  PendingRequest,
+  SessionInput,
+  StreamEndReason,
+  Usage,
+} from '../contracts/index.ts';
+import { CoxswainError, textOfParts } from '../contracts/index.ts';
+import { StreamQueue } from './queue.ts';
+
+export interface RunResult {
+  /** Why the stream ended. */
+  reason: StreamEndReason;
+  /** What the agent said on the root thread, messages separated by a blank line. */
+  text: string;
+  /** Structured output, where the agent has an output schema. */
+  output?: unknown;
+  /** Open requests: answer them and continue. */
+  pending: PendingRequest[];
+  /** Of the whole turn. */
+  usage: Usage;
+  /** Names of the tools whose calls were denied. */
+  denied: string[];
+  error?: { status: string; code: string; message: string };
+  /** Resume point: `session.events({after: cursor})` shows what happens later. */
+  cursor?: string;
+}
+
+/** Runs one stream to its end and says what it came to. */
+export async function run(
+  session: AgentSession,
+  input: string | SessionInput | readonly SessionInput[],
+  options: ExecutionOptions & { onEvent?: (event: AgentEvent) => void } = {},
+): Promise<RunResult> {
+  const { onEvent, ...execution } = options;
+  const texts: string[] = [];
+  const result: RunResult = { reason: 'failed', text: '', pending: [], usage: {}, denied: [] };
+  for await (const event of session.stream(input, execution)) {
+    onEvent?.(event);
+    if ('cursor' in event && event.cursor) result.cursor = event.cursor;
+    switch (event.type) {
+      case 'message':
+        if (event.role === 'agent' && !event.partial && !event.threadId) texts.push(textOfParts(event.content));
+        break;
+      case 'tool_response':
+        if (event.errorType === 'denied') result.denied.push(event.name);
+        break;
+      case 'error':
+        result.error = { status: event.status, code: event.code, message: event.message };
+        break;
+      case 'stream_end':
+        result.reason = event.reason;
+        result.pending = event.data.pending ?? [];
+        result.usage = event.data.usage ?? {};
+        if (event.data.output !== undefined) result.output = event.data.output;
+        break;
+      default:
+    }
+  }
+  result.text = texts.filter((text) => text !== '').join('\n\n');
+  return result;
+}
+
+/**
+ * The words of the agent on the root thread, each character once, streaming or not. Returns the stream's end
+ * reason.
+ */
+export async function* textOf(stream: AsyncIterable<AgentEvent>): AsyncGenerator<string, StreamEndReason> {
+  let reason: StreamEndReason = 'failed';
+  const shown = new Set<unknown>();
+  for await (const event of stream) {
+    if (event.type === 'stream_end') reason = event.reason;
+    if (event.type !== 'message' || event.role !== 'agent' || event.threadId) continue;
+    const messageId = event._meta?.messageId;
+    if (event.partial) shown.add(messageId);
+    else if (shown.has(messageId)) continue;
+    const text = textOfParts(event.content);
+    if (text !== '') yield text;
+  }
+  return reason;
+}
+
+/** Makes an AgentStream of a generator: for executors that have nothing better. */
+export function agentStream(
+  source: (signal: AbortSignal) => AsyncIterable<AgentEvent>,
+  options: { streamId?: string; signal?: AbortSignal } = {},
+): AgentStream {
+  const controller = new AbortController();
+  const streamId = options.streamId ?? crypto.randomUUID();
+  const follow = () => controller.abort(options.signal?.reason);
+  const queue = new StreamQueue<AgentEvent>(
+    async (out) => {
+      if (options.signal?.aborted) follow();
+      options.signal?.addEventListener('abort', follow, { once: true });
+      try {
+        for await (const event of source(controller.signal)) {
+          out.push(event);
+          const room = out.room('partial' in event && event.partial === true);
+          if (room) await room;
+        }
+      } finally {
+        options.signal?.removeEventListener('abort', follow);
+      }
+    },
+    async () => abort('the consumer left'),
+  );
+  const abort = async (reason?: string) => {
+    controller.abort(new CoxswainError('ABORTED', 'E_ABORTED', reason ?? 'aborted'));
+    queue.release();
+    await queue.ended;
+  };
+  return asAgentStream(queue, streamId, abort);
+}
+
+/** A queue with an AgentStream's id and abort. */
+export function asAgentStream(
+  queue: StreamQueue<AgentEvent>,
+  streamId: string,
+  abort: (reason?: string) => Promise<void>,
+): AgentStream {
+  return Object.assign(queue, { streamId, abort });
+}

@@ -1,0 +1,153 @@
+import type {
+  AgentEvent,
+  ContentPart,
+  DisplayContent,
+  ElicitationRequestEvent,
+  StreamEndReason,
+} from '../contracts/index.ts';
+
+export interface ViewMessage {
+  id: string;
+  role: string;
+  agentId?: string;
+  content: ContentPart[];
+  /** Still growing. */
+  streaming: boolean;
+  interrupted?: boolean;
+}
+
+export interface ViewToolCall {
+  id: string;
+  name: string;
+  args: Record<string, unknown>;
+  agentId?: string;
+  threadId?: string;
+  status: 'requested' | 'started' | 'done' | 'failed';
+  progress?: { progress: number; total?: number };
+  content?: ContentPart[];
+  display?: DisplayContent[];
+  errorType?: string;
+}
+
+export interface ViewThread {
+  /** '' is the root. */
+  id: string;
+  messages: ViewMessage[];
+}
+
+/** What a user interface shows of a session: a fold of its events, live or replayed. */
+export interface SessionView {
+  readonly threads: ReadonlyMap<string, ViewThread>;
+  /** Of the root thread. */
+  readonly messages: readonly ViewMessage[];
+  readonly toolCalls: ReadonlyMap<string, ViewToolCall>;
+  /** Questions without an answer, by request id. */
+  readonly approvals: ReadonlyMap<string, ElicitationRequestEvent>;
+  readonly status: 'idle' | 'running' | StreamEndReason;
+  /** Folds one event; one that was seen before changes nothing. */
+  apply(event: AgentEvent): void;
+}
+
+export function createView(): SessionView {
+  return new View();
+}
+
+class View implements SessionView {
+  readonly threads = new Map<string, ViewThread>([['', { id: '', messages: [] }]]);
+  readonly toolCalls = new Map<string, ViewToolCall>();
+  readonly approvals = new Map<string, ElicitationRequestEvent>();
+  status: SessionView['status'] = 'idle';
+  readonly #seen = new Set<string>();
+  readonly #byMessageId = new Map<string, ViewMessage>();
+
+  get messages(): readonly ViewMessage[] {
+    return this.threads.get('')?.messages ?? [];
+  }
+
+  apply(event: AgentEvent): void {
+    if (this.#seen.has(event.id)) return;
+    this.#seen.add(event.id);
+    if (event.type !== 'stream_end' && event.type !== 'initialize') this.status = 'running';
+    switch (event.type) {
+      case 'message':
+        this.#message(event);
+        break;
+      case 'tool_request':
+        this.toolCalls.set(event.requestId, {
+          id: event.requestId,
+          name: event.name,
+          args: event.args,
+          ...(event.agentId === undefined ? {} : { agentId: event.agentId }),
+          ...(event.threadId === undefined ? {} : { threadId: event.threadId }),
+          status: 'requested',
+        });
+        break;
+      case 'tool_update': {
+        const call = this.toolCalls.get(event.requestId);
+        if (!call) break;
+        if (event.status === 'started') call.status = 'started';
+        if (event.progress !== undefined) {
+          call.progress = { progress: event.progress, ...(event.total === undefined ? {} : { total: event.total }) };
+        }
+        break;
+      }
+      case 'tool_response': {
+        for (const id of this.approvals.keys()) if (id.startsWith(`${event.requestId}#`)) this.approvals.delete(id);
+        const call = this.toolCalls.get(event.requestId);
+        if (!call) break;
+        call.status = event.isError ? 'failed' : 'done';
+        call.content = event.content;
+        if (event.display) call.display = event.display;
+        if (event.errorType !== undefined) call.errorType = event.errorType;
+        break;
+      }
+      case 'elicitation_request':
+        this.approvals.set(event.requestId, event);
+        break;
+      case 'elicitation_response':
+        this.approvals.delete(event.requestId);
+        break;
+      case 'stream_end':
+        this.status = event.reason;
+        break;
+      default:
+    }
+  }
+
+  #message(event: Extract<AgentEvent, { type: 'message' }>): void {
+    const messageId = String(event._meta?.messageId ?? event.id);
+    const replaced = event._meta?.replaces;
+    let message = this.#byMessageId.get(messageId) ?? this.#byMessageId.get(String(replaced));
+    if (!message) {
+      message = { id: messageId, role: event.role, content: [], streaming: true };
+      if (event.agentId !== undefined) message.agentId = event.agentId;
+      this.#thread(event.threadId ?? '').messages.push(message);
+    }
+    this.#byMessageId.set(messageId, message);
+    if (event.partial) {
+      appendDelta(message.content, Number(event._meta?.part ?? 0), event.content[0]);
+      return;
+    }
+    message.content = [...event.content];
+    message.streaming = false;
+    if (event.interrupted) message.interrupted = true;
+  }
+
+  #thread(id: string): ViewThread {
+    let thread = this.threads.get(id);
+    if (!thread) {
+      thread = { id, messages: [] };
+      this.threads.set(id, thread);
+    }
+    return thread;
+  }
+}
+
+function appendDelta(content: ContentPart[], index: number, delta: ContentPart | undefined): void {
+  if (!delta) return;
+  const known = content[index];
+  if (known?.type === 'text' && delta.type === 'text') content[index] = { ...known, text: known.text + delta.text };
+  else if (known?.type === 'thought' && delta.type === 'thought') {
+    content[index] = { ...known, thought: known.thought + delta.thought };
+  } else content[index] = delta;
+}

@@ -1,0 +1,2 @@
+/** For tests of agents and hosts. */
+export * from './scripted-model.ts';

@@ -1,0 +1,701 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ContentPart } from '../../src/contracts/index.ts';
+import { canonicalJson, isCoxswainError } from '../../src/contracts/index.ts';
+import type { Event, EventActions, EventInit, SessionKey, SessionService } from '../../src/runtime/index.ts';
+import { createEvent, foldState, InMemorySessionService, joinState } from '../../src/runtime/index.ts';
+
+export interface ServiceUnderTest {
+  service: SessionService;
+  /** The same store after a restart; absent if it keeps nothing. */
+  reopen?: () => Promise<SessionService>;
+  close: () => Promise<void>;
+}
+
+export const key: SessionKey = { app: 'shop', userId: 'ann', id: 's1' };
+export const other: SessionKey = { ...key, id: 's2' };
+
+export function event(id: string, init: Partial<EventInit> = {}): Event {
+  return createEvent({ author: 'bot', timestamp: 1_700_000_000_000, ...init, id });
+}
+
+export function change(id: string, stateDelta: Record<string, unknown>): Event {
+  return event(id, { actions: { stateDelta } });
+}
+
+export function call(id: string, ...callIds: string[]): Event {
+  const parts = callIds.map((callId): ContentPart => ({ type: 'function_call', id: callId, name: 'pay', args: {} }));
+  return event(id, { content: { role: 'model', parts } });
+}
+
+export function answer(id: string, ...callIds: string[]): Event {
+  const parts = callIds.map(
+    (callId): ContentPart => ({ type: 'function_response', id: callId, name: 'pay', response: { ok: true } }),
+  );
+  return event(id, { content: { role: 'user', parts } });
+}
+
+/** JSON text with a member that a literal cannot have. */
+const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>;
+
+/** Every field in use, and every text that a database is known to spoil. */
+export function fullEvent(id: string): Event {
+  const odd = 'emoji 🚣🏽 nul \u0000 lone \ud800 kanji 太郎';
+  const data = parsed('{"__proto__":{"polluted":true},"constructor":1,"toJSON":"x","z":[],"a":{"deep":null}}');
+  const actions: Partial<EventActions> = {
+    stateDelta: { text: odd, data, empty: {}, list: [1, -2.5e-9, 1e21, null, false, ''], 'app:a': data, 'user:u': odd },
+    artifactDelta: { 'report.pdf': 3 },
+    escalate: true,
+    skipSummarization: true,
+    transferToAgent: 'clerk',
+    requestedToolConfirmations: { c1: { hint: odd, payload: null } },
+    requestedAuthConfigs: { c2: { scheme: 'oauth2' } },
+    turn: { start: 'root' },
+    reopened: true,
+    decisions: { c1: { outcome: 'approved', by: 'user:ann', args: data } },
+    started: ['c1'],
+    asks: [{ requestId: 'c1#1', callId: 'c1', kind: 'tool_confirmation', message: odd, expiresAt: 9 }],
+    answers: { 'c1#1': { action: 'accept', by: 'ann', content: data } },
+    interim: { c2: { state: 'queued' } },
+    completed: [{ path: '/0', agent: 'clerk', outcome: { kind: 'done', escalate: true } }],
+    entered: ['/0'],
+    exited: [''],
+    steer: false,
+    delivered: ['x'],
+    config: { model: 'm', title: null },
+    end: { reason: 'completed', data },
+  };
+  const meta = { provider: { id: 'call_9' }, odd };
+  return createEvent({
+    id,
+    turnId: 't1',
+    invocationId: 'i1',
+    streamId: 'x1',
+    path: '/0/1~c9',
+    author: `clerk ${odd}`,
+    branch: 'root.clerk',
+    timestamp: 1_700_000_000_123.5,
+    content: {
+      role: 'model',
+      parts: [
+        { type: 'text', text: odd },
+        { type: 'text', text: '', _meta: meta },
+        { type: 'thought', thought: 'hm', signature: 'sig' },
+        { type: 'function_call', id: 'c1', name: 'pay', args: data, _meta: meta },
+        {
+          type: 'function_response',
+          id: 'c0',
+          name: 'look',
+          response: { content: odd },
+          content: [{ type: 'media', mimeType: 'image/png', data: 'AAEC' }],
+          isError: false,
+          errorType: 'timeout',
+        },
+        { type: 'media', mimeType: 'image/png', data: 'AAECAw==', _meta: meta },
+        { type: 'media', mimeType: 'image/png', data: 'no base64!' },
+        { type: 'media', mimeType: 'video/mp4', uri: 'https://example.com/v' },
+        { type: 'reference', text: 'see', uri: 'file:///a' },
+        { type: 'refusal', text: 'no' },
+        { type: 'citation', title: 'T' },
+        { type: 'code', language: 'js', code: '1' },
+        { type: 'code_result', output: '1', exitCode: 0 },
+        { type: 'hologram', text: 'new kind', function_call: 1, coxswain: { nested: true } } as unknown as ContentPart,
+      ],
+    },
+    turnComplete: false,
+    finishReason: 'stop',
+    errorCode: 'E_MODEL',
+    errorMessage: odd,
+    error: { status: 'INTERNAL', fatal: false, retryable: true, details: data },
+    interrupted: false,
+    model: 'gpt',
+    usage: { inputTokens: 1, outputTokens: 2 },
+    citationMetadata: data,
+    groundingMetadata: {},
+    customMetadata: { mine: odd, coxswain: 'also mine' },
+    longRunningToolIds: ['c2'],
+    actions,
+  });
+}
+
+/** The code of what was thrown; details where a test needs them. */
+export async function refusalOf(work: Promise<unknown>): Promise<{ status: string; code: string; message: string }> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isCoxswainError(error)) throw error;
+    return { status: error.status, code: error.code, message: error.message };
+  }
+  throw new Error('was not refused');
+}
+
+const ids = (events: readonly Event[] = []) => events.map(({ id }) => id);
+const seqs = (events: readonly Event[] = []) => events.map(({ seq }) => seq);
+
+function frozenWithin(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.isFrozen(value) && Object.values(value).every(frozenWithin);
+}
+
+/** What a read gave, without the wall clock's part. */
+async function read(service: SessionService, of: SessionKey): Promise<string> {
+  const record = await service.get(of);
+  return canonicalJson(record && { ...record, createdAt: 0, updatedAt: 0 });
+}
+
+export function sessionServiceSuite(name: string, makeService: () => Promise<ServiceUnderTest>): void {
+  describe(`session service: ${name}`, () => {
+    let under: ServiceUnderTest;
+    let service: SessionService;
+
+    beforeEach(async () => {
+      under = await makeService();
+      service = under.service;
+    });
+    afterEach(() => under.close());
+
+    describe('create, get, list, delete', () => {
+      test('S2-33 S0-57 create, append, get: end to end', async () => {
+        await service.create(key, { state: { n: 1 } });
+        const [stored] = await service.append(key, [change('e1', { n: 2, 'user:seen': true })]);
+        const record = await service.get(key);
+        expect(record?.state).toEqual({ n: 2, 'user:seen': true });
+        expect(record?.initialState).toEqual({ n: 1 });
+        expect(record?.events).toEqual([stored]);
+        expect(record?.lastSeq).toBe(1);
+      });
+
+      test('S2-11 an id is taken as given or made', async () => {
+        expect((await service.create(key)).key).toEqual(key);
+        const made = await service.create({ app: 'shop', userId: 'ann' });
+        expect(made.key.id).toMatch(/^[0-9a-f-]{36}$/);
+        expect(await service.get(made.key)).toMatchObject({ lastSeq: 0, epoch: 0, events: [] });
+      });
+
+      test('S0-58 an id that is taken is refused, and shared state stays as it was', async () => {
+        await service.create(key, { state: { 'app:x': 1 } });
+        const again = service.create(key, { state: { 'app:x': 2 } });
+        expect(await refusalOf(again)).toMatchObject({ status: 'ALREADY_EXISTS', code: 'E_SESSION_EXISTS' });
+        expect((await service.get(key))?.state).toEqual({ 'app:x': 1 });
+      });
+
+      test('S2-12 S2-20 what does not exist', async () => {
+        expect(await service.get(key)).toBeUndefined();
+        const missing = { status: 'NOT_FOUND', code: 'E_SESSION_NOT_FOUND' };
+        expect(await refusalOf(service.append(key, [event('e1')]))).toMatchObject(missing);
+        expect(await refusalOf(service.append(key, [event('e1')], { epoch: 1, expectedSeq: 1 }))).toMatchObject(
+          missing,
+        );
+        expect(await refusalOf(service.acquire(key))).toMatchObject(missing);
+        expect(await refusalOf(service.fork(key))).toMatchObject(missing);
+        await service.delete(key);
+        expect(await service.list({ app: 'shop' })).toEqual([]);
+        expect(await service.openCalls({ app: 'shop' })).toEqual([]);
+      });
+
+      test('S0-55 S2-10 S2-16 S2-29 prefixes: own, of the app, of the user, of the invocation', async () => {
+        const state = { own: 1, 'app:model': 'm', 'user:name': 'Ann', 'temp:x': 1 };
+        const record = await service.create(key, { state });
+        expect(record.state).toEqual({ own: 1, 'app:model': 'm', 'user:name': 'Ann' });
+        expect(record.initialState).toEqual({ own: 1 });
+        await service.create(other);
+        await service.append(other, [change('e1', { 'app:model': 'n' })]);
+        expect((await service.get(key))?.state).toEqual({ own: 1, 'app:model': 'n', 'user:name': 'Ann' });
+        expect((await service.get(other))?.state).toEqual({ 'app:model': 'n', 'user:name': 'Ann' });
+        expect((await service.create({ ...key, userId: 'bob' })).state).toEqual({ 'app:model': 'n' });
+        expect((await service.create({ ...key, app: 'bank' })).state).toEqual({});
+      });
+
+      test('S2-13 S2-14 which events are read', async () => {
+        await service.create(key);
+        await service.append(
+          key,
+          Array.from({ length: 9 }, (_, n) => event(`e${n + 1}`)),
+        );
+        const at = async (options: { after?: number; limit?: number; recent?: number }) =>
+          seqs((await service.get(key, options))?.events);
+        expect(await at({})).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        expect(await at({ after: 7 })).toEqual([8, 9]);
+        expect(await at({ after: 9 })).toEqual([]);
+        expect(await at({ after: 99 })).toEqual([]);
+        expect(await at({ after: 2, limit: 3 })).toEqual([3, 4, 5]);
+        expect(await at({ limit: 2 })).toEqual([1, 2]);
+        expect(await at({ limit: 0 })).toEqual([]);
+        expect(await at({ recent: 3 })).toEqual([7, 8, 9]);
+        expect(await at({ recent: 0 })).toEqual([]);
+        expect(await at({ recent: 99 })).toHaveLength(9);
+        expect(await at({ recent: 3, after: 7 })).toEqual([8, 9]);
+        expect((await service.get(key, { limit: 0 }))?.lastSeq).toBe(9);
+        for (const options of [{ after: -1 }, { limit: 0.5 }, { recent: Number.NaN }]) {
+          expect(await refusalOf(service.get(key, options))).toMatchObject({ code: 'E_BAD_INPUT' });
+        }
+      });
+
+      test('S2-24 S3-68 sessions of a user, newest first, page by page', async () => {
+        for (const id of ['a', 'b', 'c', 'd', 'e']) await service.create({ ...key, id }, { title: `T${id}` });
+        await service.create({ ...key, userId: 'bob', id: 'a' });
+        await service.create({ ...key, app: 'bank', id: 'z' });
+        await service.append({ ...key, id: 'b' }, [call('e1', 'c1', 'c2'), event('e2')]);
+        const scope = { app: 'shop', userId: 'ann' };
+        const listed = await service.list(scope);
+        expect(listed.map(({ id }) => id)).toEqual(['e', 'd', 'c', 'b', 'a']);
+        expect(listed[3]).toMatchObject({ app: 'shop', userId: 'ann', title: 'Tb', length: 2, pending: 2 });
+        expect(new Date(listed[3]!.createdAt).toISOString()).toBe(listed[3]!.createdAt);
+        expect(new Date(listed[3]!.updatedAt).toISOString()).toBe(listed[3]!.updatedAt);
+        const page = async (after?: string) =>
+          (await service.list(scope, { limit: 2, ...(after && { after }) })).map(({ id }) => id);
+        expect([await page(), await page('d'), await page('b'), await page('a')]).toEqual([
+          ['e', 'd'],
+          ['c', 'b'],
+          ['a'],
+          [],
+        ]);
+        expect(await service.list({ app: 'shop', userId: 'cleo' })).toEqual([]);
+        const all = (await service.list({ app: 'shop' })).map(({ userId, id }) => `${userId}/${id}`);
+        expect(all).toEqual(['bob/a', 'ann/e', 'ann/d', 'ann/c', 'ann/b', 'ann/a']);
+        const rest = await service.list({ app: 'shop' }, { after: 'bob/a', limit: 1 });
+        expect(rest.map(({ userId, id }) => `${userId}/${id}`)).toEqual(['ann/e']);
+        expect(await refusalOf(service.list(scope, { after: 'gone' }))).toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+      });
+
+      test('S2-25 S3-68 delete removes session, events and open calls; shared state stays', async () => {
+        await service.create(key, { state: { own: 1, 'app:x': 1, 'user:y': 2 } });
+        await service.append(key, [call('e1', 'c1')]);
+        await service.delete(key);
+        expect(await service.get(key)).toBeUndefined();
+        expect(await service.list({ app: 'shop' })).toEqual([]);
+        expect(await service.openCalls({ app: 'shop' })).toEqual([]);
+        expect(await service.create(key)).toMatchObject({ state: { 'app:x': 1, 'user:y': 2 }, lastSeq: 0, events: [] });
+        await service.append(key, [event('e1')]);
+      });
+
+      test.each([
+        ['F45', '..'],
+        ['F45', '.'],
+        ['F45', '../b'],
+        ['F45', 'a/../../x'],
+        ['F45', 'C:\\x'],
+        ['F45', 'a\u0000b'],
+        ['F45', ''],
+        ['F45', '%2e%2e'],
+        ['F45', 'x '],
+        ['F45', 'x'.repeat(129)],
+        ['F45', '\ud800'],
+        ['F47', 'u1/sessions/s2'],
+      ])('%s ids are one safe segment each: %j', async (_, bad) => {
+        for (const part of ['app', 'userId', 'id'] as const) {
+          const unsafe = { ...key, [part]: bad };
+          const attempts: Promise<unknown>[] = [
+            service.create(unsafe),
+            service.get(unsafe),
+            service.delete(unsafe),
+            service.append(unsafe, [event('e1')]),
+            service.acquire(unsafe),
+            service.fork(unsafe),
+            service.openCalls(unsafe),
+          ];
+          if (part !== 'id') attempts.push(service.list(unsafe));
+          for (const attempt of attempts) {
+            expect(await refusalOf(attempt)).toMatchObject({ status: 'INVALID_ARGUMENT', code: 'E_ID' });
+          }
+        }
+        await service.create(key);
+        expect(await refusalOf(service.fork(key, { id: bad }))).toMatchObject({ code: 'E_ID' });
+      });
+
+      test('after close every call is refused; closing again does nothing', async () => {
+        await service.create(key);
+        const lease = await service.acquire(key);
+        await service.close();
+        await service.close();
+        await lease.release();
+        const attempts = [
+          service.create(other),
+          service.get(key),
+          service.list(key),
+          service.delete(key),
+          service.append(key, [event('e1')]),
+          service.acquire(key),
+          service.fork(key),
+          service.openCalls(key),
+        ];
+        for (const attempt of attempts) {
+          expect(await refusalOf(attempt)).toMatchObject({ status: 'FAILED_PRECONDITION', code: 'E_STORE' });
+        }
+      });
+    });
+
+    describe('append', () => {
+      beforeEach(async () => {
+        await service.create(key);
+      });
+
+      test('S2-15 S0-58 order is seq, however many share a millisecond', async () => {
+        const expected: string[] = [];
+        for (let n = 0; n < 40; n++) {
+          const id = `e${(n * 7) % 40}`;
+          expected.push(id);
+          await service.append(key, [event(id, { timestamp: 1_700_000_000_000 - (n % 3) })]);
+        }
+        const events = (await service.get(key))?.events;
+        expect(ids(events)).toEqual(expected);
+        expect(seqs(events)).toEqual(expected.map((_, n) => n + 1));
+      });
+
+      test('S2-17 S2-26 S2-27 S2-30 an event reads back as it was stored, frozen at every depth', async () => {
+        const expected = canonicalJson({ ...fullEvent('e1'), seq: 1 });
+        const [stored] = await service.append(key, [fullEvent('e1')]);
+        expect(canonicalJson(stored)).toBe(expected);
+        await service.append(key, [event('e2')]);
+        const record = await service.get(key);
+        expect(canonicalJson(record?.events[0])).toBe(expected);
+        expect(record?.events[0]).toEqual(stored);
+        expect(record?.events[1]).toEqual({ ...event('e2'), seq: 2 });
+        expect(record?.events[1]?.actions.stateDelta).toEqual({});
+        expect(record?.state.empty).toEqual({});
+        for (const value of [stored, record?.events, record?.state]) {
+          if (value !== record?.events) expect(frozenWithin(value)).toBe(true);
+          else expect(record?.events.every(frozenWithin)).toBe(true);
+        }
+        expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+      });
+
+      test('the given objects are taken over; frozen ones are copied', async () => {
+        const mine = event('e1');
+        expect((await service.append(key, [mine]))[0]).toBe(mine);
+        await service.create(other);
+        await service.append(other, [event('e0')]);
+        const [copy] = await service.append(other, [mine]);
+        expect(copy).toEqual({ ...mine, seq: 2 });
+        expect(mine.seq).toBe(1);
+      });
+
+      test('S2-18 partial events are accepted and not stored', async () => {
+        const stored = await service.append(key, [event('p1', { partial: true }), event('e1')]);
+        expect(ids(stored)).toEqual(['e1']);
+        expect(await service.append(key, [event('p2', { partial: true })])).toEqual([]);
+        expect(await service.append(key, [])).toEqual([]);
+        expect(ids((await service.get(key))?.events)).toEqual(['e1']);
+      });
+
+      test('S0-57 S2-19 deltas of a batch apply in order, with the time of the write', async () => {
+        const before = (await service.get(key))!;
+        await service.append(key, [
+          change('e1', { a: 1, b: 1, 'user:n': 1 }),
+          change('e2', { a: 2, b: null, 'user:n': 2 }),
+          change('e3', { b: 3 }),
+        ]);
+        const after = (await service.get(key))!;
+        expect(after.state).toEqual({ a: 2, b: 3, 'user:n': 2 });
+        expect(after.updatedAt).toBeGreaterThanOrEqual(before.updatedAt);
+        expect(after.createdAt).toBe(before.createdAt);
+      });
+
+      test('F28 S2-21 temp: keys are neither in the state nor in the log', async () => {
+        const frozen = Object.freeze(change('e2', { 'temp:y': 1 }));
+        const stored = await service.append(key, [change('e1', { keep: 1, 'temp:x': { deep: 1 } }), frozen]);
+        const record = await service.get(key);
+        expect(record?.state).toEqual({ keep: 1 });
+        for (const events of [stored, record!.events]) {
+          expect(events.map(({ actions }) => actions.stateDelta)).toEqual([{ keep: 1 }, {}]);
+        }
+      });
+
+      test('F26 null deletes at the top, stays within a value; the log folds to the same state', async () => {
+        await service.append(key, [change('e1', { k: 1, 'user:k': 1, 'app:k': 1, v: { deep: null } })]);
+        await service.append(key, [change('e2', { k: null, 'user:k': null, 'app:k': null, never: null })]);
+        const record = (await service.get(key))!;
+        expect(record.state).toEqual({ v: { deep: null } });
+        const folded = { ...record.initialState };
+        foldState(folded, record.events);
+        expect(folded).toEqual(record.state);
+        await service.create(other, { state: { own: null, 'app:z': null } });
+        expect((await service.get(other))?.state).toEqual({});
+      });
+
+      test.each([
+        ['a date', new Date(0)],
+        ['bytes', new Uint8Array(2)],
+        ['a function', () => 1],
+        ['a class object', new (class Money {})()],
+        ['a map', new Map()],
+        ['NaN', Number.NaN],
+        ['a bigint', 1n],
+        ['a list with a hole', [undefined]],
+      ])('F27 what is no JSON is refused with its place named: %s', async (_, value) => {
+        const created = await refusalOf(service.create(other, { state: { ok: 1, bad: value, 'app:x': 1 } }));
+        expect(created).toMatchObject({ status: 'INVALID_ARGUMENT', code: 'E_NOT_JSON' });
+        expect(created.message).toContain('bad');
+        const batch = [change('e1', { 'app:x': 1 }), change('e2', { nested: { bad: value } })];
+        const appended = await refusalOf(service.append(key, batch));
+        expect(appended).toMatchObject({ status: 'INVALID_ARGUMENT', code: 'E_NOT_JSON' });
+        expect(appended.message).toContain('nested.bad');
+        expect(await service.get(other)).toBeUndefined();
+        expect(await service.get(key)).toMatchObject({ lastSeq: 0, state: {}, events: [] });
+      });
+
+      test('F27 undefined is nothing at creation, refused as a delta; __proto__ is data; depth ends somewhere', async () => {
+        const state = { u: undefined, ...parsed('{"__proto__":{"x":1}}') };
+        const record = await service.create(other, { state });
+        expect(canonicalJson(record.state)).toBe('{"__proto__":{"x":1}}');
+        await service.append(other, [change('e1', parsed('{"app:__proto__":1,"__proto__":null,"user:__proto__":[]}'))]);
+        expect(canonicalJson((await service.get(other))?.state)).toBe('{"app:__proto__":1,"user:__proto__":[]}');
+        const undef = service.append(key, [change('e1', { u: undefined })]);
+        expect(await refusalOf(undef)).toMatchObject({ code: 'E_NOT_JSON' });
+        const cycle: Record<string, unknown> = {};
+        cycle.self = cycle;
+        expect(await refusalOf(service.append(key, [change('e1', { cycle })]))).toMatchObject({ code: 'E_TOO_DEEP' });
+        expect((await service.get(key))?.lastSeq).toBe(0);
+      });
+
+      test('S0-59 a hundred appends at once are all kept, each once, deltas too', async () => {
+        const work = Array.from({ length: 100 }, (_, n) =>
+          service.append(key, [change(`e${n}`, { [`k${n}`]: n, 'app:last': n })]),
+        );
+        const reads = Promise.all(Array.from({ length: 20 }, () => service.get(key)));
+        const stored = await Promise.all(work);
+        for (const record of await reads) {
+          expect(Object.keys(record!.state).filter((name) => name !== 'app:last')).toHaveLength(record!.lastSeq);
+          expect(record!.events).toHaveLength(record!.lastSeq);
+        }
+        const record = (await service.get(key))!;
+        expect(seqs(record.events)).toEqual(Array.from({ length: 100 }, (_, n) => n + 1));
+        expect(new Set(stored.flat().map(({ id }) => id)).size).toBe(100);
+        expect(Object.keys(record.state)).toHaveLength(101);
+        expect(record.state['app:last']).toBe(Number(record.events.at(-1)!.id.slice(1)));
+      });
+
+      test('S0-58 an event id is taken once a session; nothing of a refused batch is stored', async () => {
+        await service.append(key, [event('e1')]);
+        const exists = { status: 'ALREADY_EXISTS', code: 'E_EVENT_EXISTS' };
+        const batch = [change('e2', { x: 1, 'app:x': 1 }), call('e3', 'c1'), event('e1')];
+        expect(await refusalOf(service.append(key, batch))).toMatchObject(exists);
+        expect(await refusalOf(service.append(key, [event('e4'), event('e4')]))).toMatchObject(exists);
+        await expect(service.append(key, [event('e1')])).rejects.toMatchObject({ details: { id: 'e1' } });
+        expect(await service.get(key)).toMatchObject({ lastSeq: 1, state: {} });
+        expect(await service.openCalls({ app: 'shop' })).toEqual([]);
+        // The refused ids are free, and so is the taken one in another session.
+        await service.append(key, [event('e2'), event('e3'), event('e4')]);
+        await service.create(other);
+        await service.append(other, [event('e1')]);
+      });
+
+      test.each(['', ' ', 'a\u0000', '\ud800', 'x'.repeat(256)])('an event id is plain text: %j', async (id) => {
+        expect(await refusalOf(service.append(key, [event(id)]))).toMatchObject({ code: 'E_ID' });
+        expect((await service.get(key))?.lastSeq).toBe(0);
+      });
+
+      test('S2-28 a stale writer is refused where it asks to be, and may try again with the same events', async () => {
+        await service.append(key, [event('e1')]);
+        await service.append(key, [event('e2')]);
+        await service.append(key, [event('e3')], { expectedSeq: 2 });
+        const mine = event('e4');
+        const stale = service.append(key, [mine], { expectedSeq: 2 });
+        expect(await refusalOf(stale)).toMatchObject({ status: 'ABORTED', code: 'E_SESSION_CONFLICT' });
+        mine.author = 'still mine';
+        const [stored] = await service.append(key, [mine], { expectedSeq: 3 });
+        expect(stored).toMatchObject({ id: 'e4', seq: 4, author: 'still mine' });
+      });
+
+      test('S0-57 what an agent run as a tool changes is its own: the session skips events with iso', async () => {
+        await service.append(key, [
+          event('e1', { iso: '/c1', actions: { stateDelta: { inner: 1, 'app:inner': 1 } } }),
+          change('e2', { outer: 1 }),
+        ]);
+        expect((await service.get(key))?.state).toEqual({ outer: 1 });
+        expect((await service.fork(key)).state).toEqual({ outer: 1 });
+      });
+
+      test('the title follows what the log says of it', async () => {
+        const titled = (id: string, config: Record<string, unknown>) => event(id, { actions: { config } });
+        await service.append(key, [titled('e1', { title: 'Boats' }), titled('e2', { model: 'm' })]);
+        expect((await service.get(key))?.title).toBe('Boats');
+        expect((await service.list(key))[0]?.title).toBe('Boats');
+        await service.append(key, [titled('e3', { title: null })]);
+        expect((await service.get(key))?.title).toBeUndefined();
+      });
+
+      test('F26 a record is a snapshot: later writes do not change it, and it cannot be changed', async () => {
+        await service.append(key, [change('e1', { list: [1], 'app:a': { x: 1 } })]);
+        const record = (await service.get(key))!;
+        await service.append(key, [change('e2', { list: [2], more: 1, 'app:a': null })]);
+        await service.delete(other);
+        expect(record.state).toEqual({ list: [1], 'app:a': { x: 1 } });
+        expect(record.events).toHaveLength(1);
+        expect(() => (record.state.list as number[]).push(9)).toThrow(TypeError);
+        expect(() => Object.assign(record.state, { x: 1 })).toThrow(TypeError);
+        expect((await service.get(key))?.state).toEqual({ list: [2], more: 1 });
+      });
+    });
+
+    describe('lease', () => {
+      beforeEach(async () => {
+        await service.create(key, { state: { own: 1, 'app:x': 1, 'user:y': 2 } });
+      });
+
+      test('F25 one run at a time; whoever comes second is refused before it writes anything', async () => {
+        await service.append(key, [event('e1')]);
+        const lease = await service.acquire(key);
+        expect(lease).toMatchObject({ epoch: 1, lastSeq: 1, shared: { 'app:x': 1, 'user:y': 2 } });
+        expect(await refusalOf(service.acquire(key))).toMatchObject({ status: 'ABORTED', code: 'E_SESSION_BUSY' });
+        await service.create(other);
+        const elsewhere = await service.acquire(other);
+        await service.append(key, [event('e2')], { epoch: lease.epoch });
+        await elsewhere.release();
+        await lease.release();
+        expect((await service.acquire(key)).epoch).toBe(2);
+        expect((await service.get(key))?.epoch).toBe(2);
+      });
+
+      test('F25 earlier epochs and given-back leases are fenced; others may append without one', async () => {
+        const first = await service.acquire(key);
+        await service.append(key, [event('e1')], { epoch: first.epoch, expectedSeq: 0 });
+        await service.append(key, [event('answer')]);
+        await first.release();
+        const fenced = { status: 'ABORTED', code: 'E_FENCED' };
+        expect(await refusalOf(service.append(key, [event('e2')], { epoch: first.epoch }))).toMatchObject(fenced);
+        const second = await service.acquire(key);
+        expect(second.lastSeq).toBe(2);
+        const late = service.append(key, [event('e3')], { epoch: first.epoch, expectedSeq: 0 });
+        expect(await refusalOf(late)).toMatchObject(fenced);
+        await service.append(key, [event('e4')], { epoch: second.epoch });
+        expect(await refusalOf(service.append(key, [event('e5')], { epoch: 9 }))).toMatchObject(fenced);
+        expect(ids((await service.get(key))?.events)).toEqual(['e1', 'answer', 'e4']);
+      });
+
+      test('F25 an old holder cannot give back what is not its own', async () => {
+        const first = await service.acquire(key);
+        await first.release();
+        const second = await service.acquire(key);
+        await first.release();
+        expect(await refusalOf(service.acquire(key))).toMatchObject({ code: 'E_SESSION_BUSY' });
+        await service.append(key, [event('e1')], { epoch: second.epoch });
+        await service.delete(key);
+        await service.create(key);
+        const third = await service.acquire(key);
+        await second.release();
+        expect(await refusalOf(service.acquire(key))).toMatchObject({ code: 'E_SESSION_BUSY' });
+        await third.release();
+      });
+
+      test('F25 of many at once exactly one gets it', async () => {
+        const tries = await Promise.allSettled(Array.from({ length: 20 }, () => service.acquire(key)));
+        expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      });
+
+      test('shared state is as it is now', async () => {
+        await service.create(other);
+        await service.append(other, [change('e1', { 'app:x': 2, own: 5 })]);
+        const lease = await service.acquire(key);
+        await service.append(other, [change('e2', { 'app:x': 3 })]);
+        expect(lease.shared).toEqual({ 'app:x': 2, 'user:y': 2 });
+        expect(frozenWithin(lease.shared)).toBe(true);
+      });
+    });
+
+    describe('open calls', () => {
+      test('F19 calls without a response, over all sessions in scope, oldest first', async () => {
+        const bob = { ...key, userId: 'bob' };
+        for (const each of [key, other, bob, { ...key, app: 'bank' }]) await service.create(each);
+        await service.append(key, [call('e1', 'c2', 'c1', 'c3')]);
+        await service.append(key, [answer('e2', 'c1'), call('e3', 'c4'), answer('e4', 'c4'), answer('e5', 'stray')]);
+        expect(await service.openCalls({ app: 'shop' })).toEqual([
+          { key, callId: 'c2', name: 'pay', seq: 1 },
+          { key, callId: 'c3', name: 'pay', seq: 1 },
+        ]);
+        await service.append(other, [call('e1', 'c1')]);
+        await service.append(bob, [call('e1', 'c9')]);
+        const found = async (scope: { app: string; userId?: string; id?: string }) =>
+          (await service.openCalls(scope)).map((open) => `${open.key.userId}/${open.key.id}/${open.callId}`).sort();
+        expect(await found({ app: 'shop' })).toEqual(['ann/s1/c2', 'ann/s1/c3', 'ann/s2/c1', 'bob/s1/c9']);
+        expect(await found({ app: 'shop', userId: 'ann' })).toEqual(['ann/s1/c2', 'ann/s1/c3', 'ann/s2/c1']);
+        expect(await found({ app: 'shop', userId: 'ann', id: 's2' })).toEqual(['ann/s2/c1']);
+        expect(await found({ app: 'shop', id: 's1' })).toEqual(['ann/s1/c2', 'ann/s1/c3', 'bob/s1/c9']);
+        expect(await found({ app: 'bank' })).toEqual([]);
+        await service.append(key, [answer('e6', 'c2', 'c3')]);
+        expect(await found(key)).toEqual([]);
+      });
+    });
+
+    describe('fork', () => {
+      beforeEach(async () => {
+        await service.create(key, { state: { n: 0, kept: 1, 'app:x': 1 }, title: 'T' });
+        await service.append(key, [change('e1', { n: 1 }), call('e2', 'c1', 'c2')]);
+        await service.append(key, [answer('e3', 'c1'), change('e4', { n: 2, kept: null, 'app:x': 2 })]);
+      });
+
+      test('S0-58 all of the log, or what comes before a place in it', async () => {
+        const whole = await service.fork(key, { id: 'f1' });
+        const source = (await service.get(key))!;
+        expect(whole).toMatchObject({ key: { ...key, id: 'f1' }, title: 'T', lastSeq: 4, epoch: 0 });
+        expect(whole.events).toEqual(source.events);
+        expect(whole.state).toEqual(source.state);
+        const part = await service.fork(key, { id: 'f2', through: 2 });
+        expect(ids(part.events)).toEqual(['e1', 'e2']);
+        expect(part.state).toEqual({ n: 1, kept: 1, 'app:x': 2 });
+        expect(part.initialState).toEqual({ n: 0, kept: 1 });
+        expect(await read(service, part.key)).toBe(canonicalJson({ ...part, createdAt: 0, updatedAt: 0 }));
+        expect((await service.fork(key, { through: 0 })).state).toEqual({ n: 0, kept: 1, 'app:x': 2 });
+        expect((await service.fork(key, { through: 99 })).lastSeq).toBe(4);
+        expect((await service.openCalls({ ...key, id: 'f1' })).map(({ callId }) => callId)).toEqual(['c2']);
+        expect((await service.openCalls({ ...key, id: 'f2' })).map(({ callId }) => callId)).toEqual(['c1', 'c2']);
+      });
+
+      test('the copy goes its own way', async () => {
+        const lease = await service.acquire(key);
+        const copy = await service.fork(key);
+        await service.append(copy.key, [change('own', { n: 9 }), answer('e9', 'c2')], { expectedSeq: 4 });
+        await service.append(key, [event('own')], { epoch: lease.epoch, expectedSeq: 4 });
+        expect((await service.get(key))?.state.n).toBe(2);
+        expect((await service.openCalls(key)).map(({ callId }) => callId)).toEqual(['c2']);
+        expect(await refusalOf(service.append(copy.key, [event('e1')]))).toMatchObject({ code: 'E_EVENT_EXISTS' });
+        await service.delete(key);
+        expect((await service.get(copy.key))?.events).toHaveLength(6);
+        expect((await service.acquire(copy.key)).epoch).toBe(1);
+      });
+
+      test('a taken id and a wrong place are refused', async () => {
+        const taken = service.fork(key, { id: key.id });
+        expect(await refusalOf(taken)).toMatchObject({ status: 'ALREADY_EXISTS', code: 'E_SESSION_EXISTS' });
+        expect(await refusalOf(service.fork(key, { through: -1 }))).toMatchObject({ code: 'E_BAD_INPUT' });
+        expect(await service.list(key)).toHaveLength(1);
+      });
+    });
+
+    test('S2-01 S2-31 the same inputs read back byte for byte as from memory, also after a restart', async () => {
+      const reference = new InMemorySessionService();
+      const copies: SessionKey = { ...key, id: 'copy' };
+      for (const store of [reference, service]) {
+        await store.create(key, {
+          state: { n: 0, 'user:u': '\ud83d', ...parsed('{"__proto__":[]}') },
+          title: 'T \u0000',
+        });
+        await store.create(other);
+        const lease = await store.acquire(key);
+        await store.append(key, [event('e1'), fullEvent('e2'), call('e3', 'c5')], { epoch: lease.epoch });
+        await store.append(key, [change('e4', { n: 1, 'app:a': null }), answer('e5', 'c1')], { expectedSeq: 3 });
+        await store.append(other, [change('e1', { 'user:u': { lone: '\udc00' } })]);
+        await store.fork(key, { id: 'copy', through: 4 });
+        await lease.release();
+      }
+      const compare = async (store: SessionService) => {
+        for (const each of [key, other, copies]) expect(await read(store, each)).toBe(await read(reference, each));
+        expect(await store.openCalls({ app: 'shop', id: 's1' })).toEqual(
+          await reference.openCalls({ app: 'shop', id: 's1' }),
+        );
+        const listed = async (of: SessionService) =>
+          (await of.list({ app: 'shop' })).map(({ createdAt: _, updatedAt: __, ...rest }) => rest);
+        expect(await listed(store)).toEqual(await listed(reference));
+        const { state } = (await store.get(key))!;
+        expect(joinState(state, {}, {})).toEqual(state);
+      };
+      await compare(service);
+      if (!under.reopen) return;
+      const again = await under.reopen();
+      await compare(again);
+      const lease = await again.acquire(key);
+      expect(lease.epoch).toBe(2);
+      await again.append(key, [event('e9')], { epoch: lease.epoch });
+      expect(await refusalOf(again.append(key, [event('e1')]))).toMatchObject({ code: 'E_EVENT_EXISTS' });
+    });
+  });
+}

@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ToolResult } from '../../src/contracts/index.ts';
+import { textOfParts } from '../../src/contracts/index.ts';
+import { capResult, normaliseReturn } from '../../src/gate/index.ts';
+
+const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
+function shelf() {
+  const kept = new Map<string, string | Uint8Array>();
+  const spill = async (name: string, body: string | Uint8Array) => {
+    kept.set(name, body);
+    return name;
+  };
+  return { kept, spill };
+}
+
+describe('F17 results above the cap', () => {
+  test('what fits is left alone', () => {
+    const result = normaliseReturn({ a: 'x'.repeat(1000) });
+    expect(capResult(result)).toBe(result);
+  });
+
+  test('a long text is cut, and says how large it was and that the rest is gone', async () => {
+    const result = await capResult(normaliseReturn('x'.repeat(5000)), { maxBytes: 1000 });
+    expect(result.content).toEqual([
+      { type: 'text', text: expect.stringMatching(/^x{500,}$/) },
+      { type: 'text', text: expect.stringMatching(/^\[cut: 50\d\d bytes in all; the rest was dropped\]$/) },
+    ]);
+    expect(result._meta?.truncated).toEqual({ bytes: expect.any(Number), artifacts: [] });
+    expect(normaliseReturn('x'.repeat(5000), { maxBytes: 1000 })).toEqual(result);
+  });
+
+  test('the default is 1 MiB', async () => {
+    const result = await capResult(normaliseReturn('x'.repeat(2 * 1024 * 1024)));
+    expect(bytes(result.content)).toSatisfy((size: number) => size > 1_000_000 && size <= 1024 * 1024);
+  });
+
+  test('the whole goes where the caller keeps it', async () => {
+    const { kept, spill } = shelf();
+    const value = { rows: Array.from({ length: 500 }, (_, n) => ({ n })) };
+    const result = await capResult(normaliseReturn(value), { maxBytes: 1000, spill, callId: 'c7' });
+    expect(JSON.parse(String(kept.get('result-c7.json')))).toEqual(value);
+    expect(result.structuredContent).toBeUndefined();
+    expect(textOfParts(result.content)).toMatch(/^\{"rows":\[\{"n":0\}.*kept as artifact "result-c7\.json"/s);
+    expect(result._meta?.truncated).toMatchObject({ artifacts: ['result-c7.json'] });
+  });
+
+  test('media that do not fit are kept whole', async () => {
+    const { kept, spill } = shelf();
+    const image = { type: 'media', mimeType: 'image/png', data: Buffer.alloc(3000).toString('base64') };
+    const small = { type: 'media', mimeType: 'image/gif', data: 'AQI=' };
+    const value = { content: [{ type: 'text', text: 'look' }, image, small] };
+    const result = await capResult(normaliseReturn(value), { maxBytes: 1000, spill, callId: 'c' });
+    expect(kept.get('result-c-1.png')).toEqual(Buffer.alloc(3000));
+    expect(result.content).toMatchObject([
+      { text: 'look' },
+      { text: '[image/png, 3000 bytes: kept as artifact "result-c-1.png"]' },
+      small,
+    ]);
+    const dropped = await capResult(normaliseReturn(value), { maxBytes: 1000 });
+    expect(dropped.content[1]).toMatchObject({ text: '[image/png, 3000 bytes: too large, dropped]' });
+  });
+
+  test('a shelf that fails is no shelf', async () => {
+    const spill = () => Promise.reject(new Error('full'));
+    const result = await capResult(normaliseReturn('x'.repeat(5000)), { maxBytes: 1000, spill });
+    expect(textOfParts(result.content)).toContain('the rest was dropped');
+  });
+
+  test('a display above the cap is left out, flags stay', async () => {
+    const result: ToolResult = {
+      content: [{ type: 'text', text: 'short' }],
+      display: [{ type: 'diff', path: 'p', newText: 'x'.repeat(5000) }],
+      isError: true,
+      errorType: 'failed',
+    };
+    expect(await capResult(result, { maxBytes: 1000 })).toMatchObject({
+      content: [{ text: 'short' }],
+      display: [{ type: 'text', text: expect.stringContaining('left out') }],
+      isError: true,
+      errorType: 'failed',
+    });
+  });
+
+  test('never above the cap, never in the middle of a character', async () => {
+    const strings = fc.oneof(
+      fc.string({ unit: 'binary', minLength: 100, maxLength: 2000, size: 'max' }),
+      fc.integer({ min: 200, max: 900 }).map((n) => `${'a'.repeat(n % 4)}${'😀"\n\u0001é€'.repeat(n)}`),
+    );
+    const part = fc.oneof(
+      strings.map((value) => ({ type: 'text', text: value })),
+      strings.map((value) => ({ type: 'media', mimeType: 'image/png', data: Buffer.from(value).toString('base64') })),
+      strings.map((value) => ({ type: 'reference', text: value })),
+    );
+    const values = fc.oneof(
+      strings,
+      fc.array(part, { minLength: 1, maxLength: 4 }).map((content) => ({ content })),
+      fc.array(strings),
+    );
+    await fc.assert(
+      fc.asyncProperty(values, fc.integer({ min: 2000, max: 4000 }), async (value, maxBytes) => {
+        const result = await capResult(normaliseReturn(value), { maxBytes, ...shelf() });
+        expect(bytes(result.content)).toBeLessThanOrEqual(maxBytes);
+        if (result.structuredContent !== undefined)
+          expect(bytes(result.structuredContent)).toBeLessThanOrEqual(maxBytes);
+        if (result._meta?.truncated && typeof value === 'string' && value.isWellFormed()) {
+          expect(textOfParts(result.content).isWellFormed()).toBe(true);
+        }
+      }),
+    );
+  });
+});

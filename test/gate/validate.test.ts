@@ -1,0 +1,230 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { z as z3 } from 'zod-3';
+import type { JsonSchema, SchemaLike } from '../../src/contracts/index.ts';
+import { ensureValidator, parseForHandler, toJsonSchema, validateArgs } from '../../src/gate/index.ts';
+
+const object = (properties: JsonSchema, more: JsonSchema = {}): JsonSchema => ({ type: 'object', properties, ...more });
+const check = (inputSchema: JsonSchema, args: unknown) => validateArgs({ inputSchema }, args);
+const checkZod = (source: SchemaLike, args: unknown) =>
+  validateArgs({ inputSchema: toJsonSchema(source), source }, args);
+
+describe('F13 strings that hold JSON', () => {
+  const ids = object({ ids: { type: 'array', items: { type: 'string' } }, n: { type: 'number' } });
+
+  test('are parsed where an array or a number was expected', () => {
+    const args = { ids: '["a"]', n: '5' };
+    expect(check(ids, args)).toEqual({ ok: true, args: { ids: ['a'], n: 5 } });
+    expect(args).toEqual({ ids: '["a"]', n: '5' });
+  });
+
+  test('also inside one another', () => {
+    const numbers = object({
+      list: { type: 'array', items: { type: 'object', properties: { n: { type: 'integer' } } } },
+    });
+    expect(check(numbers, { list: '["{\\"n\\": \\"5\\"}"]' })).toEqual({ ok: true, args: { list: [{ n: 5 }] } });
+  });
+
+  test.each([
+    ['boolean', 'true', true],
+    ['null', 'null', null],
+    ['object', '{"a":1}', { a: 1 }],
+    ['integer', '-3', -3],
+    ['number', '1.5', 1.5],
+  ])('%s', (type, text, value) => {
+    expect(check(object({ v: { type } }), { v: text })).toEqual({ ok: true, args: { v: value } });
+  });
+
+  test('stay as they are where a string fits', () => {
+    expect(check(object({ v: { type: 'string' } }), { v: '5' })).toEqual({ ok: true, args: { v: '5' } });
+    expect(check(object({ v: { type: ['string', 'number'] } }), { v: '5' })).toEqual({ ok: true, args: { v: '5' } });
+    expect(check(object({ v: {} }), { v: '[1]' })).toEqual({ ok: true, args: { v: '[1]' } });
+  });
+
+  test('are parsed for one branch of a union', () => {
+    const nullable = object({ v: { anyOf: [{ type: 'array', items: { type: 'number' } }, { type: 'null' }] } });
+    expect(check(nullable, { v: '[1]' })).toEqual({ ok: true, args: { v: [1] } });
+  });
+
+  test.each([
+    ['five', 'number'],
+    ['1e999', 'number'],
+    ['12345678901234567890', 'number'],
+    ['1.5', 'integer'],
+    ['[1', 'array'],
+    ['{"a":1}', 'array'],
+    ['"true"', 'boolean'],
+  ])('%j is no %s', (text, type) => {
+    const result = check(object({ v: { type } }), { v: text });
+    expect(result).toMatchObject({ ok: false, message: expect.stringContaining(`v: expected ${type}, got "`) });
+  });
+
+  test('nothing is taken over unless everything fits', () => {
+    const result = check(ids, { ids: '[1]', n: '5' });
+    expect(result).toEqual({ ok: false, message: expect.stringContaining('ids: expected array') });
+  });
+});
+
+describe('messages for a model', () => {
+  test.each<[string, JsonSchema, unknown, string]>([
+    ['missing', object({ a: { type: 'string' } }, { required: ['a'] }), {}, 'a: is required'],
+    [
+      'nested',
+      object({ a: { type: 'array', items: object({ b: { type: 'string' } }) } }),
+      { a: [{ b: 1 }] },
+      'a[0].b: expected string, got 1',
+    ],
+    ['enum', object({ a: { enum: ['x', 'y'] } }), { a: 'z' }, 'a: expected one of "x", "y", got "z"'],
+    ['const', object({ a: { const: 1 } }), { a: 2 }, 'a: expected 1, got 2'],
+    ['unknown', object({}, { additionalProperties: false }), { q: 1 }, 'arguments: unknown member "q"'],
+    [
+      'union',
+      object({ a: { anyOf: [{ type: 'number' }, { type: 'null' }] } }),
+      { a: 'x' },
+      'a: expected number or null, got "x"',
+    ],
+    ['range', object({ a: { type: 'number', minimum: 1 } }), { a: 0 }, 'a: must be >= 1, got 0'],
+    ['inherited', object({ toString: { type: 'string' } }, { required: ['toString'] }), {}, 'toString: is required'],
+  ])('%s', (_, schema, args, message) => {
+    expect(check(schema, args)).toEqual({ ok: false, message });
+  });
+
+  test('are short whatever the arguments are', () => {
+    const numbers = object({ a: { type: 'array', items: { type: 'number' } } });
+    const result = check(numbers, { a: Array.from({ length: 1000 }, () => 'x'.repeat(1000)) });
+    expect(result).toMatchObject({ ok: false, message: expect.stringMatching(/and 995 more$/) });
+    expect(result.ok ? '' : result.message).toSatisfy((message: string) => message.length < 1000);
+  });
+
+  test.each([null, undefined, 'text', 5, [1]])('%j is no object of arguments', (args) => {
+    expect(check({ type: 'object' }, args)).toMatchObject({ ok: false, message: /expected object/ });
+  });
+});
+
+describe('defaults and copies', () => {
+  test('defaults are filled in on a copy', () => {
+    const args = { nested: {} };
+    const schema = object({ a: { default: [1] }, nested: object({ b: { type: 'number', default: 2 } }) });
+    expect(check(schema, args)).toEqual({ ok: true, args: { a: [1], nested: { b: 2 } } });
+    expect(args).toEqual({ nested: {} });
+  });
+
+  test('what is accepted shares nothing with what was passed', () => {
+    const args = { list: [1] };
+    const result = check({ type: 'object' }, args);
+    args.list.push(2);
+    expect(result).toEqual({ ok: true, args: { list: [1] } });
+  });
+});
+
+describe('F14 zod sources', () => {
+  const sources: [string, typeof z][] = [
+    ['zod 4', z],
+    ['zod 3', z3 as unknown as typeof z],
+  ];
+
+  test.each(sources)('%s: refinements are checked', (_, zod) => {
+    const range = zod.object({ from: zod.number(), to: zod.number() }).refine((v) => v.from <= v.to, {
+      message: 'from must not be above to',
+      path: ['from'],
+    });
+    expect(checkZod(range, { from: 1, to: 2 })).toEqual({ ok: true, args: { from: 1, to: 2 } });
+    expect(checkZod(range, { from: 3, to: '2' })).toEqual({ ok: false, message: 'from: from must not be above to' });
+  });
+
+  test.each(sources)('%s: validated arguments are the input, the handler gets the output', (_, zod) => {
+    const source = zod.object({
+      size: zod.string().transform((text) => text.length),
+      both: zod.string().default('q').optional(),
+    });
+    const result = checkZod(source, { size: 'abc', extra: 1 });
+    expect(result).toEqual({ ok: true, args: { size: 'abc', extra: 1, both: 'q' } });
+    expect(result.ok && parseForHandler(source, result.args)).toEqual({ size: 3, both: 'q' });
+  });
+
+  test.each(sources)('%s: a refinement that cannot be run is a message, not a throw', (_, zod) => {
+    const slow = zod.object({ a: zod.string().refine(async () => true) });
+    const broken = zod.object({
+      a: zod.string().refine(() => {
+        throw new Error('broken check');
+      }),
+    });
+    expect(checkZod(slow, { a: '' })).toMatchObject({ ok: false });
+    expect(checkZod(broken, { a: '' })).toMatchObject({ ok: false, message: expect.stringContaining('broken check') });
+  });
+
+  test('JSON Schema arguments reach the handler as they are', () => {
+    const args = { a: 1 };
+    expect(parseForHandler({ type: 'object' }, args)).toBe(args);
+  });
+});
+
+describe('hostile input', () => {
+  test('__proto__ is data', () => {
+    const args = JSON.parse('{"__proto__": {"polluted": "1"}, "constructor": {"prototype": {"polluted": 1}}}');
+    const schema = object({ ['__proto__']: object({ polluted: { type: 'number' } }) });
+    const result = check(schema, args);
+    expect(result.ok).toBe(true);
+    expect(Object.getPrototypeOf(result.ok && result.args)).toBe(Object.prototype);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+    const parsed = check(object({ v: { type: 'object' } }), { v: '{"__proto__": {"polluted": 1}}' });
+    expect(parsed.ok && (parsed.args.v as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  test('depth is bounded, also when it comes in a string', () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    expect(check({ type: 'object' }, { v: JSON.parse(deep.slice(99_000, 101_000)) })).toMatchObject({
+      ok: false,
+      message: /deeper/,
+    });
+    expect(check(object({ v: { type: 'array' } }), { v: deep })).toMatchObject({ ok: false });
+  });
+
+  test.each<[string, JsonSchema]>([
+    ['invalid', { type: 'nonsense' }],
+    ['remote', { type: 'object', properties: { a: { $ref: 'https://example.com/schema.json' } } }],
+    ['asynchronous', { type: 'object', $async: true }],
+  ])('a schema that is %s lets nothing pass', (_, schema) => {
+    expect(check(schema, {})).toMatchObject({ ok: false });
+  });
+
+  test('ids of foreign schemas do not meet', () => {
+    const meta = 'https://json-schema.org/draft/2020-12/schema';
+    expect(check({ ...object({ a: { type: 'string' } }), $id: meta }, { a: 1 })).toMatchObject({ ok: false });
+    for (const type of ['string', 'number']) {
+      const schema = object({ a: { $id: 'urn:same', type } });
+      expect(check(schema, { a: type === 'string' ? 'x' : 1 })).toMatchObject({ ok: true });
+    }
+    expect(check(object({ a: { type: 'string' } }), { a: 'x' })).toMatchObject({ ok: true });
+  });
+
+  test('patterns that only older engines take are taken', () => {
+    const schema = object({ a: { type: 'string', pattern: '^[\\w-\\.]+$' } });
+    expect(check(schema, { a: 'a.b-c' })).toMatchObject({ ok: true });
+    expect(check(schema, { a: 'a b' })).toMatchObject({ ok: false });
+  });
+
+  test('F13 never throws, never changes its input', () => {
+    const types = ['string', 'number', 'integer', 'boolean', 'null', 'array', 'object'];
+    const schemas = fc.dictionary(fc.string({ maxLength: 4 }), fc.record({ type: fc.constantFrom(...types) }), {
+      maxKeys: 4,
+    });
+    const value = fc.oneof(fc.anything({ withBigInt: true, withDate: true, withMap: true }), fc.json());
+    fc.assert(
+      fc.property(schemas, fc.dictionary(fc.string({ maxLength: 4 }), value), (properties, args) => {
+        const before = Object.entries(args);
+        const result = check(object(properties), args);
+        expect(typeof result.ok).toBe('boolean');
+        expect(Object.entries(args)).toEqual(before);
+        if (result.ok) expect(check(object(properties), result.args)).toEqual(result);
+      }),
+    );
+    fc.assert(fc.property(fc.anything(), (args) => typeof check({ type: 'object' }, args).ok === 'boolean'));
+  });
+});
+
+test('a loaded validator needs no waiting', async () => {
+  await ensureValidator();
+  expect(ensureValidator()).toBeUndefined();
+});

@@ -1,0 +1,7 @@
+import { InMemorySessionService } from '../../src/runtime/index.ts';
+import { sessionServiceSuite } from '../contract/session-service.ts';
+
+sessionServiceSuite('memory', async () => {
+  const service = new InMemorySessionService();
+  return { service, close: () => service.close() };
+});

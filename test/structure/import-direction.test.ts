@@ -1,0 +1,154 @@
+import { isBuiltin } from 'node:module';
+import { describe, expect, test } from 'vitest';
+import type { Import } from './source.ts';
+import { importsOf, partOf, publishedEntries, resolveImport, sourceFiles } from './source.ts';
+
+/** Which parts a part may import. The linter says the same while one types; this is the authority. */
+const directions: Record<string, readonly string[]> = {
+  contracts: [],
+  session: ['contracts'],
+  gate: ['contracts'],
+  runtime: ['contracts', 'session', 'gate'],
+  adapters: ['contracts', 'session', 'gate', 'runtime'],
+  host: ['contracts', 'session', 'gate'],
+  testing: ['contracts', 'runtime', 'session'],
+  conformance: ['contracts', 'session'],
+};
+/** The only parts that join the others. */
+const joining = ['cli', 'index'];
+
+interface Grant {
+  package: RegExp;
+  files: RegExp;
+  /** Ways of loading that are granted; a type import is always one. */
+  how: readonly Import['how'][];
+}
+
+const loads: Grant['how'] = ['static', 'dynamic'];
+
+/** Who may import which package. What is not granted here is refused. */
+const grants: readonly Grant[] = [
+  { package: /^zod$/, files: /^contracts\/schemas\//, how: ['static'] },
+  { package: /^zod$/, files: /^contracts\//, how: [] },
+  { package: /^(zod|zod-to-json-schema|ajv)(\/|$)/, files: /^gate\//, how: ['dynamic'] },
+  { package: /^zod(\/|$)/, files: /^(cli\/|cli\.ts|index\.ts)/, how: ['dynamic'] },
+  { package: /^yaml$/, files: /^(host|adapters\/policy|cli)\b/, how: ['dynamic'] },
+  { package: /^commander$/, files: /^cli(\/|\.ts)/, how: loads },
+  // Vendors: each in its own adapter, and nowhere else.
+  { package: /^openai(\/|$)/, files: /^adapters\/models\/openai\b/, how: loads },
+  { package: /^@anthropic-ai\//, files: /^adapters\/models\/anthropic\b/, how: loads },
+  { package: /^@google\/genai(\/|$)/, files: /^adapters\/models\/gemini\b/, how: loads },
+  { package: /^@google\/adk(\/|$)/, files: /^adapters\/google-adk\b/, how: loads },
+  { package: /^@agentclientprotocol\//, files: /^(adapters|host)\/acp\b/, how: loads },
+  { package: /^@modelcontextprotocol\//, files: /^(adapters\/tools|host)\/mcp\b/, how: loads },
+  { package: /^ws$/, files: /^(adapters\/remote|host\/ws|host\/websocket)\b/, how: loads },
+  { package: /^(kysely|pg|mysql2)(\/|$)/, files: /^adapters\/stores\//, how: loads },
+  { package: /^@cedar-policy\//, files: /^adapters\/policy\/cedar\b/, how: loads },
+  { package: /^@opentelemetry\/api$/, files: /^(runtime|adapters)\/telemetry\b/, how: loads },
+];
+
+const files = sourceFiles().map((file) => ({ ...file, imports: importsOf(file.code) }));
+
+/** `file -> specifier` of every import that `breaks` says is wrong. */
+function breaches(breaks: (path: string, entry: Import) => boolean): string[] {
+  return files.flatMap(({ path, imports }) =>
+    imports.filter((entry) => breaks(path, entry)).map((entry) => `${path} -> ${entry.specifier} (${entry.how})`),
+  );
+}
+
+const isRelative = ({ specifier }: Import) => specifier.startsWith('.');
+const isPackage = (entry: Import) => !isRelative(entry) && !isBuiltin(entry.specifier);
+
+describe('import direction', () => {
+  test('every folder of src has a row in the table', () => {
+    const known = [...Object.keys(directions), ...joining];
+    expect([...new Set(files.map(({ path }) => partOf(path)))].filter((part) => !known.includes(part))).toEqual([]);
+  });
+
+  test('a part imports only the parts below it', () => {
+    const wrong = breaches((path, entry) => {
+      const from = partOf(path);
+      if (!isRelative(entry) || joining.includes(from)) return false;
+      const to = partOf(resolveImport(path, entry.specifier));
+      return to !== from && !directions[from]?.includes(to);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('parts import one another through index.ts or a published entry', () => {
+    const entries = publishedEntries();
+    const wrong = breaches((path, entry) => {
+      if (!isRelative(entry)) return false;
+      const target = resolveImport(path, entry.specifier);
+      const to = partOf(target);
+      if (to === partOf(path)) return false;
+      return target !== `${to}/index.ts` && target !== 'index.ts' && !entries.has(target);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('relative imports carry the .ts extension', () => {
+    expect(breaches((_, entry) => isRelative(entry) && !/\.(ts|json)$/.test(entry.specifier))).toEqual([]);
+  });
+
+  test('relative imports stay inside src', () => {
+    const wrong = breaches(
+      (path, entry) => isRelative(entry) && resolveImport(path, entry.specifier).startsWith('../'),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('packages', () => {
+  test('a package is imported only where it is granted, in the way it is granted', () => {
+    const wrong = breaches(
+      (path, entry) =>
+        isPackage(entry) &&
+        !grants.some(
+          (grant) =>
+            grant.package.test(entry.specifier) &&
+            grant.files.test(path) &&
+            (entry.how === 'type' || grant.how.includes(entry.how)),
+        ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('contracts import zod and themselves, no Node module', () => {
+    const wrong = breaches(
+      (path, entry) => partOf(path) === 'contracts' && !isRelative(entry) && entry.specifier !== 'zod',
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('contracts reach their schemas through types only, so that importing them loads no zod', () => {
+    const isSchema = (path: string) => path.startsWith('contracts/schemas/');
+    const wrong = breaches(
+      (path, entry) =>
+        partOf(path) === 'contracts' &&
+        !isSchema(path) &&
+        isRelative(entry) &&
+        isSchema(resolveImport(path, entry.specifier)) &&
+        entry.how === 'static',
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('the import reader', () => {
+  test.each<[string, Import[]]>([
+    ["import { a } from 'x';", [{ specifier: 'x', how: 'static' }]],
+    ["import {\n  a,\n  b,\n} from './y.ts';", [{ specifier: './y.ts', how: 'static' }]],
+    ["import type { A } from 'x';", [{ specifier: 'x', how: 'type' }]],
+    ["export type { A } from 'x';", [{ specifier: 'x', how: 'type' }]],
+    ["export type * from 'x';", [{ specifier: 'x', how: 'type' }]],
+    ["import { type A } from 'x';", [{ specifier: 'x', how: 'static' }]],
+    ["import type from 'x';", [{ specifier: 'x', how: 'static' }]],
+    ["export * from 'x';", [{ specifier: 'x', how: 'static' }]],
+    ["import 'x';", [{ specifier: 'x', how: 'static' }]],
+    ["const x = await import('x');", [{ specifier: 'x', how: 'dynamic' }]],
+    ["export type A = 1;\nconst from = 'x';", []],
+  ])('reads %j', (code, expected) => {
+    expect(importsOf(code)).toEqual(expected);
+  });
+});

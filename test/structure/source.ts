@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+
+export const root = join(import.meta.dirname, '..', '..');
+
+export interface SourceFile {
+  /** Path under src, with forward slashes. */
+  path: string;
+  /** Text without comments. */
+  code: string;
+}
+
+export interface Import {
+  specifier: string;
+  /** `type` is erased, `static` loads with the module, `dynamic` loads when it is reached. */
+  how: 'type' | 'static' | 'dynamic';
+}
+
+export function sourceFiles(): SourceFile[] {
+  return readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => /\.[cm]?tsx?$/.test(path))
+    .sort()
+    .map((path) => ({ path, code: withoutComments(readFileSync(join(root, 'src', path), 'utf8')) }));
+}
+
+// Strings and templates are matched first, so that a `//` or `/*` inside one is no comment.
+const commentOrString = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
+
+export function withoutComments(text: string): string {
+  return text.replaceAll(commentOrString, (match) => (match.startsWith('/') ? ' ' : match));
+}
+
+const fromClause = /^[ \t]*(?:import|export)\b([^'"`;=()]*?)\bfrom\s*(['"])([^'"\n]+)\2/gm;
+const sideEffect = /^[ \t]*import\s*(['"])([^'"\n]+)\1/gm;
+const dynamic = /\bimport\s*\(\s*(['"`])([^'"`\n]+)\1/g;
+
+export function importsOf(code: string): Import[] {
+  const found: Import[] = [];
+  for (const [, clause = '', , specifier = ''] of code.matchAll(fromClause)) {
+    // `import { type X }` stays in the output under verbatimModuleSyntax: only `import type` is erased.
+    found.push({ specifier, how: /^\s+type\s+[^\s,]/.test(clause) ? 'type' : 'static' });
+  }
+  for (const [, , specifier = ''] of code.matchAll(sideEffect)) found.push({ specifier, how: 'static' });
+  for (const [, , specifier = ''] of code.matchAll(dynamic)) found.push({ specifier, how: 'dynamic' });
+  return found;
+}
+
+/** Path under src that a relative import of `from` points to. */
+export function resolveImport(from: string, specifier: string): string {
+  return posix.join(posix.dirname(from), specifier);
+}
+
+/** Part of the package a file belongs to: its folder under src; `cli` and `index` for the joining files. */
+export function partOf(path: string): string {
+  const [first = '', ...rest] = path.split('/');
+  return rest.length > 0 ? first : first.replace(/\.ts$/, '');
+}
+
+/** Files under src that the export map of package.json publishes. */
+export function publishedEntries(): Set<string> {
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    exports: Record<string, string | { default: string }>;
+  };
+  const targets = Object.values(manifest.exports).map((entry) => (typeof entry === 'string' ? entry : entry.default));
+  return new Set(
+    targets.filter((target) => target.endsWith('.js')).map((target) => `${target.slice('./dist/'.length, -3)}.ts`),
+  );
+}

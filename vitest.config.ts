@@ -1,0 +1,20 @@
+import { defineConfig } from 'vitest/config';
+import { PlainReporter } from './scripts/plain-reporter.ts';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Processes rather than threads: tests may end workers, raise signals and open databases.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    allowOnly: false,
+    reporters: ['default', new PlainReporter()],
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      reporter: ['text-summary', 'html'],
+    },
+  },
+});
