@@ -36,6 +36,9 @@ export function capSync(result: ToolResult, options: CapLimit): ToolResult {
   return plan ? cut(plan, new Map()) : result;
 }
 
+/** Room for the line that stands for a part left out; its artifact's name is not known yet. */
+const STAND_IN_BYTES = 300;
+
 interface Plan {
   result: ToolResult;
   maxBytes: number;
@@ -65,8 +68,9 @@ function planOf(result: ToolResult, maxBytes: number): Plan | undefined {
   }
   const text = content.flatMap((part) => partText(part) ?? []).join('\n');
   const attached = jsonBytes(content.filter((part) => isAttachment(part) && !large.has(part)));
+  const beside = attached + large.size * STAND_IN_BYTES;
   const isTextCut =
-    Math.max(jsonBytes(content.filter((part) => !isAttachment(part))), structuredBytes) + attached > maxBytes;
+    Math.max(jsonBytes(content.filter((part) => !isAttachment(part))), structuredBytes) + beside > maxBytes;
   return { result, maxBytes, bytes, large, isTextCut, text };
 }
 
