@@ -180,7 +180,8 @@ async function authorAsks(
   }
 }
 
-function policyRequest(call: GateCall, args: Record<string, unknown>, rules: GateRules): PolicyRequest {
+/** What a policy is asked about a call. */
+export function policyRequest(call: GateCall, args: Record<string, unknown>, rules: GateRules): PolicyRequest {
   const { tool } = call;
   const person = rules.principal?.id;
   return {

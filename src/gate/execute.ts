@@ -1,4 +1,4 @@
-import type { AnyTool, ToolCallContext, ToolUpdate } from '../contracts/index.ts';
+import type { AnyTool, ToolCallContext, ToolDescriptor, ToolProvider, ToolUpdate } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { Decision } from './decision.ts';
 import { parseForHandler } from './validate.ts';
@@ -49,4 +49,14 @@ async function drain(
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<ToolUpdate, unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+/** A provider's tool as one that runs here, under the same gate. */
+export function providedTool(provider: ToolProvider, descriptor: ToolDescriptor): AnyTool {
+  const { name } = descriptor;
+  return {
+    ...descriptor,
+    execute: (args: Record<string, unknown>, context: { callId: string; signal: AbortSignal }) =>
+      provider.execute({ callId: context.callId, name, args }, context.signal),
+  } as AnyTool;
 }

@@ -2,10 +2,10 @@
 export type { CapLimit, CapOptions } from './cap.ts';
 export { capResult, MAX_RESULT_BYTES } from './cap.ts';
 export type { Approval, GateCall, GateRules, Question, Verdict } from './decide.ts';
-export { askHook, decide, decideApproved, isHookResult } from './decide.ts';
+export { askHook, decide, decideApproved, isHookResult, policyRequest } from './decide.ts';
 export { Decision } from './decision.ts';
 export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrides.ts';
-export { runHandler } from './execute.ts';
+export { providedTool, runHandler } from './execute.ts';
 export { toJsonValue } from './json-value.ts';
 export { errorResult, normaliseReturn } from './normalise.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';

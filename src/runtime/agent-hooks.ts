@@ -1,7 +1,8 @@
-import type { Content } from '../contracts/index.ts';
-import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
+import type { Content, ContentPart } from '../contracts/index.ts';
+import { CoxswainError, copyJson, isCoxswainError, messageOf, textOfParts } from '../contracts/index.ts';
 import { CallbackContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
+import type { EventActions } from './event.ts';
 import type { Outcome } from './outcome.ts';
 import { DONE } from './outcome.ts';
 import type { HookChain } from './plugin.ts';
@@ -11,16 +12,18 @@ import type { HookChain } from './plugin.ts';
  * run.
  */
 export async function startAgent(context: AgentContext, hooks: HookChain): Promise<Outcome | undefined> {
+  if (context.activation.replaced) return DONE;
   if (!hooks.has('beforeAgent') || context.invocation.haveHooksRun(context.path, 'entered')) return undefined;
   const callback = new CallbackContext(context);
   const content = await failClosed('before_agent', () => hooks.first('beforeAgent', callback));
-  context.invocation.hooksRan(context.path, 'entered');
-  if (!content) {
-    if (Object.keys(callback.delta).length > 0) await context.emit({ actions: { stateDelta: callback.delta } });
-    return undefined;
+  const ran = { entered: [context.path], stateDelta: callback.delta };
+  if (content) {
+    await answer(context, content, { ...ran, hook: 'before' });
+    return DONE;
   }
-  await context.emit({ content: asModel(content), actions: { stateDelta: callback.delta } });
-  return DONE;
+  if (Object.keys(callback.delta).length > 0) await context.emit({ actions: ran });
+  else context.invocation.hooksRan(context.path, 'entered');
+  return undefined;
 }
 
 /** Runs the after_agent hooks, once for each activation; a replacement becomes one more event: the output. */
@@ -33,9 +36,10 @@ export async function finishAgent(context: AgentContext, hooks: HookChain, outco
   } catch (error) {
     context.invocation.engine.warn(`an after_agent hook of ${context.agent.name} failed`, error);
   }
-  context.invocation.hooksRan(context.path, 'exited');
-  if (content) await context.emit({ content: asModel(content), actions: { stateDelta: callback.delta } });
-  else if (Object.keys(callback.delta).length > 0) await context.emit({ actions: { stateDelta: callback.delta } });
+  const ran = { exited: [context.path], stateDelta: callback.delta };
+  if (content) await answer(context, content, { ...ran, hook: 'after' });
+  else if (Object.keys(callback.delta).length > 0) await context.emit({ actions: ran });
+  else context.invocation.hooksRan(context.path, 'exited');
   return outcome;
 }
 
@@ -51,6 +55,33 @@ export async function failClosed<T>(point: string, hook: () => Promise<T>): Prom
   }
 }
 
-function asModel(content: Content): Content {
-  return { role: 'model', parts: content.parts };
+/** A hook's words are the agent's answer, as if it had given it. */
+function answer(
+  context: AgentContext,
+  given: Content,
+  actions: Partial<EventActions> & Pick<EventActions, 'stateDelta'>,
+): Promise<void> {
+  const content = asModel(given);
+  const { outputKey } = context.agent as { outputKey?: string };
+  const stateDelta = withOutput(outputKey, actions.stateDelta, content.parts);
+  return context.emit({ content, actions: { ...actions, stateDelta } });
+}
+
+/** A hook's content, as the agent's own. */
+export function asModel(content: Content): Content {
+  return { role: 'model', parts: copyJson(content.parts, "a hook's content") };
+}
+
+/**
+ * With the text of a final answer under the agent's output key, thoughts left out. An answer that says nothing, or
+ * calls tools, leaves the key alone.
+ */
+export function withOutput(
+  outputKey: string | undefined,
+  delta: Record<string, unknown>,
+  parts: readonly ContentPart[],
+): Record<string, unknown> {
+  if (outputKey === undefined || parts.some((part) => part.type === 'function_call')) return delta;
+  const text = textOfParts(parts);
+  return text === '' ? delta : { ...delta, [outputKey]: text };
 }

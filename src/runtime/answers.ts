@@ -5,6 +5,7 @@ import { isoTime } from '../session/index.ts';
 import type { Event, EventActions, StoredAnswer } from './event.ts';
 import { createEvent } from './event.ts';
 import type { AskState, CallState, Fold } from './fold.ts';
+import { hostQuestion } from './fold.ts';
 import type { SessionKey } from './session-service.ts';
 
 export interface AnswerOrigin {
@@ -12,6 +13,8 @@ export interface AnswerOrigin {
   invocationId: string;
   /** The answer comes from whoever runs host tools and starts now. */
   starts: boolean;
+  /** The call was started before and is started once more. */
+  rerun?: boolean;
 }
 
 type Found = { call: CallState; ask: AskState | undefined; policyAsk: boolean };
@@ -32,8 +35,8 @@ export function answerEvent(fold: Fold, requestId: string, answer: RequestAnswer
         ...(answer.decision ? { actions: { decisions: { [call.id]: answer.decision } } } : {}),
       });
     case 'approve': {
-      if (call.decision?.outcome === 'approved' && !(origin.starts && !call.started))
-        throw closed(requestId, 'approved');
+      const restarts = origin.starts && (origin.rerun === true || !call.started);
+      if (call.decision?.outcome === 'approved' && !restarts) throw closed(requestId, 'approved');
       const decision = {
         outcome: 'approved' as const,
         by: answer.by ? `user:${answer.by.id}` : 'host',
@@ -62,7 +65,8 @@ export function answerEvent(fold: Fold, requestId: string, answer: RequestAnswer
 
 /** Records that (and why) a call may run; with `started`, that it does. */
 export function approvalEvent(call: CallState, actions: Partial<EventActions>, origin: AnswerOrigin): Event {
-  const step = actions.started ? 'go' : 'ok';
+  // One id for each attempt: of two hosts that start a call at once, one is refused.
+  const step = actions.started ? `go.${call.attempts}` : 'ok';
   return createEvent({ ...placeOf(call, origin), id: `${step}:${call.id}`, author: 'user', actions });
 }
 
@@ -192,7 +196,7 @@ function pendingRequest(
 }
 
 function publicAnswer(answer: StoredAnswer & { requestId: string }): NonNullable<PendingRequest['answers']>[number] {
-  const { by, roles, quorum: _, content: __, ...rest } = answer;
+  const { by, roles, content: _, ...rest } = answer;
   return { ...rest, ...(by === undefined ? {} : { by: { id: by, ...(roles ? { roles } : {}) } }) };
 }
 
@@ -203,7 +207,7 @@ function findRequest(fold: Fold, requestId: string): Found {
   if (gone) throw closed(requestId, gone.errorType ?? 'answered');
   if (!call) throw unknown(requestId);
   if (requestId === call.id) return { call, ask: undefined, policyAsk: false };
-  if (requestId.startsWith(`${call.id}#policy`)) return { call, ask: undefined, policyAsk: true };
+  if (hostQuestion.test(requestId)) return { call, ask: undefined, policyAsk: true };
   const ask = call.asks.find((candidate) => candidate.requestId === requestId);
   if (!ask) throw unknown(requestId);
   if (ask.answer) throw closed(requestId, ask.answer.action);

@@ -77,35 +77,62 @@ export class CustomAgent implements Agent {
 
   async #replay(context: AgentContext): Promise<Outcome> {
     const player = new Player(context);
+    const runs: Promise<unknown>[] = [];
+    let children = 0;
     let unwound: Unwind | undefined;
+    const runChild = async (agent: Agent) => {
+      const key = String(children++);
+      // The child sees the state that was written before it.
+      await player.flush();
+      const outcome = await context.run(agent, { key });
+      if (isPlainDone(outcome)) return outcome;
+      const unwind = new Unwind(outcome);
+      if (!unwound || urgency(outcome) > urgency(unwound.outcome)) unwound = unwind;
+      throw unwind;
+    };
+    const goOn = () => {
+      if (unwound) throw unwound;
+    };
+    let thrown: { error: unknown } | undefined;
     try {
       await this.#run({
         signal: context.signal,
         state: player.state,
         invocation: context.invocation,
         agentPath: context.agentPath,
-        emit: (what) => player.emit(what),
-        step: (name, work) => player.step(name, work),
+        emit: async (what) => {
+          goOn();
+          return player.emit(what);
+        },
+        step: async (name, work) => {
+          goOn();
+          return player.step(name, work);
+        },
         escalate: () => player.escalate(),
         run: async (agent) => {
-          if (unwound) throw unwound;
-          const outcome = await context.run(agent);
-          if (isPlainDone(outcome)) return outcome;
-          unwound = new Unwind(outcome);
-          throw unwound;
+          goOn();
+          const run = runChild(agent);
+          runs.push(run);
+          return run;
         },
       });
     } catch (error) {
-      if (!(error instanceof Unwind) && !unwound) {
-        if (context.signal.aborted) return SUSPENDED;
-        throw error;
-      }
+      thrown = { error };
     }
+    // Children run side by side end with this agent, not behind its back.
+    while (runs.length > 0) await Promise.allSettled(runs.splice(0));
     // User code may have caught the sentinel: it still does not go on past a suspended child.
     if (unwound) return unwound.outcome;
+    if (context.signal.aborted) return SUSPENDED;
+    if (thrown) throw thrown.error;
     await player.flush();
     return player.escalated ? { kind: 'done', escalate: true } : DONE;
   }
+}
+
+/** Of children that ran side by side: a failure counts more than a wait, and that more than a signal. */
+function urgency({ kind }: Outcome): number {
+  return kind === 'failed' ? 2 : kind === 'suspended' ? 1 : 0;
 }
 
 /** Matches a custom agent's actions with what the log has of it. */
@@ -115,6 +142,7 @@ class Player {
   readonly #context: AgentContext;
   readonly #recorded: readonly Event[];
   #next = 0;
+  #flushed = Promise.resolve();
   escalated = false;
 
   constructor(context: AgentContext) {
@@ -138,7 +166,7 @@ class Player {
       return;
     }
     this.#checkAlive();
-    const { actions, ...rest } = init;
+    const { actions, ...rest } = copyJson(init, `an event of agent ${this.#context.agent.name}`);
     this.#next++;
     await this.#context.emit({
       // An event without content would not be found again.
@@ -168,9 +196,10 @@ class Player {
     return value;
   }
 
-  /** State written since the last event is committed at the end. */
-  async flush(): Promise<void> {
-    if (Object.keys(this.#delta).length > 0) await this.emit([]);
+  /** Commits the state that was written since the last event. */
+  flush(): Promise<void> {
+    if (Object.keys(this.#delta).length > 0) this.#flushed = this.emit([]);
+    return this.#flushed;
   }
 
   #takeDelta(): Record<string, unknown> {

@@ -90,6 +90,8 @@ export interface EventActions {
   entered?: string[];
   /** Slots whose after_agent hooks have run. */
   exited?: string[];
+  /** The content is a hook's: it stands in for the agent (`before`) or for what the agent said last (`after`). */
+  hook?: 'before' | 'after';
   /** Words added to a running turn; invisible to the model until delivered. */
   steer?: boolean;
   /** Ids of steers that the model sees from here on. */

@@ -1,4 +1,4 @@
-import type { DecisionRecord, FunctionResponsePart, Usage } from '../contracts/index.ts';
+import type { ContentPart, DecisionRecord, FunctionResponsePart, Usage } from '../contracts/index.ts';
 import { setOwn, textOfParts } from '../contracts/index.ts';
 import type { Ask, Event, EventActions, StoredAnswer } from './event.ts';
 import type { Outcome } from './outcome.ts';
@@ -6,6 +6,8 @@ import { applyDelta, scopeOf } from './state.ts';
 
 export interface AskState extends Ask {
   requestedAt: number;
+  /** How often the call had been started when this was asked. */
+  attempt: number;
   answer?: StoredAnswer;
 }
 
@@ -40,7 +42,7 @@ export interface CallState {
   started: boolean;
   attempts: number;
   asks: AskState[];
-  /** Answers to the host's own questions (`<callId>#policy…`), which are derived and not stored. */
+  /** Answers to the host's own questions, which are derived and not stored. */
   hostAnswers: (StoredAnswer & { requestId: string })[];
   /** A long-running tool's first word. */
   interim?: Record<string, unknown>;
@@ -63,6 +65,8 @@ export interface Activation {
   own: Event[];
   entered: boolean;
   exited: boolean;
+  /** A before_agent hook has given the answer: the agent does not run. */
+  replaced: boolean;
   /** An agent run as a tool has been given its input. */
   input: boolean;
   /** Recorded when the slot ended. */
@@ -91,8 +95,10 @@ export interface SessionConfig {
   config?: Record<string, unknown>;
 }
 
+const untouched = { entered: false, exited: false, replaced: false, input: false };
 const rootSlot = /^(?:~[^/~]+)?$/;
-const policyAnswer = /^(.+)#policy(?:\.\d+)?$/;
+/** Questions that a host derives from the log: `<callId>#policy`, `<callId>#rerun`, numbered when asked again. */
+export const hostQuestion = /#(?:policy|rerun)(?:\.\d+)?$/;
 
 /**
  * The present of a session: the sum of its events. Changes in `apply` only, so that a restart that folds the log
@@ -135,7 +141,7 @@ export class Fold {
   activation(path: string): Activation {
     let activation = this.activations.get(path);
     if (!activation) {
-      activation = { steps: 0, base: 0, batch: [], final: false, own: [], entered: false, exited: false, input: false };
+      activation = { steps: 0, base: 0, batch: [], final: false, own: [], ...untouched };
       this.activations.set(path, activation);
     }
     return activation;
@@ -224,7 +230,7 @@ export class Fold {
     for (const ask of actions.asks ?? []) {
       const call = this.calls.get(ask.callId);
       if (!call) continue;
-      call.asks.push({ ...ask, requestedAt: event.timestamp });
+      call.asks.push({ ...ask, requestedAt: event.timestamp, attempt: call.attempts });
       // A handler that ends with a question has been heard of: its outcome is known.
       if (ask.kind !== 'rerun_unknown') call.started = false;
     }
@@ -241,7 +247,7 @@ export class Fold {
     this.answers++;
     const call = this.callOf(requestId);
     if (!call) return;
-    if (policyAnswer.test(requestId)) {
+    if (hostQuestion.test(requestId)) {
       call.hostAnswers.push({ ...answer, requestId });
       return;
     }
@@ -281,6 +287,9 @@ export class Fold {
 
   #applyModelContent(event: Event, activation: Activation): void {
     const parts = event.content?.parts ?? [];
+    if (event.actions.hook === 'before') activation.replaced = true;
+    // Words after the end: what the agent's own last step asked for still counts.
+    else if (event.actions.hook === 'after') return this.#speakIsolated(event, parts);
     activation.steps++;
     // Text that an abort cut off is no answer: a turn that goes on asks again.
     activation.final = !event.interrupted;
@@ -313,10 +322,12 @@ export class Fold {
       this.totalCalls++;
     }
     if (event.model !== undefined && this.turn) this.turn.llmCalls++;
-    if (event.iso !== undefined && activation.final) {
-      const text = textOfParts(parts);
-      if (text !== '') this.isolatedText.set(event.iso, text);
-    }
+    if (activation.final) this.#speakIsolated(event, parts);
+  }
+
+  #speakIsolated({ iso }: Event, parts: readonly ContentPart[]): void {
+    const text = iso === undefined ? '' : textOfParts(parts);
+    if (iso !== undefined && text !== '') this.isolatedText.set(iso, text);
   }
 
   #settle(event: Event, part: FunctionResponsePart): void {

@@ -2,7 +2,7 @@ import { CoxswainError } from '../contracts/index.ts';
 
 /**
  * Fills `{key}`, `{app:key}`, `{key?}` and `{artifact.name}` in one pass; `{{` and `}}` are literal braces where a
- * placeholder would stand between them; everything else stays as it is.
+ * placeholder would stand between them; everything else stays as it is, `${key}` of program text too.
  * @throws CoxswainError `FAILED_PRECONDITION / E_INSTRUCTION` naming the key that has no value and the agent
  */
 export async function fillTemplate(
@@ -38,7 +38,7 @@ export async function fillTemplate(
 
 const name = String.raw`(?:app:|user:|temp:)?[\p{ID_Start}_$][\p{ID_Continue}$]*|artifact\.[^{}\s?]+`;
 /** `{{name}}` → the literal `{name}`; `{name}` and `{name?}` → values. */
-const escapedOrPlaceholder = new RegExp(String.raw`\{\{((?:${name})\??)\}\}|\{(${name})(\?)?\}`, 'gu');
+const escapedOrPlaceholder = new RegExp(String.raw`\{\{((?:${name})\??)\}\}|(?<!\$)\{(${name})(\?)?\}`, 'gu');
 
 function missing(key: string, agent: string): CoxswainError {
   return new CoxswainError(

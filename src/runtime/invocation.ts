@@ -9,9 +9,10 @@ import type {
   ToolDescriptor,
   ToolUpdate,
 } from '../contracts/index.ts';
-import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
+import { CoxswainError, copyJson, isCoxswainError, messageOf } from '../contracts/index.ts';
 import { checkContent } from '../session/index.ts';
 import type { Agent, AgentTree } from './agent.ts';
+import { asModel } from './agent-hooks.ts';
 import { abandoned, answerEvent, responseEvent } from './answers.ts';
 import type { AgentContext, Place } from './context.ts';
 import { runDetachedCalls } from './detached.ts';
@@ -29,7 +30,7 @@ import type { Plugin } from './plugin.ts';
 import type { ContextServices } from './services.ts';
 import type { Lease, SessionKey, SessionService } from './session-service.ts';
 import { runSlot } from './slot.ts';
-import { scopeOf, setTemp, storedDelta } from './state.ts';
+import { applyDelta, scopeOf, setTemp, storedDelta } from './state.ts';
 import { startingAgent } from './transfer.ts';
 
 /** Where a run's events go. */
@@ -154,7 +155,9 @@ export class Invocation implements InvocationInfo {
   }
 
   state(): Record<string, unknown> {
-    return structuredClone({ ...this.fold.shared, ...this.fold.state, ...this.temp.get('') });
+    const state = { ...this.fold.shared, ...this.fold.state };
+    applyDelta(state, this.temp.get('') ?? {});
+    return structuredClone(state);
   }
 
   /**
@@ -267,8 +270,8 @@ export class Invocation implements InvocationInfo {
     const first = events[0];
     if (!first) return;
     if (this.#completed.length > 0) first.actions.completed = this.#completed.splice(0);
-    if (this.#entered.length > 0) first.actions.entered = this.#entered.splice(0);
-    if (this.#exited.length > 0) first.actions.exited = this.#exited.splice(0);
+    if (this.#entered.length > 0) first.actions.entered = [...(first.actions.entered ?? []), ...this.#entered.splice(0)];
+    if (this.#exited.length > 0) first.actions.exited = [...(first.actions.exited ?? []), ...this.#exited.splice(0)];
     await this.session.commit(events, this.#lease?.epoch ?? 0);
   }
 
@@ -276,11 +279,28 @@ export class Invocation implements InvocationInfo {
     for (const plugin of this.#eventHooks) {
       const replaced = await plugin.onEvent?.(this, event);
       if (!replaced) continue;
-      // Identity and place are the runtime's: an edited event still stands where it stood.
-      const { id, seq, turnId, invocationId, streamId, path, author, timestamp } = event;
-      return { ...replaced, id, seq, turnId, invocationId, streamId, path, author, timestamp };
+      // Identity, place and marks are the runtime's: an edited event still stands where it stood.
+      const { id, seq, turnId, invocationId, streamId, path, author, timestamp, partial, branch, iso } = event;
+      const { branch: _, iso: __, ...edited } = replaced;
+      return {
+        ...edited,
+        ...{ id, seq, turnId, invocationId, streamId, path, author, timestamp, partial },
+        ...(branch === undefined ? {} : { branch }),
+        ...(iso === undefined ? {} : { iso }),
+        actions: { ...event.actions, ...replaced.actions },
+      };
     }
     return event;
+  }
+
+  /** The end of a turn is written, whatever hooks do. */
+  async #editSafely(event: Event): Promise<Event> {
+    try {
+      return await this.#edit(event);
+    } catch (error) {
+      this.engine.warn('an on_event hook failed', error);
+      return event;
+    }
   }
 
   #keepTemp(place: Place, delta: Readonly<Record<string, unknown>>): void {
@@ -323,7 +343,7 @@ export class Invocation implements InvocationInfo {
   }
 
   #answer(input: Exclude<SessionInput, { kind: 'message' | 'continue' }>): Event {
-    const origin = { ...this.origin(), starts: true };
+    const origin = { ...this.origin(), starts: true, rerun: input.kind === 'tool_approval' && input.rerun === true };
     switch (input.kind) {
       case 'tool_result': {
         if (this.running.has(input.requestId)) throw twice(input.requestId);
@@ -337,11 +357,16 @@ export class Invocation implements InvocationInfo {
         return input.interim ? interimOf(event, requestId) : event;
       }
       case 'tool_approval': {
-        const { requestId, args, by, decision } = input;
+        const { requestId, args, by, decision, previewDigest } = input;
         const event = answerEvent(
           this.fold,
           requestId,
-          { kind: 'approve', ...(args ? { args } : {}), ...(by ? { by } : {}) },
+          {
+            kind: 'approve',
+            ...(args ? { args } : {}),
+            ...(by ? { by } : {}),
+            ...(previewDigest === undefined ? {} : { previewDigest }),
+          },
           origin,
         );
         const callId = this.fold.callOf(requestId)?.id;
@@ -364,17 +389,13 @@ export class Invocation implements InvocationInfo {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_INPUT_REQUIRED', `answer first: ${ids}; or abort the turn`);
     }
     const events = policy === 'proceed' ? [] : this.#settle(open, 'a new message came');
-    if (fold.steers.size > 0) {
-      // Words that came too late for their turn stand before the next message.
-      events.push(this.#rootEvent({ author: 'user', actions: { delivered: [...fold.steers.keys()] } }));
-    }
     let content: Content = { role: 'user', parts: checkContent(message.content) };
     for (const plugin of this.engine.plugins) {
       const replaced = await this.#failClosed(`${plugin.name}.onUserMessage`, () =>
         plugin.onUserMessage?.(this, content),
       );
       if (!replaced) continue;
-      content = replaced;
+      content = { role: 'user', parts: copyJson(replaced.parts, `${plugin.name}.onUserMessage`) };
       break;
     }
     events.push(this.#turnEvent(content.parts, message.role));
@@ -383,13 +404,15 @@ export class Invocation implements InvocationInfo {
 
   #turnEvent(parts: ContentPart[], role: string | undefined): Event {
     const start = startingAgent(this.tree, this.fold).name;
+    // Words that came too late for their turn belong to the next one and stand before its message.
+    const late = [...this.fold.steers.keys()];
     return createEvent({
       ...this.origin(),
       turnId: newId(),
       author: 'user',
       ...(parts.length > 0 ? { content: { role: 'user', parts } } : {}),
       ...(role === 'developer' ? { customMetadata: { role } } : {}),
-      actions: { turn: { start } },
+      actions: { turn: { start }, ...(late.length > 0 ? { delivered: late } : {}) },
     });
   }
 
@@ -418,7 +441,7 @@ export class Invocation implements InvocationInfo {
         if (outcome.kind === 'suspended') {
           // Answers of other processes, and those that came while other tools ran.
           await this.session.catchUp();
-          if (this.fold.answers !== seen) continue;
+          if (this.fold.answers !== seen || this.#reservations.size > 0) continue;
         } else if (outcome.kind === 'done' && this.fold.steers.size > 0 && this.fold.steers.size !== steers) {
           continue;
         }
@@ -431,8 +454,13 @@ export class Invocation implements InvocationInfo {
     }
   }
 
-  runSlot(agent: Agent, place: Place): Promise<Outcome> {
-    return runSlot(this, agent, place);
+  /** What a child throws is its failure: siblings are stopped, and an agent run as a tool fails its call alone. */
+  async runSlot(agent: Agent, place: Place): Promise<Outcome> {
+    try {
+      return await runSlot(this, agent, place);
+    } catch (error) {
+      return place.signal.aborted ? SUSPENDED : { kind: 'failed', failure: failureOf(error) };
+    }
   }
 
   #runRoot(root: Agent): Promise<Outcome> {
@@ -449,7 +477,8 @@ export class Invocation implements InvocationInfo {
     for (const plugin of this.engine.plugins) {
       const content = await this.#failClosed(`${plugin.name}.beforeRun`, () => plugin.beforeRun?.(this));
       if (!content) continue;
-      await this.emit(this.#rootEvent({ author: this.tree.root.name, content }));
+      const author = this.fold.turn?.start ?? this.tree.root.name;
+      await this.emit(this.#rootEvent({ author, content: asModel(content) }));
       return DONE;
     }
     return undefined;
@@ -490,10 +519,11 @@ export class Invocation implements InvocationInfo {
       result.failure ??
       (this.signal.aborted && result.reason !== 'aborted' ? failureOf(this.signal.reason) : undefined);
     if (failure && failure.code !== '') events.push(this.#rootEvent({ author, ...errorFields(failure) }));
-    const end = this.#rootEvent({ author, actions: { end: { reason: result.reason } } });
-    events.push(end);
-    await this.#commit(events);
-    return { ...result, ...(failure ? { failure } : {}), end };
+    events.push(this.#rootEvent({ author, actions: { end: { reason: result.reason } } }));
+    const shown = await Promise.all(events.map((event) => this.#editSafely(event)));
+    await this.#commit(shown);
+    const end = shown.at(-1);
+    return { ...result, ...(failure ? { failure } : {}), ...(end ? { end } : {}) };
   }
 
   /** A hook that must not be skipped by failing. */

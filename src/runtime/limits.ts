@@ -40,9 +40,10 @@ export function exceeded(
   const { turn } = fold;
   if (!turn) return undefined;
   const calls = turn.llmCalls + inFlight;
-  const maxCalls = limits.maxLlmCalls ?? DEFAULT_MAX_LLM_CALLS;
+  const { maxLlmCalls } = strictest(limits);
+  const maxCalls = maxLlmCalls ?? DEFAULT_MAX_LLM_CALLS;
   // An explicit larger cap lifts a smaller default that nobody set.
-  const iterations = maxIterations ?? Math.max(DEFAULT_MAX_ITERATIONS, limits.maxLlmCalls ?? 0, limits.steps ?? 0);
+  const iterations = maxIterations ?? Math.max(DEFAULT_MAX_ITERATIONS, maxLlmCalls ?? 0, limits.steps ?? 0);
   if (activation.steps - activation.base >= iterations) {
     return limit('max_turns', 'E_MAX_ITERATIONS', `the agent has made ${iterations} model calls in this run`);
   }

@@ -3,27 +3,41 @@ import type { Event } from './event.ts';
 import { Fold } from './fold.ts';
 import type { Viewer } from './history.ts';
 import { History } from './history.ts';
+import type { Invocation } from './invocation.ts';
 import type { SessionKey, SessionRecord, SessionService } from './session-service.ts';
 
+/** What runs in a session now, in this process. */
+export interface CurrentRun {
+  readonly invocation: Invocation;
+  /** Resolves when nothing more will be written. */
+  readonly ended: Promise<unknown>;
+}
+
+const forgotten = new FinalizationRegistry<() => void>((forget) => forget());
+const known = new WeakMap<SessionService, Map<string, WeakRef<LiveSession>>>();
+
 /**
- * One session in this process: its log, the fold of it, and the one way into the log. Any number of handles may be
- * open on a session, in any number of processes; each follows the log.
+ * One session in this process: its log, the fold of it, and the one way into the log. All handles of a process share
+ * one; other processes follow the log.
  */
 export class LiveSession {
   readonly key: SessionKey;
   readonly service: SessionService;
+  readonly createdAt: number;
   readonly fold: Fold;
   readonly log: Event[] = [];
   /** Promises of executors that wait in memory, by path. */
   readonly held = new Map<string, unknown>();
+  current: CurrentRun | undefined;
   readonly #steers = new Map<string, Event>();
   readonly #histories = new Map<string, History>();
   readonly #listeners = new Set<(event: Event) => void>();
   #writing: Promise<void> | undefined;
   #queued: { events: Event[]; written: Promise<void> } | undefined;
 
-  constructor(service: SessionService, record: SessionRecord) {
+  private constructor(service: SessionService, record: SessionRecord) {
     this.service = service;
+    this.createdAt = record.createdAt;
     this.key = record.key;
     this.fold = new Fold(record.initialState, sharedPart(record.state));
     for (const event of record.events) this.#apply(event);
@@ -37,7 +51,30 @@ export class LiveSession {
     if (!record) {
       throw new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `there is no session ${key.id} of ${key.userId}`);
     }
-    return new LiveSession(service, record);
+    return LiveSession.of(service, record);
+  }
+
+  /** The one for this record; kept as long as somebody holds it. */
+  static of(service: SessionService, record: SessionRecord): LiveSession {
+    let sessions = known.get(service);
+    if (!sessions) {
+      sessions = new Map();
+      known.set(service, sessions);
+    }
+    const { app, userId, id } = record.key;
+    const name = `${app}/${userId}/${id}`;
+    const live = sessions.get(name)?.deref();
+    // A log that is shorter than what was read of it is another one: deleted and made again.
+    if (live && live.fold.at <= record.lastSeq && live.createdAt === record.createdAt) {
+      for (const event of record.events) live.#apply(event);
+      return live;
+    }
+    const made = new LiveSession(service, record);
+    sessions.set(name, new WeakRef(made));
+    forgotten.register(made, () => {
+      if (sessions.get(name)?.deref() === undefined) sessions.delete(name);
+    });
+    return made;
   }
 
   /** Called for each stored event, in order, as soon as it is part of the fold. */

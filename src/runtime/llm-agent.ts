@@ -137,11 +137,12 @@ export class LlmAgent implements ToolUser {
     const { invocation } = context;
     const ended = await startAgent(context, hooks);
     if (ended) return ended;
-    const tools = await this.resolveTools(context);
+    let tools: ToolMap | undefined;
     for (;;) {
       if (context.signal.aborted) return SUSPENDED;
       const { activation } = context;
       if (activation.batch.some((call) => !call.settled && !call.interim)) {
+        tools ??= await this.resolveTools(context);
         if ((await settleCalls(context, activation.batch, tools, hooks)) === 'suspended') return SUSPENDED;
         continue;
       }
@@ -159,8 +160,9 @@ export class LlmAgent implements ToolUser {
       if (context.iso === '' && invocation.fold.steers.size > 0) {
         await context.emit({ author: 'user', actions: { delivered: [...invocation.fold.steers.keys()] } });
       }
-      const stepTools = this.toolsets.length > 0 ? await this.resolveTools(context) : tools;
-      const failed = await modelStep(context, this, stepTools, hooks);
+      // What a toolset offers in this step is what the step's calls are settled with.
+      if (!tools || this.toolsets.length > 0) tools = await this.resolveTools(context);
+      const failed = await modelStep(context, this, tools, hooks);
       if (failed) return { kind: 'failed', failure: failed };
     }
   }

@@ -3,9 +3,15 @@ import type { AgentContext } from './context.ts';
 import type { LlmAgent } from './llm-agent.ts';
 import type { Model } from './model.ts';
 
-/** @throws CoxswainError `FAILED_PRECONDITION / E_NO_MODEL` */
-export function modelOf(context: AgentContext, agent: LlmAgent): { model: Model; name: string } {
-  const { engine, options, fold, tree } = context.invocation;
+interface Choice {
+  wanted: Model | string | undefined;
+  /** The agent's or its nearest ancestor's. */
+  own: Model | string | undefined;
+  overridden: boolean;
+}
+
+function choiceOf(context: AgentContext, agent: LlmAgent): Choice {
+  const { options, fold, tree } = context.invocation;
   const override = fold.config.model ?? options.model;
   const isRoot = agent === tree.root;
   let own: Model | string | undefined = agent.model;
@@ -14,7 +20,19 @@ export function modelOf(context: AgentContext, agent: LlmAgent): { model: Model;
   }
   own ??= (tree.root as Partial<LlmAgent>).model;
   const overridden = override !== undefined && (isRoot || agent.model === undefined);
-  const wanted = overridden ? override : own;
+  return { wanted: overridden ? override : own, own, overridden };
+}
+
+/** Name of the model that will be asked; '' if there is none. */
+export function modelNameOf(context: AgentContext, agent: LlmAgent): string {
+  const { wanted } = choiceOf(context, agent);
+  return typeof wanted === 'object' ? wanted.name : (wanted ?? '');
+}
+
+/** @throws CoxswainError `FAILED_PRECONDITION / E_NO_MODEL` */
+export function modelOf(context: AgentContext, agent: LlmAgent): { model: Model; name: string } {
+  const { engine } = context.invocation;
+  const { wanted, own, overridden } = choiceOf(context, agent);
   if (typeof wanted === 'object') return { model: wanted, name: wanted.name };
   const found = wanted === undefined ? undefined : engine.models?.(wanted);
   if (found && wanted !== undefined) return { model: found, name: wanted };

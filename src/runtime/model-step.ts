@@ -1,19 +1,19 @@
-import type { Content, ContentPart, FunctionCallPart, FunctionResponsePart } from '../contracts/index.ts';
+import type { Content, ContentPart, FunctionCallPart, FunctionResponsePart, ToolResult } from '../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError, messageOf } from '../contracts/index.ts';
 import { askHook, ensureValidator, errorResult, normaliseReturn, toResponse } from '../gate/index.ts';
 import { childController, orAbort } from './abort.ts';
-import { failClosed } from './agent-hooks.ts';
+import { failClosed, withOutput } from './agent-hooks.ts';
 import { CallbackContext, ToolContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import type { Event, EventActions } from './event.ts';
 import { newId } from './identity.ts';
 import type { LlmAgent } from './llm-agent.ts';
 import type { ModelResponse } from './model.ts';
-import { modelOf } from './model-choice.ts';
+import { modelNameOf, modelOf } from './model-choice.ts';
 import type { Failure } from './outcome.ts';
 import type { HookChain } from './plugin.ts';
 import type { RequestDraft } from './processors.ts';
-import { notFound } from './scheduler.ts';
+import { askOnToolError, keepWrites, notFound } from './scheduler.ts';
 import type { ResolvedTool, ToolMap } from './tools.ts';
 import { isHostRun, validateCall } from './tools.ts';
 
@@ -36,7 +36,10 @@ export async function modelStep(
   if (!response) {
     const asked = await askModel(context, agent, draft, messageId, callback, hooks);
     if (asked.kind === 'aborted') return undefined;
-    if (asked.kind === 'failed') return asked.failure;
+    if (asked.kind === 'failed') {
+      await keepWrites(context, callback);
+      return asked.failure;
+    }
     response = asked.response;
   }
   let replaces: string | undefined;
@@ -47,7 +50,10 @@ export async function modelStep(
       response = replaced;
     }
   }
-  if (response.errorCode !== undefined) return modelFailure(response);
+  if (response.errorCode !== undefined) {
+    await keepWrites(context, callback);
+    return modelFailure(response);
+  }
   return storeResponse(context, agent, tools, hooks, {
     response,
     messageId: replaces === undefined ? messageId : newId(),
@@ -59,7 +65,7 @@ export async function modelStep(
 
 async function buildRequest(context: AgentContext, agent: LlmAgent, tools: ToolMap): Promise<RequestDraft> {
   const draft: RequestDraft = {
-    model: '',
+    model: modelNameOf(context, agent),
     systemInstruction: '',
     contents: [],
     config: {},
@@ -72,9 +78,8 @@ async function buildRequest(context: AgentContext, agent: LlmAgent, tools: ToolM
       if (pending) await pending;
     } catch (error) {
       if (isCoxswainError(error)) throw error;
-      throw new CoxswainError('INTERNAL', 'E_FLOW', `request processor ${processor.name} failed: ${messageOf(error)}`, {
-        cause: error,
-      });
+      const message = `request processor ${processor.name} failed: ${messageOf(error)}`;
+      throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', message, { cause: error });
     }
   }
   return draft;
@@ -119,12 +124,26 @@ async function askModel(
     if (shown.length > 0) await keepPartial(context, messageId, shown);
     return { kind: 'aborted' };
   }
-  if (hooks.has('onModelError')) {
-    const recovered = await hooks.first('onModelError', callback, draft, error);
-    if (recovered) return { kind: 'answered', response: recovered };
-  }
+  const recovered = await recover(context, hooks, callback, draft, error);
+  if (recovered) return { kind: 'answered', response: recovered };
   if (shown.length > 0) await keepPartial(context, messageId, shown);
   return { kind: 'failed', failure: isResponse(error) ? modelFailure(error) : thrownFailure(name, error) };
+}
+
+/** A hook's answer instead of the error, if one has any. */
+async function recover(
+  context: AgentContext,
+  hooks: HookChain,
+  callback: CallbackContext,
+  draft: RequestDraft,
+  error: unknown,
+): Promise<ModelResponse | undefined> {
+  try {
+    return await hooks.first('onModelError', callback, draft, error);
+  } catch (thrown) {
+    context.invocation.engine.warn('an on_model_error hook failed', thrown);
+    return undefined;
+  }
 }
 
 /** Reads a model's frames to the last one, showing deltas on the way. */
@@ -221,12 +240,7 @@ async function storeResponse(
     else if (tools.get(part.name)?.descriptor.annotations?.longRunning) longRunning.push(prepared.call.id);
   }
   const content: Content = { role: 'model', parts };
-  const { stateDelta } = answer;
-  const output = outputOf(agent, parts);
-  const actions: Partial<EventActions> = {
-    stateDelta:
-      output === undefined || agent.outputKey === undefined ? stateDelta : { ...stateDelta, [agent.outputKey]: output },
-  };
+  const actions: Partial<EventActions> = { stateDelta: withOutput(agent.outputKey, answer.stateDelta, parts) };
   const event = context.event({
     id: answer.messageId,
     content,
@@ -290,8 +304,8 @@ async function prepareCall(
     const result = truncated
       ? errorResult('truncated', 'the answer was cut at the output limit; nothing of it ran. Ask for less at once.')
       : notFound(part.name, tools);
-    if (!resolved && hooks.has('onToolError')) await tellToolError(context, call, hooks);
-    return { call, refusal: answerTo(call, result) };
+    const recovered = resolved ? undefined : await askAboutUnknown(context, call, hooks);
+    return { call, refusal: answerTo(call, recovered ?? result) };
   }
   const hostRun = isHostRun(resolved);
   if (hostRun) call._meta = { ...call._meta, handledBy: 'host' };
@@ -337,8 +351,7 @@ async function hookBeforeAnnouncement(
     (args) => hooks.first('beforeTool', toolContext, resolved.descriptor, args) as Promise<unknown>,
     call.args,
   );
-  if (Object.keys(toolContext.state.delta).length > 0)
-    await context.emit({ actions: { stateDelta: toolContext.state.delta } });
+  await keepWrites(context, toolContext);
   const asked = toolContext.effects.confirmation;
   call._meta = { ...call._meta, hooked: true, ...(asked ? { ask: asked.hint ?? 'a hook asks for confirmation' } : {}) };
   if (answer.kind === 'result') return { call, refusal: answerTo(call, normaliseReturn(answer.value)) };
@@ -370,10 +383,19 @@ function keepArgs(call: FunctionCallPart, args: unknown): void {
   }
 }
 
-async function tellToolError(context: AgentContext, call: FunctionCallPart, hooks: HookChain): Promise<void> {
+/** The hooks hear of a call to a tool that is not there, and may have a result for it. */
+async function askAboutUnknown(
+  context: AgentContext,
+  call: FunctionCallPart,
+  hooks: HookChain,
+): Promise<ToolResult | undefined> {
+  if (!hooks.has('onToolError')) return undefined;
   const descriptor = { name: call.name, description: '', inputSchema: {} };
   const error = new CoxswainError('NOT_FOUND', 'E_TOOL', `there is no tool ${call.name}`);
-  await hooks.first('onToolError', new ToolContext(context, call.id), descriptor, call.args, error);
+  const toolContext = new ToolContext(context, call.id);
+  const value = await askOnToolError(context, toolContext, descriptor, call.args, error, hooks);
+  await keepWrites(context, toolContext);
+  return value === undefined ? undefined : normaliseReturn(value);
 }
 
 function answerTo(call: FunctionCallPart, result: Parameters<typeof toResponse>[0]): FunctionResponsePart {
@@ -387,14 +409,6 @@ function answerTo(call: FunctionCallPart, result: Parameters<typeof toResponse>[
     ...(result.isError ? { isError: true } : {}),
     ...(result.errorType === undefined ? {} : { errorType: result.errorType }),
   };
-}
-
-/** Real text of a final answer, thoughts left out; undefined where there is none or tools are called. */
-function outputOf(agent: LlmAgent, parts: readonly ContentPart[]): unknown {
-  if (agent.outputKey === undefined || parts.some((part) => part.type === 'function_call')) return undefined;
-  let text = '';
-  for (const part of parts) if (part.type === 'text') text += part.text;
-  return text === '' ? undefined : text;
 }
 
 function isResponse(error: unknown): error is ModelResponse {

@@ -5,7 +5,7 @@ import type { LlmAgent } from './llm-agent.ts';
 import type { ModelRequest } from './model.ts';
 import { StateView } from './state.ts';
 import type { ToolMap } from './tools.ts';
-import { transferTargets } from './transfer.ts';
+import { TRANSFER_TOOL, transferTargets } from './transfer.ts';
 
 /** A model request while it is being made. */
 export interface RequestDraft extends ModelRequest {
@@ -73,9 +73,9 @@ export const instructionsProcessor: RequestProcessor = {
 /** Whom the agent may hand over to. */
 export const transferProcessor: RequestProcessor = {
   name: 'AgentTransfer',
-  process({ context, agent }, draft) {
+  process({ context, agent, tools }, draft) {
     const targets = transferTargets(context.place.tree, agent);
-    if (targets.length === 0) return;
+    if (targets.length === 0 || !tools.has(TRANSFER_TOOL)) return;
     const lines = targets.map((target) => `- ${target.name}: ${target.description}`);
     append(
       draft,

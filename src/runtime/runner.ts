@@ -9,6 +9,7 @@ import { createEvent } from './event.ts';
 import type { Engine, InvocationOptions, RunSink } from './invocation.ts';
 import { Invocation } from './invocation.ts';
 import type { TurnLimits } from './limits.ts';
+import { strictest } from './limits.ts';
 import { LiveSession } from './live-session.ts';
 import { InMemorySessionService } from './memory-session-service.ts';
 import type { Model } from './model.ts';
@@ -91,7 +92,7 @@ export class Runner {
       async (out) => {
         const session = await this.#session(request.userId, request.sessionId);
         const { limits, ...options } = request;
-        const engine = createEngine({ ...this.#options, limits: { ...this.#options.limits, ...limits } }, session.key);
+        const engine = createEngine({ ...this.#options, limits: strictest(this.#options.limits, limits) }, session.key);
         invocation = new Invocation(session, engine, options, new EventSink(out));
         await invocation.run(asInputs(request.input));
       },
@@ -115,9 +116,9 @@ export class Runner {
 /** The session, made where it does not exist. */
 export async function openOrCreate(service: SessionService, key: SessionKey): Promise<LiveSession> {
   const record = await service.get(key);
-  if (record) return new LiveSession(service, record);
+  if (record) return LiveSession.of(service, record);
   try {
-    return new LiveSession(service, await service.create(key));
+    return LiveSession.of(service, await service.create(key));
   } catch (error) {
     // Made by somebody else in between.
     if (isCoxswainError(error) && error.code === 'E_SESSION_EXISTS') return LiveSession.open(service, key);

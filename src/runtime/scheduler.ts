@@ -1,4 +1,4 @@
-import type { ConfirmationRequest, ToolResult } from '../contracts/index.ts';
+import type { ConfirmationRequest, ToolDescriptor, ToolResult, ToolReturn } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
 import {
@@ -17,6 +17,7 @@ import type { AgentContext } from './context.ts';
 import type { Ask, Event, EventActions } from './event.ts';
 import type { AskState, CallState } from './fold.ts';
 import type { HookChain } from './plugin.ts';
+import type { StateView } from './state.ts';
 import { storedDelta } from './state.ts';
 import type { ResolvedTool, ToolMap } from './tools.ts';
 import { isHostRun, mayRepeat, validateCall } from './tools.ts';
@@ -110,13 +111,15 @@ async function unknownOutcome(
   resolved: ResolvedTool,
   ask: AskState | undefined,
 ): Promise<Step> {
-  if (ask?.kind === 'rerun_unknown' && ask.answer) {
+  // A yes is for one more run, not for the runs after that.
+  const isCurrent = ask?.kind === 'rerun_unknown' && ask.attempt === call.attempts;
+  if (isCurrent && ask.answer) {
     if (ask.answer.action !== 'accept')
       return settle(errorResult('interrupted', 'its outcome is unknown; it was not run again'));
     const by = ask.answer.by ? `user:${ask.answer.by}` : 'user';
     return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args: call.decision?.args }));
   }
-  if (ask?.kind === 'rerun_unknown') return { kind: 'wait' };
+  if (isCurrent) return { kind: 'wait' };
   const verdict = await resolved.tool?.onUnknownOutcome?.({ callId: call.id, args: call.decision?.args ?? call.args });
   if (typeof verdict === 'object') return settle(normaliseReturn(verdict.result));
   if (verdict === 'retry') {
@@ -224,21 +227,23 @@ async function runAll(context: AgentContext, ready: readonly Ready[], hooks: Hoo
 }
 
 async function pool<T>(items: readonly T[], size: number, work: (item: T) => Promise<void>): Promise<void> {
-  if (items.length <= size) {
-    await Promise.all(items.map(work));
-    return;
-  }
+  if (items.length <= size) return allEnded(items.map(work));
   let next = 0;
   const worker = async () => {
     for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
   };
-  await Promise.all(Array.from({ length: size }, worker));
+  await allEnded(Array.from({ length: size }, worker));
+}
+
+/** Waits for all, then fails if one did: nothing goes on behind a turn that has ended. */
+async function allEnded(work: readonly Promise<void>[]): Promise<void> {
+  for (const ended of await Promise.allSettled(work)) if (ended.status === 'rejected') throw ended.reason;
 }
 
 /** Runs one call and stores what it came to. Nothing is stored once the run was aborted. */
 async function runOne(context: AgentContext, ready: Ready, hooks: HookChain): Promise<void> {
   const { invocation } = context;
-  const { call, resolved, decision } = ready;
+  const { call, resolved } = ready;
   if (context.signal.aborted) return;
   const toolContext = new ToolContext(context, call.id, ready.confirmation);
   const cancelled = new AbortController();
@@ -250,7 +255,7 @@ async function runOne(context: AgentContext, ready: Ready, hooks: HookChain): Pr
   });
   try {
     const outcome = resolved.agentTree
-      ? await runAgentTool(context, call, resolved, decision)
+      ? await runAgentTool(context, toolContext, ready, hooks)
       : await runTool(context, toolContext, ready, hooks, cancelled.signal);
     if (outcome === undefined || context.signal.aborted) return;
     await invocation.emit(...outcomeEvents(context, ready, toolContext, outcome));
@@ -289,19 +294,41 @@ async function runTool(
   } catch (error) {
     if (context.signal.aborted) return undefined;
     if (cancelled.aborted) return { result: errorResult('interrupted', `interrupted: ${messageOf(cancelled.reason)}`) };
-    result = await recover(toolContext, ready, hooks, error);
+    result = await recover(context, toolContext, ready, hooks, error);
   }
   if (toolContext.effects.confirmation) return { result };
   return { result: await afterTool(context, toolContext, ready, hooks, result) };
 }
 
-async function recover(toolContext: ToolContext, ready: Ready, hooks: HookChain, error: unknown): Promise<ToolResult> {
-  if (hooks.has('onToolError')) {
-    const value = await hooks.first('onToolError', toolContext, ready.resolved.descriptor, ready.decision.args, error);
-    if (value !== undefined) return normaliseReturn(value);
-  }
+async function recover(
+  context: AgentContext,
+  toolContext: ToolContext,
+  ready: Ready,
+  hooks: HookChain,
+  error: unknown,
+): Promise<ToolResult> {
+  const { resolved, decision } = ready;
+  const value = await askOnToolError(context, toolContext, resolved.descriptor, decision.args, error, hooks);
+  if (value !== undefined) return normaliseReturn(value);
   const timedOut = error instanceof CoxswainError && error.code === 'E_TOOL' && error.status === 'DEADLINE_EXCEEDED';
   return errorResult(timedOut ? 'timeout' : 'failed', messageOf(error));
+}
+
+/** What an on_tool_error hook has instead of the error; one that fails itself has nothing. */
+export async function askOnToolError(
+  context: AgentContext,
+  toolContext: ToolContext,
+  descriptor: ToolDescriptor,
+  args: Record<string, unknown>,
+  error: unknown,
+  hooks: HookChain,
+): Promise<ToolReturn | undefined> {
+  try {
+    return await hooks.first('onToolError', toolContext, descriptor, args, error);
+  } catch (thrown) {
+    context.invocation.engine.warn(`an on_tool_error hook failed on ${descriptor.name}`, thrown);
+    return undefined;
+  }
 }
 
 async function afterTool(
@@ -324,10 +351,11 @@ async function afterTool(
 /** An agent run as a tool: suspended, its call stays open; else its last words are the result. */
 async function runAgentTool(
   context: AgentContext,
-  call: CallState,
-  resolved: ResolvedTool,
-  decision: Decision,
+  toolContext: ToolContext,
+  ready: Ready,
+  hooks: HookChain,
 ): Promise<Outcome | undefined> {
+  const { call, resolved, decision } = ready;
   const { agentTree } = resolved;
   if (!agentTree) return undefined;
   const { invocation } = context;
@@ -346,12 +374,17 @@ async function runAgentTool(
   const outcome = await context.run(agentTree.root, { key: call.id, isolated: agentTree });
   if (outcome.kind === 'suspended') return undefined;
   if (outcome.kind === 'failed') {
-    if (!outcome.failure.fatal) return { result: errorResult('failed', outcome.failure.message) };
-    return { result: errorResult('failed', `agent ${agentTree.root.name} failed: ${outcome.failure.message}`) };
+    const { fatal, message } = outcome.failure;
+    const text = fatal ? `agent ${agentTree.root.name} failed: ${message}` : message;
+    const result = await recover(context, toolContext, ready, hooks, new CoxswainError('INTERNAL', 'E_TOOL', text));
+    return { result: await afterTool(context, toolContext, ready, hooks, result) };
   }
   const stateDelta = storedDelta(invocation.fold.isolated.get(path) ?? {});
   const result = normaliseReturn({ result: invocation.fold.isolatedText.get(path) ?? '' });
-  return { result, actions: Object.keys(stateDelta).length > 0 ? { stateDelta } : {} };
+  return {
+    result: await afterTool(context, toolContext, ready, hooks, result),
+    actions: Object.keys(stateDelta).length > 0 ? { stateDelta } : {},
+  };
 }
 
 /** `request` if that is all there is, else the arguments as JSON. */
@@ -457,9 +490,8 @@ function gateRules(
 }
 
 /** State that a hook wrote is kept, whatever it returned. */
-async function keepWrites(context: AgentContext, toolContext: ToolContext): Promise<void> {
-  if (Object.keys(toolContext.state.delta).length > 0)
-    await context.emit({ actions: { stateDelta: toolContext.state.delta } });
+export async function keepWrites(context: AgentContext, { state }: { readonly state: StateView }): Promise<void> {
+  if (Object.keys(state.delta).length > 0) await context.emit({ actions: { stateDelta: state.delta } });
 }
 
 export function notFound(name: string, tools: ToolMap): ToolResult {

@@ -35,7 +35,8 @@ export async function runSlot(invocation: Invocation, agent: Agent, place: Place
     }
     if (place.path !== '') {
       invocation.completed(place.path, agent.name, outcome);
-      if (occupant.recordsOutcome) await invocation.emit(invocation.event(place, { author: occupant.name }));
+      if (occupant.recordsOutcome && !invocation.engine.ignoreCompleted)
+        await invocation.emit(invocation.event(place, { author: occupant.name }));
     }
     return outcome;
   }

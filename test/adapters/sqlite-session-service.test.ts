@@ -410,6 +410,8 @@ describe('failures', () => {
 });
 
 describe('several services and processes', () => {
+  const linux = process.platform === 'linux';
+
   test('S2-02 F25 services on one file share a connection; leases hold between them', async () => {
     const one = open();
     symlinkSync(file, join(folder, 'alias.db'));
@@ -502,6 +504,35 @@ describe('several services and processes', () => {
     expect(await second.next()).toBe('E_SESSION_BUSY');
   });
 
+  test.runIf(linux)('F25 a killed process that nobody has collected yet is dead', async () => {
+    const service = open();
+    await service.create(key);
+    // The shell starts the holder and becomes a program that never asks for its children.
+    const script = 'exec 3<&0; "$@" <&3 & exec sleep 600 > /dev/null';
+    const command = [process.execPath, '--no-warnings', join(import.meta.dirname, 'sqlite-child.ts')];
+    const shell = spawn('sh', ['-c', script, 'sh', ...command, 'hold', file, key.id], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    closing.push(async () => {
+      shell.kill('SIGKILL');
+      await once(shell, 'exit');
+    });
+    const lines = createInterface({ input: shell.stdout })[Symbol.asyncIterator]();
+    expect((await lines.next()).value).toBe('held 1');
+    const busy = await service.acquire(key).catch((error) => error.details);
+    process.kill(busy.pid, 'SIGKILL');
+    expect((await lines.next()).done).toBe(true);
+    // Its files are closed a moment before it counts as ended.
+    let epoch: number | undefined;
+    while (epoch === undefined) {
+      epoch = await service.acquire(key).then(
+        (lease) => lease.epoch,
+        () => new Promise((resolve) => setImmediate(resolve, undefined)),
+      );
+    }
+    expect(epoch).toBe(2);
+  });
+
   test('F25 a process that ends without giving its lease back leaves it free', async () => {
     const service = open();
     await service.create(key);
@@ -512,7 +543,6 @@ describe('several services and processes', () => {
     expect((await service.acquire(key)).epoch).toBe(2);
   });
 
-  const linux = process.platform === 'linux';
   test.runIf(linux)('F25 what proves that a holder is dead', async () => {
     const service = open();
     await service.create(key);

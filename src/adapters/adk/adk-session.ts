@@ -50,7 +50,6 @@ export class AdkSession implements AgentSession {
   readonly live: LiveSession;
   readonly #engine: Engine;
   readonly #validateArgs: AdkSessionOptions['validateArgs'];
-  #running: { invocation: Invocation; ended: Promise<unknown> } | undefined;
   #initialized = false;
   #closed = false;
 
@@ -83,7 +82,7 @@ export class AdkSession implements AgentSession {
     queue: StreamQueue<AgentEvent>,
   ): Promise<StreamEndEvent> {
     this.#assertOpen();
-    if (this.#running) throw busy(this.id);
+    if (this.live.current) throw busy(this.id);
     const streamId = options.streamId ?? newId();
     let accepted = false;
     const sink = new StreamSink(queue, {
@@ -102,7 +101,7 @@ export class AdkSession implements AgentSession {
     const invocation = new Invocation(this.live, engine, { ...options, streamId }, sink);
     const run = invocation.run(inputs);
     const running = { invocation, ended: run.catch(() => {}) };
-    this.#running = running;
+    this.live.current = running;
     try {
       const result = await run;
       return this.#streamEnd(streamId, result, options.hostToolExecution ?? false);
@@ -110,7 +109,7 @@ export class AdkSession implements AgentSession {
       if (!accepted) throw error;
       return this.#lost(queue, streamId, error);
     } finally {
-      this.#running = undefined;
+      this.live.current = undefined;
     }
   }
 
@@ -127,13 +126,14 @@ export class AdkSession implements AgentSession {
     if (fault !== undefined) {
       throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', `the edited arguments do not fit: ${fault}`);
     }
-    const running = this.#running?.invocation;
+    const running = this.live.current?.invocation;
     const event = answerEvent(fold, requestId, given, {
       streamId: running?.streamId ?? '',
       invocationId: running?.invocationId ?? '',
       starts: false,
     });
-    if (running?.running.has(call?.id ?? '')) {
+    // A question may be answered as soon as it is seen, even if its handler is still on the way out.
+    if (running?.running.has(requestId)) {
       throw new CoxswainError(
         'FAILED_PRECONDITION',
         'E_WRONG_ANSWER',
@@ -157,7 +157,7 @@ export class AdkSession implements AgentSession {
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
     this.#assertOpen();
     const parts = checkContent(copyJson(data.content, 'steer'));
-    const running = this.#running?.invocation;
+    const running = this.live.current?.invocation;
     const reaches = running !== undefined && !running.closing && !running.signal.aborted;
     const event = createEvent({
       turnId: this.live.fold.turn?.id ?? '',
@@ -176,7 +176,7 @@ export class AdkSession implements AgentSession {
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
     this.#assertOpen();
     const update = checkUpdate(config);
-    const running = this.#running?.invocation;
+    const running = this.live.current?.invocation;
     const stored = this.live.append([
       createEvent({
         turnId: this.live.fold.turn?.id ?? '',
@@ -193,7 +193,7 @@ export class AdkSession implements AgentSession {
   async abort(target: AbortTarget & { cause?: unknown } = {}): Promise<void> {
     const reason = target.reason ?? 'aborted';
     if (target.requestId !== undefined) return this.#abortCall(target.requestId, reason);
-    const running = this.#running;
+    const running = this.live.current;
     if (target.threadId !== undefined) {
       running?.invocation.abortBranch(target.threadId, new CoxswainError('ABORTED', 'E_ABORTED', reason));
       return;
@@ -218,7 +218,7 @@ export class AdkSession implements AgentSession {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed) return;
-    const running = this.#running;
+    const running = this.live.current;
     if (running) {
       running.invocation.abort('the session was closed');
       await running.ended;
@@ -232,7 +232,9 @@ export class AdkSession implements AgentSession {
 
   #agentPath(call: CallState): string[] {
     const agent = this.#engine.tree.find(call.author);
-    return agent ? this.#engine.tree.pathOf(agent) : [this.#engine.tree.root.name, call.author];
+    if (agent) return this.#engine.tree.pathOf(agent);
+    // Inside an agent that is run as a tool; else of a tree that is not this one.
+    return call.iso === undefined ? [call.author] : [this.#engine.tree.root.name, call.author];
   }
 
   #initialize(queue: StreamQueue<AgentEvent>, streamId: string): void {
@@ -279,7 +281,7 @@ export class AdkSession implements AgentSession {
   async #abortCall(requestId: string, reason: string): Promise<void> {
     const call = this.live.fold.callOf(requestId);
     if (!call || call.settled) return;
-    const running = this.#running?.invocation;
+    const running = this.live.current?.invocation;
     const handler = running?.running.get(call.id);
     if (handler) {
       handler.cancel(new CoxswainError('ABORTED', 'E_ABORTED', reason));

@@ -72,7 +72,7 @@ async function openSession(
   context: HostContext,
 ): Promise<AdkSession> {
   const scope = { app: context.app, userId: context.userId ?? 'local' };
-  const live = new LiveSession(service, await recordFor(service, scope, ref));
+  const live = LiveSession.of(service, await recordFor(service, scope, ref));
   if (ref.fork) await settleFork(live);
   const engine = createEngine(
     {

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
 import { CoxswainError } from '../../contracts/index.ts';
-import { storeError } from './sqlite-errors.ts';
+import { isBusy, storeError } from './sqlite-errors.ts';
 import { migrateUp, refuseNewer, SCHEMA_VERSION, schemaVersion } from './sqlite-schema.ts';
 
 export interface ConnectionOptions {
@@ -158,7 +158,23 @@ export class Connection {
 }
 
 function prepare(database: DatabaseSync, options: ConnectionOptions): void {
-  database.exec(`PRAGMA busy_timeout = ${Math.max(0, Math.trunc(options.busyTimeout ?? 5000))}`);
+  const patience = Math.max(0, Math.trunc(options.busyTimeout ?? 5000));
+  database.exec(`PRAGMA busy_timeout = ${patience}`);
+  const deadline = performance.now() + patience;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    try {
+      bringUp(database, options);
+      return;
+    } catch (error) {
+      // The switch to WAL wants the file for itself and does not wait for it, unlike everything else.
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      Atomics.wait(pause, 0, 0, 5);
+    }
+  }
+}
+
+function bringUp(database: DatabaseSync, options: ConnectionOptions): void {
   const version = schemaVersion(database);
   refuseNewer(version);
   if (version < SCHEMA_VERSION) {

@@ -15,6 +15,11 @@ export function resultCode(thrown: unknown): number | undefined {
   return typeof code === 'number' ? code : undefined;
 }
 
+/** Another connection is in the way. */
+export function isBusy(thrown: unknown): boolean {
+  return ((resultCode(thrown) ?? 0) & 0xff) === BUSY;
+}
+
 /** What SQLite raised, as the error that callers of this package expect; everything else as it is. */
 export function storeError(thrown: unknown, path: string): unknown {
   if (isCoxswainError(thrown)) return thrown;

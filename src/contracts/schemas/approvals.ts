@@ -81,6 +81,8 @@ export const pendingRequest = z.looseObject({
         reason: z.string().optional(),
         args: record.optional(),
         digest: z.string().optional(),
+        /** One of so many votes that are needed; absent on the answer that decides. */
+        quorum: z.number().int().optional(),
       }),
     )
     .optional(),

@@ -36,6 +36,8 @@ export const requestAnswer = z.discriminatedUnion('kind', [
     reason: z.string().optional(),
     /** The digest of the preview that the person saw; a yes to something else is refused. */
     previewDigest: z.string().optional(),
+    /** Number of different people who must say yes; set by a host on a vote that does not decide yet. */
+    quorum: z.number().int().min(2).optional(),
     ...remember,
     ...by,
   }),
@@ -68,6 +70,9 @@ export const toolApprovalInput = z.looseObject({
   requestId: z.string(),
   args: record.optional(),
   decision: decisionRecord.optional(),
+  previewDigest: z.string().optional(),
+  /** A call whose start is in the log and whose outcome is unknown starts once more. */
+  rerun: z.boolean().optional(),
   ...by,
 });
 export const elicitationResponseInput = z.looseObject({

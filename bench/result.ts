@@ -1,0 +1,51 @@
+/** Who does the work: an executor's own session, or the same behind a host. */
+export type Subject = 'session' | 'hosted';
+
+export interface Target {
+  /** Largest value that passes. */
+  limit: number;
+  /** What is held against it: the value, or how many times the bare floor it is. */
+  of: 'value' | 'floor';
+}
+
+/** One measured figure with all it is judged by. */
+export interface Row {
+  workload: string;
+  subject: Subject;
+  measure: string;
+  unit: 'ms' | 'MB' | 'times';
+  /** Median. */
+  value: number;
+  /** The same work without any library, in the same run; null for figures that have none. */
+  floor: number | null;
+  /** value / floor */
+  ratio: number | null;
+  /** value / one calibrating CPU loop of the same run; null for what is not time. */
+  loops: number | null;
+  /** Best comparable library, as measured for this workload; null where there is no figure. */
+  peer: string | null;
+  target: Target;
+  pass: boolean;
+  samples: number;
+}
+
+export function row(
+  figures: Pick<Row, 'workload' | 'subject' | 'measure' | 'unit' | 'value' | 'target' | 'samples'> & {
+    floor?: number;
+    /** Milliseconds of one calibrating loop. */
+    loop?: number;
+    peer?: string;
+  },
+): Row {
+  const { floor, loop, peer, ...rest } = figures;
+  const ratio = floor === undefined ? null : rest.value / floor;
+  const judged = rest.target.of === 'value' ? rest.value : (ratio ?? Number.NaN);
+  return {
+    ...rest,
+    floor: floor ?? null,
+    ratio,
+    loops: loop === undefined ? null : rest.value / loop,
+    peer: peer ?? null,
+    pass: judged <= rest.target.limit,
+  };
+}

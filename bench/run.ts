@@ -1,0 +1,52 @@
+/**
+ * `npm run bench -- [W1 W2 …] [--subject session|hosted] [--iterations N] [--json]`
+ *
+ * Each workload runs in a process of its own, in turn with the bare floor and a calibrating loop. Ends with 1 if a
+ * target is missed.
+ */
+import { availableParallelism, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { printed } from './children.ts';
+import { compile } from './compile.ts';
+import { hasHost } from './hosted.ts';
+import type { Row, Subject } from './result.ts';
+import { table } from './table.ts';
+import { workloads } from './workloads/index.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean', default: false },
+    subject: { type: 'string', multiple: true, default: hasHost ? ['session', 'hosted'] : ['session'] },
+    iterations: { type: 'string' },
+  },
+});
+const names = positionals.length > 0 ? positionals : Object.keys(workloads);
+const unknown = names.filter((name) => !workloads[name]);
+if (unknown.length > 0) {
+  console.error(`no such workload: ${unknown.join(', ')}; there are ${Object.keys(workloads).join(', ')}`);
+  process.exit(2);
+}
+
+const rows: Row[] = [];
+const { folder, remove } = await compile();
+try {
+  for (const name of names) {
+    if (!values.json) console.log(`${name}  ${workloads[name]?.title}`);
+    for (const subject of values.subject as Subject[]) {
+      const args = [name, subject, ...(values.iterations === undefined ? [] : [values.iterations])];
+      rows.push(...(await printed<Row[]>(join(folder, 'child.js'), args)));
+    }
+  }
+} finally {
+  remove();
+}
+
+if (values.json) console.log(JSON.stringify(rows, undefined, 2));
+else {
+  const load = loadavg().map((value) => value.toFixed(1));
+  console.log(`\n${table(rows)}`);
+  console.log(`\nNode ${process.version}, ${availableParallelism()} cores, load ${load.join(' ')}`);
+}
+process.exitCode = rows.every((row) => row.pass) ? 0 : 1;

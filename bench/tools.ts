@@ -1,0 +1,12 @@
+import type { AnyTool } from '../src/contracts/index.ts';
+
+export const inputSchema = {
+  type: 'object',
+  properties: { a: { type: 'number' }, b: { type: 'number' } },
+  required: ['a', 'b'],
+} as const;
+
+/** A tool by JSON Schema that says nothing of itself: it is logged as started before it runs, as most are. */
+export function adder(execute: (args: { a: number; b: number }) => unknown): AnyTool {
+  return { name: 'add', description: 'Adds two numbers.', inputSchema, execute };
+}

@@ -1,0 +1,51 @@
+import { inChild } from '../children.ts';
+import { cpuLoop, median } from '../measure.ts';
+import { row } from '../result.ts';
+import type { Workload } from '../workload.ts';
+
+interface Crowd {
+  ms: number;
+  mb: number;
+}
+
+export const crowd: Workload = {
+  title: '2,000 sessions at once, 20 deltas 1 ms apart, in a fresh process',
+  // Processes.
+  plan: { warmUp: 1, iterations: 7 },
+  async measure(subject, plan) {
+    const floors: Crowd[] = [];
+    const crowds: Crowd[] = [];
+    const loops: number[] = [];
+    for (let n = -plan.warmUp; n < plan.iterations; n++) {
+      const floor = await inChild<Crowd>('crowd', ['floor']);
+      const full = await inChild<Crowd>('crowd', [subject]);
+      const loop = cpuLoop();
+      if (n < 0) continue;
+      floors.push(floor);
+      crowds.push(full);
+      loops.push(loop);
+    }
+    const common = { workload: 'W5', subject, samples: plan.iterations } as const;
+    return [
+      row({
+        ...common,
+        measure: 'wall',
+        unit: 'ms',
+        value: median(crowds.map(({ ms }) => ms)),
+        floor: median(floors.map(({ ms }) => ms)),
+        loop: median(loops),
+        peer: '1,500 ms',
+        target: { limit: 2.3, of: 'floor' },
+      }),
+      row({
+        ...common,
+        measure: 'peak RSS',
+        unit: 'MB',
+        value: median(crowds.map(({ mb }) => mb)),
+        floor: median(floors.map(({ mb }) => mb)),
+        peer: '291 MB',
+        target: { limit: 180, of: 'value' },
+      }),
+    ];
+  },
+};

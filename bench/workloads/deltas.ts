@@ -1,0 +1,42 @@
+import { LlmAgent } from '../../src/runtime/index.ts';
+import { bareTurn } from '../floor.ts';
+import { cpuLoop, inTurn, timed } from '../measure.ts';
+import { talker } from '../models.ts';
+import { row } from '../result.ts';
+import { playTo, sessionsOf } from '../subjects.ts';
+import type { Workload } from '../workload.ts';
+
+export const deltas: Workload = {
+  title: 'fresh session, one turn of 200 text deltas',
+  plan: { warmUp: 1000, iterations: 3000 },
+  async measure(subject, plan) {
+    const model = talker(200);
+    const sessions = sessionsOf(subject, { agent: new LlmAgent({ name: 'talker', model }) });
+    const medians = await inTurn(plan, {
+      loop: cpuLoop,
+      floor: () => timed(() => bareTurn(model, [])),
+      async subject() {
+        const start = performance.now();
+        const session = await sessions.open();
+        await playTo('completed', session, 'go');
+        const time = performance.now() - start;
+        await sessions.discard(session);
+        return time;
+      },
+    });
+    return [
+      row({
+        workload: 'W1',
+        subject,
+        measure: 'turn',
+        unit: 'ms',
+        value: medians.subject,
+        floor: medians.floor,
+        loop: medians.loop,
+        peer: '18×',
+        target: { limit: subject === 'hosted' ? 5 : 4, of: 'floor' },
+        samples: plan.iterations,
+      }),
+    ];
+  },
+};

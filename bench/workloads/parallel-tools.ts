@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LlmAgent } from '../../src/runtime/index.ts';
+import { bareTurn } from '../floor.ts';
+import { cpuLoop, inTurn, timed } from '../measure.ts';
+import { caller } from '../models.ts';
+import { row } from '../result.ts';
+import { playTo, sessionsOf } from '../subjects.ts';
+import { adder } from '../tools.ts';
+import type { Workload } from '../workload.ts';
+
+export const parallelTools: Workload = {
+  title: '50 parallel tools of 10 ms',
+  plan: { warmUp: 300, iterations: 200 },
+  async measure(subject, plan) {
+    const slowAdd = async ({ a, b }: { a: number; b: number }) => {
+      await sleep(10);
+      return a + b;
+    };
+    const model = caller({ steps: 1, width: 50 });
+    const agent = new LlmAgent({ name: 'caller', model, tools: [adder(slowAdd)] });
+    const sessions = sessionsOf(subject, { agent, policy: { evaluate: () => ({ outcome: 'allow' }) } });
+    const medians = await inTurn(plan, {
+      loop: cpuLoop,
+      floor: () => timed(() => bareTurn(model, [], slowAdd)),
+      async subject() {
+        const session = await sessions.open();
+        const time = await timed(() => playTo('completed', session, 'go'));
+        await sessions.discard(session);
+        return time;
+      },
+    });
+    return [
+      row({
+        workload: 'W4',
+        subject,
+        measure: 'turn',
+        unit: 'ms',
+        value: medians.subject,
+        floor: medians.floor,
+        loop: medians.loop,
+        peer: '19.4 ms',
+        target: { limit: 13, of: 'value' },
+        samples: plan.iterations,
+      }),
+    ];
+  },
+};

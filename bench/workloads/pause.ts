@@ -1,0 +1,58 @@
+import type { AgentSession, PendingRequest } from '../../src/contracts/index.ts';
+import { LlmAgent } from '../../src/runtime/index.ts';
+import { barePause } from '../floor.ts';
+import { cpuLoop, inTurn, timed } from '../measure.ts';
+import { caller } from '../models.ts';
+import { row } from '../result.ts';
+import { playTo, sessionsOf } from '../subjects.ts';
+import { adder } from '../tools.ts';
+import type { Workload } from '../workload.ts';
+
+const add = ({ a, b }: { a: number; b: number }) => a + b;
+
+export const pause: Workload = {
+  title: 'approval pause, session opened again from its store, yes, end',
+  plan: { warmUp: 500, iterations: 1500 },
+  async measure(subject, plan) {
+    const model = caller({ steps: 1 });
+    const agent = new LlmAgent({ name: 'caller', model, tools: [adder(add)] });
+    const sessions = sessionsOf(subject, { agent, policy: { evaluate: () => ({ outcome: 'ask_user' }) } });
+    const stored = new Map<string, string>();
+    const medians = await inTurn(plan, {
+      loop: cpuLoop,
+      floor: () => timed(() => barePause(model, stored, add)),
+      async subject() {
+        const start = performance.now();
+        const session = await sessions.open();
+        await playTo('input_required', session, 'go');
+        await session[Symbol.asyncDispose]();
+        const again = await sessions.open(session.id);
+        await approve(again);
+        await playTo('completed', again, { kind: 'continue' });
+        const time = performance.now() - start;
+        await sessions.discard(again);
+        return time;
+      },
+    });
+    return [
+      row({
+        workload: 'W6',
+        subject,
+        measure: 'pause to end',
+        unit: 'ms',
+        value: medians.subject,
+        floor: medians.floor,
+        loop: medians.loop,
+        peer: '0.63 ms',
+        target: { limit: subject === 'hosted' ? 0.3 : 0.2, of: 'value' },
+        samples: plan.iterations,
+      }),
+    ];
+  },
+};
+
+async function approve(session: AgentSession): Promise<void> {
+  const [request, ...others]: PendingRequest[] = await session.pending();
+  if (!request || others.length > 0) throw new Error('one request should be open');
+  await session.respond(request.requestId, { kind: 'elicitation', action: 'accept' });
+}

@@ -1,0 +1,82 @@
+import { LlmAgent } from '../../src/runtime/index.ts';
+import { bareTurn } from '../floor.ts';
+import type { Plan } from '../measure.ts';
+import { cpuLoop, inTurn, median, timed } from '../measure.ts';
+import { caller } from '../models.ts';
+import type { Row, Subject } from '../result.ts';
+import { row } from '../result.ts';
+import { playTo, sessionsOf } from '../subjects.ts';
+import { adder } from '../tools.ts';
+import type { Workload } from '../workload.ts';
+
+const STEPS = 20;
+const MANY = 200;
+const add = ({ a, b }: { a: number; b: number }) => a + b;
+
+export const toolSteps: Workload = {
+  title: '20 tool calls one after another; growth over 200 steps',
+  plan: { warmUp: 300, iterations: 1000 },
+  async measure(subject, plan) {
+    return [await costOfStep(subject, plan), await growth(subject, plan)];
+  },
+};
+
+async function costOfStep(subject: Subject, plan: Plan): Promise<Row> {
+  const model = caller({ steps: STEPS });
+  const agent = new LlmAgent({ name: 'caller', model, tools: [adder(add)] });
+  const sessions = sessionsOf(subject, { agent, policy: { evaluate: () => ({ outcome: 'allow' }) } });
+  const medians = await inTurn(plan, {
+    loop: cpuLoop,
+    floor: () => timed(() => bareTurn(model, [], add)),
+    async subject() {
+      const start = performance.now();
+      const session = await sessions.open();
+      await playTo('completed', session, 'go');
+      const time = performance.now() - start;
+      await sessions.discard(session);
+      return time;
+    },
+  });
+  return row({
+    workload: 'W2',
+    subject,
+    measure: 'a step',
+    unit: 'ms',
+    value: medians.subject / STEPS,
+    floor: medians.floor / STEPS,
+    loop: medians.loop,
+    peer: '0.28 ms',
+    target: { limit: subject === 'hosted' ? 0.08 : 0.04, of: 'value' },
+    samples: plan.iterations,
+  });
+}
+
+/** Steps of one long turn, from one question to the model to the next: the last ten against the first ten. */
+async function growth(subject: Subject, plan: Plan): Promise<Row> {
+  let marks: number[] = [];
+  const model = caller({ steps: MANY, onStep: () => marks.push(performance.now()) });
+  const agent = new LlmAgent({ name: 'caller', model, tools: [adder(add)], maxIterations: MANY + 1 });
+  const sessions = sessionsOf(subject, { agent, policy: { evaluate: () => ({ outcome: 'allow' }) } });
+  const first: number[] = [];
+  const last: number[] = [];
+  const turns = Math.ceil(plan.iterations / 10);
+  for (let n = -Math.ceil(plan.warmUp / 10); n < turns; n++) {
+    marks = [];
+    const session = await sessions.open();
+    await playTo('completed', session, 'go');
+    await sessions.discard(session);
+    if (n < 0) continue;
+    const steps = marks.slice(1).map((mark, index) => mark - marks[index]!);
+    first.push(median(steps.slice(0, 10)));
+    last.push(median(steps.slice(-10)));
+  }
+  return row({
+    workload: 'W2',
+    subject,
+    measure: 'steps 191–200 / 1–10',
+    unit: 'times',
+    value: median(last) / median(first),
+    target: { limit: 1.3, of: 'value' },
+    samples: turns,
+  });
+}

@@ -1,0 +1,125 @@
+import type { PendingRequest, Principal, RequestAnswer, Settlement } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
+import { StreamQueue } from '../session/index.ts';
+import { whyNot } from './approver.ts';
+import type { HostedSession } from './hosted-session.ts';
+import type { ApprovalQuestion } from './options.ts';
+
+/** A question that somebody may answer who holds no session. */
+export interface OpenApproval {
+  agent: string;
+  userId: string;
+  request: PendingRequest;
+}
+
+export interface ApprovalFilter {
+  /** Only what this person may decide. */
+  approver?: Principal;
+  sessionId?: string;
+}
+
+/** What approvals need of a host. */
+export interface ApprovalHost {
+  /** Sessions with open calls, over all users and processes. */
+  openSessions(): Promise<{ agent: string; userId: string; sessionId: string }[]>;
+  session(agent: string, userId: string, sessionId: string): Promise<HostedSession>;
+  warn(message: string, error?: unknown): void;
+}
+
+/** Open questions across sessions and processes. */
+export class Approvals {
+  readonly #host: ApprovalHost;
+  readonly #watchers = new Set<(open: OpenApproval) => void>();
+
+  constructor(host: ApprovalHost) {
+    this.#host = host;
+  }
+
+  /** What waits for a person, oldest first. */
+  async list(filter: ApprovalFilter = {}): Promise<OpenApproval[]> {
+    const found: OpenApproval[] = [];
+    for (const { agent, userId, sessionId } of await this.#host.openSessions()) {
+      if (filter.sessionId !== undefined && filter.sessionId !== sessionId) continue;
+      const session = await this.#host.session(agent, userId, sessionId);
+      for (const request of await session.pending()) {
+        const open = { agent, userId, request };
+        // A session of another agent of this app has another root.
+        if (request.kind !== 'tool' && request.agentPath[0] === agent && matches(open, filter)) found.push(open);
+      }
+    }
+    return found.sort((a, b) => a.request.requestedAt.localeCompare(b.request.requestedAt));
+  }
+
+  async get(requestId: string): Promise<OpenApproval | undefined> {
+    return (await this.list()).find((open) => open.request.requestId === requestId);
+  }
+
+  /** Questions from now on, as they are asked in this process. */
+  watch(filter: ApprovalFilter = {}): AsyncIterableIterator<OpenApproval> {
+    let stop = () => {};
+    const over = new Promise<void>((resolve) => {
+      stop = resolve;
+    });
+    return new StreamQueue<OpenApproval>(
+      async (out) => {
+        const see = (open: OpenApproval) => {
+          if (matches(open, filter)) out.push(open);
+        };
+        this.#watchers.add(see);
+        await over;
+        this.#watchers.delete(see);
+      },
+      async () => stop(),
+    );
+  }
+
+  /**
+   * Answers one question. Once it is durable the run goes on, whether or not anybody watches it.
+   * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST | E_REQUEST_CLOSED`, `PERMISSION_DENIED /
+   *   E_NOT_APPROVER`
+   */
+  async decide(requestId: string, answer: RequestAnswer, options: { by: Principal }): Promise<Settlement> {
+    for (const { agent, userId, sessionId } of await this.#host.openSessions()) {
+      const session = await this.#host.session(agent, userId, sessionId);
+      const callId = requestId.split('#')[0];
+      const mine = (await session.inner.pending()).some(
+        (request) => request.callId === callId && request.agentPath[0] === agent,
+      );
+      if (!mine) continue;
+      const settlement = await session.respond(requestId, { ...answer, by: options.by });
+      if (settlement.status === 'settled') void this.#resume(session);
+      return settlement;
+    }
+    throw new CoxswainError(
+      'FAILED_PRECONDITION',
+      'E_UNKNOWN_REQUEST',
+      `no session has an open request ${JSON.stringify(requestId)}; approvals.list() shows what is open`,
+      { details: { requestId } },
+    );
+  }
+
+  announce(agent: string, userId: string, question: ApprovalQuestion): void {
+    for (const watcher of this.#watchers) watcher({ agent, userId, request: question });
+  }
+
+  /** A run belongs to the host: nobody needs to hold it. */
+  async #resume(session: HostedSession): Promise<void> {
+    try {
+      for await (const _ of session.stream({ kind: 'continue' }, { streaming: false }));
+    } catch (error) {
+      const code = (error as { code?: unknown }).code;
+      // Somebody holds the session and goes on with it.
+      if (code !== 'E_SESSION_BUSY' && code !== 'E_TURN_COMPLETED') {
+        this.#host.warn(`session ${session.id} could not go on after an approval`, error);
+      }
+    }
+  }
+}
+
+function matches(open: OpenApproval, filter: ApprovalFilter): boolean {
+  const { request } = open;
+  if (filter.sessionId !== undefined && request.sessionId !== filter.sessionId) return false;
+  const { approver } = filter;
+  if (!approver || !request.approval) return true;
+  return whyNot(request.approval.approvers, request.approval.requestedBy, approver) === undefined;
+}

@@ -1,0 +1,117 @@
+import type { AgentEvent, Limits, UsageEvent } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
+
+/** USD per million tokens. */
+export interface Price {
+  input: number;
+  output: number;
+  /** Default: `input`. */
+  cachedRead?: number;
+  /** Default: `input`. */
+  cacheWrite?: number;
+}
+
+export type PriceTable = Record<string, Price>;
+
+/** The stricter of several limits, key by key. */
+export function strictestLimits(...sets: readonly (Limits | undefined)[]): Limits {
+  const result: Limits = {};
+  for (const set of sets) {
+    for (const key of ['steps', 'usd', 'tokens', 'minutes'] as const) {
+      const value = set?.[key];
+      if (value !== undefined) result[key] = Math.min(result[key] ?? Number.POSITIVE_INFINITY, value);
+    }
+  }
+  return result;
+}
+
+/** USD of one model call; undefined where neither the model nor the table knows. */
+export function costOf(usage: UsageEvent, prices: PriceTable | undefined): number | undefined {
+  if (usage.cost) return usage.cost.usd;
+  const price = usage.model === undefined ? undefined : prices?.[usage.model];
+  if (!price) return undefined;
+  const cached = usage.cachedReadTokens ?? 0;
+  const written = usage.cacheWriteTokens ?? 0;
+  const fresh = Math.max(0, (usage.inputTokens ?? 0) - cached - written);
+  const sum =
+    fresh * price.input +
+    cached * (price.cachedRead ?? price.input) +
+    written * (price.cacheWrite ?? price.input) +
+    (usage.outputTokens ?? 0) * price.output;
+  return sum / 1_000_000;
+}
+
+/** What a turn may still cost. */
+export class Budget {
+  readonly limits: Limits;
+  readonly #prices: PriceTable | undefined;
+  #usd = 0;
+  #unpriced: string | undefined;
+
+  /** @throws CoxswainError `FAILED_PRECONDITION / E_NO_PRICE` for a cap in USD without any price */
+  constructor(limits: Limits, prices: PriceTable | undefined, modelsTellCost: boolean) {
+    this.limits = limits;
+    this.#prices = prices;
+    if (limits.usd !== undefined && !modelsTellCost && Object.keys(prices ?? {}).length === 0)
+      throw noPrice('any model');
+  }
+
+  /** Counts an event of the turn. */
+  see(event: AgentEvent): void {
+    if (this.limits.usd === undefined || event.type !== 'usage') return;
+    const cost = costOf(event, this.#prices);
+    if (cost === undefined) this.#unpriced = event.model ?? 'a model without a name';
+    else this.#usd += cost;
+  }
+
+  /** Why the turn must not go on. */
+  exceeded(): CoxswainError | undefined {
+    const { usd } = this.limits;
+    if (usd === undefined) return undefined;
+    if (this.#unpriced !== undefined) return noPrice(this.#unpriced);
+    if (this.#usd < usd) return undefined;
+    return new CoxswainError(
+      'RESOURCE_EXHAUSTED',
+      'E_MAX_BUDGET',
+      `the turn has used ${this.#usd.toFixed(4)} of its ${usd} USD; continue the session to go on`,
+    );
+  }
+}
+
+function noPrice(model: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_NO_PRICE',
+    `limits.usd needs a price for ${model}; put it into the host's prices`,
+  );
+}
+
+/** Fires when a stream has been busy for its minutes; waiting for people does not count. */
+export class BusyClock {
+  readonly #limitMs: number;
+  readonly #fire: () => void;
+  #spent: number;
+  #since: number | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(limitMs: number, spentMs: number, fire: () => void) {
+    this.#limitMs = limitMs;
+    this.#spent = spentMs;
+    this.#fire = fire;
+    this.resume();
+  }
+
+  pause(): void {
+    if (this.#since === undefined) return;
+    this.#spent += Date.now() - this.#since;
+    this.#since = undefined;
+    clearTimeout(this.#timer);
+  }
+
+  resume(): void {
+    if (this.#since !== undefined) return;
+    this.#since = Date.now();
+    this.#timer = setTimeout(this.#fire, Math.max(0, this.#limitMs - this.#spent));
+    this.#timer.unref?.();
+  }
+}

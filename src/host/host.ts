@@ -1,0 +1,201 @@
+import type {
+  AgentDescriptor,
+  AgentSource,
+  HostContext,
+  PermissionMode,
+  PolicyEvaluator,
+  Principal,
+  SessionProvider,
+  SessionRef,
+} from '../contracts/index.ts';
+import { assertSafeId, CoxswainError } from '../contracts/index.ts';
+import { Approvals } from './approvals.ts';
+import type { HostedFrame } from './hosted-session.ts';
+import { HostedSession } from './hosted-session.ts';
+import { Judge } from './judge.ts';
+import type { HostOptions } from './options.ts';
+import { defaultPolicy, RememberedRules, sessionPolicy } from './remembered.ts';
+import { ToolRegistry } from './tool-registry.ts';
+
+export interface OpenOptions extends SessionRef {
+  /** On whose behalf; default the host's. */
+  principal?: Principal;
+  userId?: string;
+  permissionMode?: PermissionMode;
+}
+
+export interface AgentHost {
+  readonly agents: readonly AgentDescriptor[];
+  /** Open questions across sessions and processes. */
+  readonly approvals: Approvals;
+  /**
+   * A session of an agent, under this host's control.
+   * @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN | E_SESSION_NOT_FOUND`
+   */
+  open(agent: string, options?: OpenOptions): Promise<HostedSession>;
+  /** Stored sessions of a user. */
+  sessions(userId?: string): SessionProvider;
+  /** Closes all open sessions; running streams are aborted. */
+  close(): Promise<void>;
+}
+
+/**
+ * A host: it owns policy, hooks, tools, approvals and budgets; agents ask, it decides.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_AGENT | E_DUPLICATE_TOOL | E_SCHEMA | E_ID`
+ */
+export function createHost(options: HostOptions): AgentHost {
+  return new Host(options);
+}
+
+class Host implements AgentHost {
+  readonly approvals: Approvals;
+  readonly #options: HostOptions;
+  readonly #sources = new Map<string, AgentSource>();
+  readonly #tools: ToolRegistry;
+  readonly #policy: PolicyEvaluator;
+  readonly #remembered = new RememberedRules();
+  readonly #open = new Map<string, Set<HostedSession>>();
+  readonly #warn: (message: string, error?: unknown) => void;
+
+  constructor(options: HostOptions) {
+    assertSafeId('app', options.app);
+    this.#options = options;
+    for (const source of options.agents) {
+      const { name } = source.descriptor;
+      if (this.#sources.has(name)) {
+        throw new CoxswainError('INVALID_ARGUMENT', 'E_DUPLICATE_AGENT', `the host has two agents named ${name}`);
+      }
+      this.#sources.set(name, source);
+    }
+    this.#tools = new ToolRegistry(options.tools ?? [], options.toolProviders);
+    this.#policy = options.policy ?? defaultPolicy();
+    this.#warn = options.warn ?? warnOnStderr;
+    this.approvals = new Approvals({
+      openSessions: () => this.#openSessions(),
+      session: (agent, userId, sessionId) => this.#handle(agent, userId, sessionId),
+      warn: this.#warn,
+    });
+  }
+
+  get agents(): readonly AgentDescriptor[] {
+    return [...this.#sources.values()].map((source) => source.descriptor);
+  }
+
+  async open(agent: string, options: OpenOptions = {}): Promise<HostedSession> {
+    const source = this.#sources.get(agent);
+    if (!source) {
+      const known = [...this.#sources.keys()].join(', ');
+      throw new CoxswainError(
+        'NOT_FOUND',
+        'E_AGENT_UNKNOWN',
+        `the host has no agent ${JSON.stringify(agent)}; it has: ${known}`,
+      );
+    }
+    const userId = options.userId ?? this.#options.userId ?? 'local';
+    const principal = options.principal ?? this.#options.principal ?? { id: userId };
+    const inner = await source.open(options, this.#context(userId, principal));
+    const { tools, descriptors } = await this.#tools.forAgent(agent);
+    const name = `${userId}/${inner.id}`;
+    const remembered = () => this.#remembered.of(userId, inner.id);
+    let cached: { base: object; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
+    const frame: HostedFrame = {
+      options: this.#options,
+      tools,
+      descriptors,
+      principal,
+      warn: this.#warn,
+      mode: options.permissionMode ?? this.#options.permissionMode,
+      judge: new Judge({
+        base: this.#policy,
+        policy: () => {
+          const rules = remembered();
+          const base = rules.session.length + rules.user.length === 0 ? this.#policy : rules.session;
+          if (cached?.base !== base || cached.mode !== frame.mode) {
+            cached = { base, mode: frame.mode, policy: sessionPolicy(this.#policy, rules, frame.mode) };
+          }
+          return cached.policy;
+        },
+        policyTimeoutMs: this.#options.policyTimeoutMs,
+        hooks: this.#options.hooks,
+        principal,
+        permissionMode: () => frame.mode,
+        interactive: () => (this.#options.interactive ?? true) && frame.mode !== 'dont_ask',
+        deps: () => this.#options.deps,
+        warn: this.#warn,
+      }),
+      excluded: async () => {
+        const scope = { agent, ...(frame.mode === undefined ? {} : { permissionMode: frame.mode }) };
+        return (await this.#policy.getExcluded?.(scope)) ?? [];
+      },
+      remember: (option) => {
+        this.#remembered.add(userId, inner.id, option);
+        cached = undefined;
+      },
+      announce: (question) => this.approvals.announce(agent, userId, question),
+      wakeAll: () => {
+        for (const handle of this.#open.get(name) ?? []) handle.wake();
+      },
+      closed: () => {
+        const handles = this.#open.get(name);
+        handles?.delete(session);
+        if (handles?.size === 0) this.#open.delete(name);
+      },
+    };
+    const session = new HostedSession(inner, frame);
+    const handles = this.#open.get(name) ?? new Set();
+    this.#open.set(name, handles.add(session));
+    return session;
+  }
+
+  sessions(userId?: string): SessionProvider {
+    const [source] = this.#sources.values();
+    const provider = source?.sessions?.(this.#context(userId ?? this.#options.userId ?? 'local'));
+    if (!provider) {
+      throw new CoxswainError(
+        'UNIMPLEMENTED',
+        'E_UNSUPPORTED',
+        'the agents of this host keep no sessions that can be listed',
+      );
+    }
+    return provider;
+  }
+
+  async close(): Promise<void> {
+    const open = [...this.#open.values()].flatMap((handles) => [...handles]);
+    await Promise.all(open.map((session) => session[Symbol.asyncDispose]()));
+  }
+
+  #context(userId: string, principal: Principal = { id: userId }): HostContext {
+    const { app, sessions, credentials, models, deps } = this.#options;
+    return {
+      app,
+      userId,
+      principal,
+      ...(sessions === undefined ? {} : { sessions }),
+      ...(credentials === undefined ? {} : { credentials }),
+      ...(models === undefined ? {} : { models }),
+      ...(deps === undefined ? {} : { deps }),
+    };
+  }
+
+  async #openSessions(): Promise<{ agent: string; userId: string; sessionId: string }[]> {
+    const found: { agent: string; userId: string; sessionId: string }[] = [];
+    for (const [agent, source] of this.#sources) {
+      const provider = source.sessions?.(this.#context(this.#options.userId ?? 'local'));
+      for (const open of (await provider?.open?.()) ?? []) found.push({ agent, ...open });
+    }
+    return found;
+  }
+
+  /** An open handle of the session, the running one first; else a new one. */
+  async #handle(agent: string, userId: string, sessionId: string): Promise<HostedSession> {
+    const handles = [...(this.#open.get(`${userId}/${sessionId}`) ?? [])].filter(
+      (handle) => handle.descriptor.name === agent,
+    );
+    return handles.find((handle) => handle.running) ?? handles[0] ?? this.open(agent, { userId, sessionId });
+  }
+}
+
+function warnOnStderr(message: string, error?: unknown): void {
+  console.warn(`coxswain: ${message}`, ...(error === undefined ? [] : [error]));
+}

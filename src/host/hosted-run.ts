@@ -1,0 +1,462 @@
+import type {
+  AgentEvent,
+  ExecutionOptions,
+  Limits,
+  PendingRequest,
+  RequestAnswer,
+  SessionInput,
+  Settlement,
+  StreamEndEvent,
+  ToolResult,
+  ToolUpdate,
+} from '../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
+import { errorResult } from '../gate/index.ts';
+import type { StreamQueue } from '../session/index.ts';
+import { isoTime } from '../session/index.ts';
+import { Budget, BusyClock, strictestLimits } from './budget.ts';
+import type { HostedSession } from './hosted-session.ts';
+import { runInner } from './inner-stream.ts';
+import type { Step } from './judge.ts';
+import type { ApprovalQuestion } from './options.ts';
+import { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from './options.ts';
+import { RunQueue } from './run-queue.ts';
+import { runTailCalls } from './tail-calls.ts';
+import type { HostTool } from './tool-registry.ts';
+import { runHostTool, supports } from './tool-runner.ts';
+
+type RunStep = Extract<Step, { kind: 'run' }>;
+
+/** One stream of a hosted session: inner streams, and the gate between them. */
+export class HostedRun {
+  readonly #session: HostedSession;
+  readonly #out: StreamQueue<AgentEvent>;
+  readonly #options: ExecutionOptions & { streamId: string };
+  readonly #respond: (requestId: string, answer: RequestAnswer) => Promise<Settlement>;
+  readonly #controller = new AbortController();
+  readonly #queue: RunQueue;
+  /** Calls that run here, by id. */
+  readonly #running = new Map<string, AbortController>();
+  /** Results that wait for the next inner stream. */
+  #ready: SessionInput[] = [];
+  /** Questions that were shown in this stream; true while a handler thinks about one. */
+  readonly #asked = new Map<string, boolean>();
+  readonly #budget: Budget;
+  readonly #limits: Limits;
+  #bell: (() => void) | undefined;
+  #rung = false;
+  #expiry: ReturnType<typeof setTimeout> | undefined;
+  #finish: () => void = () => {};
+  readonly ended: Promise<void> = new Promise((resolve) => {
+    this.#finish = resolve;
+  });
+
+  constructor(
+    session: HostedSession,
+    out: StreamQueue<AgentEvent>,
+    options: ExecutionOptions & { streamId: string },
+    respond: (requestId: string, answer: RequestAnswer) => Promise<Settlement>,
+  ) {
+    this.#session = session;
+    this.#out = out;
+    this.#options = options;
+    this.#respond = respond;
+    const { frame, descriptor } = session;
+    const { constraints } = descriptor;
+    this.#limits = strictestLimits(frame.options.limits, options.limits, {
+      ...(constraints?.maxTimeMinutes === undefined ? {} : { minutes: constraints.maxTimeMinutes }),
+      ...(constraints?.maxBudgetUsd === undefined ? {} : { usd: constraints.maxBudgetUsd }),
+    });
+    this.#budget = new Budget(this.#limits, frame.options.prices, descriptor.metadata?.reportsCost === true);
+    this.#queue = new RunQueue(frame.options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY);
+  }
+
+  isBusy(callId: string | undefined): boolean {
+    return callId !== undefined && this.#running.has(callId);
+  }
+
+  wake(): void {
+    this.#rung = true;
+    this.#bell?.();
+  }
+
+  abort(reason: CoxswainError): void {
+    if (this.#controller.signal.aborted) return;
+    this.#controller.abort(reason);
+    this.#out.release();
+    this.wake();
+  }
+
+  /** Ends one call that runs here. */
+  abortCall(requestId: string, reason = 'aborted'): boolean {
+    const controller = this.#running.get(requestId);
+    controller?.abort(new CoxswainError('ABORTED', 'E_ABORTED', reason));
+    return controller !== undefined;
+  }
+
+  async drive(inputs: SessionInput[]): Promise<void> {
+    const outer = this.#options.signal;
+    const follow = () => this.abort(asAbort(outer?.reason));
+    outer?.addEventListener('abort', follow, { once: true });
+    const clock = await this.#startClock();
+    try {
+      if (outer?.aborted) follow();
+      this.#out.push(await this.#loop(await this.#userMessage(inputs), clock));
+    } finally {
+      clock?.pause();
+      clearTimeout(this.#expiry);
+      outer?.removeEventListener('abort', follow);
+      for (const controller of this.#running.values()) controller.abort(this.#controller.signal.reason);
+      this.#finish();
+    }
+  }
+
+  async #loop(inputs: SessionInput[], clock: BusyClock | undefined): Promise<StreamEndEvent> {
+    const { signal } = this.#controller;
+    let batch = inputs;
+    let starts: { request: PendingRequest; step: RunStep }[] = [];
+    for (;;) {
+      const end = await this.#inner(batch);
+      batch = [];
+      // Their approvals are durable now.
+      for (const start of starts.splice(0)) this.#start(start.request, start.step);
+      if (isOver(end) || signal.aborted) return end;
+      let open = end.data.pending ?? [];
+      for (;;) {
+        const over = this.#budget.exceeded();
+        if (over) this.abort(over);
+        if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
+        const questions: PendingRequest[] = [];
+        starts = [];
+        await this.#judgeAll(open, batch, starts, questions);
+        if (batch.length > 0 || this.#ready.length > 0 || signal.aborted) break;
+        if (this.#running.size === 0 && !this.#isAsking()) return this.#paused(end, questions);
+        if (this.#running.size === 0) clock?.pause();
+        await this.#ring();
+        clock?.resume();
+        if (this.#ready.length > 0 || signal.aborted) break;
+        open = await this.#session.inner.pending();
+      }
+      if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
+      // Results that come at the same moment go together.
+      if (this.#ready.length > 0 && this.#running.size > 0) await new Promise((resolve) => setImmediate(resolve));
+      batch.push(...this.#ready.splice(0));
+    }
+  }
+
+  #inner(batch: readonly SessionInput[]): Promise<StreamEndEvent> {
+    const { frame, inner } = this.#session;
+    const { usd: _, ...limits } = this.#limits;
+    const options: ExecutionOptions = {
+      ...this.#options,
+      hostToolExecution: true,
+      tools: this.#options.tools ? [...frame.descriptors, ...this.#options.tools] : frame.descriptors,
+      limits,
+      signal: this.#controller.signal,
+      ...(frame.mode === undefined ? {} : { permissionMode: frame.mode }),
+      ...(this.#excluded === undefined ? {} : { excludeTools: this.#excluded }),
+    };
+    return runInner(inner, batch, options, this.#out, () => {});
+  }
+
+  #excluded: readonly string[] | undefined;
+
+  /** Looks at each open request and does what can be done about it now. */
+  async #judgeAll(
+    open: readonly PendingRequest[],
+    batch: SessionInput[],
+    starts: { request: PendingRequest; step: RunStep }[],
+    questions: PendingRequest[],
+  ): Promise<void> {
+    const { frame } = this.#session;
+    for (const request of open) {
+      if (
+        this.isBusy(request.callId) ||
+        this.#ready.some((input) => 'requestId' in input && input.requestId === request.callId)
+      ) {
+        continue;
+      }
+      const tool = request.name === undefined ? undefined : frame.tools.get(request.name);
+      const step = await frame.judge.step(request, tool, this.#controller.signal);
+      switch (step.kind) {
+        case 'run':
+          this.#approve(request, step, tool, batch, starts);
+          break;
+        case 'settle':
+          frame.judge.settled(request.callId ?? '');
+          batch.push(resultInput(request, step.result, step.decision));
+          break;
+        case 'ask':
+          questions.push(step.question);
+          this.#ask(step.question);
+          break;
+        case 'elicit':
+          questions.push(step.request);
+          this.#elicit(step.request);
+          break;
+        default:
+          questions.push(request);
+      }
+    }
+  }
+
+  /** What a crash could make run twice gets its decision into the log before it starts; the rest starts at once. */
+  #approve(
+    request: PendingRequest,
+    step: RunStep,
+    tool: HostTool | undefined,
+    batch: SessionInput[],
+    starts: { request: PendingRequest; step: RunStep }[],
+  ): void {
+    const annotations = tool?.descriptor.annotations;
+    if (request.handledBy === 'host' && (annotations?.readOnly || annotations?.idempotent)) {
+      this.#start(request, step);
+      return;
+    }
+    const { args, record } = step.decision;
+    batch.push({
+      kind: 'tool_approval',
+      requestId: request.requestId,
+      ...(record.args ? { args } : {}),
+      decision: record,
+      ...(step.rerun ? { rerun: true } : {}),
+    });
+    if (request.handledBy === 'host') starts.push({ request, step });
+  }
+
+  #start(request: PendingRequest, step: RunStep): void {
+    const { frame, id } = this.#session;
+    const callId = request.callId ?? request.requestId;
+    const hostTool = frame.tools.get(request.name ?? '');
+    if (!hostTool) return;
+    const { annotations } = hostTool.descriptor;
+    const repeatable = annotations?.readOnly || annotations?.idempotent;
+    const controller = new AbortController();
+    const stop = () => controller.abort(this.#controller.signal.reason);
+    this.#controller.signal.addEventListener('abort', stop, { once: true });
+    this.#running.set(callId, controller);
+    const call = {
+      callId,
+      sessionId: id,
+      agentPath: request.agentPath,
+      hostTool,
+      decision: step.decision,
+      ...(step.confirmation ? { confirmation: step.confirmation } : {}),
+    };
+    this.#queue.add(annotations?.exclusive === true, async () => {
+      try {
+        const options = this.#toolOptions(request);
+        const outcome = await runHostTool(call, options, controller.signal);
+        if (outcome.kind === 'confirm') {
+          frame.judge.confirmationAsked(callId, outcome.request);
+          return;
+        }
+        const result = await runTailCalls(outcome.result, call, frame, options, controller.signal);
+        frame.judge.settled(callId);
+        if (this.#controller.signal.aborted) return;
+        this.#ready.push(resultInput(request, result, repeatable ? step.decision.record : undefined, outcome.interim));
+      } catch (error) {
+        frame.warn(`running ${request.name} failed`, error);
+        this.#ready.push(resultInput(request, errorResult('failed', messageOf(error)), undefined));
+      } finally {
+        this.#controller.signal.removeEventListener('abort', stop);
+        this.#running.delete(callId);
+        this.wake();
+      }
+    });
+  }
+
+  #toolOptions(request: PendingRequest) {
+    const { options, warn } = this.#session.frame;
+    return {
+      deps: this.#options.deps ?? options.deps,
+      hooks: options.hooks,
+      timeoutMs: options.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
+      maxResultBytes: options.maxResultBytes,
+      spill: options.spill,
+      warn,
+      progress: (update: ToolUpdate) => this.#progress(request, update),
+    };
+  }
+
+  #progress(request: PendingRequest, update: ToolUpdate): void {
+    if (this.#controller.signal.aborted) return;
+    this.#out.push({
+      ...update,
+      ...this.#base(request),
+      type: 'tool_update',
+      requestId: request.callId ?? request.requestId,
+    });
+  }
+
+  #base(request: PendingRequest) {
+    const agentId = request.agentPath.at(-1);
+    return {
+      id: crypto.randomUUID(),
+      timestamp: isoTime(),
+      sessionId: this.#session.id,
+      streamId: this.#options.streamId,
+      turnId: request.turnId,
+      source: 'host' as const,
+      ...(agentId === undefined ? {} : { agentId }),
+      ...(request.threadId === undefined ? {} : { threadId: request.threadId }),
+    };
+  }
+
+  /** Shows a question once in a stream and hands it to whoever answers questions here. */
+  #ask(question: ApprovalQuestion): void {
+    if (this.#asked.has(question.requestId)) return;
+    const { approval, elicitation, message, expiresAt, context, callId } = question;
+    this.#out.push({
+      ...this.#base(question),
+      type: 'elicitation_request',
+      requestId: question.requestId,
+      kind: elicitation ?? 'tool_confirmation',
+      message: message ?? approval.title,
+      title: approval.title,
+      approval,
+      ...(callId === undefined ? {} : { callId }),
+      ...(context ? { context } : {}),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    });
+    this.#session.frame.announce(question);
+    this.#wakeAt(expiresAt);
+    this.#handle(question, this.#session.frame.options.onApproval);
+  }
+
+  #elicit(request: PendingRequest): void {
+    if (this.#asked.has(request.requestId)) return;
+    this.#wakeAt(request.expiresAt);
+    this.#handle(request, this.#session.frame.options.onElicitation);
+  }
+
+  #handle<R extends PendingRequest>(
+    request: R,
+    handler: ((request: R, context: { signal: AbortSignal }) => unknown) | undefined,
+  ): void {
+    this.#asked.set(request.requestId, handler !== undefined);
+    if (!handler) return;
+    const answering = async () => {
+      try {
+        const answer = (await handler(request, { signal: this.#controller.signal })) as RequestAnswer | undefined;
+        if (answer && !this.#controller.signal.aborted) await this.#respond(request.requestId, answer);
+      } catch (error) {
+        if (isCoxswainError(error) && closedByOthers.has(error.code)) return;
+        this.#session.frame.warn(`the answer to ${request.requestId} was not taken; it stays open`, error);
+      } finally {
+        this.#asked.set(request.requestId, false);
+        this.wake();
+      }
+    };
+    void answering();
+  }
+
+  #isAsking(): boolean {
+    for (const thinking of this.#asked.values()) if (thinking) return true;
+    return false;
+  }
+
+  #wakeAt(expiresAt: string | undefined): void {
+    if (expiresAt === undefined) return;
+    clearTimeout(this.#expiry);
+    this.#expiry = setTimeout(() => this.wake(), Math.max(0, Date.parse(expiresAt) - Date.now()) + 1);
+    this.#expiry.unref?.();
+  }
+
+  async #ring(): Promise<void> {
+    if (!this.#rung) {
+      await new Promise<void>((resolve) => {
+        this.#bell = resolve;
+      });
+    }
+    this.#bell = undefined;
+    this.#rung = false;
+  }
+
+  /** Nothing that can be done here is left: the end says what is open. */
+  #paused(end: StreamEndEvent, questions: PendingRequest[]): StreamEndEvent {
+    const only = questions.length === 1 ? questions[0] : undefined;
+    const { transfer, ...data } = end.data;
+    // A transfer that a person is asked about is a question like any other.
+    const keep = transfer && only?.requestId === transfer.requestId ? { transfer } : {};
+    return {
+      ...end,
+      reason: 'transfer' in keep ? end.reason : 'input_required',
+      data: { ...data, ...keep, pending: questions },
+    };
+  }
+
+  async #startClock(): Promise<BusyClock | undefined> {
+    const { frame } = this.#session;
+    const excluded = await frame.excluded();
+    if (excluded.length > 0) this.#excluded = excluded;
+    if (this.#limits.usd !== undefined) for await (const event of this.#turnEvents()) this.#budget.see(event);
+    const { minutes } = this.#limits;
+    if (minutes === undefined) return undefined;
+    const error = () =>
+      new CoxswainError(
+        'RESOURCE_EXHAUSTED',
+        'E_MAX_TIME',
+        `the stream has used its ${minutes} minutes; continue to go on`,
+      );
+    return new BusyClock(minutes * 60_000, 0, () => this.abort(error()));
+  }
+
+  /** What the present turn has cost before this stream. */
+  async *#turnEvents(): AsyncIterable<AgentEvent> {
+    let turn: AgentEvent[] = [];
+    for await (const event of this.#session.inner.events()) {
+      if (event.type === 'message' && event.role === 'user') turn = [];
+      if (event.type === 'usage') turn.push(event);
+    }
+    yield* turn;
+  }
+
+  /** The on_user_message hook may replace what a person said. */
+  async #userMessage(inputs: SessionInput[]): Promise<SessionInput[]> {
+    const { hooks } = this.#session.frame.options;
+    if (!supports(hooks, 'on_user_message')) return inputs;
+    return Promise.all(
+      inputs.map(async (input) => {
+        if (input.kind !== 'message') return input;
+        const parts =
+          typeof input.content === 'string' ? [{ type: 'text' as const, text: input.content }] : input.content;
+        const context = { sessionId: this.#session.id, agentPath: [this.#session.descriptor.name] };
+        const answer = await hooks?.fire('on_user_message', { userMessage: { role: 'user', parts }, context });
+        if (answer?.action === 'block') {
+          throw new CoxswainError('PERMISSION_DENIED', 'E_HOOK_BLOCKED', answer.reason ?? 'a hook refused the message');
+        }
+        const replacement = answer?.modifications?.replacement as { parts?: typeof parts } | undefined;
+        return replacement?.parts ? { ...input, content: replacement.parts } : input;
+      }),
+    );
+  }
+}
+
+const closedByOthers = new Set(['E_REQUEST_CLOSED', 'E_UNKNOWN_REQUEST', 'E_SESSION_CLOSED']);
+
+/** The turn has ended, or nothing is open that a host could act upon. */
+function isOver(end: StreamEndEvent): boolean {
+  if (end.reason !== 'input_required' && end.data.transfer === undefined) return true;
+  return (end.data.pending ?? []).length === 0;
+}
+
+function resultInput(
+  request: PendingRequest,
+  result: ToolResult,
+  decision: RunStep['decision']['record'] | undefined,
+  interim = false,
+): SessionInput {
+  return {
+    kind: 'tool_result',
+    requestId: request.callId ?? request.requestId,
+    result,
+    ...(decision ? { decision } : {}),
+    ...(interim ? { interim: true } : {}),
+  };
+}
+
+function asAbort(reason: unknown): CoxswainError {
+  if (isCoxswainError(reason)) return reason;
+  return new CoxswainError('ABORTED', 'E_ABORTED', reason === undefined ? 'aborted' : messageOf(reason));
+}

@@ -1,0 +1,285 @@
+import type {
+  AbortTarget,
+  AgentDescriptor,
+  AgentEvent,
+  AgentSession,
+  AgentStream,
+  ExecutionOptions,
+  PendingRequest,
+  PermissionMode,
+  RequestAnswer,
+  SessionInput,
+  SessionUpdate,
+  Settlement,
+  SteerData,
+  ToolDescriptor,
+} from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
+import { ensureValidator, validateArgs } from '../gate/index.ts';
+import { asAgentStream, normaliseInput, StreamQueue } from '../session/index.ts';
+import { answerOf, fromElicitation, inputOf } from './answer-forms.ts';
+import { assertApprover } from './approver.ts';
+import { HostedRun } from './hosted-run.ts';
+import type { Judge, Step } from './judge.ts';
+import type { ApprovalQuestion, HostOptions } from './options.ts';
+import type { HostTool } from './tool-registry.ts';
+
+/** What a hosted session is given by its host. */
+export interface HostedFrame {
+  readonly options: HostOptions;
+  readonly judge: Judge;
+  readonly tools: ReadonlyMap<string, HostTool>;
+  readonly descriptors: readonly ToolDescriptor[];
+  readonly principal: { id: string; roles?: string[] | undefined };
+  readonly warn: (message: string, error?: unknown) => void;
+  mode: PermissionMode | undefined;
+  excluded(): Promise<readonly string[]>;
+  remember(option: ApprovalQuestion['approval']['remember'][number]): void;
+  /** A question is open. */
+  announce(question: ApprovalQuestion): void;
+  /** Something was answered: all handles of this session look again. */
+  wakeAll(): void;
+  closed(): void;
+}
+
+/**
+ * A session under the host's control: the same interface as the executor's own. Inner streams run one after the
+ * other; each open request of one goes through the gate, and the caller sees one stream.
+ */
+export class HostedSession implements AgentSession {
+  readonly inner: AgentSession;
+  readonly frame: HostedFrame;
+  #run: HostedRun | undefined;
+  #closed = false;
+
+  constructor(inner: AgentSession, frame: HostedFrame) {
+    this.inner = inner;
+    this.frame = frame;
+  }
+
+  get id(): string {
+    return this.inner.id;
+  }
+
+  get descriptor(): AgentDescriptor {
+    return this.inner.descriptor;
+  }
+
+  /** A stream is live on this handle. */
+  get running(): boolean {
+    return this.#run !== undefined;
+  }
+
+  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
+    const streamId = options.streamId ?? crypto.randomUUID();
+    const queue: StreamQueue<AgentEvent> = new StreamQueue(
+      (out) => this.#drive(out, input, { ...options, streamId }),
+      () => this.abort({ reason: 'the consumer left' }),
+    );
+    return asAgentStream(queue, streamId, (reason) => this.abort(reason === undefined ? {} : { reason }));
+  }
+
+  async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+    this.#assertOpen();
+    const open = await this.#find(requestId);
+    const settlement = open?.question
+      ? await this.#decide(open.request, open.question, answer)
+      : await this.inner.respond(requestId, this.#checkDirect(open?.request, answer));
+    this.frame.wakeAll();
+    return settlement;
+  }
+
+  steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
+    return this.inner.steer(data);
+  }
+
+  async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
+    const result = await this.inner.update(config);
+    if (config.permissionMode !== undefined) {
+      this.frame.mode = config.permissionMode ?? this.frame.options.permissionMode;
+    }
+    return result;
+  }
+
+  async abort(target: AbortTarget = {}): Promise<void> {
+    const run = this.#run;
+    if (target.requestId !== undefined && run?.abortCall(target.requestId, target.reason)) return;
+    if (run && target.threadId === undefined && target.requestId === undefined) {
+      run.abort(new CoxswainError('ABORTED', 'E_ABORTED', target.reason ?? 'aborted'));
+      await run.ended;
+      return;
+    }
+    await this.inner.abort(target);
+    this.frame.wakeAll();
+  }
+
+  events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterable<AgentEvent> {
+    return this.inner.events(options);
+  }
+
+  async pending(): Promise<PendingRequest[]> {
+    const open = await this.inner.pending();
+    return Promise.all(open.map(async (request) => (await this.#questionOf(request)) ?? request));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#run?.abort(new CoxswainError('ABORTED', 'E_ABORTED', 'the session was closed'));
+    await this.#run?.ended;
+    this.frame.closed();
+    await this.inner[Symbol.asyncDispose]();
+  }
+
+  /** Something may have been answered elsewhere. */
+  wake(): void {
+    this.#run?.wake();
+  }
+
+  async #drive(
+    out: StreamQueue<AgentEvent>,
+    input: string | SessionInput | readonly SessionInput[],
+    options: ExecutionOptions & { streamId: string },
+  ): Promise<void> {
+    this.#assertOpen();
+    if (this.#run) {
+      const message = `session ${this.id} has a live stream; wait for its end or abort it`;
+      throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });
+    }
+    const run = new HostedRun(this, out, options, (requestId, answer) => this.respond(requestId, answer));
+    this.#run = run;
+    try {
+      await run.drive(await this.#translate(normaliseInput(input)));
+    } finally {
+      this.#run = undefined;
+    }
+  }
+
+  /** A caller's answers to the host's questions pass the same checks as `respond`. */
+  async #translate(inputs: SessionInput[]): Promise<SessionInput[]> {
+    const translated: SessionInput[] = [];
+    for (const input of inputs) {
+      if (input.kind === 'message' || input.kind === 'continue') {
+        translated.push(input);
+        continue;
+      }
+      const open = await this.#find(input.requestId);
+      const answer = answerOf(input);
+      if (!open?.question) {
+        this.#checkDirect(open?.request, answer);
+        translated.push(input);
+        continue;
+      }
+      const checked = await this.#check(open.request, open.question, answer);
+      translated.push(inputOf(open.question.requestId, checked));
+    }
+    return translated;
+  }
+
+  async #find(
+    requestId: string,
+  ): Promise<{ request: PendingRequest; question: ApprovalQuestion | undefined } | undefined> {
+    const callId = requestId.split('#')[0];
+    const request = (await this.inner.pending()).find(
+      (candidate) => candidate.requestId === requestId || (candidate.kind === 'tool' && candidate.callId === callId),
+    );
+    if (!request) return undefined;
+    const question = await this.#questionOf(request);
+    // Of a question that was asked again, only the newest is open.
+    if (question && requestId !== question.requestId && requestId !== request.callId)
+      return { request, question: undefined };
+    return { request, question };
+  }
+
+  async #questionOf(request: PendingRequest): Promise<ApprovalQuestion | undefined> {
+    const tool = request.name === undefined ? undefined : this.frame.tools.get(request.name);
+    if (this.#run?.isBusy(request.callId)) return undefined;
+    const step: Step = await this.frame.judge.step(request, tool, new AbortController().signal, true);
+    return step.kind === 'ask' ? step.question : undefined;
+  }
+
+  async #decide(request: PendingRequest, question: ApprovalQuestion, answer: RequestAnswer): Promise<Settlement> {
+    const checked = await this.#check(request, question, answer);
+    const settlement = await this.inner.respond(question.requestId, checked);
+    if (settlement.status === 'settled') this.#remember(question, answer);
+    return settlement;
+  }
+
+  /** The answer as it is stored: who, to what, and whether it decides. */
+  async #check(request: PendingRequest, question: ApprovalQuestion, answer: RequestAnswer): Promise<RequestAnswer> {
+    const { approvers, requestedBy, previewDigest } = question.approval;
+    const by = answer.by ?? this.frame.principal;
+    assertApprover(question.requestId, approvers, requestedBy, by);
+    const normal: RequestAnswer = answer.kind === 'elicitation' ? fromElicitation(answer) : { ...answer, by };
+    if (normal.kind === 'result') {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_WRONG_ANSWER',
+        `${question.requestId} asks for approve or deny`,
+      );
+    }
+    const stored = { ...normal, by };
+    if (stored.kind !== 'approve') return stored;
+    if (stored.previewDigest !== undefined && stored.previewDigest !== previewDigest) {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_PREVIEW_CHANGED',
+        'what would happen has changed since it was shown; look at the request again',
+      );
+    }
+    await this.#checkEdited(request, stored.args);
+    const needed = approvers?.quorum ?? 1;
+    const people = this.frame.judge.votes(request, question).add(by.id);
+    return {
+      ...stored,
+      previewDigest,
+      ...(people.size < needed ? { quorum: needed } : {}),
+    };
+  }
+
+  async #checkEdited(request: PendingRequest, args: Record<string, unknown> | undefined): Promise<void> {
+    const tool = request.name === undefined ? undefined : this.frame.tools.get(request.name);
+    if (!args || !tool) return;
+    const loading = ensureValidator();
+    if (loading) await loading;
+    const checked = validateArgs({ inputSchema: tool.descriptor.inputSchema, source: tool.tool.inputSchema }, args);
+    if (!checked.ok) {
+      throw new CoxswainError(
+        'INVALID_ARGUMENT',
+        'E_WRONG_ANSWER',
+        `the edited arguments do not fit: ${checked.message}`,
+      );
+    }
+  }
+
+  #remember(question: ApprovalQuestion, answer: RequestAnswer): void {
+    if (answer.kind !== 'approve' || answer.remember === undefined) return;
+    const option = question.approval.remember[answer.remember];
+    if (option) this.frame.remember(option);
+  }
+
+  /** Results for tools that the host runs come from the host alone. */
+  #checkDirect(request: PendingRequest | undefined, answer: RequestAnswer): RequestAnswer {
+    if (request?.kind !== 'tool') return answer;
+    const runsHere =
+      request.handledBy === 'agent' || this.frame.tools.get(request.name ?? '')?.tool.execute !== undefined;
+    if (answer.kind === 'result' && runsHere) {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_WRONG_ANSWER',
+        `${request.name} runs under this host; its result is not taken from outside`,
+      );
+    }
+    return answer;
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_SESSION_CLOSED',
+        `session ${this.id} was closed; open it again`,
+      );
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import type { AgentEvent, AgentSession, ExecutionOptions, SessionInput } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
+import type { StreamQueue } from '../session/index.ts';
+import { isPipeable, pipe } from '../session/index.ts';
+
+/** Runs one inner stream into `out`; everything but its end is shown. */
+export async function runInner(
+  inner: AgentSession,
+  inputs: readonly SessionInput[],
+  options: ExecutionOptions,
+  out: StreamQueue<AgentEvent>,
+  see: (event: AgentEvent) => void,
+): Promise<Extract<AgentEvent, { type: 'stream_end' }>> {
+  if (isPipeable(inner)) return inner[pipe](inputs, options, out);
+  let end: Extract<AgentEvent, { type: 'stream_end' }> | undefined;
+  for await (const event of inner.stream(inputs, options)) {
+    if (event.type === 'stream_end') {
+      end = event;
+      continue;
+    }
+    see(event);
+    out.push(event);
+    const room = out.room(event.type === 'message' && event.partial === true);
+    if (room) await room;
+  }
+  if (!end) {
+    throw new CoxswainError('DATA_LOSS', 'E_INTERNAL', `a stream of session ${inner.id} ended without stream_end`);
+  }
+  return end;
+}

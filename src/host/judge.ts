@@ -1,0 +1,405 @@
+import type {
+  AnyTool,
+  ConfirmationRequest,
+  DecisionRecord,
+  DisplayContent,
+  LifecycleInterceptor,
+  PendingRequest,
+  PolicyEvaluator,
+  Principal,
+  RememberOption,
+  ToolDescriptor,
+  ToolResult,
+} from '../contracts/index.ts';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
+import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
+import {
+  decide,
+  decideApproved,
+  ensureValidator,
+  errorResult,
+  evaluatePolicy,
+  normaliseReturn,
+  policyRequest,
+  validateArgs,
+} from '../gate/index.ts';
+import { votesFor, whyNot } from './approver.ts';
+import { previewDigest } from './digest.ts';
+import type { ApprovalQuestion } from './options.ts';
+import type { PolicyRule } from './policy/index.ts';
+import { isRulePolicy } from './remembered.ts';
+import type { HostTool } from './tool-registry.ts';
+import { supports } from './tool-runner.ts';
+
+/** What a host does about one open request. */
+export type Step =
+  | { kind: 'run'; decision: Decision; rerun: boolean; confirmation?: { confirmed: boolean; payload?: unknown } }
+  | { kind: 'settle'; result: ToolResult; decision?: DecisionRecord }
+  /** The host's own question. */
+  | { kind: 'ask'; question: ApprovalQuestion }
+  /** The agent's own question, which is in the log. */
+  | { kind: 'elicit'; request: PendingRequest }
+  /** For whoever drives the session: a tool that nobody here can run. */
+  | { kind: 'leave' };
+
+export interface JudgeOptions {
+  base: PolicyEvaluator;
+  /** With remembered answers and mode. */
+  policy: () => PolicyEvaluator;
+  policyTimeoutMs: number | undefined;
+  hooks: LifecycleInterceptor | undefined;
+  principal: Principal;
+  permissionMode: () => string | undefined;
+  /** Somebody can be asked. */
+  interactive: () => boolean;
+  deps: () => unknown;
+  warn(message: string, error?: unknown): void;
+}
+
+const PREVIEW_TIMEOUT_MS = 10_000;
+
+/**
+ * Decides on open requests from what the log says of them. Keeps nothing that a restart would miss: verdicts are
+ * remembered only so that hooks fire once for each call in one process.
+ */
+export class Judge {
+  readonly #options: JudgeOptions;
+  readonly #verdicts = new Map<string, Promise<Verdict>>();
+  /** Questions that host tools have asked in mid-run, by call id. */
+  readonly #confirmations = new Map<string, ConfirmationRequest>();
+
+  constructor(options: JudgeOptions) {
+    this.#options = options;
+  }
+
+  /** A handler has ended with a question of its own. */
+  confirmationAsked(callId: string, request: ConfirmationRequest): void {
+    this.#confirmations.set(callId, request);
+  }
+
+  settled(callId: string): void {
+    this.#verdicts.delete(callId);
+    this.#confirmations.delete(callId);
+  }
+
+  /** What to do about a request; `peek`: only to show it, no hook fires. */
+  async step(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    signal: AbortSignal,
+    peek = false,
+  ): Promise<Step> {
+    if (request.kind !== 'tool') return { kind: 'elicit', request };
+    const loading = ensureValidator();
+    if (loading) await loading;
+    const call = gateCall(request, hostTool);
+    const rules = this.#rules(hostTool, signal);
+    const confirmation = this.#confirmations.get(call.callId);
+    if (confirmation) {
+      return this.#asked(
+        request,
+        hostTool,
+        call,
+        rules,
+        { args: request.args ?? {}, ...hintOf(confirmation) },
+        'policy',
+      );
+    }
+    if (request.started) return this.#lost(request, hostTool, call, rules);
+    if (request.decision) return this.#approved(request, hostTool, call, rules, approvalOf(request), false);
+    const verdict = await this.#verdict(request, call, rules, hostTool, peek);
+    switch (verdict.kind) {
+      case 'run':
+        return this.#canRun(request, hostTool)
+          ? { kind: 'run', decision: verdict.decision, rerun: false }
+          : { kind: 'leave' };
+      case 'ask':
+        return this.#asked(request, hostTool, call, rules, verdict.question, 'policy');
+      default:
+        return { kind: 'settle', result: verdict.result, decision: verdict.record };
+    }
+  }
+
+  #canRun(request: PendingRequest, hostTool: HostTool | undefined): boolean {
+    return request.handledBy === 'agent' || hostTool?.tool.execute !== undefined;
+  }
+
+  #verdict(
+    request: PendingRequest,
+    call: GateCall,
+    rules: GateRules,
+    hostTool: HostTool | undefined,
+    peek: boolean,
+  ): Promise<Verdict> {
+    const known = this.#verdicts.get(call.callId);
+    if (known) return known;
+    const { hooks } = this.#options;
+    const floor = request.message === undefined ? hostTool?.tool.needsApproval : true;
+    const full: GateRules = { ...rules, needsApproval: floor };
+    if (!peek && supports(hooks, 'before_tool')) {
+      const context = {
+        sessionId: request.sessionId,
+        turnId: request.turnId,
+        callId: call.callId,
+        agentPath: call.agentPath,
+      };
+      full.beforeTool = async (args) => hooks?.fire('before_tool', { tool: call.tool, args, context });
+    }
+    const verdict = Promise.resolve(decide(call, full));
+    if (!peek) this.#verdicts.set(call.callId, verdict);
+    return verdict;
+  }
+
+  /** Started by a process that is gone. */
+  async #lost(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    call: GateCall,
+    rules: GateRules,
+  ): Promise<Step> {
+    if (!hostTool?.tool.execute) return { kind: 'leave' };
+    const approval = approvalOf(request);
+    const { annotations } = hostTool.descriptor;
+    if (annotations?.readOnly || annotations?.idempotent)
+      return this.#approved(request, hostTool, call, rules, approval, true);
+    const args = approval.args ?? call.args;
+    const verdict = await unknownOutcome(hostTool.tool, call.callId, args, this.#options.warn);
+    if (typeof verdict === 'object') return { kind: 'settle', result: normaliseReturn(verdict.result) };
+    if (verdict === 'retry') return this.#approved(request, hostTool, call, rules, approval, true);
+    const hint = `${call.tool.name} was started and its outcome is unknown. Run it again?`;
+    return this.#asked(request, hostTool, call, rules, { args, hint }, 'rerun');
+  }
+
+  /** A question: answered, still open, or out of time. */
+  async #asked(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    call: GateCall,
+    rules: GateRules,
+    question: Question,
+    kind: 'policy' | 'rerun',
+  ): Promise<Step> {
+    const { interactive, principal } = this.#options;
+    if (!interactive()) return refusal('nobody can be asked here', 'host');
+    const answers = request.answers ?? [];
+    const preview = await this.#preview(hostTool?.tool, question.args, rules.signal);
+    const digest = previewDigest(call.tool.name, question.args, preview);
+    for (let n = 0; ; n++) {
+      const requestId = `${call.callId}#${kind}${n === 0 ? '' : `.${n}`}`;
+      const answer = answers.find((candidate) => candidate.requestId === requestId && !candidate.quorum);
+      if (!answer) {
+        const expiresAt = expiry(request, question);
+        if (expiresAt !== undefined && expiresAt <= Date.now()) return refusal('nobody answered in time', 'expiry');
+        const open = await this.#question(request, call, rules, question, {
+          requestId,
+          kind,
+          preview,
+          digest,
+          expiresAt,
+        });
+        return { kind: 'ask', question: open };
+      }
+      const by = `user:${answer.by?.id ?? 'unknown'}`;
+      if (answer.action === 'decline') return refusal(answer.reason ?? 'denied', by, answer.reason);
+      if (answer.action === 'cancel') {
+        const record: DecisionRecord = { outcome: 'denied', by, reason: 'cancelled' };
+        return { kind: 'settle', result: errorResult('cancelled', 'cancelled: it never ran'), decision: record };
+      }
+      // A yes holds for what was shown, from somebody who may give it; else it is asked again.
+      if (answer.digest !== digest || !this.#mayDecide(question, principal, answer.by)) continue;
+      const changed = answer.args ?? (question.args === call.args ? undefined : question.args);
+      const approval: Approval = { by, args: changed, reason: answer.reason, ruleId: question.ruleId };
+      const payload = question.payload;
+      const confirmation = this.#confirmations.has(call.callId) ? { confirmed: true, payload } : undefined;
+      return this.#approved(
+        request,
+        hostTool,
+        call,
+        rules,
+        approval,
+        kind === 'rerun' || confirmation !== undefined,
+        confirmation,
+      );
+    }
+  }
+
+  #mayDecide(question: Question, requestedBy: Principal, by: Principal | undefined): boolean {
+    return !question.approvers || (by !== undefined && whyNot(question.approvers, requestedBy, by) === undefined);
+  }
+
+  async #approved(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    call: GateCall,
+    rules: GateRules,
+    approval: Approval,
+    rerun: boolean,
+    confirmation?: { confirmed: boolean; payload?: unknown },
+  ): Promise<Step> {
+    const verdict = await decideApproved(call, rules, approval);
+    if (verdict.kind === 'run') {
+      if (!this.#canRun(request, hostTool)) return { kind: 'leave' };
+      return { kind: 'run', decision: verdict.decision, rerun, ...(confirmation ? { confirmation } : {}) };
+    }
+    if (verdict.kind === 'ask')
+      throw new CoxswainError('INTERNAL', 'E_INTERNAL', 'an approved call was asked about again');
+    return { kind: 'settle', result: verdict.result, decision: verdict.record };
+  }
+
+  async #preview(
+    tool: AnyTool | undefined,
+    args: Record<string, unknown>,
+    signal: AbortSignal | undefined,
+  ): Promise<DisplayContent[]> {
+    if (!tool?.preview) return [];
+    const limit = AbortSignal.any([AbortSignal.timeout(PREVIEW_TIMEOUT_MS), ...(signal ? [signal] : [])]);
+    try {
+      return await tool.preview(args, { signal: limit, deps: this.#options.deps() });
+    } catch (error) {
+      return [{ type: 'text', text: `There is no preview: ${messageOf(error)}` }];
+    }
+  }
+
+  async #question(
+    request: PendingRequest,
+    call: GateCall,
+    rules: GateRules,
+    question: Question,
+    facts: {
+      requestId: string;
+      kind: 'policy' | 'rerun';
+      preview: DisplayContent[];
+      digest: string;
+      expiresAt: number | undefined;
+    },
+  ): Promise<ApprovalQuestion> {
+    const { decision: _, expiresAt: __, ...open } = request;
+    const title = `Run ${call.tool.displayName ?? call.tool.name}?`;
+    const message = question.hint ?? (question.reason === undefined ? title : `${title} (${question.reason})`);
+    return {
+      ...open,
+      requestId: facts.requestId,
+      kind: facts.kind === 'rerun' ? 'rerun_unknown' : 'elicitation',
+      elicitation: facts.kind === 'rerun' ? 'rerun_unknown' : 'tool_confirmation',
+      args: question.args,
+      message,
+      ...(question.payload === undefined ? {} : { context: { payload: question.payload } }),
+      ...(facts.expiresAt === undefined ? {} : { expiresAt: new Date(facts.expiresAt).toISOString() }),
+      approval: {
+        title,
+        preview: facts.preview,
+        previewDigest: facts.digest,
+        requestedBy: this.#options.principal,
+        remember: facts.kind === 'rerun' ? [] : await this.#rememberOptions(call, question, rules),
+        ...(question.reason === undefined ? {} : { reason: question.reason }),
+        ...(question.ruleId === undefined ? {} : { ruleId: question.ruleId }),
+        ...(question.approvers ? { approvers: question.approvers } : {}),
+      },
+    };
+  }
+
+  /** "Always" is offered only where such a rule would really let the call run. */
+  async #rememberOptions(call: GateCall, question: Question, rules: GateRules): Promise<RememberOption[]> {
+    const { base } = this.#options;
+    if (question.approvers || !isRulePolicy(base)) return [];
+    const options: RememberOption[] = [];
+    const rule: PolicyRule = { id: `remembered:${call.tool.name}`, tool: call.tool.name, outcome: 'allow' };
+    for (const [scope, label] of [
+      ['session', `Always run ${call.tool.name} in this session`],
+      ['user', `Always run ${call.tool.name}`],
+    ] as const) {
+      const request = policyRequest(call, question.args, rules);
+      const would = await evaluatePolicy(base.with(rule, scope), request);
+      if (would.outcome === 'allow') options.push({ label, scope, rule: { ...rule } });
+    }
+    return options;
+  }
+
+  /** Who decides, and on what grounds, whatever the call. */
+  rulesFor(signal: AbortSignal): Omit<GateRules, 'validate'> {
+    const { policy, policyTimeoutMs, principal, permissionMode, interactive } = this.#options;
+    return {
+      policy: policy(),
+      policyTimeoutMs,
+      principal,
+      permissionMode: permissionMode(),
+      interactive: interactive(),
+      signal,
+    };
+  }
+
+  #rules(hostTool: HostTool | undefined, signal: AbortSignal): GateRules {
+    return {
+      ...this.rulesFor(signal),
+      validate: (args) =>
+        hostTool
+          ? validateArgs(
+              {
+                inputSchema: hostTool.descriptor.inputSchema,
+                source: hostTool.tool.inputSchema ?? hostTool.tool.parametersSchema,
+              },
+              args,
+            )
+          : validateArgs({ inputSchema: { type: 'object' } }, args),
+    };
+  }
+
+  /** Votes so far on a question that needs several. */
+  votes(request: PendingRequest, question: ApprovalQuestion): Set<string> {
+    return votesFor(
+      request.answers ?? [],
+      question.requestId,
+      question.approval.approvers,
+      question.approval.requestedBy,
+    );
+  }
+}
+
+function gateCall(request: PendingRequest, hostTool: HostTool | undefined): GateCall {
+  const name = request.name ?? '';
+  const described = request.context?.tool as Partial<ToolDescriptor> | undefined;
+  const tool: ToolDescriptor = hostTool?.descriptor ?? { name, description: '', inputSchema: {}, ...described };
+  return {
+    callId: request.callId ?? request.requestId,
+    args: request.args ?? {},
+    tool,
+    source: hostTool?.source ?? `agent:${request.agentPath.at(-1) ?? ''}`,
+    agentPath: request.agentPath,
+    sessionId: request.sessionId,
+  };
+}
+
+function approvalOf(request: PendingRequest): Approval {
+  const { decision } = request;
+  return { by: decision?.by ?? 'host', ...(decision?.args ? { args: decision.args } : {}) };
+}
+
+function hintOf(request: ConfirmationRequest): { hint?: string; payload?: unknown } {
+  return {
+    ...(request.hint === undefined ? {} : { hint: request.hint }),
+    ...(request.payload === undefined ? {} : { payload: request.payload }),
+  };
+}
+
+function expiry(request: PendingRequest, question: Question): number | undefined {
+  return question.expiresIn === undefined ? undefined : Date.parse(request.requestedAt) + question.expiresIn * 1000;
+}
+
+function refusal(message: string, by: string, reason: string = message): Step {
+  const text = message === 'denied' ? message : `denied: ${message}`;
+  return { kind: 'settle', result: errorResult('denied', text), decision: { outcome: 'denied', by, reason } };
+}
+
+async function unknownOutcome(
+  tool: AnyTool,
+  callId: string,
+  args: Record<string, unknown>,
+  warn: (message: string, error?: unknown) => void,
+): Promise<'retry' | 'ask' | { result: unknown }> {
+  try {
+    return (await tool.onUnknownOutcome?.({ callId, args })) ?? 'ask';
+  } catch (error) {
+    warn(`${tool.name}.onUnknownOutcome failed; a person is asked`, error);
+    return 'ask';
+  }
+}

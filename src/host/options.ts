@@ -1,0 +1,71 @@
+import type {
+  AgentSource,
+  AnyTool,
+  ApprovalRequest,
+  LifecycleInterceptor,
+  Limits,
+  PendingRequest,
+  PermissionMode,
+  PolicyEvaluator,
+  Principal,
+  RequestAnswer,
+  ToolProvider,
+} from '../contracts/index.ts';
+import type { PriceTable } from './budget.ts';
+
+/** A question to a person about one call: bound to exactly what is shown. */
+export type ApprovalQuestion = PendingRequest & { approval: ApprovalRequest };
+
+/** Undefined: this handler does not answer; the question stays open. */
+export type AnswerFor<Request> = (
+  request: Request,
+  context: { signal: AbortSignal },
+) => RequestAnswer | undefined | Promise<RequestAnswer | undefined>;
+
+export interface HostOptions {
+  /** Name space of sessions and state. One safe segment. */
+  app: string;
+  agents: readonly AgentSource[];
+  /** Tools that the host runs. */
+  tools?: readonly AnyTool[];
+  toolProviders?: readonly ToolProvider[];
+  /** Default: readOnly tools run, the rest asks. `allowAll()` opts out. */
+  policy?: PolicyEvaluator;
+  /** Milliseconds that a policy may think; then it is a deny. Default 10,000. */
+  policyTimeoutMs?: number;
+  hooks?: LifecycleInterceptor;
+  /** Store of the agents' sessions; each source has its own idea of the type. */
+  sessions?: unknown;
+  credentials?: unknown;
+  models?: unknown;
+  /** Of each turn; the stricter of host, agent and call counts. */
+  limits?: Limits;
+  /** USD per million tokens by model name: needed for `limits.usd` where models do not tell their cost. */
+  prices?: PriceTable;
+  /** Handed to tools, never logged. */
+  deps?: unknown;
+  /** Default `local`. */
+  userId?: string;
+  /** On whose behalf sessions are opened, unless they say otherwise. Default: the user. */
+  principal?: Principal;
+  permissionMode?: PermissionMode;
+  /** False: nobody can be asked, every question is a deny. Default true. */
+  interactive?: boolean;
+  /** Answers questions about calls while a stream runs. Absent: the stream ends `input_required`. */
+  onApproval?: AnswerFor<ApprovalQuestion>;
+  /** Answers the agents' own questions. */
+  onElicitation?: AnswerFor<PendingRequest>;
+  /** Milliseconds that a host tool may run, unless it says otherwise. Default 120,000; 0: no limit. */
+  toolTimeoutMs?: number;
+  /** Host tools of one batch that run side by side. Default 64. */
+  toolConcurrency?: number;
+  /** Bytes of JSON that a model is given of one result. Default 1 MiB. */
+  maxResultBytes?: number;
+  /** Keeps what is larger and says under which name. */
+  spill?: (name: string, body: string | Uint8Array) => Promise<string>;
+  /** Told of what went wrong without consequence. Default: stderr. */
+  warn?: (message: string, error?: unknown) => void;
+}
+
+export const DEFAULT_TOOL_TIMEOUT_MS = 120_000;
+export const DEFAULT_TOOL_CONCURRENCY = 64;

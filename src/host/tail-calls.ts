@@ -1,0 +1,71 @@
+import type { ContentPart, ToolResult } from '../contracts/index.ts';
+import { decide, errorResult, validateArgs } from '../gate/index.ts';
+import type { HostedFrame } from './hosted-session.ts';
+import type { HostCall, RunToolOptions } from './tool-runner.ts';
+import { runHostTool } from './tool-runner.ts';
+
+const MAX_TAIL_CALLS = 16;
+
+/**
+ * Runs the calls that a result asks for, through the gate, before it returns; what they come to is added to it. One
+ * that would have to ask a person is denied: it has no place in the log where a question could wait.
+ */
+export async function runTailCalls(
+  result: ToolResult,
+  call: HostCall,
+  frame: HostedFrame,
+  options: RunToolOptions,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const { tailCalls, ...rest } = result;
+  if (!tailCalls || tailCalls.length === 0) return rest;
+  const content: ContentPart[] = [...rest.content];
+  const decisions: Record<string, unknown>[] = [];
+  let isError = rest.isError ?? false;
+  for (const [index, tail] of tailCalls.entries()) {
+    const callId = `${call.callId}!${index}`;
+    const one = index < MAX_TAIL_CALLS ? await runOne(tail.name, tail.args, callId) : tooMany();
+    if (one.isError) isError = true;
+    content.push({ type: 'text', text: `[${tail.name}]` }, ...one.content);
+  }
+  return { ...rest, content, ...(isError ? { isError } : {}), _meta: { ...rest._meta, tailDecisions: decisions } };
+
+  async function runOne(name: string, args: Record<string, unknown>, callId: string): Promise<ToolResult> {
+    const hostTool = frame.tools.get(name);
+    if (!hostTool?.tool.execute) return errorResult('not_found', `Tool not found: ${name}`);
+    const source = hostTool.tool.inputSchema ?? hostTool.tool.parametersSchema;
+    const validate = (value: unknown) => validateArgs({ inputSchema: hostTool.descriptor.inputSchema, source }, value);
+    const checked = validate(args);
+    if (!checked.ok) return errorResult('invalid_args', checked.message);
+    const gateCall = {
+      callId,
+      args: checked.args,
+      tool: hostTool.descriptor,
+      source: hostTool.source,
+      agentPath: call.agentPath,
+      sessionId: call.sessionId,
+    };
+    const verdict = await decide(gateCall, {
+      ...frame.judge.rulesFor(signal),
+      needsApproval: hostTool.tool.needsApproval,
+      validate,
+    });
+    if (verdict.kind === 'ask') {
+      decisions.push({ callId, name, outcome: 'denied', by: 'policy' });
+      return errorResult('denied', `denied: ${name} needs approval, and a tail call cannot wait for one`);
+    }
+    if (verdict.kind !== 'run') {
+      decisions.push({ callId, name, ...verdict.record });
+      return verdict.result;
+    }
+    decisions.push({ callId, name, ...verdict.decision.record });
+    const outcome = await runHostTool({ ...call, callId, hostTool, decision: verdict.decision }, options, signal);
+    if (outcome.kind === 'confirm') return errorResult('denied', `denied: ${name} asks for confirmation`);
+    const { tailCalls: _, ...own } = outcome.result;
+    return own;
+  }
+
+  function tooMany(): ToolResult {
+    return errorResult('too_large', `at most ${MAX_TAIL_CALLS} tail calls run`);
+  }
+}

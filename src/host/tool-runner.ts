@@ -1,0 +1,197 @@
+import type {
+  ArtifactAccess,
+  ConfirmationRequest,
+  HookContext,
+  LifecycleInterceptor,
+  StateAccess,
+  ToolCallContext,
+  ToolResult,
+  ToolUpdate,
+} from '../contracts/index.ts';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
+import type { Decision } from '../gate/index.ts';
+import { capResult, errorResult, normaliseReturn, runHandler } from '../gate/index.ts';
+import type { HostTool } from './tool-registry.ts';
+
+export interface HostCall {
+  callId: string;
+  sessionId: string;
+  agentPath: readonly string[];
+  hostTool: HostTool;
+  decision: Decision;
+  confirmation?: { confirmed: boolean; payload?: unknown };
+}
+
+export interface RunToolOptions {
+  deps: unknown;
+  hooks: LifecycleInterceptor | undefined;
+  timeoutMs: number;
+  maxResultBytes: number | undefined;
+  spill: ((name: string, body: string | Uint8Array) => Promise<string>) | undefined;
+  progress(update: ToolUpdate): void;
+  warn(message: string, error?: unknown): void;
+}
+
+export type ToolOutcome =
+  | { kind: 'result'; result: ToolResult; interim: boolean }
+  /** The handler ended with a question. */
+  | { kind: 'confirm'; request: ConfirmationRequest };
+
+/** Runs one host tool to a result: timeout, abort, errors and odd values become results, never throws. */
+export async function runHostTool(call: HostCall, options: RunToolOptions, signal: AbortSignal): Promise<ToolOutcome> {
+  const { hostTool, decision } = call;
+  const { descriptor, tool } = hostTool;
+  const longRunning = descriptor.annotations?.longRunning === true;
+  const controller = new AbortController();
+  const context = new HostToolContext(call, options, controller.signal);
+  const hook: HookContext = { sessionId: call.sessionId, callId: call.callId, agentPath: call.agentPath, signal };
+  let result: ToolResult;
+  try {
+    const work = runHandler(decision, tool, context, { firstOnly: longRunning });
+    const value = await within(work, controller, signal, tool.timeoutMs ?? options.timeoutMs);
+    if (context.asked) return { kind: 'confirm', request: context.asked };
+    if (longRunning && (value === undefined || value === null)) {
+      return { kind: 'result', result: { content: [] }, interim: true };
+    }
+    result = normaliseReturn(value);
+  } catch (error) {
+    result = await failed(call, options, hook, error);
+  }
+  result = await afterTool(call, options, hook, result);
+  const capped = await capResult(result, {
+    callId: call.callId,
+    ...(options.maxResultBytes === undefined ? {} : { maxBytes: options.maxResultBytes }),
+    ...(options.spill ? { spill: options.spill } : {}),
+  });
+  return { kind: 'result', result: capped, interim: longRunning && !capped.isError };
+}
+
+async function within<T>(
+  work: Promise<T>,
+  controller: AbortController,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stop: (() => void) | undefined;
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      const end = (reason: unknown) => {
+        controller.abort(reason);
+        reject(reason);
+      };
+      stop = () => end(signal.reason);
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop, { once: true });
+      if (timeoutMs > 0) timer = setTimeout(() => end(new TimedOut(timeoutMs)), timeoutMs);
+      work.then(resolve, reject);
+    });
+  } finally {
+    clearTimeout(timer);
+    if (stop) signal.removeEventListener('abort', stop);
+  }
+}
+
+class TimedOut extends CoxswainError {
+  constructor(timeoutMs: number) {
+    super('DEADLINE_EXCEEDED', 'E_TOOL', `no result within ${timeoutMs} ms; its effects are unknown`);
+  }
+}
+
+async function failed(call: HostCall, options: RunToolOptions, hook: HookContext, error: unknown): Promise<ToolResult> {
+  if (error instanceof TimedOut) return errorResult('timeout', error.message);
+  if (hook.signal?.aborted) return errorResult('interrupted', `interrupted: ${messageOf(hook.signal.reason)}`);
+  if (supports(options.hooks, 'on_tool_error')) {
+    try {
+      const payload = { tool: call.hostTool.descriptor, args: call.decision.args, error, context: hook };
+      const answer = await options.hooks?.fire('on_tool_error', payload);
+      const replacement = answer?.modifications?.replacement;
+      if (replacement !== undefined) return normaliseReturn(replacement);
+    } catch (thrown) {
+      options.warn(`an on_tool_error hook failed on ${call.hostTool.descriptor.name}`, thrown);
+    }
+  }
+  return errorResult('failed', messageOf(error));
+}
+
+async function afterTool(
+  call: HostCall,
+  options: RunToolOptions,
+  hook: HookContext,
+  result: ToolResult,
+): Promise<ToolResult> {
+  if (!supports(options.hooks, 'after_tool')) return result;
+  try {
+    const payload = { tool: call.hostTool.descriptor, args: call.decision.args, context: hook, result };
+    const answer = await options.hooks?.fire('after_tool', payload);
+    const replacement = answer?.modifications?.replacement;
+    return replacement === undefined ? result : normaliseReturn(replacement);
+  } catch (error) {
+    options.warn(`an after_tool hook failed on ${call.hostTool.descriptor.name}`, error);
+    return result;
+  }
+}
+
+export function supports(hooks: LifecycleInterceptor | undefined, point: string): boolean {
+  return hooks?.supportedHookPoints().includes(point) ?? false;
+}
+
+/** A host tool lives outside the agent's session: what needs the session is refused with a reason. */
+class HostToolContext implements ToolCallContext<never> {
+  readonly callId: string;
+  readonly sessionId: string;
+  readonly agentPath: readonly string[];
+  readonly signal: AbortSignal;
+  readonly confirmation?: { confirmed: boolean; payload?: unknown };
+  asked: ConfirmationRequest | undefined;
+  readonly #options: RunToolOptions;
+
+  constructor(call: HostCall, options: RunToolOptions, signal: AbortSignal) {
+    this.callId = call.callId;
+    this.sessionId = call.sessionId;
+    this.agentPath = call.agentPath;
+    this.signal = signal;
+    this.#options = options;
+    if (call.confirmation) this.confirmation = call.confirmation;
+  }
+
+  get deps(): never {
+    return this.#options.deps as never;
+  }
+
+  get state(): StateAccess {
+    throw unsupported('state', 'return what the agent should know');
+  }
+
+  get artifacts(): ArtifactAccess {
+    throw unsupported('artifacts', 'return media, or keep the artifact on the host');
+  }
+
+  progress(update: ToolUpdate): void {
+    if (!this.signal.aborted) this.#options.progress(update);
+  }
+
+  requestConfirmation(request: ConfirmationRequest): void {
+    this.asked = request;
+  }
+
+  escalate(): void {
+    throw unsupported('escalate', 'only tools of the agent can end its loop');
+  }
+
+  skipSummarization(): void {
+    throw unsupported('skipSummarization', 'only tools of the agent can');
+  }
+
+  transferTo(): void {
+    throw unsupported('transferTo', 'only tools of the agent can hand over');
+  }
+
+  async searchMemory(): Promise<[]> {
+    return [];
+  }
+}
+
+function unsupported(what: string, instead: string): CoxswainError {
+  return new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', `a host tool has no ${what}: ${instead}`);
+}

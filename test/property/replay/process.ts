@@ -1,0 +1,68 @@
+import type { AppendOptions, Event, SessionKey } from '../../../src/runtime/index.ts';
+import { InMemorySessionService } from '../../../src/runtime/index.ts';
+
+export const key: SessionKey = Object.freeze({ app: 'property', userId: 'u', id: 's' });
+
+/** When a process dies: at its n-th event, which is lost, or stored without anybody hearing of it. */
+export interface Death {
+  at: number;
+  stored: boolean;
+}
+
+export interface ProcessOptions {
+  death?: Death | undefined;
+  /** What becomes of a batch on its way into the store. */
+  writes?: ((events: readonly Event[]) => readonly Event[]) | undefined;
+}
+
+/** A store whose process dies at an append: that append and all later ones never return. */
+export class MortalService extends InMemorySessionService {
+  readonly died: Promise<undefined>;
+  readonly log: Event[] = [];
+  readonly #options: ProcessOptions;
+  #isDead = false;
+  #die: () => void = () => {};
+
+  private constructor(options: ProcessOptions) {
+    super();
+    this.#options = options;
+    this.died = new Promise((resolve) => {
+      this.#die = () => resolve(undefined);
+    });
+  }
+
+  /** A new process over what the last one left behind: stored events and nothing else. */
+  static async over(log: readonly Event[], options: ProcessOptions = {}): Promise<MortalService> {
+    const service = new MortalService(options);
+    await service.create(key);
+    if (log.length > 0) await service.#store(JSON.parse(JSON.stringify(log)) as Event[]);
+    return service;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  override async append(at: SessionKey, events: readonly Event[], options?: AppendOptions): Promise<readonly Event[]> {
+    const { death, writes } = this.#options;
+    if (this.#isDead) return never();
+    const dies = death !== undefined && this.log.length + events.length >= death.at;
+    if (dies) {
+      this.#isDead = true;
+      this.#die();
+      if (!death.stored) return never();
+    }
+    const stored = await this.#store(writes ? writes(events) : events, at, options);
+    return dies ? never() : stored;
+  }
+
+  async #store(events: readonly Event[], at = key, options?: AppendOptions): Promise<readonly Event[]> {
+    const stored = await super.append(at, events, options);
+    this.log.push(...stored);
+    return stored;
+  }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {});
+}

@@ -1,0 +1,178 @@
+import type { AnyTool } from '../../../src/contracts/index.ts';
+import type {
+  Agent,
+  CompositeOptions,
+  CustomContext,
+  LlmAgentOptions,
+  RequestProcessor,
+} from '../../../src/runtime/index.ts';
+import {
+  agentTool,
+  CustomAgent,
+  defaultProcessors,
+  LlmAgent,
+  LoopAgent,
+  ParallelAgent,
+  SequentialAgent,
+} from '../../../src/runtime/index.ts';
+import { modelOf } from './model.ts';
+import type { Random } from './random.ts';
+import { below, hash, randomOf } from './random.ts';
+import { toolsOf } from './tools.ts';
+import type { World } from './world.ts';
+
+/** What trees are made of; a mutant puts a broken part in the place of a good one. */
+export interface Parts {
+  llm(options: LlmAgentOptions): Agent;
+  sequential(options: CompositeOptions): Agent;
+}
+
+export const soundParts: Parts = {
+  llm: (options) => new LlmAgent(options),
+  sequential: (options) => new SequentialAgent(options),
+};
+
+/** Ordinals of a custom agent's children that run side by side; group after group. */
+export const customGroups = new WeakMap<Agent, readonly (readonly number[])[]>();
+
+const DEPTH = 3;
+const callIds = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+
+/** An activation's path with names in the place of call ids: the same in every process. */
+export function placeName(path: string, keyOfCall: (callId: string) => unknown): string {
+  return path.replace(callIds, (id) => `@${hash(String(keyOfCall(id))).toString(36)}`);
+}
+
+/** Tells the model where it is asked: nothing else decides what it says. */
+const position: RequestProcessor = {
+  name: 'Position',
+  process({ context, agent }, draft) {
+    const place = placeName(context.path, (id) => context.invocation.fold.calls.get(id)?.args.k);
+    draft.config.step = context.activation.steps;
+    draft.config.key = `${place}:${agent.name}|${context.activation.steps}`;
+  },
+};
+
+/** The tree of a seed, made anew for each process. */
+export function grow(seed: number, world: World, parts: Parts): Agent {
+  return new Grower(seed, world, parts).node(DEPTH);
+}
+
+class Grower {
+  readonly #seed: number;
+  readonly #random: Random;
+  readonly #world: World;
+  readonly #parts: Parts;
+  readonly #tools: AnyTool[];
+  #made = 0;
+
+  constructor(seed: number, world: World, parts: Parts) {
+    this.#seed = seed;
+    this.#random = randomOf(seed);
+    this.#world = world;
+    this.#parts = parts;
+    this.#tools = toolsOf(world);
+  }
+
+  node(depth: number): Agent {
+    const roll = this.#random();
+    if (depth === 0 || roll < 0.25) return this.#llm(depth);
+    const name = `c${this.#made++}`;
+    const subAgents = Array.from({ length: 1 + below(this.#random, 3) }, () => this.node(depth - 1));
+    const options = { name, subAgents, ...this.#hooks(name) };
+    if (roll < 0.45) return this.#parts.sequential(options);
+    if (roll < 0.65) return new ParallelAgent(options);
+    if (roll < 0.8) return new LoopAgent({ ...options, maxIterations: 1 + below(this.#random, 2) });
+    return this.#custom(options);
+  }
+
+  #llm(depth: number): Agent {
+    const random = this.#random;
+    const name = `a${this.#made++}`;
+    const experts: AnyTool[] = [];
+    if (depth > 0 && random() < 0.45) {
+      const expert = this.node(depth - 1);
+      experts.push(agentTool(expert, { name: `${random() < 0.3 ? 'ask_' : ''}sub${this.#made++}` }));
+      if (random() < 0.2) experts.push(agentTool(expert, { name: `again${this.#made++}` }));
+    }
+    const subAgents = depth > 0 && random() < 0.3 ? [random() < 0.6 ? this.#llm(0) : this.node(depth - 1)] : [];
+    return this.#parts.llm({
+      name,
+      model: modelOf(this.#world, {
+        seed: this.#seed,
+        steps: 1 + below(random, 2),
+        experts: experts.map((tool) => tool.name),
+      }),
+      tools: [...this.#tools, ...experts],
+      subAgents,
+      outputKey: `o_${name}`,
+      processors: [...defaultProcessors, position],
+      ...this.#hooks(name),
+    });
+  }
+
+  #hooks(name: string): Pick<LlmAgentOptions, 'beforeAgent' | 'afterAgent'> {
+    const random = this.#random;
+    const before = random();
+    const after = random();
+    const say = (text: string) => ({ role: 'model' as const, parts: [{ type: 'text' as const, text }] });
+    return {
+      ...(before < 0.1 && {
+        beforeAgent: ({ state }) => {
+          state.set(`b_${name}`, 1);
+          return before < 0.03 ? say(`instead of ${name}`) : undefined;
+        },
+      }),
+      ...(after < 0.1 && {
+        afterAgent: ({ state }) => {
+          state.set(`f_${name}`, 1);
+          return after < 0.05 ? say(`after ${name}`) : undefined;
+        },
+      }),
+    };
+  }
+
+  #custom(options: CompositeOptions): Agent {
+    const random = this.#random;
+    const world = this.#world;
+    const actions: ((context: CustomContext) => Promise<void>)[] = [];
+    const groups: number[][] = [];
+    let ordinal = 0;
+    const rest = [...options.subAgents];
+    while (rest.length > 0) {
+      const group = rest.splice(0, random() < 0.3 ? 2 : 1);
+      groups.push(group.map(() => ordinal++));
+      const catches = random() < 0.2;
+      actions.push(async (context) => {
+        const runs = Promise.all(group.map((child) => context.run(child)));
+        // A sentinel that is caught does not carry on.
+        await (catches ? runs.catch(() => {}) : runs);
+      });
+      if (random() < 0.5) actions.push(stepAction(`${options.name}.${actions.length}`, world));
+      if (random() < 0.5) actions.push((context) => context.emit(`${options.name} goes on`));
+      if (random() < 0.5) actions.push(async ({ state }) => state.set(`c_${options.name}`, rest.length));
+    }
+    const escalates = random() < 0.1;
+    const agent = new CustomAgent({
+      ...options,
+      async run(context) {
+        for (const action of actions) await action(context);
+        if (escalates) context.escalate();
+      },
+    });
+    customGroups.set(agent, groups);
+    return agent;
+  }
+}
+
+/** A step whose value is another at each run: what is emitted of it must be what was stored. */
+function stepAction(name: string, world: World): (context: CustomContext) => Promise<void> {
+  return async (context) => {
+    const value = await context.step(name, () => {
+      world.steps.push(name);
+      return `v${world.steps.length}`;
+    });
+    await context.emit(`step ${name} gave ${value}`);
+  };
+}
+
