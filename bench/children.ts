@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
@@ -11,6 +11,11 @@ export function inChild<T>(script: string, args: readonly string[]): Promise<T> 
 
 /** The JSON that a script prints. */
 export async function printed<T>(file: string, args: readonly string[]): Promise<T> {
-  const { stdout } = await execute(process.execPath, [file, ...args], { maxBuffer: 16 * 1024 * 1024 });
-  return JSON.parse(stdout) as T;
+  try {
+    const { stdout } = await execute(process.execPath, [file, ...args]);
+    return JSON.parse(stdout) as T;
+  } catch (error) {
+    const { stderr } = error as { stderr?: string };
+    throw new Error(`${basename(file)} ${args.join(' ')} failed:\n${stderr || String(error)}`);
+  }
 }

@@ -1,6 +1,6 @@
 // Many sessions at once in a process of its own: `node bench/crowd.ts session|hosted|floor`.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Model, ModelResponse } from '../src/runtime/index.ts';
+import type { Model, ModelResponse } from '../src/index.ts';
 import type { Subject } from './result.ts';
 
 const SESSIONS = 2000;
@@ -31,10 +31,9 @@ console.log(JSON.stringify({ ms, mb: process.resourceUsage().maxRSS / 1024 }));
 // Imported on demand, so that the floor's process is as small as it can be.
 
 async function full(subject: Subject): Promise<() => Promise<void>> {
-  const { LlmAgent } = await import('../src/runtime/index.ts');
-  const { playTo, sessionsOf } = await import('./subjects.ts');
-  const sessions = sessionsOf(subject, { agent: new LlmAgent({ name: 'talker', model }) });
-  return async () => playTo('completed', await sessions.open(), 'go');
+  const { play, sessionsOf } = await import('./subjects.ts');
+  const sessions = sessionsOf(subject, { model });
+  return async () => play(await sessions.open(), 'go');
 }
 
 async function bare(): Promise<() => Promise<void>> {

@@ -1,4 +1,4 @@
-import type { Model, ModelRequest, ModelResponse } from '../src/runtime/index.ts';
+import type { Model, ModelRequest, ModelResponse } from '../src/index.ts';
 
 const request: ModelRequest = {
   model: '',

@@ -1,5 +1,4 @@
-import type { FunctionCallPart } from '../src/contracts/index.ts';
-import type { Model, ModelResponse } from '../src/runtime/index.ts';
+import type { FunctionCallPart, Model, ModelResponse } from '../src/index.ts';
 
 /** Says `count` words, one after the other, each in a frame of its own as a decoder would make them. */
 export function talker(count: number): Model {

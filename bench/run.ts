@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { printed } from './children.ts';
 import { compile } from './compile.ts';
-import { hasHost } from './hosted.ts';
 import type { Row, Subject } from './result.ts';
 import { table } from './table.ts';
 import { workloads } from './workloads/index.ts';
@@ -18,7 +17,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
-    subject: { type: 'string', multiple: true, default: hasHost ? ['session', 'hosted'] : ['session'] },
+    subject: { type: 'string', multiple: true, default: ['session', 'hosted'] },
     iterations: { type: 'string' },
   },
 });

@@ -1,52 +1,90 @@
-import { fromAgent } from '../src/adapters/adk/index.ts';
-import type { AgentSession, PolicyEvaluator, SessionInput, StreamEndEvent } from '../src/contracts/index.ts';
-import type { Agent, TurnLimits } from '../src/runtime/index.ts';
-import { InMemorySessionService } from '../src/runtime/index.ts';
-import { hosted } from './hosted.ts';
+import type {
+  AgentSession,
+  AnyTool,
+  Model,
+  PolicyEvaluator,
+  SessionInput,
+  SessionService,
+  StreamEndEvent,
+} from '../src/index.ts';
+import { createHost, fromAgent, InMemorySessionService, LlmAgent } from '../src/index.ts';
 import type { Subject } from './result.ts';
 
 export interface Setup {
-  agent: Agent;
+  model: Model;
+  /** The agent's own for `session`; the host's for `hosted`. */
+  tools?: readonly AnyTool[];
   policy?: PolicyEvaluator;
-  limits?: TurnLimits;
+  /** Model calls of one turn. */
+  maxIterations?: number;
 }
 
 /** Opens sessions of one agent in one store. */
 export interface Sessions {
-  /** A new session, or one of the store. */
-  open(sessionId?: string): Promise<AgentSession>;
+  open(): Promise<AgentSession>;
+  /** Opens a stored session as another process would: from the store alone. */
+  reopen(sessionId: string): Promise<AgentSession>;
   /** Forgets a session, so that the store does not grow with the number of iterations. */
   discard(session: AgentSession): Promise<void>;
 }
 
-export const APP = 'bench';
+const APP = 'bench';
+const NAME = 'agent';
 
-/** Sessions of a subject; undefined where there is no such subject yet. */
 export function sessionsOf(subject: Subject, setup: Setup): Sessions {
-  return subject === 'session' ? direct(setup) : hosted(setup);
-}
-
-function direct({ agent, policy, limits }: Setup): Sessions {
   const store = new InMemorySessionService();
-  const source = fromAgent(agent, { sessions: store, ...(limits ? { limits } : {}) });
-  const context = { app: APP, ...(policy ? { policy } : {}) };
+  const opener = subject === 'session' ? direct(setup) : hosted(setup);
+  const open = opener(store);
   return {
-    open: (sessionId) => source.open(sessionId === undefined ? {} : { sessionId }, context),
-    discard: (session) => store.delete({ app: APP, userId: 'local', id: session.id }),
+    open: () => open(undefined),
+    reopen: (sessionId) => opener(elsewhere(store))(sessionId),
+    async discard(session) {
+      await session[Symbol.asyncDispose]();
+      await store.delete({ app: APP, userId: 'local', id: session.id });
+    },
   };
 }
 
-/** Reads one stream to its end as a user interface would: event by event. */
-export async function play(session: AgentSession, input: string | SessionInput): Promise<StreamEndEvent> {
-  let end: StreamEndEvent | undefined;
-  for await (const event of session.stream(input)) if (event.type === 'stream_end') end = event;
-  if (!end) throw new Error('the stream had no end');
-  return end;
+type Open = (sessionId: string | undefined) => Promise<AgentSession>;
+
+function direct({ policy, ...options }: Setup): (store: SessionService) => Open {
+  const agent = new LlmAgent({ name: NAME, ...options });
+  return (sessions) => {
+    const source = fromAgent(agent, { sessions });
+    const context = { app: APP, ...(policy ? { policy } : {}) };
+    return (sessionId) => source.open(sessionId === undefined ? {} : { sessionId }, context);
+  };
 }
 
-/** As {@link play}; a turn that does not end as it should makes its figures worthless. */
-export async function playTo(reason: string, session: AgentSession, input: string | SessionInput): Promise<void> {
-  const end = await play(session, input);
-  if (end.reason !== reason)
-    throw new Error(`the stream ended in ${end.reason}, not in ${reason}: ${JSON.stringify(end.data)}`);
+function hosted({ tools = [], policy, ...options }: Setup): (store: SessionService) => Open {
+  const agent = new LlmAgent({ name: NAME, ...options });
+  return (sessions) => {
+    const host = createHost({ app: APP, agents: [agent], sessions, tools, ...(policy ? { policy } : {}) });
+    return (sessionId) => host.open(NAME, sessionId === undefined ? {} : { sessionId });
+  };
+}
+
+/** The store as another process has it: an object of which this process knows no open session. */
+function elsewhere(store: SessionService): SessionService {
+  return {
+    create: (...args) => store.create(...args),
+    get: (...args) => store.get(...args),
+    list: (...args) => store.list(...args),
+    delete: (...args) => store.delete(...args),
+    append: (...args) => store.append(...args),
+    acquire: (...args) => store.acquire(...args),
+    fork: (...args) => store.fork(...args),
+    openCalls: (...args) => store.openCalls(...args),
+    close: () => store.close(),
+  };
+}
+
+/**
+ * Reads one stream to its end as a user interface would: event by event. A turn that does not end as it should makes
+ * its figures worthless.
+ */
+export async function play(session: AgentSession, input: string | SessionInput, reason = 'completed'): Promise<void> {
+  let end: StreamEndEvent | undefined;
+  for await (const event of session.stream(input)) if (event.type === 'stream_end') end = event;
+  if (end?.reason !== reason) throw new Error(`the stream ended in ${end?.reason}, not in ${reason}`);
 }

@@ -1,4 +1,4 @@
-import type { AnyTool } from '../src/contracts/index.ts';
+import type { AnyTool, PolicyEvaluator } from '../src/index.ts';
 
 export const inputSchema = {
   type: 'object',
@@ -10,3 +10,7 @@ export const inputSchema = {
 export function adder(execute: (args: { a: number; b: number }) => unknown): AnyTool {
   return { name: 'add', description: 'Adds two numbers.', inputSchema, execute };
 }
+
+// Policies of the least cost: what is measured is the way to them and back.
+export const allow: PolicyEvaluator = { evaluate: () => ({ outcome: 'allow' }) };
+export const ask: PolicyEvaluator = { evaluate: () => ({ outcome: 'ask_user' }) };

@@ -1,9 +1,8 @@
-import { LlmAgent } from '../../src/runtime/index.ts';
 import { bareTurn } from '../floor.ts';
 import { cpuLoop, inTurn, timed } from '../measure.ts';
 import { talker } from '../models.ts';
 import { row } from '../result.ts';
-import { playTo, sessionsOf } from '../subjects.ts';
+import { play, sessionsOf } from '../subjects.ts';
 import type { Workload } from '../workload.ts';
 
 export const deltas: Workload = {
@@ -11,14 +10,14 @@ export const deltas: Workload = {
   plan: { warmUp: 1000, iterations: 3000 },
   async measure(subject, plan) {
     const model = talker(200);
-    const sessions = sessionsOf(subject, { agent: new LlmAgent({ name: 'talker', model }) });
+    const sessions = sessionsOf(subject, { model });
     const medians = await inTurn(plan, {
       loop: cpuLoop,
       floor: () => timed(() => bareTurn(model, [])),
       async subject() {
         const start = performance.now();
         const session = await sessions.open();
-        await playTo('completed', session, 'go');
+        await play(session, 'go');
         const time = performance.now() - start;
         await sessions.discard(session);
         return time;

@@ -1,9 +1,8 @@
-import { LlmAgent } from '../../src/runtime/index.ts';
 import { bareTurn } from '../floor.ts';
 import { cpuLoop, median, timed } from '../measure.ts';
 import { talker } from '../models.ts';
 import { row } from '../result.ts';
-import { playTo, sessionsOf } from '../subjects.ts';
+import { play, sessionsOf } from '../subjects.ts';
 import type { Workload } from '../workload.ts';
 
 const TURNS = 500;
@@ -16,7 +15,7 @@ export const longSession: Workload = {
   plan: { warmUp: 2, iterations: 15 },
   async measure(subject, plan) {
     const model = talker(20);
-    const sessions = sessionsOf(subject, { agent: new LlmAgent({ name: 'talker', model }) });
+    const sessions = sessionsOf(subject, { model });
     const early: number[] = [];
     const late: number[] = [];
     const floors: number[] = [];
@@ -28,7 +27,7 @@ export const longSession: Workload = {
       const bare: number[] = [];
       for (let turn = 0; turn < TURNS; turn++) {
         bare.push(await timed(() => bareTurn(model, log)));
-        turns.push(await timed(() => playTo('completed', session, 'go')));
+        turns.push(await timed(() => play(session, 'go')));
         if (n >= 0 && turn % 50 === 0) loops.push(cpuLoop());
       }
       await sessions.discard(session);

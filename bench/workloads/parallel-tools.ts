@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LlmAgent } from '../../src/runtime/index.ts';
 import { bareTurn } from '../floor.ts';
 import { cpuLoop, inTurn, timed } from '../measure.ts';
 import { caller } from '../models.ts';
 import { row } from '../result.ts';
-import { playTo, sessionsOf } from '../subjects.ts';
-import { adder } from '../tools.ts';
+import { play, sessionsOf } from '../subjects.ts';
+import { adder, allow } from '../tools.ts';
 import type { Workload } from '../workload.ts';
 
 export const parallelTools: Workload = {
@@ -17,14 +16,13 @@ export const parallelTools: Workload = {
       return a + b;
     };
     const model = caller({ steps: 1, width: 50 });
-    const agent = new LlmAgent({ name: 'caller', model, tools: [adder(slowAdd)] });
-    const sessions = sessionsOf(subject, { agent, policy: { evaluate: () => ({ outcome: 'allow' }) } });
+    const sessions = sessionsOf(subject, { model, tools: [adder(slowAdd)], policy: allow });
     const medians = await inTurn(plan, {
       loop: cpuLoop,
       floor: () => timed(() => bareTurn(model, [], slowAdd)),
       async subject() {
         const session = await sessions.open();
-        const time = await timed(() => playTo('completed', session, 'go'));
+        const time = await timed(() => play(session, 'go'));
         await sessions.discard(session);
         return time;
       },

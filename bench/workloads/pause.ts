@@ -1,11 +1,10 @@
-import type { AgentSession, PendingRequest } from '../../src/contracts/index.ts';
-import { LlmAgent } from '../../src/runtime/index.ts';
+import type { AgentSession, PendingRequest } from '../../src/index.ts';
 import { barePause } from '../floor.ts';
 import { cpuLoop, inTurn, timed } from '../measure.ts';
 import { caller } from '../models.ts';
 import { row } from '../result.ts';
-import { playTo, sessionsOf } from '../subjects.ts';
-import { adder } from '../tools.ts';
+import { play, sessionsOf } from '../subjects.ts';
+import { adder, ask } from '../tools.ts';
 import type { Workload } from '../workload.ts';
 
 const add = ({ a, b }: { a: number; b: number }) => a + b;
@@ -15,8 +14,7 @@ export const pause: Workload = {
   plan: { warmUp: 500, iterations: 1500 },
   async measure(subject, plan) {
     const model = caller({ steps: 1 });
-    const agent = new LlmAgent({ name: 'caller', model, tools: [adder(add)] });
-    const sessions = sessionsOf(subject, { agent, policy: { evaluate: () => ({ outcome: 'ask_user' }) } });
+    const sessions = sessionsOf(subject, { model, tools: [adder(add)], policy: ask });
     const stored = new Map<string, string>();
     const medians = await inTurn(plan, {
       loop: cpuLoop,
@@ -24,11 +22,11 @@ export const pause: Workload = {
       async subject() {
         const start = performance.now();
         const session = await sessions.open();
-        await playTo('input_required', session, 'go');
+        await play(session, 'go', 'input_required');
         await session[Symbol.asyncDispose]();
-        const again = await sessions.open(session.id);
+        const again = await sessions.reopen(session.id);
         await approve(again);
-        await playTo('completed', again, { kind: 'continue' });
+        await play(again, { kind: 'continue' });
         const time = performance.now() - start;
         await sessions.discard(again);
         return time;

@@ -1,12 +1,11 @@
-import { LlmAgent } from '../../src/runtime/index.ts';
 import { bareTurn } from '../floor.ts';
 import type { Plan } from '../measure.ts';
 import { cpuLoop, inTurn, median, timed } from '../measure.ts';
 import { caller } from '../models.ts';
 import type { Row, Subject } from '../result.ts';
 import { row } from '../result.ts';
-import { playTo, sessionsOf } from '../subjects.ts';
-import { adder } from '../tools.ts';
+import { play, sessionsOf } from '../subjects.ts';
+import { adder, allow } from '../tools.ts';
 import type { Workload } from '../workload.ts';
 
 const STEPS = 20;
@@ -23,15 +22,14 @@ export const toolSteps: Workload = {
 
 async function costOfStep(subject: Subject, plan: Plan): Promise<Row> {
   const model = caller({ steps: STEPS });
-  const agent = new LlmAgent({ name: 'caller', model, tools: [adder(add)] });
-  const sessions = sessionsOf(subject, { agent, policy: { evaluate: () => ({ outcome: 'allow' }) } });
+  const sessions = sessionsOf(subject, { model, tools: [adder(add)], policy: allow });
   const medians = await inTurn(plan, {
     loop: cpuLoop,
     floor: () => timed(() => bareTurn(model, [], add)),
     async subject() {
       const start = performance.now();
       const session = await sessions.open();
-      await playTo('completed', session, 'go');
+      await play(session, 'go');
       const time = performance.now() - start;
       await sessions.discard(session);
       return time;
@@ -55,15 +53,14 @@ async function costOfStep(subject: Subject, plan: Plan): Promise<Row> {
 async function growth(subject: Subject, plan: Plan): Promise<Row> {
   let marks: number[] = [];
   const model = caller({ steps: MANY, onStep: () => marks.push(performance.now()) });
-  const agent = new LlmAgent({ name: 'caller', model, tools: [adder(add)], maxIterations: MANY + 1 });
-  const sessions = sessionsOf(subject, { agent, policy: { evaluate: () => ({ outcome: 'allow' }) } });
+  const sessions = sessionsOf(subject, { model, tools: [adder(add)], policy: allow, maxIterations: MANY + 1 });
   const first: number[] = [];
   const last: number[] = [];
   const turns = Math.ceil(plan.iterations / 10);
   for (let n = -Math.ceil(plan.warmUp / 10); n < turns; n++) {
     marks = [];
     const session = await sessions.open();
-    await playTo('completed', session, 'go');
+    await play(session, 'go');
     await sessions.discard(session);
     if (n < 0) continue;
     const steps = marks.slice(1).map((mark, index) => mark - marks[index]!);

@@ -25,7 +25,6 @@ export type Usage = Closed<z.infer<typeof schema.usage>>;
 
 export interface PolicyDecisionRecord {
   callId: string;
-  name: string;
   outcome: 'approved' | 'denied';
   /** `policy`, `author`, or `user:<id>`. */
   by: string;

@@ -17,6 +17,8 @@ export interface SessionSnapshot {
   lastUpdateTime: number;
   /** The stored records, opaque; present where the executor keeps a log. */
   log?: readonly unknown[];
+  /** State that the log starts from. */
+  initialState?: Record<string, unknown>;
 }
 
 /** A loaded session, read only. */
@@ -39,6 +41,8 @@ export interface SessionRef {
   fork?: boolean | { after?: string };
   /** State that a new session starts with. */
   state?: Record<string, unknown>;
+  /** Keep the log in memory only: the session is gone with its handle and cannot be resumed. */
+  ephemeral?: boolean;
 }
 
 /** What a session is opened within. */

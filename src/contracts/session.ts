@@ -24,6 +24,8 @@ export type SessionSummary = Closed<z.infer<typeof schema.sessionSummary>>;
 export interface ExecutionOptions {
   /** Tools of the host for this stream, by description; the host runs them. */
   tools?: readonly ToolDescriptor[];
+  /** Names of tools, of whoever, that are not offered in this stream. */
+  excludeTools?: readonly string[];
   /** Model for the root agent and every agent without one of its own. */
   model?: string;
   /** Every tool call is announced and waits for the host. Default false; an AgentHost sets true. */

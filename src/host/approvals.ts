@@ -22,7 +22,8 @@ export interface ApprovalFilter {
 export interface ApprovalHost {
   /** Sessions with open calls, over all users and processes. */
   openSessions(): Promise<{ agent: string; userId: string; sessionId: string }[]>;
-  session(agent: string, userId: string, sessionId: string): Promise<HostedSession>;
+  /** An open handle, or a temporary one. */
+  session(agent: string, userId: string, sessionId: string): Promise<{ session: HostedSession; temporary: boolean }>;
   warn(message: string, error?: unknown): void;
 }
 
@@ -40,12 +41,13 @@ export class Approvals {
     const found: OpenApproval[] = [];
     for (const { agent, userId, sessionId } of await this.#host.openSessions()) {
       if (filter.sessionId !== undefined && filter.sessionId !== sessionId) continue;
-      const session = await this.#host.session(agent, userId, sessionId);
+      const { session, temporary } = await this.#host.session(agent, userId, sessionId);
       for (const request of await session.pending()) {
         const open = { agent, userId, request };
         // A session of another agent of this app has another root.
         if (request.kind !== 'tool' && request.agentPath[0] === agent && matches(open, filter)) found.push(open);
       }
+      if (temporary) await session[Symbol.asyncDispose]();
     }
     return found.sort((a, b) => a.request.requestedAt.localeCompare(b.request.requestedAt));
   }
@@ -80,15 +82,25 @@ export class Approvals {
    */
   async decide(requestId: string, answer: RequestAnswer, options: { by: Principal }): Promise<Settlement> {
     for (const { agent, userId, sessionId } of await this.#host.openSessions()) {
-      const session = await this.#host.session(agent, userId, sessionId);
+      const { session, temporary } = await this.#host.session(agent, userId, sessionId);
+      const close = async () => {
+        if (temporary) await session[Symbol.asyncDispose]();
+      };
       const callId = requestId.split('#')[0];
-      const mine = (await session.inner.pending()).some(
-        (request) => request.callId === callId && request.agentPath[0] === agent,
-      );
-      if (!mine) continue;
-      const settlement = await session.respond(requestId, { ...answer, by: options.by });
-      if (settlement.status === 'settled') void this.#resume(session);
-      return settlement;
+      const open = await session.inner.pending();
+      if (!open.some((request) => request.callId === callId && request.agentPath[0] === agent)) {
+        await close();
+        continue;
+      }
+      let settled = false;
+      try {
+        const settlement = await session.respond(requestId, { ...answer, by: options.by });
+        settled = settlement.status === 'settled';
+        return settlement;
+      } finally {
+        if (settled) void this.#resume(session).then(close);
+        else await close();
+      }
     }
     throw new CoxswainError(
       'FAILED_PRECONDITION',

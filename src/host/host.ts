@@ -187,12 +187,18 @@ class Host implements AgentHost {
     return found;
   }
 
-  /** An open handle of the session, the running one first; else a new one. */
-  async #handle(agent: string, userId: string, sessionId: string): Promise<HostedSession> {
+  /** An open handle of the session, the running one first; else a temporary one. */
+  async #handle(
+    agent: string,
+    userId: string,
+    sessionId: string,
+  ): Promise<{ session: HostedSession; temporary: boolean }> {
     const handles = [...(this.#open.get(`${userId}/${sessionId}`) ?? [])].filter(
       (handle) => handle.descriptor.name === agent,
     );
-    return handles.find((handle) => handle.running) ?? handles[0] ?? this.open(agent, { userId, sessionId });
+    const known = handles.find((handle) => handle.running) ?? handles[0];
+    if (known) return { session: known, temporary: false };
+    return { session: await this.open(agent, { userId, sessionId }), temporary: true };
   }
 }
 

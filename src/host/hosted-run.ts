@@ -71,6 +71,10 @@ export class HostedRun {
     this.#queue = new RunQueue(frame.options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY);
   }
 
+  #isReady(callId: string | undefined): boolean {
+    return this.#ready.some((input) => 'requestId' in input && input.requestId === callId);
+  }
+
   isBusy(callId: string | undefined): boolean {
     return callId !== undefined && this.#running.has(callId);
   }
@@ -101,7 +105,7 @@ export class HostedRun {
     const clock = await this.#startClock();
     try {
       if (outer?.aborted) follow();
-      this.#out.push(await this.#loop(await this.#userMessage(inputs), clock));
+      this.#out.push(await this.#shown(await this.#loop(await this.#userMessage(inputs), clock)));
     } finally {
       clock?.pause();
       clearTimeout(this.#expiry);
@@ -169,18 +173,17 @@ export class HostedRun {
     questions: PendingRequest[],
   ): Promise<void> {
     const { frame } = this.#session;
-    for (const request of open) {
-      if (
-        this.isBusy(request.callId) ||
-        this.#ready.some((input) => 'requestId' in input && input.requestId === request.callId)
-      ) {
-        continue;
-      }
-      const tool = request.name === undefined ? undefined : frame.tools.get(request.name);
-      const step = await frame.judge.step(request, tool, this.#controller.signal);
+    const mine = open.filter((request) => !this.isBusy(request.callId) && !this.#isReady(request.callId));
+    const toolOf = (request: PendingRequest) =>
+      request.name === undefined ? undefined : frame.tools.get(request.name);
+    const steps = await Promise.all(
+      mine.map((request) => frame.judge.step(request, toolOf(request), this.#controller.signal)),
+    );
+    for (const [index, step] of steps.entries()) {
+      const request = mine[index] as PendingRequest;
       switch (step.kind) {
         case 'run':
-          this.#approve(request, step, tool, batch, starts);
+          this.#approve(request, step, toolOf(request), batch, starts);
           break;
         case 'settle':
           frame.judge.settled(request.callId ?? '');
@@ -371,6 +374,13 @@ export class HostedRun {
     }
     this.#bell = undefined;
     this.#rung = false;
+  }
+
+  /** Requests that are open after the turn's end, as the questions that they are. */
+  async #shown(end: StreamEndEvent): Promise<StreamEndEvent> {
+    const open = end.data.pending ?? [];
+    if (end.reason === 'input_required' || open.length === 0 || end.data.transfer) return end;
+    return { ...end, data: { ...end.data, pending: await this.#session.pending() } };
   }
 
   /** Nothing that can be done here is left: the end says what is open. */

@@ -270,7 +270,8 @@ export class Invocation implements InvocationInfo {
     const first = events[0];
     if (!first) return;
     if (this.#completed.length > 0) first.actions.completed = this.#completed.splice(0);
-    if (this.#entered.length > 0) first.actions.entered = [...(first.actions.entered ?? []), ...this.#entered.splice(0)];
+    if (this.#entered.length > 0)
+      first.actions.entered = [...(first.actions.entered ?? []), ...this.#entered.splice(0)];
     if (this.#exited.length > 0) first.actions.exited = [...(first.actions.exited ?? []), ...this.#exited.splice(0)];
     await this.session.commit(events, this.#lease?.epoch ?? 0);
   }

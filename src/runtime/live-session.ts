@@ -24,6 +24,7 @@ export class LiveSession {
   readonly key: SessionKey;
   readonly service: SessionService;
   readonly createdAt: number;
+  readonly initialState: Readonly<Record<string, unknown>>;
   readonly fold: Fold;
   readonly log: Event[] = [];
   /** Promises of executors that wait in memory, by path. */
@@ -38,6 +39,7 @@ export class LiveSession {
   private constructor(service: SessionService, record: SessionRecord) {
     this.service = service;
     this.createdAt = record.createdAt;
+    this.initialState = record.initialState;
     this.key = record.key;
     this.fold = new Fold(record.initialState, sharedPart(record.state));
     for (const event of record.events) this.#apply(event);

@@ -8,7 +8,6 @@ import type {
   SessionInput,
   ToolContract,
 } from '../../src/contracts/index.ts';
-import { defineTool } from '../../src/contracts/index.ts';
 import type {
   Agent,
   Event,
@@ -70,13 +69,8 @@ export function tool(
   execute: ToolContract['execute'],
   extra: Partial<Omit<ToolContract, 'name' | 'execute'>> = {},
 ): AnyTool {
-  return defineTool({
-    description: `does ${name}`,
-    inputSchema: { type: 'object' },
-    ...extra,
-    name,
-    ...(execute ? { execute } : {}),
-  });
+  const shape = { description: `does ${name}`, inputSchema: { type: 'object' }, ...extra, name };
+  return execute ? { ...shape, execute } : shape;
 }
 
 /** Contents, one line each. */

@@ -107,15 +107,12 @@ describe('order of one run', () => {
   test('S0-05 before_run content ends the run: one event, no agent, no model; after_run still fires', async () => {
     const trace: string[] = [];
     const model = new ScriptedModel(['never']);
-    const { say } = bench(
-      llm('bot', model, { beforeAgent: () => void trace.push('agent') }),
-      {
-        plugins: [
-          { name: 'closed', beforeRun: () => ({ role: 'user', parts: [{ type: 'text', text: 'closed today' }] }) },
-          { name: 'log', beforeRun: () => void trace.push('not asked'), afterRun: () => void trace.push('after_run') },
-        ],
-      },
-    );
+    const { say } = bench(llm('bot', model, { beforeAgent: () => void trace.push('agent') }), {
+      plugins: [
+        { name: 'closed', beforeRun: () => ({ role: 'user', parts: [{ type: 'text', text: 'closed today' }] }) },
+        { name: 'log', beforeRun: () => void trace.push('not asked'), afterRun: () => void trace.push('after_run') },
+      ],
+    });
     const events = await say('hi');
     expect(said(events)).toEqual(['user: hi', 'bot: closed today']);
     expect(events[1]?.content?.role).toBe('model');

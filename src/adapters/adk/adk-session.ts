@@ -15,7 +15,7 @@ import type {
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
-import type { CallState, Engine, InvocationResult, LiveSession, TurnLimits } from '../../runtime/index.ts';
+import type { CallState, CurrentRun, Engine, InvocationResult, LiveSession, TurnLimits } from '../../runtime/index.ts';
 import {
   abandoned,
   answerEvent,
@@ -50,6 +50,8 @@ export class AdkSession implements AgentSession {
   readonly live: LiveSession;
   readonly #engine: Engine;
   readonly #validateArgs: AdkSessionOptions['validateArgs'];
+  /** The run that this handle started. */
+  #own: CurrentRun | undefined;
   #initialized = false;
   #closed = false;
 
@@ -78,7 +80,7 @@ export class AdkSession implements AgentSession {
 
   async [pipe](
     inputs: readonly SessionInput[],
-    options: ExecutionOptions & { excludeTools?: readonly string[] },
+    options: ExecutionOptions,
     queue: StreamQueue<AgentEvent>,
   ): Promise<StreamEndEvent> {
     this.#assertOpen();
@@ -102,6 +104,7 @@ export class AdkSession implements AgentSession {
     const run = invocation.run(inputs);
     const running = { invocation, ended: run.catch(() => {}) };
     this.live.current = running;
+    this.#own = running;
     try {
       const result = await run;
       return this.#streamEnd(streamId, result, options.hostToolExecution ?? false);
@@ -110,6 +113,7 @@ export class AdkSession implements AgentSession {
       return this.#lost(queue, streamId, error);
     } finally {
       this.live.current = undefined;
+      this.#own = undefined;
     }
   }
 
@@ -218,7 +222,8 @@ export class AdkSession implements AgentSession {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed) return;
-    const running = this.live.current;
+    // Another handle's run is its own business.
+    const running = this.#own;
     if (running) {
       running.invocation.abort('the session was closed');
       await running.ended;

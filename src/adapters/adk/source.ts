@@ -54,7 +54,10 @@ export function fromAgent(agent: Agent, options: FromAgentOptions = {}): AgentSo
   const own = options.sessions ?? new InMemorySessionService();
   return {
     descriptor,
-    open: (ref, context) => openSession(agent, descriptor, options, storeOf(context, own), ref, context),
+    open: (ref, context) => {
+      const service = ref.ephemeral ? new InMemorySessionService() : storeOf(context, own);
+      return openSession(agent, descriptor, options, service, ref, context);
+    },
     sessions: (context) => sessionProvider(storeOf(context, own), context),
   };
 }
@@ -144,7 +147,7 @@ async function importSnapshot(
     const known = await service.get(key);
     if (known) return known;
   }
-  const made = await service.create(ref.fork ? scope : key, { state: ref.state ?? {} });
+  const made = await service.create(ref.fork ? scope : key, { state: ref.state ?? snapshot.initialState ?? {} });
   const events = (snapshot.log as readonly Event[]).map((event) => createEvent({ ...event, seq: 0 }));
   if (events.length > 0) await service.append(made.key, events);
   return (await service.get(made.key)) ?? made;
@@ -220,6 +223,7 @@ export async function snapshotOf(session: AdkSession): Promise<SessionSnapshot> 
     state: { ...live.fold.shared, ...live.fold.state },
     lastUpdateTime: live.log.at(-1)?.timestamp ?? Date.now(),
     log: live.log,
+    initialState: { ...live.initialState },
   };
 }
 

@@ -63,7 +63,8 @@ class Ledger {
     if (!call) this.faults.push(`a response to a call ${part.id} that was never made`);
     else if (call.outcome !== undefined) this.faults.push(`two responses to ${call.key}`);
     else {
-      const outcome = canonicalJson({ error: part.errorType ?? null, response: part.response });
+      const response = part.name.includes('crowd') ? null : part.response;
+      const outcome = canonicalJson({ error: part.errorType ?? null, response });
       // The value of a step is another in every life.
       call.outcome = outcome.replace(/gave v\d+/, 'gave a value');
       call.errorType = part.errorType;

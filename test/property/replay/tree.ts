@@ -92,8 +92,10 @@ class Grower {
     const experts: AnyTool[] = [];
     if (depth > 0 && random() < 0.45) {
       const expert = this.node(depth - 1);
-      experts.push(agentTool(expert, { name: `${random() < 0.3 ? 'ask_' : ''}sub${this.#made++}` }));
-      if (random() < 0.2) experts.push(agentTool(expert, { name: `again${this.#made++}` }));
+      const kind = isCrowd(expert) ? 'crowd' : 'expert';
+      experts.push(agentTool(expert, { name: `${random() < 0.3 ? 'ask_' : ''}${kind}${this.#made++}` }));
+      // One expert may serve as two tools.
+      if (random() < 0.2) experts.push(agentTool(expert, { name: `${kind}${this.#made++}` }));
     }
     const subAgents = depth > 0 && random() < 0.3 ? [random() < 0.6 ? this.#llm(0) : this.node(depth - 1)] : [];
     return this.#parts.llm({
@@ -163,6 +165,12 @@ class Grower {
     customGroups.set(agent, groups);
     return agent;
   }
+}
+
+/** Whose last words are is a matter of time: agents run side by side. */
+function isCrowd(agent: Agent): boolean {
+  if (agent instanceof ParallelAgent && agent.subAgents.length > 1) return true;
+  return customGroups.get(agent)?.some((group) => group.length > 1) || agent.subAgents.some(isCrowd);
 }
 
 /** A step whose value is another at each run: what is emitted of it must be what was stored. */

@@ -1,0 +1,63 @@
+import type { Agent, AgentContext, ChildOptions, Event, LlmAgentOptions, Outcome } from '../../../src/runtime/index.ts';
+import { AgentContext as Context, DONE, isPlainDone, LlmAgent, SequentialAgent } from '../../../src/runtime/index.ts';
+import type { Trial } from './live.ts';
+import { soundParts } from './tree.ts';
+
+/** Starts the next child although the last one waits for somebody. */
+class HastySequential extends SequentialAgent {
+  protected override async runChildren(context: AgentContext): Promise<Outcome> {
+    let waits: Outcome | undefined;
+    for (const child of this.subAgents) {
+      const outcome = await context.run(child);
+      if (outcome.kind === 'suspended') waits = outcome;
+      else if (!isPlainDone(outcome)) return outcome;
+    }
+    return waits ?? DONE;
+  }
+}
+
+/** Knows what its tools asked for (escalate, transfer) only if they ran while it was there: no event says so. */
+class ForgetfulAgent extends LlmAgent {
+  readonly #seen = new Set<string>();
+
+  override async run(context: AgentContext): Promise<Outcome> {
+    const { batch } = context.activation;
+    if (batch.length === 0 || batch.some((call) => !call.settled)) this.#seen.add(context.path);
+    const outcome = await super.run(context);
+    return outcome.kind === 'done' && !this.#seen.has(context.path) ? DONE : outcome;
+  }
+}
+
+/** Counts its children instead of naming them by the call that asked for them. */
+class OrdinalContext extends Context {
+  override run(child: Agent, options: ChildOptions = {}): Promise<Outcome> {
+    const { key: _, ...rest } = options;
+    return super.run(child, rest);
+  }
+}
+
+class CountingAgent extends LlmAgent {
+  override run(context: AgentContext): Promise<Outcome> {
+    return super.run(new OrdinalContext(context.invocation, context.agent, context.place));
+  }
+}
+
+/** A store that loses the note that a handler was started. */
+function withoutStarts(events: readonly Event[]): readonly Event[] {
+  return events.map((event) => {
+    const { started: _, ...actions } = event.actions;
+    return { ...event, actions };
+  });
+}
+
+const withLlm = (make: (options: LlmAgentOptions) => Agent): Trial => ({ parts: { ...soundParts, llm: make } });
+
+/** Ways of getting replay wrong. Each breaks one rule and leaves the rest alone. */
+export const mutants: Record<string, Trial> = {
+  'a Sequential that ignores suspension': {
+    parts: { ...soundParts, sequential: (options) => new HastySequential(options) },
+  },
+  'a started tool that is run again unasked': { parts: soundParts, writes: withoutStarts },
+  'a flag that is kept outside the fold': withLlm((options) => new ForgetfulAgent(options)),
+  'an agent as a tool that is keyed by an ordinal': withLlm((options) => new CountingAgent(options)),
+};
