@@ -287,9 +287,12 @@ export class Fold {
 
   #applyModelContent(event: Event, activation: Activation): void {
     const parts = event.content?.parts ?? [];
+    if (event.actions.hook === 'after') {
+      // Words after the end: what the agent's own last step asked for still counts.
+      this.#speakIsolated(event, parts);
+      return;
+    }
     if (event.actions.hook === 'before') activation.replaced = true;
-    // Words after the end: what the agent's own last step asked for still counts.
-    else if (event.actions.hook === 'after') return this.#speakIsolated(event, parts);
     activation.steps++;
     // Text that an abort cut off is no answer: a turn that goes on asks again.
     activation.final = !event.interrupted;

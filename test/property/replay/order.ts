@@ -64,7 +64,8 @@ class Walker {
         .filter((event) => group.some((n) => isUnder(`${path}/${n}`, event.path)))
         .map(({ seq }) => seq);
       const [first] = seqs;
-      if (first !== undefined && first < last) this.faults.push(`${path}/${group.join()} began before its predecessor ended`);
+      if (first !== undefined && first < last)
+        this.faults.push(`${path}/${group.join()} began before its predecessor ended`);
       last = Math.max(last, ...seqs);
     }
   }

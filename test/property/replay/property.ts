@@ -5,17 +5,18 @@ import { live } from './live.ts';
 import { below, randomOf } from './random.ts';
 import { soundParts } from './tree.ts';
 
+/** The runtime as it is. */
 export const sound: Trial = { parts: soundParts };
 
 /** Killed lives of each tree and way of replaying. */
 const VARIANTS = 3;
 
 export interface Tally {
+  seeds: number;
   cases: number;
   deaths: number;
   answers: number;
   events: number;
-  seeds: number;
 }
 
 export interface Finding {
@@ -23,31 +24,46 @@ export interface Finding {
   faults: string[];
 }
 
-/** All cases of one seed, up to the first that is wrong. */
-export async function tryseed(trial: Trial, seed: number, tally: Tally): Promise<Finding | undefined> {
-  const validator = ensureValidator();
-  if (validator) await validator;
-  tally.seeds++;
+export interface SearchOptions {
+  from: number;
+  /** Asked before each seed. */
+  goesOn: (tally: Tally) => boolean;
+}
+
+/** Tries seed after seed, up to the first case that is wrong. */
+export async function search(trial: Trial, options: SearchOptions): Promise<{ tally: Tally; finding?: Finding }> {
+  // Loaded when first needed: the first seed would take another course than when it is tried again.
+  await ensureValidator();
+  const tally: Tally = { seeds: 0, cases: 0, deaths: 0, answers: 0, events: 0 };
+  for (let seed = options.from; options.goesOn(tally); seed++) {
+    tally.seeds++;
+    const finding = await trySeed(trial, seed, tally);
+    if (finding) return { tally, finding };
+  }
+  return { tally };
+}
+
+/** One tree: lived through undisturbed, then with deaths; with records of what is completed, then without. */
+async function trySeed(trial: Trial, seed: number, tally: Tally): Promise<Finding | undefined> {
   for (const usesCompleted of [true, false]) {
-    const first: Case = { seed, variant: 0, usesCompleted };
-    const found = await attempt(trial, first, tally);
-    if ('faults' in found) return found;
-    const { length } = found.log;
+    const reference = await attempt(trial, { seed, variant: 0, usesCompleted }, tally);
+    if ('faults' in reference) return reference;
     for (let variant = 1; variant <= VARIANTS; variant++) {
-      const killed = await attempt(trial, { seed, variant, usesCompleted }, tally, found, length);
-      if ('faults' in killed) return killed;
+      const life = await attempt(trial, { seed, variant, usesCompleted }, tally, reference);
+      if ('faults' in life) return life;
     }
   }
   return undefined;
 }
 
-async function attempt(trial: Trial, what: Case, tally: Tally, reference?: Life, length = 0): Promise<Life | Finding> {
+async function attempt(trial: Trial, what: Case, tally: Tally, reference?: Life): Promise<Life | Finding> {
   const { seed, variant, usesCompleted } = what;
   const random = randomOf(seed * 131 + variant * 2 + Number(usesCompleted));
+  const span = Math.max(2, (reference?.log.length ?? 0) / 2);
   try {
-    const life = await live(trial, what, random, (logged) => {
+    const life = await live(trial, what, random, (length) => {
       if (!reference || random() < 0.15) return undefined;
-      return { at: logged + 1 + below(random, Math.max(2, length / 2)), stored: random() < 0.5 };
+      return { at: length + 1 + below(random, span), stored: random() < 0.5 };
     });
     tally.cases++;
     tally.deaths += life.deaths;
@@ -60,6 +76,15 @@ async function attempt(trial: Trial, what: Case, tally: Tally, reference?: Life,
   }
 }
 
-export function emptyTally(): Tally {
-  return { cases: 0, deaths: 0, answers: 0, events: 0, seeds: 0 };
+/** What is wrong and how to see it again. */
+export function describeFinding({ case: what, faults }: Finding): string {
+  const { seed, variant, usesCompleted } = what;
+  const life = variant === 0 ? 'nobody died' : `life ${variant}`;
+  const records = usesCompleted ? 'with' : 'without';
+  const more = faults.length > 10 ? [`and ${faults.length - 10} more`] : [];
+  return [
+    `seed ${seed}, ${life}, ${records} completed records:`,
+    ...[...faults.slice(0, 10), ...more].map((fault) => `  ${fault}`),
+    `again: SEED=${seed} npm test -- test/property/replay/replay.test.ts`,
+  ].join('\n');
 }

@@ -87,7 +87,9 @@ export function toolsOf(world: World): AnyTool[] {
 function mustBeApproved(world: World, name: string, callId: string, repeatable: boolean): void {
   const asked = name.startsWith('ask_') || name === 'floor';
   const isAccepted = world.log.some(({ actions }) =>
-    Object.entries(actions.answers ?? {}).some(([id, { action }]) => id.startsWith(`${callId}#`) && action === 'accept'),
+    Object.entries(actions.answers ?? {}).some(
+      ([id, { action }]) => id.startsWith(`${callId}#`) && action === 'accept',
+    ),
   );
   if (asked && !isAccepted) world.fault(`${name} ran before anybody had said yes`);
   if (repeatable) return;

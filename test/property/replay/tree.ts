@@ -183,4 +183,3 @@ function stepAction(name: string, world: World): (context: CustomContext) => Pro
     await context.emit(`step ${name} gave ${value}`);
   };
 }
-
