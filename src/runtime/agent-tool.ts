@@ -28,6 +28,6 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentRu
     inputSchema: options.inputSchema ?? ownSchema ?? requestSchema,
     kind: 'other',
     ...(options.annotations ? { annotations: options.annotations } : {}),
-    [agentOfTool]: new AgentTree(agent),
+    [agentOfTool]: AgentTree.of(agent),
   };
 }

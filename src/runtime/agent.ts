@@ -34,11 +34,26 @@ export function assertAgentName(name: string): void {
   }
 }
 
+const trees = new WeakMap<Agent, AgentTree>();
+
 /** An agent tree, indexed and checked once. */
 export class AgentTree {
   readonly root: Agent;
   readonly #parents = new Map<Agent, Agent | undefined>();
   readonly #byName = new Map<string, Agent>();
+
+  /**
+   * The tree of a root, made once: every session of an agent shares it.
+   * @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_AGENT` naming both places
+   */
+  static of(root: Agent): AgentTree {
+    let tree = trees.get(root);
+    if (!tree) {
+      tree = new AgentTree(root);
+      trees.set(root, tree);
+    }
+    return tree;
+  }
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_AGENT` naming both places */
   constructor(root: Agent) {

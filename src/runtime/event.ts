@@ -150,21 +150,20 @@ const none: readonly string[] = Object.freeze([]);
 
 /** Fills in what an event always has: id, time, empty actions. */
 export function createEvent(init: EventInit): Event {
-  const { actions, ...rest } = init;
-  return {
-    id: newId(),
+  const event = {
+    id: init.id ?? newId(),
     seq: 0,
     turnId: '',
     invocationId: '',
     streamId: '',
     path: '',
-    timestamp: Date.now(),
+    timestamp: init.timestamp ?? Date.now(),
     partial: false,
     turnComplete: true,
     longRunningToolIds: none,
-    ...rest,
-    actions: createActions(actions),
   };
+  // Assigned rather than spread: of all that is made in a step, most are events.
+  return Object.assign(event, init, { actions: createActions(init.actions) });
 }
 
 export function createActions(init?: Partial<EventActions>): EventActions {

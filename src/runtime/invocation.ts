@@ -506,6 +506,20 @@ export class Invocation implements InvocationInfo {
   }
 
   async #end(result: InvocationResult, outcome: Outcome): Promise<InvocationResult> {
+    for (;;) {
+      const { at } = this.fold;
+      try {
+        return await this.#writeEnd(result, outcome);
+      } catch (error) {
+        if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
+        // Somebody else has answered one of the open calls in between.
+        await this.session.catchUp();
+        if (this.fold.at === at) throw error;
+      }
+    }
+  }
+
+  async #writeEnd(result: InvocationResult, outcome: Outcome): Promise<InvocationResult> {
     const open = this.fold.open.values();
     const abandonedCalls =
       outcome.kind === 'done' && !this.signal.aborted
@@ -523,7 +537,8 @@ export class Invocation implements InvocationInfo {
     events.push(this.#rootEvent({ author, actions: { end: { reason: result.reason } } }));
     const shown = await Promise.all(events.map((event) => this.#editSafely(event)));
     await this.#commit(shown);
-    const end = shown.at(-1);
+    const last = shown.at(-1);
+    const end = this.session.log.findLast(({ id }) => id === last?.id);
     return { ...result, ...(failure ? { failure } : {}), ...(end ? { end } : {}) };
   }
 

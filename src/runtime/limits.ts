@@ -44,14 +44,14 @@ export function exceeded(
   const maxCalls = maxLlmCalls ?? DEFAULT_MAX_LLM_CALLS;
   // An explicit larger cap lifts a smaller default that nobody set.
   const iterations = maxIterations ?? Math.max(DEFAULT_MAX_ITERATIONS, maxLlmCalls ?? 0, limits.steps ?? 0);
-  if (activation.steps - activation.base >= iterations) {
-    return limit('max_turns', 'E_MAX_ITERATIONS', `the agent has made ${iterations} model calls in this run`);
-  }
   if (calls >= maxCalls) {
     return limit('max_turns', 'E_MAX_LLM_CALLS', `the turn has made ${maxCalls} model calls`);
   }
   if (limits.steps !== undefined && calls >= limits.steps) {
     return limit('max_turns', 'E_MAX_LLM_CALLS', `the turn has made ${limits.steps} steps`);
+  }
+  if (activation.steps - activation.base >= iterations) {
+    return limit('max_turns', 'E_MAX_ITERATIONS', `the agent has made ${iterations} model calls in this run`);
   }
   if (limits.tokens !== undefined && totalTokens(turn.usage) >= limits.tokens) {
     return limit('max_budget', 'E_MAX_BUDGET', `the turn has used its ${limits.tokens} tokens`);

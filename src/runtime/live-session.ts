@@ -91,9 +91,7 @@ export class LiveSession {
    */
   commit(events: Event[], epoch: number): Promise<void> {
     if (!this.#writing) {
-      this.#writing = this.#write(events, epoch).finally(() => {
-        this.#writing = undefined;
-      });
+      this.#writing = this.#write(events, epoch);
       return this.#writing;
     }
     if (this.#queued) {
@@ -113,7 +111,8 @@ export class LiveSession {
 
   /** Appends without a lease: answers, steers, updates. */
   async append(events: readonly Event[]): Promise<void> {
-    await this.#absorb(await this.service.append(this.key, events));
+    const gap = this.#absorb(await this.service.append(this.key, events));
+    if (gap) await gap;
   }
 
   /** Takes in what other processes have written. */
@@ -135,14 +134,20 @@ export class LiveSession {
   }
 
   async #write(events: Event[], epoch: number): Promise<void> {
-    await this.#absorb(await this.service.append(this.key, events, { epoch }));
+    try {
+      const gap = this.#absorb(await this.service.append(this.key, events, { epoch }));
+      if (gap) await gap;
+    } finally {
+      this.#writing = undefined;
+    }
   }
 
-  async #absorb(stored: readonly Event[]): Promise<void> {
+  #absorb(stored: readonly Event[]): Promise<void> | undefined {
     const first = stored[0];
-    // Somebody else has written in between: fold the gap first.
-    if (first && first.seq > this.fold.at + 1) await this.catchUp();
+    // Somebody else has written in between: the gap is folded first, and these with it.
+    if (first && first.seq > this.fold.at + 1) return this.catchUp();
     for (const event of stored) this.#apply(event);
+    return undefined;
   }
 
   #apply(event: Event): void {

@@ -14,8 +14,8 @@ import { LiveSession } from './live-session.ts';
 import { InMemorySessionService } from './memory-session-service.ts';
 import type { Model } from './model.ts';
 import type { Plugin } from './plugin.ts';
-import type { ContextServices } from './services.ts';
-import { noServices } from './services.ts';
+import type { Services } from './services.ts';
+import { contextServices } from './services.ts';
 import type { SessionKey, SessionService } from './session-service.ts';
 
 export interface RunnerOptions {
@@ -32,7 +32,8 @@ export interface RunnerOptions {
   limits?: TurnLimits;
   /** Calls of one batch that run side by side. Default 64. */
   toolConcurrency?: number;
-  services?: (key: SessionKey) => ContextServices;
+  /** Memory and artifacts that tools, hooks and instructions reach. */
+  services?: Services;
   /** Told of what went wrong without consequence. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
 }
@@ -46,18 +47,21 @@ export interface RunRequest extends InvocationOptions {
 
 export const DEFAULT_TOOL_CONCURRENCY = 64;
 
+/** One list for all, so that what agents keep for a list of plugins is found again. */
+const noPlugins: readonly Plugin[] = Object.freeze([]);
+
 /** What all runs of one agent share. */
 export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, key: SessionKey): Engine {
-  const plugins = options.plugins ?? [];
+  const plugins = options.plugins ?? noPlugins;
   assertUniquePlugins(plugins);
   return {
-    tree: new AgentTree(options.agent),
+    tree: AgentTree.of(options.agent),
     plugins,
     policy: options.policy,
     principal: options.principal,
     models: options.models,
     toolConcurrency: options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY,
-    services: options.services?.(key) ?? noServices,
+    services: contextServices(options.services ?? {}, key),
     limits: options.limits ?? {},
     warn: options.warn ?? warnOnStderr,
   };
@@ -76,7 +80,7 @@ export class Runner {
     assertSafeId('app', options.app);
     this.app = options.app;
     this.sessions = options.sessions ?? new InMemorySessionService();
-    this.tree = new AgentTree(options.agent);
+    this.tree = AgentTree.of(options.agent);
     assertUniquePlugins(options.plugins ?? []);
     this.#options = options;
   }

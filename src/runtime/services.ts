@@ -1,5 +1,8 @@
 import type { ArtifactAccess, MemoryEntry } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
+import type { ArtifactService } from './artifacts/artifact-service.ts';
+import type { MemoryService } from './memory/memory-service.ts';
+import type { SessionKey } from './session-service.ts';
 
 /** Services of one (app, user, session) that contexts reach. */
 export interface ContextServices {
@@ -9,16 +12,38 @@ export interface ContextServices {
   artifacts(delta: Record<string, number>): ArtifactAccess;
 }
 
-/** No memory, no artifacts. */
-export const noServices: ContextServices = {
-  searchMemory: async () => [],
-  artifacts: () => ({
-    save: () => Promise.reject(noArtifacts()),
-    load: () => Promise.reject(noArtifacts()),
-    list: () => Promise.reject(noArtifacts()),
-  }),
+export interface Services {
+  memory?: MemoryService | undefined;
+  artifacts?: ArtifactService | undefined;
+}
+
+/** The services as one session sees them. */
+export function contextServices(services: Services, key: SessionKey): ContextServices {
+  const { memory, artifacts } = services;
+  return {
+    searchMemory: async (query) => (memory ? memory.search(key, query) : []),
+    artifacts: (delta) => (artifacts ? artifactAccess(artifacts, key, delta) : noArtifacts),
+  };
+}
+
+function artifactAccess(service: ArtifactService, key: SessionKey, delta: Record<string, number>): ArtifactAccess {
+  return {
+    async save(filename, content) {
+      const version = await service.save(key, filename, content);
+      delta[filename] = version;
+      return version;
+    },
+    load: (filename, version) => service.load(key, filename, version),
+    list: () => service.list(key),
+  };
+}
+
+const noArtifacts: ArtifactAccess = {
+  save: () => Promise.reject(refusal()),
+  load: () => Promise.reject(refusal()),
+  list: () => Promise.reject(refusal()),
 };
 
-function noArtifacts(): CoxswainError {
+function refusal(): CoxswainError {
   return new CoxswainError('FAILED_PRECONDITION', 'E_UNSUPPORTED', 'there is no artifact service; give the runner one');
 }

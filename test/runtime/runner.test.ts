@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Content, MemoryEntry } from '../../src/contracts/index.ts';
 import type { InvocationInfo } from '../../src/runtime/index.ts';
-import { InMemorySessionService, LlmAgent, noServices, Runner } from '../../src/runtime/index.ts';
+import {
+  createEvent,
+  InMemoryArtifactService,
+  InMemoryMemoryService,
+  InMemorySessionService,
+  LlmAgent,
+  Runner,
+} from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bench, brief, endOf, errorOf, key, llm, said, text, tool, user } from './kit.ts';
 
@@ -311,7 +318,10 @@ describe('construction', () => {
 
   test('S0-11 hooks and tools reach app, session, services, the tree and its parents', async () => {
     const seen: { info?: InvocationInfo; memory?: MemoryEntry[]; files?: string[] } = {};
-    const entry = { content: 'likes tea', author: 'ann', timestamp: '2026-01-01T00:00:00Z' };
+    const memory = new InMemoryMemoryService();
+    await memory.addSession({ ...key, id: 'earlier' }, [createEvent({ author: 'ann', content: user('I like tea') })]);
+    const artifacts = new InMemoryArtifactService();
+    await artifacts.save(key, 'menu.txt', { mimeType: 'text/plain', data: 'eA==' });
     const look = tool('look', async (_, context) => {
       seen.memory = await context.searchMemory('tea');
       seen.files = await context.artifacts.list();
@@ -322,14 +332,10 @@ describe('construction', () => {
     const agent = llm('bot', new ScriptedModel([{ calls: [['look']] }, 'ok']), { tools: [look], subAgents: [child] });
     const { say, sessions } = bench(agent, {
       plugins: [{ name: 'log', beforeRun: (info) => void (seen.info = info) }],
-      services: ({ id }) => ({
-        ...noServices,
-        searchMemory: async (query) => (query === 'tea' && id === 's1' ? [entry] : []),
-        artifacts: (delta) => ({ ...noServices.artifacts(delta), list: async () => ['menu.txt'] }),
-      }),
+      services: { memory, artifacts },
     });
     await say('hi', { deps: { db: 1 } });
-    expect(seen).toMatchObject({ memory: [entry], files: ['menu.txt'] });
+    expect(seen).toMatchObject({ memory: [{ content: 'I like tea', author: 'ann' }], files: ['menu.txt'] });
     expect(seen.info).toMatchObject({ key, sessionId: 's1', deps: { db: 1 } });
     expect(seen.info?.sessions).toBe(sessions);
     expect(seen.info?.tree.root).toBe(agent);

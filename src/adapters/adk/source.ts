@@ -14,6 +14,7 @@ import type {
   Event,
   Model,
   Plugin,
+  Services,
   SessionKey,
   SessionRecord,
   SessionService,
@@ -43,13 +44,15 @@ export interface FromAgentOptions extends DescribeOptions {
   models?: (name: string) => Model | undefined;
   limits?: TurnLimits;
   toolConcurrency?: number;
+  /** Memory and artifacts that tools, hooks and instructions reach. */
+  services?: Services;
   warn?: (message: string, error?: unknown) => void;
 }
 
 /** An agent of the runtime as something that a host can open. */
 export function fromAgent(agent: Agent, options: FromAgentOptions = {}): AgentSource {
   // Construction errors belong here, not to the first session.
-  new AgentTree(agent);
+  AgentTree.of(agent);
   const descriptor = describeAgent(agent, options);
   const own = options.sessions ?? new InMemorySessionService();
   return {
@@ -86,6 +89,7 @@ async function openSession(
       models: modelFinder(options, context),
       limits: { ...constraintLimits(descriptor), ...options.limits },
       ...(options.toolConcurrency === undefined ? {} : { toolConcurrency: options.toolConcurrency }),
+      ...(options.services ? { services: options.services } : {}),
       ...(options.warn ? { warn: options.warn } : {}),
     },
     live.key,

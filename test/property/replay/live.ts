@@ -3,6 +3,7 @@ import type { AgentEvent, ElicitationAction, PendingRequest, StreamEndEvent } fr
 import { createGrammarChecker } from '../../../src/contracts/index.ts';
 import type { Agent, Event, Plugin, SessionService } from '../../../src/runtime/index.ts';
 import { createEngine, LiveSession } from '../../../src/runtime/index.ts';
+import { elsewhere } from '../../runtime/elsewhere.ts';
 import type { Death, ProcessOptions } from './process.ts';
 import { key, MortalService } from './process.ts';
 import type { Random } from './random.ts';
@@ -191,21 +192,6 @@ class Process {
     this.answers++;
     await answering.respond(requestId, { kind: 'elicitation', action: answerTo(request, random) });
   }
-}
-
-/** Another process's view of a store: the same rows, no memory in common. */
-function elsewhere(service: MortalService): SessionService {
-  return {
-    create: (...args) => service.create(...args),
-    get: (...args) => service.get(...args),
-    list: (...args) => service.list(...args),
-    delete: (...args) => service.delete(...args),
-    append: (...args) => service.append(...args),
-    acquire: (...args) => service.acquire(...args),
-    fork: (...args) => service.fork(...args),
-    openCalls: (...args) => service.openCalls(...args),
-    close: async () => {},
-  };
 }
 
 /** Looks at every event and changes none: whatever is stored passes through one more await. */

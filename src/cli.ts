@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+import { nodeVersionFault } from './cli/node-version.ts';
+
+const fault = nodeVersionFault(process.versions.node);
+if (fault === undefined) {
+  // Loaded behind the check: an older Node may not even be able to parse it.
+  const { main } = await import('./cli/main.ts');
+  await main(process.argv.slice(2));
+} else {
+  process.stderr.write(`coxswain: E_NODE_VERSION ${fault}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,22 @@
+import { basename, relative } from 'node:path';
+
+/** A word as a POSIX shell takes it. */
+export function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** How this command was called, for hints that can be pasted. */
+export function commandName(): string {
+  const script = process.argv[1] ?? '';
+  // From source: the Node that the package pins is found by npx.
+  if (script.endsWith('.ts')) return `npx node ${quote(relative(process.cwd(), script) || script)}`;
+  return basename(script) === 'coxswain' ? 'coxswain' : 'npx coxswain';
+}
+
+/** A command that can be pasted; options without a value are left out. */
+export function commandLine(words: readonly string[], options: Record<string, string | undefined>): string {
+  const flags = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, quote(value)],
+  );
+  return [commandName(), ...words.map(quote), ...flags].join(' ');
+}

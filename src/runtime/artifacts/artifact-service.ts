@@ -1,0 +1,76 @@
+import { assertSafeId, CoxswainError } from '../../contracts/index.ts';
+import type { SessionKey } from '../session-service.ts';
+import { checkKey } from '../store-rules.ts';
+
+export interface ArtifactContent {
+  mimeType: string;
+  /** Base64, or bytes. */
+  data: string | Uint8Array;
+}
+
+export interface StoredArtifact {
+  mimeType: string;
+  /** Base64. */
+  data: string;
+  version: number;
+}
+
+/**
+ * Versioned files of a session; names that begin with `user:` belong to the user and are shared by their sessions.
+ * Every implementation passes the same suite.
+ */
+export interface ArtifactService {
+  /** Adds a version (1, 2, …) and returns it. Versions are never reused. */
+  save(key: SessionKey, filename: string, content: ArtifactContent): Promise<number>;
+  /** `version` 0 or absent: the latest. */
+  load(key: SessionKey, filename: string, version?: number): Promise<StoredArtifact | undefined>;
+  /** `version` 0 or absent: all of them. */
+  delete(key: SessionKey, filename: string, version?: number): Promise<void>;
+  /** Names of the session's and the user's files, sorted. */
+  list(key: SessionKey): Promise<string[]>;
+  /** Newest first. */
+  versions(key: SessionKey, filename: string): Promise<number[]>;
+  close?(): Promise<void>;
+}
+
+/** Where an artifact lives: the user's files are kept beside the sessions. */
+export interface ArtifactPlace {
+  app: string;
+  userId: string;
+  /** `user` for the user's own. */
+  sessionId: string;
+  isUser: boolean;
+  /** Without prefix. */
+  name: string;
+}
+
+const USER_PREFIX = 'user:';
+
+/**
+ * Checks key and name once for all backends.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_ID`
+ */
+export function artifactPlace(key: SessionKey, filename: string): ArtifactPlace {
+  checkKey(key);
+  const isUser = filename.startsWith(USER_PREFIX);
+  const name = isUser ? filename.slice(USER_PREFIX.length) : filename;
+  assertSafeId('artifact name', name);
+  return { app: key.app, userId: key.userId, sessionId: isUser ? 'user' : key.id, isUser, name };
+}
+
+export function artifactName(place: { isUser: boolean; name: string }): string {
+  return place.isUser ? `${USER_PREFIX}${place.name}` : place.name;
+}
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for data that is not base64 */
+export function toBytes(data: string | Uint8Array): Uint8Array {
+  if (typeof data !== 'string') return data.slice();
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(data) || data.length % 4 === 1) {
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', 'artifact data is neither bytes nor base64');
+  }
+  return Uint8Array.from(Buffer.from(data, 'base64'));
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}

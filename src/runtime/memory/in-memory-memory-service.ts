@@ -1,0 +1,52 @@
+import type { MemoryEntry } from '../../contracts/index.ts';
+import type { Event } from '../event.ts';
+import type { SessionKey } from '../session-service.ts';
+import { checkKey, checkScope } from '../store-rules.ts';
+import type { MemoryService } from './memory-service.ts';
+import { DEFAULT_MEMORY_LIMIT, memoryEntries } from './memory-service.ts';
+import type { Searchable } from './words.ts';
+import { hits, searchable, wordsOf } from './words.ts';
+
+interface Remembered {
+  entry: MemoryEntry;
+  text: Searchable;
+}
+
+/** Memory that lives as long as the process. */
+export class InMemoryMemoryService implements MemoryService {
+  /** (app, user) → session id → entries. */
+  readonly #sessions = new Map<string, Map<string, Remembered[]>>();
+
+  async addSession(key: SessionKey, events: readonly Event[]): Promise<void> {
+    checkKey(key);
+    const scope = `${key.app}/${key.userId}`;
+    const sessions = this.#sessions.get(scope) ?? new Map<string, Remembered[]>();
+    this.#sessions.set(scope, sessions);
+    sessions.set(
+      key.id,
+      memoryEntries(events).map((entry) => ({ entry, text: searchable(entry.content) })),
+    );
+  }
+
+  async search(
+    scope: { app: string; userId: string },
+    query: string,
+    options: { limit?: number } = {},
+  ): Promise<MemoryEntry[]> {
+    checkScope(scope);
+    const words = wordsOf(query);
+    if (words.size === 0) return [];
+    const all = [...(this.#sessions.get(`${scope.app}/${scope.userId}`)?.values() ?? [])].flat();
+    return rank(all, words, options.limit ?? DEFAULT_MEMORY_LIMIT);
+  }
+}
+
+/** Most words first, then newest. */
+export function rank(all: readonly Remembered[], words: ReadonlySet<string>, limit: number): MemoryEntry[] {
+  return all
+    .map(({ entry, text }) => ({ entry, count: hits(words, text) }))
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => b.count - a.count || b.entry.timestamp.localeCompare(a.entry.timestamp))
+    .slice(0, limit)
+    .map(({ entry }) => ({ ...entry }));
+}

@@ -1,0 +1,30 @@
+import type { MemoryEntry } from '../../contracts/index.ts';
+import { textOfParts } from '../../contracts/index.ts';
+import type { Event } from '../event.ts';
+import type { SessionKey } from '../session-service.ts';
+
+export const DEFAULT_MEMORY_LIMIT = 20;
+
+/** What is remembered of earlier sessions, by (app, user). Every implementation passes the same suite. */
+export interface MemoryService {
+  /** Takes in the words of a session; what was known of it before is replaced. */
+  addSession(key: SessionKey, events: readonly Event[]): Promise<void>;
+  /**
+   * Entries that hold at least one word of the query: most words first, then newest. At most `limit` (default 20).
+   * A query without words finds nothing.
+   */
+  search(scope: { app: string; userId: string }, query: string, options?: { limit?: number }): Promise<MemoryEntry[]>;
+  close?(): Promise<void>;
+}
+
+/** The spoken text of a session: people's and agents' words, without thoughts, calls and results. */
+export function memoryEntries(events: readonly Event[]): MemoryEntry[] {
+  const entries: MemoryEntry[] = [];
+  for (const event of events) {
+    if (event.partial || !event.content) continue;
+    const content = textOfParts(event.content.parts);
+    if (content === '') continue;
+    entries.push({ content, author: event.author, timestamp: new Date(event.timestamp).toISOString() });
+  }
+  return entries;
+}

@@ -1,0 +1,146 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ArtifactService, SessionKey } from '../../src/runtime/index.ts';
+
+const key: SessionKey = { app: 'app', userId: 'u1', id: 's1' };
+const text = (value: string) => ({ mimeType: 'text/plain', data: new TextEncoder().encode(value) });
+const read = (data: string) => Buffer.from(data, 'base64').toString('utf8');
+
+/** What every artifact service keeps. */
+export function artifactServiceSuite(
+  name: string,
+  make: () => Promise<{
+    service: ArtifactService;
+    reopen?: () => Promise<ArtifactService>;
+    close: () => Promise<void>;
+  }>,
+): void {
+  describe(`artifacts: ${name}`, () => {
+    const closers: (() => Promise<void>)[] = [];
+    const fresh = async () => {
+      const made = await make();
+      closers.push(made.close);
+      return made;
+    };
+    afterEach(async () => {
+      for (const close of closers.splice(0)) await close();
+    });
+
+    test('S0-72 versions count from 1, 0 and none mean the latest', async () => {
+      const { service } = await fresh();
+      expect(await service.save(key, 'a.txt', text('one'))).toBe(1);
+      expect(await service.save(key, 'a.txt', text('two'))).toBe(2);
+      expect(await service.versions(key, 'a.txt')).toEqual([2, 1]);
+      const latest = await service.load(key, 'a.txt');
+      expect(latest).toMatchObject({ mimeType: 'text/plain', version: 2 });
+      expect(read(latest?.data ?? '')).toBe('two');
+      expect(read((await service.load(key, 'a.txt', 0))?.data ?? '')).toBe('two');
+      expect(read((await service.load(key, 'a.txt', 1))?.data ?? '')).toBe('one');
+      expect(await service.load(key, 'a.txt', 9)).toBeUndefined();
+      expect(await service.load(key, 'none.txt')).toBeUndefined();
+    });
+
+    test('S0-72 delete one version or all; numbers are never used again; list is sorted', async () => {
+      const { service } = await fresh();
+      for (const filename of ['b', 'a', 'a']) await service.save(key, filename, text(filename));
+      expect(await service.list(key)).toEqual(['a', 'b']);
+      await service.delete(key, 'a', 2);
+      expect(await service.versions(key, 'a')).toEqual([1]);
+      expect((await service.load(key, 'a'))?.version).toBe(1);
+      await service.delete(key, 'a', 0);
+      expect(await service.versions(key, 'a')).toEqual([]);
+      expect(await service.load(key, 'a')).toBeUndefined();
+      expect(await service.list(key)).toEqual(['b']);
+      expect(await service.save(key, 'a', text('again'))).toBe(3);
+    });
+
+    test('S0-73 user: files are shared by the sessions of the user, and by nobody else', async () => {
+      const { service } = await fresh();
+      await service.save(key, 'user:me.txt', text('mine'));
+      await service.save(key, 'here.txt', text('here'));
+      const other = { ...key, id: 's2' };
+      expect(await service.list(other)).toEqual(['user:me.txt']);
+      expect(read((await service.load(other, 'user:me.txt'))?.data ?? '')).toBe('mine');
+      expect(await service.load(other, 'here.txt')).toBeUndefined();
+      expect(await service.list({ ...key, userId: 'u2' })).toEqual([]);
+      expect(await service.list({ ...key, app: 'other' })).toEqual([]);
+    });
+
+    test('a session that is called user does not see the files of the user', async () => {
+      const { service } = await fresh();
+      await service.save({ ...key, id: 'user' }, 'x', text('session'));
+      await service.save(key, 'user:x', text('user'));
+      expect(read((await service.load({ ...key, id: 'user' }, 'x'))?.data ?? '')).toBe('session');
+      expect(await service.list({ ...key, id: 'user' })).toEqual(['user:x', 'x']);
+    });
+
+    test.each(['a/b', 'a\\b', '..', '.', '', 'a\0b', '%2e%2e', 'user:../x', 'user:', ' x', 'C:\\x'])(
+      'S0-74 F45 refuses the name %j',
+      async (filename) => {
+        const { service } = await fresh();
+        await expect(service.save(key, filename, text('x'))).rejects.toMatchObject({ code: 'E_ID' });
+        await expect(service.load(key, filename)).rejects.toMatchObject({ code: 'E_ID' });
+      },
+    );
+
+    test.each([
+      { ...key, userId: '../b' },
+      { ...key, id: '..' },
+      { ...key, userId: 'u1/sessions/s2' },
+      { ...key, app: '' },
+    ])('F45 F47 refuses the key %j', async (bad) => {
+      const { service } = await fresh();
+      await expect(service.save(bad, 'x', text('x'))).rejects.toMatchObject({ code: 'E_ID' });
+      await expect(service.list(bad)).rejects.toMatchObject({ code: 'E_ID' });
+    });
+
+    test('names that a file system would confuse stay apart', async () => {
+      const { service } = await fresh();
+      const names = [
+        'A',
+        'a',
+        '\u00e9',
+        'e\u0301',
+        'con',
+        'x.json',
+        '1.bin',
+        '日本',
+        '%41',
+        'N'.repeat(128),
+        '語'.repeat(60),
+      ];
+      for (const filename of names) await service.save(key, filename, text(filename));
+      expect(await service.list(key)).toEqual([...names].sort());
+      for (const filename of names) expect(read((await service.load(key, filename))?.data ?? '')).toBe(filename);
+    });
+
+    test('bytes come back as they were, base64 is taken, anything else is refused', async () => {
+      const { service } = await fresh();
+      const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+      await service.save(key, 'b', { mimeType: 'application/octet-stream', data: bytes });
+      bytes.fill(0);
+      const stored = Buffer.from((await service.load(key, 'b'))?.data ?? '', 'base64');
+      expect([...stored]).toEqual(Array.from({ length: 256 }, (_, index) => index));
+      await service.save(key, 'b', { mimeType: 'x/y', data: 'aGk=' });
+      expect(read((await service.load(key, 'b'))?.data ?? '')).toBe('hi');
+      await expect(service.save(key, 'b', { mimeType: 'x/y', data: 'not base64!' })).rejects.toMatchObject({
+        code: 'E_BAD_INPUT',
+      });
+      expect(await service.versions(key, 'b')).toEqual([2, 1]);
+    });
+
+    test('savers at once get different versions', async () => {
+      const { service } = await fresh();
+      const versions = await Promise.all(Array.from({ length: 20 }, (_, n) => service.save(key, 'p', text(String(n)))));
+      expect([...versions].sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+    });
+
+    test('is there after a restart', async (context) => {
+      const { service, reopen } = await fresh();
+      if (!reopen) return context.skip('lives in memory');
+      await service.save(key, 'a', text('kept'));
+      const again = await reopen();
+      expect(read((await again.load(key, 'a'))?.data ?? '')).toBe('kept');
+      expect(await again.save(key, 'a', text('next'))).toBe(2);
+    });
+  });
+}

@@ -1,0 +1,117 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Event, MemoryService, SessionKey } from '../../src/runtime/index.ts';
+import { createEvent } from '../../src/runtime/index.ts';
+
+const key: SessionKey = { app: 'app', userId: 'u1', id: 's1' };
+
+function said(text: string, at = 0, author = 'user'): Event {
+  return createEvent({ author, timestamp: at, content: { role: 'user', parts: [{ type: 'text', text }] } });
+}
+
+/** What every memory service keeps. */
+export function memoryServiceSuite(
+  name: string,
+  make: () => Promise<{ service: MemoryService; reopen?: () => Promise<MemoryService>; close: () => Promise<void> }>,
+): void {
+  describe(`memory: ${name}`, () => {
+    const closers: (() => Promise<void>)[] = [];
+    const fresh = async () => {
+      const made = await make();
+      closers.push(made.close);
+      return made;
+    };
+    afterEach(async () => {
+      for (const close of closers.splice(0)) await close();
+    });
+    const found = async (service: MemoryService, query: string, scope = key) =>
+      (await service.search(scope, query)).map((entry) => entry.content);
+
+    test('S0-69 finds by whole words, whatever their case, within (app, user) only', async () => {
+      const { service } = await fresh();
+      await service.addSession(key, [said('The quick Brown fox'), said('brownish things')]);
+      expect(await found(service, 'BROWN')).toEqual(['The quick Brown fox']);
+      expect(await found(service, 'row')).toEqual([]);
+      expect(await found(service, 'brown', { ...key, userId: 'u2' })).toEqual([]);
+      expect(await found(service, 'brown', { ...key, app: 'other' })).toEqual([]);
+      expect(await found(service, 'brown', { ...key, id: 's9' })).toEqual(['The quick Brown fox']);
+    });
+
+    test('S0-69 adding a session again replaces what was known of it', async () => {
+      const { service } = await fresh();
+      await service.addSession(key, [said('old words')]);
+      await service.addSession(key, [said('new words')]);
+      expect(await found(service, 'words')).toEqual(['new words']);
+      expect(await found(service, 'old')).toEqual([]);
+    });
+
+    test.each(['', '   ', '?!'])('S0-69 a query without words (%j) finds nothing', async (query) => {
+      const { service } = await fresh();
+      await service.addSession(key, [said('anything ?!')]);
+      expect(await service.search(key, query)).toEqual([]);
+    });
+
+    test('S0-70 an entry tells content, author and time', async () => {
+      const { service } = await fresh();
+      await service.addSession(key, [said('hello there', 1_700_000_000_000, 'helper')]);
+      expect(await service.search(key, 'hello')).toEqual([
+        { content: 'hello there', author: 'helper', timestamp: '2023-11-14T22:13:20.000Z' },
+      ]);
+    });
+
+    test.each([
+      ['私の名前は太郎です', '太郎'],
+      ['Меня зовут Алексей', 'алексей'],
+      ['제 이름은 민수', '민수'],
+      ['ผมชื่อสมชายครับ', 'สมชาย'],
+      ['Straße in Köln', 'STRASSE'],
+      ['ﬁne print', 'fine'],
+      ['café', 'café'],
+      ['हिन्दी में लिखा', 'हिन्दी'],
+      ['مرحبا بالعالم', 'مرحبا'],
+      ['room 101', '１０１'],
+    ])('F46 finds in %j by %j', async (text, query) => {
+      const { service } = await fresh();
+      await service.addSession(key, [said('something else'), said(text)]);
+      expect(await found(service, query)).toEqual([text]);
+    });
+
+    test('most query words first, then newest; at most 20 unless told', async () => {
+      const { service } = await fresh();
+      await service.addSession(key, [said('red', 1), said('red blue', 2), said('blue', 3), said('green red', 4)]);
+      expect(await found(service, 'red blue')).toEqual(['red blue', 'green red', 'blue', 'red']);
+      await service.addSession(
+        { ...key, id: 's2' },
+        Array.from({ length: 30 }, (_, n) => said(`many ${n}`, n)),
+      );
+      expect(await service.search(key, 'many')).toHaveLength(20);
+      expect((await service.search(key, 'many', { limit: 3 })).map((entry) => entry.content)).toEqual([
+        'many 29',
+        'many 28',
+        'many 27',
+      ]);
+    });
+
+    test('thoughts, calls and results are not remembered', async () => {
+      const { service } = await fresh();
+      const parts = [
+        { type: 'thought' as const, thought: 'secret' },
+        { type: 'function_call' as const, id: 'c', name: 'secret', args: {} },
+      ];
+      await service.addSession(key, [createEvent({ author: 'a', content: { role: 'model', parts } })]);
+      expect(await found(service, 'secret')).toEqual([]);
+    });
+
+    test('F45 F47 refuses unsafe ids', async () => {
+      const { service } = await fresh();
+      await expect(service.addSession({ ...key, userId: '../b' }, [])).rejects.toMatchObject({ code: 'E_ID' });
+      await expect(service.search({ app: 'a', userId: 'u1/sessions/s2' }, 'x')).rejects.toMatchObject({ code: 'E_ID' });
+    });
+
+    test('is there after a restart', async (context) => {
+      const { service, reopen } = await fresh();
+      if (!reopen) return context.skip('lives in memory');
+      await service.addSession(key, [said('kept words')]);
+      expect(await found(await reopen(), 'kept')).toEqual(['kept words']);
+    });
+  });
+}

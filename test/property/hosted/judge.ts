@@ -1,0 +1,51 @@
+import { canonicalJson } from '../../../src/contracts/index.ts';
+import type { Call, Run, World } from './world.ts';
+import { Ledger } from './world.ts';
+
+const neverRan = ['denied', 'cancelled', 'not_found', 'invalid_args', 'truncated'];
+
+/** All that is wrong with a life, from its log and from what the tools did. */
+export function judge(world: World): string[] {
+  const ledger = new Ledger(world.log);
+  const faults = [...ledger.faults];
+  for (const call of ledger.calls.values()) {
+    if (call.answered === 0) faults.push(`${call.part.name} ${String(call.part.args.k)} dangles`);
+  }
+  for (const [callId, runs] of Map.groupBy(world.runs, (run) => run.callId)) {
+    const call = ledger.calls.get(callId);
+    if (!call) faults.push(`${runs[0]?.name} ran without a call in the log`);
+    else faults.push(...runFaults(call, runs));
+  }
+  return faults;
+}
+
+function runFaults(call: Call, runs: readonly Run[]): string[] {
+  const faults: string[] = [];
+  const { response, decisions, answers, asks } = call;
+  const what = `${call.part.name} ${String(call.part.args.k)}`;
+  const effects = runs.filter(({ effect }) => effect);
+  const [first] = runs;
+  const errorType = response?.errorType ?? '';
+  const wasRefused = neverRan.includes(errorType) && !(first?.repeatable && errorType === 'cancelled');
+  // One more run may be refused after one whose outcome is unknown.
+  const reruns = answers.filter(({ requestId, answer }) => isRerun(requestId, asks) && answer.action === 'accept');
+  if (wasRefused && effects.length > 0 && runs.length === 1) faults.push(`${what} ran and ended as ${errorType}`);
+  const free = call.part.name.endsWith('retry');
+  if (!first?.repeatable && !free && effects.length > 1 + reruns.length) {
+    faults.push(`${what} ran ${effects.length} times, ${1 + reruns.length} allowed`);
+  }
+  for (const run of runs) {
+    const yes = decisions.filter(({ outcome, at }) => outcome === 'approved' && (run.repeatable || at < run.at));
+    const isLost = run.repeatable && yes.length === 0 && ['cancelled', 'interrupted', 'denied'].includes(errorType);
+    if (isLost) continue;
+    if (yes.length === 0) faults.push(`${what} ran without an approved decision in the log`);
+    else if (!yes.some(({ args }) => canonicalJson(args ?? call.part.args) === canonicalJson(run.args))) {
+      faults.push(`${what} ran with ${canonicalJson(run.args)}, which nobody approved`);
+    }
+  }
+  return faults;
+}
+
+function isRerun(requestId: string, asks: Call['asks']): boolean {
+  return /#rerun/.test(requestId) || asks.some((ask) => ask.requestId === requestId && ask.kind === 'rerun_unknown');
+}

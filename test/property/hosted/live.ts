@@ -1,0 +1,399 @@
+import type { AgentEvent, ExecutionOptions, PendingRequest, SessionInput } from '../../../src/contracts/index.ts';
+import { isCoxswainError } from '../../../src/contracts/index.ts';
+import type { HostedSession } from '../../../src/host/index.ts';
+import { below, pause, randomOf } from '../replay/random.ts';
+import { answerTo, inputTo } from './answers.ts';
+import { judge } from './judge.ts';
+import { people } from './policy.ts';
+import type { Setting } from './process.ts';
+import { Process } from './process.ts';
+import { key, Store } from './store.ts';
+import type { Shown } from './watch.ts';
+import { streamFaults, Watcher } from './watch.ts';
+import { World } from './world.ts';
+
+export interface Tally {
+  cases: number;
+  streams: number;
+  deaths: number;
+  runs: number;
+  calls: number;
+  events: number;
+}
+
+const PATIENCE = 300;
+const DESPAIR = 3000;
+
+/** What may be said to whoever asks for something that cannot be. */
+const refusals = new Set([
+  'E_BAD_INPUT',
+  'E_INPUT_REQUIRED',
+  'E_NOT_APPROVER',
+  'E_NO_PRICE',
+  'E_NO_TURN',
+  'E_PREVIEW_CHANGED',
+  'E_REQUEST_CLOSED',
+  'E_SESSION_BUSY',
+  'E_SESSION_CLOSED',
+  'E_TURN_COMPLETED',
+  'E_UNKNOWN_REQUEST',
+  'E_WRONG_ANSWER',
+]);
+
+/** A session's life under random traffic. */
+export class Life {
+  readonly world: World;
+  readonly streams: Shown[] = [];
+  readonly tally: Tally;
+  readonly #setting: Setting;
+  readonly #store: Store;
+  #process: Process;
+  #handle!: HostedSession;
+  /** Handles whose first stream has been seen; undefined as a value: somebody else may have been first. */
+  readonly #initialized = new WeakMap<HostedSession, boolean | undefined>();
+  readonly #background = new Set<Promise<void>>();
+
+  constructor(seed: number, tally: Tally, tracing = false) {
+    this.world = new World(randomOf(seed), tracing);
+    this.tally = tally;
+    this.#setting = settingOf(this.world);
+    this.world.note(() => JSON.stringify(this.#setting));
+    this.#store = new Store(this.world);
+    this.#process = this.#spawn();
+  }
+
+  async live(): Promise<void> {
+    const { world } = this;
+    const steps = 3 + below(world.random, 8);
+    for (let step = 0; step < steps && world.faults.length === 0; step++) await this.#survive(() => this.#act());
+    for (let tries = 0; world.faults.length === 0; tries++) {
+      if (tries > 30) world.fault('the session does not come to rest');
+      if (await this.#survive(() => this.#settle())) break;
+    }
+    if (world.faults.length > 0) return;
+    await this.#survive(() => this.#final());
+    this.tally.cases++;
+    this.tally.streams += this.streams.length;
+    this.tally.deaths += world.life - 1;
+    this.tally.runs += world.runs.length;
+    this.tally.events += world.log.length;
+  }
+
+  #spawn(left = this.world.chance(0.4) ? 1 + below(this.world.random, 40) : Number.POSITIVE_INFINITY): Process {
+    this.world.note(() => `--- process ${this.world.life + 1}, ${left} appends`);
+    return new Process(this.world, this.#store, this.#setting, left);
+  }
+
+  /** Does something in the present process, or in a new one if that is dead; undefined if it died of it. */
+  async #survive<T>(work: () => Promise<T>): Promise<T | undefined> {
+    if (this.#process.isDead) {
+      this.#background.clear();
+      this.world.gates.length = 0;
+      this.#process = this.#spawn();
+    }
+    const { access } = this.#process;
+    const living = async () => {
+      if (!this.#process.handles.includes(this.#handle)) this.#handle = await this.#process.open();
+      return work();
+    };
+    return Promise.race([living(), access.died.then(() => undefined)]);
+  }
+
+  // ----- Between streams
+
+  async #act(): Promise<void> {
+    const { world } = this;
+    if (world.chance(0.08)) this.#handle = await this.#process.open();
+    if (world.chance(0.75)) return this.#stream(this.#handle, await this.#input(), this.#options());
+    await this.#disturb(this.#handle);
+    await this.#quiet();
+  }
+
+  async #input(): Promise<string | SessionInput | SessionInput[]> {
+    const { world } = this;
+    const open = await this.#look();
+    const message: SessionInput = { kind: 'message', content: `hello ${world.name()}` };
+    if (open.length === 0) return world.chance(0.85) ? message : { kind: 'continue' };
+    const roll = world.random();
+    if (roll < 0.5) {
+      const chosen = world.chance(0.5) ? open : [world.pick(open)].filter((request) => request !== undefined);
+      const answers = chosen.map((request) => inputTo(world, request));
+      if (world.chance(0.15)) answers.push(message);
+      return answers;
+    }
+    if (roll < 0.7) return { kind: 'continue' };
+    if (roll < 0.95) return message;
+    return { kind: 'tool_approval', requestId: world.pick(world.seenIds) ?? 'nobody' };
+  }
+
+  #options(): ExecutionOptions {
+    const { world } = this;
+    return {
+      ...(world.chance(0.3) ? { streaming: false } : {}),
+      ...(world.chance(0.4) ? { whilePending: world.pick(['cancel', 'hold', 'proceed'] as const) ?? 'cancel' } : {}),
+      ...(world.chance(0.05) ? { limits: { steps: 2 } } : {}),
+    };
+  }
+
+  /** Pending requests; what is shown there may be answered. */
+  async #look(handle = this.#handle): Promise<PendingRequest[]> {
+    const open = await handle.pending();
+    for (const { requestId } of open) {
+      this.world.seenIds.push(requestId);
+      if (/#(?:policy|rerun|confirm)/.test(requestId)) this.world.questions.add(requestId);
+    }
+    return open;
+  }
+
+  // ----- One stream
+
+  async #stream(
+    handle: HostedSession,
+    input: string | SessionInput | SessionInput[],
+    options: ExecutionOptions,
+    calm = false,
+  ): Promise<void> {
+    const { world } = this;
+    const controller = new AbortController();
+    const stream = handle.stream(input, { ...options, signal: controller.signal });
+    world.note(() => `stream ${stream.streamId.slice(0, 8)} ${JSON.stringify(input)} ${JSON.stringify(options)}`);
+    const before = this.#initialized.has(handle) ? this.#initialized.get(handle) : false;
+    const watcher = new Watcher(world, stream.streamId, before);
+    const leavesAfter = !calm && world.chance(0.08) ? below(world.random, 20) : Number.POSITIVE_INFINITY;
+    const running = { over: false };
+    const ticking = this.#tick(handle, stream, controller, running, calm);
+    const isSlow = world.chance(0.2);
+    let count = 0;
+    try {
+      for (;;) {
+        const { value, done } = await stream.next();
+        if (done) break;
+        watcher.see(value as AgentEvent);
+        count++;
+        if (count >= leavesAfter) {
+          world.note(() => 'leaves');
+          await stream.return?.();
+          break;
+        }
+        if (isSlow) await pause(world.random);
+      }
+      if (count < leavesAfter) watcher.finish();
+    } catch (error) {
+      this.#refused('stream', error, count);
+    } finally {
+      running.over = true;
+      if (count > 0) this.#initialized.set(handle, true);
+      if (count > 0) this.streams.push(watcher.shown);
+    }
+    await ticking;
+    await this.#quiet();
+    if (count > 0 && 'listenerCount' in controller.signal) return;
+  }
+
+  /** What happens while a stream runs. */
+  async #tick(
+    handle: HostedSession,
+    stream: ReturnType<HostedSession['stream']>,
+    controller: AbortController,
+    running: { over: boolean },
+    calm: boolean,
+  ): Promise<void> {
+    const { world } = this;
+    for (let tick = 0; !running.over && !this.#process.isDead; tick++) {
+      await immediate();
+      if (running.over) return;
+      if (world.chance(0.15)) world.openGate();
+      if (!calm && world.chance(0.06)) this.#later(() => this.#disturb(handle, stream, controller));
+      if (tick === PATIENCE) {
+        world.note(() => 'patience is over');
+        world.openGates();
+        this.#later(() => handle.abort({ reason: 'patience is over' }));
+      }
+      if (tick === DESPAIR) {
+        world.fault('the stream does not end');
+        this.#process.access.kill();
+      }
+    }
+  }
+
+  #later(work: () => Promise<void>): void {
+    const done: Promise<void> = work().then(
+      () => void this.#background.delete(done),
+      (error: unknown) => {
+        this.#background.delete(done);
+        this.#refused('background', error, 0);
+      },
+    );
+    this.#background.add(done);
+  }
+
+  /** Waits for what was begun. */
+  async #quiet(): Promise<void> {
+    const { world } = this;
+    for (let tick = 0; this.#background.size > 0 || this.#process.handles.some((handle) => handle.running); tick++) {
+      await immediate();
+      if (world.chance(0.2)) world.openGate();
+      if (tick === PATIENCE) {
+        world.openGates();
+        for (const handle of this.#process.handles) this.#later(() => handle.abort({ reason: 'quiet' }));
+      }
+      if (tick > DESPAIR) return world.fault('what was begun does not end');
+    }
+  }
+
+  /** Does one thing that somebody might do at any time. */
+  async #disturb(
+    handle: HostedSession,
+    stream?: ReturnType<HostedSession['stream']>,
+    controller?: AbortController,
+  ): Promise<void> {
+    const { world } = this;
+    const roll = world.random();
+    try {
+      if (roll < 0.3) return await this.#answerOne(handle);
+      if (roll < 0.4) return await this.#answerAgain(handle);
+      if (roll < 0.48) return await this.#decide();
+      if (roll < 0.56) {
+        world.note(() => 'steers');
+        await handle.steer({ content: `steer ${world.name()}` });
+      } else if (roll < 0.62) {
+        world.note(() => 'updates');
+        await handle.update({ title: world.name() });
+      } else if (roll < 0.72) {
+        const requestId = world.pick(world.seenIds)?.split('#')[0] ?? 'nobody';
+        world.note(() => `aborts call ${requestId.slice(0, 8)}`);
+        await handle.abort({ requestId });
+      } else if (roll < 0.76) {
+        world.note(() => 'aborts');
+        await (stream && world.chance(0.5) ? stream.abort('by the stream') : handle.abort());
+      } else if (roll < 0.78) {
+        world.note(() => 'signals');
+        controller?.abort();
+      } else if (roll < 0.8) await handle.abort({ threadId: world.pick(['left', 'root.left', 'right']) ?? '' });
+      else if (roll < 0.88) await this.#second(handle);
+      else if (roll < 0.91) this.#process.access.kill();
+      else if (roll < 0.95) await this.#other();
+      else await this.#look(handle);
+    } catch (error) {
+      this.#refused('disturbance', error, 0);
+    }
+  }
+
+  async #answerOne(handle: HostedSession): Promise<void> {
+    const request = this.world.pick(await this.#look(handle));
+    if (!request) return;
+    const answer = answerTo(this.world, request);
+    this.world.note(() => `responds ${request.requestId} ${JSON.stringify(answer)}`);
+    await handle.respond(request.requestId, answer);
+    if (this.world.chance(0.2)) await handle.respond(request.requestId, answer);
+  }
+
+  async #answerAgain(handle: HostedSession): Promise<void> {
+    const { world } = this;
+    const id = world.pick(world.seenIds) ?? 'nobody';
+    const requestId = world.pick([id, id, `${id}#policy`, `${id.split('#')[0]}#policy.1`, `${id}#0`, 'nobody']) ?? id;
+    const answer = world.chance(0.5)
+      ? ({ kind: 'approve', by: world.pick(people) ?? { id: 'u' } } as const)
+      : ({ kind: 'elicitation', action: world.pick(['accept', 'decline', 'cancel'] as const) ?? 'cancel' } as const);
+    world.note(() => `responds again ${requestId} ${JSON.stringify(answer)}`);
+    await handle.respond(requestId, answer);
+  }
+
+  async #decide(): Promise<void> {
+    const { world } = this;
+    const { approvals } = this.#process.host;
+    const request = world.pick(await approvals.list())?.request;
+    if (!request) return;
+    world.questions.add(request.requestId);
+    for (const handle of this.#process.handles) this.#initialized.set(handle, undefined);
+    world.note(() => `decides ${request.requestId}`);
+    await approvals.decide(request.requestId, answerTo(world, request), { by: world.pick(people) ?? { id: 'u' } });
+  }
+
+  /** Another stream of the session: refused while one runs. */
+  async #second(handle: HostedSession): Promise<void> {
+    const other = this.world.chance(0.5) ? handle : await this.#process.open();
+    const isBusy = this.#process.handles.some((known) => known.running);
+    if (!isBusy) return;
+    this.world.note(() => 'a second stream');
+    const { value } = await other.stream('me too').next();
+    const stillBusy = this.#process.handles.filter((known) => known !== other).some((known) => known.running);
+    if (stillBusy) this.world.fault(`a second stream shows ${value?.type}`);
+    await other.abort();
+  }
+
+  /** Another process looks in and answers. */
+  async #other(): Promise<void> {
+    const { world } = this;
+    const mine = this.#process;
+    const other = new Process(world, this.#store, this.#setting, Number.POSITIVE_INFINITY);
+    world.life = mine.number;
+    const handle = await other.open();
+    await this.#answerOne(handle);
+    await handle[Symbol.asyncDispose]();
+  }
+
+  /** A refusal is an answer too; anything else is a fault. `shown`: events before it. */
+  #refused(what: string, error: unknown, shown: number): void {
+    if (this.#process.isDead) return;
+    const code = isCoxswainError(error) ? error.code : undefined;
+    this.world.note(() => `${what} refused: ${String(error)}`);
+    if (shown > 0) this.world.fault(`a stream threw after ${shown} events: ${textOf(error)}`);
+    else if (code === undefined || !refusals.has(code)) this.world.fault(`${what} failed: ${textOf(error)}`);
+  }
+
+  // ----- At the end
+
+  /** Answers what is open; true when nothing is. */
+  async #settle(): Promise<boolean> {
+    const { world } = this;
+    world.openGates();
+    const open = await this.#look();
+    if (open.length === 0) return true;
+    if (world.chance(0.2)) {
+      await this.#handle.abort();
+      return false;
+    }
+    const answers = open
+      .filter(({ kind, name }) => kind !== 'tool' || name?.endsWith('client'))
+      .map((request) => inputTo(world, request));
+    await this.#stream(this.#handle, answers.length > 0 ? answers : { kind: 'continue' }, {}, true);
+    if (world.chance(0.1)) await this.#stream(this.#handle, 'go on', {}, true);
+    return false;
+  }
+
+  async #final(): Promise<void> {
+    const { world } = this;
+    await this.#handle.abort();
+    if ((await this.#handle.pending()).length > 0) world.fault('something is pending after the end');
+    if ((await this.#process.host.approvals.list()).length > 0) world.fault('an approval is open after the end');
+    if ((await this.#store.openCalls({ app: key.app })).length > 0) world.fault('a call is open after the end');
+    const events: AgentEvent[] = [];
+    for await (const event of this.#handle.events()) events.push(event);
+    world.faults.push(...streamFaults(this.streams, events), ...judge(world));
+    await this.#process.host.close();
+    await immediate();
+    for (const live of [this.#process.access]) if (live.leases > 0) world.fault('a lease is held after the end');
+  }
+}
+
+function settingOf(world: World): Setting {
+  const kinds = ['none', 'answers', 'never', 'sometimes'] as const;
+  return {
+    shape: world.pick(['one', 'one', 'transfer', 'parallel', 'expert', 'sequence'] as const) ?? 'one',
+    hooks: world.chance(0.4),
+    onApproval: world.pick(kinds) ?? 'none',
+    onElicitation: world.pick(kinds) ?? 'none',
+    limits: world.chance(0.1) ? { usd: 0.0001, minutes: 5 } : undefined,
+    toolConcurrency: world.chance(0.2) ? 1 : undefined,
+    interactive: world.chance(0.95),
+  };
+}
+
+function immediate(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

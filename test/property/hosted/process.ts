@@ -1,0 +1,115 @@
+import { fromAgent } from '../../../src/adapters/adk/index.ts';
+import type { RequestAnswer } from '../../../src/contracts/index.ts';
+import type { AgentHost, HostedSession, HostOptions } from '../../../src/host/index.ts';
+import { createHost } from '../../../src/host/index.ts';
+import type { Agent } from '../../../src/runtime/index.ts';
+import { agentTool, LlmAgent, ParallelAgent, SequentialAgent } from '../../../src/runtime/index.ts';
+import { pause } from '../replay/random.ts';
+import { answerTo } from './answers.ts';
+import { randomModel } from './model.ts';
+import { hostHooks, policy } from './policy.ts';
+import type { Store } from './store.ts';
+import { Access, key, never } from './store.ts';
+import { toolsOf } from './tools.ts';
+import type { World } from './world.ts';
+
+/** What a seed decides once, for all processes. */
+export interface Setting {
+  shape: 'one' | 'transfer' | 'parallel' | 'expert' | 'sequence';
+  hooks: boolean;
+  onApproval: 'none' | 'answers' | 'never' | 'sometimes';
+  onElicitation: 'none' | 'answers' | 'never' | 'sometimes';
+  limits: HostOptions['limits'];
+  toolConcurrency: number | undefined;
+  interactive: boolean;
+}
+
+/** One process: a host over the store, until it dies. */
+export class Process {
+  readonly access: Access;
+  readonly host: AgentHost;
+  readonly number: number;
+  readonly handles: HostedSession[] = [];
+  readonly #world: World;
+
+  constructor(world: World, store: Store, setting: Setting, left: number) {
+    this.#world = world;
+    this.number = ++world.life;
+    this.access = new Access(store, left, world.chance(0.5));
+    const { limits, toolConcurrency, interactive } = setting;
+    this.host = createHost({
+      app: key.app,
+      userId: key.userId,
+      agents: [
+        fromAgent(grow(world, this.access, setting), { warn: (message, error) => this.#warned(message, error) }),
+      ],
+      tools: toolsOf(world, this.access, ''),
+      sessions: this.access,
+      policy,
+      interactive,
+      warn: (message, error) => this.#warned(message, error),
+      ...(setting.hooks ? { hooks: hostHooks } : {}),
+      ...(limits ? { limits, prices: { m: { input: 1, output: 1 } } } : {}),
+      ...(toolConcurrency === undefined ? {} : { toolConcurrency }),
+      ...this.#handlers(setting),
+    });
+  }
+
+  get isDead(): boolean {
+    return this.access.isDead;
+  }
+
+  async open(): Promise<HostedSession> {
+    const handle = await this.host.open('root', { sessionId: key.id, create: true });
+    this.handles.push(handle);
+    return handle;
+  }
+
+  #handlers({ onApproval, onElicitation }: Setting): Partial<HostOptions> {
+    const handler = (kind: Setting['onApproval']) => async (request: Parameters<typeof answerTo>[1]) => {
+      this.#world.seenIds.push(request.requestId);
+      await pause(this.#world.random);
+      if (this.isDead || kind === 'never') return never();
+      if (kind === 'sometimes') {
+        const roll = this.#world.random();
+        if (roll < 0.3) return undefined;
+        if (roll < 0.5) return never();
+        if (roll < 0.55) throw new Error('the person is out');
+      }
+      return answerTo(this.#world, request) as RequestAnswer;
+    };
+    return {
+      ...(onApproval === 'none' ? {} : { onApproval: handler(onApproval) }),
+      ...(onElicitation === 'none' ? {} : { onElicitation: handler(onElicitation) }),
+    };
+  }
+
+  #warned(message: string, error: unknown): void {
+    if (this.isDead) return;
+    const { code } = (error ?? {}) as { code?: string };
+    this.#world.note(() => `  warned ${message} ${String(error)}`);
+    if (message.startsWith('the answer to') && (code === undefined || expected.has(code))) return;
+    this.#world.fault(`warned: ${message} ${String(error)}`);
+  }
+}
+
+const expected = new Set(['E_WRONG_ANSWER', 'E_NOT_APPROVER', 'E_PREVIEW_CHANGED', 'E_REQUEST_CLOSED']);
+
+function grow(world: World, access: Access, { shape }: Setting): Agent {
+  const model = randomModel(world, access);
+  const tools = () => toolsOf(world, access, 'a_');
+  const llm = (name: string, more: Partial<ConstructorParameters<typeof LlmAgent>[0]> = {}) =>
+    new LlmAgent({ name, model, tools: tools(), maxIterations: 8, ...more });
+  switch (shape) {
+    case 'transfer':
+      return llm('root', { subAgents: [llm('left'), llm('right')] });
+    case 'parallel':
+      return new ParallelAgent({ name: 'root', subAgents: [llm('left'), llm('right')] });
+    case 'sequence':
+      return new SequentialAgent({ name: 'root', subAgents: [llm('left'), llm('right')] });
+    case 'expert':
+      return llm('root', { tools: [...tools(), agentTool(llm('expert'))] });
+    default:
+      return llm('root');
+  }
+}
