@@ -11,6 +11,8 @@ export interface InvocationInfo {
   readonly tree: AgentTree;
   readonly sessions: SessionService;
   readonly deps: unknown;
+  /** Every tool call waits for a host. */
+  readonly hostRuns: boolean;
   /** State as the session sees it now, an isolated copy. */
   state(): Record<string, unknown>;
 }

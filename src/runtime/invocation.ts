@@ -169,12 +169,14 @@ export class Invocation implements InvocationInfo {
     this.#lease = lease;
     const outer = this.options.signal;
     const follow = () => this.abort(outer?.reason);
-    const forget = this.session.listen((event) => this.sink.event(event));
+    let forget = () => {};
     try {
       if (lease.lastSeq > this.fold.at) await this.session.catchUp();
       this.fold.shared = { ...lease.shared };
       const accepted = await this.#accept(inputs);
       this.sink.accepted();
+      // From here on: what others wrote before this stream is not a part of it.
+      forget = this.session.listen((event) => this.sink.event(event));
       if (accepted.length > 0) await this.#commit(accepted);
       if (outer?.aborted) follow();
       else outer?.addEventListener('abort', follow, { once: true });

@@ -306,11 +306,9 @@ describe('steer, update, abort', () => {
     const model = new ScriptedModel([call('slow', 'of_host'), 'hi']);
     const flow = await Flow.open(llm('a', model, { tools: [slow, tool('of_host', undefined)] }));
     const stream = flow.session.stream('x');
-    for (let next = await stream.next(); !next.done; next = await stream.next()) {
-      if (next.value.type === 'tool_request' && next.value.name === 'of_host') break;
-    }
-    const pulled = stream.next();
-    await started.promise;
+    let pulled = stream.next();
+    const hasStarted = started.promise.then(() => true);
+    while (!(await Promise.race([hasStarted, pulled.then(() => false)]))) pulled = stream.next();
     await flow.session.abort();
     const log = await flow.log();
     late.resolve();

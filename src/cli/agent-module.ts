@@ -1,0 +1,123 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type {
+  AgentSource,
+  AnyTool,
+  LifecycleInterceptor,
+  Limits,
+  PolicyEvaluator,
+  ToolProvider,
+} from '../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
+import type { PriceTable } from '../host/index.ts';
+import type { Agent, Model } from '../runtime/index.ts';
+import { dataFolder } from './data-folder.ts';
+import { usage } from './errors.ts';
+
+/** What a module that exports a function is told. */
+export interface AgentModuleContext {
+  /** `--workspace`, as an absolute path; undefined if it was not given. */
+  readonly workspace: string | undefined;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Somebody sits at a terminal. */
+  readonly interactive: boolean;
+  /** A folder for what the module makes, ignored by version control; made when it is first asked for. */
+  dataFolder(): string;
+  /** Tells the user something, in one line on stderr. */
+  note(text: string): void;
+}
+
+/** What an agent module exports, by name or as members of its default export. */
+export interface AgentModule {
+  readonly agent: Agent | AgentSource;
+  /** Tools that the host runs: every call passes the policy. */
+  readonly tools?: readonly AnyTool[];
+  readonly toolProviders?: readonly ToolProvider[];
+  /** Default: readOnly tools run, the rest asks. `--policy` replaces it. */
+  readonly policy?: PolicyEvaluator;
+  readonly hooks?: LifecycleInterceptor;
+  /** Handed to tools, never logged. */
+  readonly deps?: unknown;
+  readonly models?: (name: string) => Model | undefined;
+  /** USD per million tokens, for `--max-usd`. */
+  readonly prices?: PriceTable;
+  /** Of each turn; the stricter of these and of the flags counts. */
+  readonly limits?: Limits;
+  /** Called once before the command ends. */
+  close?(): void | Promise<void>;
+}
+
+/**
+ * Loads an agent module.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_USAGE`: no such file, no agent in it; else what the module throws
+ */
+export async function loadAgentModule(path: string, context: AgentModuleContext): Promise<AgentModule> {
+  const exported = await importFile(path);
+  const found = exported.default === undefined ? exported : exported.default;
+  try {
+    const value = typeof found === 'function' ? await found(context) : found;
+    return asModule(value, typeof found === 'function' ? {} : exported, path);
+  } catch (error) {
+    if (isCoxswainError(error)) throw error;
+    throw failed(path, error);
+  }
+}
+
+async function importFile(path: string): Promise<Record<string, unknown>> {
+  const file = resolve(path);
+  if (!existsSync(file)) throw usage(`there is no agent module ${path}; give the path of a .js, .mjs or .ts file`);
+  if (statSync(file).isDirectory()) throw usage(`${path} is a folder; give the file in it that exports the agent`);
+  try {
+    return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+      throw usage(`Node ${process.versions.node} does not load ${path}; TypeScript needs 22.18 or newer`, error);
+    }
+    if (isCoxswainError(error)) throw error;
+    throw failed(path, error);
+  }
+}
+
+function asModule(value: unknown, exported: Record<string, unknown>, path: string): AgentModule {
+  if (isAgent(value)) return { ...(exported as Partial<AgentModule>), agent: value };
+  if (isObject(value) && isAgent(value.agent)) return value as unknown as AgentModule;
+  throw usage(
+    `${path} exports no agent; export "agent" (an Agent or an AgentSource), by name, as a member of the default ` +
+      'export, or from a function that is the default export',
+  );
+}
+
+function isAgent(value: unknown): value is Agent | AgentSource {
+  if (!isObject(value)) return false;
+  return typeof value.run === 'function' || (typeof value.open === 'function' && isObject(value.descriptor));
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+function failed(path: string, error: unknown): CoxswainError {
+  return new CoxswainError('INTERNAL', 'E_INTERNAL', `${path} could not be loaded: ${messageOf(error)}`, {
+    cause: error,
+  });
+}
+
+/** What modules are told by this command. */
+export function moduleContext(options: {
+  workspace: string | undefined;
+  interactive: boolean;
+  note: (text: string) => void;
+}): AgentModuleContext {
+  const { workspace } = options;
+  if (workspace !== undefined && !(existsSync(workspace) && statSync(workspace).isDirectory())) {
+    throw usage(`--workspace: there is no folder ${workspace}`);
+  }
+  return {
+    workspace: workspace === undefined ? undefined : resolve(workspace),
+    cwd: process.cwd(),
+    env: process.env,
+    interactive: options.interactive,
+    dataFolder,
+    note: options.note,
+  };
+}

@@ -1,0 +1,127 @@
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import type { Limits, PermissionMode } from '../contracts/index.ts';
+import { assertSafeId, messageOf } from '../contracts/index.ts';
+import { DEFAULT_STORE } from './store.ts';
+
+export interface CommonFlags {
+  verbose?: true;
+}
+
+export interface StoreFlags extends CommonFlags {
+  store: string;
+  app: string;
+  user: string;
+}
+
+export type ApproveMode = 'ask' | 'allow' | 'deny';
+
+/** What decides how calls are judged. */
+export interface HostFlags extends StoreFlags {
+  policy?: string;
+  mode?: PermissionMode;
+  approve: ApproveMode;
+  workspace?: string;
+}
+
+export interface RunFlags extends HostFlags {
+  json?: true;
+  streamJson?: true;
+  maxUsd?: number;
+  maxTokens?: number;
+  maxSteps?: number;
+  /** Minutes. */
+  timeout?: number;
+}
+
+const modes: PermissionMode[] = ['default', 'auto_edit', 'autonomous', 'plan', 'dont_ask'];
+
+export function addCommonFlags(command: Command): Command {
+  return command.option('--verbose', 'show where an error comes from');
+}
+
+export function addStoreFlags(command: Command): Command {
+  return addCommonFlags(command)
+    .option('--store <url>', 'where sessions are kept: sqlite:PATH or memory:', DEFAULT_STORE)
+    .option('--app <name>', 'name space of the sessions', id('app'), 'cli')
+    .option('--user <name>', 'whose sessions; also who asks for what a run does', id('user'), userName());
+}
+
+export function addHostFlags(command: Command): Command {
+  return addStoreFlags(command)
+    .option('--policy <file>', "policy file, YAML or JSON; takes the place of the module's")
+    .addOption(new Option('--mode <mode>', 'permission mode').choices(modes))
+    .addOption(
+      new Option('--approve <how>', 'what to do about a call that needs a yes')
+        .choices(['ask', 'allow', 'deny'])
+        .default('ask'),
+    )
+    .option('--workspace <dir>', 'folder that is handed to the agent module');
+}
+
+export function addRunFlags(command: Command): Command {
+  return addHostFlags(command)
+    .option('--json', 'durable events as JSON lines on stdout, and nothing else')
+    .option('--stream-json', 'all events as JSON lines on stdout, partial ones included')
+    .option('--max-usd <n>', 'money that a turn may cost; needs prices', positive)
+    .option('--max-tokens <n>', 'tokens that a turn may use', positiveWhole)
+    .option('--max-steps <n>', 'model calls that a turn may make', positiveWhole)
+    .option('--timeout <time>', 'time that a turn may take: minutes, or 30s, 5m, 1h', minutes);
+}
+
+/** Limits as flags give them. */
+export function limitsOf({ maxSteps, maxTokens, maxUsd, timeout }: RunFlags): Limits {
+  return {
+    ...(maxSteps === undefined ? {} : { steps: maxSteps }),
+    ...(maxTokens === undefined ? {} : { tokens: maxTokens }),
+    ...(maxUsd === undefined ? {} : { usd: maxUsd }),
+    ...(timeout === undefined ? {} : { minutes: timeout }),
+  };
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!/^\d*\.?\d+$/.test(text) || !(value > 0)) throw new InvalidArgumentError('Give a number above 0.');
+  return value;
+}
+
+function positiveWhole(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < 1) {
+    throw new InvalidArgumentError('Give a whole number above 0.');
+  }
+  return value;
+}
+
+const perMinute: Record<string, number> = { s: 60, m: 1, h: 1 / 60 };
+
+/** `30s`, `5m`, `1h`; a bare number is minutes. */
+export function minutes(text: string): number {
+  const found = /^(\d*\.?\d+)([smh]?)$/.exec(text);
+  const value = Number(found?.[1]) / (perMinute[found?.[2] || 'm'] ?? 1);
+  if (!found || !(value > 0) || value > 35_000) throw new InvalidArgumentError('Give minutes, or 30s, 5m, 1h.');
+  return value;
+}
+
+function id(kind: string): (text: string) => string {
+  return (text) => {
+    try {
+      assertSafeId(kind, text);
+      return text;
+    } catch (error) {
+      throw new InvalidArgumentError(messageOf(error));
+    }
+  };
+}
+
+/** Who sits here, by the system's word. */
+export function userName(): string {
+  try {
+    const { username } = userInfo();
+    assertSafeId('user', username);
+    return username;
+  } catch {
+    return 'local';
+  }
+}

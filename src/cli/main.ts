@@ -1,0 +1,66 @@
+import { errorLine, reportError } from './errors.ts';
+import { EXIT } from './exit-code.ts';
+import { buildProgram } from './program.ts';
+import { Interrupts } from './signals.ts';
+
+/** Runs the command and ends the process with its exit code. */
+export async function main(args: readonly string[]): Promise<void> {
+  const interrupts = new Interrupts();
+  guard(interrupts);
+  const verbose = args.includes('--verbose');
+  let code: number;
+  try {
+    code = await run(args, interrupts);
+  } catch (error) {
+    code = reportError(error, { verbose, help: helpFor(args) });
+  }
+  await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+  // What an agent module has left open must not keep the process.
+  process.exit(code);
+}
+
+async function run(args: readonly string[], interrupts: Interrupts): Promise<number> {
+  interrupts.listen();
+  const { program, result } = buildProgram(interrupts);
+  await program.parseAsync(args, { from: 'user' });
+  return result.code;
+}
+
+/** The help that belongs to the command that was meant. */
+function helpFor(args: readonly string[]): string {
+  const [first = '', second = ''] = args;
+  const known: Record<string, readonly string[]> = {
+    run: [],
+    sessions: ['list', 'show', 'delete'],
+    approvals: ['list', 'approve', 'deny'],
+  };
+  if (!(first in known)) return 'coxswain --help';
+  return ['coxswain', first, ...(known[first]?.includes(second) ? [second] : []), '--help'].join(' ');
+}
+
+function guard(interrupts: Interrupts): void {
+  // SQLite and the type stripper call themselves experimental; nobody who uses this command can do anything about it.
+  const warned = process.listeners('warning');
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => {
+    if (warning.name !== 'ExperimentalWarning') for (const listener of warned) listener(warning);
+  });
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') interrupts.press('nobody reads the output');
+    else throw error;
+  });
+  process.stderr.on('error', () => {});
+  const crash = (error: unknown) => {
+    process.stderr.write(`coxswain: ${errorLine(error)}\n`);
+    process.exit(EXIT.failed);
+  };
+  process.on('uncaughtException', crash);
+  process.on('unhandledRejection', crash);
+}
+
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed || stream.writableLength === 0) resolve();
+    else stream.write('', () => resolve());
+  });
+}
