@@ -35,9 +35,10 @@ export function sessionsOf(subject: Subject, setup: Setup): Sessions {
   const store = new InMemorySessionService();
   const opener = subject === 'session' ? direct(setup) : hosted(setup);
   const open = opener(store);
+  const reopen = opener(elsewhere(store));
   return {
     open: () => open(undefined),
-    reopen: (sessionId) => opener(elsewhere(store))(sessionId),
+    reopen,
     async discard(session) {
       await session[Symbol.asyncDispose]();
       await store.delete({ app: APP, userId: 'local', id: session.id });
@@ -86,5 +87,5 @@ function elsewhere(store: SessionService): SessionService {
 export async function play(session: AgentSession, input: string | SessionInput, reason = 'completed'): Promise<void> {
   let end: StreamEndEvent | undefined;
   for await (const event of session.stream(input)) if (event.type === 'stream_end') end = event;
-  if (end?.reason !== reason) throw new Error(`the stream ended in ${end?.reason}, not in ${reason}`);
+  if (end?.reason !== reason) throw new Error(`expected ${reason}, got ${end?.reason} ${JSON.stringify(end?.data)}`);
 }

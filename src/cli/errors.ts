@@ -13,7 +13,9 @@ const usageCodes = new Set(['E_USAGE', 'E_STORE_URL', 'E_POLICY_FILE', 'E_POLICY
 /** `E_… message`, in one line. */
 export function errorLine(error: unknown): string {
   const code = isCoxswainError(error) ? error.code : 'E_INTERNAL';
-  const text = messageOf(error).trim().replaceAll(/\s*\n\s*/g, ' ');
+  const text = messageOf(error)
+    .trim()
+    .replaceAll(/\s*\n\s*/g, ' ');
   return `${code} ${clean(text || 'something went wrong')}`;
 }
 

@@ -1,4 +1,4 @@
-import { errorLine, reportError } from './errors.ts';
+import { reportError } from './errors.ts';
 import { EXIT } from './exit-code.ts';
 import { buildProgram } from './program.ts';
 import { Interrupts } from './signals.ts';
@@ -6,8 +6,8 @@ import { Interrupts } from './signals.ts';
 /** Runs the command and ends the process with its exit code. */
 export async function main(args: readonly string[]): Promise<void> {
   const interrupts = new Interrupts();
-  guard(interrupts);
   const verbose = args.includes('--verbose');
+  guard(interrupts, verbose);
   let code: number;
   try {
     code = await run(args, interrupts);
@@ -38,20 +38,22 @@ function helpFor(args: readonly string[]): string {
   return ['coxswain', first, ...(known[first]?.includes(second) ? [second] : []), '--help'].join(' ');
 }
 
-function guard(interrupts: Interrupts): void {
+function guard(interrupts: Interrupts, verbose: boolean): void {
   // SQLite and the type stripper call themselves experimental; nobody who uses this command can do anything about it.
   const warned = process.listeners('warning');
   process.removeAllListeners('warning');
   process.on('warning', (warning) => {
     if (warning.name !== 'ExperimentalWarning') for (const listener of warned) listener(warning);
   });
+  let isRead = true;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') interrupts.press('nobody reads the output');
-    else throw error;
+    if (error.code !== 'EPIPE') throw error;
+    if (isRead) interrupts.press('nobody reads the output');
+    isRead = false;
   });
   process.stderr.on('error', () => {});
   const crash = (error: unknown) => {
-    process.stderr.write(`coxswain: ${errorLine(error)}\n`);
+    reportError(error, { verbose, help: 'coxswain --help' });
     process.exit(EXIT.failed);
   };
   process.on('uncaughtException', crash);

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { CoxswainError } from '../contracts/index.ts';
 import type { SessionService } from '../runtime/index.ts';
 import { DATA_FOLDER, dataFolder } from './data-folder.ts';
@@ -32,7 +31,7 @@ export async function openStore(url: string): Promise<Store> {
   if (path === ':memory:') return openMemory();
   if (url === DEFAULT_STORE) dataFolder();
   const { openSqlite } = await import('../adapters/stores/sqlite.ts');
-  const sessions = openSqlite(url === DEFAULT_STORE ? join(DATA_FOLDER, 'coxswain.db') : path);
+  const sessions = openSqlite(path);
   return { url, sessions, durable: true, close: () => sessions.close() };
 }
 

@@ -86,6 +86,9 @@ function noPrice(model: string): CoxswainError {
   );
 }
 
+/** A timer that is set further off fires at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Fires when a stream has been busy for its minutes; waiting for people does not count. */
 export class BusyClock {
   readonly #limitMs: number;
@@ -111,7 +114,14 @@ export class BusyClock {
   resume(): void {
     if (this.#since !== undefined) return;
     this.#since = Date.now();
-    this.#timer = setTimeout(this.#fire, Math.max(0, this.#limitMs - this.#spent));
+    const left = Math.max(0, this.#limitMs - this.#spent);
+    this.#timer = setTimeout(() => this.#rang(left), Math.min(left, MAX_TIMER_MS));
     this.#timer.unref?.();
+  }
+
+  #rang(left: number): void {
+    if (left <= MAX_TIMER_MS) return this.#fire();
+    this.pause();
+    this.resume();
   }
 }

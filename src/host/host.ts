@@ -12,6 +12,7 @@ import { assertSafeId, CoxswainError } from '../contracts/index.ts';
 import { Approvals } from './approvals.ts';
 import type { HostedFrame } from './hosted-session.ts';
 import { HostedSession } from './hosted-session.ts';
+import type { Confirmation } from './judge.ts';
 import { Judge } from './judge.ts';
 import type { HostOptions } from './options.ts';
 import { defaultPolicy, RememberedRules, sessionPolicy } from './remembered.ts';
@@ -54,6 +55,7 @@ class Host implements AgentHost {
   readonly #tools: ToolRegistry;
   readonly #policy: PolicyEvaluator;
   readonly #remembered = new RememberedRules();
+  readonly #confirmations = new Map<string, Confirmation>();
   readonly #open = new Map<string, Set<HostedSession>>();
   readonly #warn: (message: string, error?: unknown) => void;
 
@@ -121,6 +123,7 @@ class Host implements AgentHost {
         permissionMode: () => frame.mode,
         interactive: () => (this.#options.interactive ?? true) && frame.mode !== 'dont_ask',
         deps: () => this.#options.deps,
+        confirmations: this.#confirmations,
         warn: this.#warn,
       }),
       excluded: async () => {
@@ -132,6 +135,7 @@ class Host implements AgentHost {
         cached = undefined;
       },
       announce: (question) => this.approvals.announce(agent, userId, question),
+      running: () => [...(this.#open.get(name) ?? [])].find((handle) => handle.running),
       wakeAll: () => {
         for (const handle of this.#open.get(name) ?? []) handle.wake();
       },

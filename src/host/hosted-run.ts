@@ -46,10 +46,13 @@ export class HostedRun {
   #bell: (() => void) | undefined;
   #rung = false;
   #expiry: ReturnType<typeof setTimeout> | undefined;
-  #finish: () => void = () => {};
+  /** Nothing more will be written. */
+  finish: () => void = () => {};
   readonly ended: Promise<void> = new Promise((resolve) => {
-    this.#finish = resolve;
+    this.finish = resolve;
   });
+  /** The first inner stream has begun: what fails from now on ends the stream. */
+  #accepted = false;
 
   constructor(
     session: HostedSession,
@@ -101,31 +104,58 @@ export class HostedRun {
   async drive(inputs: SessionInput[]): Promise<void> {
     const outer = this.#options.signal;
     const follow = () => this.abort(asAbort(outer?.reason));
+    let clock: BusyClock | undefined;
     outer?.addEventListener('abort', follow, { once: true });
-    const clock = await this.#startClock();
     try {
       if (outer?.aborted) follow();
-      this.#out.push(await this.#shown(await this.#loop(await this.#userMessage(inputs), clock)));
+      clock = await this.#startClock();
+      this.#out.push(await this.#toEnd(await this.#userMessage(inputs), clock));
     } finally {
       clock?.pause();
       clearTimeout(this.#expiry);
       outer?.removeEventListener('abort', follow);
       for (const controller of this.#running.values()) controller.abort(this.#controller.signal.reason);
-      this.#finish();
     }
+  }
+
+  async #toEnd(inputs: SessionInput[], clock: BusyClock | undefined): Promise<StreamEndEvent> {
+    try {
+      return await this.#shown(await this.#loop(inputs, clock));
+    } catch (error) {
+      if (!this.#accepted) throw error;
+      return this.#lost(error);
+    }
+  }
+
+  /** The run cannot go on, and cannot say so in the log: what was accepted still gets its end. */
+  async #lost(thrown: unknown): Promise<StreamEndEvent> {
+    const { status, code, retryable } = isCoxswainError(thrown)
+      ? thrown
+      : { status: 'INTERNAL', code: 'E_INTERNAL', retryable: false };
+    const base = () => ({
+      id: crypto.randomUUID(),
+      timestamp: isoTime(),
+      sessionId: this.#session.id,
+      streamId: this.#options.streamId,
+      source: 'host' as const,
+    });
+    this.#out.push({ ...base(), type: 'error', status, code, message: messageOf(thrown), fatal: true, retryable });
+    return { ...base(), type: 'stream_end', reason: 'failed', data: { pending: await this.#session.inner.pending() } };
   }
 
   async #loop(inputs: SessionInput[], clock: BusyClock | undefined): Promise<StreamEndEvent> {
     const { signal } = this.#controller;
     let batch = inputs;
     let starts: { request: PendingRequest; step: RunStep }[] = [];
+    let last: StreamEndEvent | undefined;
     for (;;) {
-      const end = await this.#inner(batch);
-      batch = [];
-      // Their approvals are durable now.
-      for (const start of starts.splice(0)) this.#start(start.request, start.step);
-      if (isOver(end) || signal.aborted) return end;
-      let open = end.data.pending ?? [];
+      const end = await this.#send(batch);
+      if (end && (isOver(end) || signal.aborted)) return end;
+      let open = end?.data.pending ?? (await this.#session.inner.pending());
+      batch = end ? [] : batch.filter((input) => input.kind === 'tool_result' && isOpen(open, input.requestId));
+      // Their approvals are durable now; some may have been settled since.
+      if (end) for (const { request, step } of starts) if (isOpen(open, request.callId)) this.#start(request, step);
+      if (end) last = end;
       for (;;) {
         const over = this.#budget.exceeded();
         if (over) this.abort(over);
@@ -134,7 +164,12 @@ export class HostedRun {
         starts = [];
         await this.#judgeAll(open, batch, starts, questions);
         if (batch.length > 0 || this.#ready.length > 0 || signal.aborted) break;
-        if (this.#running.size === 0 && !this.#isAsking()) return this.#paused(end, questions);
+        if (this.#running.size === 0 && !this.#isAsking(questions) && !this.#rung) {
+          if (last && questions.length > 0) return this.#paused(last, questions);
+          // Everything was settled elsewhere.
+          batch.push({ kind: 'continue' });
+          break;
+        }
         if (this.#running.size === 0) clock?.pause();
         await this.#ring();
         clock?.resume();
@@ -145,6 +180,18 @@ export class HostedRun {
       // Results that come at the same moment go together.
       if (this.#ready.length > 0 && this.#running.size > 0) await new Promise((resolve) => setImmediate(resolve));
       batch.push(...this.#ready.splice(0));
+    }
+  }
+
+  /** Undefined: somebody else was faster with one of these answers; none of them was taken. */
+  async #send(batch: readonly SessionInput[]): Promise<StreamEndEvent | undefined> {
+    try {
+      const end = await this.#inner(batch);
+      this.#accepted = true;
+      return end;
+    } catch (error) {
+      if (this.#accepted && isCoxswainError(error) && closedByOthers.has(error.code)) return undefined;
+      throw error;
     }
   }
 
@@ -251,7 +298,7 @@ export class HostedRun {
         const options = this.#toolOptions(request);
         const outcome = await runHostTool(call, options, controller.signal);
         if (outcome.kind === 'confirm') {
-          frame.judge.confirmationAsked(callId, outcome.request);
+          frame.judge.confirmationAsked(callId, outcome.request, request);
           return;
         }
         const result = await runTailCalls(outcome.result, call, frame, options, controller.signal);
@@ -354,9 +401,9 @@ export class HostedRun {
     void answering();
   }
 
-  #isAsking(): boolean {
-    for (const thinking of this.#asked.values()) if (thinking) return true;
-    return false;
+  /** Somebody thinks about one of them. */
+  #isAsking(questions: readonly PendingRequest[]): boolean {
+    return questions.some(({ requestId }) => this.#asked.get(requestId) === true);
   }
 
   #wakeAt(expiresAt: string | undefined): void {
@@ -445,10 +492,13 @@ export class HostedRun {
 
 const closedByOthers = new Set(['E_REQUEST_CLOSED', 'E_UNKNOWN_REQUEST', 'E_SESSION_CLOSED']);
 
-/** The turn has ended, or nothing is open that a host could act upon. */
+/** The turn has ended. */
 function isOver(end: StreamEndEvent): boolean {
-  if (end.reason !== 'input_required' && end.data.transfer === undefined) return true;
-  return (end.data.pending ?? []).length === 0;
+  return end.reason !== 'input_required' && end.data.transfer === undefined;
+}
+
+function isOpen(open: readonly PendingRequest[], callId: string | undefined): boolean {
+  return open.some((request) => request.callId === callId);
 }
 
 function resultInput(

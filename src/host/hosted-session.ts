@@ -21,6 +21,7 @@ import { answerOf, fromElicitation, inputOf } from './answer-forms.ts';
 import { assertApprover } from './approver.ts';
 import { HostedRun } from './hosted-run.ts';
 import type { Judge, Step } from './judge.ts';
+import { isHostQuestion } from './judge.ts';
 import type { ApprovalQuestion, HostOptions } from './options.ts';
 import type { HostTool } from './tool-registry.ts';
 
@@ -37,6 +38,8 @@ export interface HostedFrame {
   remember(option: ApprovalQuestion['approval']['remember'][number]): void;
   /** A question is open. */
   announce(question: ApprovalQuestion): void;
+  /** The handle of this session that runs it, in this host. */
+  running(): HostedSession | undefined;
   /** Something was answered: all handles of this session look again. */
   wakeAll(): void;
   closed(): void;
@@ -84,7 +87,7 @@ export class HostedSession implements AgentSession {
     const open = await this.#find(requestId);
     const settlement = open?.question
       ? await this.#decide(open.request, open.question, answer)
-      : await this.inner.respond(requestId, this.#checkDirect(open?.request, answer));
+      : await this.inner.respond(requestId, await this.#checkDirect(requestId, open?.request, answer));
     this.frame.wakeAll();
     return settlement;
   }
@@ -102,8 +105,8 @@ export class HostedSession implements AgentSession {
   }
 
   async abort(target: AbortTarget = {}): Promise<void> {
-    const run = this.#run;
-    if (target.requestId !== undefined && run?.abortCall(target.requestId, target.reason)) return;
+    const run = this.#owner.#run;
+    if (target.requestId !== undefined && run?.abortCall(callOf(target.requestId), target.reason)) return;
     if (run && target.threadId === undefined && target.requestId === undefined) {
       run.abort(new CoxswainError('ABORTED', 'E_ABORTED', target.reason ?? 'aborted'));
       await run.ended;
@@ -142,7 +145,7 @@ export class HostedSession implements AgentSession {
     options: ExecutionOptions & { streamId: string },
   ): Promise<void> {
     this.#assertOpen();
-    if (this.#run) {
+    if (this.#run || this.frame.running()) {
       const message = `session ${this.id} has a live stream; wait for its end or abort it`;
       throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });
     }
@@ -152,12 +155,19 @@ export class HostedSession implements AgentSession {
       await run.drive(await this.#translate(normaliseInput(input)));
     } finally {
       this.#run = undefined;
+      run.finish();
     }
+  }
+
+  /** Whoever runs the session in this host: one of its handles, or this one if it is idle. */
+  get #owner(): HostedSession {
+    return this.#run ? this : (this.frame.running() ?? this);
   }
 
   /** A caller's answers to the host's questions pass the same checks as `respond`. */
   async #translate(inputs: SessionInput[]): Promise<SessionInput[]> {
     const translated: SessionInput[] = [];
+    const votes: [requestId: string, vote: RequestAnswer][] = [];
     for (const input of inputs) {
       if (input.kind === 'message' || input.kind === 'continue') {
         translated.push(input);
@@ -166,20 +176,23 @@ export class HostedSession implements AgentSession {
       const open = await this.#find(input.requestId);
       const answer = answerOf(input);
       if (!open?.question) {
-        this.#checkDirect(open?.request, answer);
+        await this.#checkDirect(input.requestId, open?.request, answer);
         translated.push(input);
         continue;
       }
       const checked = await this.#check(open.request, open.question, answer);
-      translated.push(inputOf(open.question.requestId, checked));
+      if (checked.kind === 'approve' && checked.quorum !== undefined) votes.push([open.question.requestId, checked]);
+      else translated.push(inputOf(open.question.requestId, checked));
     }
-    return translated;
+    // One of several votes is no approval yet.
+    for (const [requestId, vote] of votes) await this.inner.respond(requestId, vote);
+    return translated.length > 0 ? translated : [{ kind: 'continue' }];
   }
 
   async #find(
     requestId: string,
   ): Promise<{ request: PendingRequest; question: ApprovalQuestion | undefined } | undefined> {
-    const callId = requestId.split('#')[0];
+    const callId = callOf(requestId);
     const request = (await this.inner.pending()).find(
       (candidate) => candidate.requestId === requestId || (candidate.kind === 'tool' && candidate.callId === callId),
     );
@@ -193,8 +206,9 @@ export class HostedSession implements AgentSession {
 
   async #questionOf(request: PendingRequest): Promise<ApprovalQuestion | undefined> {
     const tool = request.name === undefined ? undefined : this.frame.tools.get(request.name);
-    if (this.#run?.isBusy(request.callId)) return undefined;
-    const step: Step = await this.frame.judge.step(request, tool, new AbortController().signal, true);
+    const owner = this.#owner;
+    if (owner.#run?.isBusy(request.callId)) return undefined;
+    const step: Step = await owner.frame.judge.step(request, tool, new AbortController().signal, true);
     return step.kind === 'ask' ? step.question : undefined;
   }
 
@@ -258,9 +272,38 @@ export class HostedSession implements AgentSession {
     if (option) this.frame.remember(option);
   }
 
-  /** Results for tools that the host runs come from the host alone. */
-  #checkDirect(request: PendingRequest | undefined, answer: RequestAnswer): RequestAnswer {
-    if (request?.kind !== 'tool') return answer;
+  /**
+   * An answer that is to no open question of the host: results for tools that the host runs come from the host alone,
+   * and nobody lets a call run that nobody was asked about.
+   */
+  async #checkDirect(
+    requestId: string,
+    request: PendingRequest | undefined,
+    answer: RequestAnswer,
+  ): Promise<RequestAnswer> {
+    if (isHostQuestion(requestId) && !(await this.#wasAnswered(requestId))) {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_UNKNOWN_REQUEST',
+        `${JSON.stringify(requestId)} is not asked now; pending() lists what is open`,
+        { details: { requestId } },
+      );
+    }
+    if (request?.kind !== 'tool' || requestId !== request.callId) return answer;
+    if (this.#owner.#run?.isBusy(request.callId)) {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_WRONG_ANSWER',
+        `call ${requestId} is running here; abort it first`,
+      );
+    }
+    if (answer.kind === 'approve') {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_WRONG_ANSWER',
+        `nobody is asked about call ${requestId}; the host decides whether it runs`,
+      );
+    }
     const runsHere =
       request.handledBy === 'agent' || this.frame.tools.get(request.name ?? '')?.tool.execute !== undefined;
     if (answer.kind === 'result' && runsHere) {
@@ -273,6 +316,15 @@ export class HostedSession implements AgentSession {
     return answer;
   }
 
+  async #wasAnswered(requestId: string): Promise<boolean> {
+    const callId = callOf(requestId);
+    for await (const event of this.inner.events()) {
+      if (event.type === 'elicitation_response' && event.requestId === requestId) return true;
+      if (event.type === 'tool_response' && event.requestId === callId) return true;
+    }
+    return false;
+  }
+
   #assertOpen(): void {
     if (this.#closed) {
       throw new CoxswainError(
@@ -282,4 +334,9 @@ export class HostedSession implements AgentSession {
       );
     }
   }
+}
+
+/** The call that a request is about. */
+function callOf(requestId: string): string {
+  return requestId.split('#')[0] ?? requestId;
 }

@@ -42,6 +42,12 @@ export type Step =
   /** For whoever drives the session: a tool that nobody here can run. */
   | { kind: 'leave' };
 
+/** What a handler asked, and the number of its question among those about the call. */
+export interface Confirmation {
+  asked: ConfirmationRequest;
+  first: number;
+}
+
 export interface JudgeOptions {
   base: PolicyEvaluator;
   /** With remembered answers and mode. */
@@ -53,6 +59,8 @@ export interface JudgeOptions {
   /** Somebody can be asked. */
   interactive: () => boolean;
   deps: () => unknown;
+  /** Questions that host tools have asked in mid-run, by call id: the same for all handles of a host. */
+  confirmations: Map<string, Confirmation>;
   warn(message: string, error?: unknown): void;
 }
 
@@ -65,16 +73,17 @@ const PREVIEW_TIMEOUT_MS = 10_000;
 export class Judge {
   readonly #options: JudgeOptions;
   readonly #verdicts = new Map<string, Promise<Verdict>>();
-  /** Questions that host tools have asked in mid-run, by call id. */
-  readonly #confirmations = new Map<string, ConfirmationRequest>();
+  readonly #confirmations: Map<string, Confirmation>;
 
   constructor(options: JudgeOptions) {
     this.#options = options;
+    this.#confirmations = options.confirmations;
   }
 
-  /** A handler has ended with a question of its own. */
-  confirmationAsked(callId: string, request: ConfirmationRequest): void {
-    this.#confirmations.set(callId, request);
+  /** A handler has ended with a question of its own: what was answered before is no answer to it. */
+  confirmationAsked(callId: string, asked: ConfirmationRequest, { answers }: PendingRequest): void {
+    const first = (answers ?? []).filter(({ requestId, quorum }) => !quorum && isPolicyQuestion(requestId)).length;
+    this.#confirmations.set(callId, { asked, first });
   }
 
   settled(callId: string): void {
@@ -96,14 +105,8 @@ export class Judge {
     const rules = this.#rules(hostTool, signal);
     const confirmation = this.#confirmations.get(call.callId);
     if (confirmation) {
-      return this.#asked(
-        request,
-        hostTool,
-        call,
-        rules,
-        { args: request.args ?? {}, ...hintOf(confirmation) },
-        'policy',
-      );
+      const question = { args: request.args ?? {}, ...hintOf(confirmation.asked) };
+      return this.#asked(request, hostTool, call, rules, question, 'policy', confirmation.first);
     }
     if (request.started) return this.#lost(request, hostTool, call, rules);
     if (request.decision) return this.#approved(request, hostTool, call, rules, approvalOf(request), false);
@@ -176,17 +179,21 @@ export class Judge {
     hostTool: HostTool | undefined,
     call: GateCall,
     rules: GateRules,
-    question: Question,
+    asked: Question,
     kind: 'policy' | 'rerun',
+    first = 0,
   ): Promise<Step> {
     const { interactive, principal } = this.#options;
     if (!interactive()) return refusal('nobody can be asked here', 'host');
     const answers = request.answers ?? [];
-    const preview = await this.#preview(hostTool?.tool, question.args, rules.signal);
-    const digest = previewDigest(call.tool.name, question.args, preview);
-    for (let n = 0; ; n++) {
+    let question = asked;
+    let preview = await this.#preview(hostTool?.tool, question.args, rules.signal);
+    let digest = previewDigest(call.tool.name, question.args, preview);
+    for (let n = first; ; n++) {
       const requestId = `${call.callId}#${kind}${n === 0 ? '' : `.${n}`}`;
       const answer = answers.find((candidate) => candidate.requestId === requestId && !candidate.quorum);
+      // A yes is for one more run, not for the runs after that.
+      if (kind === 'rerun' && answer?.spent) continue;
       if (!answer) {
         const expiresAt = expiry(request, question);
         if (expiresAt !== undefined && expiresAt <= Date.now()) return refusal('nobody answered in time', 'expiry');
@@ -200,6 +207,7 @@ export class Judge {
         return { kind: 'ask', question: open };
       }
       const by = `user:${answer.by?.id ?? 'unknown'}`;
+      if (answer.action !== 'accept' && kind === 'rerun') return notAgain(by);
       if (answer.action === 'decline') return refusal(answer.reason ?? 'denied', by, answer.reason);
       if (answer.action === 'cancel') {
         const record: DecisionRecord = { outcome: 'denied', by, reason: 'cancelled' };
@@ -207,6 +215,13 @@ export class Judge {
       }
       // A yes holds for what was shown, from somebody who may give it; else it is asked again.
       if (answer.digest !== digest || !this.#mayDecide(question, principal, answer.by)) continue;
+      const others = answer.args && (await this.#forOthers(call, rules, answer.args, answer.by));
+      if (others) {
+        question = others;
+        preview = await this.#preview(hostTool?.tool, question.args, rules.signal);
+        digest = previewDigest(call.tool.name, question.args, preview);
+        continue;
+      }
       const changed = answer.args ?? (question.args === call.args ? undefined : question.args);
       const approval: Approval = { by, args: changed, reason: answer.reason, ruleId: question.ruleId };
       const payload = question.payload;
@@ -221,6 +236,30 @@ export class Judge {
         confirmation,
       );
     }
+  }
+
+  /** Whoever edits a call cannot make it one that others must decide on: they are asked about the edited one. */
+  async #forOthers(
+    call: GateCall,
+    rules: GateRules,
+    args: Record<string, unknown>,
+    by: Principal | undefined,
+  ): Promise<Question | undefined> {
+    const policy = await evaluatePolicy(rules.policy, policyRequest(call, args, rules), {
+      timeoutMs: rules.policyTimeoutMs,
+      signal: rules.signal,
+    });
+    const { outcome, approvers, reason, hint, ruleId } = policy;
+    if (outcome !== 'ask_user' || !approvers) return undefined;
+    const question: Question = {
+      args,
+      approvers,
+      ...(reason === undefined ? {} : { reason }),
+      ...(hint === undefined ? {} : { hint }),
+      ...(ruleId === undefined ? {} : { ruleId }),
+    };
+    const decides = (approvers.quorum ?? 1) === 1 && this.#mayDecide(question, this.#options.principal, by);
+    return decides ? undefined : question;
   }
 
   #mayDecide(question: Question, requestedBy: Principal, by: Principal | undefined): boolean {
@@ -355,6 +394,15 @@ export class Judge {
   }
 }
 
+/** The host's own questions: derived, only their answers are stored. */
+export function isHostQuestion(requestId: string): boolean {
+  return /#(?:policy|rerun)(?:\.\d+)?$/.test(requestId);
+}
+
+function isPolicyQuestion(requestId: string): boolean {
+  return /#policy(?:\.\d+)?$/.test(requestId);
+}
+
 function gateCall(request: PendingRequest, hostTool: HostTool | undefined): GateCall {
   const name = request.name ?? '';
   const described = request.context?.tool as Partial<ToolDescriptor> | undefined;
@@ -388,6 +436,12 @@ function expiry(request: PendingRequest, question: Question): number | undefined
 function refusal(message: string, by: string, reason: string = message): Step {
   const text = message === 'denied' ? message : `denied: ${message}`;
   return { kind: 'settle', result: errorResult('denied', text), decision: { outcome: 'denied', by, reason } };
+}
+
+/** It was started and nobody knows what came of it. */
+function notAgain(by: string): Step {
+  const reason = 'its outcome is unknown; it was not run again';
+  return { kind: 'settle', result: errorResult('interrupted', reason), decision: { outcome: 'denied', by, reason } };
 }
 
 async function unknownOutcome(

@@ -8,7 +8,8 @@ const MAX_TAIL_CALLS = 16;
 
 /**
  * Runs the calls that a result asks for, through the gate, before it returns; what they come to is added to it. One
- * that would have to ask a person is denied: it has no place in the log where a question could wait.
+ * that would have to ask a person is denied: it has no place in the log where a question could wait. What was decided
+ * about each goes into the log with the result.
  */
 export async function runTailCalls(
   result: ToolResult,
@@ -16,9 +17,9 @@ export async function runTailCalls(
   frame: HostedFrame,
   options: RunToolOptions,
   signal: AbortSignal,
-): Promise<ToolResult> {
+): Promise<{ result: ToolResult; decisions?: Record<string, unknown>[] }> {
   const { tailCalls, ...rest } = result;
-  if (!tailCalls || tailCalls.length === 0) return rest;
+  if (!tailCalls || tailCalls.length === 0) return { result: rest };
   const content: ContentPart[] = [...rest.content];
   const decisions: Record<string, unknown>[] = [];
   let isError = rest.isError ?? false;
@@ -28,7 +29,7 @@ export async function runTailCalls(
     if (one.isError) isError = true;
     content.push({ type: 'text', text: `[${tail.name}]` }, ...one.content);
   }
-  return { ...rest, content, ...(isError ? { isError } : {}), _meta: { ...rest._meta, tailDecisions: decisions } };
+  return { result: { ...rest, content, ...(isError ? { isError } : {}) }, decisions };
 
   async function runOne(name: string, args: Record<string, unknown>, callId: string): Promise<ToolResult> {
     const hostTool = frame.tools.get(name);
@@ -48,6 +49,7 @@ export async function runTailCalls(
     const verdict = await decide(gateCall, {
       ...frame.judge.rulesFor(signal),
       needsApproval: hostTool.tool.needsApproval,
+      beforeTool: frame.judge.beforeTool(gateCall),
       validate,
     });
     if (verdict.kind === 'ask') {

@@ -10,6 +10,7 @@ import type {
 } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import type { Decision } from '../gate/index.ts';
+import { MAX_TIMER_MS } from './budget.ts';
 import { capResult, errorResult, normaliseReturn, runHandler } from '../gate/index.ts';
 import type { HostTool } from './tool-registry.ts';
 
@@ -41,6 +42,8 @@ export type ToolOutcome =
 export async function runHostTool(call: HostCall, options: RunToolOptions, signal: AbortSignal): Promise<ToolOutcome> {
   const { hostTool, decision } = call;
   const { descriptor, tool } = hostTool;
+  // It waited for its turn and is not wanted any more.
+  if (signal.aborted) return { kind: 'result', result: errorResult('cancelled', 'cancelled: it never ran'), interim: false };
   const longRunning = descriptor.annotations?.longRunning === true;
   const controller = new AbortController();
   const context = new HostToolContext(call, options, controller.signal);
@@ -83,7 +86,7 @@ async function within<T>(
       stop = () => end(signal.reason);
       if (signal.aborted) stop();
       else signal.addEventListener('abort', stop, { once: true });
-      if (timeoutMs > 0) timer = setTimeout(() => end(new TimedOut(timeoutMs)), timeoutMs);
+      if (timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS) timer = setTimeout(() => end(new TimedOut(timeoutMs)), timeoutMs);
       work.then(resolve, reject);
     });
   } finally {

@@ -191,13 +191,17 @@ function pendingRequest(
     requestedAt: isoTime(call.requestedAt),
     ...(call.floor === undefined ? {} : { message: call.floor }),
     ...(call.decision?.outcome === 'approved' ? { decision: { args: call.decision.args, by: call.decision.by } } : {}),
-    ...(call.hostAnswers.length > 0 ? { answers: call.hostAnswers.map(publicAnswer) } : {}),
+    ...(call.hostAnswers.length > 0 ? { answers: call.hostAnswers.map((answer) => publicAnswer(answer, call.attempts)) } : {}),
   };
 }
 
-function publicAnswer(answer: StoredAnswer & { requestId: string }): NonNullable<PendingRequest['answers']>[number] {
-  const { by, roles, content: _, ...rest } = answer;
-  return { ...rest, ...(by === undefined ? {} : { by: { id: by, ...(roles ? { roles } : {}) } }) };
+function publicAnswer(
+  answer: CallState['hostAnswers'][number],
+  attempts: number,
+): NonNullable<PendingRequest['answers']>[number] {
+  const { by, roles, content: _, attempt, ...rest } = answer;
+  const spent = attempt < attempts ? { spent: true } : {};
+  return { ...rest, ...spent, ...(by === undefined ? {} : { by: { id: by, ...(roles ? { roles } : {}) } }) };
 }
 
 function findRequest(fold: Fold, requestId: string): Found {

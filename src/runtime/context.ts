@@ -3,6 +3,7 @@ import type { Agent, AgentTree } from './agent.ts';
 import type { Event, EventActions, EventInit } from './event.ts';
 import type { Activation } from './fold.ts';
 import type { Invocation } from './invocation.ts';
+import type { Model } from './model.ts';
 import type { Outcome } from './outcome.ts';
 
 export interface Place {
@@ -15,6 +16,8 @@ export interface Place {
   agentPath: readonly string[];
   /** The tree that transfers stay in: an agent run as a tool has its own. */
   tree: AgentTree;
+  /** Model of whoever runs this as a tool. */
+  model?: Model | string | undefined;
   signal: AbortSignal;
 }
 
@@ -24,6 +27,7 @@ export interface ChildOptions {
   branch?: string;
   /** An agent run as a tool: its own tree, history and state; the caller merges what comes of it. */
   isolated?: AgentTree;
+  model?: Model | string | undefined;
   signal?: AbortSignal;
 }
 
@@ -98,6 +102,7 @@ export class AgentContext {
       iso: options.isolated ? [path, ...this.place.iso] : this.place.iso,
       agentPath: this.agentPath,
       tree: options.isolated ?? this.place.tree,
+      model: options.model ?? this.place.model,
       signal: options.signal ?? this.place.signal,
     });
   }

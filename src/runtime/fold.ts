@@ -43,7 +43,7 @@ export interface CallState {
   attempts: number;
   asks: AskState[];
   /** Answers to the host's own questions, which are derived and not stored. */
-  hostAnswers: (StoredAnswer & { requestId: string })[];
+  hostAnswers: (StoredAnswer & { requestId: string; attempt: number })[];
   /** A long-running tool's first word. */
   interim?: Record<string, unknown>;
   settled?: Settled;
@@ -248,7 +248,7 @@ export class Fold {
     const call = this.callOf(requestId);
     if (!call) return;
     if (hostQuestion.test(requestId)) {
-      call.hostAnswers.push({ ...answer, requestId });
+      call.hostAnswers.push({ ...answer, requestId, attempt: call.attempts });
       return;
     }
     const ask = call.asks.find((candidate) => candidate.requestId === requestId);

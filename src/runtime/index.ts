@@ -36,6 +36,7 @@ export type * from './session-service.ts';
 export * from './standard-tools.ts';
 export * from './state.ts';
 export * from './store-rules.ts';
+export * from './telemetry.ts';
 export * from './tool-user.ts';
 export * from './tools.ts';
 export * from './transfer.ts';

@@ -1,11 +1,22 @@
 import { CoxswainError } from '../contracts/index.ts';
+import type { Agent } from './agent.ts';
 import type { AgentContext } from './context.ts';
 import type { LlmAgent } from './llm-agent.ts';
 import type { Model } from './model.ts';
 
+/** An agent's own model, its nearest ancestor's, or that of whoever runs it as a tool. */
+export function inheritedModel(context: AgentContext): Model | string | undefined {
+  const { tree, model } = context.place;
+  for (let at: Agent | undefined = context.agent; at; at = tree.parent(at)) {
+    const own = (at as Partial<LlmAgent>).model;
+    if (own !== undefined) return own;
+  }
+  return model ?? (context.invocation.tree.root as Partial<LlmAgent>).model;
+}
+
 interface Choice {
   wanted: Model | string | undefined;
-  /** The agent's or its nearest ancestor's. */
+  /** Its own or inherited. */
   own: Model | string | undefined;
   overridden: boolean;
 }
@@ -14,11 +25,7 @@ function choiceOf(context: AgentContext, agent: LlmAgent): Choice {
   const { options, fold, tree } = context.invocation;
   const override = fold.config.model ?? options.model;
   const isRoot = agent === tree.root;
-  let own: Model | string | undefined = agent.model;
-  for (let up = context.place.tree.parent(agent); own === undefined && up; up = context.place.tree.parent(up)) {
-    own = (up as Partial<LlmAgent>).model;
-  }
-  own ??= (tree.root as Partial<LlmAgent>).model;
+  const own = inheritedModel(context);
   const overridden = override !== undefined && (isRoot || agent.model === undefined);
   return { wanted: overridden ? override : own, own, overridden };
 }

@@ -157,14 +157,26 @@ async function pump(
   for await (const frame of frames) {
     if (context.signal.aborted) return undefined;
     if (!frame.partial) return frame;
-    for (const part of frame.content?.parts ?? []) {
-      const index = grow(shown, part);
-      if (index < 0 || !streaming) continue;
-      const room = context.delta(messageId, index, part);
-      if (room) await room;
-    }
+    const room = show(context, frame, messageId, shown, streaming);
+    if (room) await room;
   }
   return undefined;
+}
+
+/** Shows one frame's deltas. Apart from the loop, which carries its variables over every wait. */
+function show(
+  context: AgentContext,
+  frame: ModelResponse,
+  messageId: string,
+  shown: ContentPart[],
+  streaming: boolean,
+): Promise<void> | undefined {
+  let room: Promise<void> | undefined;
+  for (const part of frame.content?.parts ?? []) {
+    const index = grow(shown, part);
+    if (index >= 0 && streaming) room = context.delta(messageId, index, part);
+  }
+  return room;
 }
 
 /** Adds a delta to what has been shown; its place among the parts, or -1 for what is not shown in pieces. */

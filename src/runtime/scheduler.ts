@@ -16,6 +16,7 @@ import { ToolContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import type { Ask, Event, EventActions } from './event.ts';
 import type { AskState, CallState } from './fold.ts';
+import { inheritedModel } from './model-choice.ts';
 import type { HookChain } from './plugin.ts';
 import type { StateView } from './state.ts';
 import { storedDelta } from './state.ts';
@@ -371,7 +372,11 @@ async function runAgentTool(
       }),
     );
   }
-  const outcome = await context.run(agentTree.root, { key: call.id, isolated: agentTree });
+  const outcome = await context.run(agentTree.root, {
+    key: call.id,
+    isolated: agentTree,
+    model: inheritedModel(context),
+  });
   if (outcome.kind === 'suspended') return undefined;
   if (outcome.kind === 'failed') {
     const { fatal, message } = outcome.failure;

@@ -237,7 +237,6 @@ describe('chains', () => {
         return value;
       },
     ];
-    const all = (points: string[]) => points.flatMap((point) => [`${point} 1`, `${point} 2`]);
     const broken = tool('broken', () => Promise.reject(new Error('x')));
     const runs: [Partial<LlmAgentOptions>, ScriptedStep[], string[]][] = [
       [{ beforeAgent: three('before_agent', text('x')) }, [], ['before_agent']],

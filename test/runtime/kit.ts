@@ -115,6 +115,12 @@ export function responses(events: readonly Event[]): Record<string, Record<strin
   return found;
 }
 
+/** Ids of calls and responses, in order. */
+export function callIds(events: readonly Event[]): string[] {
+  const parts = events.flatMap(({ content }) => content?.parts ?? []);
+  return parts.flatMap((part) => (part.type === 'function_call' || part.type === 'function_response' ? [part.id] : []));
+}
+
 export function text(words: string): Content {
   return { role: 'model', parts: [{ type: 'text', text: words }] };
 }

@@ -35,7 +35,7 @@ function run(limits: TurnLimits | undefined, options: { maxIterations?: number; 
 }
 
 describe('S0-18 R1 iterations', () => {
-  test('25 by default: exactly 25 model calls, the last batch still runs, then an error and max_turns', async () => {
+  test('R3 25 by default: exactly 25 model calls, the last batch still runs, then an error and max_turns', async () => {
     const { go, asked, ran, log } = run(undefined);
     const events = await go();
     expect([asked.count, ran.count]).toEqual([25, 25]);

@@ -331,7 +331,7 @@ describe('construction', () => {
     const child = llm('child', undefined);
     const agent = llm('bot', new ScriptedModel([{ calls: [['look']] }, 'ok']), { tools: [look], subAgents: [child] });
     const { say, sessions } = bench(agent, {
-      plugins: [{ name: 'log', beforeRun: (info) => void (seen.info = info) }],
+      plugins: [{ name: 'log', beforeRun: (info) => void Object.assign(seen, { info }) }],
       services: { memory, artifacts },
     });
     await say('hi', { deps: { db: 1 } });

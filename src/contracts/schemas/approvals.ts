@@ -58,6 +58,8 @@ export const pendingRequest = z.looseObject({
   handledBy: z.enum(['host', 'agent']).optional(),
   /** The call was started and no result is known. */
   started: z.boolean(),
+  /** Its turn has ended or another one runs: what it comes to opens a new turn. */
+  detached: z.boolean().optional(),
   /** Place in the agent tree; opaque. */
   path: z.string(),
   /** Agents from the root to the caller. */
@@ -83,6 +85,8 @@ export const pendingRequest = z.looseObject({
         digest: z.string().optional(),
         /** One of so many votes that are needed; absent on the answer that decides. */
         quorum: z.number().int().optional(),
+        /** The call was started after it. */
+        spent: z.boolean().optional(),
       }),
     )
     .optional(),

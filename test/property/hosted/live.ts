@@ -57,6 +57,7 @@ export class Life {
     this.world = new World(randomOf(seed), tracing);
     this.tally = tally;
     this.#setting = settingOf(this.world);
+    this.world.hooks = this.#setting.hooks;
     this.world.note(() => JSON.stringify(this.#setting));
     this.#store = new Store(this.world);
     this.#process = this.#spawn();

@@ -64,7 +64,8 @@ function callOf(world: World, request: ModelRequest): FunctionCallPart {
     return part(name, { agent_name: world.pick(schema.properties.agent_name.enum) ?? '' });
   }
   const args: Record<string, unknown> = { k: world.name(), p: wordOf(world) };
-  if (request.tools.get(name)?.inputSchema.required?.includes('request')) args.request = 'do it';
+  const { required } = (request.tools.get(name)?.inputSchema ?? {}) as { required?: string[] };
+  if (required?.includes('request')) args.request = 'do it';
   if (world.chance(0.04)) delete args.k;
   if (world.chance(0.08)) args.fail = true;
   if (world.chance(0.1)) args.h = world.pick(['block', 'result', 'throw', 'edit']);

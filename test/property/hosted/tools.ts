@@ -129,7 +129,7 @@ function mayRun(
   const what = `${name} ${String(args.k)} (${String(args.p)})`;
   const verdict = verdictOf(args);
   if (verdict === 'deny') return world.fault(`${what} ran, which policy denies`);
-  if (args.h !== undefined && args.h !== 'none') world.fault(`${what} ran with a hook's word unheard`);
+  if (world.hooks && args.h !== undefined) world.fault(`${what} ran with a hook's word unheard`);
   if (callId.includes('!')) {
     if (verdict !== 'allow') world.fault(`${what} ran as a tail call`);
     return;

@@ -34,6 +34,8 @@ export class World {
   readonly trace: string[] = [];
   readonly tracing: boolean;
   life = 0;
+  /** The host's hooks hear of each call. */
+  hooks = false;
   #names = 0;
 
   constructor(random: Random, tracing: boolean) {

@@ -61,7 +61,8 @@ export async function live(
   let answers = 0;
   for (let process = 0; process < MAX_PROCESSES; process++) {
     const death = process === MAX_PROCESSES - 1 ? undefined : nextDeath(log.length, process);
-    const service = await MortalService.over(log, { death, writes: trial.writes });
+    const slowness = random() < 0.3 ? random : undefined;
+    const service = await MortalService.over(log, { death, slowness, writes: trial.writes });
     world.log = service.log;
     const run = new Process(service, grow(seed, world, trial.parts), world, random, usesCompleted);
     const reason = await Promise.race([run.toTheEnd(), service.died]);
@@ -170,7 +171,8 @@ class Process {
       report(checker.push(event));
       if (event.type === 'stream_end') end = event;
       if (answersAtOnce && event.type === 'elicitation_request' && random() < 0.5) {
-        answering.push(this.#answerNow(session, event.requestId));
+        const refused = (error: unknown) => this.#world.fault(`an answer was refused: ${String(error)}`);
+        answering.push(this.#answerNow(session, event.requestId).catch(refused));
       }
       if (isSlow) await pause(random);
     }

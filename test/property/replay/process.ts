@@ -1,5 +1,7 @@
 import type { AppendOptions, Event, SessionKey } from '../../../src/runtime/index.ts';
 import { InMemorySessionService } from '../../../src/runtime/index.ts';
+import type { Random } from './random.ts';
+import { pause } from './random.ts';
 
 export const key: SessionKey = Object.freeze({ app: 'property', userId: 'u', id: 's' });
 
@@ -11,6 +13,8 @@ export interface Death {
 
 export interface ProcessOptions {
   death?: Death | undefined;
+  /** Takes time over reads and writes: they overtake one another. */
+  slowness?: Random | undefined;
   /** What becomes of a batch on its way into the store. */
   writes?: ((events: readonly Event[]) => readonly Event[]) | undefined;
 }
@@ -44,7 +48,8 @@ export class MortalService extends InMemorySessionService {
   }
 
   override async append(at: SessionKey, events: readonly Event[], options?: AppendOptions): Promise<readonly Event[]> {
-    const { death, writes } = this.#options;
+    const { death, writes, slowness } = this.#options;
+    if (slowness) await pause(slowness);
     if (this.#isDead) return never();
     const dies = death !== undefined && this.log.length + events.length >= death.at;
     if (dies) {
@@ -53,7 +58,14 @@ export class MortalService extends InMemorySessionService {
       if (!death.stored) return never();
     }
     const stored = await this.#store(writes ? writes(events) : events, at, options);
+    if (slowness) await pause(slowness);
     return dies ? never() : stored;
+  }
+
+  override async get(...args: Parameters<InMemorySessionService['get']>): ReturnType<InMemorySessionService['get']> {
+    const record = await super.get(...args);
+    if (this.#options.slowness) await pause(this.#options.slowness);
+    return record;
   }
 
   async #store(events: readonly Event[], at = key, options?: AppendOptions): Promise<readonly Event[]> {

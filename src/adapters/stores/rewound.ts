@@ -1,0 +1,62 @@
+import type { Event, EventActions, OpenedCall } from '../../runtime/index.ts';
+import { setOwn } from '../../contracts/index.ts';
+import { foldState, openCallChanges } from '../../runtime/index.ts';
+
+/** What a rewind leaves in the log: events between `through` and the marker itself no longer count. */
+export interface Rewound {
+  /** seq of the last event that still counts. */
+  through: number;
+}
+
+/** The marker of an event, if it is one. */
+export function rewoundBy(event: Event): Rewound | undefined {
+  return (event.actions as EventActions & { rewound?: Rewound }).rewound;
+}
+
+/** The events of a whole log that still count, the markers of rewinds among them, in order. */
+export function effectiveEvents(events: readonly Event[]): Event[] {
+  const effective: Event[] = [];
+  for (const event of events) {
+    const marker = rewoundBy(event);
+    if (marker) while ((effective.at(-1)?.seq ?? 0) > marker.through) effective.pop();
+    effective.push(event);
+  }
+  return effective;
+}
+
+/** Calls that a whole log leaves open, in order; it may be given in pieces. */
+export class OpenCallFold {
+  #events: Event[] = [];
+
+  add(events: readonly Event[]): void {
+    for (const event of events) {
+      const calls = event.content?.parts.some(({ type }) => type === 'function_call' || type === 'function_response');
+      if (calls || rewoundBy(event)) this.#events.push(event);
+    }
+  }
+
+  opened(): OpenedCall[] {
+    return openCallChanges(effectiveEvents(this.#events)).opened;
+  }
+}
+
+/**
+ * The delta that brings a session's own state back to what it was after `through`. Shared keys stay as they are.
+ */
+export function deltaBackTo(
+  initialState: Readonly<Record<string, unknown>>,
+  events: readonly Event[],
+  through: number,
+): Record<string, unknown> {
+  const now = { ...initialState };
+  foldState(now, events);
+  const then = { ...initialState };
+  foldState(
+    then,
+    effectiveEvents(events).filter(({ seq }) => seq <= through),
+  );
+  const delta: Record<string, unknown> = {};
+  for (const key of Object.keys(now)) if (!Object.hasOwn(then, key)) setOwn(delta, key, null);
+  for (const key of Object.keys(then)) if (!Object.is(now[key], then[key])) setOwn(delta, key, then[key]);
+  return delta;
+}

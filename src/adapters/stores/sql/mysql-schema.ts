@@ -1,0 +1,81 @@
+// A binary collation: otherwise 'abc' = 'ABC'. JSON is text; utf8mb4 is what holds every character.
+
+const key = 'varchar(128) NOT NULL';
+const table = 'ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
+
+export const mysqlSteps = [
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_sessions (
+        app_name ${key},
+        user_id ${key},
+        id ${key},
+        state longtext NOT NULL DEFAULT ('{}'),
+        inserted_at datetime(6) NOT NULL,
+        updated_at datetime(6) NOT NULL,
+        last_seq int NOT NULL DEFAULT 0,
+        epoch int NOT NULL DEFAULT 0,
+        owner text,
+        title text,
+        initial_state longtext NOT NULL DEFAULT ('{}'),
+        PRIMARY KEY (app_name, user_id, id),
+        INDEX adk_sessions_app_name_inserted_at_index (app_name, inserted_at)
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_events (
+        id varchar(255) NOT NULL,
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        invocation_id text,
+        author text,
+        content longtext,
+        actions longtext,
+        branch text,
+        \`partial\` boolean,
+        turn_complete boolean,
+        error_code text,
+        error_message longtext,
+        interrupted boolean,
+        custom_metadata longtext,
+        usage_metadata longtext,
+        citation_metadata longtext,
+        grounding_metadata longtext,
+        long_running_tool_ids longtext DEFAULT ('[]'),
+        timestamp datetime(6),
+        seq int NOT NULL,
+        PRIMARY KEY (id, app_name, user_id, session_id),
+        INDEX adk_events_app_name_user_id_session_id_index (app_name, user_id, session_id),
+        INDEX adk_events_invocation_id_index (invocation_id(64)),
+        UNIQUE INDEX adk_events_seq_index (app_name, user_id, session_id, seq)
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_app_states (
+        app_name ${key} PRIMARY KEY,
+        state longtext NOT NULL DEFAULT ('{}'),
+        updated_at datetime(6) NOT NULL,
+        version bigint NOT NULL DEFAULT 0
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_user_states (
+        app_name ${key},
+        user_id ${key},
+        state longtext NOT NULL DEFAULT ('{}'),
+        updated_at datetime(6) NOT NULL,
+        version bigint NOT NULL DEFAULT 0,
+        PRIMARY KEY (app_name, user_id)
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_open_calls (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        call_id varchar(255) NOT NULL,
+        name text NOT NULL,
+        seq int NOT NULL,
+        ordinal int NOT NULL,
+        inserted_at datetime(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, call_id)
+      ) ${table}`,
+    ],
+    down: ['adk_open_calls', 'adk_user_states', 'adk_app_states', 'adk_events', 'adk_sessions'].map(
+      (name) => `DROP TABLE IF EXISTS ${name}`,
+    ),
+  },
+];

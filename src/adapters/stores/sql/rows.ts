@@ -1,0 +1,163 @@
+import type { SessionSummary } from '../../../contracts/index.ts';
+import { deepFreeze } from '../../../contracts/index.ts';
+import type { Event, OpenCall, SessionRecord, StoredEventRow } from '../../../runtime/index.ts';
+import { decodeEvent, encodeEvent, joinState, sqlTime, timeOf } from '../../../runtime/index.ts';
+import type { Dialect } from './dialect.ts';
+import type { Row, Value } from './steps.ts';
+
+export type State = Record<string, unknown>;
+
+export interface SessionRow {
+  app_name: string;
+  user_id: string;
+  id: string;
+  state: string;
+  inserted_at: string;
+  updated_at: string;
+  last_seq: number;
+  epoch: number;
+  owner: string | null;
+  title: string | null;
+  initial_state: string;
+  /** Shared state, null where there is none. */
+  app_state: string | null;
+  user_state: string | null;
+}
+
+const columns = [
+  'id',
+  'invocation_id',
+  'author',
+  'content',
+  'actions',
+  'branch',
+  'partial',
+  'turn_complete',
+  'error_code',
+  'error_message',
+  'interrupted',
+  'custom_metadata',
+  'usage_metadata',
+  'citation_metadata',
+  'grounding_metadata',
+  'long_running_tool_ids',
+  'timestamp',
+  'seq',
+] as const satisfies readonly (keyof StoredEventRow)[];
+
+/** `partial` is a reserved word of some databases. */
+export function eventColumns({ name }: Dialect): string {
+  return columns.map((column) => (name === 'mysql' && column === 'partial' ? '`partial`' : column)).join(', ');
+}
+
+export const EVENT_VALUES = columns.length;
+
+/** The same, as they are read. */
+export function eventFields(dialect: Dialect): string {
+  const time = dialect.time('timestamp');
+  return eventColumns(dialect).replace('timestamp', time === 'timestamp' ? time : `${time} AS event_time`);
+}
+
+// Before the year 1000 the databases disagree.
+const FIRST_TIME = '1000';
+
+export function eventValues(event: Event, { name, boolean }: Dialect): Value[] {
+  const row: StoredEventRow = encodeEvent(event);
+  if (name !== 'sqlite' && row.timestamp < FIRST_TIME) row.timestamp = sqlTime(0);
+  return columns.map((column) => {
+    const value = row[column];
+    return typeof value === 'boolean' ? boolean(value) : value;
+  });
+}
+
+export function toEvent(row: Row): Event {
+  if (row.event_time !== undefined) row.timestamp = row.event_time;
+  return decodeEvent(row as unknown as StoredEventRow);
+}
+
+export function toSession(row: Row | undefined): SessionRow | undefined {
+  if (!row) return undefined;
+  return { ...row, last_seq: Number(row.last_seq), epoch: Number(row.epoch) } as unknown as SessionRow;
+}
+
+/** State is parsed when it is first asked for. */
+export function toRecord(row: SessionRow, events: readonly Event[]): SessionRecord {
+  let state: Readonly<State> | undefined;
+  let initialState: Readonly<State> | undefined;
+  return {
+    key: Object.freeze({ app: row.app_name, userId: row.user_id, id: row.id }),
+    ...(row.title !== null && { title: readText(row.title) }),
+    get initialState() {
+      initialState ??= deepFreeze(parseState(row.initial_state));
+      return initialState;
+    },
+    get state() {
+      state ??= deepFreeze(joinState(parseState(row.state), parseState(row.app_state), parseState(row.user_state)));
+      return state;
+    },
+    lastSeq: row.last_seq,
+    epoch: row.epoch,
+    createdAt: timeOf(row.inserted_at),
+    updatedAt: timeOf(row.updated_at),
+    events,
+  };
+}
+
+export function toSummary(row: Row): SessionSummary {
+  const title = row.title as string | null;
+  return {
+    id: String(row.id),
+    app: String(row.app_name),
+    userId: String(row.user_id),
+    ...(title !== null && { title: readText(title) }),
+    createdAt: new Date(timeOf(String(row.inserted_at))).toISOString(),
+    updatedAt: new Date(timeOf(String(row.updated_at))).toISOString(),
+    length: Number(row.last_seq),
+    pending: Number(row.pending),
+  };
+}
+
+export function toOpenCall(app: string, row: Row): OpenCall {
+  return {
+    key: { app, userId: String(row.user_id), id: String(row.session_id) },
+    callId: readText(String(row.call_id)),
+    name: readText(String(row.name)),
+    seq: Number(row.seq),
+  };
+}
+
+/** `app:` and `user:` keys, prefixes restored. */
+export function sharedState(row: SessionRow): Readonly<State> {
+  return deepFreeze(joinState({}, parseState(row.app_state), parseState(row.user_state)));
+}
+
+export function parseState(text: string | null): State {
+  return text === null ? {} : JSON.parse(text);
+}
+
+/** Text of a column that is no JSON: what some database would refuse or spoil stands there as a JSON string. */
+export function writeText(text: string): string {
+  return text.startsWith('"') || text.endsWith(' ') || text.includes('\u0000') ? JSON.stringify(text) : text;
+}
+
+function readText(text: string): string {
+  if (!text.startsWith('"')) return text;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'string' ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+export function now(): string {
+  return sqlTime(Date.now());
+}
+
+let lastMicros = 0;
+
+/** Now, with microseconds, each once in this process: orders what is made within one millisecond. */
+export function uniqueNow(): string {
+  lastMicros = Math.max(lastMicros + 1, Date.now() * 1000);
+  return sqlTime(Math.floor(lastMicros / 1000), lastMicros % 1000);
+}

@@ -1,0 +1,81 @@
+import { CoxswainError } from '../../../contracts/index.ts';
+import type { Dialect, Schema } from './dialect.ts';
+import type { Steps } from './steps.ts';
+import { one, run } from './steps.ts';
+
+/** Keeps the schema's version in a table of its own, for databases that have no better place. */
+export function versionTable(current: string): Pick<Schema, 'version' | 'claim' | 'setVersion' | 'stranger'> {
+  function* exists(table: string): Steps<boolean> {
+    const sql = 'SELECT table_name AS name FROM information_schema.tables WHERE table_name = ? AND table_schema =';
+    return (yield* one(`${sql} ${current}`, [table])) !== undefined;
+  }
+  return {
+    *version() {
+      if (!(yield* exists('adk_schema_version'))) return 0;
+      return Number((yield* one('SELECT version FROM adk_schema_version', []))?.version ?? 0);
+    },
+    *claim() {
+      yield* run('CREATE TABLE IF NOT EXISTS adk_schema_version (version integer NOT NULL)', []);
+    },
+    *setVersion(version) {
+      if (version === 0) {
+        yield* run('DROP TABLE IF EXISTS adk_schema_version', []);
+        return;
+      }
+      yield* run('DELETE FROM adk_schema_version', []);
+      yield* run('INSERT INTO adk_schema_version (version) VALUES (?)', [version]);
+    },
+    *stranger() {
+      // Where tables cannot be made in a transaction, a crash may have left some of ours: with this one beside them.
+      if (yield* exists('adk_schema_version')) return undefined;
+      for (const table of ['adk_sessions', 'adk_events']) if (yield* exists(table)) return table;
+      return undefined;
+    },
+  };
+}
+
+export interface MigrateOptions {
+  /** Default: the newest that this release knows. 0 drops all tables with all that is in them. */
+  target?: number;
+}
+
+/**
+ * Within one transaction, and while no other process does the same.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_STORE` for tables of a newer release, or of another program
+ */
+export function* migrate({ schema }: Dialect, { target = schema.steps.length }: MigrateOptions = {}): Steps<void> {
+  let version = yield* schema.version();
+  refuseNewer(version, schema.steps.length);
+  if (version === target) return;
+  if (version === 0) refuseStranger(yield* schema.stranger());
+  if (version === 0) yield* schema.claim();
+  for (; version < target; version++) {
+    for (const statement of schema.steps[version]?.up ?? []) yield* run(statement, []);
+  }
+  for (; version > target; version--) {
+    for (const statement of schema.steps[version - 1]?.down ?? []) yield* run(statement, []);
+  }
+  yield* schema.setVersion(version);
+}
+
+/** @throws CoxswainError `FAILED_PRECONDITION / E_STORE` */
+export function refuseNewer(version: number, known: number): void {
+  if (version <= known) return;
+  throw new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_STORE',
+    `this database has schema version ${version}, this release knows ${known}: ` +
+      'upgrade the package, or give another database if this one belongs to another program',
+    { details: { version, known } },
+  );
+}
+
+function refuseStranger(table: string | undefined): void {
+  if (table === undefined) return;
+  throw new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_STORE',
+    `this database has a table ${table} of another program already: give another file, database or schema`,
+    { details: { table } },
+  );
+}

@@ -1,0 +1,217 @@
+import type { PendingRequest, RequestAnswer } from '../contracts/index.ts';
+import { canonicalJson, isCoxswainError } from '../contracts/index.ts';
+import type { ApprovalQuestion, HostedSession } from '../host/index.ts';
+import { answerElicitation } from './elicit.ts';
+import { errorLine } from './errors.ts';
+import { Keys, readLine } from './keyboard.ts';
+import { previewLines } from './preview.ts';
+import type { Screen } from './screen.ts';
+import type { Interrupts } from './signals.ts';
+import { argsLine, clean, lineWidth, paint } from './text.ts';
+
+const PREVIEW_LINES = 40;
+/** Milliseconds between looks whether somebody else has answered. */
+const LOOK_MS = 1000;
+
+interface AskContext {
+  signal: AbortSignal;
+}
+
+/** Asks a person at the terminal, one question after the other. */
+export class Asker {
+  readonly #screen: Screen;
+  readonly #interrupts: Interrupts;
+  readonly #session: () => HostedSession | undefined;
+  /** Rules that somebody has said "always" to in this process. */
+  readonly #always = new Set<string>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(screen: Screen, interrupts: Interrupts, session: () => HostedSession | undefined) {
+    this.#screen = screen;
+    this.#interrupts = interrupts;
+    this.#session = session;
+  }
+
+  /** For the host's `onApproval`: the answer is given to the session here, so that a refused one can be repeated. */
+  readonly approval = (question: ApprovalQuestion, context: AskContext): Promise<undefined> =>
+    this.#inTurn(context.signal, question, (session, signal) => this.#approve(session, question, signal));
+
+  /** For the host's `onElicitation`. */
+  readonly elicitation = (request: PendingRequest, context: AskContext): Promise<undefined> =>
+    this.#inTurn(context.signal, request, async (session, signal) => {
+      const answer = await answerElicitation(request, this.#screen, signal);
+      if (answer === 'interrupted') this.#interrupts.press('SIGINT');
+      else if (answer) await this.#give(session, request.requestId, answer);
+    });
+
+  #inTurn(
+    outer: AbortSignal,
+    request: PendingRequest,
+    work: (session: HostedSession, signal: AbortSignal) => Promise<void>,
+  ): Promise<undefined> {
+    const turn = this.#last.then(async () => {
+      const session = this.#session();
+      if (!session || outer.aborted) return;
+      const elsewhere = new AbortController();
+      const look = setInterval(() => void this.#look(session, request.requestId, elsewhere), LOOK_MS);
+      this.#screen.hold();
+      try {
+        await work(session, AbortSignal.any([outer, elsewhere.signal]));
+      } finally {
+        clearInterval(look);
+        if (elsewhere.signal.aborted) this.#screen.now(`\n${paint('dim', 'answered elsewhere')}\n`);
+        this.#screen.release();
+      }
+    });
+    this.#last = turn.catch(() => {});
+    return turn.then(() => undefined);
+  }
+
+  async #look(session: HostedSession, requestId: string, elsewhere: AbortController): Promise<void> {
+    const open = await session.pending().catch(() => undefined);
+    if (open && !open.some((request) => request.requestId === requestId)) elsewhere.abort();
+  }
+
+  async #approve(session: HostedSession, question: ApprovalQuestion, signal: AbortSignal): Promise<void> {
+    const { approval, requestId } = question;
+    const yes: RequestAnswer = { kind: 'approve', previewDigest: approval.previewDigest };
+    if (approval.remember.some((option) => this.#always.has(canonicalJson(option.rule)))) {
+      await this.#give(session, requestId, yes);
+      return;
+    }
+    const { cut } = this.#show(question);
+    for (;;) {
+      const key = await this.#key(this.#keysOf(question, cut), signal);
+      if (key === undefined) return;
+      switch (key.toLowerCase()) {
+        case 'y':
+          if (await this.#give(session, requestId, yes)) return;
+          break;
+        case 'n':
+          if (await this.#give(session, requestId, { kind: 'deny' })) return;
+          break;
+        case 'a':
+          if (await this.#giveAlways(session, question, yes)) return;
+          break;
+        case 'e':
+          if (await this.#edit(session, question, signal)) return;
+          break;
+        case 'v':
+          this.#print(previewLines(approval.preview));
+          break;
+        case 'l':
+        case 'ctrl-d':
+          return;
+        case 'ctrl-c':
+          this.#interrupts.press('SIGINT');
+          return;
+        default:
+          this.#help(question, cut);
+      }
+    }
+  }
+
+  #show(question: ApprovalQuestion): { cut: boolean } {
+    const { approval, name = '', args, kind, message } = question;
+    const lines = previewLines(approval.preview);
+    const isRerun = kind === 'rerun_unknown';
+    const reason = !isRerun && approval.reason !== undefined ? ` (${clean(approval.reason)})` : '';
+    const title = isRerun ? clean(message ?? '') : `${clean(approval.title)}${reason}`;
+    this.#print([
+      `${paint('yellow', isRerun ? '!' : '?')} ${paint('bold', title)}`,
+      paint('dim', `  ${clean(name)} ${argsLine(args, lineWidth() - name.length - 4)}`),
+      ...lines.slice(0, PREVIEW_LINES),
+    ]);
+    const cut = lines.length > PREVIEW_LINES;
+    if (cut) this.#print([paint('yellow', `  … ${lines.length - PREVIEW_LINES} more lines; v shows all`)]);
+    return { cut };
+  }
+
+  #keysOf({ approval, kind }: ApprovalQuestion, cut: boolean): string {
+    const isRerun = kind === 'rerun_unknown';
+    const keys = isRerun ? ['y run again', 'n do not'] : ['y yes', 'n no', 'e edit'];
+    if (approval.remember.length > 0) keys.push('a always');
+    if (cut) keys.push('v view all');
+    return [...keys, 'l later', '? help'].join(' · ');
+  }
+
+  #help({ approval, kind }: ApprovalQuestion, cut: boolean): void {
+    const isRerun = kind === 'rerun_unknown';
+    this.#print([
+      isRerun ? '  y  run it once more' : '  y  run it as shown',
+      isRerun ? '  n  do not run it; the agent is told that the outcome is unknown' : '  n  do not run it',
+      ...(isRerun ? [] : ['  e  change the arguments (JSON), then run it']),
+      ...(approval.remember[0] ? [`  a  ${clean(approval.remember[0].label)}, until this command ends`] : []),
+      ...(cut ? ['  v  show all of the preview'] : []),
+      '  l  leave it open and stop here (also Ctrl-D)',
+      '  Ctrl-C  abort the turn',
+    ]);
+  }
+
+  async #key(prompt: string, signal: AbortSignal): Promise<string | undefined> {
+    const keys = await Keys.open();
+    try {
+      this.#screen.now(`${paint('dim', `[${prompt}]`)} `);
+      const key = await keys.next(signal);
+      if (key !== undefined) this.#screen.now(`${/^[\w?]$/.test(key) ? key : ''}\n`);
+      return key;
+    } finally {
+      keys.close();
+    }
+  }
+
+  async #giveAlways(session: HostedSession, question: ApprovalQuestion, yes: RequestAnswer): Promise<boolean> {
+    const { remember } = question.approval;
+    const index = remember.findIndex(({ scope }) => scope === 'session');
+    const option = remember[index];
+    if (!option) {
+      this.#print(['  always is not offered for this call']);
+      return false;
+    }
+    this.#always.add(canonicalJson(option.rule));
+    return this.#give(session, question.requestId, { ...yes, remember: index } as RequestAnswer);
+  }
+
+  async #edit(session: HostedSession, question: ApprovalQuestion, signal: AbortSignal): Promise<boolean> {
+    if (question.kind === 'rerun_unknown') {
+      this.#print(['  what has been started can be run again as it was, or not at all']);
+      return false;
+    }
+    const line = await readLine('arguments: ', { prefill: JSON.stringify(question.args ?? {}), signal });
+    if (line === 'interrupted' || line === undefined || line.text.trim() === '') {
+      this.#print([paint('dim', '  not changed')]);
+      return false;
+    }
+    let args: unknown;
+    try {
+      args = JSON.parse(line.text);
+    } catch (error) {
+      this.#print([`  that is not JSON: ${clean((error as Error).message)}`]);
+      return false;
+    }
+    if (typeof args !== 'object' || args === null || Array.isArray(args)) {
+      this.#print(['  arguments are a JSON object']);
+      return false;
+    }
+    return this.#give(session, question.requestId, { kind: 'approve', args: args as Record<string, unknown> });
+  }
+
+  /** False: refused, and still open. */
+  async #give(session: HostedSession, requestId: string, answer: RequestAnswer): Promise<boolean> {
+    try {
+      const { status, by } = await session.respond(requestId, answer);
+      if (status === 'already_settled')
+        this.#print([`  already answered${by === undefined ? '' : ` by ${clean(by)}`}`]);
+      if (status === 'waiting_quorum') this.#print(['  noted; others have to say yes too']);
+      return true;
+    } catch (error) {
+      this.#print([`  ${errorLine(error)}`]);
+      // Nothing that is typed here can change it.
+      return !isCoxswainError(error) || error.code !== 'E_WRONG_ANSWER';
+    }
+  }
+
+  #print(lines: string[]): void {
+    this.#screen.now(`${lines.join('\n')}\n`);
+  }
+}

@@ -1,0 +1,62 @@
+import type { AgentEvent, AgentSession, Limits, PendingRequest, SessionInput } from '../contracts/index.ts';
+import { textOfParts } from '../contracts/index.ts';
+import { exitCodeOf } from './exit-code.ts';
+import type { Interrupts } from './signals.ts';
+import type { View } from './view.ts';
+
+/** What one stream came to. */
+export interface Outcome {
+  reason: string;
+  code: number;
+  /** The agent's last words on the root thread. */
+  text: string;
+  output?: unknown;
+  denied: string[];
+  pending: PendingRequest[];
+  error?: { code: string; message: string };
+}
+
+/** Runs one stream of a session into a view. @throws where the input is refused */
+export async function drive(
+  session: AgentSession,
+  input: string | SessionInput,
+  options: { view: View; interrupts: Interrupts; limits: Limits; streaming: boolean },
+): Promise<Outcome> {
+  const { view, interrupts, limits, streaming } = options;
+  const outcome: Outcome = { reason: 'failed', code: 1, text: '', denied: [], pending: [] };
+  const { signal } = interrupts.start();
+  try {
+    for await (const event of session.stream(input, { limits, signal, streaming })) {
+      see(event, outcome);
+      const room = view.event(event);
+      if (room) await room;
+    }
+  } finally {
+    interrupts.over();
+  }
+  // A transfer that somebody has to allow is a question like any other.
+  const reason = outcome.reason === 'transfer' ? 'input_required' : outcome.reason;
+  return { ...outcome, reason, code: exitCodeOf(reason, outcome.denied.length) };
+}
+
+function see(event: AgentEvent, outcome: Outcome): void {
+  switch (event.type) {
+    case 'message':
+      if (event.role === 'agent' && !event.partial && event.threadId === undefined) {
+        outcome.text = textOfParts(event.content) || outcome.text;
+      }
+      break;
+    case 'tool_response':
+      if (event.errorType === 'denied') outcome.denied.push(event.name);
+      break;
+    case 'error':
+      outcome.error = { code: event.code, message: event.message };
+      break;
+    case 'stream_end':
+      outcome.reason = event.data.transfer ? 'transfer' : event.reason;
+      outcome.pending = event.data.pending ?? [];
+      if (event.data.output !== undefined) outcome.output = event.data.output;
+      break;
+    default:
+  }
+}

@@ -1,0 +1,71 @@
+import type { PendingRequest, RequestAnswer } from '../contracts/index.ts';
+import { readLine } from './keyboard.ts';
+import type { Screen } from './screen.ts';
+import { clean, paint } from './text.ts';
+
+interface Field {
+  type?: unknown;
+  enum?: unknown;
+  title?: unknown;
+  description?: unknown;
+  default?: unknown;
+}
+
+/**
+ * Asks an agent's own question at the terminal: field by field of its schema, or yes and no. Undefined: it stays
+ * open.
+ */
+export async function answerElicitation(
+  request: PendingRequest,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<RequestAnswer | 'interrupted' | undefined> {
+  screen.now(`${paint('yellow', '?')} ${paint('bold', clean(request.message ?? 'The agent asks something.'))}\n`);
+  const fields = fieldsOf(request.requestedSchema);
+  if (fields.length === 0) {
+    const line = await readLine('yes or no (empty: later): ', { signal });
+    if (line === undefined || line === 'interrupted') return line;
+    const word = line.text.trim().toLowerCase();
+    if (word === '') return undefined;
+    return { kind: 'elicitation', action: /^(y|yes|ok)$/.test(word) ? 'accept' : 'decline' };
+  }
+  screen.now(`${paint('dim', 'Ctrl-D leaves it open; "!" alone declines.')}\n`);
+  const content: Record<string, unknown> = {};
+  for (const [name, field] of fields) {
+    const line = await readLine(`${labelOf(name, field)}: `, { signal });
+    if (line === undefined || line === 'interrupted') return line;
+    if (line.text.trim() === '!') return { kind: 'elicitation', action: 'decline' };
+    const value = typedValue(line.text, field);
+    if (value !== undefined) content[name] = value;
+  }
+  return { kind: 'elicitation', action: 'accept', content };
+}
+
+function fieldsOf(schema: PendingRequest['requestedSchema']): [string, Field][] {
+  const properties = (schema as { properties?: unknown } | undefined)?.properties;
+  return typeof properties === 'object' && properties !== null
+    ? Object.entries(properties as Record<string, Field>)
+    : [];
+}
+
+function labelOf(name: string, { title, description, enum: choices, default: fallback }: Field): string {
+  const notes = [
+    ...(typeof description === 'string' ? [description] : []),
+    ...(Array.isArray(choices) ? [choices.join(' | ')] : []),
+    ...(fallback === undefined ? [] : [`default ${JSON.stringify(fallback)}`]),
+  ];
+  return clean(`${typeof title === 'string' ? title : name}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`);
+}
+
+/** What was typed, as the type that is asked for; text where it cannot be that, so that the session says what is wrong. */
+function typedValue(text: string, { type, default: fallback }: Field): unknown {
+  const trimmed = text.trim();
+  if (trimmed === '') return fallback;
+  if (type === 'string' || type === undefined) return text;
+  if (type === 'boolean' && /^(y|yes|n|no)$/i.test(trimmed)) return /^y/i.test(trimmed);
+  try {
+    return JSON.parse(trimmed);
+  } catch {
+    return text;
+  }
+}

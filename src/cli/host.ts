@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import type { PendingRequest, PolicyEvaluator, RequestAnswer } from '../contracts/index.ts';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
+import type { AgentHost, AnswerFor, ApprovalQuestion, HostedSession } from '../host/index.ts';
+import { createHost } from '../index.ts';
+import type { AgentModule } from './agent-module.ts';
+import { loadAgentModule, moduleContext } from './agent-module.ts';
+import { Asker } from './ask.ts';
+import { errorLine } from './errors.ts';
+import type { HostFlags } from './flags.ts';
+import { hasKeyboard } from './keyboard.ts';
+import type { Screen } from './screen.ts';
+import type { Interrupts } from './signals.ts';
+import type { Store } from './store.ts';
+import { openStore } from './store.ts';
+import { clean, paint } from './text.ts';
+
+/** A host over one agent module and one store, for the length of a command. */
+export interface Workplace {
+  readonly host: AgentHost;
+  readonly module: AgentModule;
+  readonly agent: string;
+  readonly store: Store;
+  /** A person can be asked at the terminal. */
+  readonly asks: boolean;
+  /** The session that questions belong to. */
+  session: HostedSession | undefined;
+  close(): Promise<void>;
+}
+
+/** @throws CoxswainError for flags, module, policy or store that cannot be used */
+export async function openWorkplace(
+  path: string,
+  flags: HostFlags,
+  { screen, interrupts }: { screen: Screen; interrupts: Interrupts },
+): Promise<Workplace> {
+  const policy = flags.policy === undefined ? undefined : await readPolicy(flags.policy, screen);
+  const interactive = hasKeyboard();
+  const note = (text: string) => screen.line(clean(text));
+  const module = await loadAgentModule(path, moduleContext({ workspace: flags.workspace, interactive, note }));
+  const store = await openStore(flags.store);
+  const asks = interactive && flags.approve !== 'deny';
+  // Where nobody is here and nothing outlives this process, nobody can ever answer.
+  const answerable = flags.approve !== 'deny' && (asks || store.durable || flags.approve === 'allow');
+  const asker = new Asker(screen, interrupts, () => workplace.session);
+  const chosen = policy ?? module.policy;
+  const host = createHost({
+    app: flags.app,
+    userId: flags.user,
+    agents: [module.agent],
+    sessions: store.sessions,
+    interactive: answerable,
+    warn: (message, error) => {
+      screen.line(`coxswain: warning: ${clean(message)}${error === undefined ? '' : ` (${clean(messageOf(error))})`}`);
+      if (flags.verbose && error !== undefined) screen.line(clean(String((error as Error).stack ?? error)));
+    },
+    ...(module.tools ? { tools: module.tools } : {}),
+    ...(module.toolProviders ? { toolProviders: module.toolProviders } : {}),
+    ...(chosen ? { policy: chosen } : {}),
+    ...(module.hooks ? { hooks: module.hooks } : {}),
+    ...(module.deps === undefined ? {} : { deps: module.deps }),
+    ...(module.models ? { models: module.models } : {}),
+    ...(module.prices ? { prices: module.prices } : {}),
+    ...(module.limits ? { limits: module.limits } : {}),
+    ...(flags.mode === undefined ? {} : { permissionMode: flags.mode }),
+    ...approvers(flags, asks ? asker : undefined, answerable),
+  });
+  const workplace: Workplace = {
+    host,
+    module,
+    agent: host.agents[0]?.name ?? '',
+    store,
+    asks,
+    session: undefined,
+    async close() {
+      try {
+        await host.close();
+      } finally {
+        await store.close();
+        await module.close?.();
+      }
+    },
+  };
+  return workplace;
+}
+
+interface Answering {
+  onApproval?: AnswerFor<ApprovalQuestion>;
+  onElicitation?: AnswerFor<PendingRequest>;
+}
+
+function approvers(flags: HostFlags, asker: Asker | undefined, answerable: boolean): Answering {
+  const person: Answering = asker ? { onApproval: asker.approval, onElicitation: asker.elicitation } : {};
+  if (flags.approve === 'allow') {
+    return {
+      onApproval: (question, context) =>
+        mayAllow(question) ? allow(question) : person.onApproval?.(question, context),
+      onElicitation: (request, context) =>
+        request.elicitation === 'tool_confirmation' || request.elicitation === 'user_approval'
+          ? { kind: 'elicitation', action: 'accept', by: { id: 'cli' } }
+          : person.onElicitation?.(request, context),
+    };
+  }
+  // The host's own questions never come up then; an agent's own ones would wait for ever.
+  if (!answerable) return { onElicitation: () => ({ kind: 'elicitation', action: 'decline', by: { id: 'cli' } }) };
+  return person;
+}
+
+/** A rule that names its approvers wants people; and whether a half-run call may run again nobody said beforehand. */
+function mayAllow({ approval, kind }: ApprovalQuestion): boolean {
+  return approval.approvers === undefined && kind !== 'rerun_unknown';
+}
+
+function allow({ approval }: ApprovalQuestion): RequestAnswer {
+  return { kind: 'approve', previewDigest: approval.previewDigest, by: { id: 'cli' } };
+}
+
+async function readPolicy(file: string, screen: Screen): Promise<PolicyEvaluator> {
+  const { loadPolicy, presetPolicy } = await import('../host/index.ts');
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new CoxswainError('NOT_FOUND', 'E_POLICY_FILE', `--policy: ${file} cannot be read (${messageOf(error)})`);
+  }
+  const policy = await loadPolicy(text, { file, fallback: presetPolicy() });
+  for (const warning of policy.warnings) screen.line(`${paint('yellow', 'coxswain:')} ${file}: ${clean(warning)}`);
+  return policy;
+}
+
+/** What a failed clean-up says; it changes no exit code. */
+export async function closeQuietly(workplace: Workplace): Promise<void> {
+  try {
+    await workplace.close();
+  } catch (error) {
+    process.stderr.write(`coxswain: warning: ${errorLine(error)}\n`);
+  }
+}

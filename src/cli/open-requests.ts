@@ -1,0 +1,45 @@
+import type { PendingRequest } from '../contracts/index.ts';
+import { commandLine } from './command-line.ts';
+import type { HostFlags } from './flags.ts';
+import { userName } from './flags.ts';
+import { DEFAULT_STORE } from './store.ts';
+import { argsLine, clean, lineWidth, paint } from './text.ts';
+
+/** What a later command needs to come to the same host: only what differs from the defaults. */
+export function hostOptions(flags: HostFlags): Record<string, string | undefined> {
+  return {
+    store: flags.store === DEFAULT_STORE ? undefined : flags.store,
+    app: flags.app === 'cli' ? undefined : flags.app,
+    user: flags.user === userName() ? undefined : flags.user,
+    policy: flags.policy,
+    mode: flags.mode,
+    workspace: flags.workspace,
+  };
+}
+
+/** One request in a line or two, for people. */
+export function describeRequest(request: PendingRequest): string {
+  const { kind, name, args, message } = request;
+  const call = name === undefined ? '' : `${clean(name)} ${argsLine(args, lineWidth() - 30)}`.trim();
+  if (kind === 'rerun_unknown') return clean(message ?? `${name} was started and its outcome is unknown`);
+  if (kind === 'tool') return `${call} waits for its result, and nobody here runs it`;
+  const question = clean(message ?? 'a question');
+  return request.elicitation === 'tool_confirmation' || call === '' ? `${question} ${call}`.trim() : question;
+}
+
+/** What is open and how it is answered, as lines for stderr. */
+export function openRequestLines(pending: readonly PendingRequest[], module: string, flags: HostFlags): string[] {
+  const lines: string[] = [];
+  for (const request of pending) {
+    lines.push(`${paint('yellow', 'coxswain:')} input required: ${describeRequest(request)}`);
+    lines.push(`  request  ${request.requestId}`);
+    lines.push(`  session  ${request.sessionId}`);
+    if (request.kind === 'tool') continue;
+    const options = { agent: module, ...hostOptions(flags) };
+    for (const verb of ['approve', 'deny']) {
+      const line = commandLine(['approvals', verb, request.requestId], options);
+      lines.push(`  ${verb.padEnd(8)} ${line}`);
+    }
+  }
+  return lines;
+}

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import type { AnswerFlags, ListApprovalsFlags } from './approvals.ts';
+import { addHostFlags, addRunFlags, addStoreFlags } from './flags.ts';
+import type { RunCommandFlags } from './run.ts';
+import type { Interrupts } from './signals.ts';
+
+const EXIT_CODES = `
+Exit codes:
+  0 done · 1 failed · 2 usage · 3 done but something was denied · 4 input required
+  5 limit · 6 refusal · 130 aborted`;
+
+/** The command line. What a command comes to is in `result`. */
+export function buildProgram(interrupts: Interrupts): { program: Command; result: { code: number } } {
+  const result = { code: 0 };
+  const program = new Command('coxswain')
+    .description('Hosts steer, agents work: run agents under your policy, approve their calls, look after sessions.')
+    .version(version(), '-V, --version')
+    .exitOverride()
+    // Mistakes are told in one line, by whoever catches them.
+    .configureOutput({ outputError: () => {} });
+  addRun(program, interrupts, result);
+  addSessions(program, result);
+  addApprovals(program, interrupts, result);
+  program.addHelpText(
+    'after',
+    `
+Examples:
+  $ coxswain run agent.ts "find every TODO and write them to todo.md"
+  $ coxswain run agent.ts                      # talk, at a terminal
+  $ coxswain approvals list --agent agent.ts
+${EXIT_CODES}`,
+  );
+  return { program, result };
+}
+
+function addRun(program: Command, interrupts: Interrupts, result: { code: number }): void {
+  const command = program
+    .command('run')
+    .description('run an agent: one turn, a resumed one, or a conversation')
+    .argument('<module>', 'file that exports the agent, see docs/cli.md')
+    .argument('[prompt...]', 'what it shall do; else what is piped in, else a conversation');
+  addRunFlags(command)
+    .option('--session <id>', 'go on with a stored session')
+    .option('--output-schema <file>', 'JSON Schema that the final text must fit')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ coxswain run agent.ts "summarise notes.md"
+  $ echo "summarise notes.md" | coxswain run agent.ts --json > events.jsonl
+  $ coxswain run agent.ts "tidy up" --policy policy.yaml --max-steps 20 --timeout 5m
+  $ coxswain run agent.ts --session 01J…        # answer what is open, go on with what was cut off
+${EXIT_CODES}`,
+    )
+    .action(async (module: string, words: string[], flags: RunCommandFlags) => {
+      const { runCommand } = await import('./run.ts');
+      result.code = await runCommand(module, words, flags, interrupts);
+    });
+}
+
+function addSessions(program: Command, result: { code: number }): void {
+  const sessions = program.command('sessions').description('list, show or delete stored sessions');
+  addStoreFlags(sessions.command('list').description('sessions of the app, newest first'))
+    .option('--json', 'as JSON lines')
+    .addHelpText('after', '\nExample:\n  $ coxswain sessions list --store sqlite:team.db')
+    .action(async (flags) => {
+      result.code = await (await import('./sessions.ts')).listSessions(flags);
+    });
+  addStoreFlags(sessions.command('show').description('what was said and done').argument('<id>'))
+    .option('--json', 'durable events as JSON lines')
+    .addHelpText('after', '\nExample:\n  $ coxswain sessions show 01J… --json')
+    .action(async (id: string, flags) => {
+      result.code = await (await import('./sessions.ts')).showSession(id, flags);
+    });
+  addStoreFlags(sessions.command('delete').description('delete sessions for good').argument('<id...>'))
+    .addHelpText('after', '\nExample:\n  $ coxswain sessions delete 01J… 01K…')
+    .action(async (ids: string[], flags) => {
+      result.code = await (await import('./sessions.ts')).deleteSessions(ids, flags);
+    });
+}
+
+function addApprovals(program: Command, interrupts: Interrupts, result: { code: number }): void {
+  const approvals = program.command('approvals').description('list, approve or deny what waits for an answer');
+  addHostFlags(approvals.command('list').description('open questions over all sessions, oldest first'))
+    .option('--agent <module>', 'agent module; without it only the open calls are listed')
+    .option('--session <id>', 'of this session only')
+    .option('--json', 'as JSON lines')
+    .addHelpText('after', '\nExample:\n  $ coxswain approvals list --agent agent.ts')
+    .action(async (flags: ListApprovalsFlags) => {
+      result.code = await (await import('./approvals.ts')).listApprovals(flags, interrupts);
+    });
+  for (const verb of ['approve', 'deny'] as const) {
+    const command = approvals
+      .command(verb)
+      .description(`${verb} one request, then go on with the run`)
+      .argument('<id>', 'id of the request, from "approvals list"');
+    addRunFlags(command)
+      .option('--agent <module>', 'agent module that the session was made with')
+      .option('--reason <text>', 'why; it is logged, and told to the agent on a deny')
+      .option('--by <name>', 'who decides; default --user')
+      .option('--role <role...>', 'roles of whoever decides')
+      .option('--no-run', 'record the answer only')
+      .addHelpText('after', `\nExample:\n  $ coxswain approvals ${verb} REQUEST --agent agent.ts --by anna`);
+    if (verb === 'approve') command.option('--args <json>', 'edited arguments; content, where the agent asks itself');
+    command.action(async (id: string, flags: AnswerFlags) => {
+      result.code = await (await import('./approvals.ts')).answerApproval(verb, id, flags, interrupts);
+    });
+  }
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return String((manifest as { version: unknown }).version);
+}

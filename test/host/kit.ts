@@ -1,0 +1,267 @@
+import { expect } from 'vitest';
+import type {
+  AgentEvent,
+  AgentSession,
+  AnyTool,
+  ExecutionOptions,
+  PendingRequest,
+  PolicyDecision,
+  PolicyEvaluator,
+  PolicyRequest,
+  SessionInput,
+  ToolCallContext,
+  ToolContract,
+} from '../../src/contracts/index.ts';
+import { checkStream } from '../../src/contracts/index.ts';
+import type { AgentHost, FromAgentOptions, HostOptions, SessionService } from '../../src/index.ts';
+import { createHost, fromAgent, InMemorySessionService, LlmAgent } from '../../src/index.ts';
+import type { LlmAgentOptions, Model } from '../../src/runtime/index.ts';
+import type { Script } from '../../src/testing/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+
+export type EventOf<T extends string> = Extract<AgentEvent, { type: T }>;
+type Input = string | SessionInput | readonly SessionInput[];
+
+/** A promise and its handle. */
+export function door<T = void>(): { opened: Promise<T>; open(value: T): void } {
+  const { promise, resolve } = Promise.withResolvers<T>();
+  return { opened: promise, open: resolve };
+}
+
+/** A tool that takes anything. */
+export function tool(
+  name: string,
+  execute?: ToolContract['execute'],
+  extra: Partial<Omit<ToolContract, 'name' | 'execute'>> = {},
+): AnyTool {
+  return {
+    description: `does ${name}`,
+    inputSchema: { type: 'object' },
+    ...extra,
+    name,
+    ...(execute ? { execute } : {}),
+  };
+}
+
+export const readOnly = { annotations: { readOnly: true } };
+
+/** A tool that notes each run and waits until it is let go. */
+export function slowTool(name: string, extra: Partial<Omit<ToolContract, 'name' | 'execute'>> = {}) {
+  const started = door<ToolCallContext>();
+  const result = door<unknown>();
+  const runs: unknown[] = [];
+  const made = tool(
+    name,
+    (args, context) => {
+      runs.push(args);
+      started.open(context as ToolCallContext);
+      return result.opened;
+    },
+    extra,
+  );
+  return { tool: made, started: started.opened, finish: result.open, runs };
+}
+
+/** A tool that notes each run and returns at once. */
+export function notingTool(name: string, extra: Partial<Omit<ToolContract, 'name' | 'execute'>> = {}) {
+  const runs: Record<string, unknown>[] = [];
+  const made = tool(
+    name,
+    (args) => {
+      runs.push(args as Record<string, unknown>);
+      return `${name} done`;
+    },
+    extra,
+  );
+  return { tool: made, runs };
+}
+
+export function bot(model: Model | readonly Script[], options: Omit<LlmAgentOptions, 'name'> & { name?: string } = {}) {
+  const made = 'generate' in model ? model : new ScriptedModel(model);
+  return new LlmAgent({ name: 'bot', model: made, ...options });
+}
+
+/** A policy made of outcomes by tool name; what it was asked is kept. */
+export function policyOf(
+  outcomes: Record<string, PolicyDecision | PolicyDecision['outcome'] | ((request: PolicyRequest) => PolicyDecision)>,
+): PolicyEvaluator & { asked: PolicyRequest[] } {
+  const asked: PolicyRequest[] = [];
+  return {
+    asked,
+    evaluate(request) {
+      asked.push(request);
+      const word = outcomes[request.action] ?? 'allow';
+      if (typeof word === 'function') return word(request);
+      return typeof word === 'string' ? { outcome: word } : word;
+    },
+  };
+}
+
+export interface Bench {
+  host: AgentHost;
+  store: SessionService;
+  warnings: string[];
+}
+
+/** A host with one agent over an in-memory store, or the store that is given: a restart is a second bench. */
+export function hostOf(
+  agent: LlmAgent,
+  options: Partial<Omit<HostOptions, 'agents' | 'sessions'>> & { store?: SessionService; from?: FromAgentOptions } = {},
+): Bench {
+  const { store = new InMemorySessionService(), from, ...rest } = options;
+  const warnings: string[] = [];
+  const host = createHost({
+    app: 'shop',
+    agents: [fromAgent(agent, from)],
+    sessions: store,
+    warn: (message) => warnings.push(message),
+    ...rest,
+  });
+  return { host, store, warnings };
+}
+
+/** What a session handle has shown so far: the next stream is judged against it. */
+const shown = new WeakMap<AgentSession, { initialized: boolean }>();
+
+/** Judges the events of one stream by the grammar. */
+export async function judged(session: AgentSession, events: AgentEvent[], openBefore: readonly string[]) {
+  const initialized = shown.get(session)?.initialized ?? false;
+  const faults = checkStream(events, { openRequests: openBefore, initialized, immutability: true });
+  expect(faults).toEqual([]);
+  if (events.some((event) => event.type === 'initialize')) shown.set(session, { initialized: true });
+}
+
+/** Ids that are open before a stream: of requests, and of the calls that they are about. */
+export async function openIds(session: AgentSession): Promise<string[]> {
+  const pending = await session.pending();
+  return [...new Set(pending.flatMap(({ requestId, callId }) => [requestId, ...(callId ? [callId] : [])]))];
+}
+
+/** Runs one stream to its end; its events obey the grammar. */
+export async function say(
+  session: AgentSession,
+  input: Input,
+  options: ExecutionOptions & { onEvent?: (event: AgentEvent) => unknown } = {},
+): Promise<AgentEvent[]> {
+  const { onEvent, ...execution } = options;
+  const before = await openIds(session);
+  const events: AgentEvent[] = [];
+  for await (const event of session.stream(input, execution)) {
+    events.push(event);
+    await onEvent?.(event);
+  }
+  await judged(session, events, before);
+  return events;
+}
+
+/** A stream that runs by itself; `events` grows, `ended` is all of them. */
+export function follow(session: AgentSession, input: Input, options: ExecutionOptions = {}) {
+  const events: AgentEvent[] = [];
+  const waiting: { fits: (event: AgentEvent) => boolean; resolve: (event: AgentEvent) => void }[] = [];
+  const stream = session.stream(input, options);
+  const ended = (async () => {
+    const before = await openIds(session);
+    for await (const event of stream) {
+      events.push(event);
+      for (const wait of waiting.filter(({ fits }) => fits(event))) wait.resolve(event);
+    }
+    await judged(session, events, before);
+    return events;
+  })();
+  return {
+    stream,
+    events,
+    ended,
+    /** The first event of this kind, now or later. */
+    seen<T extends AgentEvent['type']>(type: T, fits: (event: EventOf<T>) => boolean = () => true): Promise<EventOf<T>> {
+      const matches = (event: AgentEvent) => event.type === type && fits(event as EventOf<T>);
+      const known = events.find(matches);
+      if (known) return Promise.resolve(known as EventOf<T>);
+      return new Promise((resolve) => {
+        waiting.push({ fits: matches, resolve: resolve as (event: AgentEvent) => void });
+      });
+    },
+  };
+}
+
+export function ofType<T extends string>(events: readonly AgentEvent[], type: T): EventOf<T>[] {
+  return events.filter((event): event is EventOf<T> => event.type === type);
+}
+
+export function endOf(events: readonly AgentEvent[]): EventOf<'stream_end'> {
+  const end = events.at(-1);
+  if (end?.type !== 'stream_end') throw new Error(`the stream ends with ${end?.type}`);
+  return end as EventOf<'stream_end'>;
+}
+
+/** Every event in short. */
+export function brief(events: readonly AgentEvent[]): string[] {
+  return events.map((event) => {
+    switch (event.type) {
+      case 'message':
+        return `${event.role}${event.partial ? '~' : ''}: ${event.content.map(briefPart).join('|')}`;
+      case 'tool_request':
+        return `call ${event.name}`;
+      case 'tool_response':
+        return `${event.name} = ${event.errorType ?? textOfContent(event.content)}`;
+      case 'tool_update':
+        return `update ${event.status ?? 'progress'}`;
+      case 'elicitation_request':
+        return `ask ${event.kind}`;
+      case 'elicitation_response':
+        return `answer ${event.action}`;
+      case 'custom':
+        return `custom ${event.kind}`;
+      case 'stream_end':
+        return `end ${event.reason}`;
+      default:
+        return event.type;
+    }
+  });
+}
+
+function briefPart(part: { type: string }): string {
+  return 'text' in part ? String(part.text) : part.type;
+}
+
+export function textOfContent(content: readonly { type: string }[]): string {
+  return content.map((part) => ('text' in part ? String(part.text) : `<${part.type}>`)).join('');
+}
+
+/** Results by tool name, as a person reads them. */
+export function results(events: readonly AgentEvent[]): Record<string, string> {
+  return Object.fromEntries(
+    ofType(events, 'tool_response').map(({ name, content, errorType }) => [
+      name,
+      errorType === undefined ? textOfContent(content) : `${errorType}: ${textOfContent(content)}`,
+    ]),
+  );
+}
+
+export async function only(session: AgentSession): Promise<PendingRequest> {
+  const pending = await session.pending();
+  expect(pending).toHaveLength(1);
+  return pending[0] as PendingRequest;
+}
+
+export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+/** What a promise is rejected with. */
+export async function refusal(work: Promise<unknown>): Promise<{ status: string; code: string; message: string }> {
+  try {
+    await work;
+  } catch (error) {
+    const { status, code, message } = error as { status: string; code: string; message: string };
+    return { status, code, message };
+  }
+  throw new Error('it was not refused');
+}
+
+/** The first `next()` of a stream, for refusals. */
+export function firstOf(session: AgentSession, input: Input, options: ExecutionOptions = {}): Promise<unknown> {
+  return session.stream(input, options).next();
+}

@@ -1,0 +1,2 @@
+export { LlmAgent } from '../../src/index.ts';
+export { ScriptedModel } from '../../src/testing/index.ts';
