@@ -44,8 +44,11 @@ try {
 
 if (values.json) console.log(JSON.stringify(rows, undefined, 2));
 else {
-  const load = loadavg().map((value) => value.toFixed(1));
+  const [load = 0] = loadavg();
+  const cores = availableParallelism();
   console.log(`\n${table(rows)}`);
-  console.log(`\nNode ${process.version}, ${availableParallelism()} cores, load ${load.join(' ')}`);
+  console.log(`\nNode ${process.version}, ${cores} cores, load ${load.toFixed(1)}`);
+  if (load > cores)
+    console.log('The machine is busy with other things: judge by the ratios, and W0 and W5 not at all.');
 }
 process.exitCode = rows.every((row) => row.pass) ? 0 : 1;

@@ -8,6 +8,8 @@ export async function main(args: readonly string[]): Promise<void> {
   const interrupts = new Interrupts();
   const verbose = args.includes('--verbose');
   guard(interrupts, verbose);
+  // A run that waits for nothing but a person or a signal is no reason for the process to end.
+  setInterval(() => {}, 2 ** 30);
   let code: number;
   try {
     code = await run(args, interrupts);

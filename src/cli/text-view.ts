@@ -1,4 +1,4 @@
-import type { AgentEvent, ContentPart, ToolResponseEvent } from '../contracts/index.ts';
+import type { AgentEvent, ContentPart, PolicyDecisionRecord, ToolResponseEvent } from '../contracts/index.ts';
 import { textOfParts } from '../contracts/index.ts';
 import type { Screen } from './screen.ts';
 import { argsLine, clean, lineWidth, oneLine, paint } from './text.ts';
@@ -33,6 +33,9 @@ export class TextView implements View {
         break;
       case 'tool_response':
         this.#response(event);
+        break;
+      case 'custom':
+        if (event.kind === 'policy_decision') this.#decided(event.data);
         break;
       case 'error':
         this.#screen.line(`${paint('red', 'coxswain:')} ${event.code} ${clean(event.message)}`);
@@ -90,13 +93,19 @@ export class TextView implements View {
     const isHelper = event.threadId === undefined ? '' : '  ';
     const mark = event.isError ? paint('red', '✗') : paint('green', '✓');
     const name = clean(event.name);
-    const outcome = event.isError && event.errorType !== undefined ? `${event.errorType}: ` : '';
-    const said = outcome + summaryOf(event.content);
+    const said = summaryOf(event);
     const room = lineWidth() - name.length - 8;
     const args = argsLine(call?.args, Math.max(20, room - Math.min(said.length, 50)));
     const tail = oneLine(said, Math.max(20, room - args.length));
     this.#screen.line(`${isHelper}${mark} ${name}${args ? ` ${paint('dim', args)}` : ''}${tail ? ` · ${tail}` : ''}`);
     this.#spin();
+  }
+
+  /** Somebody may have changed the arguments: those that run are shown. */
+  #decided(decision: unknown): void {
+    const { callId, args } = decision as Partial<PolicyDecisionRecord>;
+    const call = callId === undefined ? undefined : this.#calls.get(callId);
+    if (call && args) call.args = args;
   }
 
   #spin(label?: string): void {
@@ -111,10 +120,11 @@ function wordsOf(parts: readonly ContentPart[]): string {
     .join('');
 }
 
-function summaryOf(content: readonly ContentPart[]): string {
-  const text = textOfParts([...content]).trim();
+function summaryOf({ content, isError, errorType }: ToolResponseEvent): string {
+  const text = textOfParts(content).trim();
   const lines = text.split('\n');
-  return lines.length > 1 ? `${lines.length} lines` : text;
+  const said = lines.length > 1 && !isError ? `${lines.length} lines` : text;
+  return isError && errorType !== undefined && !text.startsWith(errorType) ? `${errorType}: ${said}` : said;
 }
 
 function progressOf(event: Extract<AgentEvent, { type: 'tool_update' }>): string | undefined {

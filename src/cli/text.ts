@@ -34,5 +34,5 @@ export function argsLine(args: Record<string, unknown> | undefined, width: numbe
 
 /** Characters of a line of the terminal. */
 export function lineWidth(): number {
-  return Math.max(40, process.stderr.columns ?? 100);
+  return Math.max(40, process.stderr.columns || 100);
 }

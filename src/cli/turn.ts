@@ -59,7 +59,7 @@ function endLines(frame: TurnFrame, sessionId: string, outcome: Outcome): string
   if (code === EXIT.inputRequired) return [...lines, ...openRequestLines(pending, path, flags)];
   if (denied.length > 0) lines.push(`coxswain: denied: ${denied.map(clean).join(', ')}${whyDenied(frame)}`);
   if (reason === 'completed') return lines;
-  if (!error || reason !== 'failed') lines.push(`coxswain: ${ended[reason] ?? `the turn ended: ${clean(reason)}`}`);
+  if (!error) lines.push(`coxswain: ${ended[reason] ?? `the turn ended: ${clean(reason)}`}`);
   if (work.store.durable && reason !== 'refusal') {
     const line = commandLine(['run', path], { session: sessionId, ...hostOptions(flags) });
     lines.push(paint('dim', `  go on    ${line}`));

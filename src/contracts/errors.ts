@@ -41,6 +41,7 @@ export const ERROR_CODES = [
   'E_MAX_TIME',
   'E_MODEL',
   'E_MODEL_EMPTY',
+  'E_MODEL_SETUP',
   'E_NODE_VERSION',
   'E_NOT_APPROVER',
   'E_NOT_JSON',

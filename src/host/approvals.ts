@@ -117,11 +117,11 @@ export class Approvals {
   /** A run belongs to the host: nobody needs to hold it. */
   async #resume(session: HostedSession): Promise<void> {
     try {
-      for await (const _ of session.stream({ kind: 'continue' }, { streaming: false }));
+      await session.resume();
     } catch (error) {
       const code = (error as { code?: unknown }).code;
       // Somebody holds the session and goes on with it.
-      if (code !== 'E_SESSION_BUSY' && code !== 'E_TURN_COMPLETED') {
+      if (code !== 'E_SESSION_BUSY' && code !== 'E_TURN_COMPLETED' && code !== 'E_SESSION_CLOSED') {
         this.#host.warn(`session ${session.id} could not go on after an approval`, error);
       }
     }

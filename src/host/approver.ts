@@ -1,5 +1,5 @@
 import type { ApproverRule, PendingRequest, Principal } from '../contracts/index.ts';
-import { CoxswainError } from '../contracts/index.ts';
+import { CoxswainError, canonicalJson } from '../contracts/index.ts';
 
 type Answers = NonNullable<PendingRequest['answers']>;
 
@@ -28,16 +28,27 @@ export function assertApprover(
   });
 }
 
-/** Different people who have said yes to a question that needs several, and may. */
+/** What a yes is to. */
+export interface Ballot {
+  requestId: string;
+  digest: string;
+  /** Edited arguments. */
+  args?: Record<string, unknown> | undefined;
+}
+
+/** Different people who have said yes to the same thing, and may. */
 export function votesFor(
   answers: Answers,
-  requestId: string,
+  ballot: Ballot,
   rule: ApproverRule | undefined,
   requestedBy: Principal,
 ): Set<string> {
   const people = new Set<string>();
-  for (const { requestId: id, action, by } of answers) {
-    if (id === requestId && action === 'accept' && by && whyNot(rule, requestedBy, by) === undefined) people.add(by.id);
+  const wanted = canonicalJson({ args: ballot.args ?? null });
+  for (const { requestId, action, by, digest, args } of answers) {
+    if (requestId !== ballot.requestId || action !== 'accept' || digest !== ballot.digest) continue;
+    if (canonicalJson({ args: args ?? null }) !== wanted) continue;
+    if (by && whyNot(rule, requestedBy, by) === undefined) people.add(by.id);
   }
   return people;
 }

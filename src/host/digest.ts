@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { DisplayContent } from '../contracts/index.ts';
 import { canonicalJson } from '../contracts/index.ts';
 
 /** What a yes is bound to: SHA-256 (hex) over the canonical JSON of tool, arguments and preview. */
 export function previewDigest(tool: string, args: Record<string, unknown>, preview: readonly DisplayContent[]): string {
-  return createHash('sha256').update(canonicalJson({ tool, args, preview })).digest('hex');
+  return hash('sha256', canonicalJson({ tool, args, preview }));
 }

@@ -9,6 +9,7 @@ import type {
   SessionRef,
 } from '../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
+import { isPipeable } from '../session/index.ts';
 import { Approvals } from './approvals.ts';
 import type { HostedFrame } from './hosted-session.ts';
 import { HostedSession } from './hosted-session.ts';
@@ -98,22 +99,28 @@ class Host implements AgentHost {
     const inner = await source.open(options, this.#context(userId, principal));
     const { tools, descriptors } = await this.#tools.forAgent(agent);
     const name = `${userId}/${inner.id}`;
+    const defaultMode = this.#options.permissionMode;
     const remembered = () => this.#remembered.of(userId, inner.id);
-    let cached: { base: object; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
+    let cached: { version: number; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
     const frame: HostedFrame = {
       options: this.#options,
       tools,
       descriptors,
       principal,
       warn: this.#warn,
-      mode: options.permissionMode ?? this.#options.permissionMode,
+      streamMode: undefined,
+      ownMode: options.permissionMode,
+      get mode() {
+        const stored = isPipeable(inner) ? inner.permissionMode : undefined;
+        return this.streamMode ?? this.ownMode ?? stored ?? defaultMode;
+      },
       judge: new Judge({
         base: this.#policy,
         policy: () => {
-          const rules = remembered();
-          const base = rules.session.length + rules.user.length === 0 ? this.#policy : rules.session;
-          if (cached?.base !== base || cached.mode !== frame.mode) {
-            cached = { base, mode: frame.mode, policy: sessionPolicy(this.#policy, rules, frame.mode) };
+          const { version } = this.#remembered;
+          const { mode } = frame;
+          if (cached?.version !== version || cached.mode !== mode) {
+            cached = { version, mode, policy: sessionPolicy(this.#policy, remembered(), mode) };
           }
           return cached.policy;
         },
@@ -130,10 +137,7 @@ class Host implements AgentHost {
         const scope = { agent, ...(frame.mode === undefined ? {} : { permissionMode: frame.mode }) };
         return (await this.#policy.getExcluded?.(scope)) ?? [];
       },
-      remember: (option) => {
-        this.#remembered.add(userId, inner.id, option);
-        cached = undefined;
-      },
+      remember: (option) => this.#remembered.add(userId, inner.id, option),
       announce: (question) => this.approvals.announce(agent, userId, question),
       running: () => [...(this.#open.get(name) ?? [])].find((handle) => handle.running),
       wakeAll: () => {

@@ -14,7 +14,7 @@ import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts
 import { errorResult } from '../gate/index.ts';
 import type { StreamQueue } from '../session/index.ts';
 import { isoTime } from '../session/index.ts';
-import { Budget, BusyClock, strictestLimits } from './budget.ts';
+import { Budget, BusyClock, MAX_TIMER_MS, strictestLimits } from './budget.ts';
 import type { HostedSession } from './hosted-session.ts';
 import { runInner } from './inner-stream.ts';
 import type { Step } from './judge.ts';
@@ -47,8 +47,10 @@ export class HostedRun {
   #rung = false;
   #expiry: ReturnType<typeof setTimeout> | undefined;
   /** Nothing more will be written. */
-  finish: () => void = () => {};
-  readonly ended: Promise<void> = new Promise((resolve) => {
+  finish: (reason: string) => void = () => {};
+  /** How the stream ended; `failed` where it was refused. */
+  reason = 'failed';
+  readonly ended: Promise<string> = new Promise((resolve) => {
     this.finish = resolve;
   });
   /** The first inner stream has begun: what fails from now on ends the stream. */
@@ -108,8 +110,10 @@ export class HostedRun {
     outer?.addEventListener('abort', follow, { once: true });
     try {
       if (outer?.aborted) follow();
-      clock = await this.#startClock();
-      this.#out.push(await this.#toEnd(await this.#userMessage(inputs), clock));
+      clock = await this.#startClock(inputs);
+      const end = await this.#toEnd(await this.#userMessage(inputs), clock);
+      this.reason = end.reason;
+      this.#out.push(end);
     } finally {
       clock?.pause();
       clearTimeout(this.#expiry);
@@ -148,17 +152,18 @@ export class HostedRun {
     let batch = inputs;
     let starts: { request: PendingRequest; step: RunStep }[] = [];
     let last: StreamEndEvent | undefined;
+    if (inputs.every((input) => input.kind === 'continue')) batch = (await this.#outlived()) ?? inputs;
     for (;;) {
       const end = await this.#send(batch);
-      if (end && (isOver(end) || signal.aborted)) return end;
+      if (end && isOver(end)) return end;
+      if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
       let open = end?.data.pending ?? (await this.#session.inner.pending());
       batch = end ? [] : batch.filter((input) => input.kind === 'tool_result' && isOpen(open, input.requestId));
       // Their approvals are durable now; some may have been settled since.
       if (end) for (const { request, step } of starts) if (isOpen(open, request.callId)) this.#start(request, step);
       if (end) last = end;
       for (;;) {
-        const over = this.#budget.exceeded();
-        if (over) this.abort(over);
+        this.#stopIfSpent();
         if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
         const questions: PendingRequest[] = [];
         starts = [];
@@ -171,16 +176,63 @@ export class HostedRun {
           break;
         }
         if (this.#running.size === 0) clock?.pause();
+        this.#watchExpiry(questions);
         await this.#ring();
         clock?.resume();
         if (this.#ready.length > 0 || signal.aborted) break;
-        open = await this.#session.inner.pending();
+        const now = await this.#session.inner.pending();
+        // Settled or answered elsewhere: whoever waited for it can go on.
+        if (open.some((request) => !now.some(({ requestId }) => requestId === request.requestId))) {
+          batch.push({ kind: 'continue' });
+          break;
+        }
+        open = now;
       }
       if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
       // Results that come at the same moment go together.
       if (this.#ready.length > 0 && this.#running.size > 0) await new Promise((resolve) => setImmediate(resolve));
       batch.push(...this.#ready.splice(0));
     }
+  }
+
+  /** Calls that have outlived their turn and were answered since run first: what they come to opens a new turn. */
+  async #outlived(): Promise<SessionInput[] | undefined> {
+    const { frame, inner } = this.#session;
+    const { signal } = this.#controller;
+    const open = (await inner.pending()).filter(hasOutlived);
+    const batch: SessionInput[] = [];
+    for (const request of open) {
+      const tool = frame.tools.get(request.name ?? '');
+      const step = await frame.judge.step(request, tool, signal);
+      if (step.kind === 'settle') batch.push(resultInput(request, step.result, step.decision));
+      if (step.kind !== 'run') continue;
+      const starts: { request: PendingRequest; step: RunStep }[] = [];
+      const approvals: SessionInput[] = [];
+      this.#approve(request, step, tool, approvals, starts);
+      const [start] = starts;
+      if (!start) batch.push(...approvals);
+      else if (await this.#recordDecision(request, step)) this.#start(request, step);
+    }
+    while (this.#running.size > 0 && this.#ready.length === 0 && !signal.aborted) await this.#ring();
+    for (const request of open) {
+      if (!signal.aborted || !this.isBusy(request.callId)) continue;
+      batch.push(resultInput(request, errorResult('interrupted', `interrupted: ${messageOf(signal.reason)}`), undefined));
+    }
+    batch.push(...this.#ready.splice(0));
+    return batch.length > 0 ? batch : undefined;
+  }
+
+  /** No turn is there that could hold the start of the call: its decision is stored alone. */
+  async #recordDecision(request: PendingRequest, { decision, rerun }: RunStep): Promise<boolean> {
+    if (rerun) return true;
+    const { args, by } = decision.record;
+    const person = /^user:(.+)$/s.exec(by)?.[1];
+    const settlement = await this.#session.inner.respond(request.requestId, {
+      kind: 'approve',
+      ...(args ? { args } : {}),
+      ...(person === undefined ? {} : { by: { id: person } }),
+    });
+    return settlement.status === 'settled';
   }
 
   /** Undefined: somebody else was faster with one of these answers; none of them was taken. */
@@ -197,17 +249,36 @@ export class HostedRun {
 
   #inner(batch: readonly SessionInput[]): Promise<StreamEndEvent> {
     const { frame, inner } = this.#session;
+    const { mode } = frame;
     const { usd: _, ...limits } = this.#limits;
     const options: ExecutionOptions = {
       ...this.#options,
       hostToolExecution: true,
-      tools: this.#options.tools ? [...frame.descriptors, ...this.#options.tools] : frame.descriptors,
       limits,
       signal: this.#controller.signal,
-      ...(frame.mode === undefined ? {} : { permissionMode: frame.mode }),
+      ...(mode === undefined ? {} : { permissionMode: mode }),
       ...(this.#excluded === undefined ? {} : { excludeTools: this.#excluded }),
     };
-    return runInner(inner, batch, options, this.#out, () => {});
+    return runInner(inner, batch, options, this.#out, this.#limits.usd === undefined ? undefined : this.#spend);
+  }
+
+  /** Counts what an inner stream costs; one that goes on beyond the limit is ended when its next model call speaks. */
+  readonly #spend = (event: AgentEvent): void => {
+    if (event.type === 'usage') this.#budget.see(event);
+    else if (event.type === 'message' && event.role === 'agent') this.#stopIfSpent();
+  };
+
+  #stopIfSpent(): void {
+    const over = this.#budget.exceeded();
+    if (!over || this.#controller.signal.aborted) return;
+    // Not a limit's reason of its own: the end would not say why.
+    if (over.code === 'E_NO_PRICE') {
+      const { status, code, message, retryable } = over;
+      const base = { id: crypto.randomUUID(), timestamp: isoTime(), sessionId: this.#session.id, source: 'host' as const };
+      const { streamId } = this.#options;
+      this.#out.push({ ...base, streamId, type: 'error', status, code, message, fatal: false, retryable });
+    }
+    this.abort(over);
   }
 
   #excluded: readonly string[] | undefined;
@@ -220,6 +291,7 @@ export class HostedRun {
     questions: PendingRequest[],
   ): Promise<void> {
     const { frame } = this.#session;
+    frame.judge.retain(open);
     const mine = open.filter((request) => !this.isBusy(request.callId) && !this.#isReady(request.callId));
     const toolOf = (request: PendingRequest) =>
       request.name === undefined ? undefined : frame.tools.get(request.name);
@@ -301,10 +373,12 @@ export class HostedRun {
           frame.judge.confirmationAsked(callId, outcome.request, request);
           return;
         }
-        const result = await runTailCalls(outcome.result, call, frame, options, controller.signal);
+        const tail = await runTailCalls(outcome.result, call, frame, options, controller.signal);
         frame.judge.settled(callId);
         if (this.#controller.signal.aborted) return;
-        this.#ready.push(resultInput(request, result, repeatable ? step.decision.record : undefined, outcome.interim));
+        const record = tail.decisions ? { ...step.decision.record, tailCalls: tail.decisions } : step.decision.record;
+        const isNews = repeatable || tail.decisions !== undefined;
+        this.#ready.push(resultInput(request, tail.result, isNews ? record : undefined, outcome.interim));
       } catch (error) {
         frame.warn(`running ${request.name} failed`, error);
         this.#ready.push(resultInput(request, errorResult('failed', messageOf(error)), undefined));
@@ -370,13 +444,11 @@ export class HostedRun {
       ...(expiresAt === undefined ? {} : { expiresAt }),
     });
     this.#session.frame.announce(question);
-    this.#wakeAt(expiresAt);
     this.#handle(question, this.#session.frame.options.onApproval);
   }
 
   #elicit(request: PendingRequest): void {
     if (this.#asked.has(request.requestId)) return;
-    this.#wakeAt(request.expiresAt);
     this.#handle(request, this.#session.frame.options.onElicitation);
   }
 
@@ -406,10 +478,13 @@ export class HostedRun {
     return questions.some(({ requestId }) => this.#asked.get(requestId) === true);
   }
 
-  #wakeAt(expiresAt: string | undefined): void {
-    if (expiresAt === undefined) return;
+  /** The first of these to run out of time wakes the run. */
+  #watchExpiry(questions: readonly PendingRequest[]): void {
     clearTimeout(this.#expiry);
-    this.#expiry = setTimeout(() => this.wake(), Math.max(0, Date.parse(expiresAt) - Date.now()) + 1);
+    const times = questions.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [Date.parse(expiresAt)]));
+    if (times.length === 0) return;
+    const left = Math.max(0, Math.min(...times) - Date.now()) + 1;
+    this.#expiry = setTimeout(() => this.wake(), Math.min(left, MAX_TIMER_MS));
     this.#expiry.unref?.();
   }
 
@@ -443,11 +518,14 @@ export class HostedRun {
     };
   }
 
-  async #startClock(): Promise<BusyClock | undefined> {
+  async #startClock(inputs: readonly SessionInput[]): Promise<BusyClock | undefined> {
     const { frame } = this.#session;
     const excluded = await frame.excluded();
     if (excluded.length > 0) this.#excluded = excluded;
-    if (this.#limits.usd !== undefined) for await (const event of this.#turnEvents()) this.#budget.see(event);
+    const goesOn = !inputs.some((input) => input.kind === 'message');
+    if (this.#limits.usd !== undefined && goesOn) {
+      for await (const event of this.#turnEvents()) this.#budget.see(event);
+    }
     const { minutes } = this.#limits;
     if (minutes === undefined) return undefined;
     const error = () =>
@@ -459,11 +537,12 @@ export class HostedRun {
     return new BusyClock(minutes * 60_000, 0, () => this.abort(error()));
   }
 
-  /** What the present turn has cost before this stream. */
+  /** What the present turn has cost before this stream; one that is opened again starts afresh. */
   async *#turnEvents(): AsyncIterable<AgentEvent> {
     let turn: AgentEvent[] = [];
     for await (const event of this.#session.inner.events()) {
-      if (event.type === 'message' && event.role === 'user') turn = [];
+      const isMessage = event.type === 'message' && event.role === 'user' && event._meta?.steer !== true;
+      if (event.type === 'stream_end' || isMessage) turn = [];
       if (event.type === 'usage') turn.push(event);
     }
     yield* turn;
@@ -491,6 +570,11 @@ export class HostedRun {
 }
 
 const closedByOthers = new Set(['E_REQUEST_CLOSED', 'E_UNKNOWN_REQUEST', 'E_SESSION_CLOSED']);
+
+/** The call's turn is over, and somebody has answered what the host asked about it. */
+export function hasOutlived({ detached, answers }: PendingRequest): boolean {
+  return detached === true && (answers ?? []).some(({ quorum }) => !quorum);
+}
 
 /** The turn has ended. */
 function isOver(end: StreamEndEvent): boolean {

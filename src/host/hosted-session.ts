@@ -4,10 +4,12 @@ import type {
   AgentEvent,
   AgentSession,
   AgentStream,
+  AnyTool,
   ExecutionOptions,
   PendingRequest,
   PermissionMode,
   RequestAnswer,
+  SchemaLike,
   SessionInput,
   SessionUpdate,
   Settlement,
@@ -15,11 +17,11 @@ import type {
   ToolDescriptor,
 } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import { ensureValidator, validateArgs } from '../gate/index.ts';
-import { asAgentStream, normaliseInput, StreamQueue } from '../session/index.ts';
+import { describeTool, ensureValidator, validateArgs } from '../gate/index.ts';
+import { asAgentStream, isPipeable, normaliseInput, StreamQueue } from '../session/index.ts';
 import { answerOf, fromElicitation, inputOf } from './answer-forms.ts';
 import { assertApprover } from './approver.ts';
-import { HostedRun } from './hosted-run.ts';
+import { HostedRun, hasOutlived } from './hosted-run.ts';
 import type { Judge, Step } from './judge.ts';
 import { isHostQuestion } from './judge.ts';
 import type { ApprovalQuestion, HostOptions } from './options.ts';
@@ -33,7 +35,12 @@ export interface HostedFrame {
   readonly descriptors: readonly ToolDescriptor[];
   readonly principal: { id: string; roles?: string[] | undefined };
   readonly warn: (message: string, error?: unknown) => void;
-  mode: PermissionMode | undefined;
+  /** The stream's, the session's or the host's. */
+  readonly mode: PermissionMode | undefined;
+  /** For the length of one stream. */
+  streamMode: PermissionMode | undefined;
+  /** Set where the session was opened, or by an update that the inner session does not keep. */
+  ownMode: PermissionMode | undefined;
   excluded(): Promise<readonly string[]>;
   remember(option: ApprovalQuestion['approval']['remember'][number]): void;
   /** A question is open. */
@@ -99,7 +106,7 @@ export class HostedSession implements AgentSession {
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
     const result = await this.inner.update(config);
     if (config.permissionMode !== undefined) {
-      this.frame.mode = config.permissionMode ?? this.frame.options.permissionMode;
+      this.frame.ownMode = isPipeable(this.inner) ? undefined : (config.permissionMode ?? undefined);
     }
     return result;
   }
@@ -134,6 +141,14 @@ export class HostedSession implements AgentSession {
     await this.inner[Symbol.asyncDispose]();
   }
 
+  /** Goes on after an answer, whoever watches. A live run has seen it, unless it was just about to pause. */
+  async resume(): Promise<void> {
+    const reason = await this.#owner.#run?.ended;
+    const goesOn = reason === undefined || reason === 'input_required' || (await this.inner.pending()).some(hasOutlived);
+    if (!goesOn) return;
+    for await (const _ of this.stream({ kind: 'continue' }, { streaming: false }));
+  }
+
   /** Something may have been answered elsewhere. */
   wake(): void {
     this.#run?.wake();
@@ -149,13 +164,16 @@ export class HostedSession implements AgentSession {
       const message = `session ${this.id} has a live stream; wait for its end or abort it`;
       throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });
     }
-    const run = new HostedRun(this, out, options, (requestId, answer) => this.respond(requestId, answer));
+    const tools = offered(this.frame, options.tools);
+    const run = new HostedRun(this, out, { ...options, tools }, (requestId, answer) => this.respond(requestId, answer));
     this.#run = run;
+    this.frame.streamMode = options.permissionMode;
     try {
       await run.drive(await this.#translate(normaliseInput(input)));
     } finally {
       this.#run = undefined;
-      run.finish();
+      this.frame.streamMode = undefined;
+      run.finish(run.reason);
     }
   }
 
@@ -167,7 +185,7 @@ export class HostedSession implements AgentSession {
   /** A caller's answers to the host's questions pass the same checks as `respond`. */
   async #translate(inputs: SessionInput[]): Promise<SessionInput[]> {
     const translated: SessionInput[] = [];
-    const votes: [requestId: string, vote: RequestAnswer][] = [];
+    const stored: [requestId: string, answer: RequestAnswer][] = [];
     for (const input of inputs) {
       if (input.kind === 'message' || input.kind === 'continue') {
         translated.push(input);
@@ -181,11 +199,12 @@ export class HostedSession implements AgentSession {
         continue;
       }
       const checked = await this.#check(open.request, open.question, answer);
-      if (checked.kind === 'approve' && checked.quorum !== undefined) votes.push([open.question.requestId, checked]);
+      const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
+      if (isVote || open.request.detached) stored.push([open.question.requestId, checked]);
       else translated.push(inputOf(open.question.requestId, checked));
     }
-    // One of several votes is no approval yet.
-    for (const [requestId, vote] of votes) await this.inner.respond(requestId, vote);
+    // One of several votes is no approval yet; a call that has outlived its turn runs before a new one is opened.
+    for (const [requestId, answer] of stored) await this.inner.respond(requestId, answer);
     return translated.length > 0 ? translated : [{ kind: 'continue' }];
   }
 
@@ -243,7 +262,7 @@ export class HostedSession implements AgentSession {
     }
     await this.#checkEdited(request, stored.args);
     const needed = approvers?.quorum ?? 1;
-    const people = this.frame.judge.votes(request, question).add(by.id);
+    const people = this.frame.judge.votes(request, question, stored.args).add(by.id);
     return {
       ...stored,
       previewDigest,
@@ -256,7 +275,7 @@ export class HostedSession implements AgentSession {
     if (!args || !tool) return;
     const loading = ensureValidator();
     if (loading) await loading;
-    const checked = validateArgs({ inputSchema: tool.descriptor.inputSchema, source: tool.tool.inputSchema }, args);
+    const checked = validateArgs({ inputSchema: tool.descriptor.inputSchema, source: sourceOf(tool) }, args);
     if (!checked.ok) {
       throw new CoxswainError(
         'INVALID_ARGUMENT',
@@ -334,6 +353,25 @@ export class HostedSession implements AgentSession {
       );
     }
   }
+}
+
+/**
+ * The host's tools and those of one stream's caller.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_TOOL | E_SCHEMA`
+ */
+function offered(frame: HostedFrame, added: readonly ToolDescriptor[] | undefined): readonly ToolDescriptor[] {
+  if (!added) return frame.descriptors;
+  const names = new Set(frame.tools.keys());
+  const described = added.map((tool) => describeTool(tool as AnyTool));
+  for (const { name } of described) {
+    if (names.has(name)) throw new CoxswainError('INVALID_ARGUMENT', 'E_DUPLICATE_TOOL', `two tools are named ${name}`);
+    names.add(name);
+  }
+  return [...frame.descriptors, ...described];
+}
+
+function sourceOf({ tool }: HostTool): SchemaLike | undefined {
+  return tool.inputSchema ?? tool.parametersSchema;
 }
 
 /** The call that a request is about. */

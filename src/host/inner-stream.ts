@@ -3,22 +3,22 @@ import { CoxswainError } from '../contracts/index.ts';
 import type { StreamQueue } from '../session/index.ts';
 import { isPipeable, pipe } from '../session/index.ts';
 
-/** Runs one inner stream into `out`; everything but its end is shown. */
+/** Runs one inner stream into `out`; everything but its end is shown, and to `see` too. */
 export async function runInner(
   inner: AgentSession,
   inputs: readonly SessionInput[],
   options: ExecutionOptions,
   out: StreamQueue<AgentEvent>,
-  see: (event: AgentEvent) => void,
+  see: ((event: AgentEvent) => void) | undefined,
 ): Promise<Extract<AgentEvent, { type: 'stream_end' }>> {
-  if (isPipeable(inner)) return inner[pipe](inputs, options, out);
+  if (isPipeable(inner) && !see) return inner[pipe](inputs, options, out);
   let end: Extract<AgentEvent, { type: 'stream_end' }> | undefined;
   for await (const event of inner.stream(inputs, options)) {
     if (event.type === 'stream_end') {
       end = event;
       continue;
     }
-    see(event);
+    see?.(event);
     out.push(event);
     const room = out.room(event.type === 'message' && event.partial === true);
     if (room) await room;

@@ -39,8 +39,8 @@ export type Step =
   | { kind: 'ask'; question: ApprovalQuestion }
   /** The agent's own question, which is in the log. */
   | { kind: 'elicit'; request: PendingRequest }
-  /** For whoever drives the session: a tool that nobody here can run. */
-  | { kind: 'leave' };
+  /** For whoever drives the session: a tool that nobody here can run. `decision`: it may. */
+  | { kind: 'leave'; decision?: DecisionRecord };
 
 /** What a handler asked, and the number of its question among those about the call. */
 export interface Confirmation {
@@ -86,6 +86,12 @@ export class Judge {
     this.#confirmations.set(callId, { asked, first });
   }
 
+  /** Forgets what is not open any more. */
+  retain(open: readonly PendingRequest[]): void {
+    const ids = new Set(open.map(({ callId }) => callId));
+    for (const callId of this.#verdicts.keys()) if (!ids.has(callId)) this.#verdicts.delete(callId);
+  }
+
   settled(callId: string): void {
     this.#verdicts.delete(callId);
     this.#confirmations.delete(callId);
@@ -101,21 +107,32 @@ export class Judge {
     if (request.kind !== 'tool') return { kind: 'elicit', request };
     const loading = ensureValidator();
     if (loading) await loading;
-    const call = gateCall(request, hostTool);
+    let call = gateCall(request, hostTool);
     const rules = this.#rules(hostTool, signal);
     const confirmation = this.#confirmations.get(call.callId);
     if (confirmation) {
       const question = { args: request.args ?? {}, ...hintOf(confirmation.asked) };
       return this.#asked(request, hostTool, call, rules, question, 'policy', confirmation.first);
     }
-    if (request.started) return this.#lost(request, hostTool, call, rules);
+    // Of a call that has outlived its turn the decision is stored alone: it may have been started.
+    const isLost = request.started || (request.detached && request.decision && request.handledBy === 'host');
+    if (isLost) return this.#lost(request, hostTool, call, rules);
     if (request.decision) return this.#approved(request, hostTool, call, rules, approvalOf(request), false);
+    if (hostTool) {
+      // Not every executor checks what it announces.
+      const checked = rules.validate(call.args);
+      if (!checked.ok) {
+        const decision: DecisionRecord = { outcome: 'denied', by: 'gate', reason: checked.message };
+        return { kind: 'settle', result: errorResult('invalid_args', checked.message), decision };
+      }
+      call = { ...call, args: checked.args };
+    }
     const verdict = await this.#verdict(request, call, rules, hostTool, peek);
     switch (verdict.kind) {
       case 'run':
         return this.#canRun(request, hostTool)
           ? { kind: 'run', decision: verdict.decision, rerun: false }
-          : { kind: 'leave' };
+          : { kind: 'leave', decision: verdict.decision.record };
       case 'ask':
         return this.#asked(request, hostTool, call, rules, verdict.question, 'policy');
       default:
@@ -136,21 +153,20 @@ export class Judge {
   ): Promise<Verdict> {
     const known = this.#verdicts.get(call.callId);
     if (known) return known;
-    const { hooks } = this.#options;
-    const floor = request.message === undefined ? hostTool?.tool.needsApproval : true;
-    const full: GateRules = { ...rules, needsApproval: floor };
-    if (!peek && supports(hooks, 'before_tool')) {
-      const context = {
-        sessionId: request.sessionId,
-        turnId: request.turnId,
-        callId: call.callId,
-        agentPath: call.agentPath,
-      };
-      full.beforeTool = async (args) => hooks?.fire('before_tool', { tool: call.tool, args, context });
-    }
+    const full: GateRules = { ...rules, needsApproval: floorOf(request, hostTool) };
+    if (!peek) full.beforeTool = this.beforeTool(call, request.turnId);
     const verdict = Promise.resolve(decide(call, full));
     if (!peek) this.#verdicts.set(call.callId, verdict);
     return verdict;
+  }
+
+  /** The host's before_tool hooks around one call. */
+  beforeTool(call: GateCall, turnId?: string): GateRules['beforeTool'] {
+    const { hooks } = this.#options;
+    if (!supports(hooks, 'before_tool')) return undefined;
+    const { tool, callId, sessionId, agentPath } = call;
+    const context = { sessionId, callId, agentPath, ...(turnId === undefined ? {} : { turnId }) };
+    return async (args) => hooks?.fire('before_tool', { tool, args, context });
   }
 
   /** Started by a process that is gone. */
@@ -184,7 +200,7 @@ export class Judge {
     first = 0,
   ): Promise<Step> {
     const { interactive, principal } = this.#options;
-    if (!interactive()) return refusal('nobody can be asked here', 'host');
+    if (!interactive()) return kind === 'rerun' ? notAgain('host') : refusal('nobody can be asked here', 'host');
     const answers = request.answers ?? [];
     let question = asked;
     let preview = await this.#preview(hostTool?.tool, question.args, rules.signal);
@@ -203,6 +219,7 @@ export class Judge {
           preview,
           digest,
           expiresAt,
+          isPolicys: kind === 'policy' && !this.#confirmations.has(call.callId) && !floorOf(request, hostTool),
         });
         return { kind: 'ask', question: open };
       }
@@ -292,10 +309,20 @@ export class Judge {
   ): Promise<DisplayContent[]> {
     if (!tool?.preview) return [];
     const limit = AbortSignal.any([AbortSignal.timeout(PREVIEW_TIMEOUT_MS), ...(signal ? [signal] : [])]);
+    let stop = () => {};
     try {
-      return await tool.preview(args, { signal: limit, deps: this.#options.deps() });
+      const work = Promise.resolve(tool.preview(args, { signal: limit, deps: this.#options.deps() }));
+      // One that ignores the signal must not hold up whoever waits.
+      return await new Promise<DisplayContent[]>((resolve, reject) => {
+        stop = () => reject(limit.reason);
+        if (limit.aborted) stop();
+        else limit.addEventListener('abort', stop, { once: true });
+        work.then(resolve, reject);
+      });
     } catch (error) {
       return [{ type: 'text', text: `There is no preview: ${messageOf(error)}` }];
+    } finally {
+      limit.removeEventListener('abort', stop);
     }
   }
 
@@ -310,6 +337,8 @@ export class Judge {
       preview: DisplayContent[];
       digest: string;
       expiresAt: number | undefined;
+      /** Policy alone asks: neither the author of the tool nor its handler. */
+      isPolicys: boolean;
     },
   ): Promise<ApprovalQuestion> {
     const { decision: _, expiresAt: __, ...open } = request;
@@ -329,7 +358,7 @@ export class Judge {
         preview: facts.preview,
         previewDigest: facts.digest,
         requestedBy: this.#options.principal,
-        remember: facts.kind === 'rerun' ? [] : await this.#rememberOptions(call, question, rules),
+        remember: facts.isPolicys ? await this.#rememberOptions(call, question, rules) : [],
         ...(question.reason === undefined ? {} : { reason: question.reason }),
         ...(question.ruleId === undefined ? {} : { ruleId: question.ruleId }),
         ...(question.approvers ? { approvers: question.approvers } : {}),
@@ -340,14 +369,16 @@ export class Judge {
   /** "Always" is offered only where such a rule would really let the call run. */
   async #rememberOptions(call: GateCall, question: Question, rules: GateRules): Promise<RememberOption[]> {
     const { base } = this.#options;
-    if (question.approvers || !isRulePolicy(base)) return [];
+    const { name } = call.tool;
+    // A name that reads as a pattern would open more than this tool.
+    if (question.approvers || !isRulePolicy(base) || /[*?]/.test(name)) return [];
     const options: RememberOption[] = [];
-    const rule: PolicyRule = { id: `remembered:${call.tool.name}`, tool: call.tool.name, outcome: 'allow' };
+    const rule: PolicyRule = { id: `remembered:${name}`, tool: name, outcome: 'allow' };
+    const request = policyRequest(call, question.args, rules);
     for (const [scope, label] of [
-      ['session', `Always run ${call.tool.name} in this session`],
-      ['user', `Always run ${call.tool.name}`],
+      ['session', `Always run ${name} in this session`],
+      ['user', `Always run ${name}`],
     ] as const) {
-      const request = policyRequest(call, question.args, rules);
       const would = await evaluatePolicy(base.with(rule, scope), request);
       if (would.outcome === 'allow') options.push({ label, scope, rule: { ...rule } });
     }
@@ -384,19 +415,24 @@ export class Judge {
   }
 
   /** Votes so far on a question that needs several. */
-  votes(request: PendingRequest, question: ApprovalQuestion): Set<string> {
-    return votesFor(
-      request.answers ?? [],
-      question.requestId,
-      question.approval.approvers,
-      question.approval.requestedBy,
-    );
+  votes(
+    request: PendingRequest,
+    { requestId, approval }: ApprovalQuestion,
+    args: Record<string, unknown> | undefined,
+  ): Set<string> {
+    const { previewDigest: digest, approvers, requestedBy } = approval;
+    return votesFor(request.answers ?? [], { requestId, digest, args }, approvers, requestedBy);
   }
 }
 
 /** The host's own questions: derived, only their answers are stored. */
 export function isHostQuestion(requestId: string): boolean {
   return /#(?:policy|rerun)(?:\.\d+)?$/.test(requestId);
+}
+
+/** The author's word on whether a person must be asked: announced with the call, or the host tool's. */
+function floorOf(request: PendingRequest, hostTool?: HostTool): AnyTool['needsApproval'] {
+  return request.message === undefined ? hostTool?.tool.needsApproval : true;
 }
 
 function isPolicyQuestion(requestId: string): boolean {

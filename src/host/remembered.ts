@@ -4,12 +4,15 @@ import { applyMode, presetPolicy, rulePolicy } from './policy/index.ts';
 
 /** "Always" answers of people: rules at the session or user tier, for as long as the host lives. */
 export class RememberedRules {
+  /** Grows with each rule. */
+  version = 0;
   readonly #user = new Map<string, PolicyRule[]>();
   readonly #session = new Map<string, PolicyRule[]>();
 
   add(userId: string, sessionId: string, option: RememberOption): void {
     const [map, key] = option.scope === 'user' ? [this.#user, userId] : [this.#session, `${userId}/${sessionId}`];
     map.set(key, [...(map.get(key) ?? []), option.rule as unknown as PolicyRule]);
+    this.version++;
   }
 
   of(userId: string, sessionId: string): { user: readonly PolicyRule[]; session: readonly PolicyRule[] } {

@@ -142,7 +142,9 @@ export function pendingRequests(
   if (fold.turn?.ended === undefined || fold.open.size > 0) {
     for (const call of fold.open.values()) {
       const request = pendingRequest(call, key, agentPath);
-      if (request) requests.push(request);
+      if (!request) continue;
+      const isOfTurn = fold.turn?.ended === undefined && call.turnId === fold.turn?.id;
+      requests.push(isOfTurn ? request : { ...request, detached: true });
     }
   }
   return requests;

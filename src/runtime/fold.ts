@@ -216,7 +216,7 @@ export class Fold {
 
   #applyCalls(event: Event): void {
     const { actions } = event;
-    for (const [id, decision] of Object.entries(actions.decisions ?? {})) {
+    for (const [id, decision] of entriesOf(actions.decisions)) {
       const call = this.calls.get(id);
       if (call) call.decision = decision;
       this.answers++;
@@ -234,8 +234,8 @@ export class Fold {
       // A handler that ends with a question has been heard of: its outcome is known.
       if (ask.kind !== 'rerun_unknown') call.started = false;
     }
-    for (const [requestId, answer] of Object.entries(actions.answers ?? {})) this.#answer(requestId, answer);
-    for (const [id, interim] of Object.entries(actions.interim ?? {})) {
+    for (const [requestId, answer] of entriesOf(actions.answers)) this.#answer(requestId, answer);
+    for (const [id, interim] of entriesOf(actions.interim)) {
       const call = this.calls.get(id);
       if (!call) continue;
       call.interim = interim;
@@ -358,6 +358,13 @@ export class Fold {
     this.totalUsage = addUsage(this.totalUsage, usage);
     if (this.turn) this.turn.usage = addUsage(this.turn.usage, usage);
   }
+}
+
+const none: readonly never[] = [];
+
+/** Most events have none: nothing is made for them. */
+function entriesOf<T>(record: Record<string, T> | undefined): readonly [string, T][] {
+  return record ? Object.entries(record) : none;
 }
 
 const counters = ['inputTokens', 'outputTokens', 'cachedReadTokens', 'cacheWriteTokens', 'thoughtTokens'] as const;

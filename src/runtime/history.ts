@@ -64,9 +64,11 @@ export class History {
       const steer = byId(id)?.content;
       if (steer) this.contents.push(steer);
     }
-    for (const [callId, interim] of Object.entries(event.actions.interim ?? {})) {
-      const slot = this.#slots.get(callId);
-      if (slot) this.#fill(slot, { ...slot.part, response: interim });
+    if (event.actions.interim) {
+      for (const [callId, interim] of Object.entries(event.actions.interim)) {
+        const slot = this.#slots.get(callId);
+        if (slot) this.#fill(slot, { ...slot.part, response: interim });
+      }
     }
     const content = event.content;
     if (!content || event.partial || event.actions.steer || content.parts.length === 0) return;

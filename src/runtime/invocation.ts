@@ -241,9 +241,8 @@ export class Invocation implements InvocationInfo {
 
   /** Stores events and shows them; resolves when the consumer has asked for more. */
   async emit(...events: Event[]): Promise<void> {
-    await this.#commit(
-      this.#eventHooks.length > 0 ? await Promise.all(events.map((event) => this.#edit(event))) : events,
-    );
+    const edited = this.#eventHooks.length > 0 ? await Promise.all(events.map((event) => this.#edit(event))) : events;
+    await this.#commit(edited);
     const room = this.sink.room(false);
     if (room) await room;
   }
@@ -268,14 +267,14 @@ export class Invocation implements InvocationInfo {
     return { streamId: this.streamId, invocationId: this.invocationId };
   }
 
-  async #commit(events: Event[]): Promise<void> {
+  #commit(events: Event[]): Promise<void> {
     const first = events[0];
-    if (!first) return;
+    if (!first) return Promise.resolve();
     if (this.#completed.length > 0) first.actions.completed = this.#completed.splice(0);
     if (this.#entered.length > 0)
       first.actions.entered = [...(first.actions.entered ?? []), ...this.#entered.splice(0)];
     if (this.#exited.length > 0) first.actions.exited = [...(first.actions.exited ?? []), ...this.#exited.splice(0)];
-    await this.session.commit(events, this.#lease?.epoch ?? 0);
+    return this.session.commit(events, this.#lease?.epoch ?? 0);
   }
 
   async #edit(event: Event): Promise<Event> {

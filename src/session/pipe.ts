@@ -1,4 +1,11 @@
-import type { AgentEvent, AgentSession, ExecutionOptions, SessionInput, StreamEndEvent } from '../contracts/index.ts';
+import type {
+  AgentEvent,
+  AgentSession,
+  ExecutionOptions,
+  PermissionMode,
+  SessionInput,
+  StreamEndEvent,
+} from '../contracts/index.ts';
 import type { StreamQueue } from './queue.ts';
 
 /** Key of {@link PipeableSession}'s method. */
@@ -9,6 +16,8 @@ export const pipe: unique symbol = Symbol.for('coxswain.pipe') as never;
  * iterator for every frame. Optional; `stream()` is the contract.
  */
 export interface PipeableSession extends AgentSession {
+  /** What the session was updated to; survives restarts. */
+  readonly permissionMode: PermissionMode | undefined;
   /** Runs one stream into `queue` and resolves to its stream_end, which is not pushed. */
   [pipe](
     input: readonly SessionInput[],

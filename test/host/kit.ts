@@ -12,7 +12,7 @@ import type {
   ToolCallContext,
   ToolContract,
 } from '../../src/contracts/index.ts';
-import { checkStream } from '../../src/contracts/index.ts';
+import { checkStream, createGrammarChecker } from '../../src/contracts/index.ts';
 import type { AgentHost, FromAgentOptions, HostOptions, SessionService } from '../../src/index.ts';
 import { createHost, fromAgent, InMemorySessionService, LlmAgent } from '../../src/index.ts';
 import type { LlmAgentOptions, Model } from '../../src/runtime/index.ts';
@@ -121,14 +121,17 @@ export function hostOf(
 }
 
 /** What a session handle has shown so far: the next stream is judged against it. */
-const shown = new WeakMap<AgentSession, { initialized: boolean }>();
+const shown = new WeakMap<AgentSession, { initialized: boolean; open: ReadonlySet<string> }>();
 
 /** Judges the events of one stream by the grammar. */
-export async function judged(session: AgentSession, events: AgentEvent[], openBefore: readonly string[]) {
-  const initialized = shown.get(session)?.initialized ?? false;
-  const faults = checkStream(events, { openRequests: openBefore, initialized, immutability: true });
-  expect(faults).toEqual([]);
-  if (events.some((event) => event.type === 'initialize')) shown.set(session, { initialized: true });
+export function judged(session: AgentSession, events: readonly AgentEvent[], openBefore: readonly string[]): void {
+  const before = shown.get(session);
+  const initialized = before?.initialized ?? false;
+  const openRequests = new Set([...openBefore, ...(before?.open ?? [])]);
+  expect(checkStream(events, { openRequests, initialized, immutability: true })).toEqual([]);
+  const checker = createGrammarChecker({ openRequests, initialized });
+  for (const event of events) checker.push(event);
+  shown.set(session, { initialized: checker.initialized, open: checker.openRequests });
 }
 
 /** Ids that are open before a stream: of requests, and of the calls that they are about. */
@@ -150,7 +153,7 @@ export async function say(
     events.push(event);
     await onEvent?.(event);
   }
-  await judged(session, events, before);
+  judged(session, events, before);
   return events;
 }
 
@@ -165,7 +168,7 @@ export function follow(session: AgentSession, input: Input, options: ExecutionOp
       events.push(event);
       for (const wait of waiting.filter(({ fits }) => fits(event))) wait.resolve(event);
     }
-    await judged(session, events, before);
+    judged(session, events, before);
     return events;
   })();
   return {
@@ -173,7 +176,10 @@ export function follow(session: AgentSession, input: Input, options: ExecutionOp
     events,
     ended,
     /** The first event of this kind, now or later. */
-    seen<T extends AgentEvent['type']>(type: T, fits: (event: EventOf<T>) => boolean = () => true): Promise<EventOf<T>> {
+    seen<T extends AgentEvent['type']>(
+      type: T,
+      fits: (event: EventOf<T>) => boolean = () => true,
+    ): Promise<EventOf<T>> {
       const matches = (event: AgentEvent) => event.type === type && fits(event as EventOf<T>);
       const known = events.find(matches);
       if (known) return Promise.resolve(known as EventOf<T>);

@@ -417,6 +417,39 @@ describe('calls that a host runs', () => {
 });
 
 describe('one run at a time', () => {
+  test('a child of a custom agent that runs beside a waiting one ends before the stream does', async () => {
+    const started = deferred();
+    const finish = deferred();
+    const slow = tool('slow', async () => {
+      started.resolve();
+      await finish.promise;
+      return {};
+    });
+    const model = new ScriptedModel({
+      byAgent: { a: [call('pay'), 'paid'], b: [call('slow'), 'done'] },
+      strict: true,
+    });
+    const a = llm('a', model, { tools: [tool('pay', async () => ({}))] });
+    const b = llm('b', model, { tools: [slow] });
+    const both = new CustomAgent({
+      name: 'both',
+      subAgents: [a, b],
+      async run(context) {
+        await Promise.all([context.run(a), context.run(b)]);
+      },
+    });
+    const flow = await Flow.open(both, { policy: asking('pay') });
+    const streaming = flow.stream('go');
+    await started.promise;
+    await settled();
+    finish.resolve();
+    const { end } = await streaming;
+    expect(end.reason).toBe('input_required');
+    expect(await flow.outcomes()).toEqual(['pay: open', 'slow: ok']);
+    expect((await flow.answer(end.data.pending?.[0], 'accept')).end.reason).toBe('completed');
+    model.assertUsedUp();
+  });
+
   test('F25 a second stream is refused before any side effect, in this process and in another', async () => {
     const started = deferred();
     const finish = deferred();
@@ -514,6 +547,40 @@ describe('crashes', () => {
     expect(end.data.pending).toMatchObject([{ kind: 'rerun_unknown' }]);
   });
 
+  test('what a before_agent hook answered in place of an agent still stands', async () => {
+    const model = new ScriptedModel(['not to be said']);
+    const build = () => {
+      const inner = new SequentialAgent({
+        name: 'inner',
+        subAgents: [llm('a', model)],
+        beforeAgent: () => ({ role: 'model', parts: [{ type: 'text', text: 'no need' }] }),
+      });
+      return new SequentialAgent({ name: 'outer', subAgents: [inner] });
+    };
+    // The message is the first event, the hook's answer the second.
+    const { reason, log } = await killedOnce(build, { at: 2, stored: true });
+    expect(reason).toBe('completed');
+    expect(log.at(1)?.author).toBe('inner');
+    expect(model.requests).toEqual([]);
+  });
+
+  test('the words of an after_agent hook do not hide what the agent had asked for', async () => {
+    const model = new ScriptedModel([call('stop'), 'not to be said']);
+    const build = () => {
+      const stop = tool('stop', async (_, context) => context.escalate());
+      const a = llm('a', model, {
+        tools: [stop],
+        afterAgent: () => ({ role: 'model', parts: [{ type: 'text', text: 'bye' }] }),
+      });
+      return new LoopAgent({ name: 'loop', subAgents: [a, llm('b', model)], maxIterations: 2 });
+    };
+    // Message, call, start, result, the hook's words.
+    const { reason, log } = await killedOnce(build, { at: 5, stored: true });
+    expect(reason).toBe('completed');
+    expect(log.at(4)?.content?.parts).toEqual([{ type: 'text', text: 'bye' }]);
+    expect(model.requests).toHaveLength(1);
+  });
+
   test('a kill at every append of a nested tree: each tool at most once, the same state in the end', async () => {
     const reference = await nestedTurn();
     expect(reference.reason).toBe('completed');
@@ -594,6 +661,11 @@ async function nestedTurn(death?: Death): Promise<Turn> {
     });
   };
 
+  return { ...(await killedOnce(build, death)), ran };
+}
+
+/** A turn whose process is killed once, if at all; then a new one goes on, and says no to every question. */
+async function killedOnce(build: () => Agent, death?: Death): Promise<Omit<Turn, 'ran'>> {
   let service = await MortalService.over([], { death });
   const run = async () => {
     const flow = await Flow.open(build(), { sessions: service }, {}, key);
@@ -607,5 +679,5 @@ async function nestedTurn(death?: Death): Promise<Turn> {
     service = await MortalService.over(service.log);
     reason = ended() ?? (await run());
   }
-  return { reason, log: service.log, state: (await service.get(key))?.state ?? {}, ran };
+  return { reason, log: service.log, state: (await service.get(key))?.state ?? {} };
 }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { fromAgent } from '../../src/adapters/adk/index.ts';
 import type { TurnLimits } from '../../src/runtime/index.ts';
 import { agentTool, LoopAgent, strictest } from '../../src/runtime/index.ts';
 import type { ScriptedStep } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, brief, endOf, errorOf, llm, responses, tool } from './kit.ts';
+import { bench, brief, collect, endOf, errorOf, host, llm, responses, tool } from './kit.ts';
 
 /** A model that calls for ever. */
 const restless = (step: ScriptedStep = { calls: [['look']] }) => {
@@ -105,6 +106,14 @@ describe('R1 model calls of a turn', () => {
       expect(errorOf(await go())?.code).toBe('E_MAX_ITERATIONS');
       expect(asked.count).toBe(30);
     }
+  });
+
+  test('zero is no cap for a session of a source either', async () => {
+    const { model } = restless();
+    const agent = llm('bot', model, { tools: [tool('look', () => 1)], maxIterations: 3 });
+    const session = await fromAgent(agent, { limits: { maxLlmCalls: 0 } }).open({}, host);
+    const events = await collect(session.stream('go'));
+    expect(events.at(-1)).toMatchObject({ type: 'stream_end', reason: 'max_turns', data: { steps: 3 } });
   });
 
   test('500 by default over all agents, ping-pong included', async () => {

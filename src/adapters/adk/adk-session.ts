@@ -6,6 +6,7 @@ import type {
   AgentStream,
   ExecutionOptions,
   PendingRequest,
+  PermissionMode,
   RequestAnswer,
   SessionInput,
   SessionUpdate,
@@ -54,6 +55,8 @@ export class AdkSession implements AgentSession {
   #own: CurrentRun | undefined;
   #initialized = false;
   #closed = false;
+  /** How far the last stream has shown the log. */
+  #shown: { streamId: string; seq: number } | undefined;
 
   constructor(options: AdkSessionOptions) {
     this.live = options.live;
@@ -64,6 +67,10 @@ export class AdkSession implements AgentSession {
 
   get id(): string {
     return this.live.key.id;
+  }
+
+  get permissionMode(): PermissionMode | undefined {
+    return this.live.fold.config.permissionMode as PermissionMode | undefined;
   }
 
   stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
@@ -86,14 +93,17 @@ export class AdkSession implements AgentSession {
     this.#assertOpen();
     if (this.live.current) throw busy(this.id);
     const streamId = options.streamId ?? newId();
+    const shown = this.#shown;
     let accepted = false;
-    const sink = new StreamSink(queue, {
+    const sink: StreamSink = new StreamSink(queue, {
       sessionId: this.id,
       streamId,
       streaming: options.streaming ?? true,
       accepted: () => {
         accepted = true;
         this.#initialize(queue, streamId);
+        // What was stored between two parts of one stream belongs to it.
+        if (shown?.streamId === streamId) for (const event of this.live.log.slice(shown.seq)) sink.event(event);
       },
     });
     const { limits } = options;
@@ -114,12 +124,14 @@ export class AdkSession implements AgentSession {
     } finally {
       this.live.current = undefined;
       this.#own = undefined;
+      if (accepted) this.#shown = { streamId, seq: this.live.fold.at };
     }
   }
 
   async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
     this.#assertOpen();
     const given = copyJson(answer, 'answer');
+    await this.live.catchUp();
     const { fold } = this.live;
     const known = settlementOf(fold, requestId);
     if (known) return known;
@@ -161,8 +173,12 @@ export class AdkSession implements AgentSession {
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
     this.#assertOpen();
     const parts = checkContent(copyJson(data.content, 'steer'));
+    await this.live.catchUp();
     const running = this.live.current?.invocation;
-    const reaches = running !== undefined && !running.closing && !running.signal.aborted;
+    const { turn } = this.live.fold;
+    // A turn that waits goes on with these words.
+    const waits = turn !== undefined && turn.ended === undefined;
+    const reaches = running ? !running.closing && !running.signal.aborted : waits;
     const event = createEvent({
       turnId: this.live.fold.turn?.id ?? '',
       streamId: running?.streamId ?? '',
@@ -172,7 +188,7 @@ export class AdkSession implements AgentSession {
       actions: { steer: true },
     });
     const stored = this.live.append([event]);
-    if (reaches) running.reserve(stored);
+    if (reaches) running?.reserve(stored);
     await stored;
     return { steerId: event.id, disposition: reaches ? 'current_turn' : 'next_turn' };
   }
@@ -180,6 +196,7 @@ export class AdkSession implements AgentSession {
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
     this.#assertOpen();
     const update = checkUpdate(config);
+    await this.live.catchUp();
     const running = this.live.current?.invocation;
     const stored = this.live.append([
       createEvent({
@@ -207,8 +224,9 @@ export class AdkSession implements AgentSession {
       await running.ended;
       return;
     }
-    if (this.#closed || this.live.fold.open.size === 0) return;
-    await this.#abortIdle(reason);
+    if (this.#closed) return;
+    await this.live.catchUp();
+    if (this.live.fold.open.size > 0) await this.#abortIdle(reason);
   }
 
   events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {

@@ -42,7 +42,7 @@ export function project(sessionId: string, event: Event): AgentEvent[] {
     if (part.type === 'function_response') bodies.push(toolResponse(part, event));
   }
   for (const ask of event.actions.asks ?? []) bodies.push(elicitation(ask));
-  for (const [requestId, answer] of Object.entries(event.actions.answers ?? {})) {
+  for (const [requestId, answer] of entriesOf(event.actions.answers)) {
     // One of several votes is no answer yet.
     if (answer.quorum) bodies.push({ type: 'custom', kind: 'ext:approval_vote', data: { requestId, by: answer.by } });
     else {
@@ -53,34 +53,30 @@ export function project(sessionId: string, event: Event): AgentEvent[] {
   if (event.usage) bodies.push({ type: 'usage', ...defined({ model: event.model }), ...event.usage });
   customs(event, bodies);
   if (event.errorCode !== undefined) bodies.push(error(event));
-  return bodies.map((body, n) => ({ ...base(sessionId, event, n), ...body }) as AgentEvent);
+  return bodies.map((body, n) => complete(body, sessionId, event, n));
 }
 
 /** A turn's stored end, as it was shown at the end of its stream. */
 export function projectEnd(sessionId: string, event: Event, n: number, data: Record<string, unknown>): AgentEvent {
-  return {
-    ...base(sessionId, event, n),
-    type: 'stream_end',
-    reason: event.actions.end?.reason ?? 'completed',
-    data,
-  } as AgentEvent;
+  const reason = event.actions.end?.reason ?? 'completed';
+  return complete({ type: 'stream_end', reason, data }, sessionId, event, n);
 }
 
-function base(sessionId: string, event: Event, n: number): Record<string, unknown> {
+/** Adds what every event has, in place: a copy of each body would cost as much as making it. */
+function complete(body: Body, sessionId: string, event: Event, n: number): AgentEvent {
   const threadId = event.iso ?? event.branch;
-  return {
-    id: `${event.id}:${n}`,
-    timestamp: isoTime(event.timestamp),
-    sessionId,
-    streamId: event.streamId,
-    ...(event.turnId === '' ? {} : { turnId: event.turnId }),
-    seq: event.seq,
-    cursor: cursorOf(event.seq, n),
-    agentId: event.author,
-    ...(threadId === undefined ? {} : { threadId }),
-    source: event.author === 'user' ? 'user' : 'agent',
-    ...(event.actions.skipSummarization ? { _meta: { skipSummarization: true } } : {}),
-  };
+  body.id = `${event.id}:${n}`;
+  body.timestamp = isoTime(event.timestamp);
+  body.sessionId = sessionId;
+  body.streamId = event.streamId;
+  if (event.turnId !== '') body.turnId = event.turnId;
+  body.seq = event.seq;
+  body.cursor = cursorOf(event.seq, n);
+  body.agentId = event.author;
+  if (threadId !== undefined) body.threadId = threadId;
+  body.source = event.author === 'user' ? 'user' : 'agent';
+  if (event.actions.skipSummarization) body._meta ??= { skipSummarization: true };
+  return body as AgentEvent;
 }
 
 function sessionUpdate(event: Event, bodies: Body[]): void {
@@ -138,7 +134,7 @@ function calls(event: Event, bodies: Body[]): void {
   for (const requestId of started ?? []) {
     bodies.push({ type: 'tool_update', requestId, status: 'started', ...defined({ by: decisions?.[requestId]?.by }) });
   }
-  for (const [requestId, response] of Object.entries(interim ?? {})) {
+  for (const [requestId, response] of entriesOf(interim)) {
     const content = fromResponse({ type: 'function_response', id: requestId, name: '', response }).content;
     bodies.push({ type: 'tool_update', requestId, status: 'pending', content });
   }
@@ -175,7 +171,7 @@ export function elicitation(
 
 function customs(event: Event, bodies: Body[]): void {
   const { decisions, artifactDelta, delivered, transferToAgent } = event.actions;
-  for (const [callId, decision] of Object.entries(decisions ?? {})) {
+  for (const [callId, decision] of entriesOf(decisions)) {
     bodies.push({ type: 'custom', kind: 'policy_decision', data: { callId, ...decision } });
   }
   if (Object.keys(artifactDelta).length > 0)
@@ -193,7 +189,8 @@ function customs(event: Event, bodies: Body[]): void {
 const internalMetadata = new Set(['replaces', 'role', 'settledBy', 'step', 'value']);
 
 function ownMetadata(event: Event): Record<string, unknown> | undefined {
-  const entries = Object.entries(event.customMetadata ?? {}).filter(([key]) => !internalMetadata.has(key));
+  if (!event.customMetadata) return undefined;
+  const entries = Object.entries(event.customMetadata).filter(([key]) => !internalMetadata.has(key));
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
@@ -207,6 +204,13 @@ function error(event: Event): Body {
     retryable: event.error?.retryable ?? false,
     ...defined({ details: event.error?.details }),
   };
+}
+
+const none: readonly never[] = [];
+
+/** Most events have none: nothing is made for them. */
+function entriesOf<T>(record: Record<string, T> | undefined): readonly [string, T][] {
+  return record ? Object.entries(record) : none;
 }
 
 /** Without the members that are undefined. */

@@ -13,6 +13,7 @@ export class StreamSink implements RunSink {
   readonly #streaming: boolean;
   readonly #accepted: () => void;
   #frames = 0;
+  #shows = false;
 
   constructor(
     queue: StreamQueue<AgentEvent>,
@@ -26,10 +27,13 @@ export class StreamSink implements RunSink {
   }
 
   accepted(): void {
+    this.#shows = true;
     this.#accepted();
   }
 
   event(event: Event): void {
+    // Of other streams: read before this one began.
+    if (!this.#shows) return;
     for (const item of project(this.#sessionId, event)) this.#queue.push(item);
   }
 

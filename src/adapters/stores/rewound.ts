@@ -1,5 +1,5 @@
-import type { Event, EventActions, OpenedCall } from '../../runtime/index.ts';
 import { setOwn } from '../../contracts/index.ts';
+import type { Event, EventActions, OpenedCall } from '../../runtime/index.ts';
 import { foldState, openCallChanges } from '../../runtime/index.ts';
 
 /** What a rewind leaves in the log: events between `through` and the marker itself no longer count. */

@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
 import { CoxswainError } from '../../contracts/index.ts';
+import type { Row } from './sql/steps.ts';
 import { isBusy, storeError } from './sqlite-errors.ts';
 import { migrateUp, refuseNewer, SCHEMA_VERSION, schemaVersion } from './sqlite-schema.ts';
 
@@ -16,11 +17,6 @@ export interface ConnectionOptions {
   busyTimeout?: number;
 }
 
-export type Row = Record<string, unknown>;
-
-/** What a transaction needs: `read` a snapshot; `write` the write lock; `lease` the same without waiting for the disk. */
-export type TransactionKind = 'read' | 'write' | 'lease';
-
 /** Open files of this process. */
 const open = new Map<string, Connection>();
 
@@ -32,14 +28,40 @@ export function openConnection(path: string, options: ConnectionOptions = {}): C
   if (path === ':memory:') return new Connection(path, undefined, options);
   const file = realFile(path);
   const key = options.readOnly ? `${file}\u0000ro` : file;
+  if (open.get(file)?.alone) throw openElsewhere(file);
   const shared = open.get(key);
   if (shared) {
+    if (shared.alone) throw openElsewhere(file);
     shared.users += 1;
     return shared;
   }
   const connection = new Connection(file, key, options);
   open.set(key, connection);
   return connection;
+}
+
+/**
+ * A connection for one user whose transactions span several turns of the event loop: nobody else in this process may
+ * have the file open, or each would wait for the other.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_STORE`
+ */
+export function openAlone(path: string, options: ConnectionOptions = {}): Connection {
+  const file = path === ':memory:' ? path : realFile(path);
+  const key = path === ':memory:' ? undefined : file;
+  if (open.has(file) || open.has(`${file}\u0000ro`)) throw openElsewhere(file);
+  const connection = new Connection(file, key, options);
+  connection.alone = true;
+  if (key !== undefined) open.set(key, connection);
+  return connection;
+}
+
+function openElsewhere(path: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_STORE',
+    `this process has ${path} open already: use one session service for it, or openSqlite for several`,
+    { details: { path } },
+  );
 }
 
 /** The same name for the same file, whatever path leads to it. */
@@ -60,9 +82,9 @@ export class Connection {
   readonly path: string;
   readonly database: DatabaseSync;
   users = 1;
+  alone = false;
   readonly #key: string | undefined;
   readonly #statements = new Map<string, StatementSync>();
-  #lastMicros = 0;
   #level: 'FULL' | 'NORMAL' | undefined;
 
   constructor(path: string, key: string | undefined, options: ConnectionOptions) {
@@ -87,10 +109,6 @@ export class Connection {
     return Number(this.#statement(sql).run(...values).changes);
   }
 
-  get(sql: string, ...values: SQLInputValue[]): Row | undefined {
-    return this.#statement(sql).get(...values);
-  }
-
   all(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#statement(sql).all(...values);
   }
@@ -102,7 +120,7 @@ export class Connection {
    * back a lease that no later append was written under, and it ends the lease's holder too: what is lost is the
    * record of somebody who is gone. Everything else is FULL: what was acknowledged is on the disk.
    */
-  transaction<T>(kind: TransactionKind, work: () => T): T {
+  transaction<T>(kind: 'read' | 'write' | 'lease', work: () => T): T {
     try {
       // Left over only if a rollback failed.
       if (this.database.isTransaction) this.#rollback();
@@ -115,12 +133,6 @@ export class Connection {
       this.#rollback();
       throw storeError(error, this.path);
     }
-  }
-
-  /** Microseconds since the epoch, each once in this process: orders what is made within one millisecond. */
-  micros(): number {
-    this.#lastMicros = Math.max(this.#lastMicros + 1, Date.now() * 1000);
-    return this.#lastMicros;
   }
 
   /** To be called once by each user. */
@@ -176,7 +188,7 @@ function prepare(database: DatabaseSync, options: ConnectionOptions): void {
 
 function bringUp(database: DatabaseSync, options: ConnectionOptions): void {
   const version = schemaVersion(database);
-  refuseNewer(version);
+  refuseNewer(version, SCHEMA_VERSION);
   if (version < SCHEMA_VERSION) {
     if (options.readOnly) {
       throw new CoxswainError(

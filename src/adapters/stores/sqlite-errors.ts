@@ -1,4 +1,5 @@
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import { DuplicateEvent } from './sql/duplicate.ts';
 
 const BUSY = 5;
 const LOCKED = 6;
@@ -8,11 +9,25 @@ const FULL = 13;
 const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
+/** As other drivers name them. */
+const named: Readonly<Record<string, number>> = {
+  SQLITE_BUSY: BUSY,
+  SQLITE_LOCKED: LOCKED,
+  SQLITE_READONLY: READ_ONLY,
+  SQLITE_CORRUPT: CORRUPT,
+  SQLITE_FULL: FULL,
+  SQLITE_CANTOPEN: CANNOT_OPEN,
+  SQLITE_NOTADB: NOT_A_DATABASE,
+  SQLITE_CONSTRAINT_PRIMARYKEY: 1555,
+};
+
 /** SQLite's extended result code, or undefined for what does not come from SQLite. */
 export function resultCode(thrown: unknown): number | undefined {
-  const code: unknown =
-    typeof thrown === 'object' && thrown !== null && 'errcode' in thrown ? thrown.errcode : undefined;
-  return typeof code === 'number' ? code : undefined;
+  if (typeof thrown !== 'object' || thrown === null) return undefined;
+  if ('errcode' in thrown && typeof thrown.errcode === 'number') return thrown.errcode;
+  const code: unknown = 'code' in thrown ? thrown.code : undefined;
+  if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return undefined;
+  return named[code] ?? named[code.split('_', 2).join('_')];
 }
 
 /** Another connection is in the way. */
@@ -22,7 +37,7 @@ export function isBusy(thrown: unknown): boolean {
 
 /** What SQLite raised, as the error that callers of this package expect; everything else as it is. */
 export function storeError(thrown: unknown, path: string): unknown {
-  if (isCoxswainError(thrown)) return thrown;
+  if (isCoxswainError(thrown) || thrown instanceof DuplicateEvent) return thrown;
   const code = resultCode(thrown);
   if (code === undefined) {
     return new CoxswainError('INTERNAL', 'E_STORE', `session store ${path}: ${messageOf(thrown)}`, { cause: thrown });

@@ -26,7 +26,9 @@ function runFaults(call: Call, runs: readonly Run[]): string[] {
   const effects = runs.filter(({ effect }) => effect);
   const [first] = runs;
   const errorType = response?.errorType ?? '';
-  const wasRefused = neverRan.includes(errorType) && !(first?.repeatable && errorType === 'cancelled');
+  // What may run again, and what has had its first word, is dropped as if it had not run.
+  const isDropped = errorType === 'cancelled' && (first?.repeatable || call.part.name.endsWith('long'));
+  const wasRefused = neverRan.includes(errorType) && !isDropped;
   // One more run may be refused after one whose outcome is unknown.
   const reruns = answers.filter(({ requestId, answer }) => isRerun(requestId, asks) && answer.action === 'accept');
   if (wasRefused && effects.length > 0 && runs.length === 1) faults.push(`${what} ran and ended as ${errorType}`);

@@ -65,6 +65,7 @@ export class Life {
 
   async live(): Promise<void> {
     const { world } = this;
+    const timers = timersNow();
     const steps = 3 + below(world.random, 8);
     for (let step = 0; step < steps && world.faults.length === 0; step++) await this.#survive(() => this.#act());
     for (let tries = 0; world.faults.length === 0; tries++) {
@@ -73,6 +74,7 @@ export class Life {
     }
     if (world.faults.length > 0) return;
     await this.#survive(() => this.#final());
+    if (!this.#setting.mortal && timersNow() > timers) world.fault('a timer is left after the end');
     this.tally.cases++;
     this.tally.streams += this.streams.length;
     this.tally.deaths += world.life - 1;
@@ -80,7 +82,7 @@ export class Life {
     this.tally.events += world.log.length;
   }
 
-  #spawn(left = this.world.chance(0.4) ? 1 + below(this.world.random, 40) : Number.POSITIVE_INFINITY): Process {
+  #spawn(left = this.#setting.mortal && this.world.chance(0.7) ? 1 + below(this.world.random, 40) : Number.POSITIVE_INFINITY): Process {
     this.world.note(() => `--- process ${this.world.life + 1}, ${left} appends`);
     return new Process(this.world, this.#store, this.#setting, left);
   }
@@ -272,7 +274,9 @@ export class Life {
         controller?.abort();
       } else if (roll < 0.8) await handle.abort({ threadId: world.pick(['left', 'root.left', 'right']) ?? '' });
       else if (roll < 0.88) await this.#second(handle);
-      else if (roll < 0.91) this.#process.access.kill();
+      else if (roll < 0.91) {
+        if (this.#setting.mortal) this.#process.access.kill();
+      }
       else if (roll < 0.95) await this.#other();
       else await this.#look(handle);
     } catch (error) {
@@ -388,7 +392,13 @@ function settingOf(world: World): Setting {
     limits: world.chance(0.1) ? { usd: 0.0001, minutes: 5 } : undefined,
     toolConcurrency: world.chance(0.2) ? 1 : undefined,
     interactive: world.chance(0.95),
+    mortal: world.chance(0.6),
   };
+}
+
+/** What keeps the program alive. */
+function timersNow(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 }
 
 function immediate(): Promise<void> {

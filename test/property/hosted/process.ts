@@ -22,6 +22,8 @@ export interface Setting {
   limits: HostOptions['limits'];
   toolConcurrency: number | undefined;
   interactive: boolean;
+  /** Processes die; those that do leave their timers behind. */
+  mortal: boolean;
 }
 
 /** One process: a host over the store, until it dies. */
@@ -47,6 +49,7 @@ export class Process {
       sessions: this.access,
       policy,
       interactive,
+      ...(setting.mortal ? { toolTimeoutMs: 0, policyTimeoutMs: 0 } : {}),
       warn: (message, error) => this.#warned(message, error),
       ...(setting.hooks ? { hooks: hostHooks } : {}),
       ...(limits ? { limits, prices: { m: { input: 1, output: 1 } } } : {}),

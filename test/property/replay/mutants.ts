@@ -50,14 +50,35 @@ function withoutStarts(events: readonly Event[]): readonly Event[] {
   });
 }
 
+export interface Mutant {
+  name: string;
+  trial: Trial;
+  /** What it is found out by. */
+  sign: RegExp;
+}
+
 const withLlm = (make: (options: LlmAgentOptions) => Agent): Trial => ({ parts: { ...soundParts, llm: make } });
 
 /** Ways of getting replay wrong. Each breaks one rule and leaves the rest alone. */
-export const mutants: Record<string, Trial> = {
-  'a Sequential that ignores suspension': {
-    parts: { ...soundParts, sequential: (options) => new HastySequential(options) },
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'a Sequential that ignores suspension',
+    trial: { parts: { ...soundParts, sequential: (options) => new HastySequential(options) } },
+    sign: /began before its predecessor ended/,
   },
-  'a started tool that is run again unasked': { parts: soundParts, writes: withoutStarts },
-  'a flag that is kept outside the fold': withLlm((options) => new ForgetfulAgent(options)),
-  'an agent as a tool that is keyed by an ordinal': withLlm((options) => new CountingAgent(options)),
-};
+  {
+    name: 'a started tool that is run again unasked',
+    trial: { parts: soundParts, writes: withoutStarts },
+    sign: /^effect .* ran \d+ times/,
+  },
+  {
+    name: 'a flag that is kept outside the fold',
+    trial: withLlm((options) => new ForgetfulAgent(options)),
+    sign: /^model answers: .* too many \[say/,
+  },
+  {
+    name: 'an agent as a tool that is keyed by an ordinal',
+    trial: withLlm((options) => new CountingAgent(options)),
+    sign: / dangles$/,
+  },
+];

@@ -70,6 +70,16 @@ export function refuseNewer(version: number, known: number): void {
   );
 }
 
+/** @throws CoxswainError `FAILED_PRECONDITION / E_STORE` */
+export function refuseOlder(version: number, known: number): never {
+  throw new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_STORE',
+    `this database has schema version ${version}, not ${known}: open it once with the right to make tables`,
+    { details: { version, known } },
+  );
+}
+
 function refuseStranger(table: string | undefined): void {
   if (table === undefined) return;
   throw new CoxswainError(

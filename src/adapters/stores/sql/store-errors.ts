@@ -1,5 +1,6 @@
 import type { StatusCode } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../../contracts/index.ts';
+import { DuplicateEvent } from './duplicate.ts';
 
 /** What went wrong in a database, in words that are the same for all of them. */
 export type Trouble = 'full' | 'read-only' | 'away' | 'busy' | 'refused' | 'too large' | 'other';
@@ -35,7 +36,7 @@ const said: Record<Trouble, (store: string, cause: string) => [StatusCode, Coxsw
 };
 
 export function troubleError(trouble: Trouble, thrown: unknown, store: string): unknown {
-  if (isCoxswainError(thrown)) return thrown;
+  if (isCoxswainError(thrown) || thrown instanceof DuplicateEvent) return thrown;
   const [status, code, message] = said[trouble](store, messageOf(thrown) || codeOf(thrown));
   const retryable = trouble === 'away' || trouble === 'busy';
   const database = codeOf(thrown);

@@ -1,0 +1,241 @@
+import type {
+  ContentBlock,
+  Message,
+  MessageDeltaUsage,
+  RawMessageStreamEvent,
+} from '@anthropic-ai/sdk/resources/messages';
+import type { ContentPart, Usage } from '../../contracts/index.ts';
+import type { ModelResponse } from '../../runtime/index.ts';
+import type { Declarations } from '../schema/index.ts';
+import { parseArgs } from './call-args.ts';
+import type { Decoder } from './exchange.ts';
+import { bodyFailure, ProviderFailure } from './failure.ts';
+import { callPart, extrasOf, opaquePart, withState } from './opaque.ts';
+
+/** An event of a stream, or the whole message of a call without one. */
+export type AnthropicChunk = RawMessageStreamEvent | Message;
+
+interface Block {
+  block: ContentBlock;
+  /** Text, thinking or the JSON of an input, as it grows. */
+  text: string;
+  signature: string;
+  citations: unknown[];
+}
+
+type Counts = Pick<Usage, 'inputTokens' | 'outputTokens' | 'cachedReadTokens' | 'cacheWriteTokens' | 'thoughtTokens'>;
+
+const MAX_PAUSES = 8;
+const knownOfCall = new Set(['type', 'id', 'name', 'input', 'caller']);
+const knownOfThinking = new Set(['thinking']);
+
+/** Messages, streamed or whole; a paused turn and its continuations are one answer. */
+export class AnthropicDecoder implements Decoder<AnthropicChunk> {
+  readonly #provider: string;
+  readonly #tools: Declarations;
+  /** What earlier calls of a paused turn said. */
+  #parts: ContentPart[] = [];
+  #spent: Counts = {};
+  #pauses = 0;
+
+  #blocks: Block[] = [];
+  #byIndex = new Map<number, Block>();
+  #stop: string | undefined;
+  #ended = false;
+  #explanation: string | undefined;
+  #usage: Counts = {};
+  #model: string | undefined;
+  #cut = false;
+
+  constructor(provider: string, tools: Declarations) {
+    this.#provider = provider;
+    this.#tools = tools;
+  }
+
+  /** Parts of the answer so far, for the call that goes on with it. */
+  get parts(): readonly ContentPart[] {
+    return this.#parts;
+  }
+
+  push(chunk: AnthropicChunk): ContentPart | undefined {
+    switch (chunk.type) {
+      case 'content_block_delta':
+        return this.#delta(chunk.index, chunk.delta);
+      case 'content_block_start':
+        return this.#start(chunk.index, chunk.content_block);
+      case 'message_start':
+        this.#model = chunk.message.model;
+        this.#count(chunk.message.usage);
+        return undefined;
+      case 'message_delta':
+        if (chunk.delta.stop_reason) this.#stop = chunk.delta.stop_reason;
+        this.#explanation = chunk.delta.stop_details?.explanation ?? this.#explanation;
+        this.#count(chunk.usage);
+        return undefined;
+      case 'message_stop':
+        this.#ended = true;
+        return undefined;
+      case 'message':
+        this.#whole(chunk);
+        return undefined;
+      default:
+        if ((chunk as { type: string }).type === 'error') throw bodyFailure(chunk);
+        return undefined;
+    }
+  }
+
+  #whole(message: Message): void {
+    this.#model = message.model;
+    this.#count(message.usage);
+    for (const [index, block] of (message.content ?? []).entries()) this.#start(index, block);
+    this.#stop = message.stop_reason ?? undefined;
+    this.#explanation = message.stop_details?.explanation ?? undefined;
+    this.#ended = true;
+  }
+
+  #start(index: number, block: ContentBlock): ContentPart | undefined {
+    const entry: Block = { block, text: '', signature: '', citations: [] };
+    this.#blocks.push(entry);
+    // An index that was used before belongs to the newer block from here on.
+    this.#byIndex.set(index, entry);
+    if (block.type === 'text') {
+      entry.text = block.text ?? '';
+      entry.citations.push(...(block.citations ?? []));
+      return entry.text === '' ? undefined : { type: 'text', text: entry.text };
+    }
+    if (block.type === 'thinking') {
+      entry.text = block.thinking ?? '';
+      entry.signature = block.signature ?? '';
+      return entry.text === '' ? undefined : { type: 'thought', thought: entry.text };
+    }
+    return undefined;
+  }
+
+  #delta(
+    index: number,
+    delta: Extract<RawMessageStreamEvent, { type: 'content_block_delta' }>['delta'],
+  ): ContentPart | undefined {
+    const entry = this.#byIndex.get(index) ?? this.#blocks.at(-1);
+    if (!entry) return undefined;
+    switch (delta.type) {
+      case 'text_delta':
+        entry.text += delta.text;
+        return delta.text === '' ? undefined : { type: 'text', text: delta.text };
+      case 'thinking_delta':
+        entry.text += delta.thinking;
+        return delta.thinking === '' ? undefined : { type: 'thought', thought: delta.thinking };
+      case 'input_json_delta':
+        entry.text += delta.partial_json;
+        return undefined;
+      case 'signature_delta':
+        entry.signature += delta.signature;
+        return undefined;
+      case 'citations_delta':
+        entry.citations.push(delta.citation);
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  /** Counts are running totals: the last value of each wins. */
+  #count(usage: Partial<Message['usage'] | MessageDeltaUsage> | null | undefined): void {
+    if (!usage) return;
+    const read = usage.cache_read_input_tokens;
+    const written = usage.cache_creation_input_tokens;
+    if (read != null) this.#usage.cachedReadTokens = read;
+    if (written != null) this.#usage.cacheWriteTokens = written;
+    if (usage.input_tokens != null) this.#usage.inputTokens = usage.input_tokens;
+    if (usage.output_tokens != null) this.#usage.outputTokens = usage.output_tokens;
+    const thinking = usage.output_tokens_details?.thinking_tokens;
+    if (thinking != null) this.#usage.thoughtTokens = thinking;
+  }
+
+  goesOn(): boolean {
+    if (this.#stop !== 'pause_turn' || this.#pauses >= MAX_PAUSES) return false;
+    this.#pauses++;
+    this.#settle();
+    this.#blocks = [];
+    this.#byIndex = new Map();
+    this.#stop = undefined;
+    this.#ended = false;
+    return true;
+  }
+
+  /** Turns the blocks of this call into parts and adds its tokens to those of the calls before. */
+  #settle(): void {
+    for (const entry of this.#blocks) this.#parts.push(...this.#partsOf(entry));
+    const counts = this.#usage;
+    // The API counts what it read from its cache, or wrote into it, apart.
+    if (counts.inputTokens !== undefined) {
+      counts.inputTokens += (counts.cachedReadTokens ?? 0) + (counts.cacheWriteTokens ?? 0);
+    }
+    for (const [key, count] of Object.entries(counts) as [keyof Counts, number][]) {
+      this.#spent[key] = (this.#spent[key] ?? 0) + count;
+    }
+    this.#usage = {};
+  }
+
+  finish(): ModelResponse {
+    if (!this.#ended && this.#stop === undefined) {
+      throw new ProviderFailure('stream_ended', 'the stream ended before the answer did', true);
+    }
+    this.#settle();
+    const parts = this.#parts;
+    if (this.#stop === 'refusal' && this.#explanation) parts.push({ type: 'refusal', text: this.#explanation });
+    const citations = this.#blocks.flatMap((entry) => entry.citations);
+    return {
+      content: { role: 'model', parts },
+      turnComplete: true,
+      finishReason: this.#cut ? 'length' : reasonOf(this.#stop, parts),
+      ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(Object.keys(this.#spent).length > 0 ? { usage: this.#spent } : {}),
+      ...(citations.length > 0 ? { citationMetadata: { citations } } : {}),
+    };
+  }
+
+  #partsOf({ block, text, signature, citations }: Block): ContentPart[] {
+    const name = this.#provider;
+    switch (block.type) {
+      case 'text': {
+        if (text === '') return [];
+        const opaque = citations.length > 0 ? { citations } : undefined;
+        return [opaque ? withState({ type: 'text', text }, { name, opaque }) : { type: 'text', text }];
+      }
+      case 'thinking': {
+        if (signature === '') return text === '' ? [] : [{ type: 'thought', thought: text }];
+        const opaque = { ...extrasOf(block, knownOfThinking), type: 'thinking', signature };
+        return [withState({ type: 'thought', thought: text, signature }, { name, opaque })];
+      }
+      case 'redacted_thinking':
+        return [withState({ type: 'thought', thought: '' }, { name, opaque: block })];
+      case 'tool_use': {
+        // The whole input may come with the start of the block, or in pieces after an empty one.
+        const parsed = text === '' ? { args: block.input ?? {}, cut: false } : parseArgs(text);
+        this.#cut ||= parsed.cut;
+        const args = typeof parsed.args === 'string' && parsed.args.trim() === '' ? {} : parsed.args;
+        const opaque = extrasOf(block, knownOfCall);
+        const state = { name, ...(block.id ? { id: block.id } : {}), ...(opaque ? { opaque } : {}) };
+        return [callPart(this.#tools.nameOf(block.name), this.#tools.argsOf(block.name, args), state)];
+      }
+      default: {
+        const hasInput = 'input' in block && text !== '';
+        return [opaquePart(name, hasInput ? { ...block, input: parseArgs(text).args } : block)];
+      }
+    }
+  }
+}
+
+function reasonOf(stop: string | undefined, parts: readonly ContentPart[]): string {
+  switch (stop) {
+    case 'max_tokens':
+    case 'model_context_window_exceeded':
+      return 'length';
+    case 'refusal':
+      return 'refusal';
+    case 'pause_turn':
+      return 'pause';
+    default:
+      return parts.some((part) => part.type === 'function_call') ? 'tool_calls' : 'stop';
+  }
+}

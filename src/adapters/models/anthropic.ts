@@ -1,0 +1,80 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages';
+import type { Model } from '../../runtime/index.ts';
+import { declareTools } from '../schema/index.ts';
+import type { AnthropicChunk } from './anthropic-decode.ts';
+import { AnthropicDecoder } from './anthropic-decode.ts';
+import { assistantBlocks, messagesBody } from './anthropic-encode.ts';
+import { exchange } from './exchange.ts';
+import type { ModelOptions } from './options.ts';
+import { providerName } from './options.ts';
+import { loadSdk, requireKey } from './sdk.ts';
+import type { Wire } from './wire.ts';
+
+export interface AnthropicOptions extends ModelOptions {
+  /** Tokens of output where a request sets no `maxOutputTokens`. Default 8,192. */
+  maxTokens?: number;
+}
+
+const OWN_URL = 'https://api.anthropic.com';
+const ownHosts = /(^|\.)anthropic\.com$/;
+
+/**
+ * A Claude model behind the Messages API.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed
+ */
+export function anthropicModel(name: string, options: AnthropicOptions = {}): Model {
+  requireKey(name, options);
+  const provider = providerName('anthropic', options, ownHosts);
+  const clientFor = clients(options);
+  const settings = { provider, maxTokens: options.maxTokens ?? 8192, config: options.config };
+  return {
+    name,
+    generate(request, call) {
+      const tools = declareTools(request.tools, 'anthropic');
+      const body = messagesBody({ ...request, model: request.model || name }, tools, settings, call.stream);
+      return exchange<AnthropicChunk, AnthropicDecoder>(
+        {
+          provider,
+          options,
+          namedEvents: true,
+          decoder: () => new AnthropicDecoder(provider, tools),
+          async open(wire, decoder) {
+            const client = await clientFor(wire);
+            const begun = assistantBlocks(decoder.parts, tools, provider);
+            const messages =
+              begun.length === 0 ? body.messages : [...body.messages, { role: 'assistant', content: begun }];
+            const params = { ...body, messages } as unknown as MessageCreateParamsNonStreaming;
+            const answer: unknown = await client.messages.create(params, { signal: wire.signal, timeout: NO_TIMEOUT });
+            return answer as AnthropicChunk | AsyncIterable<AnthropicChunk>;
+          },
+        },
+        call,
+      );
+    },
+  };
+}
+
+/** The wire has its own limit; the SDK's must not come first. */
+const NO_TIMEOUT = 2 ** 31 - 1;
+
+/** Makes clients of the SDK, which is loaded with the first. Its own retries, environment, log and spans are off. */
+function clients(options: ModelOptions): (wire: Wire) => Promise<Anthropic> {
+  let loading: Promise<typeof Anthropic> | undefined;
+  return async (wire) => {
+    loading ??= loadSdk('@anthropic-ai/sdk', async () => (await import('@anthropic-ai/sdk')).default);
+    const Client = await loading;
+    const { apiKey, baseUrl = OWN_URL, headers } = options;
+    return new Client({
+      apiKey: apiKey ?? 'none',
+      baseURL: baseUrl,
+      webhookKey: null,
+      // A server without keys is sent none.
+      defaultHeaders: { ...(apiKey === undefined ? { 'x-api-key': null, authorization: null } : {}), ...headers },
+      maxRetries: 0,
+      logLevel: 'off',
+      openTelemetry: false,
+      fetch: wire.fetch,
+    });
+  };
+}

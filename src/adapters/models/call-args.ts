@@ -1,0 +1,33 @@
+export interface ParsedArgs {
+  /** The value; text that is no JSON stays text, and fails the check of arguments. */
+  args: unknown;
+  /** The text ends before its JSON does. */
+  cut: boolean;
+}
+
+/** Arguments as text. Blank means none. */
+export function parseArgs(text: string): ParsedArgs {
+  if (text.trim() === '') return { args: {}, cut: false };
+  try {
+    const args: unknown = JSON.parse(text);
+    return { args: args ?? {}, cut: false };
+  } catch {
+    return { args: text, cut: isUnterminated(text) };
+  }
+}
+
+/** A string, object or array was opened and not closed. */
+function isUnterminated(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at];
+    if (inString) {
+      if (char === '\\') at++;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
+    else if (char === '{' || char === '[') depth++;
+    else if (char === '}' || char === ']') depth--;
+  }
+  return inString || depth > 0;
+}

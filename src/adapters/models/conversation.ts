@@ -1,0 +1,69 @@
+import type { Content, ContentPart, FunctionResponsePart } from '../../contracts/index.ts';
+import { mergeAdjacent } from '../../runtime/index.ts';
+
+const GO_ON = 'Go on with what your instructions ask for.';
+
+/** The history in turns: roles alternate, no turn is empty, a user's is first and last, as most providers insist. */
+export function turnsOf(contents: readonly Content[]): Content[] {
+  const turns = mergeAdjacent(contents.filter((content) => content.parts.length > 0));
+  const nudge = (): Content => ({ role: 'user', parts: [{ type: 'text', text: GO_ON }] });
+  if (turns[0]?.role !== 'user') turns.unshift(nudge());
+  if (turns.at(-1)?.role !== 'user') turns.push(nudge());
+  return turns;
+}
+
+/** What a part says in words; undefined for parts that are no text. */
+export function wordsOf(part: ContentPart): string | undefined {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text;
+    case 'reference':
+      return part.uri === undefined ? part.text : `[${part.uri}]\n${part.text}`;
+    case 'code':
+      return `\`\`\`${part.language}\n${part.code}\n\`\`\``;
+    case 'code_result':
+      return `\`\`\`\n${part.output}\n\`\`\``;
+    default:
+      return undefined;
+  }
+}
+
+/** A tool's outcome as text: a bare string as it is, everything else as JSON. */
+export function outcomeText(part: FunctionResponsePart): string {
+  const names = Object.keys(part.response);
+  const value = names.length === 1 && names[0] === 'content' ? part.response.content : part.response;
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');
+  const beside = (part.content ?? []).flatMap((item) => (item.type === 'media' ? [] : (wordsOf(item) ?? [])));
+  return [text, ...beside].join('\n');
+}
+
+export function mediaOf(part: FunctionResponsePart): ContentPart[] {
+  return (part.content ?? []).filter((item) => item.type === 'media');
+}
+
+/** For media that a provider does not take. */
+export function mediaNote(part: { mimeType: string; uri?: string | undefined }): string {
+  return `[${part.mimeType}${part.uri === undefined ? '' : ` at ${part.uri}`}: not shown, this model cannot read it]`;
+}
+
+export function decodeText(base64: string): string {
+  return Buffer.from(base64, 'base64').toString('utf8');
+}
+
+/**
+ * The provider's ids of calls: its own where it made the call, else the runtime's. Responses are looked up by the
+ * runtime's id, so that each finds its call whatever the parts carry.
+ */
+export class CallIds {
+  readonly #ids = new Map<string, string>();
+
+  add(callId: string, wireId: string): string {
+    this.#ids.set(callId, wireId);
+    return wireId;
+  }
+
+  of(callId: string): string {
+    return this.#ids.get(callId) ?? callId;
+  }
+}

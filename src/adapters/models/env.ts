@@ -1,0 +1,70 @@
+import type { Model } from '../../runtime/index.ts';
+import type { ModelRegistry, ModelRegistryOptions } from './registry.ts';
+import { modelRegistry } from './registry.ts';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface ModelFromEnv {
+  /** Absent where nothing is set up. */
+  model?: Model;
+  name?: string;
+  /** Everything that the environment gives keys for. */
+  registry: ModelRegistry;
+  /** Which, and why; names variables, never their values. */
+  why: string;
+}
+
+interface Source {
+  provider: 'gemini' | 'anthropic' | 'openai';
+  keys: readonly string[];
+  baseUrl: string;
+  /** Where no model is named. */
+  model: string;
+}
+
+/** In this order: the first with a key is asked, where no model is named. */
+const sources: readonly Source[] = [
+  {
+    provider: 'gemini',
+    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    baseUrl: 'GEMINI_BASE_URL',
+    model: 'gemini-flash-latest',
+  },
+  { provider: 'anthropic', keys: ['ANTHROPIC_API_KEY'], baseUrl: 'ANTHROPIC_BASE_URL', model: 'claude-sonnet-5' },
+  { provider: 'openai', keys: ['OPENAI_API_KEY'], baseUrl: 'OPENAI_BASE_URL', model: 'gpt-5-mini' },
+];
+
+/**
+ * The model that the environment asks for: `COXSWAIN_MODEL` or `wanted` by name, else the default one of the first
+ * provider with a key.
+ * @throws CoxswainError `NOT_FOUND / E_NO_MODEL` if a model is named that no key is there for
+ */
+export function modelFromEnv(env: Env, wanted?: string): ModelFromEnv {
+  const options: ModelRegistryOptions = {};
+  const found: { source: Source; variable: string }[] = [];
+  for (const source of sources) {
+    const variable = source.keys.find((key) => env[key]);
+    const baseUrl = env[source.baseUrl];
+    const apiKey = variable === undefined ? undefined : env[variable];
+    if (variable === undefined && !baseUrl) continue;
+    options[source.provider] = { ...(apiKey ? { apiKey } : {}), ...(baseUrl ? { baseUrl } : {}) };
+    found.push({ source, variable: variable ?? source.baseUrl });
+  }
+  const registry = modelRegistry(options);
+  const name = wanted ?? env.COXSWAIN_MODEL;
+  if (name) {
+    const why = wanted === undefined ? `COXSWAIN_MODEL names ${name}` : `${name} was asked for`;
+    return { model: registry.findModel(name), name, registry, why };
+  }
+  const [first] = found;
+  if (!first) {
+    return { registry, why: `none of ${sources.flatMap(({ keys }) => keys).join(', ')} is set` };
+  }
+  const chosen = first.source.model;
+  return {
+    model: registry.findModel(chosen),
+    name: chosen,
+    registry,
+    why: `${chosen}, because ${first.variable} is set`,
+  };
+}

@@ -1,0 +1,143 @@
+const LF = 10;
+const CR = 13;
+const DOUBLE_LF = Buffer.from('\n\n');
+const SENTINEL = Buffer.from('[DONE]');
+
+export interface EventStreamRules {
+  /** The reader understands `event:` lines. Else only `data:` lines are let through. */
+  namedEvents: boolean;
+  /** `data: [DONE]` was seen. */
+  onSentinel: () => void;
+}
+
+/**
+ * Server-sent events as every reader understands them, whatever came: whole events only, LF, no comments, no BOM, a
+ * blank line after the last one. JSON that stands there without `data:` (proxies report errors like that) becomes an
+ * event. What needs no repair passes through untouched.
+ */
+export function repairEvents(body: ReadableStream<Uint8Array>, rules: EventStreamRules): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const repair = new Repair(rules);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        for (;;) {
+          const { done, value } = await reader.read();
+          const out = done ? repair.end() : repair.push(value);
+          if (out) controller.enqueue(out);
+          if (done) controller.close();
+          if (out || done) return;
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The bytes-to-bytes half of {@link repairEvents}. */
+export class Repair {
+  readonly #rules: EventStreamRules;
+  /** Start of a line whose end has not come. */
+  #line: Buffer[] = [];
+  /** Complete lines of an event whose end has not come. */
+  #event: Buffer[] = [];
+  #stray: string[] = [];
+  #afterCr = false;
+  #isFirst = true;
+
+  constructor(rules: EventStreamRules) {
+    this.#rules = rules;
+  }
+
+  push(chunk: Uint8Array): Uint8Array | undefined {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (this.#isIdle() && this.#isClean(bytes)) {
+      this.#isFirst = false;
+      if (bytes.includes(SENTINEL)) this.#rules.onSentinel();
+      return chunk;
+    }
+    const out: Buffer[] = [];
+    let start = 0;
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at];
+      if (byte !== LF && byte !== CR) {
+        this.#afterCr = false;
+        continue;
+      }
+      const isSecondHalf = byte === LF && this.#afterCr;
+      this.#afterCr = byte === CR;
+      if (!isSecondHalf) {
+        if (at > start) this.#line.push(bytes.subarray(start, at));
+        this.#endLine(out);
+      }
+      start = at + 1;
+    }
+    // Copied: the reader's buffer may be used again.
+    if (start < bytes.length) this.#line.push(Buffer.from(bytes.subarray(start)));
+    return out.length > 0 ? Buffer.concat(out) : undefined;
+  }
+
+  end(): Uint8Array | undefined {
+    const out: Buffer[] = [];
+    if (this.#line.length > 0) this.#endLine(out);
+    this.#endEvent(out);
+    return out.length > 0 ? Buffer.concat(out) : undefined;
+  }
+
+  #isIdle(): boolean {
+    return this.#line.length === 0 && this.#event.length === 0 && this.#stray.length === 0 && !this.#afterCr;
+  }
+
+  /** Whole events in the plainest form: searched with the engine's own byte search, not byte by byte. */
+  #isClean(bytes: Buffer): boolean {
+    const first = bytes[0] ?? 0;
+    if (first < 0x61 || first > 0x7a || (!this.#rules.namedEvents && first !== 0x64)) return false;
+    if (bytes.length < 2 || bytes[bytes.length - 1] !== LF || bytes[bytes.length - 2] !== LF) return false;
+    if (bytes.includes(CR) || bytes.includes('\n:') || bytes.includes('\n{') || bytes.includes('\n[')) return false;
+    return this.#rules.namedEvents || !(bytes.includes('\ne') || bytes.includes('\ni') || bytes.includes('\nr'));
+  }
+
+  #endLine(out: Buffer[]): void {
+    let line = this.#line.length === 1 ? (this.#line[0] as Buffer) : Buffer.concat(this.#line);
+    this.#line = [];
+    if (this.#isFirst && line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf) line = line.subarray(3);
+    this.#isFirst = false;
+    const first = line[0];
+    if (first === undefined) {
+      this.#endEvent(out);
+    } else if (this.#stray.length > 0 || first === 0x7b || first === 0x5b) {
+      this.#stray.push(line.toString());
+    } else if (this.#isWanted(line)) {
+      this.#event.push(Buffer.from(line), Buffer.from('\n'));
+      if (line.includes(SENTINEL)) this.#rules.onSentinel();
+    }
+  }
+
+  #isWanted(line: Buffer): boolean {
+    const field = line.toString('latin1', 0, 6);
+    return field.startsWith('data') || (this.#rules.namedEvents && field.startsWith('event'));
+  }
+
+  #endEvent(out: Buffer[]): void {
+    if (this.#event.length > 0) out.push(...this.#event, DOUBLE_LF.subarray(1));
+    this.#event = [];
+    if (this.#stray.length === 0) return;
+    const json = parse(this.#stray.join('\n'));
+    // A blank line inside pretty-printed JSON: more is to come.
+    if (json === undefined) return;
+    this.#stray = [];
+    const value: unknown = Array.isArray(json) ? json[0] : json;
+    const isError = typeof value === 'object' && value !== null && 'error' in value;
+    const event = isError && this.#rules.namedEvents ? 'event: error\n' : '';
+    out.push(Buffer.from(`${event}data: ${JSON.stringify(value)}\n\n`));
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

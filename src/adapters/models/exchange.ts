@@ -1,0 +1,97 @@
+import type { ContentPart } from '../../contracts/index.ts';
+import { isCoxswainError } from '../../contracts/index.ts';
+import type { ModelResponse } from '../../runtime/index.ts';
+import type { Failure } from './failure.ts';
+import { failureOf, redact } from './failure.ts';
+import type { ModelOptions } from './options.ts';
+import { delayBefore, sleep } from './retry.ts';
+import { Wire } from './wire.ts';
+
+/** Makes one answer of a provider's chunks; the whole response of a call without streaming is one chunk. */
+export interface Decoder<Chunk> {
+  /** Takes a chunk in; what of it is to be shown. */
+  push(chunk: Chunk): ContentPart | readonly ContentPart[] | undefined;
+  /**
+   * The answer. `sentinel`: the end of the stream was marked.
+   * @throws ProviderFailure if it is not whole
+   */
+  finish(end: { stream: boolean; sentinel: boolean }): ModelResponse;
+  /** The provider paused and wants to be called again; the decoder is ready for what comes then. */
+  goesOn?(): boolean;
+}
+
+export interface Exchange<Chunk, D extends Decoder<Chunk>> {
+  /** For messages. */
+  provider: string;
+  options: ModelOptions;
+  namedEvents: boolean;
+  decoder(): D;
+  open(wire: Wire, decoder: D): Promise<AsyncIterable<Chunk> | Chunk>;
+}
+
+const DEFAULT_TIMEOUT_MS = 600_000;
+
+/**
+ * Asks a provider, and asks again after a passing failure as long as nothing has been shown. Failures are the last
+ * frame; an abort throws the signal's reason.
+ */
+export async function* exchange<Chunk, D extends Decoder<Chunk>>(
+  { provider, options, namedEvents, decoder: newDecoder, open }: Exchange<Chunk, D>,
+  { stream, signal }: { stream: boolean; signal: AbortSignal },
+): AsyncGenerator<ModelResponse> {
+  const retry = options.retry ?? {};
+  for (let attempt = 0; ; attempt++) {
+    signal.throwIfAborted();
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, fetch } = options;
+    const wire = new Wire(signal, { stream, timeoutMs, namedEvents, fetch });
+    let shown = false;
+    let failure: Failure;
+    try {
+      const decoder = newDecoder();
+      do {
+        const answer = await open(wire, decoder);
+        if (!stream) decoder.push(answer as Chunk);
+        else {
+          for await (const chunk of answer as AsyncIterable<Chunk>) {
+            const delta = decoder.push(chunk);
+            if (delta === undefined) continue;
+            shown = true;
+            if (!isList(delta)) yield { partial: true, content: { role: 'model', parts: [delta] } };
+            else for (const part of delta) yield { partial: true, content: { role: 'model', parts: [part] } };
+          }
+        }
+        // Some SDKs take an abort for the end of the stream.
+        signal.throwIfAborted();
+      } while (decoder.goesOn?.());
+      yield decoder.finish({ stream, sentinel: wire.sentinel });
+      return;
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (isCoxswainError(thrown)) throw thrown;
+      failure = wire.timedOut
+        ? { code: 'timeout', message: `no response within ${timeoutMs} ms`, retryable: true }
+        : failureOf(thrown);
+    } finally {
+      wire.close();
+    }
+    const delay = shown ? undefined : delayBefore(attempt, failure, wire.headers, retry);
+    if (delay === undefined) {
+      yield errorFrame(provider, failure, options);
+      return;
+    }
+    await (retry.sleep ?? sleep)(delay, signal);
+  }
+}
+
+function isList(delta: ContentPart | readonly ContentPart[]): delta is readonly ContentPart[] {
+  return Array.isArray(delta);
+}
+
+function errorFrame(provider: string, failure: Failure, { apiKey, headers = {} }: ModelOptions): ModelResponse {
+  const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers)];
+  return {
+    errorCode: redact(failure.code, secrets),
+    errorMessage: redact(`${provider}: ${failure.code}: ${failure.message}`, secrets),
+    retryable: failure.retryable,
+  };
+}

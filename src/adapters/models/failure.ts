@@ -1,0 +1,104 @@
+import { messageOf } from '../../contracts/index.ts';
+
+/** What went wrong at a provider, in its adapter's own words. Never shown as it is: it ends as an error frame. */
+export class ProviderFailure extends Error {
+  readonly code: string;
+  readonly retryable: boolean;
+
+  constructor(code: string, message: string, retryable: boolean) {
+    super(message);
+    this.name = 'ProviderFailure';
+    this.code = code;
+    this.retryable = retryable;
+  }
+}
+
+export interface Failure {
+  /** `http_<status>`, `request_error`, `timeout`, `stream_ended`, or the provider's own word. */
+  code: string;
+  message: string;
+  retryable: boolean;
+  /** Milliseconds that the provider asks to wait. */
+  waitMs?: number | undefined;
+}
+
+const retryableStatus = new Set([408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
+const retryableWords = /overloaded|rate_limit|server_error|api_error|unavailable|timeout|internal|resource_exhausted/i;
+/** Out of money is not out of breath. */
+const exhausted = /insufficient_quota|billing|credit balance/i;
+const MAX_MESSAGE = 600;
+
+/** What an SDK threw, by shape: the SDKs need not be loaded to read it. */
+export function failureOf(thrown: unknown): Failure {
+  if (thrown instanceof ProviderFailure) {
+    return { code: thrown.code, message: thrown.message, retryable: thrown.retryable };
+  }
+  const { status, error, name } = fieldsOf(thrown);
+  if (name === 'ApiError' && typeof status === 'number') return fromBody(parsed(messageOf(thrown)), status);
+  if (typeof status === 'number') return fromBody(error ?? messageOf(thrown), status);
+  if (error !== undefined && error !== null) return fromBody(error, undefined);
+  if (thrown instanceof SyntaxError) return { code: 'bad_response', message: messageOf(thrown), retryable: true };
+  const cause = fieldsOf(thrown).cause;
+  const message = cause instanceof Error ? `${messageOf(thrown)} (${causeOf(cause)})` : messageOf(thrown);
+  return { code: 'request_error', message, retryable: true };
+}
+
+/** An error that a provider sent, as a body or inside a stream. */
+export function fromBody(body: unknown, status: number | undefined): Failure {
+  const { error: inner } = fieldsOf(body);
+  const said = fieldsOf(typeof inner === 'object' && inner !== null ? inner : body);
+  const numeric = status ?? (typeof said.code === 'number' ? said.code : undefined);
+  const words = [said.type, said.code, said.status].filter((word): word is string => typeof word === 'string');
+  const message =
+    typeof said.message === 'string' ? said.message : typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
+  const code = numeric === undefined ? (words.find((word) => word !== 'error') ?? 'request_error') : `http_${numeric}`;
+  const may = numeric === undefined ? words.some((word) => retryableWords.test(word)) : retryableStatus.has(numeric);
+  const retryable = may && !exhausted.test(`${words.join(' ')} ${message}`);
+  return { code, message, retryable, waitMs: retryInfo(said.details) };
+}
+
+export function bodyFailure(body: unknown): ProviderFailure {
+  const { code, message, retryable } = fromBody(body, undefined);
+  return new ProviderFailure(code, message, retryable);
+}
+
+/** `google.rpc.RetryInfo` among the details of an error: `{"retryDelay": "34.5s"}`. */
+function retryInfo(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined;
+  for (const detail of details) {
+    const { retryDelay } = fieldsOf(detail);
+    const seconds = typeof retryDelay === 'string' ? Number.parseFloat(retryDelay) : Number.NaN;
+    if (Number.isFinite(seconds)) return seconds * 1000;
+  }
+  return undefined;
+}
+
+function parsed(text: string): unknown {
+  const start = text.indexOf('{');
+  if (start < 0) return text;
+  try {
+    return JSON.parse(text.slice(start));
+  } catch {
+    return text;
+  }
+}
+
+function causeOf(cause: Error): string {
+  const { code } = fieldsOf(cause);
+  return typeof code === 'string' ? code : cause.message;
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+const secretForms =
+  /\b(?:sk|rk|pk|key|tok)-[\w*-]{6,}|\bAIza[\w-]{8,}|\b(?:Bearer|Basic)\s+\S+|(?<=[?&](?:key|token)=)[^&\s"]+/gi;
+
+/** The text without the secrets given, or anything that looks like one; cut to a readable length. */
+export function redact(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, '***');
+  clean = clean.replaceAll(secretForms, '***');
+  return clean.length <= MAX_MESSAGE ? clean : `${clean.slice(0, MAX_MESSAGE)}…`;
+}

@@ -1,0 +1,175 @@
+import type { Candidate, GenerateContentResponse, GenerateContentResponseUsageMetadata, Part } from '@google/genai';
+import type { ContentPart, Usage } from '../../contracts/index.ts';
+import type { ModelResponse } from '../../runtime/index.ts';
+import type { Declarations } from '../schema/index.ts';
+import type { Decoder } from './exchange.ts';
+import { bodyFailure, ProviderFailure } from './failure.ts';
+import type { GeminiState } from './gemini-encode.ts';
+import { callPart, opaquePart, withState } from './opaque.ts';
+
+const blocked = new Set([
+  'SAFETY',
+  'RECITATION',
+  'LANGUAGE',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'IMAGE_RECITATION',
+  'MODEL_ARMOR',
+]);
+/** The model made a mess of its answer; another try may not. */
+const garbled = new Set(['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL']);
+/** Our request was at fault, or the model cannot do it. */
+const refused = new Set(['MISSING_THOUGHT_SIGNATURE', 'TOO_MANY_TOOL_CALLS']);
+
+/** generateContent, streamed or whole: a stream's chunks have the shape of the whole. */
+export class GeminiDecoder implements Decoder<GenerateContentResponse> {
+  readonly #provider: string;
+  readonly #tools: Declarations;
+  #parts: ContentPart[] = [];
+  #finish: string | undefined;
+  #finishMessage: string | undefined;
+  #blockReason: string | undefined;
+  #blockMessage: string | undefined;
+  #usage: GenerateContentResponseUsageMetadata | undefined;
+  #model: string | undefined;
+  #grounding: Candidate['groundingMetadata'];
+  #citations: Candidate['citationMetadata'];
+
+  constructor(provider: string, tools: Declarations) {
+    this.#provider = provider;
+    this.#tools = tools;
+  }
+
+  push(chunk: GenerateContentResponse): ContentPart[] | undefined {
+    const failed = (chunk as { error?: unknown }).error;
+    if (failed) throw bodyFailure(failed);
+    if (chunk.usageMetadata) this.#usage = chunk.usageMetadata;
+    if (chunk.modelVersion) this.#model = chunk.modelVersion;
+    const { blockReason, blockReasonMessage } = chunk.promptFeedback ?? {};
+    if (blockReason) this.#blockReason = blockReason;
+    if (blockReasonMessage) this.#blockMessage = blockReasonMessage;
+    const candidate = chunk.candidates?.[0];
+    if (!candidate) return undefined;
+    if (candidate.finishReason) this.#finish = candidate.finishReason;
+    if (candidate.finishMessage) this.#finishMessage = candidate.finishMessage;
+    this.#grounding = candidate.groundingMetadata ?? this.#grounding;
+    this.#citations = candidate.citationMetadata ?? this.#citations;
+    let shown: ContentPart[] | undefined;
+    for (const part of candidate.content?.parts ?? []) {
+      const delta = this.#take(part);
+      if (!delta) continue;
+      shown ??= [];
+      shown.push(delta);
+    }
+    return shown;
+  }
+
+  #take(part: Part): ContentPart | undefined {
+    const { text, functionCall, thoughtSignature } = part;
+    if (functionCall) {
+      const { id, name = '', args = {} } = functionCall;
+      const state = { name: this.#provider, ...(id ? { id } : {}), ...signedWith(thoughtSignature) };
+      this.#parts.push(callPart(this.#tools.nameOf(name), this.#tools.argsOf(name, args), state));
+      return undefined;
+    }
+    if (text === undefined) {
+      this.#parts.push(this.#other(part));
+      return undefined;
+    }
+    if (text === '' && thoughtSignature === undefined) return undefined;
+    const taken: ContentPart = part.thought ? { type: 'thought', thought: text } : { type: 'text', text };
+    this.#add(taken, thoughtSignature);
+    return text === '' ? undefined : taken;
+  }
+
+  /** Pieces of one text grow together; a signed piece stays apart, with its signature on it alone. */
+  #add(part: ContentPart, signature: string | undefined): void {
+    const last = this.#parts.at(-1);
+    if (signature !== undefined) {
+      const signed: ContentPart = part.type === 'thought' ? { ...part, signature } : part;
+      this.#parts.push(withState(signed, { name: this.#provider, ...signedWith(signature) }));
+    } else if (part.type === 'text') {
+      if (last?.type === 'text' && !last._meta) last.text += part.text;
+      else this.#parts.push({ ...part });
+    } else if (part.type === 'thought') {
+      if (last?.type === 'thought' && last.signature === undefined) last.thought += part.thought;
+      else this.#parts.push(withState(part, { name: this.#provider }));
+    }
+  }
+
+  #other(part: Part): ContentPart {
+    const { inlineData, fileData, executableCode, codeExecutionResult } = part;
+    const state = { name: this.#provider, opaque: { part } satisfies GeminiState };
+    if (inlineData) {
+      const media: ContentPart = {
+        type: 'media',
+        mimeType: inlineData.mimeType ?? 'application/octet-stream',
+        ...(inlineData.data === undefined ? {} : { data: inlineData.data }),
+      };
+      const signature = part.thoughtSignature;
+      return signature === undefined ? media : withState(media, { name: this.#provider, ...signedWith(signature) });
+    }
+    if (fileData) {
+      const { mimeType = 'application/octet-stream', fileUri } = fileData;
+      return withState({ type: 'media', mimeType, ...(fileUri === undefined ? {} : { uri: fileUri }) }, state);
+    }
+    if (executableCode) {
+      const { language, code } = executableCode;
+      return withState({ type: 'code', language: (language ?? '').toLowerCase(), code: code ?? '' }, state);
+    }
+    if (codeExecutionResult) return withState({ type: 'code_result', output: codeExecutionResult.output ?? '' }, state);
+    return opaquePart(this.#provider, { part });
+  }
+
+  finish({ stream }: { stream: boolean }): ModelResponse {
+    const finish = this.#finish;
+    if (finish !== undefined && (garbled.has(finish) || refused.has(finish))) {
+      const message = this.#finishMessage ?? 'the model did not come to an answer';
+      throw new ProviderFailure(finish.toLowerCase(), message, garbled.has(finish));
+    }
+    if (finish === undefined && this.#blockReason === undefined && stream) {
+      throw new ProviderFailure('stream_ended', 'the stream ended before the answer did', true);
+    }
+    if (this.#blockReason !== undefined) {
+      const text = this.#blockMessage ?? `the prompt was blocked: ${this.#blockReason}`;
+      this.#parts.push({ type: 'refusal', text });
+    }
+    const usage = this.#usage && usageOf(this.#usage);
+    return {
+      content: { role: 'model', parts: this.#parts },
+      turnComplete: true,
+      finishReason: this.#reason(),
+      ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(usage ? { usage } : {}),
+      ...(this.#grounding ? { groundingMetadata: this.#grounding as Record<string, unknown> } : {}),
+      ...(this.#citations ? { citationMetadata: this.#citations as Record<string, unknown> } : {}),
+    };
+  }
+
+  #reason(): string {
+    const finish = this.#finish ?? 'STOP';
+    if (this.#blockReason !== undefined || blocked.has(finish)) return 'safety';
+    if (finish === 'MAX_TOKENS') return 'length';
+    if (finish !== 'STOP' && finish !== 'FINISH_REASON_UNSPECIFIED') return finish.toLowerCase();
+    return this.#parts.some((part) => part.type === 'function_call') ? 'tool_calls' : 'stop';
+  }
+}
+
+function signedWith(thoughtSignature: string | undefined): { opaque?: GeminiState } {
+  return thoughtSignature === undefined ? {} : { opaque: { thoughtSignature } };
+}
+
+/** Output counts what was thought, as with the other providers. */
+function usageOf(usage: GenerateContentResponseUsageMetadata): Usage {
+  const { promptTokenCount, toolUsePromptTokenCount, candidatesTokenCount, thoughtsTokenCount } = usage;
+  const written = candidatesTokenCount ?? thoughtsTokenCount;
+  return {
+    ...(promptTokenCount === undefined ? {} : { inputTokens: promptTokenCount + (toolUsePromptTokenCount ?? 0) }),
+    ...(written === undefined ? {} : { outputTokens: (candidatesTokenCount ?? 0) + (thoughtsTokenCount ?? 0) }),
+    ...(usage.cachedContentTokenCount === undefined ? {} : { cachedReadTokens: usage.cachedContentTokenCount }),
+    ...(thoughtsTokenCount === undefined ? {} : { thoughtTokens: thoughtsTokenCount }),
+  };
+}

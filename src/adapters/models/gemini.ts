@@ -1,0 +1,66 @@
+import type { GenerateContentResponse, GoogleGenAI } from '@google/genai';
+import type { Model } from '../../runtime/index.ts';
+import { declareTools } from '../schema/index.ts';
+import { exchange } from './exchange.ts';
+import { GeminiDecoder } from './gemini-decode.ts';
+import { geminiConfig, geminiContents } from './gemini-encode.ts';
+import type { ModelOptions } from './options.ts';
+import { providerName } from './options.ts';
+import { loadSdk, requireKey } from './sdk.ts';
+
+export interface GeminiOptions extends ModelOptions {}
+
+const OWN_URL = 'https://generativelanguage.googleapis.com';
+const ownHosts = /(^|\.)googleapis\.com$/;
+
+/**
+ * A Gemini model behind generateContent.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed
+ */
+export function geminiModel(name: string, options: GeminiOptions = {}): Model {
+  requireKey(name, options);
+  const provider = providerName('gemini', options, ownHosts);
+  const settings = { provider, config: options.config };
+  let loading: Promise<GoogleGenAI> | undefined;
+  return {
+    name,
+    generate(request, call) {
+      const tools = declareTools(request.tools, 'gemini');
+      const named = { ...request, model: request.model || name };
+      const contents = geminiContents(named, tools, provider);
+      return exchange<GenerateContentResponse, GeminiDecoder>(
+        {
+          provider,
+          options,
+          namedEvents: false,
+          decoder: () => new GeminiDecoder(provider, tools),
+          async open(wire) {
+            loading ??= client(options);
+            const { models } = await loading;
+            const config = {
+              ...geminiConfig(named, tools, settings),
+              abortSignal: wire.signal,
+              httpOptions: { fetch: wire.fetch },
+            };
+            const params = { model: named.model, contents, config };
+            return wire.stream ? models.generateContentStream(params) : models.generateContent(params);
+          },
+        },
+        call,
+      );
+    },
+  };
+}
+
+/** The SDK's client, which is loaded with the first request. It reads no setting that is given here elsewhere. */
+async function client({ apiKey, baseUrl = OWN_URL, headers }: ModelOptions): Promise<GoogleGenAI> {
+  const { GoogleGenAI: Client } = await loadSdk('@google/genai', () => import('@google/genai'));
+  // A base address may end in the version of the API, as it does for other providers.
+  const [, base = baseUrl, version = 'v1beta'] = /^(.*?)\/(v\d\w*)\/?$/.exec(baseUrl) ?? [];
+  return new Client({
+    apiKey: apiKey ?? 'none',
+    vertexai: false,
+    apiVersion: version,
+    httpOptions: { baseUrl: base, apiVersion: version, ...(headers ? { headers: { ...headers } } : {}) },
+  });
+}

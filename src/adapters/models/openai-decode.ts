@@ -1,0 +1,212 @@
+import type { CompletionUsage } from 'openai/resources/completions';
+import type { ContentPart, Usage } from '../../contracts/index.ts';
+import type { ModelResponse } from '../../runtime/index.ts';
+import type { Declarations } from '../schema/index.ts';
+import { parseArgs } from './call-args.ts';
+import type { Decoder } from './exchange.ts';
+import { bodyFailure, ProviderFailure } from './failure.ts';
+import { callPart, extrasOf, withState } from './opaque.ts';
+import type { ReasoningState } from './openai-encode.ts';
+
+/** What compatible servers really send: anything may be missing, and some things have several names. */
+export interface ChatChunk {
+  error?: unknown;
+  model?: string;
+  usage?: Partial<CompletionUsage> | null;
+  choices?: ChatChoice[] | null;
+}
+
+interface ChatChoice {
+  index?: number;
+  delta?: ChatDelta | null;
+  message?: ChatDelta | null;
+  finish_reason?: string | null;
+  error?: unknown;
+}
+
+interface ChatDelta {
+  content?: string | { type?: string; text?: string }[] | null;
+  reasoning_content?: string | null;
+  reasoning?: string | null;
+  reasoning_details?: unknown[] | null;
+  refusal?: string | null;
+  tool_calls?: ToolCallDelta[] | null;
+  function_call?: { name?: string; arguments?: string } | null;
+}
+
+interface ToolCallDelta {
+  index?: number | null;
+  id?: string | null;
+  function?: { name?: string | null; arguments?: unknown } | null;
+}
+
+interface Call {
+  id: string;
+  index: number | undefined;
+  name: string;
+  args: string;
+  extras: Record<string, unknown> | undefined;
+}
+
+const knownOfCall = new Set(['index', 'id', 'type', 'function']);
+
+/** Chat Completions, streamed or whole. */
+export class ChatDecoder implements Decoder<ChatChunk> {
+  readonly #provider: string;
+  readonly #tools: Declarations;
+  #text = '';
+  #thought = '';
+  #field: ReasoningState['field'];
+  #details: unknown[] | undefined;
+  #refusal = '';
+  #calls: Call[] = [];
+  /** The call now being streamed. */
+  #current: Call | undefined;
+  #finish: string | undefined;
+  #usage: Usage | undefined;
+  #model: string | undefined;
+
+  constructor(provider: string, tools: Declarations) {
+    this.#provider = provider;
+    this.#tools = tools;
+  }
+
+  push(chunk: ChatChunk): ContentPart | ContentPart[] | undefined {
+    if (chunk.error) throw bodyFailure(chunk.error);
+    if (chunk.usage) this.#usage = usageOf(chunk.usage);
+    if (chunk.model) this.#model = chunk.model;
+    const choice = chunk.choices?.[0];
+    if (!choice || (choice.index ?? 0) !== 0) return undefined;
+    if (choice.error) throw bodyFailure(choice.error);
+    if (choice.finish_reason) this.#finish = choice.finish_reason;
+    const delta = choice.delta ?? choice.message;
+    return delta ? this.#take(delta) : undefined;
+  }
+
+  #take(delta: ChatDelta): ContentPart | ContentPart[] | undefined {
+    let shown: ContentPart | undefined;
+    const reasoning = delta.reasoning_content ?? delta.reasoning;
+    if (reasoning) {
+      this.#field = delta.reasoning_content ? 'reasoning_content' : 'reasoning';
+      this.#thought += reasoning;
+      shown = { type: 'thought', thought: reasoning };
+    }
+    if (Array.isArray(delta.reasoning_details)) this.#details = [...(this.#details ?? []), ...delta.reasoning_details];
+    if (delta.refusal) this.#refusal += delta.refusal;
+    for (const call of delta.tool_calls ?? []) this.#takeCall(call, (delta.tool_calls as unknown[]).length > 1);
+    if (delta.function_call) this.#takeCall({ function: delta.function_call }, false);
+    const text = typeof delta.content === 'string' ? delta.content : textIn(delta.content);
+    if (text === '') return shown;
+    this.#text += text;
+    const part: ContentPart = { type: 'text', text };
+    return shown ? [shown, part] : part;
+  }
+
+  #takeCall(delta: ToolCallDelta, isOneOfSeveral: boolean): void {
+    const id = delta.id ?? '';
+    const name = delta.function?.name ?? '';
+    let call = this.#callOf(id, name, delta.index ?? undefined, isOneOfSeveral);
+    if (!call) {
+      call = { id, index: delta.index ?? undefined, name, args: '', extras: undefined };
+      this.#calls.push(call);
+    }
+    this.#current = call;
+    if (call.id === '') call.id = id;
+    if (call.name === '') call.name = name;
+    const args = delta.function?.arguments;
+    // Some servers send the object itself.
+    if (typeof args === 'string') call.args += args;
+    else if (typeof args === 'object' && args !== null) call.args = JSON.stringify(args);
+    const extras = extrasOf(delta, knownOfCall);
+    if (extras) call.extras = { ...call.extras, ...extras };
+  }
+
+  /** The call that a delta goes on with; undefined if it begins a new one. */
+  #callOf(id: string, name: string, index: number | undefined, isOneOfSeveral: boolean): Call | undefined {
+    const atIndex = index === undefined ? undefined : this.#calls.findLast((call) => call.index === index);
+    if (id !== '') {
+      const same = this.#calls.findLast((call) => call.id === id);
+      if (same) return same;
+      // A fresh id on every delta, and no name: more of the call at that place.
+      return atIndex && name === '' && atIndex.name !== '' ? atIndex : undefined;
+    }
+    if (index !== undefined) return atIndex ?? (name === '' ? this.#current : undefined);
+    if (name === '') return this.#current;
+    // A name, but neither id nor index: a new call, unless it repeats the name of the one that is not complete yet.
+    const goesOn = this.#current?.name === name && !isOneOfSeveral && !isComplete(this.#current.args);
+    return goesOn ? this.#current : undefined;
+  }
+
+  finish({ stream, sentinel }: { stream: boolean; sentinel: boolean }): ModelResponse {
+    if (this.#finish === 'error') throw new ProviderFailure('request_error', 'the provider broke off', true);
+    if (this.#finish === undefined && stream && !sentinel) {
+      throw new ProviderFailure('stream_ended', 'the stream ended before the answer did', true);
+    }
+    const parts: ContentPart[] = [];
+    if (this.#thought !== '' || this.#details) parts.push(this.#thoughtPart());
+    if (this.#text !== '') parts.push({ type: 'text', text: this.#text });
+    if (this.#refusal !== '') parts.push({ type: 'refusal', text: this.#refusal });
+    let cut = false;
+    for (const call of this.#calls) {
+      const parsed = parseArgs(call.args);
+      cut ||= parsed.cut;
+      parts.push(
+        callPart(this.#tools.nameOf(call.name), this.#tools.argsOf(call.name, parsed.args), {
+          name: this.#provider,
+          ...(call.id === '' ? {} : { id: call.id }),
+          ...(call.extras ? { opaque: call.extras } : {}),
+        }),
+      );
+    }
+    return {
+      content: { role: 'model', parts },
+      turnComplete: true,
+      finishReason: cut ? 'length' : this.#reason(),
+      ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(this.#usage ? { usage: this.#usage } : {}),
+    };
+  }
+
+  #thoughtPart(): ContentPart {
+    const opaque: ReasoningState = {
+      ...(this.#field ? { field: this.#field } : {}),
+      ...(this.#details ? { details: this.#details } : {}),
+    };
+    return withState({ type: 'thought', thought: this.#thought }, { name: this.#provider, opaque });
+  }
+
+  #reason(): string {
+    if (this.#finish === 'length') return 'length';
+    if (this.#finish === 'content_filter') return 'safety';
+    if (this.#refusal !== '') return 'refusal';
+    if (this.#calls.length > 0) return 'tool_calls';
+    const isPlain = this.#finish === undefined || this.#finish === 'tool_calls' || this.#finish === 'function_call';
+    return isPlain ? 'stop' : (this.#finish as string);
+  }
+}
+
+function textIn(content: { type?: string; text?: string }[] | null | undefined): string {
+  let text = '';
+  for (const part of content ?? []) if (part.type === 'text') text += part.text ?? '';
+  return text;
+}
+
+function isComplete(args: string): boolean {
+  try {
+    JSON.parse(args);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function usageOf(usage: Partial<CompletionUsage>): Usage {
+  const { prompt_tokens_details: read, completion_tokens_details: written } = usage;
+  return {
+    ...(usage.prompt_tokens == null ? {} : { inputTokens: usage.prompt_tokens }),
+    ...(usage.completion_tokens == null ? {} : { outputTokens: usage.completion_tokens }),
+    ...(read?.cached_tokens == null ? {} : { cachedReadTokens: read.cached_tokens }),
+    ...(read?.cache_write_tokens == null ? {} : { cacheWriteTokens: read.cache_write_tokens }),
+    ...(written?.reasoning_tokens == null ? {} : { thoughtTokens: written.reasoning_tokens }),
+  };
+}

@@ -1,0 +1,132 @@
+import type { Response, ResponseStreamEvent, ResponseUsage } from 'openai/resources/responses/responses';
+import type { ContentPart, Usage } from '../../contracts/index.ts';
+import type { ModelResponse } from '../../runtime/index.ts';
+import type { Declarations } from '../schema/index.ts';
+import { parseArgs } from './call-args.ts';
+import type { Decoder } from './exchange.ts';
+import { bodyFailure, ProviderFailure } from './failure.ts';
+import { callPart, extrasOf, opaquePart, withState } from './opaque.ts';
+import type { MessageState } from './openai-responses-encode.ts';
+
+/** An event of a stream, or the whole response of a call without one. */
+export type ResponsesChunk = ResponseStreamEvent | Response;
+
+type Item = Response['output'][number];
+type Ended = Pick<Response, 'output' | 'status'> & Partial<Response>;
+
+const knownOfCall = new Set(['type', 'id', 'call_id', 'name', 'arguments', 'status']);
+
+/** The Responses API, streamed or whole. The deltas are shown; the answer is made of the finished items. */
+export class ResponsesDecoder implements Decoder<ResponsesChunk> {
+  readonly #provider: string;
+  readonly #tools: Declarations;
+  #items: Item[] = [];
+  #ended: Ended | undefined;
+
+  constructor(provider: string, tools: Declarations) {
+    this.#provider = provider;
+    this.#tools = tools;
+  }
+
+  push(chunk: ResponsesChunk): ContentPart | undefined {
+    if (!('type' in chunk)) {
+      if (chunk.error) throw bodyFailure(chunk.error);
+      this.#ended = chunk;
+      return undefined;
+    }
+    switch (chunk.type) {
+      case 'response.output_text.delta':
+        return chunk.delta === '' ? undefined : { type: 'text', text: chunk.delta };
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+        return chunk.delta === '' ? undefined : { type: 'thought', thought: chunk.delta };
+      case 'response.reasoning_summary_part.added':
+        return chunk.summary_index > 0 ? { type: 'thought', thought: '\n\n' } : undefined;
+      case 'response.output_item.done':
+        this.#items.push(chunk.item);
+        return undefined;
+      case 'response.completed':
+      case 'response.incomplete':
+        this.#ended = chunk.response;
+        return undefined;
+      case 'response.failed':
+        throw bodyFailure(chunk.response.error ?? { message: 'the response failed', type: 'server_error' });
+      case 'error':
+        throw bodyFailure({ message: chunk.message, code: chunk.code ?? 'server_error' });
+      default:
+        return undefined;
+    }
+  }
+
+  finish(): ModelResponse {
+    const ended = this.#ended;
+    if (!ended) throw new ProviderFailure('stream_ended', 'the stream ended before the answer did', true);
+    if (ended.status === 'failed') throw bodyFailure({ message: 'the response failed', type: 'server_error' });
+    const items = ended.output?.length > 0 ? ended.output : this.#items;
+    const parts: ContentPart[] = [];
+    let cut = false;
+    for (const item of items) {
+      if (item.type === 'function_call') {
+        const parsed = parseArgs(item.arguments ?? '');
+        cut ||= parsed.cut || item.status === 'incomplete';
+        const opaque = extrasOf(item, knownOfCall);
+        parts.push(
+          callPart(this.#tools.nameOf(item.name), this.#tools.argsOf(item.name, parsed.args), {
+            name: this.#provider,
+            ...(item.call_id ? { id: item.call_id } : {}),
+            ...(opaque ? { opaque } : {}),
+          }),
+        );
+      } else parts.push(...this.#partsOf(item));
+    }
+    return {
+      content: { role: 'model', parts },
+      turnComplete: true,
+      finishReason: cut ? 'length' : reasonOf(ended, parts),
+      ...(ended.model === undefined ? {} : { model: ended.model }),
+      ...(ended.usage ? { usage: usageOf(ended.usage) } : {}),
+    };
+  }
+
+  #partsOf(item: Item): ContentPart[] {
+    if (item.type === 'reasoning') {
+      const texts = item.summary?.length > 0 ? item.summary : (item.content ?? []);
+      const thought = texts.map(({ text }) => text).join('\n\n');
+      const state = { name: this.#provider, ...(item.id ? { id: item.id } : {}) };
+      // Without the encrypted content there is nothing that the provider could read again.
+      const opaque = item.encrypted_content || item.content ? { opaque: item } : {};
+      return thought === '' && !('opaque' in opaque)
+        ? []
+        : [withState({ type: 'thought', thought }, { ...state, ...opaque })];
+    }
+    if (item.type !== 'message') return [opaquePart(this.#provider, item)];
+    const opaque: MessageState | undefined = item.phase ? { phase: item.phase } : undefined;
+    const state = { name: this.#provider, ...(item.id ? { id: item.id } : {}), ...(opaque ? { opaque } : {}) };
+    return item.content.flatMap((content): ContentPart[] => {
+      if (content.type === 'refusal') return [withState({ type: 'refusal', text: content.refusal }, state)];
+      const cited = (content.annotations ?? []).flatMap((note): ContentPart[] =>
+        note.type === 'url_citation' ? [{ type: 'citation', uri: note.url, title: note.title }] : [],
+      );
+      return content.text === '' ? cited : [withState({ type: 'text', text: content.text }, state), ...cited];
+    });
+  }
+}
+
+function reasonOf(ended: Ended, parts: readonly ContentPart[]): string {
+  const why = ended.incomplete_details?.reason;
+  if (why === 'content_filter') return 'safety';
+  if (ended.status === 'incomplete') return why === undefined || why === 'max_output_tokens' ? 'length' : why;
+  if (parts.some((part) => part.type === 'refusal')) return 'refusal';
+  return parts.some((part) => part.type === 'function_call') ? 'tool_calls' : 'stop';
+}
+
+function usageOf(usage: ResponseUsage): Usage {
+  const { input_tokens_details: read, output_tokens_details: written } = usage as Partial<ResponseUsage>;
+  return {
+    inputTokens: usage.input_tokens,
+    outputTokens: usage.output_tokens,
+    ...(read?.cached_tokens == null ? {} : { cachedReadTokens: read.cached_tokens }),
+    ...(read?.cache_write_tokens == null ? {} : { cacheWriteTokens: read.cache_write_tokens }),
+    ...(written?.reasoning_tokens == null ? {} : { thoughtTokens: written.reasoning_tokens }),
+  };
+}

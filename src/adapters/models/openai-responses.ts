@@ -1,0 +1,49 @@
+import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses';
+import type { Model } from '../../runtime/index.ts';
+import { declareTools } from '../schema/index.ts';
+import { exchange } from './exchange.ts';
+import { openaiClients, openaiHosts } from './openai-client.ts';
+import type { ResponsesChunk } from './openai-responses-decode.ts';
+import { ResponsesDecoder } from './openai-responses-decode.ts';
+import { responsesBody } from './openai-responses-encode.ts';
+import type { ModelOptions } from './options.ts';
+import { providerName } from './options.ts';
+import { requireKey } from './sdk.ts';
+
+export interface OpenAIResponsesOptions extends ModelOptions {
+  /** Strict mode for the tools whose schema it can express. Default false. */
+  strictTools?: boolean;
+}
+
+/**
+ * A model behind OpenAI's Responses API, without state at the provider: reasoning travels encrypted in the history.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed
+ */
+export function openaiResponsesModel(name: string, options: OpenAIResponsesOptions = {}): Model {
+  requireKey(name, options);
+  const provider = providerName('openai-responses', options, openaiHosts);
+  const clientFor = openaiClients(options);
+  return {
+    name,
+    generate(request, call) {
+      const tools = declareTools(request.tools, options.strictTools ? 'openai-strict' : 'openai');
+      const named = { ...request, model: request.model || name };
+      const body = responsesBody(named, tools, { provider, config: options.config }, call.stream);
+      return exchange<ResponsesChunk, ResponsesDecoder>(
+        {
+          provider,
+          options,
+          namedEvents: true,
+          decoder: () => new ResponsesDecoder(provider, tools),
+          async open(wire) {
+            const client = await clientFor(wire);
+            const params = body as unknown as ResponseCreateParamsNonStreaming;
+            const answer: unknown = await client.responses.create(params, { signal: wire.signal });
+            return answer as ResponsesChunk | AsyncIterable<ResponsesChunk>;
+          },
+        },
+        call,
+      );
+    },
+  };
+}

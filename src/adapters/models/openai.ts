@@ -1,0 +1,64 @@
+import type { ChatCompletionCreateParamsNonStreaming } from 'openai/resources/chat/completions';
+import type { Model } from '../../runtime/index.ts';
+import { declareTools } from '../schema/index.ts';
+import { exchange } from './exchange.ts';
+import { openaiClients, openaiHosts } from './openai-client.ts';
+import type { ChatChunk } from './openai-decode.ts';
+import { ChatDecoder } from './openai-decode.ts';
+import type { ChatSettings } from './openai-encode.ts';
+import { chatBody } from './openai-encode.ts';
+import type { ModelOptions } from './options.ts';
+import { providerName } from './options.ts';
+import { requireKey } from './sdk.ts';
+
+export interface OpenAIChatOptions extends ModelOptions {
+  /** Strict mode for the tools whose schema it can express. Default false: not every server knows it. */
+  strictTools?: boolean;
+  /** Ask for token counts while streaming. Default true. */
+  streamUsage?: boolean;
+  /**
+   * Send reasoning back with the assistant's messages. Default `auto`: to a provider that sent some in this history,
+   * or that is known to insist on it.
+   */
+  replayReasoning?: 'auto' | 'always' | 'never';
+}
+
+/**
+ * A model behind Chat Completions: OpenAI's, or any compatible server by its `baseUrl`.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed
+ */
+export function openaiChatModel(name: string, options: OpenAIChatOptions = {}): Model {
+  requireKey(name, options);
+  const provider = providerName('openai', options, openaiHosts);
+  const clientFor = openaiClients(options);
+  const settings: ChatSettings = {
+    provider,
+    official: options.baseUrl === undefined || openaiHosts.test(new URL(options.baseUrl).host),
+    replayReasoning: options.replayReasoning ?? 'auto',
+    streamUsage: options.streamUsage ?? true,
+    config: options.config,
+  };
+  return {
+    name,
+    generate(request, call) {
+      const tools = declareTools(request.tools, options.strictTools ? 'openai-strict' : 'openai');
+      const body = chatBody({ ...request, model: request.model || name }, tools, settings, call.stream);
+      return exchange<ChatChunk, ChatDecoder>(
+        {
+          provider,
+          options,
+          namedEvents: true,
+          decoder: () => new ChatDecoder(provider, tools),
+          async open(wire) {
+            const client = await clientFor(wire);
+            // The body is ours to answer for: compatible servers know fields that the SDK's types do not.
+            const params = body as unknown as ChatCompletionCreateParamsNonStreaming;
+            const answer: unknown = await client.chat.completions.create(params, { signal: wire.signal });
+            return answer as ChatChunk | AsyncIterable<ChatChunk>;
+          },
+        },
+        call,
+      );
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { RetryOptions } from './retry.ts';
+
+export type Fetch = typeof globalThis.fetch;
+
+/** What every provider's model can be given. Credentials come from here only, never from the environment. */
+export interface ModelOptions {
+  apiKey?: string;
+  /** Where the API is. Default the provider's own. */
+  baseUrl?: string;
+  /** Sent with every request. */
+  headers?: Readonly<Record<string, string>>;
+  /** Milliseconds until a response must have begun. Default 600,000; 0 for no limit. */
+  timeoutMs?: number;
+  retry?: RetryOptions;
+  fetch?: Fetch;
+  /**
+   * Under which name the provider's own state (signatures, reasoning, ids) is kept on parts; state of another name is
+   * not sent. Default the API's name, with the host where it is not the provider's own.
+   */
+  provider?: string;
+  /** Generation settings of every request, below those of the request. */
+  config?: Readonly<Record<string, unknown>>;
+}
+
+/** The API's name, made distinct for another host: its state means nothing to the provider itself. */
+export function providerName(api: string, { provider, baseUrl }: ModelOptions, ownHosts: RegExp): string {
+  if (provider !== undefined) return provider;
+  if (baseUrl === undefined) return api;
+  const { host } = new URL(baseUrl);
+  return ownHosts.test(host) ? api : `${api}:${host}`;
+}

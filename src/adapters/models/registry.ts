@@ -1,0 +1,131 @@
+import { CoxswainError } from '../../contracts/index.ts';
+import type { Model } from '../../runtime/index.ts';
+import type { AnthropicOptions } from './anthropic.ts';
+import { anthropicModel } from './anthropic.ts';
+import type { GeminiOptions } from './gemini.ts';
+import { geminiModel } from './gemini.ts';
+import type { OpenAIChatOptions } from './openai.ts';
+import { openaiChatModel } from './openai.ts';
+import type { OpenAIResponsesOptions } from './openai-responses.ts';
+import { openaiResponsesModel } from './openai-responses.ts';
+
+/** A provider by the API it speaks. */
+export type ProviderConfig =
+  | ({ api: 'openai' } & OpenAIChatOptions)
+  | ({ api: 'openai-responses' } & OpenAIResponsesOptions)
+  | ({ api: 'anthropic' } & AnthropicOptions)
+  | ({ api: 'gemini' } & GeminiOptions);
+
+export interface ModelRegistryOptions {
+  /** For `gemini…`, `gemini/…` and `google/…`. */
+  gemini?: GeminiOptions;
+  /** For `claude…`, `anthropic/…` and `claude/…`. */
+  anthropic?: AnthropicOptions;
+  /** For `gpt…`, `o1…` and the like, and `openai/…`. The default API is Responses at OpenAI, Chat Completions elsewhere. */
+  openai?: (OpenAIChatOptions & OpenAIResponsesOptions) & { api?: 'chat' | 'responses' };
+  /** Further providers by their prefix: `deepseek/deepseek-chat` asks `deepseek` for `deepseek-chat`. */
+  providers?: Readonly<Record<string, ProviderConfig>>;
+  /** Whoever takes every other name, whole, as a proxy for many providers does. */
+  fallback?: ProviderConfig;
+}
+
+export interface ModelRegistry {
+  /**
+   * The model of that name; the same object each time.
+   * @throws CoxswainError `NOT_FOUND / E_NO_MODEL` for a name that no provider is set up for
+   */
+  findModel(name: string): Model;
+  /** As {@link findModel}, but undefined for an unknown name: what a runner and a host take. */
+  models(name: string): Model | undefined;
+}
+
+const aliases: Readonly<Record<string, 'gemini' | 'anthropic' | 'openai'>> = {
+  gemini: 'gemini',
+  google: 'gemini',
+  anthropic: 'anthropic',
+  claude: 'anthropic',
+  openai: 'openai',
+};
+const byName: readonly [RegExp, 'gemini' | 'anthropic' | 'openai'][] = [
+  [/^(models\/)?(gemini|gemma|learnlm)/, 'gemini'],
+  [/^claude/, 'anthropic'],
+  [/^(gpt|chatgpt|codex|o\d)/, 'openai'],
+];
+
+/** Finds models by name, among the providers that were set up. */
+export function modelRegistry(options: ModelRegistryOptions): ModelRegistry {
+  const found = new Map<string, Model>();
+  const models = (name: string): Model | undefined => {
+    const known = found.get(name);
+    if (known) return known;
+    const choice = choose(name, options);
+    if (!choice) return undefined;
+    const model = makeModel(choice.model, choice.config);
+    // Bounded: names may come from outside.
+    if (found.size < 1000) found.set(name, model);
+    return model;
+  };
+  return {
+    models,
+    findModel(name) {
+      const model = models(name);
+      if (model) return model;
+      throw new CoxswainError('NOT_FOUND', 'E_NO_MODEL', `no provider is set up for model ${name}; ${setUp(options)}`);
+    },
+  };
+}
+
+/** One model, of the providers given. */
+export function findModel(name: string, options: ModelRegistryOptions): Model {
+  return modelRegistry(options).findModel(name);
+}
+
+function choose(name: string, options: ModelRegistryOptions): { model: string; config: ProviderConfig } | undefined {
+  const slash = name.indexOf('/');
+  if (slash > 0) {
+    const prefix = name.slice(0, slash);
+    const rest = name.slice(slash + 1);
+    const own = options.providers;
+    if (own && Object.hasOwn(own, prefix) && own[prefix]) return { model: rest, config: own[prefix] };
+    const config = Object.hasOwn(aliases, prefix) ? ofKind(aliases[prefix], options) : undefined;
+    if (config && rest !== '') return { model: rest, config };
+  }
+  const kind = byName.find(([pattern]) => pattern.test(name))?.[1];
+  const config = ofKind(kind, options) ?? (name === '' ? undefined : options.fallback);
+  return config && { model: name, config };
+}
+
+function ofKind(
+  kind: 'gemini' | 'anthropic' | 'openai' | undefined,
+  { gemini, anthropic, openai }: ModelRegistryOptions,
+): ProviderConfig | undefined {
+  if (kind === 'gemini') return gemini && { api: 'gemini', ...gemini };
+  if (kind === 'anthropic') return anthropic && { api: 'anthropic', ...anthropic };
+  if (kind === undefined || !openai) return undefined;
+  const { api = openai.baseUrl === undefined ? 'responses' : 'chat', ...rest } = openai;
+  return { ...rest, api: api === 'responses' ? 'openai-responses' : 'openai' };
+}
+
+function makeModel(name: string, { api, ...options }: ProviderConfig): Model {
+  switch (api) {
+    case 'openai':
+      return openaiChatModel(name, options);
+    case 'openai-responses':
+      return openaiResponsesModel(name, options);
+    case 'anthropic':
+      return anthropicModel(name, options);
+    case 'gemini':
+      return geminiModel(name, options);
+  }
+}
+
+function setUp({ gemini, anthropic, openai, providers = {}, fallback }: ModelRegistryOptions): string {
+  const known = [
+    ...(gemini ? ['gemini…'] : []),
+    ...(anthropic ? ['claude…'] : []),
+    ...(openai ? ['gpt…, o…'] : []),
+    ...Object.keys(providers).map((prefix) => `${prefix}/…`),
+    ...(fallback ? ['anything else'] : []),
+  ];
+  return known.length === 0 ? 'none is' : `known are ${known.join(', ')}`;
+}

@@ -1,0 +1,204 @@
+import type { JsonSchema } from '../../contracts/index.ts';
+import type { NameRules } from './names.ts';
+import { describe, isSchema, membersOf, namesIn, resolveRef, schemasIn, typesOf } from './node.ts';
+
+export const geminiNames: NameRules = {
+  legal: /^[a-zA-Z_][a-zA-Z0-9_-]*$/,
+  maxLength: 64,
+  start: { legal: /^[a-zA-Z_]/, prefix: '_' },
+};
+
+const formats: Record<string, readonly string[]> = {
+  STRING: ['date-time', 'enum'],
+  INTEGER: ['int32', 'int64'],
+  NUMBER: ['float', 'double'],
+};
+/** What a schema without a type may stand for; Gemini wants one named. */
+const anyValue: readonly JsonSchema[] = [
+  { type: 'STRING' },
+  { type: 'NUMBER' },
+  { type: 'BOOLEAN' },
+  { type: 'OBJECT' },
+];
+const MAX_DEPTH = 24;
+
+/**
+ * The schema in Gemini's subset of OpenAPI: one type a node, `nullable`, string enums, `anyOf`. References are
+ * written out, recursive ones end in an open object. What cannot be said is left out or put into the description;
+ * the result takes everything that the original takes. Undefined for a tool that takes no arguments.
+ */
+export function toGeminiSchema(schema: JsonSchema): JsonSchema | undefined {
+  const converted = convert(schema, { root: schema, open: [] });
+  const hasMembers = isSchema(converted.properties) && Object.keys(converted.properties).length > 0;
+  if (converted.type === 'OBJECT' && hasMembers) return converted;
+  if (!converted.anyOf) return undefined;
+  // A union at the root: Gemini wants an object there.
+  return objectOf(schemasIn(converted.anyOf), converted);
+}
+
+interface Work {
+  root: JsonSchema;
+  /** References being written out. */
+  open: readonly unknown[];
+}
+
+function convert(node: JsonSchema, work: Work): JsonSchema {
+  if (node.$ref !== undefined) {
+    const target = resolveRef(node.$ref, work.root);
+    if (!target || work.open.includes(node.$ref) || work.open.length > MAX_DEPTH) return open(node);
+    const { $ref, ...own } = node;
+    return convert({ ...target, ...own }, { ...work, open: [...work.open, $ref] });
+  }
+  const parts = schemasIn(node.allOf);
+  if (parts.length > 0) return convert(merged(node, parts, work), work);
+  const branches = [...schemasIn(node.anyOf), ...schemasIn(node.oneOf)];
+  return branches.length > 0 ? union(node, branches, work) : plain(node, work);
+}
+
+/** An object of which nothing more is said. */
+function open(node: JsonSchema): JsonSchema {
+  const description = describe(node, []);
+  return { type: 'OBJECT', ...(description === undefined ? {} : { description }) };
+}
+
+function merged(node: JsonSchema, parts: readonly JsonSchema[], work: Work): JsonSchema {
+  const { allOf: _parts, ...own } = node;
+  let result: JsonSchema = {};
+  for (const part of [...parts, own]) {
+    const each = part.$ref === undefined ? part : (resolveRef(part.$ref, work.root) ?? {});
+    if (each === work.root) continue;
+    const required = [...new Set([...namesIn(result.required), ...namesIn(each.required)])];
+    const properties = {
+      ...Object.fromEntries(membersOf(result.properties)),
+      ...Object.fromEntries(membersOf(each.properties)),
+    };
+    result = { ...result, ...each };
+    if (required.length > 0) result.required = required;
+    if (Object.keys(properties).length > 0) result.properties = properties;
+  }
+  return result;
+}
+
+function union(node: JsonSchema, branches: readonly JsonSchema[], work: Work): JsonSchema {
+  const { anyOf: _any, oneOf: _one, description: _description, ...shared } = node;
+  const taken = branches.filter((branch) => !isNull(branch));
+  const nullable = taken.length < branches.length || typesOf(node).includes('null');
+  const members = taken.map((branch) =>
+    // What stands beside the union holds for each branch.
+    convert(membersOf(shared.properties).length > 0 ? merged({}, [shared, branch], work) : branch, work),
+  );
+  const description = describe(node, []);
+  const [first, ...others] = members;
+  if (!first) return { ...anyOf(anyValue), nullable: true };
+  const base = others.length === 0 ? first : anyOf(members.flatMap((member) => schemasIn(member.anyOf ?? [member])));
+  return {
+    ...base,
+    ...(description === undefined ? {} : { description }),
+    ...(nullable || members.some((member) => member.nullable) ? { nullable: true } : {}),
+  };
+}
+
+function isNull(node: JsonSchema): boolean {
+  return node.type === 'null' || node.const === null;
+}
+
+function anyOf(members: readonly JsonSchema[]): JsonSchema {
+  const seen = new Map(members.map(({ nullable: _nullable, ...member }) => [JSON.stringify(member), member]));
+  const distinct = [...seen.values()];
+  return distinct.length === 1 ? { ...distinct[0] } : { anyOf: distinct };
+}
+
+function plain(node: JsonSchema, work: Work): JsonSchema {
+  const values = node.const === undefined ? node.enum : [node.const];
+  let types = typesOf(node);
+  if (types.length === 0) types = implied(node, values);
+  const nullable = types.includes('null') || node.nullable === true || (Array.isArray(values) && values.includes(null));
+  const named = types.filter((type) => type !== 'null');
+  const nulls = nullable ? { nullable: true } : {};
+  const description = describe(node, []);
+  const words = description === undefined ? {} : { description };
+  if (named.length === 0) return { ...anyOf(anyValue), ...words, ...nulls };
+  if (named.length === 1) return { ...typed(node, named[0] as string, values, work), ...nulls };
+  return { ...anyOf(named.map((type) => typed({ ...node, description: '' }, type, values, work))), ...words, ...nulls };
+}
+
+function implied(node: JsonSchema, values: unknown): string[] {
+  if (Array.isArray(values)) {
+    return [
+      ...new Set(values.map((value) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value))),
+    ];
+  }
+  if (node.properties || node.additionalProperties || node.required) return ['object'];
+  return node.items || node.prefixItems ? ['array'] : [];
+}
+
+function typed(node: JsonSchema, type: string, values: unknown, work: Work): JsonSchema {
+  const out: JsonSchema = { type: type.toUpperCase() };
+  const hints: string[] = [];
+  if (type === 'object') {
+    const members = membersOf(node.properties);
+    if (members.length > 0) {
+      out.properties = Object.fromEntries(members.map(([name, member]) => [name, convert(member, work)]));
+      const required = namesIn(node.required).filter((name) => members.some(([known]) => known === name));
+      if (required.length > 0) out.required = required;
+    }
+  } else if (type === 'array') {
+    out.items = itemsOf(node, work);
+    for (const key of ['minItems', 'maxItems']) if (typeof node[key] === 'number') out[key] = String(node[key]);
+  } else if (type === 'string') {
+    const texts = Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];
+    // An enum may not hold the empty string; leaving it out would forbid it.
+    if (texts.length > 0 && !texts.includes('')) {
+      out.enum = texts;
+      out.format = 'enum';
+    } else if (texts.length > 0) hints.push(`one of ${JSON.stringify(texts)}`);
+    if (typeof node.pattern === 'string') hints.push(`pattern ${node.pattern}`);
+  } else {
+    const numbers = Array.isArray(values) ? values.filter((value) => typeof value === type || type === 'integer') : [];
+    if (numbers.length > 0) hints.push(`one of ${JSON.stringify(numbers)}`);
+    if (typeof node.minimum === 'number') out.minimum = node.minimum;
+    if (typeof node.maximum === 'number') out.maximum = node.maximum;
+    if (typeof node.exclusiveMinimum === 'number') {
+      out.minimum ??= node.exclusiveMinimum;
+      hints.push(`more than ${node.exclusiveMinimum}`);
+    }
+    if (typeof node.exclusiveMaximum === 'number') {
+      out.maximum ??= node.exclusiveMaximum;
+      hints.push(`less than ${node.exclusiveMaximum}`);
+    }
+  }
+  const { format } = node;
+  if (typeof format === 'string' && out.format === undefined) {
+    if (formats[out.type as string]?.includes(format)) out.format = format;
+    else hints.push(`format ${format}`);
+  }
+  const description = describe(node, hints);
+  if (description !== undefined) out.description = description;
+  return out;
+}
+
+function itemsOf(node: JsonSchema, work: Work): JsonSchema {
+  if (isSchema(node.items)) return convert(node.items, work);
+  const members = schemasIn(node.prefixItems).map((item) => convert(item, work));
+  return anyOf(members.length > 0 ? members.flatMap((member) => schemasIn(member.anyOf ?? [member])) : anyValue);
+}
+
+function objectOf(branches: readonly JsonSchema[], node: JsonSchema): JsonSchema | undefined {
+  const properties: Record<string, JsonSchema> = {};
+  for (const branch of branches) {
+    for (const [name, member] of membersOf(branch.properties)) {
+      const present = properties[name];
+      properties[name] = present ? anyOf([present, member].flatMap((each) => schemasIn(each.anyOf ?? [each]))) : member;
+    }
+  }
+  if (Object.keys(properties).length === 0) return undefined;
+  const required = namesIn(branches[0]?.required).filter((name) =>
+    branches.every((branch) => namesIn(branch.required).includes(name)),
+  );
+  return {
+    type: 'OBJECT',
+    properties,
+    ...(required.length > 0 ? { required } : {}),
+    ...(node.description === undefined ? {} : { description: node.description }),
+  };
+}

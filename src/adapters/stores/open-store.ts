@@ -1,0 +1,36 @@
+import { CoxswainError } from '../../contracts/index.ts';
+import type { SessionService } from '../../runtime/index.ts';
+import { InMemorySessionService } from '../../runtime/index.ts';
+import { sqlitePath } from './sqlite-path.ts';
+
+const forms = 'memory:, sqlite:PATH, postgres://user@host/database, mysql://user@host/database, mariadb://…';
+
+/**
+ * The session store that a URL names; only what it needs is loaded.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_STORE_URL`, `FAILED_PRECONDITION / E_STORE` (a package is missing,
+ *   cannot be opened, a newer schema), `UNAVAILABLE / E_STORE`
+ */
+export async function openStore(url: string): Promise<SessionService> {
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase();
+  switch (scheme) {
+    case 'memory':
+      return new InMemorySessionService();
+    case 'sqlite': {
+      const { openSqlite } = await import('./sqlite.ts');
+      return openSqlite(sqlitePath(url));
+    }
+    case 'postgres':
+    case 'postgresql':
+    case 'mysql':
+    case 'mariadb': {
+      const { openSql } = await import('./sql/open.ts');
+      return openSql(url);
+    }
+  }
+  throw new CoxswainError(
+    'INVALID_ARGUMENT',
+    'E_STORE_URL',
+    // Not the URL itself: it may hold a password.
+    `${scheme === undefined ? 'the store is no URL' : `a store of kind ${scheme}: is not known`}: give one of ${forms}`,
+  );
+}

@@ -1,0 +1,22 @@
+import type { Dialect } from './dialect.ts';
+import type { Answer, Query, Steps, TransactionKind } from './steps.ts';
+
+/** Runs steps on a database. */
+export interface Engine {
+  readonly dialect: Dialect;
+  /** For messages; without secrets. */
+  readonly store: string;
+  /**
+   * All of the steps or nothing. They are begun again where another transaction was in the way.
+   * @throws CoxswainError, whatever the database threw
+   */
+  transaction<T>(kind: TransactionKind, steps: () => Steps<T>): T | Promise<T>;
+  /** A connection of its own, until it is let go or lost. */
+  hold?(): Promise<HeldConnection>;
+  close(): void | Promise<void>;
+}
+
+export interface HeldConnection {
+  execute(query: Query): Promise<Answer>;
+  release(): Promise<void>;
+}

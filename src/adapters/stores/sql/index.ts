@@ -1,0 +1,4 @@
+/** Session stores in SQL databases. */
+export { nodeSqlite } from './node-sqlite.ts';
+export { migrateSql, openSql, type SqlOptions } from './open.ts';
+export { type SqlServiceOptions, SqlSessionService } from './session-service.ts';

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import type { Lease, SessionKey } from '../../../runtime/index.ts';
+import { newId, storeRefusal } from '../../../runtime/index.ts';
+import { isDead, parseOwner, thisProcess } from '../sqlite-owner.ts';
+import type { Locks } from './dialect.ts';
+import type { Engine, HeldConnection } from './engine.ts';
+import { values, WHERE_SESSION } from './reads.ts';
+import type { SessionRow } from './rows.ts';
+import { sharedState } from './rows.ts';
+import type { Steps, Value } from './steps.ts';
+import { run } from './steps.ts';
+import type { Writes } from './writes.ts';
+
+/** Who may run a session. */
+export abstract class Leases {
+  protected readonly engine: Engine;
+  protected readonly tables: Writes;
+  /** Name of this machine in owner records. */
+  protected readonly host: string | undefined;
+  readonly #leases = new Set<Lease>();
+  #closed = false;
+
+  constructor(engine: Engine, tables: Writes, host: string | undefined) {
+    this.engine = engine;
+    this.tables = tables;
+    this.host = host;
+  }
+
+  /** @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND` */
+  async acquire(key: SessionKey): Promise<Lease> {
+    const owner = JSON.stringify(thisProcess(newId(), this.host));
+    const { row, free } = await this.take(key, owner);
+    const lease: Lease = {
+      epoch: row.epoch,
+      lastSeq: row.last_seq,
+      shared: sharedState(row),
+      release: async () => {
+        if (this.#closed || !this.#leases.has(lease)) return;
+        // Names the lease, not the session: whoever took over since keeps it.
+        const sql = `UPDATE adk_sessions SET owner = NULL ${WHERE_SESSION} AND owner = ?`;
+        await this.engine.transaction('lease', () => run(sql, [...values(key), owner]));
+        this.#leases.delete(lease);
+        await free?.();
+      },
+    };
+    this.#leases.add(lease);
+    return lease;
+  }
+
+  async close(): Promise<void> {
+    try {
+      await Promise.all([...this.#leases].map((lease) => lease.release()));
+    } finally {
+      this.#closed = true;
+    }
+  }
+
+  /** The session's row, with the new epoch. */
+  protected abstract take(key: SessionKey, owner: string): Promise<{ row: SessionRow; free?: () => Promise<void> }>;
+
+  protected *claim(key: SessionKey, owner: string, condition = '', given: readonly Value[] = []): Steps<boolean> {
+    const sql = `UPDATE adk_sessions SET epoch = epoch + 1, owner = ? ${WHERE_SESSION}${condition}`;
+    return (yield* run(sql, [owner, ...values(key), ...given])) > 0;
+  }
+
+  protected busy(key: SessionKey, text: string | null, epoch: number, advice = false): Error {
+    const owner = text === null ? undefined : parseOwner(text);
+    const here = thisProcess('', this.host);
+    let holder = 'another process';
+    if (owner) holder = owner.pid === here.pid && owner.host === here.host ? 'this process' : `process ${owner.pid}`;
+    if (owner && owner.host !== here.host) {
+      holder += ` of host ${owner.host}`;
+      if (advice) holder += ` (if that is gone for good, open the store with host: '${owner.host}')`;
+    }
+    return storeRefusal.busy(key, holder, { epoch, ...(owner && { host: owner.host, pid: owner.pid }) });
+  }
+}
+
+/** By a record of the owner, whose death can be proved on the machine that it ran on. */
+export class OwnerLeases extends Leases {
+  protected async take(key: SessionKey, owner: string): Promise<{ row: SessionRow }> {
+    const steps = this.#steps.bind(this);
+    return { row: await this.engine.transaction('lease', () => steps(key, owner)) };
+  }
+
+  *#steps(key: SessionKey, owner: string): Steps<SessionRow> {
+    const held = yield* this.tables.session(key);
+    if (!held) throw storeRefusal.missing(key);
+    if (held.owner !== null) {
+      const holder = parseOwner(held.owner);
+      if (!holder || !isDead(holder, this.host)) throw this.busy(key, held.owner, held.epoch, true);
+    }
+    yield* this.claim(key, owner);
+    return { ...held, epoch: held.epoch + 1 };
+  }
+}
+
+/**
+ * By a lock of the database, which is free again when the connection that took it is gone. All leases of a service
+ * share that connection; should it be lost, whoever takes a session over fences the writer that has lost it.
+ */
+export class LockLeases extends Leases {
+  readonly #locks: Locks;
+  /** The database gives one connection the same lock any number of times. */
+  readonly #taken = new Set<string>();
+  #connection: Promise<{ held: HeldConnection; scope: string }> | undefined;
+
+  constructor(engine: Engine, tables: Writes, host: string | undefined, locks: Locks) {
+    super(engine, tables, host);
+    this.#locks = locks;
+  }
+
+  protected async take(key: SessionKey, owner: string): Promise<{ row: SessionRow; free: () => Promise<void> }> {
+    const same = ` AND inserted_at = ${this.tables.dialect.timeValue}`;
+    for (;;) {
+      const row = await this.engine.transaction('single', () => this.tables.session(key));
+      if (!row) throw storeRefusal.missing(key);
+      // A session that was deleted and made again is another one.
+      const name = await this.#name([key.app, key.userId, key.id, row.inserted_at]);
+      if (!(await this.#lock(name))) throw this.busy(key, row.owner, row.epoch);
+      const free = () => this.#free(name);
+      try {
+        const claimed = await this.engine.transaction('single', () => this.claim(key, owner, same, [row.inserted_at]));
+        const now = await this.engine.transaction('single', () => this.tables.session(key));
+        if (claimed && now?.owner === owner) return { row: now, free };
+      } catch (error) {
+        await free().catch(() => {});
+        throw error;
+      }
+      await free();
+    }
+  }
+
+  override async close(): Promise<void> {
+    try {
+      await super.close();
+    } finally {
+      const connection = this.#connection;
+      this.#connection = undefined;
+      await connection?.then(
+        ({ held }) => held.release(),
+        () => {},
+      );
+    }
+  }
+
+  async #name(parts: readonly string[]): Promise<string> {
+    const { scope } = await this.#hold();
+    const digest = createHash('sha256').update(JSON.stringify([scope, ...parts]));
+    return this.#locks.name(digest.digest().subarray(0, 24));
+  }
+
+  async #lock(name: string): Promise<boolean> {
+    if (this.#taken.has(name)) return false;
+    this.#taken.add(name);
+    try {
+      const { rows } = await this.#execute(this.#locks.take, [name]);
+      if (Number(rows[0]?.taken) === 1) return true;
+    } catch (error) {
+      this.#taken.delete(name);
+      throw error;
+    }
+    this.#taken.delete(name);
+    return false;
+  }
+
+  async #free(name: string): Promise<void> {
+    this.#taken.delete(name);
+    // Nothing to give back where the connection is gone.
+    if (this.#connection) await this.#execute(this.#locks.free, [name], false);
+  }
+
+  /** On the connection that holds the locks; if that was lost meanwhile, once more on a new one. */
+  async #execute(sql: string, given: readonly Value[], again = true): ReturnType<HeldConnection['execute']> {
+    const connection = this.#hold();
+    const { held } = await connection;
+    try {
+      return await held.execute({ sql, values: given, rows: true });
+    } catch (error) {
+      if (this.#connection === connection) this.#connection = undefined;
+      await held.release().catch(() => {});
+      if (again) return this.#execute(sql, given, false);
+      throw this.tables.dialect.error(error, this.engine.store);
+    }
+  }
+
+  #hold(): Promise<{ held: HeldConnection; scope: string }> {
+    this.#connection ??= this.#open().catch((error) => {
+      this.#connection = undefined;
+      throw this.tables.dialect.error(error, this.engine.store);
+    });
+    return this.#connection;
+  }
+
+  async #open(): Promise<{ held: HeldConnection; scope: string }> {
+    const held = await (this.engine.hold as NonNullable<Engine['hold']>)();
+    for (const sql of this.#locks.prepare) {
+      // A setting that this release of the database does not know is none that is needed.
+      await held.execute({ sql, values: [], rows: false }).catch(() => {});
+    }
+    const { rows } = await held.execute({ sql: this.#locks.scope, values: [], rows: true });
+    return { held, scope: String(rows[0]?.scope ?? '') };
+  }
+}

@@ -1,0 +1,23 @@
+import type { Kysely } from 'kysely';
+import { mysqlSession } from './mysql.ts';
+import { loadPeer } from './peers.ts';
+
+const packages = ['kysely', 'mysql2'];
+
+/** A Kysely on a pool of `mysql2`; both are loaded now. */
+export async function openMysql(url: string, maxConnections: number): Promise<Kysely<unknown>> {
+  const { CompiledQuery, Kysely, MysqlDialect } = await loadPeer(packages, () => import('kysely'));
+  const { default: mysql2 } = await loadPeer(packages, () => import('mysql2'));
+  const pool = mysql2.createPool({
+    uri: url.replace(/^mariadb:/i, 'mysql:'),
+    connectionLimit: maxConnections,
+    enableKeepAlive: true,
+  });
+  const dialect = new MysqlDialect({
+    pool,
+    onCreateConnection: async (connection) => {
+      for (const sql of mysqlSession) await connection.executeQuery(CompiledQuery.raw(sql));
+    },
+  });
+  return new Kysely({ dialect });
+}

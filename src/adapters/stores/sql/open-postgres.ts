@@ -1,0 +1,20 @@
+import type { Kysely } from 'kysely';
+import { loadPeer } from './peers.ts';
+
+const packages = ['kysely', 'pg'];
+
+/** A Kysely on a pool of `pg`; both are loaded now. */
+export async function openPostgres(url: string, maxConnections: number): Promise<Kysely<unknown>> {
+  const { Kysely, PostgresDialect } = await loadPeer(packages, () => import('kysely'));
+  const { default: pg } = await loadPeer(packages, () => import('pg'));
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: maxConnections,
+    keepAlive: true,
+    fallback_application_name: 'coxswain',
+  });
+  // A connection that is lost while nobody uses it is told by its next user; unheard, the event would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return new Kysely({ dialect: new PostgresDialect({ pool }) });
+}

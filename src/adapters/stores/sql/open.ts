@@ -1,0 +1,115 @@
+import type { Kysely } from 'kysely';
+import { CoxswainError } from '../../../contracts/index.ts';
+import { openSqlite } from '../sqlite.ts';
+import { sqlitePath } from '../sqlite-path.ts';
+import type { Dialect } from './dialect.ts';
+import { KyselyEngine } from './kysely-engine.ts';
+import { mysql } from './mysql.ts';
+import { loadPeer } from './peers.ts';
+import { postgres } from './postgres.ts';
+import type { SqlServiceOptions } from './session-service.ts';
+import { SqlSessionService } from './session-service.ts';
+import { sqlite } from './sqlite.ts';
+
+export interface SqlOptions extends SqlServiceOptions {
+  /** Make the tables, or bring them up to date. Default true; needs the right to do so. */
+  migrate?: boolean;
+  /** Connections of a pool that is opened here. Default 10. One of them holds the locks. */
+  maxConnections?: number;
+  /** Of a given Kysely; needed only where it cannot be told. */
+  dialect?: Dialect['name'];
+  /**
+   * Whose connections hold the locks of running sessions: a Kysely, or a URL. Needed where the first argument leads
+   * to a pooler that hands out connections by transaction; locks need connections that stay.
+   */
+  locks?: Kysely<unknown> | string;
+}
+
+const dialects = { sqlite, postgres, mysql };
+
+/**
+ * A session store in an SQL database: `postgres:`, `mysql:` or `mariadb:` URL, `sqlite:PATH`, or a Kysely of the
+ * caller's own, which stays the caller's to close and needs at least two connections, or SQLite.
+ *
+ * With a `pg` pool of your own, listen to `error` on its clients: a lost connection ends the process otherwise.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_STORE_URL`, `FAILED_PRECONDITION / E_STORE` (a package is missing, no
+ *   such database, tables of a newer release), `UNAVAILABLE / E_STORE`
+ */
+export async function openSql<DB>(target: string | Kysely<DB>, options: SqlOptions = {}): Promise<SqlSessionService> {
+  if (typeof target === 'string' && /^sqlite:/i.test(target)) return openSqlite(sqlitePath(target), options);
+  const engine = await openEngine(target, options);
+  try {
+    if (options.migrate !== false) await engine.migrate();
+    else await engine.check();
+    return new SqlSessionService(engine, options);
+  } catch (error) {
+    await engine.close().catch(() => {});
+    throw error;
+  }
+}
+
+/**
+ * Brings the tables of a database up to date, or back to `target`; 0 drops them with all that is in them.
+ * @throws CoxswainError as {@link openSql}
+ */
+export async function migrateSql<DB>(
+  database: string | Kysely<DB>,
+  options: Pick<SqlOptions, 'dialect'> & { target?: number } = {},
+): Promise<void> {
+  const engine = await openEngine(database, { ...options, maxConnections: 1 });
+  try {
+    await engine.migrate(options.target);
+  } finally {
+    await engine.close();
+  }
+}
+
+async function openEngine<DB>(target: string | Kysely<DB>, options: SqlOptions): Promise<KyselyEngine> {
+  const { CompiledQuery } = await loadPeer(['kysely'], () => import('kysely'));
+  const given = typeof target !== 'string';
+  const dialect = given ? dialects[options.dialect ?? dialectOf(target)] : dialectOfUrl(target);
+  const connections = options.maxConnections ?? 10;
+  const open = async (url: string, max: number) => {
+    const lazy = dialectOfUrl(url) === postgres ? import('./open-postgres.ts') : import('./open-mysql.ts');
+    const module = await lazy;
+    return 'openPostgres' in module ? module.openPostgres(url, max) : module.openMysql(url, max);
+  };
+  const database = given ? (target as unknown as Kysely<unknown>) : await open(target, connections);
+  const locks = typeof options.locks === 'string' ? await open(options.locks, 1) : options.locks;
+  return new KyselyEngine(database, {
+    dialect,
+    store: given ? dialect.name : withoutSecrets(target),
+    raw: CompiledQuery.raw,
+    owned: !given,
+    ...(locks && { locks, locksOwned: typeof options.locks === 'string' }),
+  });
+}
+
+function dialectOf<DB>(database: Kysely<DB>): Dialect['name'] {
+  const name = database.getExecutor().adapter.constructor.name;
+  if (/sqlite/i.test(name)) return 'sqlite';
+  if (/postgres/i.test(name)) return 'postgres';
+  if (/mysql|maria/i.test(name)) return 'mysql';
+  throw new CoxswainError(
+    'INVALID_ARGUMENT',
+    'E_STORE_URL',
+    `the database behind this Kysely is not known (${name}): give the option dialect: 'sqlite', 'postgres' or 'mysql'`,
+  );
+}
+
+function dialectOfUrl(url: string): Dialect {
+  const scheme = URL.canParse(url) ? new URL(url).protocol : '';
+  if (scheme === 'postgres:' || scheme === 'postgresql:') return postgres;
+  if (scheme === 'mysql:' || scheme === 'mariadb:') return mysql;
+  throw new CoxswainError(
+    'INVALID_ARGUMENT',
+    'E_STORE_URL',
+    `${JSON.stringify(scheme || 'this')} is no URL of an SQL database: give postgres://user@host/database, ` +
+      'mysql://user@host/database or sqlite:PATH',
+  );
+}
+
+function withoutSecrets(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}

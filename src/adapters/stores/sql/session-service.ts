@@ -1,0 +1,198 @@
+import type { SessionSummary } from '../../../contracts/index.ts';
+import type {
+  AppendOptions,
+  Event,
+  Lease,
+  OpenCall,
+  SessionKey,
+  SessionRecord,
+  SessionService,
+} from '../../../runtime/index.ts';
+import {
+  applyDelta,
+  checkKey,
+  checkScope,
+  newId,
+  splitInitial,
+  storeRefusal,
+  wholeNumber,
+} from '../../../runtime/index.ts';
+import type { RestoredSession, SessionMaintenance } from '../maintenance.ts';
+import { DuplicateEvent } from './duplicate.ts';
+import type { Engine } from './engine.ts';
+import type { Leases } from './leases.ts';
+import { LockLeases, OwnerLeases } from './leases.ts';
+import { deleteOlderThan, rebuildOpenCalls } from './upkeep.ts';
+import { Writes } from './writes.ts';
+
+export interface SqlServiceOptions {
+  /**
+   * Name of this machine in owner records. Default: the system's host name. With SQLite, a lease whose holder died
+   * under another name (a container that was replaced) stays taken until a store is opened under that name.
+   */
+  host?: string;
+}
+
+/** A session store in the tables of an SQL database. What is special about a database is in its engine. */
+export class SqlSessionService implements SessionService, SessionMaintenance {
+  readonly #engine: Engine;
+  readonly #tables: Writes;
+  readonly #leases: Leases;
+  #closed = false;
+
+  constructor(engine: Engine, { host }: SqlServiceOptions = {}) {
+    const { locks } = engine.dialect;
+    this.#engine = engine;
+    this.#tables = new Writes(engine.dialect);
+    this.#leases = locks
+      ? new LockLeases(engine, this.#tables, host, locks)
+      : new OwnerLeases(engine, this.#tables, host);
+  }
+
+  async create(
+    given: { app: string; userId: string; id?: string },
+    options: { state?: Record<string, unknown>; title?: string } = {},
+  ): Promise<SessionRecord> {
+    const key = { app: given.app, userId: given.userId, id: given.id ?? newId() };
+    const engine = this.#ready();
+    checkKey(key);
+    let delta: ReturnType<typeof splitInitial>;
+    try {
+      delta = splitInitial(options.state);
+    } catch (error) {
+      // An id that is taken is refused first, in every store.
+      if (await engine.transaction('read', () => this.#tables.session(key))) throw storeRefusal.exists(key);
+      throw error;
+    }
+    const state: Record<string, unknown> = {};
+    applyDelta(state, delta.session);
+    const title = options.title?.toWellFormed() ?? null;
+    const tables = this.#tables;
+    return engine.transaction('write', function* () {
+      yield* tables.insertSession(key, { initialState: state, state, title, lastSeq: 0 });
+      yield* tables.changeShared(key, delta);
+      return existing(yield* tables.record(key, { limit: 0 }), key);
+    });
+  }
+
+  async get(
+    key: SessionKey,
+    options?: { after?: number; limit?: number; recent?: number },
+  ): Promise<SessionRecord | undefined> {
+    const engine = this.#ready();
+    checkKey(key);
+    return engine.transaction('read', () => this.#tables.record(key, options));
+  }
+
+  async list(
+    scope: { app: string; userId?: string },
+    options: { limit?: number; after?: string } = {},
+  ): Promise<SessionSummary[]> {
+    const engine = this.#ready();
+    checkScope(scope);
+    return engine.transaction('read', () => this.#tables.list(scope, options));
+  }
+
+  async delete(key: SessionKey): Promise<void> {
+    const engine = this.#ready();
+    checkKey(key);
+    await engine.transaction('write', () => this.#tables.delete(key));
+  }
+
+  async append(key: SessionKey, events: readonly Event[], options: AppendOptions = {}): Promise<readonly Event[]> {
+    const engine = this.#ready();
+    checkKey(key);
+    try {
+      return await engine.transaction('write', () => this.#tables.append(key, events, options));
+    } catch (error) {
+      if (error instanceof DuplicateEvent) throw storeRefusal.eventExists(key, await this.#duplicate(key, error.ids));
+      throw error;
+    }
+  }
+
+  async acquire(key: SessionKey): Promise<Lease> {
+    this.#ready();
+    checkKey(key);
+    return this.#leases.acquire(key);
+  }
+
+  async fork(source: SessionKey, options: { id?: string; through?: number } = {}): Promise<SessionRecord> {
+    const engine = this.#ready();
+    checkKey(source);
+    const through = wholeNumber('through', options.through);
+    const target = { app: source.app, userId: source.userId, id: options.id ?? newId() };
+    checkKey(target);
+    const tables = this.#tables;
+    return engine.transaction('write', function* () {
+      yield* tables.fork(source, target, through);
+      return existing(yield* tables.record(target), target);
+    });
+  }
+
+  async openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]> {
+    const engine = this.#ready();
+    checkScope(scope);
+    return engine.transaction('read', () => this.#tables.openCalls(scope));
+  }
+
+  async restore(key: SessionKey, session: RestoredSession): Promise<SessionRecord> {
+    const engine = this.#ready();
+    checkKey(key);
+    const initialState = { ...splitInitial(session.initialState).session };
+    const title = session.title?.toWellFormed() ?? null;
+    const tables = this.#tables;
+    try {
+      return await engine.transaction('write', function* () {
+        yield* tables.restore(key, initialState, title, session.events);
+        return existing(yield* tables.record(key, { limit: 0 }), key);
+      });
+    } catch (error) {
+      if (error instanceof DuplicateEvent) throw storeRefusal.eventExists(key, error.ids[0] ?? '');
+      throw error;
+    }
+  }
+
+  async rebuildOpenCalls(key?: SessionKey): Promise<number> {
+    const engine = this.#ready();
+    if (key) checkKey(key);
+    return rebuildOpenCalls(engine, this.#tables, key);
+  }
+
+  async deleteOlderThan(
+    scope: { app?: string; userId?: string },
+    time: Date | number,
+    options: { keepPending?: boolean } = {},
+  ): Promise<number> {
+    return deleteOlderThan(this.#ready(), scope, time, options);
+  }
+
+  /** Gives back the leases of this service. A database that was given to it open stays open. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    try {
+      await this.#leases.close();
+    } finally {
+      this.#closed = true;
+      await this.#engine.close();
+    }
+  }
+
+  #ready(): Engine {
+    if (this.#closed) throw storeRefusal.closed();
+    return this.#engine;
+  }
+
+  async #duplicate(key: SessionKey, ids: readonly string[]): Promise<string> {
+    const [first = ''] = ids;
+    if (ids.length === 1) return first;
+    const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+    if (twice !== undefined) return twice;
+    const [taken] = await this.#engine.transaction('single', () => this.#tables.taken(key, ids));
+    return taken ?? first;
+  }
+}
+
+function existing(record: SessionRecord | undefined, key: SessionKey): SessionRecord {
+  if (!record) throw storeRefusal.missing(key);
+  return record;
+}

@@ -1,0 +1,97 @@
+import { assertSafeId } from '../../../contracts/index.ts';
+import type { SessionKey } from '../../../runtime/index.ts';
+import { sqlTime } from '../../../runtime/index.ts';
+import type { Engine } from './engine.ts';
+import { OF_SESSION, values, WHERE_SESSION } from './reads.ts';
+import type { Steps, Value } from './steps.ts';
+import { all, run } from './steps.ts';
+import type { Writes } from './writes.ts';
+
+/** Sessions that one transaction looks at. */
+const BATCH = 100;
+
+interface Page {
+  keys: SessionKey[];
+  last: Value[];
+}
+
+/** Of all sessions, or those that a condition names, in the order of their keys. */
+function* page(conditions: readonly string[], given: readonly Value[], after: readonly Value[]): Steps<Page> {
+  const where = [...conditions, ...(after.length > 0 ? ['(app_name, user_id, id) > (?, ?, ?)'] : [])];
+  const rows = yield* all(
+    `SELECT app_name, user_id, id FROM adk_sessions ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
+     ORDER BY app_name, user_id, id LIMIT ${BATCH}`,
+    [...given, ...after],
+  );
+  const keys = rows.map((row) => ({ app: String(row.app_name), userId: String(row.user_id), id: String(row.id) }));
+  const last = keys.at(-1);
+  return { keys, last: last ? values(last) : [] };
+}
+
+/** The number of sessions that were looked at. */
+export async function rebuildOpenCalls(engine: Engine, tables: Writes, key?: SessionKey): Promise<number> {
+  // The row first: nobody appends while the index is made.
+  const rebuild = function* (of: SessionKey): Steps<boolean> {
+    if ((yield* run(`UPDATE adk_sessions SET owner = owner ${WHERE_SESSION}`, values(of))) === 0 && !key) return false;
+    yield* tables.rebuildOpenCalls(of);
+    return true;
+  };
+  if (key) {
+    await engine.transaction('write', () => rebuild(key));
+    return 1;
+  }
+  let count = 0;
+  for (let after: Value[] = []; ; ) {
+    const { keys, last } = await engine.transaction('read', () => page([], [], after));
+    for (const each of keys) if (await engine.transaction('write', () => rebuild(each))) count += 1;
+    if (keys.length < BATCH) return count;
+    after = last;
+  }
+}
+
+/** The number of sessions that were deleted. */
+export async function deleteOlderThan(
+  engine: Engine,
+  scope: { app?: string; userId?: string },
+  time: Date | number,
+  { keepPending = false }: { keepPending?: boolean },
+): Promise<number> {
+  const conditions: string[] = [];
+  const given: Value[] = [];
+  for (const [column, value] of [
+    ['app_name', scope.app],
+    ['user_id', scope.userId],
+  ] as const) {
+    if (value === undefined) continue;
+    assertSafeId(column === 'app_name' ? 'app' : 'user id', value);
+    conditions.push(`${column} = ?`);
+    given.push(value);
+  }
+  const { timeValue } = engine.dialect;
+  const old = `updated_at < ${timeValue}`;
+  const before = sqlTime(Number(time));
+  conditions.push(old);
+  given.push(before);
+  if (keepPending) {
+    conditions.push(`NOT EXISTS (SELECT 1 FROM adk_open_calls c WHERE c.app_name = adk_sessions.app_name
+      AND c.user_id = adk_sessions.user_id AND c.session_id = adk_sessions.id)`);
+  }
+  let count = 0;
+  for (let after: Value[] = []; ; ) {
+    const { keys, last } = await engine.transaction('read', () => page(conditions, given, after));
+    count += await engine.transaction('write', function* () {
+      let deleted = 0;
+      for (const key of keys) {
+        // One that somebody has written to since stays.
+        const gone = yield* run(`DELETE FROM adk_sessions ${WHERE_SESSION} AND ${old}`, [...values(key), before]);
+        if (gone === 0) continue;
+        yield* run(`DELETE FROM adk_events ${OF_SESSION}`, values(key));
+        yield* run(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(key));
+        deleted += 1;
+      }
+      return deleted;
+    });
+    if (keys.length < BATCH) return count;
+    after = last;
+  }
+}

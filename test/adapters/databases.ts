@@ -1,0 +1,155 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Kysely, SqliteDialect } from 'kysely';
+import mysql2 from 'mysql2/promise';
+import pg from 'pg';
+import { nodeSqlite, openSql } from '../../src/adapters/stores/sql/index.ts';
+import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
+import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+
+/** A database that is there for one test file. */
+export interface TestDatabase {
+  readonly name: string;
+  /** Absent where only one process at a time can use it. */
+  readonly url?: string;
+  open(): Promise<SqlSessionService>;
+  /** Rows of a statement, past the store. */
+  query(sql: string): Promise<Record<string, unknown>[]>;
+  empty(): Promise<void>;
+  drop(): Promise<void>;
+}
+
+export interface Server {
+  readonly name: string;
+  /** Why it cannot be used. */
+  readonly skip?: string;
+  make(): Promise<TestDatabase>;
+}
+
+const postgresUrl = process.env.COXSWAIN_TEST_POSTGRES ?? 'postgres://root@127.0.0.1:5432/test';
+const mysqlUrl = process.env.COXSWAIN_TEST_MYSQL ?? 'mysql://root@127.0.0.1:3306/test';
+const tables = ['adk_open_calls', 'adk_events', 'adk_sessions', 'adk_app_states', 'adk_user_states'];
+let made = 0;
+const unique = () => `coxswain_${process.pid}_${Date.now().toString(36)}_${++made}`;
+
+async function unreachable(name: string, url: string, connect: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await connect();
+    return undefined;
+  } catch (error) {
+    const { host } = new URL(url);
+    const why = `no ${name} at ${host} (${(error as Error).message || (error as NodeJS.ErrnoException).code})`;
+    console.warn(`skipped: ${why}`);
+    return why;
+  }
+}
+
+async function makePostgres(): Promise<TestDatabase> {
+  const schema = unique();
+  const admin = new pg.Client({ connectionString: postgresUrl });
+  await admin.connect();
+  await admin.query(`CREATE SCHEMA ${schema}`);
+  await admin.query(`SET search_path = ${schema}`);
+  const url = new URL(postgresUrl);
+  url.searchParams.set('options', `-csearch_path=${schema}`);
+  return {
+    name: 'postgres',
+    url: url.href,
+    open: () => openSql(url.href, { maxConnections: 6 }),
+    query: async (sql) => (await admin.query(sql)).rows,
+    empty: async () => {
+      await admin.query(`TRUNCATE ${tables.join(', ')}`);
+    },
+    drop: async () => {
+      await admin.query(`DROP SCHEMA ${schema} CASCADE`);
+      await admin.end();
+    },
+  };
+}
+
+async function makeMysql(): Promise<TestDatabase> {
+  const name = unique();
+  const admin = await mysql2.createConnection({ uri: mysqlUrl });
+  await admin.query(`CREATE DATABASE ${name}`);
+  await admin.query(`USE ${name}`);
+  const url = new URL(mysqlUrl);
+  url.pathname = `/${name}`;
+  return {
+    name: 'mariadb',
+    url: url.href,
+    open: () => openSql(url.href, { maxConnections: 6 }),
+    query: async (sql) => (await admin.query(sql))[0] as Record<string, unknown>[],
+    empty: async () => {
+      for (const table of tables) await admin.query(`DELETE FROM ${table}`);
+    },
+    drop: async () => {
+      await admin.query(`DROP DATABASE ${name}`);
+      await admin.end();
+    },
+  };
+}
+
+async function makeSqliteFile(): Promise<TestDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), 'coxswain-'));
+  const path = join(folder, 'sessions.db');
+  const { DatabaseSync } = await import('node:sqlite');
+  const raw = <T>(work: (database: InstanceType<typeof DatabaseSync>) => T): T => {
+    const database = new DatabaseSync(path);
+    try {
+      return work(database);
+    } finally {
+      database.close();
+    }
+  };
+  return {
+    name: 'sqlite',
+    url: `sqlite:${path}`,
+    open: async () => openSqlite(path),
+    query: async (sql) => raw((database) => database.prepare(sql).all()),
+    empty: async () => raw((database) => tables.forEach((table) => database.exec(`DELETE FROM ${table}`))),
+    drop: async () => rmSync(folder, { recursive: true }),
+  };
+}
+
+/** The same file through Kysely's own SQLite dialect. */
+async function makeKyselySqlite(): Promise<TestDatabase> {
+  const file = await makeSqliteFile();
+  const path = (file.url as string).slice('sqlite:'.length);
+  const { url: _, ...rest } = file;
+  return { ...rest, name: 'kysely sqlite', open: () => openKyselySqlite(path) };
+}
+
+/** Closes the file with the service. */
+export async function openKyselySqlite(path: string): Promise<SqlSessionService> {
+  const database = new Kysely<unknown>({ dialect: new SqliteDialect({ database: nodeSqlite(path) }) });
+  const service = await openSql(database);
+  const close = service.close.bind(service);
+  service.close = async () => {
+    await close();
+    await database.destroy();
+  };
+  return service;
+}
+
+const probe = { connectionTimeoutMillis: 3000 };
+const [noPostgres, noMysql] = await Promise.all([
+  unreachable('PostgreSQL', postgresUrl, async () => {
+    const client = new pg.Client({ connectionString: postgresUrl, ...probe });
+    await client.connect();
+    await client.end();
+  }),
+  unreachable('MariaDB', mysqlUrl, async () => {
+    const connection = await mysql2.createConnection({ uri: mysqlUrl, connectTimeout: 3000 });
+    await connection.end();
+  }),
+]);
+
+const skipped = (skip: string | undefined) => (skip === undefined ? {} : { skip });
+
+export const sqliteFile: Server = { name: 'sqlite', make: makeSqliteFile };
+export const kyselySqlite: Server = { name: 'kysely sqlite', make: makeKyselySqlite };
+export const postgresServer: Server = { name: 'postgres', make: makePostgres, ...skipped(noPostgres) };
+export const mariadbServer: Server = { name: 'mariadb', make: makeMysql, ...skipped(noMysql) };
+/** Databases that several processes share. */
+export const shared: readonly Server[] = [sqliteFile, postgresServer, mariadbServer];

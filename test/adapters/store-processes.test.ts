@@ -1,0 +1,145 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
+import type { SessionKey } from '../../src/runtime/index.ts';
+import { event } from '../contract/session-service.ts';
+import type { TestDatabase } from './databases.ts';
+import { shared } from './databases.ts';
+import { acquireSoon, killWriters, randomFrom } from './kill.ts';
+import type { Child } from './processes.ts';
+import { startChild, together } from './processes.ts';
+
+const PROCESSES = 8;
+const of = (id: string): SessionKey => ({ app: 'shop', userId: 'ann', id });
+
+for (const server of shared) {
+  describe.skipIf(server.skip)(`processes on ${server.name}`, () => {
+    let database: TestDatabase;
+    let service: SqlSessionService;
+    const children: Child[] = [];
+
+    beforeAll(async () => {
+      database = await server.make();
+      await (await database.open()).close();
+    });
+    afterAll(() => database?.drop());
+    beforeEach(async () => {
+      service = await database.open();
+    });
+    afterEach(async () => {
+      await Promise.all(children.splice(0).map((child) => child.kill()));
+      await service.close();
+      await database.empty();
+    });
+
+    function child(...args: string[]): Child {
+      const [task = '', ...rest] = args;
+      const started = startChild('store-child.ts', task, database.url as string, ...rest);
+      children.push(started);
+      return started;
+    }
+    const several = (task: string, ...args: string[]) =>
+      Array.from({ length: PROCESSES }, (_, n) => child(task, `w${n}`, ...args));
+
+    test('S2-32 F25 eight processes append to one session: no delta is lost, no seq is taken twice', async () => {
+      const times = 20;
+      await service.create(of('s0'));
+      const writers = several('contend', String(times));
+      await together(writers);
+      for (const writer of writers) expect(await writer.next()).toBe('done');
+      const record = (await service.get(of('s0')))!;
+      const seqs = Array.from({ length: PROCESSES * times }, (_, n) => n + 1);
+      expect(record.events.map(({ seq }) => seq)).toEqual(seqs);
+      expect(new Set(record.events.map(({ id }) => id)).size).toBe(seqs.length);
+      for (let n = 0; n < PROCESSES; n++) {
+        for (let k = 0; k < times; k++) {
+          const name = `w${n}-${k}`;
+          expect(record.state).toMatchObject({ [name]: k, [`app:${name}`]: k, [`user:${name}`]: k });
+        }
+      }
+    });
+
+    test('S2-32 S2-29 eight processes append to 200 sessions: shared state has every delta', async () => {
+      const sessions = 200;
+      const writers = several('contend', String(sessions), String(sessions));
+      for (let n = 0; n < sessions; n++) await service.create(of(`s${n}`));
+      await together(writers);
+      for (const writer of writers) expect(await writer.next()).toBe('done');
+      const record = (await service.get(of('s0')))!;
+      expect(Object.keys(record.state).filter((name) => name.startsWith('app:'))).toHaveLength(PROCESSES * sessions);
+      expect(Object.keys(record.state).filter((name) => name.startsWith('user:'))).toHaveLength(PROCESSES * sessions);
+      for (const { length } of await service.list({ app: 'shop' })) expect(length).toBe(PROCESSES);
+    });
+
+    test('S2-28 strict writers lose nothing to each other: whoever is stale is told so', async () => {
+      const times = 10;
+      await service.create(of('s0'));
+      const writers = several('strict', String(times));
+      await together(writers);
+      let conflicts = 0;
+      for (const writer of writers) conflicts += Number(await writer.next());
+      expect(conflicts).toBeGreaterThan(0);
+      expect((await service.get(of('s0')))?.state.sum).toBe(PROCESSES * times);
+    });
+
+    test('F25 of eight processes one gets the run, the others are refused; all may append without it', async () => {
+      await service.create(of('run'));
+      const runners = Array.from({ length: PROCESSES }, () => child('hold', 'run'));
+      await together(runners);
+      const words = await Promise.all(runners.map((runner) => runner.next()));
+      expect(words.toSorted()).toEqual([...Array.from({ length: PROCESSES - 1 }, () => 'E_SESSION_BUSY'), 'held 1']);
+      await service.append(of('run'), [event('steer')]);
+      const winner = runners[words.indexOf('held 1')] as Child;
+      winner.tell('append');
+      expect(await winner.next()).toBe('wrote 1');
+      await winner.kill();
+      expect(await acquireSoon(service, of('run'))).toMatchObject({ epoch: 2, lastSeq: 2 });
+    });
+
+    test('F25 a writer that was taken over from is fenced for good', async () => {
+      await service.create(of('run'));
+      const ghost = child('hold', 'run');
+      await together([ghost]);
+      expect(await ghost.next()).toBe('held 1');
+      if (server.name === 'sqlite') {
+        // What a process of another boot of this machine would find.
+        await database.query(`UPDATE adk_sessions SET owner = replace(owner, '"boot":"', '"boot":"earlier ') RETURNING 1`);
+      } else if (server.name === 'postgres') {
+        await database.query(
+          `SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+           WHERE l.locktype = 'advisory' AND a.datname = current_database() AND a.application_name = 'coxswain'
+             AND l.pid <> pg_backend_pid() AND ${ownSchema(database)}`,
+        );
+      } else {
+        const locks = await database.query(
+          `SELECT id FROM information_schema.processlist WHERE db = database() AND id <> connection_id()`,
+        );
+        for (const { id } of locks) await database.query(`KILL ${id}`).catch(() => {});
+      }
+      const lease = await acquireSoon(service, of('run'));
+      expect(lease.epoch).toBe(2);
+      ghost.tell('append');
+      let said = await ghost.next();
+      // Its connections were cut; the driver may tell that first.
+      while (said === 'E_STORE') {
+        ghost.tell('append');
+        said = await ghost.next();
+      }
+      expect(said).toBe('E_FENCED');
+      await service.append(of('run'), [event('mine')], { epoch: lease.epoch });
+      expect((await service.get(of('run')))?.events.map(({ id }) => id)).toEqual(['mine']);
+    });
+
+    const seed = 20_260_101;
+    test(`S0-57 S2-31 killed in an append, a process leaves every acknowledged event, once (seed ${seed})`, {
+      timeout: 120_000,
+    }, async () => {
+      expect(await killWriters(database, 20, randomFrom(seed))).toBeGreaterThan(0);
+    });
+  });
+}
+
+/** Connections know their schema by the search path that they were started with. */
+function ownSchema(database: TestDatabase): string {
+  const path = new URL(database.url as string).searchParams.get('options')?.split('=')[1];
+  return `'${path}' <> ''`;
+}

@@ -1,0 +1,78 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AgentModule, AgentModuleContext } from '../../../src/cli/agent-module.ts';
+import type { ContentPart } from '../../../src/contracts/index.ts';
+import { defineTool, textOfParts } from '../../../src/contracts/index.ts';
+import type { Model } from '../../../src/index.ts';
+import { LlmAgent } from '../../../src/index.ts';
+
+/** Does what it is told: `say TEXT`, `call TOOL {…} …`, `hang`, `refuse`, `fail`. After a call it says what it got. */
+const model: Model = {
+  name: 'puppet',
+  async *generate({ contents }, { stream, signal }) {
+    const last = contents.at(-1)?.parts ?? [];
+    const [verb = '', ...rest] = textOfParts(last as ContentPart[]).split(' ');
+    const usage = { inputTokens: 10, outputTokens: 5 };
+    const answer = (parts: ContentPart[], finishReason = 'stop') => ({
+      content: { role: 'model' as const, parts },
+      finishReason,
+      turnComplete: true,
+      model: 'puppet',
+      usage,
+    });
+    const got = last.filter((part) => part.type === 'function_response');
+    if (got.length > 0) {
+      yield answer([{ type: 'text', text: got.map(({ response }) => JSON.stringify(response)).join(' ') }]);
+    } else if (verb === 'call') {
+      const calls = [...rest.join(' ').matchAll(/(\w+) (\{[^}]*\})/g)].map(([, name = '', args = '']): ContentPart => {
+        return { type: 'function_call', id: name, name, args: JSON.parse(args) as Record<string, unknown> };
+      });
+      yield answer(calls, 'tool_calls');
+    } else if (verb === 'hang') {
+      if (stream) yield { partial: true, content: { role: 'model', parts: [{ type: 'text', text: 'hanging' }] } };
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+    } else if (verb === 'fail') {
+      throw new Error('the model broke\nin two lines');
+    } else {
+      yield answer([{ type: 'text', text: rest.join(' ') }], verb === 'refuse' ? 'refusal' : 'stop');
+    }
+  },
+};
+
+/** `pay` writes to `ledger.txt` of the workspace and does not come back while there is a file named `hold`. */
+export default function puppet({ workspace = '.', env }: AgentModuleContext): AgentModule {
+  const here = (name: string) => join(workspace, name);
+  return {
+    agent: new LlmAgent({ name: 'puppet', model }),
+    tools: [
+      defineTool({
+        name: 'pay',
+        description: 'Pays an amount.',
+        kind: 'other',
+        annotations: { readOnly: false, idempotent: false },
+        inputSchema: {
+          type: 'object',
+          properties: { amount: { type: 'number' }, to: { type: 'string' } },
+          required: ['amount'],
+        },
+        preview: ({ amount, to }) => [{ type: 'text', text: `pays ${amount} to ${to ?? 'nobody'}` }],
+        async execute({ amount }, { signal, progress }) {
+          appendFileSync(here('ledger.txt'), `${amount}\n`);
+          progress({ progress: 1, total: 2 });
+          while (existsSync(here('hold')) && !signal.aborted) await wait(5);
+          return `paid ${amount}`;
+        },
+      }),
+      defineTool({
+        name: 'look',
+        description: 'Looks.',
+        kind: 'read',
+        annotations: { readOnly: true },
+        inputSchema: { type: 'object' },
+        execute: () => 'seen',
+      }),
+    ],
+    close: () => (env.PUPPET_NEVER_CLOSES ? new Promise<void>(() => {}) : undefined),
+  };
+}

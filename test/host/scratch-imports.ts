@@ -1,2 +1,0 @@
-export { LlmAgent } from '../../src/index.ts';
-export { ScriptedModel } from '../../src/testing/index.ts';
