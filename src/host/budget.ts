@@ -120,8 +120,10 @@ export class BusyClock {
   }
 
   #rang(left: number): void {
-    if (left <= MAX_TIMER_MS) return this.#fire();
-    this.pause();
-    this.resume();
+    if (left <= MAX_TIMER_MS) this.#fire();
+    else {
+      this.pause();
+      this.resume();
+    }
   }
 }

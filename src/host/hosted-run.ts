@@ -152,6 +152,7 @@ export class HostedRun {
     let batch = inputs;
     let starts: { request: PendingRequest; step: RunStep }[] = [];
     let last: StreamEndEvent | undefined;
+    let wentOn = false;
     if (inputs.every((input) => input.kind === 'continue')) batch = (await this.#outlived()) ?? inputs;
     for (;;) {
       const end = await this.#send(batch);
@@ -162,6 +163,8 @@ export class HostedRun {
       // Their approvals are durable now; some may have been settled since.
       if (end) for (const { request, step } of starts) if (isOpen(open, request.callId)) this.#start(request, step);
       if (end) last = end;
+      if (end && wentOn && open.length === 0) return end;
+      wentOn = false;
       for (;;) {
         this.#stopIfSpent();
         if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
@@ -171,7 +174,8 @@ export class HostedRun {
         if (batch.length > 0 || this.#ready.length > 0 || signal.aborted) break;
         if (this.#running.size === 0 && !this.#isAsking(questions) && !this.#rung) {
           if (last && questions.length > 0) return this.#paused(last, questions);
-          // Everything was settled elsewhere.
+          // Everything was settled elsewhere. Once: a session that waits for nothing that is open would wait for ever.
+          wentOn = true;
           batch.push({ kind: 'continue' });
           break;
         }
@@ -216,7 +220,9 @@ export class HostedRun {
     while (this.#running.size > 0 && this.#ready.length === 0 && !signal.aborted) await this.#ring();
     for (const request of open) {
       if (!signal.aborted || !this.isBusy(request.callId)) continue;
-      batch.push(resultInput(request, errorResult('interrupted', `interrupted: ${messageOf(signal.reason)}`), undefined));
+      batch.push(
+        resultInput(request, errorResult('interrupted', `interrupted: ${messageOf(signal.reason)}`), undefined),
+      );
     }
     batch.push(...this.#ready.splice(0));
     return batch.length > 0 ? batch : undefined;
@@ -274,7 +280,12 @@ export class HostedRun {
     // Not a limit's reason of its own: the end would not say why.
     if (over.code === 'E_NO_PRICE') {
       const { status, code, message, retryable } = over;
-      const base = { id: crypto.randomUUID(), timestamp: isoTime(), sessionId: this.#session.id, source: 'host' as const };
+      const base = {
+        id: crypto.randomUUID(),
+        timestamp: isoTime(),
+        sessionId: this.#session.id,
+        source: 'host' as const,
+      };
       const { streamId } = this.#options;
       this.#out.push({ ...base, streamId, type: 'error', status, code, message, fatal: false, retryable });
     }
@@ -501,7 +512,8 @@ export class HostedRun {
   /** Requests that are open after the turn's end, as the questions that they are. */
   async #shown(end: StreamEndEvent): Promise<StreamEndEvent> {
     const open = end.data.pending ?? [];
-    if (end.reason === 'input_required' || open.length === 0 || end.data.transfer) return end;
+    const isStored = end.seq !== undefined;
+    if (!isStored || open.length === 0 || end.data.transfer) return end;
     return { ...end, data: { ...end.data, pending: await this.#session.pending() } };
   }
 

@@ -144,7 +144,8 @@ export class HostedSession implements AgentSession {
   /** Goes on after an answer, whoever watches. A live run has seen it, unless it was just about to pause. */
   async resume(): Promise<void> {
     const reason = await this.#owner.#run?.ended;
-    const goesOn = reason === undefined || reason === 'input_required' || (await this.inner.pending()).some(hasOutlived);
+    const goesOn =
+      reason === undefined || reason === 'input_required' || (await this.inner.pending()).some(hasOutlived);
     if (!goesOn) return;
     for await (const _ of this.stream({ kind: 'continue' }, { streaming: false }));
   }

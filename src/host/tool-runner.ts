@@ -10,8 +10,8 @@ import type {
 } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import type { Decision } from '../gate/index.ts';
-import { MAX_TIMER_MS } from './budget.ts';
 import { capResult, errorResult, normaliseReturn, runHandler } from '../gate/index.ts';
+import { MAX_TIMER_MS } from './budget.ts';
 import type { HostTool } from './tool-registry.ts';
 
 export interface HostCall {
@@ -43,7 +43,8 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
   const { hostTool, decision } = call;
   const { descriptor, tool } = hostTool;
   // It waited for its turn and is not wanted any more.
-  if (signal.aborted) return { kind: 'result', result: errorResult('cancelled', 'cancelled: it never ran'), interim: false };
+  if (signal.aborted)
+    return { kind: 'result', result: errorResult('cancelled', 'cancelled: it never ran'), interim: false };
   const longRunning = descriptor.annotations?.longRunning === true;
   const controller = new AbortController();
   const context = new HostToolContext(call, options, controller.signal);

@@ -193,7 +193,9 @@ function pendingRequest(
     requestedAt: isoTime(call.requestedAt),
     ...(call.floor === undefined ? {} : { message: call.floor }),
     ...(call.decision?.outcome === 'approved' ? { decision: { args: call.decision.args, by: call.decision.by } } : {}),
-    ...(call.hostAnswers.length > 0 ? { answers: call.hostAnswers.map((answer) => publicAnswer(answer, call.attempts)) } : {}),
+    ...(call.hostAnswers.length > 0
+      ? { answers: call.hostAnswers.map((answer) => publicAnswer(answer, call.attempts)) }
+      : {}),
   };
 }
 

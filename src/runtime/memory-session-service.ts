@@ -88,10 +88,7 @@ export class InMemorySessionService implements SessionService {
     applyDelta(initialState, delta.session);
     app.state.apply(delta.app);
     user.state.apply(delta.user);
-    return new Snapshot(
-      this.#add(key, app, user, initialState, { ...initialState }, options.title?.toWellFormed()),
-      [],
-    );
+    return record(this.#add(key, app, user, initialState, { ...initialState }, options.title?.toWellFormed()), []);
   }
 
   async get(
@@ -101,7 +98,7 @@ export class InMemorySessionService implements SessionService {
     const session = this.#find(key);
     if (!session) return undefined;
     const { from, to } = eventWindow(session.events.length, options);
-    return new Snapshot(session, session.events.slice(from, to));
+    return record(session, session.events.slice(from, to));
   }
 
   async list(
@@ -200,7 +197,7 @@ export class InMemorySessionService implements SessionService {
       copy.events.push(event);
     }
     indexCalls(copy, events);
-    return new Snapshot(copy, events);
+    return record(copy, events);
   }
 
   async openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]> {
@@ -299,38 +296,25 @@ function indexCalls(session: Session, events: readonly Event[]): void {
 }
 
 /** A snapshot: its state is put together when it is first asked for, from scopes that are lent until then. */
-class Snapshot implements SessionRecord {
-  readonly key: SessionKey;
-  readonly title?: string;
-  readonly initialState: Readonly<State>;
-  readonly lastSeq: number;
-  readonly epoch: number;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly events: readonly Event[];
-  readonly #own: Readonly<State>;
-  readonly #app: Readonly<State>;
-  readonly #user: Readonly<State>;
-  #state: Readonly<State> | undefined;
-
-  constructor(session: Session, events: readonly Event[]) {
-    this.key = session.key;
-    if (session.title !== undefined) this.title = session.title;
-    this.initialState = session.initialState;
-    this.lastSeq = session.events.length;
-    this.epoch = session.epoch;
-    this.createdAt = session.createdAt;
-    this.updatedAt = session.updatedAt;
-    this.events = events;
-    this.#own = session.state.lend();
-    this.#app = session.app.state.lend();
-    this.#user = session.user.state.lend();
-  }
-
-  get state(): Readonly<State> {
-    this.#state ??= Object.freeze(joinState(this.#own, this.#app, this.#user));
-    return this.#state;
-  }
+function record(session: Session, events: readonly Event[]): SessionRecord {
+  const own = session.state.lend();
+  const app = session.app.state.lend();
+  const user = session.user.state.lend();
+  let state: Readonly<State> | undefined;
+  return {
+    key: session.key,
+    ...(session.title !== undefined && { title: session.title }),
+    initialState: session.initialState,
+    get state() {
+      state ??= Object.freeze(joinState(own, app, user));
+      return state;
+    },
+    lastSeq: session.events.length,
+    epoch: session.epoch,
+    createdAt: session.createdAt,
+    updatedAt: session.updatedAt,
+    events,
+  };
 }
 
 const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,5 +1,5 @@
 import type { ConfirmationRequest, ToolDescriptor, ToolResult, ToolReturn } from '../contracts/index.ts';
-import { CoxswainError, messageOf } from '../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
 import {
   decide,
@@ -259,12 +259,27 @@ async function runOne(context: AgentContext, ready: Ready, hooks: HookChain): Pr
       ? await runAgentTool(context, toolContext, ready, hooks)
       : await runTool(context, toolContext, ready, hooks, cancelled.signal);
     if (outcome === undefined || context.signal.aborted) return;
-    await invocation.emit(...outcomeEvents(context, ready, toolContext, outcome));
+    await storeOutcome(context, call, outcomeEvents(context, ready, toolContext, outcome));
   } catch (error) {
     if (!context.signal.aborted) throw error;
   } finally {
     toolContext.dispose();
     invocation.running.delete(call.id);
+  }
+}
+
+/** Another process may have answered the call meanwhile: then its answer stands, and this one is dropped. */
+async function storeOutcome(context: AgentContext, call: CallState, events: Event[]): Promise<void> {
+  const { invocation } = context;
+  try {
+    await invocation.emit(...events);
+  } catch (error) {
+    if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
+    await invocation.session.catchUp();
+    if (call.settled)
+      invocation.engine.warn(`call ${call.id} was answered elsewhere while it ran; its result is dropped`);
+    // The answer of a sibling was the one that was there already: appends of one moment share a transaction.
+    else await invocation.emit(...events);
   }
 }
 

@@ -1,6 +1,11 @@
 /** Partial frames that may wait for a slow consumer before their producer is asked to pause. */
 const PARTIALS_AHEAD = 64;
 
+interface Waiter<T> {
+  resolve: (result: IteratorResult<T>) => void;
+  reject: (reason: unknown) => void;
+}
+
 /**
  * Joins a producer that pushes with a consumer that pulls. A hand-written iterator: an async generator in between
  * would cost as much again as the frames themselves, and the producer must be able to finish without a consumer.
@@ -10,7 +15,9 @@ const PARTIALS_AHEAD = 64;
 export class StreamQueue<T> implements AsyncIterableIterator<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
-  #wanted: { resolve: (result: IteratorResult<T>) => void; reject: (reason: unknown) => void } | undefined;
+  #wanted: Waiter<T> | undefined;
+  /** Further `next()` calls that came before the first was answered. */
+  #waiting: Waiter<T>[] = [];
   #room: Promise<void> | undefined;
   #openRoom: (() => void) | undefined;
   #released = false;
@@ -30,7 +37,7 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
     if (this.#closed) return;
     const wanted = this.#wanted;
     if (wanted) {
-      this.#wanted = undefined;
+      this.#wanted = this.#waiting.shift();
       wanted.resolve({ value: item, done: false });
     } else {
       this.#items.push(item);
@@ -73,7 +80,8 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
     }
     if (this.#closed) return Promise.resolve({ value: undefined, done: true });
     return new Promise((resolve, reject) => {
-      this.#wanted = { resolve, reject };
+      if (this.#wanted) this.#waiting.push({ resolve, reject });
+      else this.#wanted = { resolve, reject };
       this.#letIn();
       void this.start();
     });
@@ -135,5 +143,6 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
     } else {
       this.#failure = failure;
     }
+    for (const { resolve } of this.#waiting.splice(0)) resolve({ value: undefined, done: true });
   }
 }

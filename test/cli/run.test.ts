@@ -202,13 +202,16 @@ describe('how a run ends', () => {
   });
 
   test('a reader that goes away is no crash', async () => {
-    const running = place.start(pull('hang', '--stream-json'));
-    await running.shows('hanging');
-    running.child.stdout?.destroy();
-    running.child.kill('SIGTERM');
-    const { code, stderr } = await running.ended;
-    expect(code).toBe(130);
-    expect(stderr).not.toMatch(/^\s+at |EPIPE/m);
+    for (const flags of [['--stream-json'], []]) {
+      const running = place.start(pull('chatter', ...flags));
+      await running.shows('la ');
+      running.child.stdout?.destroy();
+      const { code, stderr } = await running.ended;
+      expect(code).toBe(130);
+      expect(stderr).not.toMatch(/^\s+at |EPIPE/m);
+      const shown = await place.run(['sessions', 'show', sessionIn(stderr), '--json']);
+      expect(eventsOf(shown.stdout).at(-1)).toMatchObject({ type: 'stream_end', reason: 'aborted' });
+    }
   });
 });
 

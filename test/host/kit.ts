@@ -134,10 +134,14 @@ export function judged(session: AgentSession, events: readonly AgentEvent[], ope
   shown.set(session, { initialized: checker.initialized, open: checker.openRequests });
 }
 
-/** Ids that are open before a stream: of requests, and of the calls that they are about. */
+/** Ids of the requests that are open before a stream: those of the log, and the host's questions. */
 export async function openIds(session: AgentSession): Promise<string[]> {
-  const pending = await session.pending();
-  return [...new Set(pending.flatMap(({ requestId, callId }) => [requestId, ...(callId ? [callId] : [])]))];
+  const open = new Set((await session.pending()).map(({ requestId }) => requestId));
+  for await (const event of session.events()) {
+    if (event.type === 'tool_request' || event.type === 'elicitation_request') open.add(event.requestId);
+    if (event.type === 'tool_response' || event.type === 'elicitation_response') open.delete(event.requestId);
+  }
+  return [...open];
 }
 
 /** Runs one stream to its end; its events obey the grammar. */

@@ -44,7 +44,7 @@ describe('S0-46 custom agents', () => {
         given.parts.push({ type: 'text', text: 'more' });
       }),
     );
-    await say('hi');
+    expect(endOf(await say('hi'))).toBe('completed');
     expect(said(await log())).toEqual(['user: hi', 'own: one']);
     const bad = bench(
       custom((context) => context.emit({ content: text('x'), actions: { stateDelta: { at: new Date() } } })),

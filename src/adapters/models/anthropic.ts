@@ -69,8 +69,8 @@ function clients(options: ModelOptions): (wire: Wire) => Promise<Anthropic> {
       apiKey: apiKey ?? 'none',
       baseURL: baseUrl,
       webhookKey: null,
-      // A server without keys is sent none.
-      defaultHeaders: { ...(apiKey === undefined ? { 'x-api-key': null, authorization: null } : {}), ...headers },
+      // In the header that every server of this API knows; one without keys is sent none.
+      defaultHeaders: { authorization: null, 'x-api-key': apiKey ?? null, ...headers },
       maxRetries: 0,
       logLevel: 'off',
       openTelemetry: false,

@@ -22,6 +22,7 @@ import {
   slowTool,
   tool,
 } from '../../host/kit.ts';
+import { watchRejections } from '../../host/rejections.ts';
 
 const context = { app: 'shop', userId: 'ann' };
 const text = (words: string) => ({ content: [{ type: 'text' as const, text: words }] });
@@ -287,7 +288,7 @@ describe('streams', () => {
         name: 'm',
         async *generate(_, { stream }) {
           asked.push(stream);
-          yield { partial: true, content: { role: 'model', parts: [{ type: 'text', text: 'h' }] } };
+          yield { partial: true, content: { role: 'model', parts: [{ type: 'text', text: 'hi' }] } };
           yield { content: { role: 'model', parts: [{ type: 'text', text: 'hi' }] } };
         },
       }),
@@ -854,19 +855,6 @@ describe('sessions', () => {
     expect(await (await source.open({}, context)).pending()).toEqual([]);
   });
 });
-
-/** Unhandled rejections from now until the answer is asked for. */
-function watchRejections(): () => Promise<unknown[]> {
-  const seen: unknown[] = [];
-  const note = (reason: unknown) => void seen.push(reason);
-  process.on('unhandledRejection', note);
-  onTestFinished(() => void process.off('unhandledRejection', note));
-  return async () => {
-    // They are raised after the microtasks of a turn of the event loop.
-    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
-    return seen;
-  };
-}
 
 async function databaseFile(): Promise<string> {
   const { mkdtemp, rm } = await import('node:fs/promises');

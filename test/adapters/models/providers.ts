@@ -101,10 +101,13 @@ export const openaiChat: ModelUnderTest = {
       turns,
     };
   },
-  proof: (body) =>
-    list(body.messages)
-      .map((message) => message.reasoning_content)
-      .filter((value) => value !== undefined),
+  proof: {
+    of: (body) =>
+      list(body.messages)
+        .map((message) => message.reasoning_content)
+        .filter((value) => value !== undefined),
+    expected: ['Plan.'],
+  },
 };
 
 export const openaiResponses: ModelUnderTest = {
@@ -201,7 +204,17 @@ export const openaiResponses: ModelUnderTest = {
       turns,
     };
   },
-  proof: (body) => list(body.input).filter((item) => item.type === 'reasoning'),
+  proof: {
+    of: (body) => list(body.input).filter((item) => item.type === 'reasoning'),
+    expected: [
+      {
+        type: 'reasoning',
+        id: 'rs_1',
+        summary: [{ type: 'summary_text', text: 'Plan.' }],
+        encrypted_content: 'gAAA+/=\u00e9',
+      },
+    ],
+  },
 };
 
 export const anthropic: ModelUnderTest = {
@@ -295,10 +308,13 @@ export const anthropic: ModelUnderTest = {
       turns,
     };
   },
-  proof: (body) =>
-    list(body.messages).flatMap((message) =>
-      list(message.content).filter((block) => /thinking/.test(block.type as string)),
-    ),
+  proof: {
+    of: (body) =>
+      list(body.messages).flatMap((message) =>
+        list(message.content).filter((block) => /thinking/.test(block.type as string)),
+      ),
+    expected: [{ type: 'thinking', thinking: 'Plan.', signature: 'sig+/=\u00e9' }],
+  },
 };
 
 export const gemini: ModelUnderTest = {
@@ -380,8 +396,13 @@ export const gemini: ModelUnderTest = {
       turns,
     };
   },
-  proof: (body) =>
-    list(body.contents).flatMap((content) => list(content.parts).filter((part) => part.thoughtSignature !== undefined)),
+  proof: {
+    of: (body) =>
+      list(body.contents).flatMap((content) =>
+        list(content.parts).filter((part) => part.thoughtSignature !== undefined),
+      ),
+    expected: [{ functionCall: { name: 'weather', args: { city: 'Rome', n: 1.5 } }, thoughtSignature: 'c2lnK/8=' }],
+  },
 };
 
 export const providers: readonly ModelUnderTest[] = [openaiChat, openaiResponses, anthropic, gemini];

@@ -7,7 +7,7 @@ import { defineTool, textOfParts } from '../../../src/contracts/index.ts';
 import type { Model } from '../../../src/index.ts';
 import { LlmAgent } from '../../../src/index.ts';
 
-/** Does what it is told: `say TEXT`, `call TOOL {…} …`, `hang`, `refuse`, `fail`. After a call it says what it got. */
+/** Does what it is told: `say TEXT`, `call TOOL {…} …`, `hang`, `chatter`, `refuse`, `fail`. After a call it says what it got. */
 const model: Model = {
   name: 'puppet',
   async *generate({ contents }, { stream, signal }) {
@@ -32,6 +32,12 @@ const model: Model = {
     } else if (verb === 'hang') {
       if (stream) yield { partial: true, content: { role: 'model', parts: [{ type: 'text', text: 'hanging' }] } };
       await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+    } else if (verb === 'chatter') {
+      while (!signal.aborted) {
+        await wait(1);
+        yield { partial: true, content: { role: 'model', parts: [{ type: 'text', text: 'la ' }] } };
+      }
+      throw signal.reason;
     } else if (verb === 'fail') {
       throw new Error('the model broke\nin two lines');
     } else {

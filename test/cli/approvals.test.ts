@@ -1,0 +1,124 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { eventsOf, Place, puppet, requestIn, sessionIn } from './coxswain.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = new Place();
+});
+afterEach(() => place[Symbol.dispose]());
+
+const flags = () => ['--workspace', place.desk];
+const ledger = () => join(place.desk, 'ledger.txt');
+const paid = () => (existsSync(ledger()) ? readFileSync(ledger(), 'utf8').trim().split('\n') : []);
+const pay = (...more: string[]) => place.run(['run', puppet, 'call pay {"amount":5}', ...flags(), ...more]);
+const answer = (verb: string, id: string, ...more: string[]) =>
+  place.run(['approvals', verb, id, '--agent', puppet, ...flags(), ...more]);
+const request = (stderr: string) => requestIn(stderr).replaceAll("'", '');
+
+test('deny: nothing runs, the reason reaches the agent, 3', async () => {
+  const id = request((await pay()).stderr);
+  const { code, stdout } = await answer('deny', id, '--reason', 'too dear', '--by', 'anna');
+  expect(code).toBe(3);
+  expect(stdout).toContain('too dear');
+  expect(paid()).toEqual([]);
+});
+
+test('edited arguments are checked, then run', async () => {
+  const id = request((await pay()).stderr);
+  const wrong = await answer('approve', id, '--args', '{"amount":"lots"}');
+  expect(wrong.code).toBe(1);
+  expect(wrong.stderr).toContain('E_WRONG_ANSWER');
+  const { code, stdout } = await answer('approve', id, '--args', '{"amount":3}', '--json');
+  expect(code).toBe(0);
+  expect(eventsOf(stdout).at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed' });
+  expect(paid()).toEqual(['3']);
+});
+
+test('--no-run records the answer; the session goes on later', async () => {
+  const first = await pay();
+  const recorded = await answer('approve', request(first.stderr), '--no-run', '--by', 'anna');
+  expect(recorded.code).toBe(0);
+  expect(recorded.stderr).toContain('approved by anna');
+  expect(paid()).toEqual([]);
+  const on = await place.run(['run', puppet, ...flags(), '--session', sessionIn(first.stderr)]);
+  expect([on.code, on.stdout]).toEqual([0, '{"content":"paid 5"}\n']);
+  expect(paid()).toEqual(['5']);
+});
+
+test('without a module the open calls are listed', async () => {
+  const first = await pay();
+  const { stdout } = await place.run(['approvals', 'list']);
+  expect(stdout).toMatch(new RegExp(`^\\S+ {2}pay {2}session ${sessionIn(first.stderr)}`));
+  const none = await place.run(['approvals', 'list', '--session', 'other']);
+  expect(none.stdout).toBe('');
+});
+
+test('a rule that names its approvers: not whoever asked, not --approve allow, the right role', async () => {
+  const rule = '  - tool: pay\n    outcome: ask_user\n    approvers: { roles: [boss], notRequester: true }\n';
+  writeFileSync(join(place.path, 'policy.yaml'), `version: 1\nrules:\n${rule}`);
+  const policy = ['--policy', 'policy.yaml', '--user', 'anna'];
+  const first = await pay(...policy, '--approve', 'allow');
+  expect(first.code).toBe(4);
+  const id = request(first.stderr);
+  const list = await place.run(['approvals', 'list', '--agent', puppet, ...flags(), ...policy]);
+  expect(list.stdout).toContain('roles boss · not by whoever asked');
+  for (const who of [['--by', 'anna', '--role', 'boss'], ['--by', 'bert'], []]) {
+    const { code, stderr } = await answer('approve', id, ...policy, ...who);
+    expect(code).toBe(1);
+    expect(stderr).toContain('coxswain: E_NOT_APPROVER');
+  }
+  expect(paid()).toEqual([]);
+  expect((await answer('approve', id, ...policy, '--by', 'bert', '--role', 'boss')).code).toBe(0);
+  expect(paid()).toEqual(['5']);
+});
+
+/** A run that was killed after its tool had done its work and before the result was stored. */
+async function halfRun(): Promise<string> {
+  writeFileSync(join(place.desk, 'hold'), '');
+  const running = place.start([
+    ...['run', puppet, 'call pay {"amount":5}', ...flags()],
+    ...['--approve', 'allow', '--stream-json'],
+  ]);
+  await running.shows('"progress":1');
+  running.child.kill('SIGKILL');
+  await running.ended;
+  rmSync(join(place.desk, 'hold'));
+  expect(paid()).toEqual(['5']);
+  return sessionIn(running.stderr);
+}
+
+test.each([
+  ['ask', 4],
+  ['allow', 4],
+])('a half-run tool is asked about, also with --approve %s, and runs again only on a yes', async (how, code) => {
+  const session = await halfRun();
+  const on = await place.run(['run', puppet, ...flags(), '--session', session, '--approve', how]);
+  expect(on.code).toBe(code);
+  expect(on.stderr).toContain('input required: pay was started and its outcome is unknown. Run it again?');
+  expect(paid()).toEqual(['5']);
+  const yes = await answer('approve', request(on.stderr));
+  expect([yes.code, yes.stdout]).toEqual([0, '{"content":"paid 5"}\n']);
+  expect(paid()).toEqual(['5', '5']);
+});
+
+test('a half-run tool that shall not run again is told as interrupted, never as denied', async () => {
+  const session = await halfRun();
+  const on = await place.run(['run', puppet, ...flags(), '--session', session]);
+  const no = await answer('deny', request(on.stderr));
+  expect(no.code).toBe(0);
+  expect(no.stdout).toContain('outcome is unknown');
+  expect(paid()).toEqual(['5']);
+
+  const other = await halfRunAgain();
+  const never = await place.run(['run', puppet, ...flags(), '--session', other, '--approve', 'deny']);
+  expect(never.code).toBe(0);
+  expect(never.stdout).toContain('outcome is unknown');
+  expect(paid()).toEqual(['5']);
+});
+
+async function halfRunAgain(): Promise<string> {
+  rmSync(ledger());
+  return halfRun();
+}
