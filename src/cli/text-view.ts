@@ -10,7 +10,7 @@ export class TextView implements View {
   readonly #showsUser: boolean;
   readonly #calls = new Map<string, { name: string; args: Record<string, unknown> }>();
   readonly #streamed = new Set<unknown>();
-  #hasSpoken = false;
+  #last: 'nobody' | 'person' | 'agent' = 'nobody';
 
   /** `showsUser`: also what people said, for a session that is shown afterwards. */
   constructor(screen: Screen, options: { showsUser?: boolean } = {}) {
@@ -50,8 +50,8 @@ export class TextView implements View {
 
   #person(text: string): void {
     this.#screen.endWords();
-    this.#screen.words(`${this.#hasSpoken ? '\n' : ''}> ${text.replaceAll('\n', '\n> ')}\n`);
-    this.#hasSpoken = true;
+    this.#screen.words(`${this.#last === 'nobody' ? '' : '\n'}> ${text.replaceAll('\n', '\n> ')}\n`);
+    this.#last = 'person';
   }
 
   #agent(event: Extract<AgentEvent, { type: 'message' }>): void {
@@ -79,8 +79,8 @@ export class TextView implements View {
 
   #begin(): void {
     this.#screen.endWords();
-    if (this.#hasSpoken) this.#screen.words('\n');
-    this.#hasSpoken = true;
+    if (this.#last === 'agent') this.#screen.words('\n');
+    this.#last = 'agent';
   }
 
   #helper(who: string, text: string): void {

@@ -8,6 +8,7 @@ import type {
   Settlement,
   StreamEndEvent,
   ToolResult,
+  ToolResultInput,
   ToolUpdate,
 } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
@@ -37,9 +38,12 @@ export class HostedRun {
   readonly #queue: RunQueue;
   /** Calls that run here, by id. */
   readonly #running = new Map<string, AbortController>();
+  /** Calls that ran here and whose results are not stored yet. */
+  readonly #unstored = new Set<string>();
   /** Results that wait for the next inner stream. */
-  #ready: SessionInput[] = [];
-  /** Questions that were shown in this stream; true while a handler thinks about one. */
+  #ready: ToolResultInput[] = [];
+  readonly #shownQuestions = new Set<string>();
+  /** Questions that handlers were given in this stream; true while a handler thinks about one. */
   readonly #asked = new Map<string, boolean>();
   readonly #budget: Budget;
   readonly #limits: Limits;
@@ -76,12 +80,9 @@ export class HostedRun {
     this.#queue = new RunQueue(frame.options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY);
   }
 
-  #isReady(callId: string | undefined): boolean {
-    return this.#ready.some((input) => 'requestId' in input && input.requestId === callId);
-  }
-
+  /** It runs here, or what it came to is on its way into the log. */
   isBusy(callId: string | undefined): boolean {
-    return callId !== undefined && this.#running.has(callId);
+    return callId !== undefined && (this.#running.has(callId) || this.#unstored.has(callId));
   }
 
   wake(): void {
@@ -156,7 +157,10 @@ export class HostedRun {
     if (inputs.every((input) => input.kind === 'continue')) batch = (await this.#outlived()) ?? inputs;
     for (;;) {
       const end = await this.#send(batch);
-      if (end && isOver(end)) return end;
+      if (end && isOver(end)) {
+        await this.#outlive(end, starts);
+        return end;
+      }
       if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
       let open = end?.data.pending ?? (await this.#session.inner.pending());
       batch = end ? [] : batch.filter((input) => input.kind === 'tool_result' && isOpen(open, input.requestId));
@@ -219,13 +223,39 @@ export class HostedRun {
     }
     while (this.#running.size > 0 && this.#ready.length === 0 && !signal.aborted) await this.#ring();
     for (const request of open) {
-      if (!signal.aborted || !this.isBusy(request.callId)) continue;
+      if (!signal.aborted || !this.#running.has(request.callId ?? '')) continue;
       batch.push(
         resultInput(request, errorResult('interrupted', `interrupted: ${messageOf(signal.reason)}`), undefined),
       );
     }
     batch.push(...this.#ready.splice(0));
     return batch.length > 0 ? batch : undefined;
+  }
+
+  /** Calls that outlive the turn here run to their end: the model hears of what they came to in the next turn. */
+  async #outlive(end: StreamEndEvent, starts: readonly { request: PendingRequest; step: RunStep }[]): Promise<void> {
+    const { frame, inner } = this.#session;
+    const { signal } = this.#controller;
+    const open = end.data.pending ?? [];
+    for (const { request, step } of starts) {
+      const isLong = frame.tools.get(request.name ?? '')?.descriptor.annotations?.longRunning;
+      if (!isLong && isOpen(open, request.callId)) this.#start(request, step);
+    }
+    for (const [callId, controller] of this.#running) if (!isOpen(open, callId)) controller.abort(signal.reason);
+    while (this.#running.size > 0 && !signal.aborted) await this.#ring();
+    const results = this.#ready.splice(0);
+    for (const requestId of this.#running.keys()) {
+      const result = errorResult('interrupted', `interrupted: ${messageOf(signal.reason)}`);
+      results.push({ kind: 'tool_result', requestId, result });
+    }
+    for (const { requestId, result, decision, interim } of results) {
+      if (interim || !isOpen(open, requestId)) continue;
+      try {
+        await inner.respond(requestId, { kind: 'result', result, ...(decision ? { decision } : {}) });
+      } catch (error) {
+        if (!isCoxswainError(error) || !closedByOthers.has(error.code)) throw error;
+      }
+    }
   }
 
   /** No turn is there that could hold the start of the call: its decision is stored alone. */
@@ -246,6 +276,7 @@ export class HostedRun {
     try {
       const end = await this.#inner(batch);
       this.#accepted = true;
+      for (const input of batch) if (input.kind === 'tool_result') this.#unstored.delete(input.requestId);
       return end;
     } catch (error) {
       if (this.#accepted && isCoxswainError(error) && closedByOthers.has(error.code)) return undefined;
@@ -303,7 +334,7 @@ export class HostedRun {
   ): Promise<void> {
     const { frame } = this.#session;
     frame.judge.retain(open);
-    const mine = open.filter((request) => !this.isBusy(request.callId) && !this.#isReady(request.callId));
+    const mine = open.filter((request) => !this.isBusy(request.callId));
     const toolOf = (request: PendingRequest) =>
       request.name === undefined ? undefined : frame.tools.get(request.name);
     const steps = await Promise.all(
@@ -381,7 +412,7 @@ export class HostedRun {
         const options = this.#toolOptions(request);
         const outcome = await runHostTool(call, options, controller.signal);
         if (outcome.kind === 'confirm') {
-          frame.judge.confirmationAsked(callId, outcome.request, request);
+          frame.judge.confirmationAsked(step.decision, outcome.request, request);
           return;
         }
         const tail = await runTailCalls(outcome.result, call, frame, options, controller.signal);
@@ -389,16 +420,21 @@ export class HostedRun {
         if (this.#controller.signal.aborted) return;
         const record = tail.decisions ? { ...step.decision.record, tailCalls: tail.decisions } : step.decision.record;
         const isNews = repeatable || tail.decisions !== undefined;
-        this.#ready.push(resultInput(request, tail.result, isNews ? record : undefined, outcome.interim));
+        this.#keep(resultInput(request, tail.result, isNews ? record : undefined, outcome.interim));
       } catch (error) {
         frame.warn(`running ${request.name} failed`, error);
-        this.#ready.push(resultInput(request, errorResult('failed', messageOf(error)), undefined));
+        this.#keep(resultInput(request, errorResult('failed', messageOf(error)), undefined));
       } finally {
         this.#controller.signal.removeEventListener('abort', stop);
         this.#running.delete(callId);
         this.wake();
       }
     });
+  }
+
+  #keep(result: ToolResultInput): void {
+    this.#ready.push(result);
+    this.#unstored.add(result.requestId);
   }
 
   #toolOptions(request: PendingRequest) {
@@ -415,7 +451,7 @@ export class HostedRun {
   }
 
   #progress(request: PendingRequest, update: ToolUpdate): void {
-    if (this.#controller.signal.aborted) return;
+    if (this.#controller.signal.aborted || !this.#accepted) return;
     this.#out.push({
       ...update,
       ...this.#base(request),
@@ -440,7 +476,14 @@ export class HostedRun {
 
   /** Shows a question once in a stream and hands it to whoever answers questions here. */
   #ask(question: ApprovalQuestion): void {
-    if (this.#asked.has(question.requestId)) return;
+    this.show(question);
+    if (!this.#asked.has(question.requestId)) this.#handle(question, this.#session.frame.options.onApproval);
+  }
+
+  /** Whoever reads the stream sees a question before its answer, however fast that comes. */
+  show(question: ApprovalQuestion): void {
+    if (!this.#accepted || this.#shownQuestions.has(question.requestId)) return;
+    this.#shownQuestions.add(question.requestId);
     const { approval, elicitation, message, expiresAt, context, callId } = question;
     this.#out.push({
       ...this.#base(question),
@@ -455,7 +498,6 @@ export class HostedRun {
       ...(expiresAt === undefined ? {} : { expiresAt }),
     });
     this.#session.frame.announce(question);
-    this.#handle(question, this.#session.frame.options.onApproval);
   }
 
   #elicit(request: PendingRequest): void {
@@ -514,7 +556,9 @@ export class HostedRun {
     const open = end.data.pending ?? [];
     const isStored = end.seq !== undefined;
     if (!isStored || open.length === 0 || end.data.transfer) return end;
-    return { ...end, data: { ...end.data, pending: await this.#session.pending() } };
+    const pending = await this.#session.pending();
+    for (const request of pending) if (isQuestion(request)) this.show(request);
+    return { ...end, data: { ...end.data, pending } };
   }
 
   /** Nothing that can be done here is left: the end says what is open. */
@@ -588,6 +632,10 @@ export function hasOutlived({ detached, answers }: PendingRequest): boolean {
   return detached === true && (answers ?? []).some(({ quorum }) => !quorum);
 }
 
+function isQuestion(request: PendingRequest): request is ApprovalQuestion {
+  return request.approval !== undefined;
+}
+
 /** The turn has ended. */
 function isOver(end: StreamEndEvent): boolean {
   return end.reason !== 'input_required' && end.data.transfer === undefined;
@@ -602,7 +650,7 @@ function resultInput(
   result: ToolResult,
   decision: RunStep['decision']['record'] | undefined,
   interim = false,
-): SessionInput {
+): ToolResultInput {
   return {
     kind: 'tool_result',
     requestId: request.callId ?? request.requestId,

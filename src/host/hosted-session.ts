@@ -8,6 +8,7 @@ import type {
   ExecutionOptions,
   PendingRequest,
   PermissionMode,
+  Principal,
   RequestAnswer,
   SchemaLike,
   SessionInput,
@@ -234,6 +235,7 @@ export class HostedSession implements AgentSession {
 
   async #decide(request: PendingRequest, question: ApprovalQuestion, answer: RequestAnswer): Promise<Settlement> {
     const checked = await this.#check(request, question, answer);
+    this.#owner.#run?.show(question);
     const settlement = await this.inner.respond(question.requestId, checked);
     if (settlement.status === 'settled') this.#remember(question, answer);
     return settlement;
@@ -286,6 +288,17 @@ export class HostedSession implements AgentSession {
     }
   }
 
+  /** The agent's tools run under this host's policy, whoever asked the question. */
+  async #checkEditedOf(request: PendingRequest, args: Record<string, unknown>, by: Principal): Promise<void> {
+    const tool = this.frame.tools.get(request.name ?? '');
+    const fault = await this.#owner.frame.judge.whyNotEdited(request, tool, args, by);
+    if (fault === undefined) return;
+    const message = `the edited arguments are not allowed: ${fault}`;
+    throw new CoxswainError('PERMISSION_DENIED', 'E_WRONG_ANSWER', message, {
+      details: { requestId: request.requestId },
+    });
+  }
+
   #remember(question: ApprovalQuestion, answer: RequestAnswer): void {
     if (answer.kind !== 'approve' || answer.remember === undefined) return;
     const option = question.approval.remember[answer.remember];
@@ -308,6 +321,9 @@ export class HostedSession implements AgentSession {
         `${JSON.stringify(requestId)} is not asked now; pending() lists what is open`,
         { details: { requestId } },
       );
+    }
+    if (request?.kind === 'elicitation' && answer.kind === 'approve' && answer.args) {
+      await this.#checkEditedOf(request, answer.args, answer.by ?? this.frame.principal);
     }
     if (request?.kind !== 'tool' || requestId !== request.callId) return answer;
     if (this.#owner.#run?.isBusy(request.callId)) {

@@ -42,9 +42,10 @@ export type Step =
   /** For whoever drives the session: a tool that nobody here can run. `decision`: it may. */
   | { kind: 'leave'; decision?: DecisionRecord };
 
-/** What a handler asked, and the number of its question among those about the call. */
+/** What a handler asked, with which arguments, and the number of its question among those about the call. */
 export interface Confirmation {
   asked: ConfirmationRequest;
+  args: Record<string, unknown>;
   first: number;
 }
 
@@ -81,9 +82,9 @@ export class Judge {
   }
 
   /** A handler has ended with a question of its own: what was answered before is no answer to it. */
-  confirmationAsked(callId: string, asked: ConfirmationRequest, { answers }: PendingRequest): void {
+  confirmationAsked({ callId, args }: Decision, asked: ConfirmationRequest, { answers }: PendingRequest): void {
     const first = (answers ?? []).filter(({ requestId, quorum }) => !quorum && isPolicyQuestion(requestId)).length;
-    this.#confirmations.set(callId, { asked, first });
+    this.#confirmations.set(callId, { asked, args, first });
   }
 
   /** Forgets what is not open any more. */
@@ -111,7 +112,7 @@ export class Judge {
     const rules = this.#rules(hostTool, signal);
     const confirmation = this.#confirmations.get(call.callId);
     if (confirmation) {
-      const question = { args: request.args ?? {}, ...hintOf(confirmation.asked) };
+      const question = { args: confirmation.args, ...hintOf(confirmation.asked) };
       return this.#asked(request, hostTool, call, rules, question, 'policy', confirmation.first);
     }
     // Of a call that has outlived its turn the decision is stored alone: it may have been started.
@@ -277,6 +278,22 @@ export class Judge {
     };
     const decides = (approvers.quorum ?? 1) === 1 && this.#mayDecide(question, this.#options.principal, by);
     return decides ? undefined : question;
+  }
+
+  /** Why an agent's own question may not be answered with these arguments; undefined if it may. */
+  async whyNotEdited(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    args: Record<string, unknown>,
+    by: Principal,
+  ): Promise<string | undefined> {
+    const call = gateCall(request, hostTool);
+    const rules = this.#rules(hostTool, new AbortController().signal);
+    const policy = await evaluatePolicy(rules.policy, policyRequest(call, args, rules), {
+      timeoutMs: rules.policyTimeoutMs,
+    });
+    if (policy.outcome === 'deny') return policy.reason ?? 'policy denies them';
+    return (await this.#forOthers(call, rules, args, by)) && 'others must decide on them';
   }
 
   #mayDecide(question: Question, requestedBy: Principal, by: Principal | undefined): boolean {

@@ -49,6 +49,8 @@ interface Session {
   readonly state: Scope;
   readonly app: App;
   readonly user: User;
+  /** State as it was last read, and what it was put together from. */
+  joined: { own: Readonly<State>; app: Readonly<State>; user: Readonly<State>; state: Readonly<State> } | undefined;
   epoch: number;
   /** The live lease. */
   held: object | undefined;
@@ -273,6 +275,7 @@ export class InMemorySessionService implements SessionService {
       state: new Scope(state),
       app,
       user,
+      joined: undefined,
       epoch: 0,
       held: undefined,
       ordinal: ++this.#created,
@@ -295,26 +298,30 @@ function indexCalls(session: Session, events: readonly Event[]): void {
   for (const { callId, name, seq } of opened) session.open.set(callId, { name, seq, at: session.updatedAt });
 }
 
-/** A snapshot: its state is put together when it is first asked for, from scopes that are lent until then. */
 function record(session: Session, events: readonly Event[]): SessionRecord {
-  const own = session.state.lend();
-  const app = session.app.state.lend();
-  const user = session.user.state.lend();
-  let state: Readonly<State> | undefined;
   return {
     key: session.key,
     ...(session.title !== undefined && { title: session.title }),
     initialState: session.initialState,
-    get state() {
-      state ??= Object.freeze(joinState(own, app, user));
-      return state;
-    },
+    state: joinedState(session),
     lastSeq: session.events.length,
     epoch: session.epoch,
     createdAt: session.createdAt,
     updatedAt: session.updatedAt,
     events,
   };
+}
+
+/** The three scopes as one: readers share it until one of them is written. */
+function joinedState(session: Session): Readonly<State> {
+  const own = session.state.lend();
+  const app = session.app.state.lend();
+  const user = session.user.state.lend();
+  const known = session.joined;
+  if (known?.own === own && known.app === app && known.user === user) return known.state;
+  const state = Object.freeze(joinState(own, app, user));
+  session.joined = { own, app, user, state };
+  return state;
 }
 
 const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -3,7 +3,6 @@ import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { AgentEvent } from '../../src/contracts/index.ts';
 import { agentEvent, agentEventTypes } from '../../src/contracts/schemas/index.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { eventsOf, Place, puppet, sessionIn } from './coxswain.ts';
+import { eventsOf, Place, puppet, sessionIn, workspaceAgent } from './coxswain.ts';
 
 let place: Place;
 beforeEach(() => {
@@ -23,7 +23,7 @@ test('a conversation goes on in its session; list, show and delete', async () =>
   expect(JSON.parse(asJson.stdout)).toMatchObject({ id, app: 'cli', pending: 0 });
 
   const shown = await place.run(['sessions', 'show', id]);
-  expect(shown.stdout).toBe('> say one\none\n\n> call look {}\n\n{"content":"seen"}\n');
+  expect(shown.stdout).toBe('> say one\none\n\n> call look {}\n{"content":"seen"}\n');
   expect(shown.stderr).toContain('✓ look · seen');
   const events = eventsOf((await place.run(['sessions', 'show', id, '--json'])).stdout);
   expect(events.filter((event) => event.type === 'stream_end')).toHaveLength(2);
@@ -61,7 +61,6 @@ test('users do not see into each other', async () => {
 
 test('a session of another agent is refused', async () => {
   const { stderr } = await talk('say one');
-  const { workspaceAgent } = await import('./coxswain.ts');
   const other = await place.run(['run', workspaceAgent, 'help', '--session', sessionIn(stderr)]);
   expect(other.code).toBe(1);
   expect(other.stderr).toContain('E_AGENT_UNKNOWN');

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ModelOptions } from '../../src/adapters/models/index.ts';
 import type { ContentPart } from '../../src/contracts/index.ts';
 import type { Model } from '../../src/runtime/index.ts';
-import { ask, call, model as said, stored, tool, user } from '../adapters/models/kit.ts';
+import { ask, call, request, model as said, stored, tool, user } from '../adapters/models/kit.ts';
 import type { Reply } from '../adapters/models/server.ts';
 import { FakeProvider } from '../adapters/models/server.ts';
 
@@ -243,19 +243,32 @@ export function describeModel(under: ModelUnderTest, stream: boolean): void {
       fake = await FakeProvider.start();
     });
 
-    test('F34 an abort while waiting for the answer rejects with its reason and frees the socket', async () => {
+    test('F34 F35 an abort before the answer is complete rejects with its reason and frees the socket', async () => {
       const { stream: text } = under.answer({ text: 'Hello world, this is long' });
       const abort = new AbortController();
       const reason = new Error('stop');
-      // Streaming: in the middle of the text. Else: before the body is complete.
-      fake.handler = () => ({ body: [text.slice(0, Math.floor(text.length / 2))], hang: true });
-      const asking = ask(model, {}, { stream, signal: abort.signal });
-      const outcome = asking.catch((error: unknown) => error);
-      while (fake.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
-      abort.abort(reason);
+      const outcome = (async () => {
+        const frames = model.generate(request(), { stream, signal: abort.signal });
+        // Streaming: as soon as something was said.
+        for await (const frame of frames) if (frame.partial) abort.abort(reason);
+      })().catch((error: unknown) => error);
+      fake.handler = () => {
+        if (!stream) setImmediate(() => abort.abort(reason));
+        return { body: [text.slice(0, Math.floor(text.length / 2))], hang: true };
+      };
       expect(await outcome).toBe(reason);
       await fake.abandoned;
       expect(fake.requests).toHaveLength(1);
+    });
+
+    test('F35 a consumer that leaves frees the socket', async () => {
+      if (!stream) return;
+      const { stream: text } = under.answer({ text: 'Hello world, this is long' });
+      fake.handler = () => ({ body: [text.slice(0, Math.floor(text.length / 2))], hang: true });
+      for await (const frame of model.generate(request(), { stream, signal: new AbortController().signal })) {
+        if (frame.partial) break;
+      }
+      await fake.abandoned;
     });
 
     test('an abort before the call makes no request', async () => {

@@ -155,6 +155,26 @@ describe('S0-20 the request', () => {
   });
 });
 
+test('a run’s model is for the root and for agents without one of their own', async () => {
+  const named = (name: string) => new ScriptedModel({ name });
+  const [own, ofRoot, ofRun] = [named('own'), named('root'), named('run')];
+  const handing = tool('hand', (_, context) => context.transferTo('fixed'));
+  const root = llm('root', ofRoot, {
+    tools: [handing],
+    subAgents: [llm('fixed', own)],
+  });
+  const made = bench(root, { models: (name) => (name === 'run' ? ofRun : undefined) });
+  await made.say('hi', { model: 'run' });
+  expect([own, ofRoot, ofRun].map(({ requests }) => requests.map(({ agent }) => agent))).toEqual([[], [], ['root']]);
+  const script = new ScriptedModel([{ calls: [['hand']] }]);
+  await bench(root, { models: () => script }).say('hi', { model: 'run' });
+  expect([own, ofRoot, script].map(({ requests }) => requests.map(({ agent }) => agent))).toEqual([
+    ['fixed'],
+    [],
+    ['root'],
+  ]);
+});
+
 describe('S0-24 transfer', () => {
   test('the tool and the targets’ text are there only if there are targets', async () => {
     const model = new ScriptedModel();

@@ -104,6 +104,7 @@ export class AdkSession implements AgentSession {
         this.#initialize(queue, streamId);
         // What was stored between two parts of one stream belongs to it.
         if (shown?.streamId === streamId) for (const event of this.live.log.slice(shown.seq)) sink.event(event);
+        sink.seq = this.live.fold.at;
       },
     });
     const { limits } = options;
@@ -124,7 +125,7 @@ export class AdkSession implements AgentSession {
     } finally {
       this.live.current = undefined;
       this.#own = undefined;
-      if (accepted) this.#shown = { streamId, seq: this.live.fold.at };
+      if (accepted) this.#shown = { streamId, seq: sink.seq };
     }
   }
 

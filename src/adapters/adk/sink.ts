@@ -12,6 +12,8 @@ export class StreamSink implements RunSink {
   readonly #streamId: string;
   readonly #streaming: boolean;
   readonly #accepted: () => void;
+  /** Newest event that was shown. */
+  seq = 0;
   #frames = 0;
   #shows = false;
 
@@ -34,6 +36,7 @@ export class StreamSink implements RunSink {
   event(event: Event): void {
     // Of other streams: read before this one began.
     if (!this.#shows) return;
+    this.seq = event.seq;
     for (const item of project(this.#sessionId, event)) this.#queue.push(item);
   }
 

@@ -63,10 +63,10 @@ export default function puppet({ workspace = '.', env }: AgentModuleContext): Ag
           required: ['amount'],
         },
         preview: ({ amount, to }) => [{ type: 'text', text: `pays ${amount} to ${to ?? 'nobody'}` }],
-        async execute({ amount }, { signal, progress }) {
+        async execute({ amount }, context) {
           appendFileSync(here('ledger.txt'), `${amount}\n`);
-          progress({ progress: 1, total: 2 });
-          while (existsSync(here('hold')) && !signal.aborted) await wait(5);
+          context.progress({ progress: 1, total: 2 });
+          while (existsSync(here('hold')) && !context.signal.aborted) await wait(5);
           return `paid ${amount}`;
         },
       }),

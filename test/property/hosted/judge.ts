@@ -39,7 +39,8 @@ function runFaults(call: Call, runs: readonly Run[]): string[] {
   for (const run of runs) {
     const yes = decisions.filter(({ outcome, at }) => outcome === 'approved' && (run.repeatable || at < run.at));
     const isLost = run.repeatable && yes.length === 0 && ['cancelled', 'interrupted', 'denied'].includes(errorType);
-    if (isLost) continue;
+    // What may run again has its one decision with its result: of the run that only asked nothing is kept.
+    if (isLost || (run.repeatable && !run.effect)) continue;
     if (yes.length === 0) faults.push(`${what} ran without an approved decision in the log`);
     else if (!yes.some(({ args }) => canonicalJson(args ?? call.part.args) === canonicalJson(run.args))) {
       faults.push(`${what} ran with ${canonicalJson(run.args)}, which nobody approved`);

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { AgentEvent, ExecutionOptions, PendingRequest, SessionInput } from '../../../src/contracts/index.ts';
 import { isCoxswainError } from '../../../src/contracts/index.ts';
 import type { HostedSession } from '../../../src/host/index.ts';
@@ -190,7 +191,8 @@ export class Life {
     }
     await ticking;
     await this.#quiet();
-    if (count > 0 && 'listenerCount' in controller.signal) return;
+    const listeners = getEventListeners(controller.signal, 'abort').length;
+    if (listeners > 0) world.fault(`a stream leaves ${listeners} listeners on its signal`);
   }
 
   /** What happens while a stream runs. */
@@ -202,9 +204,10 @@ export class Life {
     calm: boolean,
   ): Promise<void> {
     const { world } = this;
-    for (let tick = 0; !running.over && !this.#process.isDead; tick++) {
+    const process = this.#process;
+    for (let tick = 0; !running.over && !process.isDead; tick++) {
       await immediate();
-      if (running.over) return;
+      if (running.over || process.isDead) return;
       if (world.chance(0.15)) world.openGate();
       if (!calm && world.chance(0.06)) this.#later(() => this.#disturb(handle, stream, controller));
       if (tick === PATIENCE) {
@@ -214,17 +217,18 @@ export class Life {
       }
       if (tick === DESPAIR) {
         world.fault('the stream does not end');
-        this.#process.access.kill();
+        process.access.kill();
       }
     }
   }
 
   #later(work: () => Promise<void>): void {
+    const process = this.#process;
     const done: Promise<void> = work().then(
       () => void this.#background.delete(done),
       (error: unknown) => {
         this.#background.delete(done);
-        this.#refused('background', error, 0);
+        if (!process.isDead) this.#refused('background', error, 0);
       },
     );
     this.#background.add(done);
@@ -233,12 +237,14 @@ export class Life {
   /** Waits for what was begun. */
   async #quiet(): Promise<void> {
     const { world } = this;
-    for (let tick = 0; this.#background.size > 0 || this.#process.handles.some((handle) => handle.running); tick++) {
+    const process = this.#process;
+    for (let tick = 0; this.#background.size > 0 || process.handles.some((handle) => handle.running); tick++) {
       await immediate();
+      if (process.isDead) return;
       if (world.chance(0.2)) world.openGate();
       if (tick === PATIENCE) {
         world.openGates();
-        for (const handle of this.#process.handles) this.#later(() => handle.abort({ reason: 'quiet' }));
+        for (const handle of process.handles) this.#later(() => handle.abort({ reason: 'quiet' }));
       }
       if (tick > DESPAIR) return world.fault('what was begun does not end');
     }
@@ -334,7 +340,9 @@ export class Life {
     const other = new Process(world, this.#store, this.#setting, Number.POSITIVE_INFINITY);
     world.life = mine.number;
     const handle = await other.open();
-    await this.#answerOne(handle);
+    // It cannot know what the other one asks at this moment.
+    if (!mine.handles.some((known) => known.running)) await this.#answerOne(handle);
+    else await handle.pending();
     await handle[Symbol.asyncDispose]();
   }
 

@@ -41,7 +41,8 @@ export function randomModel(world: World, access: Access): Model {
       };
       if (world.chance(0.3)) yield* speak('thought');
       if (world.chance(0.8)) yield* speak('text');
-      if (world.chance(0.1)) yield* speak('thought');
+      // Deltas of two thoughts in a row cannot be told apart.
+      if (parts.at(-1)?.type === 'text' && world.chance(0.2)) yield* speak('thought');
       if (world.chance(0.01)) return;
       const count = world.chance(eager) ? 1 + below(random, 3) : 0;
       for (let n = 0; n < count; n++) parts.push(callOf(world, request));

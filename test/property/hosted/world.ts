@@ -132,7 +132,6 @@ export class Ledger {
       if (call?.answers.some((known) => known.requestId === requestId && !known.answer.quorum)) {
         this.faults.push(`${requestId} has several answers`);
       }
-      if (call && call.answered > 0) this.faults.push(`${requestId} was answered after its call was settled`);
       call?.answers.push({ at, requestId, answer });
     }
   }

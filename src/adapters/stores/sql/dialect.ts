@@ -28,6 +28,8 @@ export interface Dialect {
   isDuplicate(thrown: unknown): boolean;
   /** Two transactions were in each other's way, and this one was undone: it may be run again. */
   isCollision(thrown: unknown): boolean;
+  /** The connection is gone, or could not be made. */
+  isLost(thrown: unknown): boolean;
   /** What was thrown, as the error that callers of this package expect. */
   error(thrown: unknown, store: string): unknown;
 

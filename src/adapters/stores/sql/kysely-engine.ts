@@ -8,6 +8,8 @@ import { runEach } from './steps.ts';
 
 /** How often a transaction is tried that others were in the way of. */
 const TRIES = 12;
+/** The same for one whose connection was lost before its end. */
+const LOST_TRIES = 3;
 
 export interface KyselyEngineOptions {
   dialect: Dialect;
@@ -37,15 +39,21 @@ export class KyselyEngine implements Engine {
   }
 
   async transaction<T>(kind: TransactionKind, steps: () => Steps<T>): Promise<T> {
+    const begin = this.#begin(kind);
     for (let tries = 1; ; tries++) {
+      const progress = { committing: false };
       try {
         return await this.#database.getExecutor().provideConnection((connection) => {
-          const begin = this.#begin(kind);
           const execute = (query: Query) => this.#execute(connection, query);
-          return begin === undefined ? runEach(steps(), execute) : this.#atomic(connection, begin, steps, execute);
+          if (begin === undefined) return runEach(steps(), execute);
+          return this.#atomic(connection, begin, steps, execute, progress);
         });
       } catch (error) {
-        if (!this.dialect.isCollision(error) || tries === TRIES) throw this.dialect.error(error, this.store);
+        const again = this.dialect.isCollision(error)
+          ? tries < TRIES
+          : // A pool may hand out what a restart of the server has cut; what was to be committed then is not known.
+            this.dialect.isLost(error) && !progress.committing && tries < LOST_TRIES;
+        if (!again) throw this.dialect.error(error, this.store);
         await sleep(Math.random() * Math.min(200, 2 ** tries));
       }
     }
@@ -119,11 +127,13 @@ export class KyselyEngine implements Engine {
     begin: string,
     steps: () => Steps<T>,
     execute: (query: Query) => Promise<Answer>,
+    progress = { committing: false },
   ): Promise<T> {
     const { raw } = this.#options;
     await connection.executeQuery(raw(begin));
     try {
       const result = await runEach(steps(), execute);
+      progress.committing = true;
       await connection.executeQuery(raw('COMMIT'));
       return result;
     } catch (error) {

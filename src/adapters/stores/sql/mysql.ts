@@ -22,6 +22,7 @@ export const mysql: Dialect = {
   text: (sql) => sql,
   isDuplicate: (thrown) => errno(thrown) === 1062 && /PRIMARY'?$/.test(String((thrown as Error).message)),
   isCollision: (thrown) => errno(thrown) === 1213 || errno(thrown) === 1020,
+  isLost: (thrown) => troubleOf(thrown) === 'away',
   error: (thrown, store) => troubleError(troubleOf(thrown), thrown, store),
   schema: {
     steps: mysqlSteps,

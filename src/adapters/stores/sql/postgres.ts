@@ -31,6 +31,7 @@ export const postgres: Dialect = {
   text: numbered,
   isDuplicate: (thrown) => codeOf(thrown) === '23505' && /_pkey$/.test(constraintOf(thrown)),
   isCollision: (thrown) => codeOf(thrown) === '40001' || codeOf(thrown) === '40P01',
+  isLost: (thrown) => troubleOf(thrown) === 'away',
   error: (thrown, store) => troubleError(troubleOf(thrown), thrown, store),
   schema: {
     steps: postgresSteps,

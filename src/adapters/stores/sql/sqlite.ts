@@ -22,6 +22,7 @@ export const sqlite: Dialect = {
   text: (sql) => sql,
   isDuplicate: (thrown) => resultCode(thrown) === PRIMARY_KEY_TAKEN,
   isCollision: () => false,
+  isLost: () => false,
   error: storeError,
   schema: {
     steps: sqliteSteps,

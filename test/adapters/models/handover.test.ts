@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import type { Content } from '../../../src/contracts/index.ts';
+import type { ModelUnderTest } from '../../contract/model.ts';
+import { ask, call, model, result, stored, tool, user } from './kit.ts';
+import { providers } from './providers.ts';
+import { FakeProvider } from './server.ts';
+
+const tools = new Map([tool('calendar.add', { day: { type: 'string' } }), tool('weather')]);
+const pairs = providers.flatMap((from) => providers.filter((to) => to !== from).map((to) => ({ from, to })));
+
+/** A history that a provider really made: thoughts, text, two calls with results. */
+async function historyOf(under: ModelUnderTest): Promise<Content[]> {
+  await using fake = await FakeProvider.start(() => ({
+    body: under.answer({
+      thought: 'secret plan',
+      text: 'Looking.',
+      calls: [
+        { id: 'toolu:1/ü', name: alias(under), args: { day: 'mon' } },
+        { id: 'c2', name: 'weather' },
+      ],
+    }).stream,
+  }));
+  const { last } = await ask(under.model(fake.url), { tools });
+  return [user('plan my day'), ...stored(last, [{ added: true }, { sky: 'blue' }])];
+}
+
+/** The name under which this provider was told of `calendar.add`. */
+const aliases = new Map<ModelUnderTest, string>();
+const alias = (under: ModelUnderTest) => aliases.get(under) ?? 'calendar.add';
+
+describe('a history made at one provider goes on at another', () => {
+  test.each(pairs)('$from.title → $to.title', async ({ from, to }) => {
+    const history = JSON.parse(JSON.stringify(await historyOf(from))) as Content[];
+    await using fake = await FakeProvider.start((request) => {
+      try {
+        to.read(request.body);
+      } catch (error) {
+        return to.error(400, String(error));
+      }
+      return { body: to.answer({ text: 'All set.' }).stream };
+    });
+    const { last } = await ask(to.model(fake.url), { tools, contents: history });
+    expect(last).toMatchObject({ finishReason: 'stop', content: { parts: [{ type: 'text', text: 'All set.' }] } });
+    const { body } = fake.requests[0] ?? { body: {} };
+    const { turns } = to.read(body);
+    expect(turns.flatMap((turn) => turn.calls.map(({ args }) => args))).toEqual([{ day: 'mon' }, {}]);
+    expect(turns.flatMap((turn) => turn.results)).toHaveLength(2);
+    // What only the other provider understands is not sent: neither its thoughts nor its proofs.
+    expect(JSON.stringify(body)).not.toContain('secret plan');
+    expect(to.proof.of(body)).toEqual([]);
+  });
+
+  test.each(providers)('F15 two calls and their results stand together at $title', async (to) => {
+    await using fake = await FakeProvider.start(() => ({ body: to.answer({ text: 'ok' }).stream }));
+    const contents = [
+      user('a'),
+      model('b', call('x1', 'weather'), call('x2', 'calendar.add', { day: 'tue' })),
+      user(result('x1', 'weather', { content: 'rain' }), result('x2', 'calendar.add', { content: [1, 2] })),
+      user('and also this'),
+    ];
+    await ask(to.model(fake.url), { tools, contents });
+    const { turns } = to.read(fake.requests[0]?.body ?? {});
+    expect(turns.flatMap((turn) => turn.results)).toHaveLength(2);
+    expect(turns.at(-1)?.text).toBe('and also this');
+  });
+});
