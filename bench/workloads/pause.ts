@@ -11,7 +11,8 @@ const add = ({ a, b }: { a: number; b: number }) => a + b;
 
 export const pause: Workload = {
   title: 'approval pause, session opened again from its store, yes, end',
-  plan: { warmUp: 500, iterations: 1500 },
+  // Each iteration runs most of the program a few times: the compiler is busy with it for long.
+  plan: { warmUp: 2000, iterations: 1500 },
   async measure(subject, plan) {
     const model = caller({ steps: 1 });
     const sessions = sessionsOf(subject, { model, tools: [adder(add)], policy: ask });

@@ -43,6 +43,17 @@ export interface ConfirmationRequest {
   payload?: unknown;
 }
 
+/** Which credential a tool needs; shown to whoever is asked. Holds no secret. */
+export interface AuthConfig {
+  /** Name that it is kept under for this user. Default: the tool's name. */
+  key?: string;
+  /** `api_key`, `oauth2`, `basic`, … */
+  scheme?: string;
+  hint?: string;
+  scopes?: string[];
+  url?: string;
+}
+
 /** A working copy of state: reads see session, callback and own writes; writes are committed with the result. */
 export interface StateAccess {
   get(key: string): unknown;
@@ -79,6 +90,10 @@ export interface ToolCallContext<Deps = unknown> {
   progress(update: ToolUpdate): void;
   /** Ends this run of the call with a question; on yes the handler runs again with `confirmation` set. */
   requestConfirmation(request: ConfirmationRequest): void;
+  /** Ends this run of the call with a question for a credential; once it is given the handler runs again. */
+  requestCredential(config: AuthConfig): void;
+  /** The credential kept under a key (default: the tool's name); undefined if there is none. */
+  getAuthResponse(key?: string): Promise<unknown>;
   /** Signals that the agent's work is done; the nearest loop ends. */
   escalate(): void;
   /** The result is the answer: no model call follows if every call of the batch says so. */

@@ -179,6 +179,14 @@ class HostToolContext implements ToolCallContext<never> {
     this.asked = request;
   }
 
+  requestCredential(): void {
+    throw unsupported('requestCredential', 'the host has its own credentials: hand them over in deps');
+  }
+
+  async getAuthResponse(): Promise<undefined> {
+    return undefined;
+  }
+
   escalate(): void {
     throw unsupported('escalate', 'only tools of the agent can end its loop');
   }

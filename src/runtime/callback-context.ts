@@ -1,5 +1,6 @@
 import type {
   ArtifactAccess,
+  AuthConfig,
   ConfirmationRequest,
   MemoryEntry,
   ToolCallContext,
@@ -53,6 +54,7 @@ export class CallbackContext {
 /** What the runtime does with a handler's signals. */
 export interface ToolEffects {
   confirmation?: ConfirmationRequest;
+  credential?: AuthConfig;
   escalate?: true;
   skipSummarization?: true;
   transferToAgent?: string;
@@ -61,6 +63,7 @@ export interface ToolEffects {
 /** What a handler and the hooks around it are given. */
 export class ToolContext implements ToolCallContext<never> {
   readonly callId: string;
+  readonly toolName: string;
   readonly state: StateView;
   readonly confirmation?: { confirmed: boolean; payload?: unknown };
   readonly effects: ToolEffects = {};
@@ -70,9 +73,14 @@ export class ToolContext implements ToolCallContext<never> {
   #cancelled: unknown;
   #stopFollowing: (() => void) | undefined;
 
-  constructor(agent: AgentContext, callId: string, confirmation?: { confirmed: boolean; payload?: unknown }) {
+  constructor(
+    agent: AgentContext,
+    call: { id: string; name: string },
+    confirmation?: { confirmed: boolean; payload?: unknown },
+  ) {
     this.#agent = agent;
-    this.callId = callId;
+    this.callId = call.id;
+    this.toolName = call.name;
     this.state = new StateView({}, () => agent.stateLayers());
     if (confirmation) this.confirmation = confirmation;
   }
@@ -136,6 +144,14 @@ export class ToolContext implements ToolCallContext<never> {
 
   requestConfirmation(request: ConfirmationRequest): void {
     this.effects.confirmation = request;
+  }
+
+  requestCredential(config: AuthConfig): void {
+    this.effects.credential = config;
+  }
+
+  getAuthResponse(key: string = this.toolName): Promise<unknown> {
+    return this.#agent.invocation.services.credentials.load(key);
   }
 
   escalate(): void {

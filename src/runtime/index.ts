@@ -7,6 +7,7 @@ export * from './artifacts/in-memory-artifact-service.ts';
 export * from './callback-context.ts';
 export * from './composite-agents.ts';
 export * from './context.ts';
+export * from './credentials.ts';
 export * from './custom-agent.ts';
 export * from './event.ts';
 export * from './event-codec.ts';

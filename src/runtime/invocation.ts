@@ -15,6 +15,7 @@ import type { Agent, AgentTree } from './agent.ts';
 import { asModel } from './agent-hooks.ts';
 import { abandoned, answerEvent, responseEvent } from './answers.ts';
 import type { AgentContext, Place } from './context.ts';
+import { keepCredential } from './credentials.ts';
 import { runDetachedCalls } from './detached.ts';
 import type { CompletedRecord, Event, EventInit } from './event.ts';
 import { createEvent } from './event.ts';
@@ -322,6 +323,7 @@ export class Invocation implements InvocationInfo {
       if (answered.has(input.requestId)) throw twice(input.requestId);
       answered.add(input.requestId);
       const event = this.#answer(input);
+      if (input.kind === 'elicitation_response') await this.#keepCredential(input.requestId, input.response);
       if (input.kind === 'tool_result' && fold.calls.get(input.requestId)?.longRunning) resumesLongRunning = true;
       events.push(event);
     }
@@ -380,6 +382,15 @@ export class Invocation implements InvocationInfo {
         return answerEvent(this.fold, requestId, { kind: 'elicitation', ...response, ...(by ? { by } : {}) }, origin);
       }
     }
+  }
+
+  async #keepCredential(
+    requestId: string,
+    response: { action: string; content?: Record<string, unknown> | undefined },
+  ) {
+    const call = this.fold.callOf(requestId);
+    const ask = call?.asks.find((candidate) => candidate.requestId === requestId);
+    if (call && ask) await keepCredential(this.services, ask, call.name, response);
   }
 
   async #openTurn(message: MessageInput, answered: ReadonlySet<string>): Promise<Event[]> {

@@ -1,4 +1,4 @@
-import type { ConfirmationRequest, ToolDescriptor, ToolResult, ToolReturn } from '../contracts/index.ts';
+import type { AuthConfig, ConfirmationRequest, ToolDescriptor, ToolResult, ToolReturn } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
 import {
@@ -150,7 +150,8 @@ async function afterAsk(context: AgentContext, call: CallState, resolved: Resolv
   const approval: Approval = { by: by ? `user:${by}` : 'user', args: args ?? ask.args, reason, ruleId: ask.ruleId };
   const verdict = await approved(context, call, resolved, approval);
   const confirmation = { confirmed: true, ...(content ? { payload: content } : {}) };
-  return fromVerdict(call, resolved, verdict, ask.context === undefined ? undefined : confirmation);
+  const confirms = ask.kind === 'tool_confirmation' && ask.context !== undefined;
+  return fromVerdict(call, resolved, verdict, confirms ? confirmation : undefined);
 }
 
 function approved(
@@ -179,6 +180,20 @@ function fromVerdict(
     default:
       return settle(verdict.result, { decisions: { [call.id]: verdict.record } });
   }
+}
+
+function asksOutside({ effects }: ToolContext): boolean {
+  return effects.confirmation !== undefined || effects.credential !== undefined;
+}
+
+function credentialAsk(call: CallState, config: AuthConfig): Ask {
+  return {
+    requestId: `${call.id}#${call.asks.length}`,
+    callId: call.id,
+    kind: 'auth_required',
+    message: config.hint ?? `${call.name} needs a credential`,
+    context: { ...config },
+  };
 }
 
 function confirmationAsk(call: CallState, question: Question): Ask {
@@ -246,7 +261,7 @@ async function runOne(context: AgentContext, ready: Ready, hooks: HookChain): Pr
   const { invocation } = context;
   const { call, resolved } = ready;
   if (context.signal.aborted) return;
-  const toolContext = new ToolContext(context, call.id, ready.confirmation);
+  const toolContext = new ToolContext(context, call, ready.confirmation);
   const cancelled = new AbortController();
   invocation.running.set(call.id, {
     cancel(reason) {
@@ -303,7 +318,7 @@ async function runTool(
   try {
     const work = runHandler(decision, tool, toolContext, { firstOnly: longRunning });
     const value = await orAbort(cancelled, orAbort(context.signal, withTimeout(work, tool.timeoutMs, toolContext)));
-    if (longRunning && !toolContext.effects.confirmation) {
+    if (longRunning && !asksOutside(toolContext)) {
       return { result: value === undefined || value === null ? { content: [] } : normaliseReturn(value) };
     }
     result = normaliseReturn(value);
@@ -312,7 +327,7 @@ async function runTool(
     if (cancelled.aborted) return { result: errorResult('interrupted', `interrupted: ${messageOf(cancelled.reason)}`) };
     result = await recover(context, toolContext, ready, hooks, error);
   }
-  if (toolContext.effects.confirmation) return { result };
+  if (asksOutside(toolContext)) return { result };
   return { result: await afterTool(context, toolContext, ready, hooks, result) };
 }
 
@@ -419,6 +434,11 @@ function outcomeEvents(context: AgentContext, ready: Ready, toolContext: ToolCon
   const actions: Partial<EventActions> = { ...outcome.actions };
   if (Object.keys(state.delta).length > 0) actions.stateDelta = { ...actions.stateDelta, ...state.delta };
   if (Object.keys(artifactDelta).length > 0) actions.artifactDelta = artifactDelta;
+  if (effects.credential) {
+    actions.asks = [credentialAsk(call, effects.credential)];
+    actions.requestedAuthConfigs = { [call.id]: { ...effects.credential } };
+    return [context.event({ actions })];
+  }
   if (effects.confirmation) {
     const { hint, payload } = effects.confirmation;
     actions.asks = [
@@ -498,7 +518,7 @@ function gateRules(
     beforeTool:
       withHook && hooks?.has('beforeTool')
         ? async (args) => {
-            const toolContext = new ToolContext(context, call.id);
+            const toolContext = new ToolContext(context, call);
             const value = await hooks.first('beforeTool', toolContext, resolved.descriptor, args);
             await keepWrites(context, toolContext);
             asked = toolContext.effects.confirmation;

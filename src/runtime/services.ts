@@ -1,6 +1,8 @@
 import type { ArtifactAccess, MemoryEntry } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import type { ArtifactService } from './artifacts/artifact-service.ts';
+import type { CredentialService } from './credentials.ts';
+import { InMemoryCredentialService } from './credentials.ts';
 import type { MemoryService } from './memory/memory-service.ts';
 import type { SessionKey } from './session-service.ts';
 
@@ -10,19 +12,29 @@ export interface ContextServices {
   searchMemory(query: string): Promise<MemoryEntry[]>;
   /** `delta` collects file name → version of what is saved. */
   artifacts(delta: Record<string, number>): ArtifactAccess;
+  /** Of this (app, user). */
+  readonly credentials: { save(key: string, credential: unknown): Promise<void>; load(key: string): Promise<unknown> };
 }
 
 export interface Services {
   memory?: MemoryService | undefined;
   artifacts?: ArtifactService | undefined;
+  /** Default: in memory, for as long as the process lives. */
+  credentials?: CredentialService | undefined;
 }
+
+const processCredentials = new InMemoryCredentialService();
 
 /** The services as one session sees them. */
 export function contextServices(services: Services, key: SessionKey): ContextServices {
-  const { memory, artifacts } = services;
+  const { memory, artifacts, credentials = processCredentials } = services;
   return {
     searchMemory: async (query) => (memory ? memory.search(key, query) : []),
     artifacts: (delta) => (artifacts ? artifactAccess(artifacts, key, delta) : noArtifacts),
+    credentials: {
+      save: (name, credential) => credentials.save(key, name, credential),
+      load: (name) => credentials.load(key, name),
+    },
   };
 }
 

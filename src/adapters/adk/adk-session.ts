@@ -23,6 +23,7 @@ import {
   createEvent,
   failureOf,
   Invocation,
+  keepCredential,
   newId,
   pendingRequests,
   responseEvent,
@@ -156,6 +157,10 @@ export class AdkSession implements AgentSession {
         'E_WRONG_ANSWER',
         `call ${requestId} is running here; abort it first`,
       );
+    }
+    const ask = call?.asks.find((candidate) => candidate.requestId === requestId);
+    if (call && ask && given.kind === 'elicitation') {
+      await keepCredential(this.#engine.services, ask, call.name, given);
     }
     const stored = this.live.append([event]);
     if (running && !running.closing) running.reserve(stored);
