@@ -163,7 +163,8 @@ export class HostedRun {
       }
       if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
       let open = end?.data.pending ?? (await this.#session.inner.pending());
-      batch = end ? [] : batch.filter((input) => input.kind === 'tool_result' && isOpen(open, input.requestId));
+      // What was decided is decided again; what was done is kept.
+      batch = end ? [] : batch.filter((input) => input.kind === 'tool_result' && this.#keeps(open, input.requestId));
       // Their approvals are durable now; some may have been settled since.
       if (end) for (const { request, step } of starts) if (isOpen(open, request.callId)) this.#start(request, step);
       if (end) last = end;
@@ -432,6 +433,13 @@ export class HostedRun {
     });
   }
 
+  /** It ran here, and its result is still wanted. */
+  #keeps(open: readonly PendingRequest[], callId: string): boolean {
+    if (isOpen(open, callId)) return this.#unstored.has(callId);
+    this.#unstored.delete(callId);
+    return false;
+  }
+
   #keep(result: ToolResultInput): void {
     this.#ready.push(result);
     this.#unstored.add(result.requestId);
@@ -614,7 +622,8 @@ export class HostedRun {
         const parts =
           typeof input.content === 'string' ? [{ type: 'text' as const, text: input.content }] : input.content;
         const context = { sessionId: this.#session.id, agentPath: [this.#session.descriptor.name] };
-        const answer = await hooks?.fire('on_user_message', { userMessage: { role: 'user', parts }, context });
+        const payload = { userMessage: { role: 'user', parts }, context };
+        const answer = await failClosed('on_user_message', () => hooks?.fire('on_user_message', payload));
         if (answer?.action === 'block') {
           throw new CoxswainError('PERMISSION_DENIED', 'E_HOOK_BLOCKED', answer.reason ?? 'a hook refused the message');
         }
@@ -622,6 +631,17 @@ export class HostedRun {
         return replacement?.parts ? { ...input, content: replacement.parts } : input;
       }),
     );
+  }
+}
+
+/** A hook that must not be skipped by failing. */
+async function failClosed<T>(point: string, hook: () => T | Promise<T>): Promise<T> {
+  try {
+    return await hook();
+  } catch (error) {
+    if (isCoxswainError(error)) throw error;
+    const message = `an ${point} hook failed: ${messageOf(error)}`;
+    throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', message, { cause: error });
   }
 }
 

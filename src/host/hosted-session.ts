@@ -196,8 +196,8 @@ export class HostedSession implements AgentSession {
       const open = await this.#find(input.requestId);
       const answer = answerOf(input);
       if (!open?.question) {
-        await this.#checkDirect(input.requestId, open?.request, answer);
-        translated.push(input);
+        const checked = await this.#checkDirect(input.requestId, open?.request, answer);
+        translated.push(asCallers(input, checked));
         continue;
       }
       const checked = await this.#check(open.request, open.question, answer);
@@ -349,7 +349,19 @@ export class HostedSession implements AgentSession {
         `${request.name} runs under this host; its result is not taken from outside`,
       );
     }
-    return answer;
+    if (answer.kind !== 'result') return answer;
+    // The caller runs it, as far as policy lets it run.
+    const tool = this.frame.tools.get(request.name ?? '');
+    const step = await this.frame.judge.step(request, tool, new AbortController().signal, true);
+    if (step.kind === 'settle') {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_REQUEST_CLOSED',
+        `${request.name} may not run; its result is not taken`,
+      );
+    }
+    const { decision: _, ...rest } = answer;
+    return step.kind === 'leave' && step.decision ? { ...rest, decision: step.decision } : rest;
   }
 
   async #wasAnswered(requestId: string): Promise<boolean> {
@@ -370,6 +382,18 @@ export class HostedSession implements AgentSession {
       );
     }
   }
+}
+
+/** A caller's input without what only a host may say; with the decision that lets its result in. */
+function asCallers(input: SessionInput, checked: RequestAnswer): SessionInput {
+  if (input.kind === 'tool_approval') {
+    const { decision: _, rerun: __, ...rest } = input;
+    return rest;
+  }
+  if (input.kind !== 'tool_result') return input;
+  const { decision: _, ...rest } = input;
+  const decision = checked.kind === 'result' ? checked.decision : undefined;
+  return decision ? { ...rest, decision } : rest;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Activation } from './fold.ts';
 import type { Invocation } from './invocation.ts';
 import type { Model } from './model.ts';
 import type { Outcome } from './outcome.ts';
+import type { TelemetrySpan } from './telemetry.ts';
 
 export interface Place {
   /** Place in the tree of this turn. */
@@ -19,6 +20,8 @@ export interface Place {
   /** Model of whoever runs this as a tool. */
   model?: Model | string | undefined;
   signal: AbortSignal;
+  /** Parent of what is measured here. */
+  span?: TelemetrySpan | undefined;
 }
 
 export interface ChildOptions {
@@ -29,6 +32,7 @@ export interface ChildOptions {
   isolated?: AgentTree;
   model?: Model | string | undefined;
   signal?: AbortSignal;
+  span?: TelemetrySpan | undefined;
 }
 
 /** One agent's view of the run it is in. */
@@ -104,6 +108,7 @@ export class AgentContext {
       tree: options.isolated ?? this.place.tree,
       model: options.model ?? this.place.model,
       signal: options.signal ?? this.place.signal,
+      span: options.span ?? this.place.span,
     });
   }
 

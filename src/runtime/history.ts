@@ -106,6 +106,8 @@ export class History {
       const slot = part.type === 'function_response' ? this.#slots.get(part.id) : undefined;
       if (part.type !== 'function_response' || !slot) {
         if (part.type !== 'function_response') others.push(part);
+        // Its call is older than what this viewer is shown.
+        else if (this.#viewer.from !== undefined) this.contents.push(note(part));
         continue;
       }
       if (slot.longRunning || slot.at < this.#spoken) this.contents.push(note(part));

@@ -32,6 +32,7 @@ import type { ContextServices } from './services.ts';
 import type { Lease, SessionKey, SessionService } from './session-service.ts';
 import { runSlot } from './slot.ts';
 import { applyDelta, scopeOf, setTemp, storedDelta } from './state.ts';
+import type { Telemetry } from './telemetry.ts';
 import { startingAgent } from './transfer.ts';
 
 /** Where a run's events go. */
@@ -60,6 +61,8 @@ export interface Engine {
   readonly toolConcurrency: number;
   readonly services: ContextServices;
   readonly limits: TurnLimits;
+  /** Where spans go; plain subscribers need none. */
+  readonly telemetry?: Telemetry | undefined;
   /** Told of what went wrong without consequence for the run. */
   warn(message: string, error?: unknown): void;
   /** For tests: replay without recorded outcomes. */
@@ -337,7 +340,8 @@ export class Invocation implements InvocationInfo {
     }
     if (fold.turn.ended === undefined) return events;
     if (resumesLongRunning || (events.length > 0 && fold.turn.ended === 'completed')) {
-      events.push(this.#turnEvent([], undefined));
+      // The new turn comes first: it is told what the long-running call came to.
+      events.unshift(this.#turnEvent([], undefined));
     } else if (fold.turn.ended === 'completed' || fold.turn.ended === 'refusal') {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_TURN_COMPLETED', 'the turn is complete; send a message');
     } else {

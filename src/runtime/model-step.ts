@@ -14,6 +14,8 @@ import type { Failure } from './outcome.ts';
 import type { HookChain } from './plugin.ts';
 import type { RequestDraft } from './processors.ts';
 import { askOnToolError, keepWrites, notFound } from './scheduler.ts';
+import type { Attributes } from './telemetry.ts';
+import { Operation, runAttributes } from './telemetry.ts';
 import type { ResolvedTool, ToolMap } from './tools.ts';
 import { isHostRun, validateCall } from './tools.ts';
 
@@ -101,12 +103,21 @@ async function askModel(
   const { controller, detach } = childController(context.signal);
   const shown: ContentPart[] = [];
   invocation.modelCalls++;
+  const operation = Operation.start('llm', 'call_llm', invocation.engine.telemetry, context.place.span, () => ({
+    'gen_ai.system': model.system ?? 'unknown',
+    'gen_ai.request.model': name,
+    'gen_ai.operation.name': 'chat',
+    ...runAttributes(invocation),
+  }));
   let error: unknown;
   try {
     const streaming = invocation.options.streaming ?? true;
     const frames = model.generate(draft, { stream: streaming, signal: controller.signal });
     const response = await orAbort(context.signal, pump(context, frames, messageId, shown, streaming));
-    if (response?.errorCode === undefined && response !== undefined) return { kind: 'answered', response };
+    if (response?.errorCode === undefined && response !== undefined) {
+      operation?.end(undefined, responseAttributes(response));
+      return { kind: 'answered', response };
+    }
     error =
       response === undefined
         ? new CoxswainError('UNAVAILABLE', 'E_MODEL_EMPTY', `model ${name} ended without an answer`, {
@@ -119,6 +130,7 @@ async function askModel(
     detach();
     invocation.modelCalls--;
   }
+  operation?.end(context.signal.aborted ? context.signal.reason : error);
   if (context.signal.aborted) {
     controller.abort(context.signal.reason);
     if (shown.length > 0) await keepPartial(context, messageId, shown);
@@ -128,6 +140,14 @@ async function askModel(
   if (recovered) return { kind: 'answered', response: recovered };
   if (shown.length > 0) await keepPartial(context, messageId, shown);
   return { kind: 'failed', failure: isResponse(error) ? modelFailure(error) : thrownFailure(name, error) };
+}
+
+function responseAttributes({ finishReason, usage }: ModelResponse): Attributes {
+  return {
+    ...(finishReason === undefined ? {} : { 'gen_ai.response.finish_reasons': finishReason }),
+    ...(usage?.inputTokens === undefined ? {} : { 'gen_ai.usage.input_tokens': usage.inputTokens }),
+    ...(usage?.outputTokens === undefined ? {} : { 'gen_ai.usage.output_tokens': usage.outputTokens }),
+  };
 }
 
 /** A hook's answer instead of the error, if one has any. */

@@ -38,6 +38,8 @@ export interface ModelResponse {
 export interface Model {
   /** As the provider names it. */
   readonly name: string;
+  /** The provider, for telemetry: `openai`, `anthropic`, `gemini`, … */
+  readonly system?: string;
   /** Parts of provider-specific calls carry their own id in `_meta.provider.id`; ids given here are replaced. */
   generate(request: ModelRequest, options: { stream: boolean; signal: AbortSignal }): AsyncIterable<ModelResponse>;
 }

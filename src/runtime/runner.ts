@@ -17,6 +17,7 @@ import type { Plugin } from './plugin.ts';
 import type { Services } from './services.ts';
 import { contextServices } from './services.ts';
 import type { SessionKey, SessionService } from './session-service.ts';
+import type { Telemetry } from './telemetry.ts';
 
 export interface RunnerOptions {
   /** Name space of sessions and state. */
@@ -32,6 +33,8 @@ export interface RunnerOptions {
   limits?: TurnLimits;
   /** Calls of one batch that run side by side. Default 64. */
   toolConcurrency?: number;
+  /** Where spans go, e.g. `otelTelemetry()`. */
+  telemetry?: Telemetry;
   /** Memory and artifacts that tools, hooks and instructions reach. */
   services?: Services;
   /** Told of what went wrong without consequence. Default: stderr. */
@@ -63,6 +66,7 @@ export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, k
     toolConcurrency: options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY,
     services: contextServices(options.services ?? {}, key),
     limits: options.limits ?? {},
+    telemetry: options.telemetry,
     warn: options.warn ?? warnOnStderr,
   };
 }

@@ -1,4 +1,11 @@
-import type { AuthConfig, ConfirmationRequest, ToolDescriptor, ToolResult, ToolReturn } from '../contracts/index.ts';
+import type {
+  AuthConfig,
+  ConfirmationRequest,
+  ToolDescriptor,
+  ToolResult,
+  ToolReturn,
+  UnknownOutcomeVerdict,
+} from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
 import {
@@ -20,6 +27,8 @@ import { inheritedModel } from './model-choice.ts';
 import type { HookChain } from './plugin.ts';
 import type { StateView } from './state.ts';
 import { storedDelta } from './state.ts';
+import type { TelemetrySpan } from './telemetry.ts';
+import { Operation, runAttributes } from './telemetry.ts';
 import type { ResolvedTool, ToolMap } from './tools.ts';
 import { isHostRun, mayRepeat, validateCall } from './tools.ts';
 
@@ -121,7 +130,7 @@ async function unknownOutcome(
     return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args: call.decision?.args }));
   }
   if (isCurrent) return { kind: 'wait' };
-  const verdict = await resolved.tool?.onUnknownOutcome?.({ callId: call.id, args: call.decision?.args ?? call.args });
+  const verdict = await authorsVerdict(context, call, resolved);
   if (typeof verdict === 'object') return settle(normaliseReturn(verdict.result));
   if (verdict === 'retry') {
     const by = call.decision?.by ?? 'author';
@@ -136,6 +145,21 @@ async function unknownOutcome(
       message: `${call.name} was started and its outcome is unknown. Run it again?`,
     },
   };
+}
+
+/** What the tool's author says of a run whose outcome is unknown; in doubt a person is asked. */
+async function authorsVerdict(
+  context: AgentContext,
+  call: CallState,
+  resolved: ResolvedTool,
+): Promise<UnknownOutcomeVerdict> {
+  try {
+    const args = call.decision?.args ?? call.args;
+    return (await resolved.tool?.onUnknownOutcome?.({ callId: call.id, args })) ?? 'ask';
+  } catch (error) {
+    context.invocation.engine.warn(`${call.name}.onUnknownOutcome failed; a person is asked`, error);
+    return 'ask';
+  }
 }
 
 async function afterAsk(context: AgentContext, call: CallState, resolved: ResolvedTool, ask: AskState): Promise<Step> {
@@ -224,13 +248,32 @@ function announce(context: AgentContext, ready: readonly Ready[], asks: readonly
 }
 
 async function runAll(context: AgentContext, ready: readonly Ready[], hooks: HookChain): Promise<void> {
+  const { telemetry } = context.invocation.engine;
+  const merged = Operation.start('tool', 'execute_tool (merged)', telemetry, context.place.span, () => ({
+    'gen_ai.operation.name': 'execute_tool',
+    'coxswain.calls': ready.length,
+    ...runAttributes(context.invocation),
+  }));
+  try {
+    await runWaves(context, ready, hooks, merged?.span ?? context.place.span);
+  } finally {
+    merged?.end(context.signal.aborted ? context.signal.reason : undefined);
+  }
+}
+
+async function runWaves(
+  context: AgentContext,
+  ready: readonly Ready[],
+  hooks: HookChain,
+  span: TelemetrySpan | undefined,
+): Promise<void> {
   const concurrency = context.invocation.engine.toolConcurrency;
   let wave: Ready[] = [];
   const flush = async () => {
     const now = wave;
     wave = [];
-    if (now.length === 1 && now[0]) await runOne(context, now[0], hooks);
-    else if (now.length > 0) await pool(now, concurrency, (item) => runOne(context, item, hooks));
+    if (now.length === 1 && now[0]) await runOne(context, now[0], hooks, span);
+    else if (now.length > 0) await pool(now, concurrency, (item) => runOne(context, item, hooks, span));
   };
   for (const item of ready) {
     if (item.resolved.descriptor.annotations?.exclusive) {
@@ -257,12 +300,24 @@ async function allEnded(work: readonly Promise<void>[]): Promise<void> {
 }
 
 /** Runs one call and stores what it came to. Nothing is stored once the run was aborted. */
-async function runOne(context: AgentContext, ready: Ready, hooks: HookChain): Promise<void> {
+async function runOne(
+  context: AgentContext,
+  ready: Ready,
+  hooks: HookChain,
+  parent: TelemetrySpan | undefined,
+): Promise<void> {
   const { invocation } = context;
   const { call, resolved } = ready;
   if (context.signal.aborted) return;
   const toolContext = new ToolContext(context, call, ready.confirmation);
+  const operation = Operation.start('tool', `execute_tool ${call.name}`, invocation.engine.telemetry, parent, () => ({
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': call.name,
+    'gen_ai.tool.call.id': call.id,
+    ...runAttributes(invocation),
+  }));
   const cancelled = new AbortController();
+  let fault: unknown;
   invocation.running.set(call.id, {
     cancel(reason) {
       toolContext.cancel(reason);
@@ -271,13 +326,16 @@ async function runOne(context: AgentContext, ready: Ready, hooks: HookChain): Pr
   });
   try {
     const outcome = resolved.agentTree
-      ? await runAgentTool(context, toolContext, ready, hooks)
+      ? await runAgentTool(context, toolContext, ready, hooks, operation?.span ?? parent)
       : await runTool(context, toolContext, ready, hooks, cancelled.signal);
+    if (outcome?.result.isError) fault = outcome.result.errorType ?? 'failed';
     if (outcome === undefined || context.signal.aborted) return;
     await storeOutcome(context, call, outcomeEvents(context, ready, toolContext, outcome));
   } catch (error) {
+    fault = error;
     if (!context.signal.aborted) throw error;
   } finally {
+    operation?.end(context.signal.aborted ? context.signal.reason : fault);
     toolContext.dispose();
     invocation.running.delete(call.id);
   }
@@ -385,6 +443,7 @@ async function runAgentTool(
   toolContext: ToolContext,
   ready: Ready,
   hooks: HookChain,
+  span: TelemetrySpan | undefined,
 ): Promise<Outcome | undefined> {
   const { call, resolved, decision } = ready;
   const { agentTree } = resolved;
@@ -406,6 +465,7 @@ async function runAgentTool(
     key: call.id,
     isolated: agentTree,
     model: inheritedModel(context),
+    span,
   });
   if (outcome.kind === 'suspended') return undefined;
   if (outcome.kind === 'failed') {

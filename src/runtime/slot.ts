@@ -5,6 +5,7 @@ import { AgentContext } from './context.ts';
 import type { Invocation } from './invocation.ts';
 import type { Outcome } from './outcome.ts';
 import { SUSPENDED } from './outcome.ts';
+import { Operation, runAttributes } from './telemetry.ts';
 
 /**
  * Runs an agent in a slot of the tree, and whoever it hands over to. The code of a first start is the code of a
@@ -23,7 +24,7 @@ export async function runSlot(invocation: Invocation, agent: Agent, place: Place
   let path = place.path;
   for (;;) {
     if (place.signal.aborted) return SUSPENDED;
-    const outcome = await occupant.run(new AgentContext(invocation, occupant, { ...place, path }));
+    const outcome = await measured(invocation, occupant, { ...place, path });
     if (outcome.kind !== 'done') return outcome;
     const { transfer } = outcome;
     if (transfer && (isRoot || tree.contains(agent, transfer.to))) {
@@ -39,6 +40,28 @@ export async function runSlot(invocation: Invocation, agent: Agent, place: Place
         await invocation.emit(invocation.event(place, { author: occupant.name }));
     }
     return outcome;
+  }
+}
+
+/** Runs an agent inside a span of its own. */
+async function measured(invocation: Invocation, agent: Agent, place: Place): Promise<Outcome> {
+  const { telemetry } = invocation.engine;
+  const operation = Operation.start('agent', `invoke_agent ${agent.name}`, telemetry, place.span, () => ({
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': agent.name,
+    ...runAttributes(invocation),
+  }));
+  if (!operation) return agent.run(new AgentContext(invocation, agent, place));
+  try {
+    const outcome = await agent.run(new AgentContext(invocation, agent, { ...place, span: operation.span }));
+    const fault = outcome.kind === 'failed' ? outcome.failure : undefined;
+    operation.end(fault ?? (place.signal.aborted ? place.signal.reason : undefined), {
+      'coxswain.outcome': outcome.kind,
+    });
+    return outcome;
+  } catch (error) {
+    operation.end(error);
+    throw error;
   }
 }
 

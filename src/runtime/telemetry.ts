@@ -30,6 +30,14 @@ const channels: Record<OperationKind, TracingChannel<OperationMessage>> = {
   tool: tracingChannel('coxswain:tool'),
 };
 
+/** Whose run it is. */
+export function runAttributes(info: { invocationId: string; sessionId: string }): Attributes {
+  return {
+    'gcp.vertex.agent.invocation_id': info.invocationId,
+    'gcp.vertex.agent.session_id': info.sessionId,
+  };
+}
+
 /**
  * An operation under way, told to both: a span for the tracing system, events for plain subscribers. Contents are in
  * neither.

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
 import { event } from '../contract/session-service.ts';
@@ -7,6 +7,7 @@ import { shared } from './databases.ts';
 import { acquireSoon, killWriters, randomFrom } from './kill.ts';
 import type { Child } from './processes.ts';
 import { startChild, together } from './processes.ts';
+import { payingHost } from './store-host.ts';
 
 const PROCESSES = 8;
 const of = (id: string): SessionKey => ({ app: 'shop', userId: 'ann', id });
@@ -109,6 +110,34 @@ for (const server of shared) {
       expect(await ghost.next()).toBe('E_FENCED');
       await service.append(of('run'), [event('mine')], { epoch: lease.epoch });
       expect((await service.get(of('run')))?.events.map(({ id }) => id)).toEqual(['mine']);
+    });
+
+    test('F19 S0-57 a process pauses at an approval and dies; another lists it, approves, and the run ends', async () => {
+      const asking = startChild('store-host.ts', database.url as string);
+      children.push(asking);
+      const [id = '', end] = (await asking.next())?.split(' ') ?? [];
+      expect(end).toBe('input_required');
+      await asking.kill();
+      const key = of(id);
+      const ghost = (await service.get(key))!.epoch;
+      const paid: unknown[] = [];
+      const host = payingHost(service, ['Done.'], (eur) => paid.push(eur));
+      const [open, ...others] = await host.approvals.list();
+      expect(others).toEqual([]);
+      expect(open).toMatchObject({ agent: 'clerk', userId: 'ann', request: { name: 'pay', args: { eur: 5 } } });
+      const requestId = open?.request.requestId as string;
+      const settled = await host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'bob' } });
+      expect(settled.status).toBe('settled');
+      const ended = async () => (await service.get(key))?.events.at(-1)?.actions.end?.reason;
+      await vi.waitFor(async () => expect(await ended()).toBe('completed'), { timeout: 10_000 });
+      expect(paid).toEqual([5]);
+      expect(await host.approvals.list()).toEqual([]);
+      const { epoch, lastSeq } = (await service.get(key))!;
+      expect(epoch).toBe(ghost + 1);
+      const late = service.append(key, [event('ghost')], { epoch: ghost });
+      await expect(late).rejects.toMatchObject({ code: 'E_FENCED' });
+      expect((await service.get(key))?.lastSeq).toBe(lastSeq);
+      await host.close();
     });
 
     const seed = 20_260_101;

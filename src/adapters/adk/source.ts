@@ -18,6 +18,7 @@ import type {
   SessionKey,
   SessionRecord,
   SessionService,
+  Telemetry,
   TurnLimits,
 } from '../../runtime/index.ts';
 import {
@@ -30,6 +31,7 @@ import {
   LiveSession,
   LlmAgent,
   responseEvent,
+  strictest,
   validateCall,
 } from '../../runtime/index.ts';
 import { AdkSession } from './adk-session.ts';
@@ -44,6 +46,8 @@ export interface FromAgentOptions extends DescribeOptions {
   models?: (name: string) => Model | undefined;
   limits?: TurnLimits;
   toolConcurrency?: number;
+  /** Where spans go, e.g. `otelTelemetry()`. */
+  telemetry?: Telemetry;
   /** Memory and artifacts that tools, hooks and instructions reach. */
   services?: Services;
   warn?: (message: string, error?: unknown) => void;
@@ -87,8 +91,9 @@ async function openSession(
       ...(context.policy ? { policy: context.policy } : {}),
       ...(context.principal ? { principal: context.principal } : {}),
       models: modelFinder(options, context),
-      limits: { ...constraintLimits(descriptor), ...options.limits },
+      limits: strictest(constraintLimits(descriptor), options.limits),
       ...(options.toolConcurrency === undefined ? {} : { toolConcurrency: options.toolConcurrency }),
+      ...(options.telemetry ? { telemetry: options.telemetry } : {}),
       ...(options.services ? { services: options.services } : {}),
       ...(options.warn ? { warn: options.warn } : {}),
     },

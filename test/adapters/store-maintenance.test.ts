@@ -1,0 +1,218 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  effectiveEvents,
+  exportSession,
+  hasMaintenance,
+  importSession,
+  rewind,
+  rewoundBy,
+} from '../../src/adapters/stores/maintenance.ts';
+import { migrateSql, openSql } from '../../src/adapters/stores/sql/index.ts';
+import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
+import { InMemorySessionService } from '../../src/runtime/index.ts';
+import { answer, call, change, event, fullEvent, key, other, refusalOf } from '../contract/session-service.ts';
+import type { TestDatabase } from './databases.ts';
+import { kyselySqlite, shared } from './databases.ts';
+
+const turn = (id: string) => event(id, { author: 'user', actions: { turn: { start: 'bot' } } });
+const lines = async (from: AsyncIterable<string>) => Array.fromAsync(from);
+
+for (const server of [...shared, kyselySqlite]) {
+  describe.skipIf(server.skip)(`upkeep of ${server.name}`, () => {
+    let database: TestDatabase;
+    let service: SqlSessionService;
+
+    beforeAll(async () => {
+      database = await server.make();
+    });
+    afterAll(() => database?.drop());
+    beforeEach(async () => {
+      service = await database.open();
+    });
+    afterEach(async () => {
+      await service.close();
+      await database.empty();
+    });
+
+    const callsOf = async (of = key) => (await service.openCalls(of)).map(({ callId }) => callId);
+
+    describe('rewind', () => {
+      beforeEach(async () => {
+        await service.create(key, { state: { n: 0, kept: 1, 'app:x': 1 } });
+        await service.append(key, [turn('e1'), change('e2', { n: 1, 'app:x': 2 }), call('e3', 'long')]);
+        await service.append(key, [turn('e4'), change('e5', { n: 2, kept: null, extra: 1, 'app:x': 3 })]);
+        await service.append(key, [answer('e6', 'long'), call('e7', 'c2')]);
+      });
+
+      test('S0-57 goes back to where a turn began: own state and open calls too; shared state stays', async () => {
+        expect(await callsOf()).toEqual(['c2']);
+        const marker = (await rewind(service, key, 3))!;
+        expect(rewoundBy(marker)).toEqual({ through: 3 });
+        const record = (await service.get(key))!;
+        expect(record.state).toEqual({ n: 1, kept: 1, 'app:x': 3 });
+        expect(await callsOf()).toEqual(['long']);
+        expect(effectiveEvents(record.events).map(({ id }) => id)).toEqual(['e1', 'e2', 'e3', marker.id]);
+        expect(record.events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+        await service.append(key, [turn('e8'), change('e9', { n: 9 }), answer('e10', 'long')]);
+        expect((await service.get(key))?.state).toEqual({ n: 9, kept: 1, 'app:x': 3 });
+        expect(await callsOf()).toEqual([]);
+        // And once more, past the first marker.
+        await rewind(service, key, 0);
+        expect((await service.get(key))?.state).toEqual({ n: 0, kept: 1, 'app:x': 3 });
+        expect(await callsOf()).toEqual([]);
+        expect(await rewind(service, key, 12)).toBeUndefined();
+      });
+
+      test('the index of open calls is the same when it is made anew, in a fork and in a copy', async () => {
+        await rewind(service, key, 3);
+        await database.query('DELETE FROM adk_open_calls');
+        expect(await callsOf()).toEqual([]);
+        await service.rebuildOpenCalls(key);
+        expect(await callsOf()).toEqual(['long']);
+        await database.query('DELETE FROM adk_open_calls');
+        await service.create(other);
+        expect(await service.rebuildOpenCalls()).toBe(2);
+        expect(await callsOf()).toEqual(['long']);
+        const fork = await service.fork(key);
+        expect(await callsOf(fork.key)).toEqual(['long']);
+        expect(fork.state).toEqual((await service.get(key))?.state);
+        const copy = await importSession(service, { app: 'shop', userId: 'ann' }, exportSession(service, key));
+        expect(await callsOf(copy.key)).toEqual(['long']);
+        expect((await service.get(copy.key))?.state).toEqual(fork.state);
+      });
+
+      test('only to the start of a turn, and only when nothing runs', async () => {
+        const refused = await refusalOf(rewind(service, key, 2));
+        expect(refused).toMatchObject({ status: 'INVALID_ARGUMENT', code: 'E_BAD_INPUT' });
+        expect(refused.message).toContain('0, 3');
+        expect(await refusalOf(rewind(service, key, 99))).toMatchObject({ code: 'E_BAD_INPUT' });
+        expect(await refusalOf(rewind(service, other, 0))).toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+        const lease = await service.acquire(key);
+        expect(await refusalOf(rewind(service, key, 3))).toMatchObject({ code: 'E_SESSION_BUSY' });
+        await lease.release();
+        await rewind(service, key, 3);
+        // What was cut is no place to go to.
+        expect(await refusalOf(rewind(service, key, 5))).toMatchObject({ code: 'E_BAD_INPUT' });
+        expect((await service.get(key))?.lastSeq).toBe(8);
+      });
+    });
+
+    test('S2-26 a session goes out and comes back as lines, to the byte; shared state does not travel', async () => {
+      await service.create(key, { state: { n: 0, 'app:a': 'now' }, title: 'T \u0000' });
+      const long = Array.from({ length: 1100 }, (_, n) => event(`long${n}`));
+      await service.append(key, [fullEvent('e1'), change('e2', { n: 1, 'app:a': 'then' }), ...long]);
+      await service.append(key, [change('e3', { n: 2 })]);
+      await service.append(key, [change('e4', { 'app:a': 'last' })]);
+      const out = await lines(exportSession(service, key));
+      expect(out).toHaveLength(1 + 1104);
+      expect(out.join('')).not.toContain('\n');
+      const copy = await importSession(service, { app: 'shop', userId: 'bob', id: 'copy' }, [...out, '']);
+      expect(copy).toMatchObject({ lastSeq: 1104, epoch: 0, initialState: { n: 0 } });
+      const again = await lines(exportSession(service, copy.key));
+      expect(again.slice(1)).toEqual(out.slice(1));
+      const [source, target] = [(await service.get(key))!, (await service.get(copy.key))!];
+      const own = (state: object) => Object.entries(state).filter(([name]) => !/^(app|user):/.test(name));
+      expect(own(target.state)).toEqual(own(source.state));
+      expect(target.state['app:a']).toBe('last');
+      expect(target.title).toBe(source.title);
+      const memory = new InMemorySessionService();
+      expect(hasMaintenance(memory)).toBe(false);
+      const elsewhere = await importSession(memory, { app: 'shop', userId: 'ann' }, out);
+      expect((await lines(exportSession(memory, elsewhere.key))).slice(1)).toEqual(out.slice(1));
+      const bad: [string[], string][] = [
+        [[], 'it is empty'],
+        [out.slice(0, -1), 'it has 1103 of 1104 events'],
+        [out.slice(1), 'its first line'],
+        [[out[0]!, out[2]!], 'where 1 belongs'],
+        [['{"format":"coxswain.session","version":2}'], 'version 2'],
+        [[out[0]!, '{'], 'line 2 is no JSON'],
+        [[out[0]!, '{}'], 'line 2 is no event'],
+      ];
+      for (const [given, why] of bad) {
+        const refused = await refusalOf(importSession(service, { app: 'shop', userId: 'cleo' }, given));
+        expect(refused).toMatchObject({ status: 'INVALID_ARGUMENT', code: 'E_BAD_INPUT' });
+        expect(refused.message).toContain(why);
+      }
+      expect(await service.list({ app: 'shop', userId: 'cleo' })).toEqual([]);
+      expect(await refusalOf(importSession(service, { ...key }, out))).toMatchObject({ code: 'E_SESSION_EXISTS' });
+      expect(await refusalOf(lines(exportSession(service, other)))).toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+    });
+
+    test('S2-25 what is older than a time goes, with all its rows, a hundred at a time', async () => {
+      for (let n = 0; n < 230; n++) await service.create({ ...key, id: `s${n}` });
+      await service.create({ ...key, app: 'bank' });
+      await service.append({ ...key, id: 's7' }, [call('e1', 'c1')]);
+      expect(await service.deleteOlderThan({}, 0)).toBe(0);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const time = new Date();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await service.append({ ...key, id: 's8' }, [event('fresh')]);
+      expect(await service.deleteOlderThan({ app: 'shop', userId: 'ann' }, time, { keepPending: true })).toBe(228);
+      expect((await service.list({ app: 'shop' })).map(({ id }) => id).sort()).toEqual(['s7', 's8']);
+      expect(await service.deleteOlderThan({ app: 'shop' }, time)).toBe(1);
+      expect(await service.openCalls({ app: 'shop' })).toEqual([]);
+      expect(await service.list({ app: 'bank' })).toHaveLength(1);
+      expect(await database.query('SELECT id FROM adk_events')).toHaveLength(1);
+      expect(await refusalOf(service.deleteOlderThan({ app: '../x' }, time))).toMatchObject({ code: 'E_ID' });
+    });
+
+    test('S0-58 of a large batch the taken id is named, and nothing is stored', async () => {
+      await service.create(key);
+      await service.append(key, [event('taken')]);
+      const many = Array.from({ length: 150 }, (_, n) => event(`e${n}`));
+      const refused = service.append(key, [...many, event('taken'), event('last')]);
+      await expect(refused).rejects.toMatchObject({ code: 'E_EVENT_EXISTS', details: { id: 'taken' } });
+      const twice = service.append(key, [event('x1'), event('x2'), event('x1')]);
+      await expect(twice).rejects.toMatchObject({ code: 'E_EVENT_EXISTS', details: { id: 'x1' } });
+      expect((await service.get(key))?.lastSeq).toBe(1);
+    });
+
+    test('S0-58 times that no calendar has, and odd call ids, read back as they were', async () => {
+      await service.create(key);
+      const times = [-99_999_999_999_999, -31_000_000_000_000, 0, 0.5, 253_402_300_799_999, 9e15];
+      await service.append(
+        key,
+        times.map((timestamp, n) => event(`e${n}`, { timestamp })),
+      );
+      const read = (await service.get(key))!.events.map(({ timestamp }) => timestamp);
+      expect(read.filter((_, n) => n !== 1)).toEqual(times.filter((_, n) => n !== 1));
+      const odd = ['"quoted"', 'a\u0000b', 'trailing ', 'Case', 'case', 'émoji 🚣🏽'];
+      await service.append(key, [call('calls', ...odd)]);
+      expect(await callsOf()).toEqual(odd);
+      await service.append(key, [answer('half', ...odd.slice(0, 4))]);
+      expect(await callsOf()).toEqual(odd.slice(4));
+    });
+
+    test.skipIf(server.name.includes('sqlite'))('S2-09 migration up makes the tables, down drops them, with what is in them', async () => {
+      const own = await server.make();
+      const url = own.url as string;
+      const tables = async () =>
+        (
+          await own.query(
+            `SELECT table_name AS name FROM information_schema.tables
+             WHERE table_schema = ${own.name === 'postgres' ? 'current_schema()' : 'database()'} ORDER BY 1`,
+          )
+        ).map(({ name }) => name);
+      const all = ['adk_app_states', 'adk_events', 'adk_open_calls', 'adk_schema_version', 'adk_sessions'];
+      try {
+        expect(await refusalOf(openSql(url, { migrate: false }))).toMatchObject({ status: 'FAILED_PRECONDITION' });
+        await Promise.all([migrateSql(url), migrateSql(url), migrateSql(url)]);
+        expect(await tables()).toEqual([...all, 'adk_user_states']);
+        await (await openSql(url, { migrate: false })).close();
+        await migrateSql(url, { target: 0 });
+        await migrateSql(url, { target: 0 });
+        expect(await tables()).toEqual([]);
+        await own.query('CREATE TABLE adk_sessions (id integer)');
+        const stranger = await refusalOf(openSql(url));
+        expect(stranger).toMatchObject({ status: 'FAILED_PRECONDITION', code: 'E_STORE' });
+        expect(stranger.message).toContain('another program');
+        await own.query('DROP TABLE adk_sessions');
+        await migrateSql(url);
+        await own.query('UPDATE adk_schema_version SET version = 99');
+        expect((await refusalOf(openSql(url))).message).toContain('upgrade the package');
+      } finally {
+        await own.drop();
+      }
+    });
+  });
+}

@@ -1,0 +1,450 @@
+import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import type { AgentEvent, ToolCallContext } from '../../src/contracts/index.ts';
+import { defineTool, hooks } from '../../src/contracts/index.ts';
+import { allowAll } from '../../src/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+import {
+  all,
+  bot,
+  brief,
+  door,
+  endOf,
+  firstOf,
+  follow,
+  hostOf,
+  notingTool,
+  ofType,
+  only,
+  policyOf,
+  readOnly,
+  refusal,
+  results,
+  say,
+  slowTool,
+  tool,
+} from './kit.ts';
+import { watchRejections } from './rejections.ts';
+
+/** Runs one call of a host tool that returns this. */
+async function returning(value: unknown) {
+  const model = new ScriptedModel([{ calls: [['give']] }, 'done']);
+  const { host } = hostOf(bot(model), { tools: [tool('give', () => value)], policy: allowAll() });
+  const session = await host.open('bot');
+  const events = await say(session, 'go');
+  const [response] = ofType(events, 'tool_response');
+  const part = model.requests[1]?.contents.at(-1)?.parts[0];
+  const [stored] = ofType(await all(session.events()), 'tool_response');
+  return {
+    response,
+    stored,
+    sent: part?.type === 'function_response' ? part.response : undefined,
+    end: endOf(events).reason,
+  };
+}
+
+describe('results of host tools', () => {
+  test('F17 S3-51 whatever a tool returns: no throw, and the same value to model, log and host', async () => {
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+    const cases: [string, unknown, unknown, string | undefined][] = [
+      ['text', 'ok', { content: 'ok' }, 'ok'],
+      ['undefined', undefined, { content: '' }, ''],
+      ['null', null, { content: null }, 'null'],
+      ['a number', 5, { content: 5 }, '5'],
+      ['a list', [1, 2], { content: [1, 2] }, '[1,2]'],
+      ['an object', { n: 1 }, { n: 1 }, '{"n":1}'],
+      ['a BigInt inside', { n: 1n }, { n: '1' }, undefined],
+      ['a cycle', cycle, undefined, undefined],
+      ['a Map', new Map([['a', 1]]), undefined, undefined],
+      ['a Date', new Date(0), { content: '1970-01-01T00:00:00.000Z' }, undefined],
+      ['NaN', Number.NaN, { content: null }, undefined],
+      ['bytes', new Uint8Array([1, 2]), undefined, undefined],
+      ['a class', new URL('https://x.test/'), undefined, undefined],
+    ];
+    for (const [name, value, sent, text] of cases) {
+      const result = await returning(value);
+      expect([name, result.end, result.response?.isError]).toEqual([name, 'completed', undefined]);
+      if (sent !== undefined) expect([name, result.sent]).toEqual([name, sent]);
+      if (text !== undefined) expect([name, result.response?.content]).toEqual([name, [{ type: 'text', text }]]);
+      expect(result.stored).toEqual(result.response);
+      expect(() => structuredClone(result.response)).not.toThrow();
+    }
+    expect((await returning(new Uint8Array([1, 2]))).response?.content).toMatchObject([
+      { type: 'media', data: 'AQI=' },
+    ]);
+  });
+
+  test('S3-51 llmContent goes to the model, displayContent to people only', async () => {
+    const { response, sent } = await returning({
+      llmContent: [{ type: 'text', text: 'for the model' }],
+      displayContent: [{ type: 'text', text: 'for people' }],
+    });
+    expect(response).toMatchObject({
+      content: [{ text: 'for the model' }],
+      display: [{ type: 'text', text: 'for people' }],
+    });
+    expect(JSON.stringify(sent)).toBe('{"content":"for the model"}');
+  });
+
+  test('S3-52 a tool that throws is an error result, and the siblings run on', async () => {
+    const failing = [
+      tool('sync', () => {
+        throw new Error('no stock');
+      }),
+      tool('async', () => Promise.reject(new TypeError('no net'))),
+      tool('odd', () => Promise.reject('a string')),
+      tool('nothing', () => Promise.reject(undefined)),
+      tool('midway', async function* () {
+        yield { progress: 1 };
+        throw new Error('half way');
+      }),
+    ];
+    const { host } = hostOf(bot([{ calls: [...failing.map(({ name }) => [name] as const), ['fine']] }, 'done']), {
+      tools: [...failing, notingTool('fine').tool],
+      policy: allowAll(),
+    });
+    const events = await say(await host.open('bot'), 'go');
+    expect(results(events)).toMatchObject({
+      sync: 'failed: no stock',
+      async: 'failed: no net',
+      odd: 'failed: a string',
+      nothing: expect.stringMatching(/^failed/),
+      midway: 'failed: half way',
+      fine: 'fine done',
+    });
+    expect(ofType(events, 'tool_response').filter(({ isError }) => isError)).toHaveLength(5);
+  });
+
+  test('F17 above the cap the model gets the head, the size and the name under which the rest is kept', async () => {
+    const kept = new Map<string, string | Uint8Array>();
+    const model = new ScriptedModel([{ calls: [['give']] }, 'done']);
+    const { host } = hostOf(bot(model), {
+      tools: [tool('give', () => '€'.repeat(100_000))],
+      policy: allowAll(),
+      maxResultBytes: 1000,
+      spill: async (name, body) => {
+        kept.set(name, body);
+        return name;
+      },
+    });
+    const events = await say(await host.open('bot'), 'go');
+    const text = results(events).give ?? '';
+    const [name = ''] = kept.keys();
+    expect(Buffer.byteLength(text)).toBeLessThan(2000);
+    expect(text.isWellFormed()).toBe(true);
+    expect(text).toContain(name);
+    expect(String(kept.get(name))).toContain('€'.repeat(100_000));
+  });
+
+  test('S3-50 the handler gets parsed arguments, call id, deps, agent path; what needs the session is refused with a reason', async () => {
+    const seen: Partial<Record<keyof ToolCallContext, unknown>>[] = [];
+    const pay = defineTool({
+      name: 'pay',
+      description: 'pays',
+      inputSchema: z.object({ eur: z.coerce.number(), note: z.string().default('-') }),
+      execute: ({ eur, note }, context) => {
+        const { callId, deps, agentPath, sessionId } = context;
+        seen.push({ callId, deps, agentPath, sessionId });
+        expect(() => context.state.get('k')).toThrow(/host tool has no state/);
+        expect(() => context.escalate()).toThrow(/escalate/);
+        return { eur, note };
+      },
+    });
+    const { host } = hostOf(bot([{ calls: [['pay', { eur: 5 }]] }, 'done']), {
+      tools: [pay],
+      policy: allowAll(),
+      deps: { db: 'host' },
+    });
+    const session = await host.open('bot');
+    const events = await say(session, 'go', { deps: { db: 'call' } });
+    const [request] = ofType(events, 'tool_request');
+    expect(seen).toEqual([
+      { callId: request?.requestId, deps: { db: 'call' }, agentPath: ['bot'], sessionId: session.id },
+    ]);
+    expect(ofType(events, 'tool_response')[0]?.structuredContent).toEqual({ eur: 5, note: '-' });
+    expect(JSON.stringify(await all(session.events()))).not.toContain('"db"');
+  });
+
+  test('S3-38 progress is shown while the tool runs, and not stored', async () => {
+    const load = tool('load', async (_, context) => {
+      context.progress({ progress: 1, total: 2 });
+      return 'done';
+    });
+    const { host } = hostOf(bot([{ calls: [['load']] }, 'ok']), { tools: [load], policy: allowAll() });
+    const session = await host.open('bot');
+    const shown = ofType(await say(session, 'go'), 'tool_update').filter(({ progress }) => progress !== undefined);
+    expect(shown).toMatchObject([{ progress: 1, total: 2, source: 'host', agentId: 'bot' }]);
+    expect(ofType(await all(session.events()), 'tool_update').every(({ status }) => status === 'started')).toBe(true);
+  });
+});
+
+describe('time', () => {
+  test('S3-52 F35 a tool that takes too long: its signal fires, the call is timed out, the turn goes on, late results are dropped', async () => {
+    const unhandled = watchRejections();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      for (const [options, extra, ms] of [
+        [{ toolTimeoutMs: 1000 }, {}, 1000],
+        [{ toolTimeoutMs: 1000 }, { timeoutMs: 50 }, 50],
+        [{}, {}, 120_000],
+      ] as const) {
+        const slow = slowTool('slow', extra);
+        const model = new ScriptedModel([{ calls: [['slow'], ['quick']] }, 'done']);
+        const { host } = hostOf(bot(model), {
+          tools: [slow.tool, notingTool('quick').tool],
+          policy: allowAll(),
+          ...options,
+        });
+        const stream = follow(await host.open('bot'), 'go');
+        const { signal } = await slow.started;
+        await vi.advanceTimersByTimeAsync(ms - 1);
+        expect(signal.aborted).toBe(false);
+        await vi.advanceTimersByTimeAsync(2);
+        const events = await stream.ended;
+        slow.finish('late');
+        expect(signal.aborted).toBe(true);
+        expect(results(events)).toEqual({
+          slow: expect.stringMatching(/^timeout: .*effects are unknown/),
+          quick: 'quick done',
+        });
+        expect(endOf(events).reason).toBe('completed');
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await unhandled()).toEqual([]);
+  });
+
+  test('S3-52 toolTimeoutMs 0 is no limit', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const slow = slowTool('slow');
+      const { host } = hostOf(bot([{ calls: [['slow']] }, 'done']), {
+        tools: [slow.tool],
+        policy: allowAll(),
+        toolTimeoutMs: 0,
+      });
+      const stream = follow(await host.open('bot'), 'go');
+      await slow.started;
+      await vi.advanceTimersByTimeAsync(10 * 24 * 60 * 60_000);
+      slow.finish('x');
+      expect(results(await stream.ended).slow).toBe('x');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('tail calls', () => {
+  const main = (tailCalls: unknown) => tool('main', () => ({ content: [{ type: 'text', text: 'main' }], tailCalls }));
+
+  test('S3-53 run through the gate before the result returns, and their outcome is part of it', async () => {
+    const policy = policyOf({ no: { outcome: 'deny', reason: 'never' }, ask: 'ask_user' });
+    const names: string[] = [];
+    const log = notingTool('log', {
+      inputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+    });
+    const model = new ScriptedModel([{ calls: [['main']] }, 'done']);
+    const { host } = hostOf(bot(model), {
+      tools: [
+        main([
+          { name: 'log', args: { n: 1 } },
+          { name: 'log', args: { n: 'x' } },
+          { name: 'no', args: {} },
+          { name: 'ask', args: {} },
+          { name: 'nobody', args: {} },
+        ]),
+        log.tool,
+        notingTool('no').tool,
+        notingTool('ask').tool,
+      ],
+      policy,
+      hooks: hooks({ beforeTool: ({ tool: { name } }) => void names.push(name) }),
+    });
+    const session = await host.open('bot');
+    const events = await say(session, 'go');
+    const { main: text = '' } = results(events);
+    expect(log.runs).toEqual([{ n: 1 }]);
+    for (const words of ['main', '[log]', 'log done', 'never', 'needs approval', 'Tool not found: nobody'])
+      expect(text).toContain(words);
+    expect(ofType(events, 'tool_response')).toHaveLength(1);
+    expect(policy.asked.map(({ action }) => action)).toEqual(['main', 'log', 'no', 'ask']);
+    expect(names).toEqual(['main', 'log', 'ask']);
+    expect(JSON.stringify(model.requests[1]?.contents)).toContain('log done');
+    // Every decision is in the log.
+    const decided = ofType(await all(session.events()), 'custom').at(-1);
+    expect(decided).toMatchObject({
+      kind: 'policy_decision',
+      data: {
+        outcome: 'approved',
+        tailCalls: [
+          { name: 'log', outcome: 'approved' },
+          { name: 'no', outcome: 'denied', reason: 'never' },
+          { name: 'ask', outcome: 'denied' },
+        ],
+      },
+    });
+  });
+
+  test('S3-53 a tail call’s own tail calls do not run; there is an end to their number', async () => {
+    const again = tool('again', () => ({
+      content: [{ type: 'text', text: 'again' }],
+      tailCalls: [{ name: 'log', args: {} }],
+    }));
+    const log = notingTool('log');
+    const { host } = hostOf(bot([{ calls: [['main']] }, 'done']), {
+      tools: [
+        main([{ name: 'again', args: {} }, ...Array.from({ length: 30 }, () => ({ name: 'log', args: {} }))]),
+        again,
+        log.tool,
+      ],
+      policy: allowAll(),
+    });
+    const events = await say(await host.open('bot'), 'go');
+    expect(log.runs).toHaveLength(15);
+    expect(results(events).main).toContain('at most 16 tail calls run');
+  });
+
+  test('S3-53 F35 an abort starts no further tail call', async () => {
+    const first = slowTool('first');
+    const log = notingTool('log');
+    const { host } = hostOf(bot([{ calls: [['main']] }]), {
+      tools: [
+        main([
+          { name: 'first', args: {} },
+          { name: 'log', args: {} },
+        ]),
+        first.tool,
+        log.tool,
+      ],
+      policy: allowAll(),
+    });
+    const session = await host.open('bot');
+    const stream = follow(session, 'go');
+    await first.started;
+    await session.abort();
+    first.finish(1);
+    expect(endOf(await stream.ended).reason).toBe('aborted');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(log.runs).toEqual([]);
+  });
+});
+
+describe('long-running host tools', () => {
+  test('S3-38 R23 the first word is the interim answer; the real result comes later, once, and opens a turn', async () => {
+    const ship = tool('ship', () => ({ ticket: 7 }), { annotations: { longRunning: true } });
+    const model = new ScriptedModel([{ calls: [['ship']] }, 'on its way', 'delivered!']);
+    const { host } = hostOf(bot(model), { tools: [ship], policy: allowAll() });
+    const session = await host.open('bot');
+    const first = await say(session, 'go');
+    const [request] = ofType(first, 'tool_request');
+    const requestId = request?.requestId ?? '';
+    expect(endOf(first)).toMatchObject({ reason: 'completed', data: { pendingToolIds: [requestId] } });
+    expect(ofType(first, 'tool_response')).toEqual([]);
+    expect(JSON.stringify(model.requests[1]?.contents.at(-1))).toContain('"ticket":7');
+    // A message does not settle it.
+    const result = { content: [{ type: 'text' as const, text: 'at the door' }] };
+    const second = await say(session, { kind: 'tool_result', requestId, result });
+    expect(brief(second)[0]).toBe('ship = at the door');
+    expect(JSON.stringify(model.requests[2]?.contents.at(-1))).toContain('at the door');
+    expect((await refusal(firstOf(session, { kind: 'tool_result', requestId, result }))).code).toBe('E_REQUEST_CLOSED');
+  });
+
+  test('R23 it may yield its first word and go on without the turn', async () => {
+    const rest = door();
+    const ship = tool(
+      'ship',
+      async function* () {
+        yield { status: 'sent' };
+        await rest.opened;
+        return 'never looked at';
+      },
+      { annotations: { longRunning: true } },
+    );
+    const { host } = hostOf(bot([{ calls: [['ship']] }, 'on its way']), { tools: [ship], policy: allowAll() });
+    expect(endOf(await say(await host.open('bot'), 'go')).reason).toBe('completed');
+    rest.open();
+  });
+});
+
+describe('tools that the caller runs', () => {
+  const result = { content: [{ type: 'text' as const, text: '42' }] };
+
+  test('S3-24 a descriptor without handler is left to the caller, whose result is accepted and logged with policy’s word', async () => {
+    for (const where of ['agent', 'host', 'call'] as const) {
+      const theirs = tool('theirs');
+      const model = new ScriptedModel([{ calls: [['theirs', { n: 1 }]] }, 'done']);
+      const { host } = hostOf(bot(model, where === 'agent' ? { tools: [theirs] } : {}), {
+        policy: allowAll(),
+        ...(where === 'host' ? { tools: [theirs] } : {}),
+      });
+      const session = await host.open('bot');
+      const tools = [{ name: 'theirs', description: '', inputSchema: { type: 'object' } }];
+      const options = where === 'call' ? { tools } : {};
+      const first = await say(session, 'go', options);
+      const { requestId } = await only(session);
+      expect(endOf(first)).toMatchObject({
+        reason: 'input_required',
+        data: { pending: [{ requestId, kind: 'tool', handledBy: 'host' }] },
+      });
+      const forged = { outcome: 'approved' as const, by: 'user:the boss' };
+      const second = await say(session, { kind: 'tool_result', requestId, result, decision: forged }, options);
+      expect([where, results(second), endOf(second).reason]).toEqual([where, { theirs: '42' }, 'completed']);
+      expect(ofType(second, 'custom')).toMatchObject([
+        { kind: 'policy_decision', data: { outcome: 'approved', by: 'policy' } },
+      ]);
+    }
+  });
+
+  test('S3-24 without policy’s leave no result is taken', async () => {
+    const { host } = hostOf(bot([{ calls: [['theirs']] }, 'done'], { tools: [tool('theirs')] }), {
+      policy: policyOf({ theirs: 'ask_user' }),
+    });
+    const session = await host.open('bot');
+    await say(session, 'go');
+    const { requestId, callId = '' } = await only(session);
+    for (const id of [requestId, callId]) {
+      expect((await refusal(session.respond(id, { kind: 'result', result }))).code).toBe('E_WRONG_ANSWER');
+    }
+    await session.respond(requestId, { kind: 'approve' });
+    expect(endOf(await say(session, { kind: 'continue' })).reason).toBe('input_required');
+    expect(await session.respond(callId, { kind: 'result', result })).toMatchObject({ status: 'settled' });
+    expect(endOf(await say(session, { kind: 'continue' })).reason).toBe('completed');
+  });
+
+  test('S3-24 respond while the stream waits for another: it goes on by itself', async () => {
+    const slow = slowTool('slow');
+    const { host } = hostOf(bot([{ calls: [['theirs'], ['slow']] }, 'done'], { tools: [tool('theirs')] }), {
+      tools: [slow.tool],
+      policy: allowAll(),
+    });
+    const session = await host.open('bot');
+    const stream = follow(session, 'go');
+    await slow.started;
+    const requestId = ofType(stream.events, 'tool_request').find(({ name }) => name === 'theirs')?.requestId ?? '';
+    await session.respond(requestId, { kind: 'result', result });
+    slow.finish('S');
+    const events: AgentEvent[] = await stream.ended;
+    expect([results(events), endOf(events).reason]).toEqual([{ theirs: '42', slow: 'S' }, 'completed']);
+  });
+});
+
+test('S3-05 tools of providers are offered, run and named by their provider; policy sees where they come from', async () => {
+  const calls: unknown[] = [];
+  const policy = policyOf({});
+  const provider = {
+    name: 'warehouse',
+    getToolsForAgent: (agent: string) => [
+      { name: `stock_${agent}`, description: '', inputSchema: { type: 'object' }, ...readOnly },
+    ],
+    execute: async (call: { name: string; args: Record<string, unknown> }) => {
+      calls.push([call.name, call.args]);
+      return 7;
+    },
+  };
+  const { host } = hostOf(bot([{ calls: [['stock_bot', { sku: 1 }]] }, 'done']), { toolProviders: [provider], policy });
+  const events = await say(await host.open('bot'), 'go');
+  expect([results(events), calls]).toEqual([{ stock_bot: '7' }, [['stock_bot', { sku: 1 }]]]);
+  expect(policy.asked[0]?.context?.resource?.source).toBe('provider:warehouse');
+});
