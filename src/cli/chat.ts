@@ -9,7 +9,7 @@ import { runTurn } from './turn.ts';
 /** A conversation at the terminal: a message a line, until Ctrl-D. */
 export async function chat(frame: TurnFrame, session: () => Promise<AgentSession>): Promise<number> {
   const { screen, work } = frame;
-  screen.line(paint('dim', `${work.agent}: a message a line; Ctrl-C stops a turn, Ctrl-D leaves`));
+  screen.line(paint('dim', `talking to ${work.agent}: a message a line, Ctrl-C stops a turn, Ctrl-D leaves`));
   const history: string[] = [];
   let code: number = EXIT.done;
   for (;;) {

@@ -26,7 +26,8 @@ export async function drive(
   const outcome: Outcome = { reason: 'failed', code: 1, text: '', denied: [], pending: [] };
   const { signal } = interrupts.start();
   try {
-    for await (const event of session.stream(input, { limits, signal, streaming })) {
+    const stream = session.stream(input, { limits, signal, streaming });
+    for await (const event of followed(session, stream)) {
       see(event, outcome);
       const room = view.event(event);
       if (room) await room;
@@ -37,6 +38,21 @@ export async function drive(
   // A transfer that somebody has to allow is a question like any other.
   const reason = outcome.reason === 'transfer' ? 'input_required' : outcome.reason;
   return { ...outcome, reason, code: exitCodeOf(reason, outcome.denied.length) };
+}
+
+/**
+ * The stream; if somebody else answered meanwhile and another process has brought the turn to its end, what is stored
+ * of that instead of the complaint that there is nothing left to do.
+ */
+async function* followed(session: AgentSession, stream: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
+  let after: string | undefined;
+  let isOver = false;
+  for await (const event of stream) {
+    if (event.type === 'error' && event.fatal && event.code === 'E_TURN_COMPLETED') isOver = true;
+    else if (!isOver) yield event;
+    after = event.cursor ?? after;
+  }
+  if (isOver) yield* session.events(after === undefined ? {} : { after });
 }
 
 function see(event: AgentEvent, outcome: Outcome): void {

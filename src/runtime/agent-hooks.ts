@@ -6,6 +6,7 @@ import type { EventActions } from './event.ts';
 import type { Outcome } from './outcome.ts';
 import { DONE } from './outcome.ts';
 import type { HookChain } from './plugin.ts';
+import type { StateView } from './state.ts';
 
 /**
  * Runs the before_agent hooks, once for each activation. An outcome: a hook has given the answer, the agent does not
@@ -84,4 +85,9 @@ export function withOutput(
   if (outputKey === undefined || parts.some((part) => part.type === 'function_call')) return delta;
   const text = textOfParts(parts);
   return text === '' ? delta : { ...delta, [outputKey]: text };
+}
+
+/** State that a hook wrote is kept, whatever it returned. */
+export async function keepWrites(context: AgentContext, { state }: { readonly state: StateView }): Promise<void> {
+  if (Object.keys(state.delta).length > 0) await context.emit({ actions: { stateDelta: state.delta } });
 }

@@ -15,6 +15,8 @@ export interface Agent {
    * stored before anybody acts on it.
    */
   readonly recordsOutcome?: boolean;
+  /** It waits in memory: a turn that is open does not survive its process. */
+  readonly heldInMemory?: boolean;
   run(context: AgentContext): Promise<Outcome>;
 }
 

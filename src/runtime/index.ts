@@ -1,5 +1,7 @@
 /** The event-sourced agent runtime. */
+export { orAbort } from './abort.ts';
 export * from './agent.ts';
+export { finishAgent, startAgent } from './agent-hooks.ts';
 export * from './agent-tool.ts';
 export * from './answers.ts';
 export * from './artifacts/artifact-service.ts';
@@ -29,8 +31,10 @@ export type * from './model.ts';
 export * from './open-calls.ts';
 export * from './outcome.ts';
 export * from './plugin.ts';
+export { prepareCall } from './prepare-call.ts';
 export * from './processors.ts';
 export * from './runner.ts';
+export { settleCalls } from './scheduler.ts';
 export * from './security-plugin.ts';
 export * from './services.ts';
 export type * from './session-service.ts';

@@ -13,6 +13,12 @@ export interface CurrentRun {
   readonly ended: Promise<unknown>;
 }
 
+/** What waits in memory for an answer, and lives no longer than its process. */
+export interface Held {
+  /** Nobody will come back for it. */
+  release(reason: unknown): void;
+}
+
 const forgotten = new FinalizationRegistry<() => void>((forget) => forget());
 const known = new WeakMap<SessionService, Map<string, WeakRef<LiveSession>>>();
 
@@ -27,8 +33,8 @@ export class LiveSession {
   readonly initialState: Readonly<Record<string, unknown>>;
   readonly fold: Fold;
   readonly log: Event[] = [];
-  /** Promises of executors that wait in memory, by path. */
-  readonly held = new Map<string, unknown>();
+  /** Executors that wait in memory, by path. */
+  readonly held = new Map<string, Held>();
   current: CurrentRun | undefined;
   readonly #steers = new Map<string, Event>();
   readonly #histories = new Map<string, History>();
@@ -133,6 +139,13 @@ export class LiveSession {
     return history.contents;
   }
 
+  /** Ends every executor that waits in memory. */
+  releaseHeld(reason: string): void {
+    const held = [...this.held.values()];
+    this.held.clear();
+    for (const one of held) one.release(new CoxswainError('ABORTED', 'E_ABORTED', reason));
+  }
+
   async #write(events: Event[], epoch: number): Promise<void> {
     try {
       const gap = this.#absorb(await this.service.append(this.key, events, { epoch }));
@@ -162,7 +175,7 @@ export class LiveSession {
   /** Histories that no later turn can use: of agents run as tools, and of single turns. */
   #forgetTurn(): void {
     for (const key of this.#histories.keys()) if (!key.endsWith('||')) this.#histories.delete(key);
-    this.held.clear();
+    this.releaseHeld('a new turn began');
   }
 }
 

@@ -1,10 +1,12 @@
 import type { Agent } from './agent.ts';
 import type { AgentContext } from './context.ts';
 import type { HookChain } from './plugin.ts';
-import type { ToolMap } from './tools.ts';
+import type { ResolvedTool, ToolMap } from './tools.ts';
 
 /** An agent that can be asked for its tools and hooks. */
 export interface ToolUser extends Agent {
+  /** Own tools by name, toolsets excluded. */
+  readonly tools: ReadonlyMap<string, ResolvedTool>;
   resolveTools(context: AgentContext): Promise<ToolMap>;
   hooks(context: AgentContext): HookChain;
 }

@@ -1,6 +1,6 @@
-import type { AnyTool, ToolDescriptor } from '../contracts/index.ts';
+import type { AnyTool, ToolDescriptor, ToolResult } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import { describeTool, validateArgs } from '../gate/index.ts';
+import { describeTool, errorResult, validateArgs } from '../gate/index.ts';
 import type { AgentTree } from './agent.ts';
 import { agentOfTool } from './agent.ts';
 import type { AgentContext } from './context.ts';
@@ -67,4 +67,9 @@ export function toolMap(agent: string, tools: readonly AnyTool[]): Map<string, R
     map.set(tool.name, resolveTool(tool, `agent:${agent}`));
   }
   return map;
+}
+
+export function notFound(name: string, tools: ToolMap): ToolResult {
+  const valid = [...tools.keys()].join(', ') || 'none';
+  return errorResult('not_found', `Tool not found: ${name}. Valid tools: ${valid}`);
 }

@@ -107,7 +107,7 @@ async function makeSqliteFile(): Promise<TestDatabase> {
     url: `sqlite:${path}`,
     open: async () => openSqlite(path),
     query: async (sql) => raw((database) => database.prepare(sql).all()),
-    empty: async () => raw((database) => tables.forEach((table) => database.exec(`DELETE FROM ${table}`))),
+    empty: async () => raw((database) => database.exec(tables.map((table) => `DELETE FROM ${table};`).join(''))),
     drop: async () => rmSync(folder, { recursive: true }),
   };
 }

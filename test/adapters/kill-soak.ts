@@ -12,7 +12,9 @@ for (const server of shared) {
   try {
     const start = performance.now();
     const events = await killWriters(database, rounds, randomFrom(seed));
-    console.log(`${server.name}: ${events} events, all consistent, ${Math.round((performance.now() - start) / 1000)} s`);
+    console.log(
+      `${server.name}: ${events} events, all consistent, ${Math.round((performance.now() - start) / 1000)} s`,
+    );
   } finally {
     await database.drop();
   }

@@ -66,13 +66,16 @@ switch (task) {
   }
   // Starts a run, once, and says whether it could; holds it until told to end.
   case 'hold': {
-    const lease = await service.acquire(of(name)).catch((error) => say(codeOf(error)) && undefined);
-    if (lease) say(`held ${lease.epoch}`);
+    const { epoch, word } = await service.acquire(of(name)).then(
+      ({ epoch }) => ({ epoch, word: `held ${epoch}` }),
+      (error) => ({ epoch: -1, word: codeOf(error) }),
+    );
+    say(word);
     // Each word is an append under this lease.
     for (let n = 1; ; n++) {
       const { done, value } = await heard.next();
       if (done || value === 'end') break;
-      const wrote = service.append(of(name), [createEvent({ author: name })], { epoch: lease?.epoch ?? -1 });
+      const wrote = service.append(of(name), [createEvent({ author: name })], { epoch });
       say(await wrote.then(() => `wrote ${n}`, codeOf));
     }
     break;

@@ -2,10 +2,15 @@ import { openStore } from '../../src/adapters/stores/open-store.ts';
 import type { AgentHost } from '../../src/index.ts';
 import { createHost, LlmAgent } from '../../src/index.ts';
 import type { SessionService } from '../../src/runtime/index.ts';
-import { ScriptedModel, type Script } from '../../src/testing/index.ts';
+import type { Script } from '../../src/testing/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
 
 /** A host on a store, with one agent that may pay if it is allowed to. */
-export function payingHost(sessions: SessionService, answers: readonly Script[], paid: (eur: unknown) => void): AgentHost {
+export function payingHost(
+  sessions: SessionService,
+  answers: readonly Script[],
+  paid: (eur: unknown) => void,
+): AgentHost {
   const agent = new LlmAgent({ name: 'clerk', model: new ScriptedModel({ responses: answers, strict: true }) });
   return createHost({
     app: 'shop',

@@ -11,11 +11,11 @@ import { migrateSql, openSql } from '../../src/adapters/stores/sql/index.ts';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
 import { InMemorySessionService } from '../../src/runtime/index.ts';
 import { answer, call, change, event, fullEvent, key, other, refusalOf } from '../contract/session-service.ts';
+import { collect } from '../runtime/kit.ts';
 import type { TestDatabase } from './databases.ts';
 import { kyselySqlite, shared } from './databases.ts';
 
 const turn = (id: string) => event(id, { author: 'user', actions: { turn: { start: 'bot' } } });
-const lines = async (from: AsyncIterable<string>) => Array.fromAsync(from);
 
 for (const server of [...shared, kyselySqlite]) {
   describe.skipIf(server.skip)(`upkeep of ${server.name}`, () => {
@@ -103,12 +103,12 @@ for (const server of [...shared, kyselySqlite]) {
       await service.append(key, [fullEvent('e1'), change('e2', { n: 1, 'app:a': 'then' }), ...long]);
       await service.append(key, [change('e3', { n: 2 })]);
       await service.append(key, [change('e4', { 'app:a': 'last' })]);
-      const out = await lines(exportSession(service, key));
+      const out = await collect(exportSession(service, key));
       expect(out).toHaveLength(1 + 1104);
       expect(out.join('')).not.toContain('\n');
       const copy = await importSession(service, { app: 'shop', userId: 'bob', id: 'copy' }, [...out, '']);
       expect(copy).toMatchObject({ lastSeq: 1104, epoch: 0, initialState: { n: 0 } });
-      const again = await lines(exportSession(service, copy.key));
+      const again = await collect(exportSession(service, copy.key));
       expect(again.slice(1)).toEqual(out.slice(1));
       const [source, target] = [(await service.get(key))!, (await service.get(copy.key))!];
       const own = (state: object) => Object.entries(state).filter(([name]) => !/^(app|user):/.test(name));
@@ -118,7 +118,7 @@ for (const server of [...shared, kyselySqlite]) {
       const memory = new InMemorySessionService();
       expect(hasMaintenance(memory)).toBe(false);
       const elsewhere = await importSession(memory, { app: 'shop', userId: 'ann' }, out);
-      expect((await lines(exportSession(memory, elsewhere.key))).slice(1)).toEqual(out.slice(1));
+      expect((await collect(exportSession(memory, elsewhere.key))).slice(1)).toEqual(out.slice(1));
       const bad: [string[], string][] = [
         [[], 'it is empty'],
         [out.slice(0, -1), 'it has 1103 of 1104 events'],
@@ -135,7 +135,7 @@ for (const server of [...shared, kyselySqlite]) {
       }
       expect(await service.list({ app: 'shop', userId: 'cleo' })).toEqual([]);
       expect(await refusalOf(importSession(service, { ...key }, out))).toMatchObject({ code: 'E_SESSION_EXISTS' });
-      expect(await refusalOf(lines(exportSession(service, other)))).toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+      expect(await refusalOf(collect(exportSession(service, other)))).toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
     });
 
     test('S2-25 what is older than a time goes, with all its rows, a hundred at a time', async () => {
@@ -183,36 +183,39 @@ for (const server of [...shared, kyselySqlite]) {
       expect(await callsOf()).toEqual(odd.slice(4));
     });
 
-    test.skipIf(server.name.includes('sqlite'))('S2-09 migration up makes the tables, down drops them, with what is in them', async () => {
-      const own = await server.make();
-      const url = own.url as string;
-      const tables = async () =>
-        (
-          await own.query(
-            `SELECT table_name AS name FROM information_schema.tables
+    test.skipIf(server.name.includes('sqlite'))(
+      'S2-09 migration up makes the tables, down drops them, with what is in them',
+      async () => {
+        const own = await server.make();
+        const url = own.url as string;
+        const tables = async () =>
+          (
+            await own.query(
+              `SELECT table_name AS name FROM information_schema.tables
              WHERE table_schema = ${own.name === 'postgres' ? 'current_schema()' : 'database()'} ORDER BY 1`,
-          )
-        ).map(({ name }) => name);
-      const all = ['adk_app_states', 'adk_events', 'adk_open_calls', 'adk_schema_version', 'adk_sessions'];
-      try {
-        expect(await refusalOf(openSql(url, { migrate: false }))).toMatchObject({ status: 'FAILED_PRECONDITION' });
-        await Promise.all([migrateSql(url), migrateSql(url), migrateSql(url)]);
-        expect(await tables()).toEqual([...all, 'adk_user_states']);
-        await (await openSql(url, { migrate: false })).close();
-        await migrateSql(url, { target: 0 });
-        await migrateSql(url, { target: 0 });
-        expect(await tables()).toEqual([]);
-        await own.query('CREATE TABLE adk_sessions (id integer)');
-        const stranger = await refusalOf(openSql(url));
-        expect(stranger).toMatchObject({ status: 'FAILED_PRECONDITION', code: 'E_STORE' });
-        expect(stranger.message).toContain('another program');
-        await own.query('DROP TABLE adk_sessions');
-        await migrateSql(url);
-        await own.query('UPDATE adk_schema_version SET version = 99');
-        expect((await refusalOf(openSql(url))).message).toContain('upgrade the package');
-      } finally {
-        await own.drop();
-      }
-    });
+            )
+          ).map(({ name }) => name);
+        const all = ['adk_app_states', 'adk_events', 'adk_open_calls', 'adk_schema_version', 'adk_sessions'];
+        try {
+          expect(await refusalOf(openSql(url, { migrate: false }))).toMatchObject({ status: 'FAILED_PRECONDITION' });
+          await Promise.all([migrateSql(url), migrateSql(url), migrateSql(url)]);
+          expect(await tables()).toEqual([...all, 'adk_user_states']);
+          await (await openSql(url, { migrate: false })).close();
+          await migrateSql(url, { target: 0 });
+          await migrateSql(url, { target: 0 });
+          expect(await tables()).toEqual([]);
+          await own.query('CREATE TABLE adk_sessions (id integer)');
+          const stranger = await refusalOf(openSql(url));
+          expect(stranger).toMatchObject({ status: 'FAILED_PRECONDITION', code: 'E_STORE' });
+          expect(stranger.message).toContain('another program');
+          await own.query('DROP TABLE adk_sessions');
+          await migrateSql(url);
+          await own.query('UPDATE adk_schema_version SET version = 99');
+          expect((await refusalOf(openSql(url))).message).toContain('upgrade the package');
+        } finally {
+          await own.drop();
+        }
+      },
+    );
   });
 }

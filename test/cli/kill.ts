@@ -110,7 +110,7 @@ function storedIn(reader: DatabaseSync | undefined): number {
   }
 }
 
-async function readLog(place: Place, id: string): Promise<readonly Event[]> {
+export async function readLog(place: Place, id: string): Promise<readonly Event[]> {
   const store = openSqlite(join(place.path, 'kill.db'), { readOnly: true });
   try {
     return (await store.get({ app: 'cli', userId: userName(), id }))?.events ?? [];
@@ -120,7 +120,7 @@ async function readLog(place: Place, id: string): Promise<readonly Event[]> {
 }
 
 /** One log by itself: no gap, one result a call, no start after a result, no more starts than yeses. */
-function sound(log: readonly Event[]): string[] {
+export function sound(log: readonly Event[]): string[] {
   const faults: string[] = [];
   const results = new Set<string>();
   const starts = new Map<string, number>();
@@ -148,7 +148,7 @@ function sound(log: readonly Event[]): string[] {
 }
 
 /** Durable events that were shown and are not stored as they were shown. */
-function lost(shown: readonly AgentEvent[], log: readonly Event[], session: string): string[] {
+export function lost(shown: readonly AgentEvent[], log: readonly Event[], session: string): string[] {
   const stored = new Map<string, AgentEvent>();
   for (const event of log) {
     const items = project(session, event);

@@ -231,7 +231,7 @@ describe('a hosted stream', () => {
     expect(inner.asked).toHaveLength(1);
   });
 
-  test('S3-31 S3-75 the agent’s own questions are answered by onElicitation while the stream runs', async () => {
+  test('S3-75 the agent’s own questions are answered by onElicitation while the stream runs', async () => {
     for (const [action, outcome] of [
       ['accept', 'done'],
       ['decline', 'denied: denied'],
@@ -786,7 +786,7 @@ describe('restart', () => {
 });
 
 describe('many agents', () => {
-  test('S3-73 F21 requests of parallel branches are gated each by itself, also long after their siblings ended', async () => {
+  test('F21 requests of parallel branches are gated each by itself, also long after their siblings ended', async () => {
     const go = door();
     const model = new ScriptedModel({
       byAgent: {

@@ -9,7 +9,8 @@ const directions: Record<string, readonly string[]> = {
   session: ['contracts'],
   gate: ['contracts'],
   runtime: ['contracts', 'session', 'gate'],
-  adapters: ['contracts', 'session', 'gate', 'runtime'],
+  dispatch: ['contracts', 'session', 'gate', 'runtime'],
+  adapters: ['contracts', 'session', 'gate', 'runtime', 'dispatch'],
   host: ['contracts', 'session', 'gate'],
   testing: ['contracts', 'runtime', 'session'],
   conformance: ['contracts', 'session'],
@@ -42,7 +43,10 @@ const grants: readonly Grant[] = [
   { package: /^@agentclientprotocol\//, files: /^(adapters|host)\/acp\b/, how: loads },
   { package: /^@modelcontextprotocol\//, files: /^(adapters\/tools|host)\/mcp\b/, how: loads },
   { package: /^ws$/, files: /^(adapters\/remote|host\/ws|host\/websocket)\b/, how: loads },
-  { package: /^(kysely|pg|mysql2)(\/|$)/, files: /^adapters\/stores\//, how: loads },
+  // Databases: loaded by whoever opens one, never with the module.
+  { package: /^kysely$/, files: /^adapters\/stores\/sql\//, how: ['dynamic'] },
+  { package: /^pg$/, files: /^adapters\/stores\/sql\/open-postgres\.ts$/, how: ['dynamic'] },
+  { package: /^mysql2$/, files: /^adapters\/stores\/sql\/open-mysql\.ts$/, how: ['dynamic'] },
   { package: /^@cedar-policy\//, files: /^adapters\/policy\/cedar\b/, how: loads },
   { package: /^@opentelemetry\/api$/, files: /^(runtime|adapters)\/telemetry\b/, how: loads },
 ];

@@ -338,7 +338,7 @@ export class AdkSession implements AgentSession {
         events.push(createEvent({ turnId: fold.turn.id, author, actions: { end: { reason: 'aborted' } } }));
       }
       await this.live.commit(events, lease.epoch);
-      this.live.held.clear();
+      this.live.releaseHeld(reason);
     } finally {
       await lease.release();
     }

@@ -1,6 +1,6 @@
 import type { AgentConstraints, AgentDescriptor, Capability, CompositionConfig } from '../../contracts/index.ts';
-import type { Agent } from '../../runtime/index.ts';
-import { isHostRun, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent } from '../../runtime/index.ts';
+import type { Agent, ResolvedTool } from '../../runtime/index.ts';
+import { isHostRun, isToolUser, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent } from '../../runtime/index.ts';
 
 export interface DescribeOptions {
   version?: string;
@@ -12,7 +12,7 @@ export interface DescribeOptions {
 export function describeAgent(agent: Agent, options: DescribeOptions = {}): AgentDescriptor {
   const llm = agent instanceof LlmAgent ? agent : undefined;
   const composition = compositionOf(agent);
-  const own = [...(llm?.tools.values() ?? [])];
+  const own = [...(ownToolsOf(agent)?.values() ?? [])];
   const constraints = { ...options.constraints, ...transferConstraints(llm) };
   const metadata = { ...options.metadata, ...(options.version === undefined ? {} : { version: options.version }) };
   return {
@@ -34,9 +34,25 @@ export function describeAgent(agent: Agent, options: DescribeOptions = {}): Agen
 const sessionCapabilities: readonly Capability[] = ['steer', 'update', 'resume', 'fork'];
 
 function capabilitiesOf(agent: Agent): Capability[] {
-  if (agent instanceof LlmAgent) return ['elicitation', 'streaming', 'host_tool_execution', ...sessionCapabilities];
-  if (compositionOf(agent)) return ['composition', ...sessionCapabilities];
-  return [...sessionCapabilities];
+  const ofSession = waitsInMemory(agent)
+    ? sessionCapabilities.filter((name) => name !== 'resume')
+    : sessionCapabilities;
+  if (ownToolsOf(agent)) return ['elicitation', 'streaming', 'host_tool_execution', ...ofSession];
+  if (compositionOf(agent)) return ['composition', ...ofSession];
+  return [...ofSession];
+}
+
+function ownToolsOf(agent: Agent): ReadonlyMap<string, ResolvedTool> | undefined {
+  return isToolUser(agent) ? agent.tools : undefined;
+}
+
+/** Also as a tool of an agent of the tree. */
+function waitsInMemory(agent: Agent): boolean {
+  if (agent.heldInMemory) return true;
+  const asTools = [...(ownToolsOf(agent)?.values() ?? [])].flatMap(({ agentTree }) =>
+    agentTree ? agentTree.root : [],
+  );
+  return [...agent.subAgents, ...asTools].some(waitsInMemory);
 }
 
 function compositionOf(agent: Agent): CompositionConfig | undefined {

@@ -15,7 +15,6 @@ export class StreamSink implements RunSink {
   /** Newest event that was shown. */
   seq = 0;
   #frames = 0;
-  #shows = false;
 
   constructor(
     queue: StreamQueue<AgentEvent>,
@@ -29,13 +28,10 @@ export class StreamSink implements RunSink {
   }
 
   accepted(): void {
-    this.#shows = true;
     this.#accepted();
   }
 
   event(event: Event): void {
-    // Of other streams: read before this one began.
-    if (!this.#shows) return;
     this.seq = event.seq;
     for (const item of project(this.#sessionId, event)) this.#queue.push(item);
   }

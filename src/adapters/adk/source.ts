@@ -29,7 +29,6 @@ import {
   InMemorySessionService,
   isToolUser,
   LiveSession,
-  LlmAgent,
   responseEvent,
   strictest,
   validateCall,
@@ -181,7 +180,7 @@ async function settleFork(live: LiveSession): Promise<void> {
 function argsChecker(tree: AgentTree): (call: CallState, args: Record<string, unknown>) => string | undefined {
   return (call, args) => {
     const agent = tree.find(call.author);
-    const tool = agent && isToolUser(agent) && agent instanceof LlmAgent ? agent.tools.get(call.name) : undefined;
+    const tool = agent && isToolUser(agent) ? agent.tools.get(call.name) : undefined;
     if (!tool) return undefined;
     const checked = validateCall(tool, args);
     return checked.ok ? undefined : checked.message;

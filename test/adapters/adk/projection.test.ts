@@ -15,7 +15,7 @@ import {
 } from '../../../src/index.ts';
 import { createEvent } from '../../../src/runtime/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
-import { all, bot, brief, endOf, ofType, only, readOnly, say, tool } from '../../host/kit.ts';
+import { all, bot, brief, endOf, judged, ofType, only, readOnly, say, tool } from '../../host/kit.ts';
 
 const context = { app: 'shop', userId: 'ann' };
 
@@ -55,7 +55,8 @@ describe('events of a stream', () => {
     const session = await source.open({}, context);
     const key = { ...context, id: session.id };
     await sessions.append(key, [createEvent({ author: 'user', actions: { config: { title: 'from elsewhere' } } })]);
-    const events = await say(session, 'hi');
+    const events = await all(session.stream('hi'));
+    judged(session, events, []);
     expect(brief(events)).toEqual(['initialize', 'user: hi', 'agent~: one', 'agent: one', 'end completed']);
   });
 

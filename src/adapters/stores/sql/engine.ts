@@ -17,6 +17,6 @@ export interface Engine {
 }
 
 export interface HeldConnection {
-  execute(query: Query): Promise<Answer>;
+  ask(query: Query): Promise<Answer>;
   release(): Promise<void>;
 }

@@ -70,7 +70,7 @@ export class KyselyEngine implements Engine {
     ended.catch(reject);
     const connection = await held;
     return {
-      execute: (query) => this.#execute(connection, query),
+      ask: (query) => this.#execute(connection, query),
       release: () => {
         release();
         return ended;

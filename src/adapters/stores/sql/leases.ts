@@ -154,7 +154,7 @@ export class LockLeases extends Leases {
     if (this.#taken.has(name)) return false;
     this.#taken.add(name);
     try {
-      const { rows } = await this.#execute(this.#locks.take, [name]);
+      const { rows } = await this.#ask(this.#locks.take, [name]);
       if (Number(rows[0]?.taken) === 1) return true;
     } catch (error) {
       this.#taken.delete(name);
@@ -166,20 +166,26 @@ export class LockLeases extends Leases {
 
   async #free(name: string): Promise<void> {
     this.#taken.delete(name);
-    // Nothing to give back where the connection is gone.
-    if (this.#connection) await this.#execute(this.#locks.free, [name], false);
+    if (!this.#connection) return;
+    const { held } = await this.#connection;
+    try {
+      await held.ask({ sql: this.#locks.free, values: [name], rows: true });
+    } catch (error) {
+      // With its connection the lock is gone too.
+      if (!this.tables.dialect.isLost(error)) throw this.tables.dialect.error(error, this.engine.store);
+    }
   }
 
   /** On the connection that holds the locks; if that was lost meanwhile, once more on a new one. */
-  async #execute(sql: string, given: readonly Value[], again = true): ReturnType<HeldConnection['execute']> {
+  async #ask(sql: string, given: readonly Value[], again = true): ReturnType<HeldConnection['ask']> {
     const connection = this.#hold();
     const { held } = await connection;
     try {
-      return await held.execute({ sql, values: given, rows: true });
+      return await held.ask({ sql, values: given, rows: true });
     } catch (error) {
       if (this.#connection === connection) this.#connection = undefined;
       await held.release().catch(() => {});
-      if (again) return this.#execute(sql, given, false);
+      if (again) return this.#ask(sql, given, false);
       throw this.tables.dialect.error(error, this.engine.store);
     }
   }
@@ -196,9 +202,9 @@ export class LockLeases extends Leases {
     const held = await (this.engine.hold as NonNullable<Engine['hold']>)();
     for (const sql of this.#locks.prepare) {
       // A setting that this release of the database does not know is none that is needed.
-      await held.execute({ sql, values: [], rows: false }).catch(() => {});
+      await held.ask({ sql, values: [], rows: false }).catch(() => {});
     }
-    const { rows } = await held.execute({ sql: this.#locks.scope, values: [], rows: true });
+    const { rows } = await held.ask({ sql: this.#locks.scope, values: [], rows: true });
     return { held, scope: String(rows[0]?.scope ?? '') };
   }
 }

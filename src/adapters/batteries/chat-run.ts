@@ -1,0 +1,189 @@
+import type { ContentPart, FunctionCallPart, ToolDescriptor } from '../../contracts/index.ts';
+import { messageOf, textOfParts } from '../../contracts/index.ts';
+import type { DispatchContext, DispatchExecutorHelpers, Tool } from '../../dispatch/index.ts';
+import { isErrorResult, Message, SpooledArtifact, Thought, ToolCall, toolCallChecksum } from '../../dispatch/index.ts';
+import type { ModelResponse } from '../../runtime/index.ts';
+import type { ChatChunk } from '../models/openai-decode.ts';
+import { ChatDecoder } from '../models/openai-decode.ts';
+import { declareTools } from '../schema/index.ts';
+import { chatHistory, nextTime } from './chat-history.ts';
+import type { ChatOptions, Resolved } from './options.ts';
+
+/** What one answer of a server came as. */
+export interface ChatAnswer {
+  chunks: AsyncIterable<ChatChunk>;
+  /** The server has said that it is done. */
+  ended(): boolean;
+}
+
+export type AskServer = (body: Record<string, unknown>) => Promise<ChatAnswer>;
+
+/**
+ * One run of a battery: one question, one answer, its tools. An answer without calls is left to a pipeline, or
+ * acknowledged under `autoAck`; with calls the run returns and the dispatch runs it again. Every failure is a nack.
+ */
+export async function chatRun(
+  context: DispatchContext,
+  helpers: DispatchExecutorHelpers,
+  provider: string,
+  resolve: () => Resolved<ChatOptions>,
+  ask: AskServer,
+): Promise<void> {
+  try {
+    const settings = resolve();
+    const answer = await speak(context, helpers, provider, settings, ask);
+    if (context.aborted) return;
+    const calls = answer.content?.parts.filter((part): part is FunctionCallPart => part.type === 'function_call') ?? [];
+    if (calls.length > 0) await runCalls(context, helpers, settings, calls, answer.finishReason === 'length');
+    else if (settings.autoAck) context.ack();
+    else if (!context.isSignalled) {
+      const message = 'the answer is left unsignalled: unless a pipeline signals, the model is asked again';
+      helpers.log.warn({ kind: 'unsignalled-answer', message });
+    }
+  } catch (error) {
+    if (context.aborted || context.isSignalled) return;
+    helpers.log.error({ kind: 'generation-failed', message: messageOf(error) });
+    context.nack(error);
+  }
+}
+
+async function speak(
+  context: DispatchContext,
+  helpers: DispatchExecutorHelpers,
+  provider: string,
+  settings: Resolved<ChatOptions>,
+  ask: AskServer,
+): Promise<ModelResponse> {
+  const descriptors = new Map<string, ToolDescriptor>(context.tools.all().map((tool) => [tool.name, tool.describe()]));
+  const declared = declareTools(descriptors, 'openai');
+  const messages = await chatHistory(context, {
+    policy: settings.unsupportedMediaPolicy,
+    nonce: settings.helpers?.nonce,
+    warn: (message) => helpers.log.warn({ kind: 'media-described', message }),
+    aliasOf: (name) => declared.aliasOf(name),
+  });
+  const tools = declared.tools.map(({ alias, description, schema }) => ({
+    type: 'function',
+    function: { name: alias, description, parameters: schema },
+  }));
+  const { model, stream, params } = settings;
+  const body = { ...params, model, stream, messages, ...(tools.length > 0 ? { tools } : {}) };
+  const id = crypto.randomUUID();
+  const decoder = new ChatDecoder(provider, declared);
+  const answer = await ask(body);
+  for await (const chunk of answer.chunks) {
+    if (context.aborted) return {};
+    const shown = decoder.push(chunk);
+    for (const part of shown ? [shown].flat() : []) show(helpers, id, part);
+  }
+  if (context.aborted) return {};
+  const response = decoder.finish({ stream, sentinel: answer.ended() });
+  await remember(context, helpers, id, response.content?.parts ?? []);
+  const { usage, finishReason, model: spoke } = response;
+  helpers.reportGenerationStats({
+    provider,
+    ...(usage?.inputTokens === undefined ? {} : { promptTokens: usage.inputTokens }),
+    ...(usage?.outputTokens === undefined ? {} : { completionTokens: usage.outputTokens }),
+    ...(finishReason === undefined ? {} : { finishReason }),
+    ...(spoke === undefined ? {} : { model: spoke }),
+  });
+  return response;
+}
+
+function show({ reportMessage, reportThought }: DispatchExecutorHelpers, id: string, part: ContentPart): void {
+  if (part.type === 'text') reportMessage(id, part.text);
+  else if (part.type === 'thought') reportThought(id, part.thought);
+}
+
+async function remember(
+  context: DispatchContext,
+  helpers: DispatchExecutorHelpers,
+  id: string,
+  parts: readonly ContentPart[],
+): Promise<void> {
+  const time = nextTime(context);
+  const times = { createdAt: time, updatedAt: time };
+  const thought = parts.flatMap((part) => (part.type === 'thought' ? [part.thought] : [])).join('');
+  if (thought !== '') {
+    helpers.reportThought(id, '', { isComplete: true });
+    await context.storeThought(new Thought({ id, content: thought, ...times }));
+  }
+  const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.text] : [])).join('');
+  // A refusal is never shown in pieces.
+  if (refusal !== '') helpers.reportMessage(id, refusal);
+  const content = textOfParts(parts) + refusal;
+  if (content === '') return;
+  helpers.reportMessage(id, '', { isComplete: true });
+  await context.storeMessage(new Message({ id, role: 'assistant', content, ...times }));
+}
+
+async function runCalls(
+  context: DispatchContext,
+  helpers: DispatchExecutorHelpers,
+  settings: Resolved<ChatOptions>,
+  calls: readonly FunctionCallPart[],
+  truncated: boolean,
+): Promise<void> {
+  const time = nextTime(context);
+  const ids = new Set([...context.turnToolCalls].map(({ id }) => id));
+  for (const call of calls) {
+    const { name } = call;
+    const args: unknown = call.args;
+    const id = freshId(call, ids);
+    ids.add(id);
+    helpers.reportToolCall(id, { tool: name, args });
+    const { value, isError } = truncated
+      ? failed('the answer was cut at the output limit; nothing of it ran. Ask for less at once.')
+      : await runOne(context, name, args);
+    const results = spooled(context.tools.get(name), value, id, settings);
+    helpers.reportToolCall(id, { results, isError, isComplete: true });
+    const times = { createdAt: time, updatedAt: Date.now(), completedAt: Date.now() };
+    const checksum = toolCallChecksum(name, args);
+    await context.storeToolCall(
+      new ToolCall({ id, checksum, tool: name, args, results, isError, isComplete: true, ...times }),
+    );
+  }
+}
+
+interface Came {
+  value: unknown;
+  isError: boolean;
+}
+
+/** Whatever goes wrong is the model's to read; only an abort ends the run. */
+async function runOne(context: DispatchContext, name: string, args: unknown): Promise<Came> {
+  const tool = context.tools.get(name);
+  if (!tool) {
+    const names = context.tools.all().map((known) => known.name);
+    return failed(`Tool not found: ${name}. Valid tools: ${names.join(', ') || 'none'}`);
+  }
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
+    return failed(typeof args === 'string' ? 'the arguments are not JSON' : 'the arguments are not an object');
+  }
+  try {
+    const value = await tool.executor(context)(args);
+    if (isErrorResult(value)) return failed(textOfParts(value.content));
+    return { value, isError: false };
+  } catch (error) {
+    if (context.aborted) throw error;
+    return failed(messageOf(error));
+  }
+}
+
+function failed(message: string): Came {
+  return { value: { error: message }, isError: true };
+}
+
+function spooled(tool: Tool | undefined, value: unknown, id: string, { spoolStore }: Resolved<ChatOptions>): unknown {
+  if (typeof value === 'string' || value instanceof Uint8Array) {
+    const Artifact = tool?.artifactConstructor?.() ?? SpooledArtifact;
+    return new Artifact(spoolStore.write(id, value));
+  }
+  return value ?? null;
+}
+
+/** The model's own id, unless it has been used: servers number anew with every answer. */
+function freshId(call: FunctionCallPart, taken: ReadonlySet<string>): string {
+  const given = (call._meta?.provider as { id?: string } | undefined)?.id ?? '';
+  return given === '' || taken.has(given) ? crypto.randomUUID() : given;
+}

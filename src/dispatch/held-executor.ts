@@ -1,0 +1,269 @@
+import { setImmediate as breath } from 'node:timers/promises';
+import { CoxswainError, canonicalJson, isCoxswainError } from '../contracts/index.ts';
+import type { AgentContext, Held, HookChain, Outcome, ToolMap } from '../runtime/index.ts';
+import { DONE, failureOf, newId, SUSPENDED } from '../runtime/index.ts';
+import type { AskedCall, Waiting } from './held-calls.ts';
+import { HeldCalls } from './held-calls.ts';
+import { CallsById } from './known-call.ts';
+import { eventIdOf, recordEvent, recordsOf, steersOf } from './log-records.ts';
+import type { Message } from './message.ts';
+import type { RecordChange } from './records.ts';
+import { ShownReports } from './shown-reports.ts';
+import type { Tool, ToolRunOptions } from './tool.ts';
+import type { TurnOptions, TurnOutcome } from './turn.ts';
+import { runTurn } from './turn.ts';
+import type { TurnBackend, TurnInit } from './turn-context.ts';
+import { TurnContext } from './turn-context.ts';
+
+type Op =
+  | ({ kind: 'call' } & AskedCall)
+  | ({ kind: 'do'; work: (context: AgentContext) => Promise<unknown> } & Waiting);
+
+/**
+ * An executor that runs through several streams: its promise lives here, in memory, while the log has its messages
+ * and calls. What it does is queued and done by whichever stream drives it; between streams it waits.
+ */
+export class HeldExecutor implements Held, TurnBackend {
+  readonly agent: string;
+  readonly #turn: TurnContext;
+  readonly #byId = new CallsById();
+  readonly #shown = new ShownReports();
+  readonly #stored = new Map<string, string>();
+  readonly #calls: HeldCalls;
+  #queue: Op[] = [];
+  #context: AgentContext | undefined;
+  #outcome: TurnOutcome | undefined;
+  #released: { reason: unknown } | undefined;
+  #broken: { error: unknown } | undefined;
+  #rung = false;
+  #ring: () => void = () => {};
+
+  constructor(
+    context: AgentContext,
+    options: TurnOptions,
+    init: Omit<TurnInit, 'turnId' | 'turnAbortController' | 'backend'>,
+  ) {
+    this.agent = context.agent.name;
+    this.#turn = new TurnContext({
+      ...init,
+      turnId: context.invocation.turnId,
+      turnAbortController: new AbortController(),
+      backend: this,
+    });
+    this.#calls = new HeldCalls(this.#turn, this.agent, (error) => {
+      if (error === undefined) this.#wake();
+      else this.#break(error);
+    });
+    const records = recordsOf(context);
+    const load = async () => {
+      for (const kind of ['message', 'thought', 'toolCall'] as const) {
+        for (const value of records[kind]) this.#turn.records.apply({ op: 'store', kind, value } as RecordChange);
+      }
+    };
+    runTurn(this.#turn, options, load).then(
+      (outcome) => {
+        this.#outcome = outcome;
+        this.#wake();
+      },
+      (error: unknown) => this.#break(error),
+    );
+  }
+
+  /** Goes on until the executor has ended or nothing moves any more. */
+  async drive(context: AgentContext, tools: ToolMap, hooks: HookChain): Promise<Outcome> {
+    const { invocation, signal } = context;
+    const wake = () => this.#wake();
+    this.#context = context;
+    const forget = invocation.session.listen(wake);
+    signal.addEventListener('abort', wake, { once: true });
+    this.#calls.refresh();
+    try {
+      for (;;) {
+        if (signal.aborted) {
+          this.release(signal.reason);
+          return SUSPENDED;
+        }
+        if (this.#broken) throw this.#broken.error;
+        const { answers } = invocation.fold;
+        if (this.#queue.length > 0) {
+          await this.#work(context, tools, hooks);
+          continue;
+        }
+        if (this.#calls.resolveSettled(context)) {
+          await breath();
+          continue;
+        }
+        this.#calls.settleFresh(context, tools, hooks);
+        if (!this.#calls.settling) {
+          if (this.#outcome) return await this.#end(context, this.#outcome);
+          if (this.#calls.waiting) {
+            // What runs beside the waiting call gets a last chance to say something.
+            await breath();
+            if (this.#queue.length > 0 || this.#outcome || signal.aborted) continue;
+            if (invocation.fold.answers === answers) {
+              await this.#shown.close(context);
+              return SUSPENDED;
+            }
+            this.#calls.refresh();
+            continue;
+          }
+        }
+        await this.#bell();
+      }
+    } catch (error) {
+      this.release(error);
+      throw error;
+    } finally {
+      forget();
+      signal.removeEventListener('abort', wake);
+      this.#context = undefined;
+    }
+  }
+
+  release(reason: unknown): void {
+    if (this.#released) return;
+    this.#released = { reason };
+    for (const waiting of this.#queue.splice(0)) waiting.reject(reason);
+    this.#calls.reject(reason);
+    this.#turn.abort(reason);
+  }
+
+  write(change: RecordChange): Promise<void> {
+    return this.#do((context) => this.#store(context, change)) as Promise<void>;
+  }
+
+  run(tool: Tool, args: unknown, { callId, checksum }: ToolRunOptions & { checksum: string }): Promise<unknown> {
+    return this.#byId.once(callId, tool.name, checksum, () =>
+      this.#enqueue((waiting) => ({ kind: 'call', tool, args, checksum, ...waiting })),
+    );
+  }
+
+  delta(kind: 'message' | 'thought', id: string, delta: string): void {
+    if (this.#context) this.#shown.show(this.#context, kind, id, delta);
+  }
+
+  /** Tokens count for budgets, whoever spent them. */
+  stats({ promptTokens, completionTokens, model }: Parameters<NonNullable<TurnBackend['stats']>>[0]): void {
+    const usage = {
+      ...(promptTokens === undefined ? {} : { inputTokens: promptTokens }),
+      ...(completionTokens === undefined ? {} : { outputTokens: completionTokens }),
+    };
+    if (Object.keys(usage).length === 0) return;
+    this.#do((context) => context.emit({ usage, ...(model === undefined ? {} : { model }) })).catch(() => {});
+  }
+
+  arrivals(): Promise<readonly Message[]> {
+    return this.#do(async (context) => {
+      const { steers } = context.invocation.fold;
+      if (context.iso !== '' || steers.size === 0) return [];
+      const delivered = [...steers.keys()];
+      const messages = steersOf(context, delivered);
+      await context.emit({ author: 'user', actions: { delivered } });
+      return messages;
+    }) as Promise<readonly Message[]>;
+  }
+
+  #do(work: (context: AgentContext) => Promise<unknown>): Promise<unknown> {
+    return this.#enqueue((waiting) => ({ kind: 'do', work, ...waiting }));
+  }
+
+  #enqueue(make: (waiting: Waiting) => Op): Promise<unknown> {
+    if (this.#released) return Promise.reject(this.#released.reason);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#queue.push(make({ resolve, reject }));
+    this.#wake();
+    return promise;
+  }
+
+  /** Does what is queued, in order; calls that stand next to one another become one event. */
+  async #work(context: AgentContext, tools: ToolMap, hooks: HookChain): Promise<void> {
+    const next = this.#queue[0];
+    if (!next) return;
+    if (next.kind === 'do') {
+      this.#queue.shift();
+      try {
+        next.resolve(await next.work(context));
+      } catch (error) {
+        next.reject(error);
+      }
+      return;
+    }
+    const calls: Extract<Op, { kind: 'call' }>[] = [];
+    while (this.#queue[0]?.kind === 'call') calls.push(this.#queue.shift() as (typeof calls)[number]);
+    try {
+      await this.#calls.announce(context, tools, hooks, calls);
+    } catch (error) {
+      for (const call of calls) call.reject(error);
+      throw error;
+    }
+  }
+
+  /** Exactly once for each id: the same again is acknowledged, something else is refused. */
+  async #store(context: AgentContext, change: RecordChange): Promise<void> {
+    const event = await recordEvent(change);
+    if (change.op !== 'store') {
+      await context.emit({ ...event, id: newId() });
+      return;
+    }
+    const own = eventIdOf(change.kind, change.value.id);
+    const body = canonicalJson({ ...event });
+    const known = this.#stored.get(own);
+    if (known === body) return;
+    if (known !== undefined) throw exists(change.kind, change.value.id);
+    if (change.kind === 'toolCall') await context.emit({ ...event, id: newId() });
+    else {
+      const place = this.#shown.store(own, textOf(change));
+      const { customMetadata } = event;
+      if ('id' in place) await context.emit({ ...event, id: place.id });
+      else
+        await context.emit({ ...event, id: newId(), customMetadata: { ...customMetadata, replaces: place.replaces } });
+    }
+    this.#stored.set(own, body);
+  }
+
+  async #end(context: AgentContext, outcome: TurnOutcome): Promise<Outcome> {
+    await this.#shown.close(context);
+    await this.#calls.abandon(context);
+    if (outcome.status === 'ack') return DONE;
+    if (outcome.status === 'aborted') {
+      context.invocation.abort(this.#turn.abortSignal.reason);
+      return SUSPENDED;
+    }
+    const { error } = outcome;
+    if (isCoxswainError(error)) return { kind: 'failed', failure: failureOf(error) };
+    const message = error?.message ?? 'the executor gave up';
+    const nacked = new CoxswainError('ABORTED', 'E_LLM_EXECUTION_NACKED', message, { cause: error });
+    return { kind: 'failed', failure: failureOf(nacked) };
+  }
+
+  #break(error: unknown): void {
+    this.#broken ??= { error };
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#rung = true;
+    this.#ring();
+  }
+
+  async #bell(): Promise<void> {
+    if (!this.#rung) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#ring = resolve;
+      await promise;
+    }
+    this.#rung = false;
+  }
+}
+
+function textOf(change: Extract<RecordChange, { op: 'store' }>): string {
+  return change.kind === 'toolCall' ? '' : (change.value.content ?? '');
+}
+
+function exists(kind: string, id: string): CoxswainError {
+  return new CoxswainError(
+    'ALREADY_EXISTS',
+    'E_EVENT_EXISTS',
+    `${kind} ${id} is stored already and says something else`,
+  );
+}

@@ -1,0 +1,127 @@
+import type { DispatchBuses } from './buses.ts';
+import type { Message } from './message.ts';
+import type { RecordChange } from './records.ts';
+import { checkChange, Records } from './records.ts';
+import { Registry } from './registry.ts';
+import type { Thought } from './thought.ts';
+import type { Tool, ToolRunOptions } from './tool.ts';
+import type { ToolCall } from './tool-call.ts';
+import { ToolRegistry } from './tool-registry.ts';
+
+/** Where a turn's writes go, and who runs its tools. */
+export interface TurnBackend {
+  /** Resolves when it is durable. */
+  write(change: RecordChange, context: TurnContext): Promise<void>;
+  run(tool: Tool, args: unknown, options: ToolRunOptions & { checksum: string }, turn: TurnContext): Promise<unknown>;
+  /** A piece of a message that is being made. */
+  delta?(kind: 'message' | 'thought', id: string, delta: string): void;
+  /** Tokens that a generation took. */
+  stats?(stats: { promptTokens?: number; completionTokens?: number; model?: string }): void;
+  /** Words that have come since the last look. */
+  arrivals?(): Promise<readonly Message[]>;
+}
+
+export interface TurnInit {
+  turnId: string;
+  turnAbortController: AbortController;
+  backend: TurnBackend;
+  buses: DispatchBuses;
+  systemPrompt?: string | undefined;
+  standingInstructions?: readonly string[] | undefined;
+  stash?: Registry | Readonly<Record<string, unknown>> | undefined;
+  tools?: ToolRegistry | undefined;
+}
+
+/** What the turn's own pipelines see: everything of a turn except the signals of its dispatch. */
+export class TurnContext {
+  readonly turnId: string;
+  readonly tools: ToolRegistry;
+  readonly stash: Registry;
+  readonly systemPrompt: string;
+  readonly standingInstructions: readonly string[];
+  /** For the package's own use. */
+  readonly records = new Records();
+  readonly backend: TurnBackend;
+  readonly buses: DispatchBuses;
+  readonly turnAbortController: AbortController;
+
+  constructor(init: TurnInit) {
+    this.turnId = init.turnId;
+    this.tools = init.tools ?? new ToolRegistry();
+    this.stash = init.stash instanceof Registry ? init.stash : new Registry(init.stash);
+    this.systemPrompt = init.systemPrompt ?? '';
+    this.standingInstructions = Object.freeze([...(init.standingInstructions ?? [])]);
+    this.backend = init.backend;
+    this.buses = init.buses;
+    this.turnAbortController = init.turnAbortController;
+  }
+
+  get turnMessages(): Set<Message> {
+    return this.records.message;
+  }
+
+  get turnThoughts(): Set<Thought> {
+    return this.records.thought;
+  }
+
+  get turnToolCalls(): Set<ToolCall> {
+    return this.records.toolCall;
+  }
+
+  /** Fires when the turn is aborted, and when its executor fails for silence. */
+  get abortSignal(): AbortSignal {
+    return this.turnAbortController.signal;
+  }
+
+  get aborted(): boolean {
+    return this.abortSignal.aborted;
+  }
+
+  /** Ends the turn. */
+  abort(reason?: unknown): void {
+    this.turnAbortController.abort(reason);
+  }
+
+  storeMessage(value: Message): Promise<void> {
+    return this.change({ op: 'store', kind: 'message', value });
+  }
+
+  mutateMessage(value: Message): Promise<void> {
+    return this.change({ op: 'mutate', kind: 'message', value });
+  }
+
+  deleteMessage(id: string): Promise<void> {
+    return this.change({ op: 'delete', kind: 'message', id });
+  }
+
+  storeThought(value: Thought): Promise<void> {
+    return this.change({ op: 'store', kind: 'thought', value });
+  }
+
+  mutateThought(value: Thought): Promise<void> {
+    return this.change({ op: 'mutate', kind: 'thought', value });
+  }
+
+  deleteThought(id: string): Promise<void> {
+    return this.change({ op: 'delete', kind: 'thought', id });
+  }
+
+  storeToolCall(value: ToolCall): Promise<void> {
+    return this.change({ op: 'store', kind: 'toolCall', value });
+  }
+
+  mutateToolCall(value: ToolCall): Promise<void> {
+    return this.change({ op: 'mutate', kind: 'toolCall', value });
+  }
+
+  deleteToolCall(id: string): Promise<void> {
+    return this.change({ op: 'delete', kind: 'toolCall', id });
+  }
+
+  /** Durable first, then seen. */
+  protected async change(change: RecordChange): Promise<void> {
+    checkChange(change);
+    await this.backend.write(change, this);
+    this.records.apply(change);
+  }
+}

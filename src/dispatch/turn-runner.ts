@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import type { AnyTool } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
+import type { FunctionalEvents, ObservabilityEvents } from './buses.ts';
+import { DispatchBuses } from './buses.ts';
+import type { DispatchExecutorFn } from './dispatch.ts';
+import type { Message } from './message.ts';
+import type { RecordChange } from './records.ts';
+import { checkChange } from './records.ts';
+import { StandaloneTools } from './standalone-tools.ts';
+import type { Thought } from './thought.ts';
+import type { Tool } from './tool.ts';
+import type { ToolCall } from './tool-call.ts';
+import { ToolRegistry } from './tool-registry.ts';
+import type { TurnOptions, TurnOutcome } from './turn.ts';
+import { runTurn } from './turn.ts';
+import type { TurnBackend } from './turn-context.ts';
+import { TurnContext } from './turn-context.ts';
+
+type Maybe<T> = T | Promise<T>;
+
+/** Where conversation lives: loaded once a turn, written through at every change. */
+export interface TurnCallbacks {
+  fetchMessagesCallback(context: TurnContext): Maybe<Iterable<Message>>;
+  storeMessageCallback(context: TurnContext, message: Message): Maybe<void>;
+  mutateMessageCallback(context: TurnContext, message: Message): Maybe<void>;
+  deleteMessageCallback(context: TurnContext, id: string): Maybe<void>;
+  fetchThoughtsCallback(context: TurnContext): Maybe<Iterable<Thought>>;
+  storeThoughtCallback(context: TurnContext, thought: Thought): Maybe<void>;
+  mutateThoughtCallback(context: TurnContext, thought: Thought): Maybe<void>;
+  deleteThoughtCallback(context: TurnContext, id: string): Maybe<void>;
+  fetchToolCallsCallback(context: TurnContext): Maybe<Iterable<ToolCall>>;
+  storeToolCallCallback(context: TurnContext, call: ToolCall): Maybe<void>;
+  mutateToolCallCallback(context: TurnContext, call: ToolCall): Maybe<void>;
+  deleteToolCallCallback(context: TurnContext, id: string): Maybe<void>;
+}
+
+export interface TurnRunnerConfig extends TurnCallbacks, Omit<TurnOptions, 'executor'> {
+  executorCallback: DispatchExecutorFn;
+  /** For every turn. */
+  tools?: readonly (Tool | AnyTool)[] | undefined;
+  /** For this turn, besides `tools`. */
+  fetchToolsCallback?: ((context: TurnContext) => Maybe<Iterable<Tool | AnyTool>>) | undefined;
+  /** Handed to tools. */
+  deps?: unknown;
+}
+
+export interface TurnInput {
+  turnId?: string | undefined;
+  /** Aborting it aborts the turn. */
+  turnAbortController?: AbortController | undefined;
+  systemPrompt?: string | undefined;
+  standingInstructions?: readonly string[] | undefined;
+  stash?: Readonly<Record<string, unknown>> | undefined;
+}
+
+const callbacks = ['Message', 'Thought', 'ToolCall'].flatMap((kind) => [
+  `fetch${kind}sCallback`,
+  `store${kind}Callback`,
+  `mutate${kind}Callback`,
+  `delete${kind}Callback`,
+]);
+const pipelines = ['turnInputPipeline', 'turnOutputPipeline', 'dispatchInputPipeline', 'dispatchOutputPipeline'];
+
+/** Runs turns of an executor without a session: what it stores goes to callbacks, what it reports to listeners. */
+export class TurnRunner {
+  readonly #config: TurnRunnerConfig;
+  readonly #buses = new DispatchBuses();
+
+  /** @throws CoxswainError `INVALID_ARGUMENT / E_INVALID_TURN_RUNNER_CONFIG` naming every field that is wrong */
+  constructor(config: TurnRunnerConfig) {
+    assertConfig(config);
+    this.#config = { ...config };
+  }
+
+  on<K extends keyof FunctionalEvents>(name: K, listener: (event: FunctionalEvents[K]) => unknown): this {
+    this.#buses.on(name, listener);
+    return this;
+  }
+
+  once<K extends keyof FunctionalEvents>(name: K, listener: (event: FunctionalEvents[K]) => unknown): this {
+    this.#buses.once(name, listener);
+    return this;
+  }
+
+  off<K extends keyof FunctionalEvents>(name: K, listener: (event: FunctionalEvents[K]) => unknown): this {
+    this.#buses.off(name, listener);
+    return this;
+  }
+
+  observe<K extends keyof ObservabilityEvents>(name: K, listener: (event: ObservabilityEvents[K]) => unknown): this {
+    this.#buses.observe(name, listener);
+    return this;
+  }
+
+  observeOnce<K extends keyof ObservabilityEvents>(
+    name: K,
+    listener: (event: ObservabilityEvents[K]) => unknown,
+  ): this {
+    this.#buses.observeOnce(name, listener);
+    return this;
+  }
+
+  unobserve<K extends keyof ObservabilityEvents>(name: K, listener: (event: ObservabilityEvents[K]) => unknown): this {
+    this.#buses.unobserve(name, listener);
+    return this;
+  }
+
+  /** Runs one turn to its end. Never rejects: how it ended is in the outcome and on the buses. */
+  async run(input: TurnInput = {}): Promise<TurnOutcome> {
+    const config = this.#config;
+    const turn = new TurnContext({
+      turnId: input.turnId ?? randomUUID(),
+      turnAbortController: input.turnAbortController ?? new AbortController(),
+      backend: backendOf(config),
+      buses: this.#buses,
+      tools: new ToolRegistry(config.tools),
+      systemPrompt: input.systemPrompt,
+      standingInstructions: input.standingInstructions,
+      stash: input.stash,
+    });
+    const options = { ...config, executor: config.executorCallback };
+    return runTurn(turn, options, () => load(turn, config));
+  }
+}
+
+async function load(turn: TurnContext, config: TurnRunnerConfig): Promise<void> {
+  for (const value of await config.fetchMessagesCallback(turn)) take(turn, { op: 'store', kind: 'message', value });
+  for (const value of await config.fetchThoughtsCallback(turn)) take(turn, { op: 'store', kind: 'thought', value });
+  for (const value of await config.fetchToolCallsCallback(turn)) take(turn, { op: 'store', kind: 'toolCall', value });
+  for (const tool of (await config.fetchToolsCallback?.(turn)) ?? []) turn.tools.register(tool);
+}
+
+function take(turn: TurnContext, change: RecordChange): void {
+  checkChange(change);
+  turn.records.apply(change);
+}
+
+function backendOf(config: TurnRunnerConfig): TurnBackend {
+  const tools = new StandaloneTools(config.deps);
+  return {
+    run: (tool, args, options, turn) => tools.run(tool, args, options, turn),
+    async write(change, context) {
+      switch (change.kind) {
+        case 'message':
+          if (change.op === 'store') return config.storeMessageCallback(context, change.value);
+          if (change.op === 'mutate') return config.mutateMessageCallback(context, change.value);
+          return config.deleteMessageCallback(context, change.id);
+        case 'thought':
+          if (change.op === 'store') return config.storeThoughtCallback(context, change.value);
+          if (change.op === 'mutate') return config.mutateThoughtCallback(context, change.value);
+          return config.deleteThoughtCallback(context, change.id);
+        default:
+          if (change.op === 'store') return config.storeToolCallCallback(context, change.value);
+          if (change.op === 'mutate') return config.mutateToolCallCallback(context, change.value);
+          return config.deleteToolCallCallback(context, change.id);
+      }
+    },
+  };
+}
+
+function assertConfig(config: TurnRunnerConfig): void {
+  const given = (config ?? {}) as unknown as Record<string, unknown>;
+  const wrong = ['executorCallback', ...callbacks].filter((name) => typeof given[name] !== 'function');
+  for (const name of pipelines) {
+    const steps = given[name] ?? [];
+    if (!Array.isArray(steps) || !steps.every((step) => typeof step === 'function')) wrong.push(name);
+  }
+  if (given.fetchToolsCallback !== undefined && typeof given.fetchToolsCallback !== 'function') {
+    wrong.push('fetchToolsCallback');
+  }
+  if (wrong.length > 0) {
+    const message = `TurnRunner: missing or wrong: ${wrong.join(', ')}`;
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_INVALID_TURN_RUNNER_CONFIG', message, {
+      details: { fields: wrong },
+    });
+  }
+  new ToolRegistry(config.tools);
+}

@@ -1,0 +1,28 @@
+import { isCoxswainError, messageOf } from '../contracts/index.ts';
+import type { ModelResponse } from './model.ts';
+import type { Failure } from './outcome.ts';
+
+export function isResponse(error: unknown): error is ModelResponse {
+  return typeof error === 'object' && error !== null && 'errorCode' in error && !(error instanceof Error);
+}
+
+export function modelFailure(response: ModelResponse): Failure {
+  return {
+    reason: 'failed',
+    status: response.retryable ? 'UNAVAILABLE' : 'INTERNAL',
+    code: 'E_MODEL',
+    message: response.errorMessage ?? `the model failed: ${response.errorCode}`,
+    fatal: true,
+    retryable: response.retryable ?? false,
+    details: { errorCode: response.errorCode },
+  };
+}
+
+export function thrownFailure(model: string, error: unknown): Failure {
+  if (isCoxswainError(error)) {
+    const { status, code, message, retryable, details } = error;
+    return { reason: 'failed', status, code, message, fatal: true, retryable, ...(details ? { details } : {}) };
+  }
+  const message = `model ${model} failed: ${messageOf(error)}`;
+  return { reason: 'failed', status: 'UNAVAILABLE', code: 'E_MODEL', message, fatal: true, retryable: false };
+}

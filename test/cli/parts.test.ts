@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { diffLines } from '../../src/cli/diff.ts';
+import { exitCodeOf } from '../../src/cli/exit-code.ts';
+import { minutes } from '../../src/cli/flags.ts';
+import { argsLine, clean, oneLine } from '../../src/cli/text.ts';
+
+describe('a difference', () => {
+  const shown = (oldText: string | undefined, newText: string) =>
+    diffLines(oldText, newText).map((line) => (line.mark === 'gap' ? `…${line.count}` : `${line.mark}${line.text}`));
+
+  test('of a new file is all of it', () => {
+    expect(shown(undefined, 'a\nb\n')).toEqual(['+a', '+b']);
+  });
+
+  test('has a little around it, and says what it leaves out', () => {
+    const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`);
+    const text = `${lines.join('\n')}\n`;
+    const changed = text.replace('line 10', 'LINE 10');
+    expect(shown(text, changed)).toEqual([
+      '…8',
+      ' line 8',
+      ' line 9',
+      '-line 10',
+      '+LINE 10',
+      ' line 11',
+      ' line 12',
+      '…7',
+    ]);
+  });
+
+  test('finds what stays between two changes', () => {
+    expect(shown('a\nb\nc\n', 'x\nb\ny\n')).toEqual(['-a', '+x', ' b', '-c', '+y']);
+    expect(shown('a\nb\n', 'b\na\n').filter((line) => line.startsWith(' '))).toHaveLength(1);
+  });
+
+  test('of equal texts is nothing', () => {
+    expect(shown('a\nb\n', 'a\nb\n')).toEqual(['…2']);
+    expect(shown('', '')).toEqual([]);
+  });
+
+  test('turns the old text into the new one', () => {
+    const random = (seed: number) => {
+      let state = seed;
+      return Array.from({ length: 12 }, () => {
+        state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+        return 'abc'[(state >> 8) % 3];
+      }).join('\n');
+    };
+    for (let seed = 1; seed < 200; seed++) {
+      const [before, after] = [random(seed), random(seed + 1000)];
+      const lines = diffLines(before, after);
+      expect(lines.some((line) => line.mark === 'gap' && line.count > 12)).toBe(false);
+      const side = (mark: '-' | '+') => lines.filter((line) => line.mark === mark).length;
+      expect(side('+') - side('-')).toBe(after.split('\n').length - before.split('\n').length);
+    }
+  });
+
+  test('of large files takes no square of memory', () => {
+    const many = (word: string) => Array.from({ length: 5000 }, (_, index) => `${word} ${index}`).join('\n');
+    expect(diffLines(many('old'), many('new'))).toHaveLength(10_000);
+  });
+});
+
+test.each([
+  ['30s', 0.5],
+  ['5m', 5],
+  ['1h', 60],
+  ['2.5', 2.5],
+  ['90s', 1.5],
+])('%s is %d minutes', (text, expected) => {
+  expect(minutes(text)).toBe(expected);
+});
+
+test.each(['', '0', '-1', 's', '1d', '1 m', '1e3', 'NaN'])('%j is no time', (text) => {
+  expect(() => minutes(text)).toThrow('Give minutes');
+});
+
+test.each<[string, number, number]>([
+  ['completed', 0, 0],
+  ['completed', 1, 3],
+  ['failed', 1, 1],
+  ['input_required', 1, 4],
+  ['max_turns', 0, 5],
+  ['max_budget', 0, 5],
+  ['max_time', 0, 5],
+  ['refusal', 0, 6],
+  ['aborted', 2, 130],
+  ['something_new', 0, 1],
+])('%s with %d denied exits with %d', (reason, denied, code) => {
+  expect(exitCodeOf(reason, denied)).toBe(code);
+});
+
+test('foreign text loses what moves a cursor or turns text around', () => {
+  expect(clean('a\u001b[31mb\u0007\r\nc\td\u009b1m\u202ee\u2066')).toBe(
+    'a\ufffd[31mb\ufffd\nc\td\ufffd1m\ufffde\ufffd',
+  );
+  expect(oneLine('a\n\n  b\rc', 20)).toBe('a b\ufffdc');
+  expect(oneLine('💡💡💡💡', 3)).toBe('💡💡…');
+  expect(argsLine({ path: 'x', n: 1, deep: { a: ['\u001b'] } }, 80)).toBe('path="x" n=1 deep={"a":["\\u001b"]}');
+});
