@@ -33,6 +33,11 @@ export function requestsAreAnswered(openBefore: Iterable<string>): StreamRule & 
 
   const settle = (event: ResponseEvent, kind: RequestKind, fault: Fault) => {
     const id = event.requestId;
+    if (kind === 'elicitation' && isDerived(id) && !answered.has(id)) {
+      // A question that a host derives stands in no log: who holds its call may answer it before it is shown.
+      const call = callOf(id);
+      if (call !== undefined && open.has(call)) open.add(id);
+    }
     if (!open.has(id)) {
       const why = answered.has(id) ? 'was answered already' : 'was never made';
       fault(`${event.type} answers ${id}, a request that ${why}`, event);
@@ -81,6 +86,11 @@ export function requestsAreAnswered(openBefore: Iterable<string>): StreamRule & 
 
 type RequestEvent = Extract<AgentEvent, { type: 'tool_request' | 'elicitation_request' }>;
 type ResponseEvent = Extract<AgentEvent, { type: 'tool_response' | 'elicitation_response' }>;
+
+/** A host's own question, which it derives from the log: `<callId>#policy`, `<callId>#rerun`, numbered when repeated. */
+function isDerived(id: string): boolean {
+  return /#(?:policy|rerun)(?:\.\d+)?$/.test(id);
+}
 
 /** The call that a question is about: `<callId>#<n>`. */
 function callOf(id: string): string | undefined {

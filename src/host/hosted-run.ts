@@ -563,7 +563,8 @@ export class HostedRun {
   async #shown(end: StreamEndEvent): Promise<StreamEndEvent> {
     const open = end.data.pending ?? [];
     const isStored = end.seq !== undefined;
-    if (!isStored || open.length === 0 || end.data.transfer) return end;
+    // After a fatal error nothing is shown but the end: `pending()` has the questions.
+    if (!isStored || open.length === 0 || end.data.transfer || end.reason === 'failed') return end;
     const pending = await this.#session.pending();
     for (const request of pending) if (isQuestion(request)) this.show(request);
     return { ...end, data: { ...end.data, pending } };

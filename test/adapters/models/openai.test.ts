@@ -24,7 +24,9 @@ function at(text: string, options: OpenAIChatOptions = {}) {
 async function callsIn(...chunks: (object | string)[]) {
   const { last } = await ask(at(sse(...chunks)), { tools });
   const calls = (last.content?.parts ?? []).flatMap((part) =>
-    part.type === 'function_call' ? [[part.name, part.args, (part._meta?.provider as { id?: string }).id]] : [],
+    part.type === 'function_call'
+      ? [[part.name, part.args, (part._meta?.provider as { id?: string } | undefined)?.id]]
+      : [],
   );
   return { calls, last };
 }
@@ -132,7 +134,9 @@ describe('F4 reasoning goes back as it came', () => {
     fake.handler = () => ({ body: sse(...chunks, '[DONE]') });
   };
   const assistants = (fake: FakeProvider) =>
-    (fake.requests.at(-1)?.body.messages as Record<string, unknown>[]).filter(({ role }) => role === 'assistant');
+    ((fake.requests.at(-1)?.body.messages ?? []) as Record<string, unknown>[]).filter(
+      ({ role }) => role === 'assistant',
+    );
 
   test('with the tool results, verbatim', async () => {
     await using fake = await FakeProvider.start();

@@ -83,7 +83,9 @@ export class Life {
     this.tally.events += world.log.length;
   }
 
-  #spawn(left = this.#setting.mortal && this.world.chance(0.7) ? 1 + below(this.world.random, 40) : Number.POSITIVE_INFINITY): Process {
+  #spawn(
+    left = this.#setting.mortal && this.world.chance(0.7) ? 1 + below(this.world.random, 40) : Number.POSITIVE_INFINITY,
+  ): Process {
     this.world.note(() => `--- process ${this.world.life + 1}, ${left} appends`);
     return new Process(this.world, this.#store, this.#setting, left);
   }
@@ -282,8 +284,7 @@ export class Life {
       else if (roll < 0.88) await this.#second(handle);
       else if (roll < 0.91) {
         if (this.#setting.mortal) this.#process.access.kill();
-      }
-      else if (roll < 0.95) await this.#other();
+      } else if (roll < 0.95) await this.#other();
       else await this.#look(handle);
     } catch (error) {
       this.#refused('disturbance', error, 0);

@@ -141,14 +141,20 @@ function mayRun(
   const what = `${name} ${String(args.k)} (${String(args.p)})`;
   // Whoever edits a call may answer the question that policy asks about it.
   const verdict = args.p === 'expired' && isEdited(args) ? 'ask' : verdictOf(args);
-  if (verdict === 'deny') return world.fault(`${what} ran, which policy denies`);
+  if (verdict === 'deny') {
+    world.fault(`${what} ran, which policy denies`);
+    return;
+  }
   if (world.hooks && args.h !== undefined) world.fault(`${what} ran with a hook's word unheard`);
   if (callId.includes('!')) {
     if (verdict !== 'allow') world.fault(`${what} ran as a tail call`);
     return;
   }
   const call = new Ledger(world.log).calls.get(callId);
-  if (!call) return world.fault(`${what} ran without being in the log`);
+  if (!call) {
+    world.fault(`${what} ran without being in the log`);
+    return;
+  }
   if (call.answered > 0) world.fault(`${what} ran after it was settled`);
   const yes = call.answers.filter(({ answer }) => answer.action === 'accept');
   if (verdict === 'ask' || kind.needsApproval) {

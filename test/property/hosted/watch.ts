@@ -42,7 +42,10 @@ export class Watcher {
     if (event.streamId !== this.shown.streamId && event.streamId !== '') {
       this.#world.fault(`${event.type} of stream ${event.streamId} is shown in ${this.shown.streamId}`);
     }
-    if (this.#checker) return this.#report(this.#checker.push(event));
+    if (this.#checker) {
+      this.#report(this.#checker.push(event));
+      return;
+    }
     this.#held.push(event);
     if (event.seq !== undefined) this.#start(event.seq);
   }
