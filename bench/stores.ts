@@ -58,8 +58,11 @@ const WHERE = 'WHERE app_name = ? AND user_id = ? AND id = ?';
 const names = [key.app, key.userId, key.id];
 const time = () => new Date().toISOString().slice(0, -1);
 
+type Cell = string | number | boolean | null;
+type SqliteCell = Exclude<Cell, boolean>;
+
 /** A row that is ready: the floor is the driver, not the making of rows. */
-function rowOf(seq: number, booleans: boolean): (string | number | boolean | null)[] {
+function rowOf(seq: number, booleans: boolean): Cell[] {
   const row = Object.values(encodeEvent({ ...small(), seq }));
   return booleans ? row : row.map((value) => (typeof value === 'boolean' ? Number(value) : value));
 }
@@ -69,19 +72,24 @@ async function compareAppends(
   name: string,
   limit: number | undefined,
   service: SessionService,
-  bare: (seq: number) => unknown,
-  iterations = 1500,
+  bare: (row: Cell[]) => unknown,
+  booleans = false,
+  iterations = 2500,
 ): Promise<void> {
   await service.create(key);
   let seq = 0;
   const { store, floor } = await inTurn(
     { warmUp: 200, iterations },
     {
-      store: () => timed(() => service.append(key, [small()])),
+      store: () => {
+        const event = small();
+        return timed(() => service.append(key, [event]));
+      },
       floor: async () => {
         seq += 1;
+        const row = rowOf(seq, booleans);
         const start = performance.now();
-        await bare(seq);
+        await bare(row);
         return performance.now() - start;
       },
     },
@@ -90,7 +98,7 @@ async function compareAppends(
   report(`append, ${name}: times the bare driver`, store / floor, 'x', limit, beside);
 }
 
-function bareSqlite(path: string): { database: DatabaseSync; append: (row: (string | number | null)[]) => void } {
+function bareSqlite(path: string): { database: DatabaseSync; append: (row: SqliteCell[]) => void } {
   // The store's own tables.
   void openSqlite(path).close();
   const database = new DatabaseSync(path);
@@ -116,9 +124,7 @@ function bareSqlite(path: string): { database: DatabaseSync; append: (row: (stri
 async function sqliteAppends(): Promise<void> {
   const service = openSqlite(join(folder, 'append.db'));
   const bare = bareSqlite(join(folder, 'append-bare.db'));
-  await compareAppends('SQLite, synchronous FULL', 1.5, service, (seq) =>
-    bare.append(rowOf(seq, false) as (string | number | null)[]),
-  );
+  await compareAppends('SQLite, synchronous FULL', 1.5, service, (row) => bare.append(row as SqliteCell[]));
   await service.close();
   bare.database.close();
 
@@ -127,9 +133,7 @@ async function sqliteAppends(): Promise<void> {
   const database = new Kysely({ dialect: new SqliteDialect({ database: nodeSqlite(join(folder, 'kysely.db')) }) });
   const through = await openSql(database);
   const other = bareSqlite(join(folder, 'kysely-bare.db'));
-  await compareAppends('SQLite through Kysely', undefined, through, (seq) =>
-    other.append(rowOf(seq, false) as (string | number | null)[]),
-  );
+  await compareAppends('SQLite through Kysely', undefined, through, (row) => other.append(row as SqliteCell[]));
   await through.close();
   await database.destroy();
   other.database.close();
@@ -161,15 +165,20 @@ async function postgresAppends(): Promise<void> {
   };
   const update = numbered(`${UPDATE} ${WHERE} RETURNING last_seq`);
   const insert = numbered(`${INSERT} VALUES (${[...names, ...columns].map(() => '?').join(', ')})`);
-  await compareAppends('PostgreSQL', 1.3, service, async (seq) => {
-    const row = rowOf(seq, true);
-    const client = await pool.connect();
-    await client.query('BEGIN');
-    await client.query(update, [time(), ...names]);
-    await client.query(insert, [...names, ...row]);
-    await client.query('COMMIT');
-    client.release();
-  });
+  await compareAppends(
+    'PostgreSQL',
+    1.3,
+    service,
+    async (row) => {
+      const client = await pool.connect();
+      await client.query('BEGIN');
+      await client.query(update, [time(), ...names]);
+      await client.query(insert, [...names, ...row]);
+      await client.query('COMMIT');
+      client.release();
+    },
+    true,
+  );
   await service.close();
   await pool.end();
   for (const schema of schemas) await admin.query(`DROP SCHEMA ${schema} CASCADE`);
@@ -193,8 +202,7 @@ async function mariadbAppends(): Promise<void> {
   await maker.close();
   const pool = mysql2.createPool({ uri: urls[1] as string });
   const insert = `${INSERT.replace('partial', '`partial`')} VALUES (${[...names, ...columns].map(() => '?').join(', ')})`;
-  await compareAppends('MariaDB', undefined, service, async (seq) => {
-    const row = rowOf(seq, false);
+  await compareAppends('MariaDB', undefined, service, async (row) => {
     const client = await pool.getConnection();
     await client.query('BEGIN');
     await client.query(`${UPDATE} ${WHERE}`, [time(), ...names]);
@@ -246,7 +254,7 @@ function replayTurns(path: string, log: readonly { kind: 'append' | 'lease'; eve
     begin.run();
     if (entry.kind === 'lease') owner.run('x', ...names);
     else update.get(time(), ...names);
-    for (const row of entry.rows) insert.run(...names, ...(row as (string | number | null)[]));
+    for (const row of entry.rows) insert.run(...names, ...(row as SqliteCell[]));
     commit.run();
   }
   const spent = performance.now() - start;

@@ -47,6 +47,7 @@ export class HostedRun {
   readonly #asked = new Map<string, boolean>();
   readonly #budget: Budget;
   readonly #limits: Limits;
+  readonly #withheld = new Set<string>();
   #bell: (() => void) | undefined;
   #rung = false;
   #expiry: ReturnType<typeof setTimeout> | undefined;
@@ -83,6 +84,15 @@ export class HostedRun {
   /** It runs here, or what it came to is on its way into the log. */
   isBusy(callId: string | undefined): boolean {
     return callId !== undefined && (this.#running.has(callId) || this.#unstored.has(callId));
+  }
+
+  /** Somebody is answering this call: it is not started. */
+  withhold(callId: string): void {
+    this.#withheld.add(callId);
+  }
+
+  giveBack(callId: string): void {
+    this.#withheld.delete(callId);
   }
 
   wake(): void {
@@ -392,6 +402,7 @@ export class HostedRun {
   #start(request: PendingRequest, step: RunStep): void {
     const { frame, id } = this.#session;
     const callId = request.callId ?? request.requestId;
+    if (this.#withheld.has(callId)) return;
     const hostTool = frame.tools.get(request.name ?? '');
     if (!hostTool) return;
     const { annotations } = hostTool.descriptor;

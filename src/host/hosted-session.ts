@@ -95,9 +95,29 @@ export class HostedSession implements AgentSession {
     const open = await this.#find(requestId);
     const settlement = open?.question
       ? await this.#decide(open.request, open.question, answer)
-      : await this.inner.respond(requestId, await this.#checkDirect(requestId, open?.request, answer));
+      : await this.#answerDirect(requestId, open?.request, answer);
     this.frame.wakeAll();
     return settlement;
+  }
+
+  /** A call that is being answered is not started meanwhile. */
+  async #answerDirect(
+    requestId: string,
+    request: PendingRequest | undefined,
+    answer: RequestAnswer,
+  ): Promise<Settlement> {
+    const checked = await this.#checkDirect(requestId, request, answer);
+    const run = this.#owner.#run;
+    const callId = request?.kind === 'tool' ? request.callId : undefined;
+    if (!run || callId === undefined) return this.inner.respond(requestId, checked);
+    if (run.isBusy(callId)) throw runsNow(requestId);
+    run.withhold(callId);
+    try {
+      return await this.inner.respond(requestId, checked);
+    } catch (error) {
+      run.giveBack(callId);
+      throw error;
+    }
   }
 
   steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
@@ -326,13 +346,7 @@ export class HostedSession implements AgentSession {
       await this.#checkEditedOf(request, answer.args, answer.by ?? this.frame.principal);
     }
     if (request?.kind !== 'tool' || requestId !== request.callId) return answer;
-    if (this.#owner.#run?.isBusy(request.callId)) {
-      throw new CoxswainError(
-        'FAILED_PRECONDITION',
-        'E_WRONG_ANSWER',
-        `call ${requestId} is running here; abort it first`,
-      );
-    }
+    if (this.#owner.#run?.isBusy(request.callId)) throw runsNow(requestId);
     if (answer.kind === 'approve') {
       throw new CoxswainError(
         'FAILED_PRECONDITION',
@@ -418,4 +432,12 @@ function sourceOf({ tool }: HostTool): SchemaLike | undefined {
 /** The call that a request is about. */
 function callOf(requestId: string): string {
   return requestId.split('#')[0] ?? requestId;
+}
+
+function runsNow(requestId: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_WRONG_ANSWER',
+    `call ${requestId} is running here; abort it first`,
+  );
 }

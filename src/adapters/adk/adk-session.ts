@@ -319,7 +319,13 @@ export class AdkSession implements AgentSession {
     const origin = { streamId: running?.streamId ?? '', invocationId: running?.invocationId ?? '' };
     const stored = this.live.append([responseEvent(call, abandoned(call, reason), origin)]);
     if (running && !running.closing) running.reserve(stored);
-    await stored;
+    try {
+      await stored;
+    } catch (error) {
+      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
+      // It was settled in the same moment: there is nothing left to end.
+      await this.live.catchUp();
+    }
   }
 
   /** Nothing runs, but something is open: it is settled and the turn ends. */

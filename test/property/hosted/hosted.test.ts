@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { emptyTally, trySeed } from './property.ts';
 
-const CASES = 2000;
+const CASES = 1200;
 const SECONDS = 15;
 
 /** One seed alone; a longer run; else so many sessions or so long, whichever is reached first. */

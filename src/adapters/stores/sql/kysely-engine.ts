@@ -6,6 +6,8 @@ import { migrate, refuseNewer, refuseOlder } from './schema.ts';
 import type { Answer, Query, Steps, TransactionKind } from './steps.ts';
 import { runEach } from './steps.ts';
 
+/** Statements that are kept in Kysely's form. */
+const KEPT = 500;
 /** How often a transaction is tried that others were in the way of. */
 const TRIES = 12;
 /** The same for one whose connection was lost before its end. */
@@ -30,6 +32,7 @@ export class KyselyEngine implements Engine {
   readonly store: string;
   readonly #database: Kysely<unknown>;
   readonly #options: KyselyEngineOptions;
+  readonly #queries = new Map<string, CompiledQuery>();
 
   constructor(database: Kysely<unknown>, options: KyselyEngineOptions) {
     this.#database = database;
@@ -147,8 +150,13 @@ export class KyselyEngine implements Engine {
   }
 
   async #execute(connection: DatabaseConnection, { sql, values }: Query): Promise<Answer> {
-    const query = this.#options.raw(this.dialect.text(sql), values as unknown[]);
-    const { rows, numAffectedRows, insertId } = await connection.executeQuery(query);
+    let query = this.#queries.get(sql);
+    if (!query) {
+      query = this.#options.raw(this.dialect.text(sql));
+      if (this.#queries.size === KEPT) this.#queries.clear();
+      this.#queries.set(sql, query);
+    }
+    const { rows, numAffectedRows, insertId } = await connection.executeQuery({ ...query, parameters: values });
     return { rows: rows as Answer['rows'], changes: Number(numAffectedRows ?? 0), insertId };
   }
 }

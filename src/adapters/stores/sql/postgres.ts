@@ -3,16 +3,9 @@ import { postgresSteps } from './postgres-schema.ts';
 import { versionTable } from './schema.ts';
 import { codeOf, isNetwork, troubleError } from './store-errors.ts';
 
-const texts = new Map<string, string>();
-
 function numbered(sql: string): string {
-  let text = texts.get(sql);
-  if (text === undefined) {
-    let count = 0;
-    text = sql.replaceAll('?', () => `$${++count}`);
-    texts.set(sql, text);
-  }
-  return text;
+  let count = 0;
+  return sql.replaceAll('?', () => `$${++count}`);
 }
 
 /** Read committed: the update that begins each write waits for the row, then sees it as it is. */

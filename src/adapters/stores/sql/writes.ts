@@ -34,6 +34,8 @@ export interface NewSession {
 export class Writes extends Reads {
   readonly #event: string;
   readonly #eventRow: string;
+  /** Statements by their number of rows: a text that is put together anew is looked up slowly. */
+  readonly #eventTexts: string[] = [];
   readonly #call: string;
   readonly #callRow: string;
   readonly #callEnd: string;
@@ -162,7 +164,8 @@ export class Writes extends Reads {
         rows += 1;
       }
       try {
-        yield* run(this.#event + repeat(this.#eventRow, rows), given);
+        this.#eventTexts[rows] ??= this.#event + repeat(this.#eventRow, rows);
+        yield* run(this.#eventTexts[rows], given);
       } catch (error) {
         if (!isDuplicate(error)) throw error;
         throw new DuplicateEvent(events.slice(at, at + rows).map(({ id }) => id));
