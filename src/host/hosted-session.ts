@@ -112,11 +112,13 @@ export class HostedSession implements AgentSession {
     if (!run || callId === undefined) return this.inner.respond(requestId, checked);
     if (run.isBusy(callId)) throw runsNow(requestId);
     run.withhold(callId);
+    let isSettled = false;
     try {
-      return await this.inner.respond(requestId, checked);
-    } catch (error) {
-      run.giveBack(callId);
-      throw error;
+      const settlement = await this.inner.respond(requestId, checked);
+      isSettled = settlement.status === 'settled';
+      return settlement;
+    } finally {
+      if (!isSettled) run.giveBack(callId);
     }
   }
 

@@ -164,8 +164,9 @@ export class Writes extends Reads {
         rows += 1;
       }
       try {
-        this.#eventTexts[rows] ??= this.#event + repeat(this.#eventRow, rows);
-        yield* run(this.#eventTexts[rows], given);
+        const text = this.#eventTexts[rows] ?? this.#event + repeat(this.#eventRow, rows);
+        this.#eventTexts[rows] = text;
+        yield* run(text, given);
       } catch (error) {
         if (!isDuplicate(error)) throw error;
         throw new DuplicateEvent(events.slice(at, at + rows).map(({ id }) => id));

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import { failureOf, redact } from '../../../src/adapters/models/failure.ts';
+import { delayBefore, retryAfter, sleep } from '../../../src/adapters/models/retry.ts';
+import { ask } from './kit.ts';
+import { providers } from './providers.ts';
+import { FakeProvider } from './server.ts';
+
+const passing = { code: 'http_429', message: '', retryable: true };
+const now = () => Date.parse('2026-11-28T12:00:00Z');
+
+describe('F34 how long to wait', () => {
+  test.each<[string, Headers | Record<string, string>, number | undefined]>([
+    ['seconds', { 'retry-after': '3' }, 3000],
+    ['a fraction', { 'retry-after': '0.5' }, 500],
+    ['a date', { 'retry-after': 'Sat, 28 Nov 2026 12:00:07 GMT' }, 7000],
+    ['a date that has passed', { 'retry-after': 'Sat, 28 Nov 2026 11:00:00 GMT' }, 0],
+    ['milliseconds', { 'retry-after-ms': '250', 'retry-after': '9' }, 250],
+    ['a Headers object', new Headers({ 'Retry-After': '4' }), 4000],
+    ['an object in other letters', { 'Retry-After': '4' }, 4000],
+    ['nonsense', { 'retry-after': 'soon' }, undefined],
+    ['nothing', {}, undefined],
+  ])('%s', (_what, headers, expected) => {
+    expect(retryAfter(headers, now)).toBe(expected);
+  });
+
+  test('beyond the cap there is no waiting', () => {
+    expect(delayBefore(0, passing, { 'retry-after': '3600' }, {})).toBeUndefined();
+    expect(delayBefore(0, passing, { 'retry-after': '3600' }, { maxRetryAfterMs: 3_600_000 })).toBe(3_600_000);
+  });
+
+  test('doubled, capped, and spread over the upper half', () => {
+    const delays = (random: number) =>
+      [0, 1, 2, 3].map((n) =>
+        delayBefore(n, passing, undefined, { retries: 4, maxDelayMs: 2000, random: () => random }),
+      );
+    expect(delays(1)).toEqual([500, 1000, 2000, 2000]);
+    expect(delays(0)).toEqual([250, 500, 1000, 1000]);
+  });
+
+  test('no more attempts, no passing failure, or the server says no', () => {
+    expect(delayBefore(2, passing, undefined, {})).toBeUndefined();
+    expect(delayBefore(0, { ...passing, retryable: false }, undefined, {})).toBeUndefined();
+    expect(delayBefore(0, passing, { 'x-should-retry': 'false' }, {})).toBeUndefined();
+  });
+
+  test('an abort ends the wait at once with its reason; neither timer nor listener is left', async () => {
+    const abort = new AbortController();
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    const waiting = sleep(3_600_000, abort.signal);
+    expect(timers()).toBe(before + 1);
+    const reason = new Error('stop');
+    abort.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    expect(timers()).toBe(before);
+    await expect(sleep(3_600_000, abort.signal)).rejects.toBe(reason);
+    await sleep(0, new AbortController().signal);
+  });
+});
+
+describe.each(providers)('$title', (under) => {
+  const limited = (retryAfter: string) => ({ ...under.error(429, 'slow'), headers: { 'retry-after': retryAfter } });
+
+  test('F34 Retry-After beyond the cap fails now', async () => {
+    await using fake = await FakeProvider.start(() => limited('3600'));
+    const { last } = await ask(under.model(fake.url));
+    expect(last).toMatchObject({ errorCode: 'http_429', retryable: true });
+    expect(fake.requests).toHaveLength(1);
+  });
+
+  test('F34 an abort during the wait rejects at once, and no request follows', async () => {
+    const abort = new AbortController();
+    const reason = new Error('stop');
+    await using fake = await FakeProvider.start(() => limited('30'));
+    const waits: number[] = [];
+    const retry = {
+      // The real wait, with an abort as soon as it has begun.
+      sleep: (ms: number, signal: AbortSignal) => {
+        waits.push(ms);
+        queueMicrotask(() => abort.abort(reason));
+        return sleep(ms, signal);
+      },
+    };
+    await expect(ask(under.model(fake.url, { retry }), {}, { signal: abort.signal })).rejects.toBe(reason);
+    expect(waits).toEqual([30_000]);
+    expect(fake.requests).toHaveLength(1);
+  });
+
+  test('no response in time is a passing failure', async () => {
+    let answer = () => {};
+    await using fake = await FakeProvider.start(async () => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return {};
+    });
+    const { last } = await ask(under.model(fake.url, { timeoutMs: 20, retry: { retries: 0 } }));
+    answer();
+    expect(last).toMatchObject({ errorCode: 'timeout', retryable: true });
+  });
+});
+
+describe('failures', () => {
+  test('Gemini says in the body how long to wait', () => {
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.5s' }];
+    const message = JSON.stringify({ error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details } });
+    const thrown = Object.assign(new Error(message), { name: 'ApiError', status: 429 });
+    expect(failureOf(thrown)).toEqual({ code: 'http_429', message: 'quota', retryable: true, waitMs: 34_500 });
+  });
+
+  test('secrets are not repeated', () => {
+    const text = 'key hunter2hunter2 and sk-proj-abc_123*xyz, AIzaSyA1234567, Bearer abc.def, ?key=zzzz&x=1';
+    const clean = redact(text, ['hunter2hunter2']);
+    for (const secret of ['hunter2', 'proj-abc', 'AIzaSy', 'abc.def', 'zzzz']) expect(clean).not.toContain(secret);
+    expect(clean).toContain('x=1');
+    expect(redact('y'.repeat(5000), []).length).toBeLessThan(700);
+  });
+});
