@@ -7,6 +7,7 @@ import type {
 import type { ContentPart, FunctionResponsePart, MediaPart } from '../../contracts/index.ts';
 import type { ModelRequest } from '../../runtime/index.ts';
 import type { Declarations } from '../schema/index.ts';
+import { toAnthropicOutput } from '../schema/index.ts';
 import { renamed, splitConfig } from './config.ts';
 import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, turnsOf, wordsOf } from './conversation.ts';
 import { isOpaquePart, stateOf } from './opaque.ts';
@@ -52,7 +53,8 @@ export function messagesBody(
     if (typeof choice === 'string') body.tool_choice = { type: choice === 'required' ? 'any' : choice };
     else if (choice) body.tool_choice = { type: 'tool', name: tools.aliasOf(choice.name) };
   }
-  if (request.outputSchema) body.output_config = { format: { type: 'json_schema', schema: request.outputSchema } };
+  const format = request.outputSchema && toAnthropicOutput(request.outputSchema);
+  if (format) body.output_config = { format: { type: 'json_schema', schema: format } };
   if (stream) body.stream = true;
   Object.assign(body, rest);
   if (mustNotThink(body.thinking, messages)) delete body.thinking;

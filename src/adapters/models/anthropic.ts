@@ -58,7 +58,8 @@ export function anthropicModel(name: string, options: AnthropicOptions = {}): Mo
 /** The wire has its own limit; the SDK's must not come first. */
 const NO_TIMEOUT = 2 ** 31 - 1;
 
-/** Makes clients of the SDK, which is loaded with the first. Its own retries, environment, log and spans are off. */
+/** Makes clients of the SDK, which is loaded with the first. Its own retries, log and spans are off, and
+ * it takes no key from the environment. */
 function clients(options: ModelOptions): (wire: Wire) => Promise<Anthropic> {
   let loading: Promise<typeof Anthropic> | undefined;
   return async (wire) => {

@@ -1,7 +1,9 @@
 const LF = 10;
 const CR = 13;
-const DOUBLE_LF = Buffer.from('\n\n');
-const SENTINEL = Buffer.from('[DONE]');
+const DATA = 0x64;
+const EVENT = 0x65;
+const BRACKET = 0x5b;
+const BLANK_LINE = Buffer.from('\n');
 
 export interface EventStreamRules {
   /** The reader understands `event:` lines. Else only `data:` lines are let through. */
@@ -18,17 +20,21 @@ export interface EventStreamRules {
 export function repairEvents(body: ReadableStream<Uint8Array>, rules: EventStreamRules): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const repair = new Repair(rules);
+  let out: ReadableStreamDefaultController<Uint8Array>;
+  // Plain callbacks, made once: this runs for every piece that the network brings.
+  const take = ({ done, value }: Awaited<ReturnType<typeof reader.read>>): void | Promise<void> => {
+    const piece = done ? repair.end() : repair.push(value);
+    if (piece) out.enqueue(piece);
+    if (done) out.close();
+    else if (!piece) return pull();
+  };
+  const pull = (): Promise<void> => reader.read().then(take);
   return new ReadableStream<Uint8Array>(
     {
-      async pull(controller) {
-        for (;;) {
-          const { done, value } = await reader.read();
-          const out = done ? repair.end() : repair.push(value);
-          if (out) controller.enqueue(out);
-          if (done) controller.close();
-          if (out || done) return;
-        }
+      start(controller) {
+        out = controller;
       },
+      pull,
       cancel: (reason) => reader.cancel(reason),
     },
     { highWaterMark: 0 },
@@ -51,12 +57,11 @@ export class Repair {
   }
 
   push(chunk: Uint8Array): Uint8Array | undefined {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    if (this.#isIdle() && this.#isClean(bytes)) {
+    if (this.#isIdle() && this.#isClean(chunk)) {
       this.#isFirst = false;
-      if (bytes.includes(SENTINEL)) this.#rules.onSentinel();
       return chunk;
     }
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const out: Buffer[] = [];
     let start = 0;
     for (let at = 0; at < bytes.length; at++) {
@@ -89,13 +94,26 @@ export class Repair {
     return this.#line.length === 0 && this.#event.length === 0 && this.#stray.length === 0 && !this.#afterCr;
   }
 
-  /** Whole events in the plainest form: searched with the engine's own byte search, not byte by byte. */
-  #isClean(bytes: Buffer): boolean {
-    const first = bytes[0] ?? 0;
-    if (first < 0x61 || first > 0x7a || (!this.#rules.namedEvents && first !== 0x64)) return false;
-    if (bytes.length < 2 || bytes[bytes.length - 1] !== LF || bytes[bytes.length - 2] !== LF) return false;
-    if (bytes.includes(CR) || bytes.includes('\n:') || bytes.includes('\n{') || bytes.includes('\n[')) return false;
-    return this.#rules.namedEvents || !(bytes.includes('\ne') || bytes.includes('\ni') || bytes.includes('\nr'));
+  /** Whole events in the plainest form: nothing to repair. */
+  #isClean(bytes: Uint8Array): boolean {
+    const { length } = bytes;
+    if (length < 2 || bytes[length - 1] !== LF || bytes[length - 2] !== LF) return false;
+    let isStart = true;
+    let isMarked = false;
+    for (let at = 0; at < length; at++) {
+      const byte = bytes[at] as number;
+      if (byte === LF) {
+        // Blank lines before an event are no event of their own.
+        if (at === 0) return false;
+        isStart = true;
+      } else if (isStart) {
+        if (byte !== DATA && !(byte === EVENT && this.#rules.namedEvents)) return false;
+        isStart = false;
+        isMarked ||= isSentinel(bytes, at);
+      } else if (byte === CR) return false;
+    }
+    if (isMarked) this.#rules.onSentinel();
+    return true;
   }
 
   #endLine(out: Buffer[]): void {
@@ -109,8 +127,8 @@ export class Repair {
     } else if (this.#stray.length > 0 || first === 0x7b || first === 0x5b) {
       this.#stray.push(line.toString());
     } else if (this.#isWanted(line)) {
-      this.#event.push(Buffer.from(line), Buffer.from('\n'));
-      if (line.includes(SENTINEL)) this.#rules.onSentinel();
+      this.#event.push(Buffer.from(line), BLANK_LINE);
+      if (isSentinel(line, 0)) this.#rules.onSentinel();
     }
   }
 
@@ -120,7 +138,7 @@ export class Repair {
   }
 
   #endEvent(out: Buffer[]): void {
-    if (this.#event.length > 0) out.push(...this.#event, DOUBLE_LF.subarray(1));
+    if (this.#event.length > 0) out.push(...this.#event, BLANK_LINE);
     this.#event = [];
     if (this.#stray.length === 0) return;
     const json = parse(this.#stray.join('\n'));
@@ -132,6 +150,12 @@ export class Repair {
     const event = isError && this.#rules.namedEvents ? 'event: error\n' : '';
     out.push(Buffer.from(`${event}data: ${JSON.stringify(value)}\n\n`));
   }
+}
+
+/** `data: [DONE]`, with or without the space, at the start of a line. */
+function isSentinel(bytes: Uint8Array, at: number): boolean {
+  const bracket = bytes[at + 5] === BRACKET ? at + 5 : bytes[at + 6] === BRACKET ? at + 6 : -1;
+  return bracket > 0 && String.fromCharCode(...bytes.subarray(bracket, bracket + 6)) === '[DONE]';
 }
 
 function parse(text: string): unknown {

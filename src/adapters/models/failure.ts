@@ -98,7 +98,7 @@ const secretForms =
 /** The text without the secrets given, or anything that looks like one; cut to a readable length. */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text;
-  for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, '***');
+  for (const secret of secrets) if (secret.length >= 8) clean = clean.replaceAll(secret, '***');
   clean = clean.replaceAll(secretForms, '***');
   return clean.length <= MAX_MESSAGE ? clean : `${clean.slice(0, MAX_MESSAGE)}…`;
 }

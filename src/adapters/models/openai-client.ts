@@ -7,7 +7,7 @@ const OWN_URL = 'https://api.openai.com/v1';
 
 export const openaiHosts = /(^|\.)openai\.com$/;
 
-/** Makes clients of the SDK, which is loaded with the first. Its own retries, environment and log are off. */
+/** Makes clients of the SDK, which is loaded with the first. Its own retries and log are off, and it takes no key from the environment. */
 export function openaiClients(options: ModelOptions): (wire: Wire) => Promise<OpenAI> {
   let loading: Promise<typeof OpenAI> | undefined;
   return async (wire) => {

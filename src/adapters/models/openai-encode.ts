@@ -67,7 +67,8 @@ export function chatBody(
 }
 
 export function outputFormat({ outputSchema }: ModelRequest): { name: string; schema: unknown; strict: boolean } {
-  const strict = outputSchema && toStrictSchema(outputSchema);
+  // The answer is text that is checked as it is: nothing that strictness changed could be taken back.
+  const strict = outputSchema && toStrictSchema(outputSchema, { optionals: 'refuse' });
   return { name: 'answer', schema: strict ?? outputSchema, strict: strict !== undefined };
 }
 

@@ -23,7 +23,7 @@ export interface MessageState {
 }
 
 const names = { temperature: 'temperature', topP: 'top_p', maxOutputTokens: 'max_output_tokens' } as const;
-const thinks = /(^|\/)(o\d|gpt-[5-9]|codex)/;
+const thinks = /(^|\/)(o\d|gpt-[5-9](?!.*-chat)|codex)/;
 
 /** The body of a Responses request. Nothing is stored at the provider: the history is ours. */
 export function responsesBody(

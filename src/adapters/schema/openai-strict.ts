@@ -18,14 +18,22 @@ const MAX_PROPERTIES = 5000;
 
 class Inexpressible extends Error {}
 
+export interface StrictOptions {
+  /**
+   * What becomes of optional members. Default `nullable`; `refuse` where nobody takes the nulls back ({@link
+   * fromStrictArgs}), so that a schema with some is not expressible.
+   */
+  optionals?: 'nullable' | 'refuse';
+}
+
 /**
  * The schema in OpenAI's strict dialect: every object closed, every member required, what was optional nullable.
  * Undefined where strict mode cannot say it (records, open objects, values of any type, too deep or too large).
  */
-export function toStrictSchema(schema: JsonSchema): JsonSchema | undefined {
+export function toStrictSchema(schema: JsonSchema, options: StrictOptions = {}): JsonSchema | undefined {
   const { anyOf, oneOf, allOf, $ref } = schema;
   if (anyOf || oneOf || allOf || $ref !== undefined) return undefined;
-  const work = { root: schema, properties: 0 };
+  const work = { root: schema, properties: 0, refuses: options.optionals === 'refuse' };
   try {
     const strict = convert(schema, work, 0);
     for (const key of ['$defs', 'definitions']) {
@@ -43,6 +51,7 @@ export function toStrictSchema(schema: JsonSchema): JsonSchema | undefined {
 interface Work {
   root: JsonSchema;
   properties: number;
+  refuses: boolean;
 }
 
 function convert(node: JsonSchema, work: Work, depth: number): JsonSchema {
@@ -83,6 +92,7 @@ function closeObject(node: JsonSchema, out: JsonSchema, work: Work, depth: numbe
   work.properties += members.length;
   if (work.properties > MAX_PROPERTIES) throw new Inexpressible();
   const required = namesIn(node.required);
+  if (work.refuses && members.some(([name]) => !required.includes(name))) throw new Inexpressible();
   out.properties = Object.fromEntries(
     members.map(([name, member]) => {
       const converted = convert(member, work, depth + 1);

@@ -236,4 +236,17 @@ describe('requests', () => {
       ],
     });
   });
+
+  test('an output schema, where the API can express it', async () => {
+    await using fake = await FakeProvider.start(() => ({
+      body: bodyOf(start(), ...text(0, 'ok'), ...end('end_turn')),
+    }));
+    const m = anthropicModel('claude', { apiKey: 'sk-0123456789', baseUrl: fake.url });
+    await ask(m, { outputSchema: { type: 'object', properties: { a: { type: 'string' } } } });
+    await ask(m, { outputSchema: { type: 'object', additionalProperties: { type: 'string' } } });
+    expect(fake.requests.map(({ body }) => body.output_config)).toMatchObject([
+      { format: { type: 'json_schema', schema: { additionalProperties: false } } },
+      undefined,
+    ]);
+  });
 });
