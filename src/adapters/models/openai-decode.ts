@@ -131,7 +131,8 @@ export class ChatDecoder implements Decoder<ChatChunk> {
       return atIndex && name === '' && atIndex.name !== '' ? atIndex : undefined;
     }
     if (index !== undefined) return atIndex ?? (name === '' ? this.#current : undefined);
-    if (name === '') return this.#current;
+    // More of the call being streamed, or the name that it came without.
+    if (name === '' || this.#current?.name === '') return this.#current;
     // A name, but neither id nor index: a new call, unless it repeats the name of the one that is not complete yet.
     const goesOn = this.#current?.name === name && !isOneOfSeveral && !isComplete(this.#current.args);
     return goesOn ? this.#current : undefined;

@@ -99,6 +99,31 @@ describe('F1 tool deltas with missing or wrong places', () => {
     ]);
   });
 
+  test('a new id is a new call also where its name comes later', async () => {
+    const { calls } = await callsIn(
+      callDelta({ id: 'a', ...fn('f', '{"x":1}') }),
+      callDelta({ id: 'b' }),
+      callDelta(fn('g', '{}')),
+      ...stop,
+    );
+    expect(calls).toEqual([
+      ['f', { x: 1 }, 'a'],
+      ['g', {}, 'b'],
+    ]);
+  });
+
+  test('a missing index is not 0', async () => {
+    const { calls } = await callsIn(
+      callDelta({ id: 'a', ...fn('f', '{"x":1}') }),
+      callDelta({ index: 0, ...fn('g', '{}') }),
+      ...stop,
+    );
+    expect(calls).toEqual([
+      ['f', { x: 1 }, 'a'],
+      ['g', {}, undefined],
+    ]);
+  });
+
   test('arguments as an object, where a server sends that', async () => {
     const { calls } = await callsIn(callDelta({ id: 'a', function: { name: 'f', arguments: { x: 3 } } }), ...stop);
     expect(calls).toEqual([['f', { x: 3 }, 'a']]);
