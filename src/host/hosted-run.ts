@@ -36,9 +36,11 @@ export class HostedRun {
   readonly #respond: (requestId: string, answer: RequestAnswer) => Promise<Settlement>;
   readonly #controller = new AbortController();
   readonly #queue: RunQueue;
+  /** Calls whose start is on its way into the log. */
+  readonly #starting = new Set<string>();
   /** Calls that run here, by id. */
   readonly #running = new Map<string, AbortController>();
-  /** Calls that ran here and whose results are not stored yet. */
+  /** Calls that were brought to a result here which is not stored yet. */
   readonly #unstored = new Set<string>();
   /** Results that wait for the next inner stream. */
   #ready: ToolResultInput[] = [];
@@ -81,9 +83,10 @@ export class HostedRun {
     this.#queue = new RunQueue(frame.options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY);
   }
 
-  /** It runs here, or what it came to is on its way into the log. */
+  /** It is about to run or runs here, or what it came to is on its way into the log. */
   isBusy(callId: string | undefined): boolean {
-    return callId !== undefined && (this.#running.has(callId) || this.#unstored.has(callId));
+    if (callId === undefined) return false;
+    return this.#starting.has(callId) || this.#running.has(callId) || this.#unstored.has(callId);
   }
 
   /** Somebody is answering this call: it is not started. */
@@ -173,22 +176,27 @@ export class HostedRun {
       }
       if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
       let open = end?.data.pending ?? (await this.#session.inner.pending());
-      // What was decided is decided again; what was done is kept.
+      // Approvals are looked at again; results that are still wanted are kept.
       batch = end ? [] : batch.filter((input) => input.kind === 'tool_result' && this.#keeps(open, input.requestId));
       // Their approvals are durable now; some may have been settled since.
       if (end) for (const { request, step } of starts) if (isOpen(open, request.callId)) this.#start(request, step);
+      this.#starting.clear();
       if (end) last = end;
       if (end && wentOn && open.length === 0) return end;
+      const hasGoneOn = wentOn;
       wentOn = false;
       for (;;) {
         this.#stopIfSpent();
         if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
         const questions: PendingRequest[] = [];
         starts = [];
+        this.#starting.clear();
         await this.#judgeAll(open, batch, starts, questions);
         if (batch.length > 0 || this.#ready.length > 0 || signal.aborted) break;
         if (this.#running.size === 0 && !this.#isAsking(questions) && !this.#rung) {
-          if (last && questions.length > 0) return this.#paused(last, questions);
+          if (last && (questions.length > 0 || hasGoneOn)) {
+            return this.#paused(last, questions.length > 0 ? questions : open);
+          }
           // Everything was settled elsewhere. Once: a session that waits for nothing that is open would wait for ever.
           wentOn = true;
           batch.push({ kind: 'continue' });
@@ -230,7 +238,7 @@ export class HostedRun {
       this.#approve(request, step, tool, approvals, starts);
       const [start] = starts;
       if (!start) batch.push(...approvals);
-      else if (await this.#recordDecision(request, step)) this.#start(request, step);
+      else if (await this.#recordStart(request, step)) this.#start(request, step);
     }
     while (this.#running.size > 0 && this.#ready.length === 0 && !signal.aborted) await this.#ring();
     for (const request of open) {
@@ -269,13 +277,13 @@ export class HostedRun {
     }
   }
 
-  /** No turn is there that could hold the start of the call: its decision is stored alone. */
-  async #recordDecision(request: PendingRequest, { decision, rerun }: RunStep): Promise<boolean> {
-    if (rerun) return true;
+  /** No turn is there that could hold the start of the call: it is stored alone. False: another host was faster. */
+  async #recordStart(request: PendingRequest, { decision }: RunStep): Promise<boolean> {
     const { args, by } = decision.record;
     const person = /^user:(.+)$/s.exec(by)?.[1];
     const settlement = await this.#session.inner.respond(request.requestId, {
       kind: 'approve',
+      starts: true,
       ...(args ? { args } : {}),
       ...(person === undefined ? {} : { by: { id: person } }),
     });
@@ -359,6 +367,7 @@ export class HostedRun {
           break;
         case 'settle':
           frame.judge.settled(request.callId ?? '');
+          this.#unstored.add(request.callId ?? '');
           batch.push(resultInput(request, step.result, step.decision));
           break;
         case 'ask':
@@ -396,12 +405,15 @@ export class HostedRun {
       decision: record,
       ...(step.rerun ? { rerun: true } : {}),
     });
-    if (request.handledBy === 'host') starts.push({ request, step });
+    if (request.handledBy !== 'host') return;
+    starts.push({ request, step });
+    this.#starting.add(request.callId ?? request.requestId);
   }
 
   #start(request: PendingRequest, step: RunStep): void {
     const { frame, id } = this.#session;
     const callId = request.callId ?? request.requestId;
+    this.#starting.delete(callId);
     if (this.#withheld.has(callId)) return;
     const hostTool = frame.tools.get(request.name ?? '');
     if (!hostTool) return;
@@ -444,7 +456,7 @@ export class HostedRun {
     });
   }
 
-  /** It ran here, and its result is still wanted. */
+  /** Its result was made here and is still wanted. */
   #keeps(open: readonly PendingRequest[], callId: string): boolean {
     if (isOpen(open, callId)) return this.#unstored.has(callId);
     this.#unstored.delete(callId);
@@ -499,7 +511,18 @@ export class HostedRun {
     if (!this.#asked.has(question.requestId)) this.#handle(question, this.#session.frame.options.onApproval);
   }
 
-  /** Whoever reads the stream sees a question before its answer, however fast that comes. */
+  /**
+   * A question is being answered: whoever reads the stream has seen it before, however fast that comes, or never.
+   * Returns what to do when the answer is not taken.
+   */
+  answering(question: ApprovalQuestion): () => void {
+    const { requestId } = question;
+    this.show(question);
+    if (this.#shownQuestions.has(requestId)) return () => {};
+    this.#shownQuestions.add(requestId);
+    return () => this.#shownQuestions.delete(requestId);
+  }
+
   show(question: ApprovalQuestion): void {
     if (!this.#accepted || this.#shownQuestions.has(question.requestId)) return;
     this.#shownQuestions.add(question.requestId);

@@ -108,7 +108,7 @@ export class HostedSession implements AgentSession {
   ): Promise<Settlement> {
     const checked = await this.#checkDirect(requestId, request, answer);
     const run = this.#owner.#run;
-    const callId = request?.kind === 'tool' ? request.callId : undefined;
+    const callId = request?.kind === 'tool' && requestId === request.callId ? requestId : undefined;
     if (!run || callId === undefined) return this.inner.respond(requestId, checked);
     if (run.isBusy(callId)) throw runsNow(requestId);
     run.withhold(callId);
@@ -142,7 +142,14 @@ export class HostedSession implements AgentSession {
       await run.ended;
       return;
     }
-    await this.inner.abort(target);
+    const callId = target.requestId === undefined ? undefined : callOf(target.requestId);
+    if (callId !== undefined) run?.withhold(callId);
+    try {
+      await this.inner.abort(target);
+    } catch (error) {
+      if (callId !== undefined) run?.giveBack(callId);
+      throw error;
+    }
     this.frame.wakeAll();
   }
 
@@ -225,7 +232,10 @@ export class HostedSession implements AgentSession {
       const checked = await this.#check(open.request, open.question, answer);
       const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
       if (isVote || open.request.detached) stored.push([open.question.requestId, checked]);
-      else translated.push(inputOf(open.question.requestId, checked));
+      else {
+        this.#run?.answering(open.question);
+        translated.push(inputOf(open.question.requestId, checked));
+      }
     }
     // One of several votes is no approval yet; a call that has outlived its turn runs before a new one is opened.
     for (const [requestId, answer] of stored) await this.inner.respond(requestId, answer);
@@ -257,8 +267,17 @@ export class HostedSession implements AgentSession {
 
   async #decide(request: PendingRequest, question: ApprovalQuestion, answer: RequestAnswer): Promise<Settlement> {
     const checked = await this.#check(request, question, answer);
-    this.#owner.#run?.show(question);
-    const settlement = await this.inner.respond(question.requestId, checked);
+    const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
+    const run = this.#owner.#run;
+    if (isVote) run?.show(question);
+    const notTaken = isVote ? undefined : run?.answering(question);
+    let settlement: Settlement;
+    try {
+      settlement = await this.inner.respond(question.requestId, checked);
+    } catch (error) {
+      notTaken?.();
+      throw error;
+    }
     if (settlement.status === 'settled') this.#remember(question, answer);
     return settlement;
   }

@@ -115,9 +115,7 @@ export class Judge {
       const question = { args: confirmation.args, ...hintOf(confirmation.asked) };
       return this.#asked(request, hostTool, call, rules, question, 'policy', confirmation.first);
     }
-    // Of a call that has outlived its turn the decision is stored alone: it may have been started.
-    const isLost = request.started || (request.detached && request.decision && request.handledBy === 'host');
-    if (isLost) return this.#lost(request, hostTool, call, rules);
+    if (request.started) return this.#lost(request, hostTool, call, rules);
     if (request.decision) return this.#approved(request, hostTool, call, rules, approvalOf(request), false);
     if (hostTool) {
       // Not every executor checks what it announces.
@@ -316,6 +314,8 @@ export class Judge {
     }
     if (verdict.kind === 'ask')
       throw new CoxswainError('INTERNAL', 'E_INTERNAL', 'an approved call was asked about again');
+    // It was started once, whatever is said about the next time.
+    if (rerun && !confirmation) return notAgain(verdict.record.by, verdict.record.reason);
     return { kind: 'settle', result: verdict.result, decision: verdict.record };
   }
 
@@ -492,8 +492,8 @@ function refusal(message: string, by: string, reason: string = message): Step {
 }
 
 /** It was started and nobody knows what came of it. */
-function notAgain(by: string): Step {
-  const reason = 'its outcome is unknown; it was not run again';
+function notAgain(by: string, why?: string): Step {
+  const reason = `its outcome is unknown; it was not run again${why === undefined ? '' : `: ${why}`}`;
   return { kind: 'settle', result: errorResult('interrupted', reason), decision: { outcome: 'denied', by, reason } };
 }
 

@@ -35,7 +35,8 @@ export function answerEvent(fold: Fold, requestId: string, answer: RequestAnswer
         ...(answer.decision ? { actions: { decisions: { [call.id]: answer.decision } } } : {}),
       });
     case 'approve': {
-      const restarts = origin.starts && (origin.rerun === true || !call.started);
+      const canStart = origin.starts && call.handledBy === 'host' && call.interim === undefined;
+      const restarts = canStart && (origin.rerun === true || !call.started);
       if (call.decision?.outcome === 'approved' && !restarts) throw closed(requestId, 'approved');
       const decision = {
         outcome: 'approved' as const,
@@ -107,10 +108,15 @@ export function denied(reason?: string): ToolResult {
 }
 
 /** What a call that nobody will answer any more is settled with. */
-export function abandoned(call: CallState, why: string): ToolResult {
-  return call.started
+export function abandoned(call: CallState, why: string, mayHaveRun = hasBegun(call)): ToolResult {
+  return mayHaveRun
     ? errorResult('interrupted', `interrupted (${why}): it was started, its effects are unknown`)
     : errorResult('cancelled', `cancelled (${why}): it never ran`);
+}
+
+/** One with an interim word has run. */
+function hasBegun(call: CallState): boolean {
+  return call.started || call.interim !== undefined;
 }
 
 /** How a request was answered, if it was: for whoever comes second. */

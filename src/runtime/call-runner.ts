@@ -85,7 +85,8 @@ async function runOne(
 ): Promise<void> {
   const { invocation } = context;
   const { call, resolved } = ready;
-  if (context.signal.aborted) return;
+  // Settled since it was announced: somebody has ended this one call.
+  if (context.signal.aborted || call.settled) return;
   const toolContext = new ToolContext(context, call, ready.confirmation);
   const operation = Operation.start('tool', `execute_tool ${call.name}`, invocation.engine.telemetry, parent, () => ({
     'gen_ai.operation.name': 'execute_tool',

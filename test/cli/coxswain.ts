@@ -125,7 +125,7 @@ export const sessionIn = (stderr: string) => found(stderr, /^session (\S+)/m);
 export const requestIn = (stderr: string) => found(stderr, /^ {2}request {2}(\S+)/m);
 
 export function cleanEnv(): Record<string, string> {
-  const { NO_COLOR: _, FORCE_COLOR: __, NODE_OPTIONS: ___, ...env } = process.env;
+  const { CI: _, NO_COLOR: __, FORCE_COLOR: ___, NODE_OPTIONS: ____, ...env } = process.env;
   return env as Record<string, string>;
 }
 

@@ -135,7 +135,8 @@ export class AdkSession implements AgentSession {
     const given = copyJson(answer, 'answer');
     await this.live.catchUp();
     const { fold } = this.live;
-    const known = settlementOf(fold, requestId);
+    const starts = given.kind === 'approve' && given.starts === true;
+    const known = starts ? undefined : settlementOf(fold, requestId);
     if (known) return known;
     const call = fold.callOf(requestId);
     const args = given.kind === 'approve' ? given.args : undefined;
@@ -145,11 +146,7 @@ export class AdkSession implements AgentSession {
       throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', `the edited arguments do not fit: ${fault}`);
     }
     const running = this.live.current?.invocation;
-    const event = answerEvent(fold, requestId, given, {
-      streamId: running?.streamId ?? '',
-      invocationId: running?.invocationId ?? '',
-      starts: false,
-    });
+    const event = answerEvent(fold, requestId, given, { ...originOf(running), starts, rerun: starts });
     // A question may be answered as soon as it is seen, even if its handler is still on the way out.
     if (running?.running.has(requestId)) {
       throw new CoxswainError(
@@ -187,8 +184,7 @@ export class AdkSession implements AgentSession {
     const reaches = running ? !running.closing && !running.signal.aborted : waits;
     const event = createEvent({
       turnId: this.live.fold.turn?.id ?? '',
-      streamId: running?.streamId ?? '',
-      invocationId: running?.invocationId ?? '',
+      ...originOf(running),
       author: 'user',
       content: { role: 'user', parts },
       actions: { steer: true },
@@ -207,7 +203,7 @@ export class AdkSession implements AgentSession {
     const stored = this.live.append([
       createEvent({
         turnId: this.live.fold.turn?.id ?? '',
-        streamId: running?.streamId ?? '',
+        streamId: originOf(running).streamId,
         author: 'user',
         actions: { config: update },
       }),
@@ -316,8 +312,7 @@ export class AdkSession implements AgentSession {
       handler.cancel(new CoxswainError('ABORTED', 'E_ABORTED', reason));
       return;
     }
-    const origin = { streamId: running?.streamId ?? '', invocationId: running?.invocationId ?? '' };
-    const stored = this.live.append([responseEvent(call, abandoned(call, reason), origin)]);
+    const stored = this.live.append([responseEvent(call, abandoned(call, reason), originOf(running))]);
     if (running && !running.closing) running.reserve(stored);
     try {
       await stored;
@@ -359,6 +354,11 @@ export class AdkSession implements AgentSession {
       );
     }
   }
+}
+
+/** Of a run that is closing nothing is shown any more. */
+function originOf(running: Invocation | undefined): { streamId: string; invocationId: string } {
+  return running && !running.closing ? running.origin() : { streamId: '', invocationId: '' };
 }
 
 function busy(id: string): CoxswainError {

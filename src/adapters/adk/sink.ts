@@ -15,6 +15,7 @@ export class StreamSink implements RunSink {
   /** Newest event that was shown. */
   seq = 0;
   #frames = 0;
+  #ended = false;
 
   constructor(
     queue: StreamQueue<AgentEvent>,
@@ -32,7 +33,10 @@ export class StreamSink implements RunSink {
   }
 
   event(event: Event): void {
+    // What is stored behind the end of the turn is of no stream.
+    if (this.#ended) return;
     this.seq = event.seq;
+    if (event.actions.end && event.streamId === this.#streamId) this.#ended = true;
     for (const item of project(this.#sessionId, event)) this.#queue.push(item);
   }
 

@@ -168,7 +168,7 @@ async function settleFork(live: LiveSession): Promise<void> {
   const origin = { streamId: '', invocationId: '' };
   const events = [...fold.open.values()]
     .reverse()
-    .map((call) => responseEvent(call, abandoned({ ...call, started: false }, 'the session was forked'), origin));
+    .map((call) => responseEvent(call, abandoned(call, 'the session was forked', false), origin));
   if (fold.turn && fold.turn.ended === undefined) {
     events.push(
       createEvent({ turnId: fold.turn.id, author: fold.occupant ?? '', actions: { end: { reason: 'aborted' } } }),

@@ -38,6 +38,8 @@ export const requestAnswer = z.discriminatedUnion('kind', [
     previewDigest: z.string().optional(),
     /** Number of different people who must say yes; set by a host on a vote that does not decide yet. */
     quorum: z.number().int().min(2).optional(),
+    /** The call starts now, or once more; only the host that runs it says so. */
+    starts: z.boolean().optional(),
     ...remember,
     ...by,
   }),

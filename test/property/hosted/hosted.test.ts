@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { emptyTally, trySeed } from './property.ts';
+import { describeFinding, search } from './property.ts';
 
 const CASES = 1200;
 const SECONDS = 15;
@@ -12,16 +12,17 @@ test('whatever is thrown at a hosted session: nothing runs unapproved, nothing i
   timeout: seconds * 1000 + 60_000,
 }, async () => {
   const start = performance.now();
-  const tally = emptyTally();
-  const first = Number(SEED ?? 1);
-  for (let seed = first; seed < first + CASES && performance.now() - start < seconds * 1000; seed++) {
-    const finding = await trySeed(seed, tally, SEED !== undefined);
-    if (finding) {
-      const again = `SEED=${seed} npm test -- test/property/hosted/hosted.test.ts`;
-      expect.fail([again, ...finding.faults, ...finding.trace].join('\n'));
-    }
-    if (SEED !== undefined) return;
+  const { tally, finding } = await search({
+    from: Number(SEED ?? 1),
+    goesOn: ({ seeds, cases }) => {
+      if (SEED !== undefined) return seeds === 0;
+      if (PROPERTY_SECONDS === undefined && cases >= CASES) return false;
+      return performance.now() - start < seconds * 1000;
+    },
+  });
+  if (finding) expect.fail(describeFinding(finding));
+  if (SEED === undefined) {
+    expect(tally.deaths).toBeGreaterThan(0);
+    expect(tally.runs).toBeGreaterThan(0);
   }
-  expect(tally.cases).toBeGreaterThan(0);
-  expect(tally.runs).toBeGreaterThan(0);
 });

@@ -28,9 +28,7 @@ function runFaults(call: Call, runs: readonly Run[]): string[] {
   const errorType = response?.errorType ?? '';
   // What may run again, and what has had its first word, is dropped as if it had not run.
   // A run that may be repeated leaves no mark before its result: one that died with its process is not known.
-  const isDropped =
-    (['cancelled', 'denied'].includes(errorType) && first?.repeatable) ||
-    (errorType === 'cancelled' && call.part.name.endsWith('long'));
+  const isDropped = ['cancelled', 'denied'].includes(errorType) && first?.repeatable;
   const wasRefused = neverRan.includes(errorType) && !isDropped;
   // One more run may be refused after one whose outcome is unknown.
   const reruns = answers.filter(({ requestId, answer }) => isRerun(requestId, asks) && answer.action === 'accept');
@@ -40,16 +38,22 @@ function runFaults(call: Call, runs: readonly Run[]): string[] {
     faults.push(`${what} ran ${effects.length} times, ${1 + reruns.length} allowed`);
   }
   for (const run of runs) {
-    const yes = decisions.filter(({ outcome, at }) => outcome === 'approved' && (run.repeatable || at < run.at));
+    const approved = decisions.filter(({ outcome }) => outcome === 'approved');
+    const yes = approved.filter(({ at }) => run.repeatable || at < run.at);
+    const lawful = [...approved, ...reruns.map(({ answer }) => answer)].map(({ args }) => args ?? call.part.args);
     const isLost = run.repeatable && yes.length === 0 && ['cancelled', 'interrupted', 'denied'].includes(errorType);
     // What may run again has its one decision with its result: of the run that only asked nothing is kept.
     if (isLost || (run.repeatable && (!run.effect || runs.length > 1))) continue;
     if (yes.length === 0) faults.push(`${what} ran without an approved decision in the log`);
-    else if (!yes.some(({ args }) => canonicalJson(args ?? call.part.args) === canonicalJson(run.args))) {
+    else if (!lawful.some((args) => sameArgs(args, run.args))) {
       faults.push(`${what} ran with ${canonicalJson(run.args)}, which nobody approved`);
     }
   }
   return faults;
+}
+
+function sameArgs(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
+  return canonicalJson(a) === canonicalJson(b);
 }
 
 function isRerun(requestId: string, asks: Call['asks']): boolean {

@@ -1,7 +1,9 @@
 import { getEventListeners } from 'node:events';
+import { AdkSession } from '../../../src/adapters/adk/index.ts';
 import type { AgentEvent, ExecutionOptions, PendingRequest, SessionInput } from '../../../src/contracts/index.ts';
 import { isCoxswainError } from '../../../src/contracts/index.ts';
 import type { HostedSession } from '../../../src/host/index.ts';
+import { LiveSession } from '../../../src/runtime/index.ts';
 import { below, pause, randomOf } from '../replay/random.ts';
 import { answerTo, inputTo } from './answers.ts';
 import { judge } from './judge.ts';
@@ -14,11 +16,11 @@ import { streamFaults, Watcher } from './watch.ts';
 import { World } from './world.ts';
 
 export interface Tally {
+  seeds: number;
   cases: number;
   streams: number;
   deaths: number;
   runs: number;
-  calls: number;
   events: number;
 }
 
@@ -53,6 +55,8 @@ export class Life {
   /** Handles whose first stream has been seen; undefined as a value: somebody else may have been first. */
   readonly #initialized = new WeakMap<HostedSession, boolean | undefined>();
   readonly #background = new Set<Promise<void>>();
+  /** What those who followed the log were shown. */
+  readonly #followed: AgentEvent[][] = [];
 
   constructor(seed: number, tally: Tally, tracing = false) {
     this.world = new World(randomOf(seed), tracing);
@@ -83,9 +87,11 @@ export class Life {
     this.tally.events += world.log.length;
   }
 
-  #spawn(
-    left = this.#setting.mortal && this.world.chance(0.7) ? 1 + below(this.world.random, 40) : Number.POSITIVE_INFINITY,
-  ): Process {
+  #spawn(): Process {
+    const { mortal, lifetime } = this.#setting;
+    // A life that lasts too short may never end.
+    const dies = mortal && this.world.life < 20 && this.world.chance(0.7);
+    const left = dies ? 1 + below(this.world.random, lifetime) : Number.POSITIVE_INFINITY;
     this.world.note(() => `--- process ${this.world.life + 1}, ${left} appends`);
     return new Process(this.world, this.#store, this.#setting, left);
   }
@@ -285,6 +291,7 @@ export class Life {
       else if (roll < 0.91) {
         if (this.#setting.mortal) this.#process.access.kill();
       } else if (roll < 0.95) await this.#other();
+      else if (roll < 0.97) await this.#follow(handle);
       else await this.#look(handle);
     } catch (error) {
       this.#refused('disturbance', error, 0);
@@ -332,6 +339,22 @@ export class Life {
     const stillBusy = this.#process.handles.filter((known) => known !== other).some((known) => known.running);
     if (stillBusy) this.world.fault(`a second stream shows ${value?.type}`);
     await other.abort();
+  }
+
+  /** Reads the log from its start and what comes next, for a while. */
+  async #follow(handle: HostedSession): Promise<void> {
+    const seen: AgentEvent[] = [];
+    this.#followed.push(seen);
+    const events = handle.events({ live: true })[Symbol.asyncIterator]();
+    let isOver = false;
+    const reading = async () => {
+      for (let step = await events.next(); !step.done && !isOver; step = await events.next()) seen.push(step.value);
+    };
+    const done = reading();
+    for (let tick = 10 + below(this.world.random, 40); tick > 0; tick--) await immediate();
+    isOver = true;
+    await events.return?.();
+    await done;
   }
 
   /** Another process looks in and answers. */
@@ -385,10 +408,35 @@ export class Life {
     const events: AgentEvent[] = [];
     for await (const event of this.#handle.events()) events.push(event);
     world.faults.push(...streamFaults(this.streams, events), ...judge(world));
+    for (const seen of this.#followed) {
+      const at = seen.findIndex((event, index) => event.id !== events[index]?.id);
+      if (at >= 0) world.fault(`whoever follows is shown ${seen[at]?.id} where the log has ${events[at]?.id}`);
+    }
     await this.#process.host.close();
     await immediate();
-    for (const live of [this.#process.access]) if (live.leases > 0) world.fault('a lease is held after the end');
+    if (this.#process.access.leases > 0) world.fault('a lease is held after the end');
+    const { inner } = this.#handle;
+    const listeners = inner instanceof AdkSession ? listenersOf(inner.live) : 0;
+    if (listeners > 0) world.fault(`${listeners} listen to the log after the end`);
   }
+}
+
+const listening = new WeakMap<LiveSession, number>();
+const { listen } = LiveSession.prototype;
+LiveSession.prototype.listen = function (listener) {
+  const count = (change: number) => listening.set(this, listenersOf(this) + change);
+  const stop = listen.call(this, listener);
+  count(1);
+  let stopped = false;
+  return () => {
+    if (!stopped) count(-1);
+    stopped = true;
+    stop();
+  };
+};
+
+function listenersOf(live: LiveSession): number {
+  return listening.get(live) ?? 0;
 }
 
 function settingOf(world: World): Setting {
@@ -402,6 +450,7 @@ function settingOf(world: World): Setting {
     toolConcurrency: world.chance(0.2) ? 1 : undefined,
     interactive: world.chance(0.95),
     mortal: world.chance(0.6),
+    lifetime: world.chance(0.3) ? 6 : 40,
   };
 }
 

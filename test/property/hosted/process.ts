@@ -24,6 +24,8 @@ export interface Setting {
   interactive: boolean;
   /** Processes die; those that do leave their timers behind. */
   mortal: boolean;
+  /** Appends that a process lives for at most. */
+  lifetime: number;
 }
 
 /** One process: a host over the store, until it dies. */

@@ -9,7 +9,7 @@ export interface Finding {
 }
 
 export function emptyTally(): Tally {
-  return { cases: 0, streams: 0, deaths: 0, runs: 0, calls: 0, events: 0 };
+  return { seeds: 0, cases: 0, streams: 0, deaths: 0, runs: 0, events: 0 };
 }
 
 /** One session under random traffic; what is wrong with it, if anything. */
@@ -30,4 +30,25 @@ export async function trySeed(seed: number, tally: Tally, tracing = false): Prom
     process.off('unhandledRejection', unhandled);
   }
   return world.faults.length > 0 ? { seed, faults: world.faults, trace: world.trace } : undefined;
+}
+
+/** Seeds from `from` until one is wrong or `goesOn` says no. */
+export async function search(options: {
+  from: number;
+  goesOn: (tally: Tally) => boolean;
+}): Promise<{ tally: Tally; finding: Finding | undefined }> {
+  const tally = emptyTally();
+  for (let seed = options.from; options.goesOn(tally); seed++) {
+    tally.seeds++;
+    const finding = await trySeed(seed, tally);
+    // Once more to see how it came to that.
+    if (finding) return { tally, finding: (await trySeed(seed, emptyTally(), true)) ?? finding };
+  }
+  return { tally, finding: undefined };
+}
+
+/** What is wrong, how it came to that and how to see it again. */
+export function describeFinding({ seed, faults, trace }: Finding): string {
+  const again = `again: SEED=${seed} npm test -- test/property/hosted/hosted.test.ts`;
+  return [...trace, '', `seed ${seed}:`, ...faults, again].join('\n');
 }

@@ -86,8 +86,13 @@ export class Access implements SessionService {
   };
 
   acquire: SessionService['acquire'] = async (given) => {
-    const lease = await this.#alive(() => this.#store.acquire(given));
+    if (this.isDead) return never();
+    const lease = await this.#store.acquire(given);
     this.#leases.add(lease);
+    if (this.isDead) {
+      await lease.release();
+      return never();
+    }
     return {
       ...lease,
       release: async () => {

@@ -53,10 +53,10 @@ export function toolsOf(world: World, access: Access, prefix: '' | 'a_'): AnyToo
   const host = prefix === '';
   return Object.entries(kinds)
     .filter(([, { tails, previews }]) => host || (!tails && !previews))
-    .map(([name, kind]) => makeTool(world, access, host, `${prefix}${name}`, kind));
+    .map(([name, kind]) => makeTool(world, access, `${prefix}${name}`, kind));
 }
 
-function makeTool(world: World, access: Access, host: boolean, name: string, kind: Kind): AnyTool {
+function makeTool(world: World, access: Access, name: string, kind: Kind): AnyTool {
   const seen = new Map<string, number>();
   const { annotations, needsApproval, unknown } = kind;
   return defineTool({
@@ -79,7 +79,7 @@ function makeTool(world: World, access: Access, host: boolean, name: string, kin
     }),
     ...(!kind.bare && {
       execute: (args: Record<string, unknown>, context: ToolCallContext) =>
-        execute(world, access, host, name, kind, args, context),
+        execute(world, access, name, kind, args, context),
     }),
   });
 }
@@ -87,7 +87,6 @@ function makeTool(world: World, access: Access, host: boolean, name: string, kin
 async function execute(
   world: World,
   access: Access,
-  host: boolean,
   name: string,
   kind: Kind,
   args: Record<string, unknown>,
@@ -97,7 +96,7 @@ async function execute(
   const { callId, confirmation } = context;
   const repeatable = kind.annotations?.idempotent === true || kind.annotations?.readOnly === true;
   const effect = !kind.confirms || confirmation?.confirmed === true;
-  const run = { callId, name, args, repeatable, effect, at: world.log.length, host, life: world.life };
+  const run = { callId, name, args, repeatable, effect, at: world.log.length };
   world.note(() => `  runs ${name} ${callId.slice(0, 8)} ${JSON.stringify(args)}${confirmation ? ' confirmed' : ''}`);
   if (!callId.includes('!')) world.runs.push(run);
   mayRun(world, run, kind, confirmation !== undefined);
@@ -119,14 +118,6 @@ async function execute(
   return { did: args.k };
 }
 
-function hasOutlived(world: World, callId: string): boolean {
-  const { log } = world;
-  const made = log.find(({ content }) =>
-    content?.parts.some((part) => part.type === 'function_call' && part.id === callId),
-  );
-  return log.some(({ seq, actions }) => seq > (made?.seq ?? 0) && (actions.turn || actions.end));
-}
-
 function isEdited({ k }: Record<string, unknown>): boolean {
   return String(k).endsWith('e');
 }
@@ -134,7 +125,7 @@ function isEdited({ k }: Record<string, unknown>): boolean {
 /** A handler has begun: was it allowed to? */
 function mayRun(
   world: World,
-  { callId, name, args, repeatable, host }: World['runs'][number],
+  { callId, name, args, repeatable }: World['runs'][number],
   kind: Kind,
   confirmed: boolean,
 ): void {
@@ -172,6 +163,6 @@ function mayRun(
   }
   if (repeatable) return;
   if (call.decisions.at(-1)?.outcome !== 'approved') world.fault(`${what} ran without an approved decision in the log`);
-  // Of a call that has outlived its turn the decision alone is stored; judged at the end by what it did.
-  if (call.started.length === 0 && !(host && hasOutlived(world, callId))) world.fault(`${what} ran without a start`);
+  const runs = world.runs.filter((run) => run.callId === callId).length;
+  if (call.started.length < runs) world.fault(`${what} ran ${runs} times with ${call.started.length} starts`);
 }

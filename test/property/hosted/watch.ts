@@ -19,6 +19,8 @@ export class Watcher {
   readonly #world: World;
   readonly #initialized: boolean | undefined;
   readonly #held: AgentEvent[] = [];
+  /** Length of the log when the stream was asked for. */
+  readonly #from: number;
   #checker: GrammarChecker | undefined;
   #end: AgentEvent | undefined;
 
@@ -26,6 +28,7 @@ export class Watcher {
   constructor(world: World, streamId: string, initialized: boolean | undefined) {
     this.#world = world;
     this.#initialized = initialized;
+    this.#from = world.log.length;
     this.shown = { streamId, durable: [], whole: false, life: world.life };
   }
 
@@ -39,6 +42,9 @@ export class Watcher {
     if (event.type === 'elicitation_request' && event.seq === undefined) this.#world.questions.add(event.requestId);
     if ('requestId' in event && typeof event.requestId === 'string') this.#world.seenIds.push(event.requestId);
     if (event.seq !== undefined) this.shown.durable.push(event);
+    if (event.type === 'error' && event.fatal && event.seq === undefined) {
+      this.#world.fault(`a stream is lost: ${event.code} ${event.message}`);
+    }
     if (event.streamId !== this.shown.streamId && event.streamId !== '') {
       this.#world.fault(`${event.type} of stream ${event.streamId} is shown in ${this.shown.streamId}`);
     }
@@ -53,7 +59,7 @@ export class Watcher {
   /** The stream was read to its end. */
   finish(): void {
     this.shown.whole = true;
-    if (!this.#checker) this.#start(this.#world.log.length + 1);
+    if (!this.#checker) this.#start(this.#from + 1);
     this.#report(this.#checker?.end() ?? []);
   }
 

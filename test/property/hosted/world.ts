@@ -14,8 +14,6 @@ export interface Run {
   effect: boolean;
   /** Length of the log when it started. */
   at: number;
-  host: boolean;
-  life: number;
 }
 
 /** What outlives every process: the log, what tools did, and what was seen that should not have been. */
