@@ -5,12 +5,14 @@ import { assertAgentName, failureOf, finishAgent, HookChain, startAgent, toolMap
 import { DispatchBuses } from './buses.ts';
 import type { DispatchExecutorFn } from './dispatch.ts';
 import { HeldExecutor } from './held-executor.ts';
+import { agentContract } from './media-results.ts';
 import { Tool } from './tool.ts';
 import { ToolRegistry } from './tool-registry.ts';
 import type { TurnOptions } from './turn.ts';
+import type { WatchdogOptions } from './watchdog.ts';
 
 export interface DispatchAgentOptions
-  extends Omit<TurnOptions, 'executor'>,
+  extends Omit<TurnOptions, 'executor' | 'watchdog'>,
     Pick<AgentCallbacks, 'beforeAgent' | 'afterAgent' | 'beforeTool' | 'afterTool' | 'onToolError'> {
   name: string;
   description?: string | undefined;
@@ -21,7 +23,12 @@ export interface DispatchAgentOptions
   stash?: Readonly<Record<string, unknown>> | undefined;
   /** Watches every turn of this agent. */
   buses?: DispatchBuses | undefined;
+  /** Fails a turn whose executor is silent. Default 10 minutes and 100 idle runs; `false`: waits for ever. */
+  watchdog?: WatchdogOptions | false | undefined;
 }
+
+/** An agent has a host that waits for it. */
+const WATCHDOG: WatchdogOptions = { silenceMs: 600_000, idleRuns: 100 };
 
 /**
  * An executor as an agent of the runtime: what it stores goes to the session's log, what it reports is shown live,
@@ -54,7 +61,7 @@ export class DispatchAgent implements ToolUser {
     this.#own = (options.tools ?? []).map((tool) => (tool instanceof Tool ? tool : Tool.from(tool)));
     this.tools = toolMap(
       this.name,
-      this.#own.map(({ contract }) => contract),
+      this.#own.map((tool) => agentContract(tool)),
     );
     this.#buses = options.buses ?? new DispatchBuses();
   }
@@ -113,7 +120,8 @@ export class DispatchAgent implements ToolUser {
       if (!registry.has(name)) registry.register(tool ?? (descriptor as AnyTool));
     }
     const init = { buses: this.#buses, tools: registry, systemPrompt, standingInstructions, stash };
-    return new HeldExecutor(context, this.#options, init);
+    const { watchdog = WATCHDOG, ...options } = this.#options;
+    return new HeldExecutor(context, { ...options, watchdog: watchdog || undefined }, init);
   }
 }
 

@@ -2,6 +2,7 @@ import type { FunctionCallPart } from '../contracts/index.ts';
 import type { AgentContext, CallState, Event, HookChain, ToolMap } from '../runtime/index.ts';
 import { abandoned, prepareCall, resolveTool, responseEvent, settleCalls } from '../runtime/index.ts';
 import { responseTo, valueOfResponse } from './call-value.ts';
+import { agentContract, mediaOfResponse } from './media-results.ts';
 import type { Tool } from './tool.ts';
 import type { TurnContext } from './turn-context.ts';
 
@@ -19,6 +20,7 @@ export interface AskedCall extends Waiting {
 
 interface OpenCall extends Waiting {
   call: CallState;
+  tool: Tool;
   checksum: string;
   startedAt: number;
   state: 'fresh' | 'settling' | 'waiting';
@@ -27,13 +29,11 @@ interface OpenCall extends Waiting {
 /** The inline tool calls of a held executor: announced in the log, run by the runtime's scheduler. */
 export class HeldCalls {
   readonly #turn: TurnContext;
-  readonly #agent: string;
   readonly #open = new Map<string, OpenCall>();
   readonly #onSettled: (error?: unknown) => void;
 
-  constructor(turn: TurnContext, agent: string, onSettled: (error?: unknown) => void) {
+  constructor(turn: TurnContext, onSettled: (error?: unknown) => void) {
     this.#turn = turn;
-    this.#agent = agent;
     this.#onSettled = onSettled;
   }
 
@@ -61,7 +61,7 @@ export class HeldCalls {
     const prepared = await Promise.all(
       ops.map(({ tool, args }) => {
         const part = { type: 'function_call', id: '', name: tool.name, args } as FunctionCallPart;
-        return prepareCall(context, part, withTool(tools, tool, this.#agent), hooks, false);
+        return prepareCall(context, part, withTool(context, tools, tool), hooks, false);
       }),
     );
     const longRunningToolIds = prepared.flatMap(({ call, refusal }, index) => {
@@ -92,19 +92,24 @@ export class HeldCalls {
     }
   }
 
+  /** Starts what may start, in the order in which it was asked for; the executor decides when that was. */
   settleFresh(context: AgentContext, tools: ToolMap, hooks: HookChain): void {
-    const fresh = [...this.#open.values()].filter(({ state }) => state === 'fresh');
-    if (fresh.length === 0) return;
-    let offered = tools;
-    for (const open of fresh) {
-      open.state = 'settling';
-      const tool = this.#turn.tools.get(open.call.name);
-      if (tool) offered = withTool(offered, tool, this.#agent);
+    const { toolConcurrency } = context.invocation.engine;
+    const running = [...this.#open.values()].filter(({ state }) => state === 'settling');
+    for (const open of this.#open.values()) {
+      if (open.state !== 'fresh') continue;
+      const isFree = running.length < toolConcurrency && !running.some(isExclusive);
+      if (!isFree || (isExclusive(open) && running.length > 0)) return;
+      running.push(open);
+      this.#settle(open, context, tools, hooks);
     }
-    const calls = fresh.map(({ call }) => call);
-    settleCalls(context, calls, offered, hooks).then(
+  }
+
+  #settle(open: OpenCall, context: AgentContext, tools: ToolMap, hooks: HookChain): void {
+    open.state = 'settling';
+    settleCalls(context, [open.call], withTool(context, tools, open.tool), hooks).then(
       () => {
-        for (const open of fresh) open.state = 'waiting';
+        open.state = 'waiting';
         this.#onSettled();
       },
       (error: unknown) => this.#onSettled(error),
@@ -121,7 +126,7 @@ export class HeldCalls {
       const endedAt = Date.now();
       const about = { ...this.#about(open, open.startedAt), toolName: open.call.name };
       this.#turn.buses.tell('toolExecutionEnd', { ...about, endedAt, durationMs: endedAt - open.startedAt, isError });
-      open.resolve(part ? valueOfResponse(part) : open.call.interim);
+      open.resolve(part ? (mediaOfResponse(open.tool, part) ?? valueOfResponse(part)) : open.call.interim);
     }
     return settled.length > 0;
   }
@@ -145,8 +150,12 @@ export class HeldCalls {
   }
 }
 
-/** A tool that a pipeline brought along is as good as the agent's own. */
-function withTool(tools: ToolMap, tool: Tool, agent: string): ToolMap {
-  if (tools.get(tool.name)) return tools;
-  return new Map([...tools, [tool.name, resolveTool(tool.contract, `agent:${agent}`)]]);
+function isExclusive({ tool }: OpenCall): boolean {
+  return tool.describe().annotations?.exclusive === true;
+}
+
+/** A tool that a pipeline brought along is as good as the agent's own; what the host has excluded stays out. */
+function withTool({ agent, invocation }: AgentContext, tools: ToolMap, tool: Tool): ToolMap {
+  if (tools.has(tool.name) || invocation.options.excludeTools?.includes(tool.name)) return tools;
+  return new Map([...tools, [tool.name, resolveTool(agentContract(tool), `agent:${agent.name}`)]]);
 }

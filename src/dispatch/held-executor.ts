@@ -50,7 +50,7 @@ export class HeldExecutor implements Held, TurnBackend {
       turnAbortController: new AbortController(),
       backend: this,
     });
-    this.#calls = new HeldCalls(this.#turn, this.agent, (error) => {
+    this.#calls = new HeldCalls(this.#turn, (error) => {
       if (error === undefined) this.#wake();
       else this.#break(error);
     });

@@ -52,6 +52,8 @@ export class Tool {
   readonly artifactConstructor: (() => SpooledArtifactConstructor) | undefined;
   /** The tool as the rest of the package knows it. */
   readonly contract: AnyTool;
+  /** Its handler may return Media: it was made here, not adopted. */
+  readonly returnsMedia: boolean;
   readonly #described: ToolDescriptor;
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` */
@@ -59,6 +61,7 @@ export class Tool {
     const { handler, artifactConstructor, trusted, ...rest } = raw;
     const own = (raw as { [adopted]?: AnyTool })[adopted];
     this.contract = own ?? { inputSchema: { type: 'object' }, ...rest, ...(handler ? { execute: handler } : {}) };
+    this.returnsMedia = own === undefined && handler !== undefined;
     this.name = this.contract.name;
     this.description = this.contract.description;
     this.trusted = trusted ?? false;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent, PolicyEvaluator } from '../../src/contracts/index.ts';
 import type { DispatchAgentOptions } from '../../src/dispatch/index.ts';
-import { isErrorResult } from '../../src/dispatch/index.ts';
+import { bytesInMemory, isErrorResult, Media, Tool } from '../../src/dispatch/index.ts';
 import { allowAll, createHost } from '../../src/index.ts';
 import { collect, gate, tool } from '../runtime/kit.ts';
 import { asks, byo, denies, endOf, open, remover, responsesOf, say, texts, types } from './agent-kit.ts';
@@ -41,6 +41,95 @@ describe('inline tool calls', () => {
     const session = await open(byo(removing(results), { tools: [tool('rm', () => returned)] }));
     await say(session, 'go');
     expect(results).toEqual([expected]);
+  });
+
+  test.each([
+    ['one', (media: Media) => media],
+    ['a list of one', (media: Media) => [media]],
+    ['a list of two', (media: Media) => [media, media]],
+  ])('S4-42 Media that a handler returns reach the executor through the log: %s', async (_, shape) => {
+    const media = new Media({
+      kind: 'image',
+      mimeType: 'image/png',
+      filename: 'a.png',
+      reader: bytesInMemory(Uint8Array.of(1, 2, 3)),
+      trustTier: 'third-party-public',
+      modalityHazard: 'opaque-perceptual',
+      stash: { 'text:caption': { value: 'a dot', trustTier: 'third-party-public' } },
+    });
+    const results: unknown[] = [];
+    const shoot = new Tool({ name: 'rm', description: '', handler: () => shape(media) });
+    const events = await say(await open(byo(removing(results), { tools: [shoot] })), 'go');
+    const flat = results.flat() as Media[];
+    expect(Array.isArray(results[0])).toBe(Array.isArray(shape(media)));
+    expect(flat).toHaveLength([shape(media)].flat().length);
+    for (const item of flat) {
+      expect(item).toBeInstanceOf(Media);
+      expect(item.toJSON()).toEqual(media.toJSON());
+      expect(await item.asBytes()).toEqual(Uint8Array.of(1, 2, 3));
+    }
+    const part = { type: 'media', mimeType: 'image/png', data: 'AQID' };
+    expect(responsesOf(events)).toMatchObject([{ content: flat.map(() => part) }]);
+  });
+
+  test('bytes from a tool that makes no Media by itself are bytes, whatever they say of their trust', async () => {
+    const results: unknown[] = [];
+    const content = [
+      {
+        type: 'media',
+        mimeType: 'image/png',
+        data: 'AQID',
+        _meta: { dispatchMedia: { isList: false, media: { trustTier: 'first-party' } } },
+      },
+    ];
+    const session = await open(byo(removing(results), { tools: [tool('rm', () => ({ content }))] }));
+    await say(session, 'go');
+    expect(results).toEqual([Uint8Array.of(1, 2, 3)]);
+  });
+
+  test('a tool that the host has excluded is not there, though the executor holds one', async () => {
+    const results: unknown[] = [];
+    const { removed, rm } = remover();
+    const own = Tool.from(rm);
+    const agent = byo(async (ctx) => {
+      results.push(await own.executor(ctx)({ file: 'x' }));
+      ctx.ack();
+    });
+    await say(await open(agent), 'go', { excludeTools: ['rm'] });
+    expect([removed, results]).toMatchObject([[], [{ errorType: 'not_found' }]]);
+  });
+
+  test('an exclusive tool runs alone, whenever it was called', async () => {
+    const running = new Set<string>();
+    const seen: string[][] = [];
+    const door = gate();
+    const work = (name: string, exclusive: boolean) =>
+      tool(
+        name,
+        async () => {
+          running.add(name);
+          seen.push([...running]);
+          if (name === 'a') await door.opened;
+          running.delete(name);
+          return name;
+        },
+        { annotations: { exclusive } },
+      );
+    const agent = byo(
+      async (ctx) => {
+        const call = (name: string) => ctx.tools.get(name)?.executor(ctx)({});
+        const first = call('a');
+        while (running.size === 0) await new Promise(setImmediate);
+        const rest = [call('alone'), call('b')];
+        for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+        door.open();
+        await Promise.all([first, ...rest]);
+        ctx.ack();
+      },
+      { tools: [work('a', false), work('alone', true), work('b', false)] },
+    );
+    expect(endOf(await say(await open(agent, { policy: allowAll() }), 'go'))).toMatchObject({ reason: 'completed' });
+    expect(seen).toEqual([['a'], ['alone'], ['b']]);
   });
 
   test('a policy that denies gives an error result, and nothing runs', async () => {

@@ -73,8 +73,10 @@ describe('an executor as an agent', () => {
   test('S4-20 S4-33 a throw and a silent executor fail the turn, typed', async () => {
     const thrown = await say(await open(byo(() => Promise.reject(new Error('broken')))), 'hi');
     expect(thrown.find(({ type }) => type === 'error')).toMatchObject({ code: 'E_LLM_EXECUTION_EXECUTOR_ERROR' });
-    const silent = await say(await open(byo(() => {}, { watchdog: { idleRuns: 2 } })), 'hi');
-    expect(silent.find(({ type }) => type === 'error')).toMatchObject({ code: 'E_EXECUTOR_SILENT' });
+    for (const more of [{ watchdog: { idleRuns: 2 } }, {}]) {
+      const silent = await say(await open(byo(() => {}, more)), 'hi');
+      expect(silent.find(({ type }) => type === 'error')).toMatchObject({ code: 'E_EXECUTOR_SILENT' });
+    }
   });
 
   test('ctx.abort() ends the turn as aborted', async () => {
