@@ -7,7 +7,7 @@ export default defineConfig({
     // Processes rather than threads: tests may end workers, raise signals and open databases.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 30_000,
     allowOnly: false,
     reporters: ['default', new PlainReporter()],
