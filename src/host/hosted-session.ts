@@ -90,8 +90,9 @@ export class HostedSession implements AgentSession {
     return asAgentStream(queue, streamId, (reason) => this.abort(reason === undefined ? {} : { reason }));
   }
 
-  async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+  async respond(requestId: string, given: RequestAnswer): Promise<Settlement> {
     this.#assertOpen();
+    const answer = withoutStart(given);
     const open = await this.#find(requestId);
     const settlement = open?.question
       ? await this.#decide(open.request, open.question, answer)
@@ -417,6 +418,13 @@ export class HostedSession implements AgentSession {
       );
     }
   }
+}
+
+/** Whether a call starts is its host's to say, not its caller's. */
+function withoutStart(answer: RequestAnswer): RequestAnswer {
+  if (answer.kind !== 'approve') return answer;
+  const { starts: _, ...rest } = answer;
+  return rest;
 }
 
 /** A caller's input without what only a host may say; with the decision that lets its result in. */

@@ -55,6 +55,21 @@ async function turnEnd(session: HostedSession): Promise<string> {
 }
 
 describe('a question', () => {
+  test('F20 a yes of a caller starts nothing by itself: that is its host’s to say', async () => {
+    const { session, question, pay } = await asking();
+    const yes: RequestAnswer = { kind: 'approve', starts: true };
+    expect(await session.respond(question.requestId, yes)).toMatchObject({ status: 'settled' });
+    expect(await session.respond(question.requestId, yes)).toMatchObject({ status: 'already_settled' });
+    expect(pay.runs).toEqual([]);
+    const events = await all(session.events());
+    expect(ofType(events, 'tool_update').filter(({ status }) => status === 'started')).toEqual([]);
+    await say(session, { kind: 'continue' });
+    expect(pay.runs).toHaveLength(1);
+    // Nor can it bring back a call that is done.
+    expect(await session.respond(question.requestId, yes)).toMatchObject({ status: 'already_settled' });
+    expect(pay.runs).toHaveLength(1);
+  });
+
   test('S3-63 is an object: what would run, why, asked by whom, bound to a digest; listed, got and watched', async () => {
     const pay = notingTool('pay', {
       ...eur,
