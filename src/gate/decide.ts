@@ -16,6 +16,7 @@ import type { Decision } from './decision.ts';
 import { mintDecision } from './decision.ts';
 import { errorResult, normaliseReturn } from './normalise.ts';
 import { evaluatePolicy } from './policy.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** A valid call of a known tool. */
 export interface GateCall {
@@ -110,7 +111,7 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
   );
   if (policy.outcome === 'deny') return denied(policy);
   if (rules.beforeTool) {
-    const answer = await askHook(rules.beforeTool, args);
+    const answer = await askHook(rules.beforeTool, args, rules.signal);
     if (answer.kind === 'result') return answered(answer.value);
     if (answer.kind === 'block') return refuse('denied', answer.reason, { by: 'hook' });
     if (answer.args && !sameArgs(answer.args, args)) {
@@ -126,7 +127,8 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
     }
   }
   const asked = rules.hookAsked?.();
-  const floor = policy.outcome === 'allow' && !asked ? await authorAsks(rules.needsApproval, args) : undefined;
+  const floor =
+    policy.outcome === 'allow' && !asked ? await authorAsks(rules.needsApproval, args, rules.signal) : undefined;
   if (policy.outcome === 'allow' && !asked && !floor) return run(call, args, { by: 'policy', ruleId: policy.ruleId });
   return { kind: 'ask', question: question(args, policy, floor, asked) };
 }
@@ -140,11 +142,13 @@ type HookAnswer =
 export async function askHook(
   hook: (args: Record<string, unknown>) => Promise<unknown>,
   args: Record<string, unknown>,
+  signal?: AbortSignal,
 ): Promise<HookAnswer> {
   let value: unknown;
   try {
-    value = await hook(args);
+    value = await untilAborted(hook(args), signal);
   } catch (error) {
+    if (signal?.aborted) return { kind: 'block', reason: `aborted: ${messageOf(signal.reason)}` };
     return { kind: 'block', reason: `a before_tool hook failed: ${messageOf(error)}` };
   }
   if (value === undefined || value === null) return { kind: 'proceed' };
@@ -170,11 +174,12 @@ export function isHookResult(value: unknown): value is HookResult {
 async function authorAsks(
   floor: AnyTool['needsApproval'] | undefined,
   args: Record<string, unknown>,
+  signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   if (floor === undefined || floor === false) return undefined;
   if (floor === true) return 'the tool asks for approval';
   try {
-    return (await floor(args)) ? 'the tool asks for approval' : undefined;
+    return (await untilAborted(floor(args), signal)) ? 'the tool asks for approval' : undefined;
   } catch (error) {
     return `the tool could not tell whether it needs approval: ${messageOf(error)}`;
   }

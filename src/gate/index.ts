@@ -14,6 +14,7 @@ export type { ToolResponseFields } from './response.ts';
 export { fromResponse, toResponse } from './response.ts';
 export type { ToJsonSchemaOptions } from './schema.ts';
 export { describeTool, toJsonSchema } from './schema.ts';
+export { untilAborted } from './until-aborted.ts';
 export type { ArgumentsSchema, ValidatedArgs } from './validate.ts';
 export { parseForHandler, validateArgs } from './validate.ts';
 export {

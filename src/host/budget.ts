@@ -64,6 +64,17 @@ export class Budget {
     else this.#usd += cost;
   }
 
+  /** Counts what the last turn of a session has cost so far; one that is opened again starts afresh. */
+  async seeTurn(events: AsyncIterable<AgentEvent>): Promise<void> {
+    let turn: AgentEvent[] = [];
+    for await (const event of events) {
+      const isMessage = event.type === 'message' && event.role === 'user' && event._meta?.steer !== true;
+      if (event.type === 'stream_end' || isMessage) turn = [];
+      if (event.type === 'usage') turn.push(event);
+    }
+    for (const event of turn) this.see(event);
+  }
+
   /** Why the turn must not go on. */
   exceeded(): CoxswainError | undefined {
     const { usd } = this.limits;
@@ -84,46 +95,4 @@ function noPrice(model: string): CoxswainError {
     'E_NO_PRICE',
     `limits.usd needs a price for ${model}; put it into the host's prices`,
   );
-}
-
-/** A timer that is set further off fires at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/** Fires when a stream has been busy for its minutes; waiting for people does not count. */
-export class BusyClock {
-  readonly #limitMs: number;
-  readonly #fire: () => void;
-  #spent: number;
-  #since: number | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-
-  constructor(limitMs: number, spentMs: number, fire: () => void) {
-    this.#limitMs = limitMs;
-    this.#spent = spentMs;
-    this.#fire = fire;
-    this.resume();
-  }
-
-  pause(): void {
-    if (this.#since === undefined) return;
-    this.#spent += Date.now() - this.#since;
-    this.#since = undefined;
-    clearTimeout(this.#timer);
-  }
-
-  resume(): void {
-    if (this.#since !== undefined) return;
-    this.#since = Date.now();
-    const left = Math.max(0, this.#limitMs - this.#spent);
-    this.#timer = setTimeout(() => this.#rang(left), Math.min(left, MAX_TIMER_MS));
-    this.#timer.unref?.();
-  }
-
-  #rang(left: number): void {
-    if (left <= MAX_TIMER_MS) this.#fire();
-    else {
-      this.pause();
-      this.resume();
-    }
-  }
 }

@@ -1,5 +1,6 @@
 import type {
   AgentEvent,
+  CoxswainError,
   ExecutionOptions,
   Limits,
   PendingRequest,
@@ -7,52 +8,38 @@ import type {
   SessionInput,
   Settlement,
   StreamEndEvent,
-  ToolResult,
-  ToolResultInput,
-  ToolUpdate,
 } from '../contracts/index.ts';
-import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
-import { errorResult } from '../gate/index.ts';
+import { isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { StreamQueue } from '../session/index.ts';
-import { isoTime } from '../session/index.ts';
-import { Budget, BusyClock, MAX_TIMER_MS, strictestLimits } from './budget.ts';
+import { Budget, strictestLimits } from './budget.ts';
+import type { BusyClock } from './busy-clock.ts';
+import { startClock } from './busy-clock.ts';
 import type { HostedSession } from './hosted-session.ts';
 import { runInner } from './inner-stream.ts';
-import type { Step } from './judge.ts';
 import type { ApprovalQuestion } from './options.ts';
-import { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from './options.ts';
-import { RunQueue } from './run-queue.ts';
-import { runTailCalls } from './tail-calls.ts';
+import { RunCalls } from './run-calls.ts';
+import type { RunStep, Start } from './run-inputs.ts';
+import { asAbort, closedByOthers, hasOutlived, isOpen, isOver, isQuestion, resultInput } from './run-inputs.ts';
+import { RunQuestions } from './run-questions.ts';
+import type { RunScope } from './run-scope.ts';
+import { eventBase } from './run-scope.ts';
 import type { HostTool } from './tool-registry.ts';
-import { runHostTool, supports } from './tool-runner.ts';
-
-type RunStep = Extract<Step, { kind: 'run' }>;
+import { passUserMessages } from './user-message.ts';
 
 /** One stream of a hosted session: inner streams, and the gate between them. */
 export class HostedRun {
   readonly #session: HostedSession;
   readonly #out: StreamQueue<AgentEvent>;
   readonly #options: ExecutionOptions & { streamId: string };
-  readonly #respond: (requestId: string, answer: RequestAnswer) => Promise<Settlement>;
   readonly #controller = new AbortController();
-  readonly #queue: RunQueue;
-  /** Calls whose start is on its way into the log. */
-  readonly #starting = new Set<string>();
-  /** Calls that run here, by id. */
-  readonly #running = new Map<string, AbortController>();
-  /** Calls that were brought to a result here which is not stored yet. */
-  readonly #unstored = new Set<string>();
-  /** Results that wait for the next inner stream. */
-  #ready: ToolResultInput[] = [];
-  readonly #shownQuestions = new Set<string>();
-  /** Questions that handlers were given in this stream; true while a handler thinks about one. */
-  readonly #asked = new Map<string, boolean>();
+  readonly #scope: RunScope;
+  readonly #calls: RunCalls;
+  readonly #questions: RunQuestions;
   readonly #budget: Budget;
   readonly #limits: Limits;
-  readonly #withheld = new Set<string>();
+  #excluded: readonly string[] | undefined;
   #bell: (() => void) | undefined;
   #rung = false;
-  #expiry: ReturnType<typeof setTimeout> | undefined;
   /** Nothing more will be written. */
   finish: (reason: string) => void = () => {};
   /** How the stream ended; `failed` where it was refused. */
@@ -60,8 +47,6 @@ export class HostedRun {
   readonly ended: Promise<string> = new Promise((resolve) => {
     this.finish = resolve;
   });
-  /** The first inner stream has begun: what fails from now on ends the stream. */
-  #accepted = false;
 
   constructor(
     session: HostedSession,
@@ -72,7 +57,6 @@ export class HostedRun {
     this.#session = session;
     this.#out = out;
     this.#options = options;
-    this.#respond = respond;
     const { frame, descriptor } = session;
     const { constraints } = descriptor;
     this.#limits = strictestLimits(frame.options.limits, options.limits, {
@@ -80,22 +64,49 @@ export class HostedRun {
       ...(constraints?.maxBudgetUsd === undefined ? {} : { usd: constraints.maxBudgetUsd }),
     });
     this.#budget = new Budget(this.#limits, frame.options.prices, descriptor.metadata?.reportsCost === true);
-    this.#queue = new RunQueue(frame.options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY);
+    this.#scope = {
+      session,
+      options,
+      signal: this.#controller.signal,
+      accepted: false,
+      push: (event) => out.push(event),
+      wake: () => this.wake(),
+    };
+    this.#calls = new RunCalls(this.#scope);
+    this.#questions = new RunQuestions(this.#scope, respond);
   }
 
   /** It is about to run or runs here, or what it came to is on its way into the log. */
   isBusy(callId: string | undefined): boolean {
-    if (callId === undefined) return false;
-    return this.#starting.has(callId) || this.#running.has(callId) || this.#unstored.has(callId);
+    return this.#calls.isBusy(callId);
   }
 
   /** Somebody is answering this call: it is not started. */
   withhold(callId: string): void {
-    this.#withheld.add(callId);
+    this.#calls.withhold(callId);
   }
 
   giveBack(callId: string): void {
-    this.#withheld.delete(callId);
+    this.#calls.giveBack(callId);
+  }
+
+  /** Ends one call that runs here. */
+  abortCall(requestId: string, reason?: string): boolean {
+    return this.#calls.abort(requestId, reason);
+  }
+
+  /** A call was settled elsewhere: whoever still thinks about it need not. */
+  dropCall(callId: string, reason?: string): void {
+    this.#calls.drop(callId, reason);
+  }
+
+  /** See `RunQuestions.answering`. */
+  answering(question: ApprovalQuestion): () => void {
+    return this.#questions.answering(question);
+  }
+
+  show(question: ApprovalQuestion): void {
+    this.#questions.show(question);
   }
 
   wake(): void {
@@ -110,13 +121,6 @@ export class HostedRun {
     this.wake();
   }
 
-  /** Ends one call that runs here. */
-  abortCall(requestId: string, reason = 'aborted'): boolean {
-    const controller = this.#running.get(requestId);
-    controller?.abort(new CoxswainError('ABORTED', 'E_ABORTED', reason));
-    return controller !== undefined;
-  }
-
   async drive(inputs: SessionInput[]): Promise<void> {
     const outer = this.#options.signal;
     const follow = () => this.abort(asAbort(outer?.reason));
@@ -124,15 +128,15 @@ export class HostedRun {
     outer?.addEventListener('abort', follow, { once: true });
     try {
       if (outer?.aborted) follow();
-      clock = await this.#startClock(inputs);
-      const end = await this.#toEnd(await this.#userMessage(inputs), clock);
+      clock = await this.#prepare(inputs);
+      const end = await this.#toEnd(await passUserMessages(this.#session, inputs), clock);
       this.reason = end.reason;
       this.#out.push(end);
     } finally {
       clock?.pause();
-      clearTimeout(this.#expiry);
+      this.#questions.end();
       outer?.removeEventListener('abort', follow);
-      for (const controller of this.#running.values()) controller.abort(this.#controller.signal.reason);
+      this.#calls.abortAll();
     }
   }
 
@@ -140,7 +144,7 @@ export class HostedRun {
     try {
       return await this.#shown(await this.#loop(inputs, clock));
     } catch (error) {
-      if (!this.#accepted) throw error;
+      if (!this.#scope.accepted) throw error;
       return this.#lost(error);
     }
   }
@@ -150,21 +154,27 @@ export class HostedRun {
     const { status, code, retryable } = isCoxswainError(thrown)
       ? thrown
       : { status: 'INTERNAL', code: 'E_INTERNAL', retryable: false };
-    const base = () => ({
-      id: crypto.randomUUID(),
-      timestamp: isoTime(),
-      sessionId: this.#session.id,
-      streamId: this.#options.streamId,
-      source: 'host' as const,
+    this.#out.push({
+      ...eventBase(this.#scope),
+      type: 'error',
+      status,
+      code,
+      message: messageOf(thrown),
+      fatal: true,
+      retryable,
     });
-    this.#out.push({ ...base(), type: 'error', status, code, message: messageOf(thrown), fatal: true, retryable });
-    return { ...base(), type: 'stream_end', reason: 'failed', data: { pending: await this.#session.inner.pending() } };
+    return {
+      ...eventBase(this.#scope),
+      type: 'stream_end',
+      reason: 'failed',
+      data: { pending: await this.#session.inner.pending() },
+    };
   }
 
   async #loop(inputs: SessionInput[], clock: BusyClock | undefined): Promise<StreamEndEvent> {
     const { signal } = this.#controller;
     let batch = inputs;
-    let starts: { request: PendingRequest; step: RunStep }[] = [];
+    let starts: Start[] = [];
     let last: StreamEndEvent | undefined;
     let wentOn = false;
     if (inputs.every((input) => input.kind === 'continue')) batch = (await this.#outlived()) ?? inputs;
@@ -177,10 +187,13 @@ export class HostedRun {
       if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
       let open = end?.data.pending ?? (await this.#session.inner.pending());
       // Approvals are looked at again; results that are still wanted are kept.
-      batch = end ? [] : batch.filter((input) => input.kind === 'tool_result' && this.#keeps(open, input.requestId));
+      batch = end
+        ? []
+        : batch.filter((input) => input.kind === 'tool_result' && this.#calls.keeps(open, input.requestId));
       // Their approvals are durable now; some may have been settled since.
-      if (end) for (const { request, step } of starts) if (isOpen(open, request.callId)) this.#start(request, step);
-      this.#starting.clear();
+      if (end)
+        for (const { request, step } of starts) if (isOpen(open, request.callId)) this.#calls.start(request, step);
+      this.#calls.startsNone();
       if (end) last = end;
       if (end && wentOn && open.length === 0) return end;
       const hasGoneOn = wentOn;
@@ -190,10 +203,10 @@ export class HostedRun {
         if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
         const questions: PendingRequest[] = [];
         starts = [];
-        this.#starting.clear();
+        this.#calls.startsNone();
         await this.#judgeAll(open, batch, starts, questions);
-        if (batch.length > 0 || this.#ready.length > 0 || signal.aborted) break;
-        if (this.#running.size === 0 && !this.#isAsking(questions) && !this.#rung) {
+        if (batch.length > 0 || this.#calls.hasResults || signal.aborted) break;
+        if (this.#calls.running === 0 && !this.#questions.isAsking(questions) && !this.#rung) {
           if (last && (questions.length > 0 || hasGoneOn)) {
             return this.#paused(last, questions.length > 0 ? questions : open);
           }
@@ -202,11 +215,11 @@ export class HostedRun {
           batch.push({ kind: 'continue' });
           break;
         }
-        if (this.#running.size === 0) clock?.pause();
-        this.#watchExpiry(questions);
+        if (this.#calls.running === 0) clock?.pause();
+        this.#questions.watchExpiry(questions);
         await this.#ring();
         clock?.resume();
-        if (this.#ready.length > 0 || signal.aborted) break;
+        if (this.#calls.hasResults || signal.aborted) break;
         const now = await this.#session.inner.pending();
         // Settled or answered elsewhere: whoever waited for it can go on.
         if (open.some((request) => !now.some(({ requestId }) => requestId === request.requestId))) {
@@ -217,8 +230,8 @@ export class HostedRun {
       }
       if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
       // Results that come at the same moment go together.
-      if (this.#ready.length > 0 && this.#running.size > 0) await new Promise((resolve) => setImmediate(resolve));
-      batch.push(...this.#ready.splice(0));
+      if (this.#calls.hasResults && this.#calls.running > 0) await new Promise((resolve) => setImmediate(resolve));
+      batch.push(...this.#calls.takeResults());
     }
   }
 
@@ -233,40 +246,31 @@ export class HostedRun {
       const step = await frame.judge.step(request, tool, signal);
       if (step.kind === 'settle') batch.push(resultInput(request, step.result, step.decision));
       if (step.kind !== 'run') continue;
-      const starts: { request: PendingRequest; step: RunStep }[] = [];
+      const starts: Start[] = [];
       const approvals: SessionInput[] = [];
       this.#approve(request, step, tool, approvals, starts);
       const [start] = starts;
       if (!start) batch.push(...approvals);
-      else if (await this.#recordStart(request, step)) this.#start(request, step);
+      else if (await this.#recordStart(request, step)) this.#calls.start(request, step);
     }
-    while (this.#running.size > 0 && this.#ready.length === 0 && !signal.aborted) await this.#ring();
-    for (const request of open) {
-      if (!signal.aborted || !this.#running.has(request.callId ?? '')) continue;
-      batch.push(
-        resultInput(request, errorResult('interrupted', `interrupted: ${messageOf(signal.reason)}`), undefined),
-      );
-    }
-    batch.push(...this.#ready.splice(0));
+    while (this.#calls.running > 0 && !this.#calls.hasResults && !signal.aborted) await this.#ring();
+    if (signal.aborted) batch.push(...this.#calls.interrupted());
+    batch.push(...this.#calls.takeResults());
     return batch.length > 0 ? batch : undefined;
   }
 
   /** Calls that outlive the turn here run to their end: the model hears of what they came to in the next turn. */
-  async #outlive(end: StreamEndEvent, starts: readonly { request: PendingRequest; step: RunStep }[]): Promise<void> {
+  async #outlive(end: StreamEndEvent, starts: readonly Start[]): Promise<void> {
     const { frame, inner } = this.#session;
     const { signal } = this.#controller;
     const open = end.data.pending ?? [];
     for (const { request, step } of starts) {
       const isLong = frame.tools.get(request.name ?? '')?.descriptor.annotations?.longRunning;
-      if (!isLong && isOpen(open, request.callId)) this.#start(request, step);
+      if (!isLong && isOpen(open, request.callId)) this.#calls.start(request, step);
     }
-    for (const [callId, controller] of this.#running) if (!isOpen(open, callId)) controller.abort(signal.reason);
-    while (this.#running.size > 0 && !signal.aborted) await this.#ring();
-    const results = this.#ready.splice(0);
-    for (const requestId of this.#running.keys()) {
-      const result = errorResult('interrupted', `interrupted: ${messageOf(signal.reason)}`);
-      results.push({ kind: 'tool_result', requestId, result });
-    }
+    this.#calls.abortClosed(open);
+    while (this.#calls.running > 0 && !signal.aborted) await this.#ring();
+    const results = [...this.#calls.takeResults(), ...this.#calls.interrupted()];
     for (const { requestId, result, decision, interim } of results) {
       if (interim || !isOpen(open, requestId)) continue;
       try {
@@ -294,11 +298,11 @@ export class HostedRun {
   async #send(batch: readonly SessionInput[]): Promise<StreamEndEvent | undefined> {
     try {
       const end = await this.#inner(batch);
-      this.#accepted = true;
-      for (const input of batch) if (input.kind === 'tool_result') this.#unstored.delete(input.requestId);
+      this.#scope.accepted = true;
+      for (const input of batch) if (input.kind === 'tool_result') this.#calls.stored(input.requestId);
       return end;
     } catch (error) {
-      if (this.#accepted && isCoxswainError(error) && closedByOthers.has(error.code)) return undefined;
+      if (this.#scope.accepted && isCoxswainError(error) && closedByOthers.has(error.code)) return undefined;
       throw error;
     }
   }
@@ -330,34 +334,28 @@ export class HostedRun {
     // Not a limit's reason of its own: the end would not say why.
     if (over.code === 'E_NO_PRICE') {
       const { status, code, message, retryable } = over;
-      const base = {
-        id: crypto.randomUUID(),
-        timestamp: isoTime(),
-        sessionId: this.#session.id,
-        source: 'host' as const,
-      };
-      const { streamId } = this.#options;
-      this.#out.push({ ...base, streamId, type: 'error', status, code, message, fatal: false, retryable });
+      this.#out.push({ ...eventBase(this.#scope), type: 'error', status, code, message, fatal: false, retryable });
     }
     this.abort(over);
   }
-
-  #excluded: readonly string[] | undefined;
 
   /** Looks at each open request and does what can be done about it now. */
   async #judgeAll(
     open: readonly PendingRequest[],
     batch: SessionInput[],
-    starts: { request: PendingRequest; step: RunStep }[],
+    starts: Start[],
     questions: PendingRequest[],
   ): Promise<void> {
     const { frame } = this.#session;
     frame.judge.retain(open);
+    this.#calls.retain(open);
     const mine = open.filter((request) => !this.isBusy(request.callId));
     const toolOf = (request: PendingRequest) =>
       request.name === undefined ? undefined : frame.tools.get(request.name);
     const steps = await Promise.all(
-      mine.map((request) => frame.judge.step(request, toolOf(request), this.#controller.signal)),
+      mine.map((request) =>
+        frame.judge.step(request, toolOf(request), this.#calls.signalOf(request.callId ?? request.requestId)),
+      ),
     );
     for (const [index, step] of steps.entries()) {
       const request = mine[index] as PendingRequest;
@@ -367,220 +365,21 @@ export class HostedRun {
           break;
         case 'settle':
           frame.judge.settled(request.callId ?? '');
-          this.#unstored.add(request.callId ?? '');
+          this.#calls.settles(request.callId ?? '');
           batch.push(resultInput(request, step.result, step.decision));
           break;
         case 'ask':
           questions.push(step.question);
-          this.#ask(step.question);
+          this.#questions.ask(step.question);
           break;
         case 'elicit':
           questions.push(step.request);
-          this.#elicit(step.request);
+          this.#questions.elicit(step.request);
           break;
         default:
           questions.push(request);
       }
     }
-  }
-
-  /** What a crash could make run twice gets its decision into the log before it starts; the rest starts at once. */
-  #approve(
-    request: PendingRequest,
-    step: RunStep,
-    tool: HostTool | undefined,
-    batch: SessionInput[],
-    starts: { request: PendingRequest; step: RunStep }[],
-  ): void {
-    const annotations = tool?.descriptor.annotations;
-    if (request.handledBy === 'host' && (annotations?.readOnly || annotations?.idempotent)) {
-      this.#start(request, step);
-      return;
-    }
-    const { args, record } = step.decision;
-    batch.push({
-      kind: 'tool_approval',
-      requestId: request.requestId,
-      ...(record.args ? { args } : {}),
-      decision: record,
-      ...(step.rerun ? { rerun: true } : {}),
-    });
-    if (request.handledBy !== 'host') return;
-    starts.push({ request, step });
-    this.#starting.add(request.callId ?? request.requestId);
-  }
-
-  #start(request: PendingRequest, step: RunStep): void {
-    const { frame, id } = this.#session;
-    const callId = request.callId ?? request.requestId;
-    this.#starting.delete(callId);
-    if (this.#withheld.has(callId)) return;
-    const hostTool = frame.tools.get(request.name ?? '');
-    if (!hostTool) return;
-    const { annotations } = hostTool.descriptor;
-    const repeatable = annotations?.readOnly || annotations?.idempotent;
-    const controller = new AbortController();
-    const stop = () => controller.abort(this.#controller.signal.reason);
-    this.#controller.signal.addEventListener('abort', stop, { once: true });
-    this.#running.set(callId, controller);
-    const call = {
-      callId,
-      sessionId: id,
-      agentPath: request.agentPath,
-      hostTool,
-      decision: step.decision,
-      ...(step.confirmation ? { confirmation: step.confirmation } : {}),
-    };
-    this.#queue.add(annotations?.exclusive === true, async () => {
-      try {
-        const options = this.#toolOptions(request);
-        const outcome = await runHostTool(call, options, controller.signal);
-        if (outcome.kind === 'confirm') {
-          frame.judge.confirmationAsked(step.decision, outcome.request, request);
-          return;
-        }
-        const tail = await runTailCalls(outcome.result, call, frame, options, controller.signal);
-        frame.judge.settled(callId);
-        if (this.#controller.signal.aborted) return;
-        const record = tail.decisions ? { ...step.decision.record, tailCalls: tail.decisions } : step.decision.record;
-        const isNews = repeatable || tail.decisions !== undefined;
-        this.#keep(resultInput(request, tail.result, isNews ? record : undefined, outcome.interim));
-      } catch (error) {
-        frame.warn(`running ${request.name} failed`, error);
-        this.#keep(resultInput(request, errorResult('failed', messageOf(error)), undefined));
-      } finally {
-        this.#controller.signal.removeEventListener('abort', stop);
-        this.#running.delete(callId);
-        this.wake();
-      }
-    });
-  }
-
-  /** Its result was made here and is still wanted. */
-  #keeps(open: readonly PendingRequest[], callId: string): boolean {
-    if (isOpen(open, callId)) return this.#unstored.has(callId);
-    this.#unstored.delete(callId);
-    return false;
-  }
-
-  #keep(result: ToolResultInput): void {
-    this.#ready.push(result);
-    this.#unstored.add(result.requestId);
-  }
-
-  #toolOptions(request: PendingRequest) {
-    const { options, warn } = this.#session.frame;
-    return {
-      deps: this.#options.deps ?? options.deps,
-      hooks: options.hooks,
-      timeoutMs: options.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
-      maxResultBytes: options.maxResultBytes,
-      spill: options.spill,
-      warn,
-      progress: (update: ToolUpdate) => this.#progress(request, update),
-    };
-  }
-
-  #progress(request: PendingRequest, update: ToolUpdate): void {
-    if (this.#controller.signal.aborted || !this.#accepted) return;
-    this.#out.push({
-      ...update,
-      ...this.#base(request),
-      type: 'tool_update',
-      requestId: request.callId ?? request.requestId,
-    });
-  }
-
-  #base(request: PendingRequest) {
-    const agentId = request.agentPath.at(-1);
-    return {
-      id: crypto.randomUUID(),
-      timestamp: isoTime(),
-      sessionId: this.#session.id,
-      streamId: this.#options.streamId,
-      turnId: request.turnId,
-      source: 'host' as const,
-      ...(agentId === undefined ? {} : { agentId }),
-      ...(request.threadId === undefined ? {} : { threadId: request.threadId }),
-    };
-  }
-
-  /** Shows a question once in a stream and hands it to whoever answers questions here. */
-  #ask(question: ApprovalQuestion): void {
-    this.show(question);
-    if (!this.#asked.has(question.requestId)) this.#handle(question, this.#session.frame.options.onApproval);
-  }
-
-  /**
-   * A question is being answered: whoever reads the stream has seen it before, however fast that comes, or never.
-   * Returns what to do when the answer is not taken.
-   */
-  answering(question: ApprovalQuestion): () => void {
-    const { requestId } = question;
-    this.show(question);
-    if (this.#shownQuestions.has(requestId)) return () => {};
-    this.#shownQuestions.add(requestId);
-    return () => this.#shownQuestions.delete(requestId);
-  }
-
-  show(question: ApprovalQuestion): void {
-    if (!this.#accepted || this.#shownQuestions.has(question.requestId)) return;
-    this.#shownQuestions.add(question.requestId);
-    const { approval, elicitation, message, expiresAt, context, callId } = question;
-    this.#out.push({
-      ...this.#base(question),
-      type: 'elicitation_request',
-      requestId: question.requestId,
-      kind: elicitation ?? 'tool_confirmation',
-      message: message ?? approval.title,
-      title: approval.title,
-      approval,
-      ...(callId === undefined ? {} : { callId }),
-      ...(context ? { context } : {}),
-      ...(expiresAt === undefined ? {} : { expiresAt }),
-    });
-    this.#session.frame.announce(question);
-  }
-
-  #elicit(request: PendingRequest): void {
-    if (this.#asked.has(request.requestId)) return;
-    this.#handle(request, this.#session.frame.options.onElicitation);
-  }
-
-  #handle<R extends PendingRequest>(
-    request: R,
-    handler: ((request: R, context: { signal: AbortSignal }) => unknown) | undefined,
-  ): void {
-    this.#asked.set(request.requestId, handler !== undefined);
-    if (!handler) return;
-    const answering = async () => {
-      try {
-        const answer = (await handler(request, { signal: this.#controller.signal })) as RequestAnswer | undefined;
-        if (answer && !this.#controller.signal.aborted) await this.#respond(request.requestId, answer);
-      } catch (error) {
-        if (isCoxswainError(error) && closedByOthers.has(error.code)) return;
-        this.#session.frame.warn(`the answer to ${request.requestId} was not taken; it stays open`, error);
-      } finally {
-        this.#asked.set(request.requestId, false);
-        this.wake();
-      }
-    };
-    void answering();
-  }
-
-  /** Somebody thinks about one of them. */
-  #isAsking(questions: readonly PendingRequest[]): boolean {
-    return questions.some(({ requestId }) => this.#asked.get(requestId) === true);
-  }
-
-  /** The first of these to run out of time wakes the run. */
-  #watchExpiry(questions: readonly PendingRequest[]): void {
-    clearTimeout(this.#expiry);
-    const times = questions.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [Date.parse(expiresAt)]));
-    if (times.length === 0) return;
-    const left = Math.max(0, Math.min(...times) - Date.now()) + 1;
-    this.#expiry = setTimeout(() => this.wake(), Math.min(left, MAX_TIMER_MS));
-    this.#expiry.unref?.();
   }
 
   async #ring(): Promise<void> {
@@ -617,105 +416,31 @@ export class HostedRun {
     };
   }
 
-  async #startClock(inputs: readonly SessionInput[]): Promise<BusyClock | undefined> {
-    const { frame } = this.#session;
-    const excluded = await frame.excluded();
+  async #prepare(inputs: readonly SessionInput[]): Promise<BusyClock | undefined> {
+    const excluded = await this.#session.frame.excluded();
     if (excluded.length > 0) this.#excluded = excluded;
     const goesOn = !inputs.some((input) => input.kind === 'message');
-    if (this.#limits.usd !== undefined && goesOn) {
-      for await (const event of this.#turnEvents()) this.#budget.see(event);
+    if (this.#limits.usd !== undefined && goesOn) await this.#budget.seeTurn(this.#session.inner.events());
+    return startClock(this.#limits.minutes, (error) => this.abort(error));
+  }
+
+  /** What a crash could make run twice gets its decision into the log before it starts; the rest starts at once. */
+  #approve(request: PendingRequest, step: RunStep, tool: HostTool | undefined, batch: SessionInput[], starts: Start[]) {
+    const annotations = tool?.descriptor.annotations;
+    if (request.handledBy === 'host' && (annotations?.readOnly || annotations?.idempotent)) {
+      this.#calls.start(request, step);
+      return;
     }
-    const { minutes } = this.#limits;
-    if (minutes === undefined) return undefined;
-    const error = () =>
-      new CoxswainError(
-        'RESOURCE_EXHAUSTED',
-        'E_MAX_TIME',
-        `the stream has used its ${minutes} minutes; continue to go on`,
-      );
-    return new BusyClock(minutes * 60_000, 0, () => this.abort(error()));
+    const { args, record } = step.decision;
+    batch.push({
+      kind: 'tool_approval',
+      requestId: request.requestId,
+      ...(record.args ? { args } : {}),
+      decision: record,
+      ...(step.rerun ? { rerun: true } : {}),
+    });
+    if (request.handledBy !== 'host') return;
+    starts.push({ request, step });
+    this.#calls.starts(request.callId ?? request.requestId);
   }
-
-  /** What the present turn has cost before this stream; one that is opened again starts afresh. */
-  async *#turnEvents(): AsyncIterable<AgentEvent> {
-    let turn: AgentEvent[] = [];
-    for await (const event of this.#session.inner.events()) {
-      const isMessage = event.type === 'message' && event.role === 'user' && event._meta?.steer !== true;
-      if (event.type === 'stream_end' || isMessage) turn = [];
-      if (event.type === 'usage') turn.push(event);
-    }
-    yield* turn;
-  }
-
-  /** The on_user_message hook may replace what a person said. */
-  async #userMessage(inputs: SessionInput[]): Promise<SessionInput[]> {
-    const { hooks } = this.#session.frame.options;
-    if (!supports(hooks, 'on_user_message')) return inputs;
-    return Promise.all(
-      inputs.map(async (input) => {
-        if (input.kind !== 'message') return input;
-        const parts =
-          typeof input.content === 'string' ? [{ type: 'text' as const, text: input.content }] : input.content;
-        const context = { sessionId: this.#session.id, agentPath: [this.#session.descriptor.name] };
-        const payload = { userMessage: { role: 'user', parts }, context };
-        const answer = await failClosed('on_user_message', () => hooks?.fire('on_user_message', payload));
-        if (answer?.action === 'block') {
-          throw new CoxswainError('PERMISSION_DENIED', 'E_HOOK_BLOCKED', answer.reason ?? 'a hook refused the message');
-        }
-        const replacement = answer?.modifications?.replacement as { parts?: typeof parts } | undefined;
-        return replacement?.parts ? { ...input, content: replacement.parts } : input;
-      }),
-    );
-  }
-}
-
-/** A hook that must not be skipped by failing. */
-async function failClosed<T>(point: string, hook: () => T | Promise<T>): Promise<T> {
-  try {
-    return await hook();
-  } catch (error) {
-    if (isCoxswainError(error)) throw error;
-    const message = `an ${point} hook failed: ${messageOf(error)}`;
-    throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', message, { cause: error });
-  }
-}
-
-const closedByOthers = new Set(['E_REQUEST_CLOSED', 'E_UNKNOWN_REQUEST', 'E_SESSION_CLOSED']);
-
-/** The call's turn is over, and somebody has answered what the host asked about it. */
-export function hasOutlived({ detached, answers }: PendingRequest): boolean {
-  return detached === true && (answers ?? []).some(({ quorum }) => !quorum);
-}
-
-function isQuestion(request: PendingRequest): request is ApprovalQuestion {
-  return request.approval !== undefined;
-}
-
-/** The turn has ended. */
-function isOver(end: StreamEndEvent): boolean {
-  return end.reason !== 'input_required' && end.data.transfer === undefined;
-}
-
-function isOpen(open: readonly PendingRequest[], callId: string | undefined): boolean {
-  return open.some((request) => request.callId === callId);
-}
-
-function resultInput(
-  request: PendingRequest,
-  result: ToolResult,
-  decision: RunStep['decision']['record'] | undefined,
-  interim = false,
-): ToolResultInput {
-  return {
-    kind: 'tool_result',
-    requestId: request.callId ?? request.requestId,
-    result,
-    ...(decision ? { decision } : {}),
-    ...(interim ? { interim: true } : {}),
-  };
-}
-
-function asAbort(reason: unknown): CoxswainError {
-  if (isCoxswainError(reason)) return reason;
-  return new CoxswainError('ABORTED', 'E_ABORTED', reason === undefined ? 'aborted' : messageOf(reason));
 }

@@ -22,10 +22,11 @@ import { describeTool, ensureValidator, validateArgs } from '../gate/index.ts';
 import { asAgentStream, isPipeable, normaliseInput, StreamQueue } from '../session/index.ts';
 import { answerOf, fromElicitation, inputOf } from './answer-forms.ts';
 import { assertApprover } from './approver.ts';
-import { HostedRun, hasOutlived } from './hosted-run.ts';
+import { HostedRun } from './hosted-run.ts';
 import type { Judge, Step } from './judge.ts';
 import { isHostQuestion } from './judge.ts';
 import type { ApprovalQuestion, HostOptions } from './options.ts';
+import { hasOutlived } from './run-inputs.ts';
 import type { HostTool } from './tool-registry.ts';
 
 /** What a hosted session is given by its host. */
@@ -151,6 +152,7 @@ export class HostedSession implements AgentSession {
       if (callId !== undefined) run?.giveBack(callId);
       throw error;
     }
+    if (callId !== undefined) run?.dropCall(callId, target.reason);
     this.frame.wakeAll();
   }
 

@@ -21,6 +21,7 @@ import {
   evaluatePolicy,
   normaliseReturn,
   policyRequest,
+  untilAborted,
   validateArgs,
 } from '../gate/index.ts';
 import { votesFor, whyNot } from './approver.ts';
@@ -326,20 +327,11 @@ export class Judge {
   ): Promise<DisplayContent[]> {
     if (!tool?.preview) return [];
     const limit = AbortSignal.any([AbortSignal.timeout(PREVIEW_TIMEOUT_MS), ...(signal ? [signal] : [])]);
-    let stop = () => {};
     try {
-      const work = Promise.resolve(tool.preview(args, { signal: limit, deps: this.#options.deps() }));
       // One that ignores the signal must not hold up whoever waits.
-      return await new Promise<DisplayContent[]>((resolve, reject) => {
-        stop = () => reject(limit.reason);
-        if (limit.aborted) stop();
-        else limit.addEventListener('abort', stop, { once: true });
-        work.then(resolve, reject);
-      });
+      return await untilAborted(tool.preview(args, { signal: limit, deps: this.#options.deps() }), limit);
     } catch (error) {
       return [{ type: 'text', text: `There is no preview: ${messageOf(error)}` }];
-    } finally {
-      limit.removeEventListener('abort', stop);
     }
   }
 

@@ -11,7 +11,7 @@ import type {
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import type { Decision } from '../gate/index.ts';
 import { capResult, errorResult, normaliseReturn, runHandler } from '../gate/index.ts';
-import { MAX_TIMER_MS } from './budget.ts';
+import { MAX_TIMER_MS } from './busy-clock.ts';
 import type { HostTool } from './tool-registry.ts';
 
 export interface HostCall {

@@ -79,6 +79,7 @@ async function hookBeforeAnnouncement(
   const answer = await askHook(
     (args) => hooks.first('beforeTool', toolContext, resolved.descriptor, args) as Promise<unknown>,
     call.args,
+    context.signal,
   );
   await keepWrites(context, toolContext);
   const asked = toolContext.effects.confirmation;

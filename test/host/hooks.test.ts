@@ -7,8 +7,10 @@ import {
   all,
   bot,
   brief,
+  door,
   endOf,
   firstOf,
+  follow,
   hostOf,
   notingTool,
   ofType,
@@ -143,6 +145,46 @@ describe('results of hooks', () => {
     const after = await paying(hooks({ afterTool: fail }));
     expect(results(after.events).pay).toBe('pay done');
     expect(after.warnings).toEqual([expect.stringContaining('after_tool')]);
+  });
+
+  test('S3-60 a before_tool that never answers holds up nobody: one call or the stream can be aborted', async () => {
+    const waiting = door();
+    const interceptor = hooks({
+      beforeTool: ({ tool: { name } }) => {
+        if (name !== 'pay') return undefined;
+        waiting.open();
+        return new Promise<undefined>(() => {});
+      },
+    });
+    const open = async () => {
+      const pay = notingTool('pay', eur);
+      const look = notingTool('look');
+      const calls: [string, Record<string, unknown>][] = [
+        ['pay', { eur: 5 }],
+        ['look', {}],
+      ];
+      const bench = hostOf(bot([{ calls }, 'done']), {
+        tools: [pay.tool, look.tool],
+        policy: allowAll(),
+        hooks: interceptor,
+      });
+      return { pay, look, session: await bench.host.open('bot') };
+    };
+
+    const one = await open();
+    const run = follow(one.session, 'go');
+    const { requestId } = await run.seen('tool_request', ({ name }) => name === 'pay');
+    await waiting.opened;
+    await one.session.abort({ requestId, reason: 'no need' });
+    const events = await run.ended;
+    expect(results(events)).toEqual({ pay: 'cancelled: cancelled (no need): it never ran', look: 'look done' });
+    expect([endOf(events).reason, one.pay.runs, one.look.runs]).toEqual(['completed', [], [{}]]);
+
+    const all = await open();
+    const whole = follow(all.session, 'go');
+    await whole.seen('tool_request');
+    await all.session.abort({ reason: 'stop' });
+    expect([endOf(await whole.ended).reason, all.pay.runs]).toEqual(['aborted', []]);
   });
 
   test('S3-60 after_tool and on_tool_error replace through modifications.replacement', async () => {

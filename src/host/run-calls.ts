@@ -1,0 +1,217 @@
+import type { PendingRequest, ToolResultInput, ToolUpdate } from '../contracts/index.ts';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
+import { errorResult } from '../gate/index.ts';
+import { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from './options.ts';
+import type { RunStep } from './run-inputs.ts';
+import { isOpen, resultInput } from './run-inputs.ts';
+import { RunQueue } from './run-queue.ts';
+import type { RunScope } from './run-scope.ts';
+import { eventBase } from './run-scope.ts';
+import { runTailCalls } from './tail-calls.ts';
+import type { HostTool } from './tool-registry.ts';
+import { runHostTool } from './tool-runner.ts';
+
+/** The calls of one run that run here, from the decision to the result that waits for the log. */
+export class RunCalls {
+  readonly #scope: RunScope;
+  readonly #queue: RunQueue;
+  /** Calls whose start is on its way into the log. */
+  readonly #starting = new Set<string>();
+  /** What ends each call that is judged or runs here, by id. */
+  readonly #controllers = new Map<string, AbortController>();
+  readonly #running = new Set<string>();
+  /** Calls that were brought to a result here which is not stored yet. */
+  readonly #unstored = new Set<string>();
+  /** Calls that somebody is answering. */
+  readonly #withheld = new Set<string>();
+  /** Results that wait for the next inner stream. */
+  #ready: ToolResultInput[] = [];
+
+  constructor(scope: RunScope) {
+    this.#scope = scope;
+    this.#queue = new RunQueue(scope.session.frame.options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY);
+    scope.signal.addEventListener('abort', () => this.abortAll(), { once: true });
+  }
+
+  /** How many run now. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  get hasResults(): boolean {
+    return this.#ready.length > 0;
+  }
+
+  /** It is about to run or runs here, or what it came to is on its way into the log. */
+  isBusy(callId: string | undefined): boolean {
+    if (callId === undefined) return false;
+    return this.#starting.has(callId) || this.#running.has(callId) || this.#unstored.has(callId);
+  }
+
+  /** Somebody is answering this call: it is not started. */
+  withhold(callId: string): void {
+    this.#withheld.add(callId);
+  }
+
+  giveBack(callId: string): void {
+    this.#withheld.delete(callId);
+  }
+
+  /** Its start is on its way into the log. */
+  starts(callId: string): void {
+    this.#starting.add(callId);
+  }
+
+  startsNone(): void {
+    this.#starting.clear();
+  }
+
+  /** It was brought to a result here without running. */
+  settles(callId: string): void {
+    this.#unstored.add(callId);
+  }
+
+  stored(callId: string): void {
+    this.#unstored.delete(callId);
+  }
+
+  /** Its result was made here and is still wanted. */
+  keeps(open: readonly PendingRequest[], callId: string): boolean {
+    if (isOpen(open, callId)) return this.#unstored.has(callId);
+    this.#unstored.delete(callId);
+    return false;
+  }
+
+  /** Fires when nobody wants the call any more: hooks and policy need not go on thinking about it. */
+  signalOf(callId: string): AbortSignal {
+    return this.#controllerOf(callId).signal;
+  }
+
+  /** It was settled elsewhere. */
+  drop(callId: string, reason = 'aborted'): void {
+    this.#controllers.get(callId)?.abort(new CoxswainError('ABORTED', 'E_ABORTED', reason));
+  }
+
+  /** Forgets calls that are not open any more. */
+  retain(open: readonly PendingRequest[]): void {
+    for (const callId of this.#controllers.keys()) {
+      if (!this.#running.has(callId) && !isOpen(open, callId)) this.#controllers.delete(callId);
+    }
+  }
+
+  takeResults(): ToolResultInput[] {
+    return this.#ready.splice(0);
+  }
+
+  /** Results for those that still run when the run is aborted. */
+  interrupted(): ToolResultInput[] {
+    const result = errorResult('interrupted', `interrupted: ${messageOf(this.#scope.signal.reason)}`);
+    return [...this.#running].map((requestId) => ({ kind: 'tool_result', requestId, result }));
+  }
+
+  /** Ends one call that runs here. */
+  abort(callId: string, reason?: string): boolean {
+    if (!this.#running.has(callId)) return false;
+    this.drop(callId, reason);
+    return true;
+  }
+
+  /** Ends those that are not open any more. */
+  abortClosed(open: readonly PendingRequest[]): void {
+    for (const callId of this.#running) {
+      if (!isOpen(open, callId)) this.#controllers.get(callId)?.abort(this.#scope.signal.reason);
+    }
+  }
+
+  abortAll(): void {
+    for (const controller of this.#controllers.values()) controller.abort(this.#scope.signal.reason);
+  }
+
+  start(request: PendingRequest, step: RunStep): void {
+    const { session } = this.#scope;
+    const callId = request.callId ?? request.requestId;
+    this.#starting.delete(callId);
+    if (this.#withheld.has(callId)) return;
+    const hostTool = session.frame.tools.get(request.name ?? '');
+    if (!hostTool) return;
+    const { signal } = this.#controllerOf(callId);
+    this.#running.add(callId);
+    this.#queue.add(hostTool.descriptor.annotations?.exclusive === true, async () => {
+      try {
+        await this.#run(request, step, hostTool, signal);
+      } catch (error) {
+        session.frame.warn(`running ${request.name} failed`, error);
+        this.#keep(resultInput(request, errorResult('failed', messageOf(error)), undefined));
+      } finally {
+        this.#running.delete(callId);
+        this.#controllers.delete(callId);
+        this.#scope.wake();
+      }
+    });
+  }
+
+  #controllerOf(callId: string): AbortController {
+    const known = this.#controllers.get(callId);
+    if (known) return known;
+    const controller = new AbortController();
+    if (this.#scope.signal.aborted) controller.abort(this.#scope.signal.reason);
+    this.#controllers.set(callId, controller);
+    return controller;
+  }
+
+  async #run(request: PendingRequest, step: RunStep, hostTool: HostTool, signal: AbortSignal): Promise<void> {
+    const { session } = this.#scope;
+    const { frame } = session;
+    const callId = request.callId ?? request.requestId;
+    const call = {
+      callId,
+      sessionId: session.id,
+      agentPath: request.agentPath,
+      hostTool,
+      decision: step.decision,
+      ...(step.confirmation ? { confirmation: step.confirmation } : {}),
+    };
+    const options = this.#toolOptions(request);
+    const outcome = await runHostTool(call, options, signal);
+    if (outcome.kind === 'confirm') {
+      frame.judge.confirmationAsked(step.decision, outcome.request, request);
+      return;
+    }
+    const tail = await runTailCalls(outcome.result, call, frame, options, signal);
+    frame.judge.settled(callId);
+    if (this.#scope.signal.aborted) return;
+    const { annotations } = hostTool.descriptor;
+    const record = tail.decisions ? { ...step.decision.record, tailCalls: tail.decisions } : step.decision.record;
+    // One whose approval is not in the log brings its decision along.
+    const isNews = annotations?.readOnly || annotations?.idempotent || tail.decisions !== undefined;
+    this.#keep(resultInput(request, tail.result, isNews ? record : undefined, outcome.interim));
+  }
+
+  #keep(result: ToolResultInput): void {
+    this.#ready.push(result);
+    this.#unstored.add(result.requestId);
+  }
+
+  #toolOptions(request: PendingRequest) {
+    const { options, warn } = this.#scope.session.frame;
+    return {
+      deps: this.#scope.options.deps ?? options.deps,
+      hooks: options.hooks,
+      timeoutMs: options.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
+      maxResultBytes: options.maxResultBytes,
+      spill: options.spill,
+      warn,
+      progress: (update: ToolUpdate) => this.#progress(request, update),
+    };
+  }
+
+  #progress(request: PendingRequest, update: ToolUpdate): void {
+    if (this.#scope.signal.aborted || !this.#scope.accepted) return;
+    this.#scope.push({
+      ...update,
+      ...eventBase(this.#scope, request),
+      type: 'tool_update',
+      requestId: request.callId ?? request.requestId,
+    });
+  }
+}

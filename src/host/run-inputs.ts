@@ -1,0 +1,63 @@
+import type {
+  DecisionRecord,
+  PendingRequest,
+  StreamEndEvent,
+  ToolResult,
+  ToolResultInput,
+} from '../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
+import type { Step } from './judge.ts';
+import type { ApprovalQuestion } from './options.ts';
+
+export type RunStep = Extract<Step, { kind: 'run' }>;
+
+/** A call that starts once its approval is in the log. */
+export interface Start {
+  request: PendingRequest;
+  step: RunStep;
+}
+
+/** Codes of an answer or result that somebody else was faster with. */
+export const closedByOthers: ReadonlySet<string> = new Set([
+  'E_REQUEST_CLOSED',
+  'E_UNKNOWN_REQUEST',
+  'E_SESSION_CLOSED',
+]);
+
+/** The call's turn is over, and somebody has answered what the host asked about it. */
+export function hasOutlived({ detached, answers }: PendingRequest): boolean {
+  return detached === true && (answers ?? []).some(({ quorum }) => !quorum);
+}
+
+export function isQuestion(request: PendingRequest): request is ApprovalQuestion {
+  return request.approval !== undefined;
+}
+
+/** The turn has ended. */
+export function isOver(end: StreamEndEvent): boolean {
+  return end.reason !== 'input_required' && end.data.transfer === undefined;
+}
+
+export function isOpen(open: readonly PendingRequest[], callId: string | undefined): boolean {
+  return open.some((request) => request.callId === callId);
+}
+
+export function resultInput(
+  request: PendingRequest,
+  result: ToolResult,
+  decision: DecisionRecord | undefined,
+  interim = false,
+): ToolResultInput {
+  return {
+    kind: 'tool_result',
+    requestId: request.callId ?? request.requestId,
+    result,
+    ...(decision ? { decision } : {}),
+    ...(interim ? { interim: true } : {}),
+  };
+}
+
+export function asAbort(reason: unknown): CoxswainError {
+  if (isCoxswainError(reason)) return reason;
+  return new CoxswainError('ABORTED', 'E_ABORTED', reason === undefined ? 'aborted' : messageOf(reason));
+}

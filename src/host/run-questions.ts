@@ -1,0 +1,105 @@
+import type { PendingRequest, RequestAnswer, Settlement } from '../contracts/index.ts';
+import { isCoxswainError } from '../contracts/index.ts';
+import { MAX_TIMER_MS } from './busy-clock.ts';
+import type { ApprovalQuestion } from './options.ts';
+import { closedByOthers } from './run-inputs.ts';
+import type { RunScope } from './run-scope.ts';
+import { eventBase } from './run-scope.ts';
+
+/** The questions of one run: each is shown once, and handed to whoever answers questions here. */
+export class RunQuestions {
+  readonly #scope: RunScope;
+  readonly #respond: (requestId: string, answer: RequestAnswer) => Promise<Settlement>;
+  readonly #shown = new Set<string>();
+  /** Questions that handlers were given in this stream; true while a handler thinks about one. */
+  readonly #asked = new Map<string, boolean>();
+  #expiry: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(scope: RunScope, respond: (requestId: string, answer: RequestAnswer) => Promise<Settlement>) {
+    this.#scope = scope;
+    this.#respond = respond;
+  }
+
+  ask(question: ApprovalQuestion): void {
+    this.show(question);
+    if (!this.#asked.has(question.requestId)) this.#handle(question, this.#scope.session.frame.options.onApproval);
+  }
+
+  elicit(request: PendingRequest): void {
+    if (this.#asked.has(request.requestId)) return;
+    this.#handle(request, this.#scope.session.frame.options.onElicitation);
+  }
+
+  /**
+   * A question is being answered: whoever reads the stream has seen it before, however fast that comes, or never.
+   * Returns what to do when the answer is not taken.
+   */
+  answering(question: ApprovalQuestion): () => void {
+    const { requestId } = question;
+    this.show(question);
+    if (this.#shown.has(requestId)) return () => {};
+    this.#shown.add(requestId);
+    return () => this.#shown.delete(requestId);
+  }
+
+  show(question: ApprovalQuestion): void {
+    if (!this.#scope.accepted || this.#shown.has(question.requestId)) return;
+    this.#shown.add(question.requestId);
+    const { approval, elicitation, message, expiresAt, context, callId } = question;
+    this.#scope.push({
+      ...eventBase(this.#scope, question),
+      type: 'elicitation_request',
+      requestId: question.requestId,
+      kind: elicitation ?? 'tool_confirmation',
+      message: message ?? approval.title,
+      title: approval.title,
+      approval,
+      ...(callId === undefined ? {} : { callId }),
+      ...(context ? { context } : {}),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    });
+    this.#scope.session.frame.announce(question);
+  }
+
+  /** Somebody thinks about one of them. */
+  isAsking(questions: readonly PendingRequest[]): boolean {
+    return questions.some(({ requestId }) => this.#asked.get(requestId) === true);
+  }
+
+  /** The first of these to run out of time wakes the run. */
+  watchExpiry(questions: readonly PendingRequest[]): void {
+    clearTimeout(this.#expiry);
+    const times = questions.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [Date.parse(expiresAt)]));
+    if (times.length === 0) return;
+    const left = Math.max(0, Math.min(...times) - Date.now()) + 1;
+    this.#expiry = setTimeout(() => this.#scope.wake(), Math.min(left, MAX_TIMER_MS));
+    this.#expiry.unref?.();
+  }
+
+  /** The run is over. */
+  end(): void {
+    clearTimeout(this.#expiry);
+  }
+
+  #handle<R extends PendingRequest>(
+    request: R,
+    handler: ((request: R, context: { signal: AbortSignal }) => unknown) | undefined,
+  ): void {
+    this.#asked.set(request.requestId, handler !== undefined);
+    if (!handler) return;
+    const { signal, session } = this.#scope;
+    const answering = async () => {
+      try {
+        const answer = (await handler(request, { signal })) as RequestAnswer | undefined;
+        if (answer && !signal.aborted) await this.#respond(request.requestId, answer);
+      } catch (error) {
+        if (isCoxswainError(error) && closedByOthers.has(error.code)) return;
+        session.frame.warn(`the answer to ${request.requestId} was not taken; it stays open`, error);
+      } finally {
+        this.#asked.set(request.requestId, false);
+        this.#scope.wake();
+      }
+    };
+    void answering();
+  }
+}

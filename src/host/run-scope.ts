@@ -1,0 +1,31 @@
+import type { AgentEvent, ExecutionOptions, PendingRequest } from '../contracts/index.ts';
+import { isoTime } from '../session/index.ts';
+import type { HostedSession } from './hosted-session.ts';
+
+/** What the parts of one run share. */
+export interface RunScope {
+  readonly session: HostedSession;
+  readonly options: ExecutionOptions & { streamId: string };
+  /** Fires when the run is aborted. */
+  readonly signal: AbortSignal;
+  /** The first inner stream has begun: what fails from now on ends the stream. */
+  accepted: boolean;
+  push(event: AgentEvent): void;
+  /** Something changed that the run should look at. */
+  wake(): void;
+}
+
+/** What every event of the host's own carries; with a request, where in the tree it belongs. */
+export function eventBase({ session, options }: RunScope, request?: PendingRequest) {
+  const agentId = request?.agentPath.at(-1);
+  return {
+    id: crypto.randomUUID(),
+    timestamp: isoTime(),
+    sessionId: session.id,
+    streamId: options.streamId,
+    source: 'host' as const,
+    ...(request === undefined ? {} : { turnId: request.turnId }),
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(request?.threadId === undefined ? {} : { threadId: request.threadId }),
+  };
+}
