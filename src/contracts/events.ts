@@ -43,6 +43,8 @@ export interface CustomKinds {
   loop_iteration: { agent: string; iteration: number };
   artifact_delta: Record<string, number>;
   steer_applied: { steerIds: string[] };
+  /** The session was taken back: what came after `through`, a seq, no longer counts, up to this event. */
+  rewound: { through: number };
   steer_returned: { steerIds: string[]; reason: string };
   budget: { kind: string; used: number; limit: number };
   metadata: Record<string, unknown>;

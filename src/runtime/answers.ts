@@ -68,7 +68,15 @@ export function answerEvent(fold: Fold, requestId: string, answer: RequestAnswer
 export function approvalEvent(call: CallState, actions: Partial<EventActions>, origin: AnswerOrigin): Event {
   // One id for each attempt: of two hosts that start a call at once, one is refused.
   const step = actions.started ? `go.${call.attempts}` : 'ok';
-  return createEvent({ ...placeOf(call, origin), id: `${step}:${call.id}`, author: 'user', actions });
+  return createEvent({ ...placeOf(call, origin), id: answerId(call, `${step}:${call.id}`), author: 'user', actions });
+}
+
+/**
+ * What an answer is called: made from the request, so that the same answer is taken once only. Where a rewind has cut
+ * that answer, the next one has another name, which again all makers of it come to.
+ */
+export function answerId({ cutIds }: CallState, id: string): string {
+  for (let n = 1, name = id; ; name = `${id}~${++n}`) if (!cutIds.has(name)) return name;
 }
 
 /** The response to a call, whoever ran it. */
@@ -81,7 +89,7 @@ export function responseEvent(
   const { response, content } = toResponse(result);
   return createEvent({
     ...placeOf(call, origin),
-    id: `res:${call.id}`,
+    id: answerId(call, `res:${call.id}`),
     author: call.author,
     content: {
       role: 'user',
@@ -237,7 +245,7 @@ function elicitationEvent(found: Found, requestId: string, answer: RequestAnswer
   const voter = stored.quorum ? `:${stored.by ?? ''}` : '';
   return createEvent({
     ...placeOf(call, origin),
-    id: `ans:${requestId}${voter}`,
+    id: answerId(call, `ans:${requestId}${voter}`),
     author: 'user',
     actions: { answers: { [requestId]: stored } },
   });

@@ -59,6 +59,12 @@ export interface TurnEnd {
   data?: Record<string, unknown>;
 }
 
+/** What a rewind leaves in the log: events after `through` and before the marker itself no longer count. */
+export interface Rewound {
+  /** seq of the last event that still counts. */
+  through: number;
+}
+
 /** Side effects of an event. Everything a session is gets folded from these and from `content`. */
 export interface EventActions {
   /** Keys without prefix: session; `app:`, `user:`: shared; null deletes. `temp:` keys never get here. */
@@ -98,6 +104,8 @@ export interface EventActions {
   delivered?: string[];
   config?: Record<string, unknown>;
   end?: TurnEnd;
+  /** The session was taken back: a marker, alone in its event but for the delta that takes its state back. */
+  rewound?: Rewound;
 }
 
 /**

@@ -49,6 +49,8 @@ export interface CallState {
   settled?: Settled;
   /** What its response did. */
   effects?: EventActions;
+  /** Ids of events that a rewind has cut: an answer takes none of them. */
+  readonly cutIds: ReadonlySet<string>;
 }
 
 /** What is known of one activation of an agent (a place in the tree of this turn). */
@@ -130,6 +132,7 @@ export class Fold {
   answers = 0;
   totalUsage: Usage = {};
   totalCalls = 0;
+  readonly #cutIds = new Set<string>();
   #lastTime = 0;
   #lastStream = '';
 
@@ -168,6 +171,37 @@ export class Fold {
     if (actions.end && this.turn) this.turn.ended = actions.end.reason;
   }
 
+  /**
+   * Goes back to the sum of `events`. Shared state and settings stay as they are, and what was spent stays spent. A
+   * call that is open again and was started in what is cut has an unknown outcome.
+   */
+  rewind(initialState: Readonly<Record<string, unknown>>, events: readonly Event[], cut: readonly Event[]): void {
+    const { shared, totalUsage, totalCalls, state } = this;
+    const config = { ...this.config };
+    for (const key of Object.keys(state)) delete state[key];
+    for (const key of Object.keys(initialState)) setOwn(state, key, initialState[key]);
+    const { calls, open, closed, activations, isolated, isolatedText, steers } = this;
+    for (const map of [calls, open, closed, activations, isolated, isolatedText, steers]) map.clear();
+    this.turn = undefined;
+    this.occupant = undefined;
+    this.#lastStream = '';
+    this.shared = {};
+    for (const event of events) this.apply(event);
+    this.shared = shared;
+    Object.assign(this, { totalUsage, totalCalls });
+    this.#configure(Object.fromEntries(Object.keys(this.config).map((key) => [key, null])));
+    this.#configure(config);
+    for (const { id, actions } of cut) {
+      this.#cutIds.add(id);
+      for (const started of actions.started ?? []) {
+        const call = open.get(started);
+        if (!call) continue;
+        call.started = true;
+        call.attempts++;
+      }
+    }
+  }
+
   #openTurn(event: Event, start: string): void {
     this.turn = { id: event.turnId, start, seq: event.seq, llmCalls: 0, usage: {}, activeMs: 0 };
     this.occupant = start;
@@ -192,7 +226,7 @@ export class Fold {
 
   /** Time passes inside a stream; between streams, and while a person is asked, it is free. */
   #clock(event: Event): void {
-    if (this.turn && event.streamId === this.#lastStream && !event.actions.answers) {
+    if (this.turn && event.streamId !== '' && event.streamId === this.#lastStream && !event.actions.answers) {
       this.turn.activeMs += Math.max(0, event.timestamp - this.#lastTime);
     }
     this.#lastTime = event.timestamp;
@@ -315,6 +349,7 @@ export class Fold {
         attempts: 0,
         asks: [],
         hostAnswers: [],
+        cutIds: this.#cutIds,
         ...(event.branch === undefined ? {} : { branch: event.branch }),
         ...(event.iso === undefined ? {} : { iso: event.iso }),
       };

@@ -33,6 +33,7 @@ export * from './outcome.ts';
 export * from './plugin.ts';
 export { prepareCall } from './prepare-call.ts';
 export * from './processors.ts';
+export * from './rewound.ts';
 export * from './runner.ts';
 export { settleCalls } from './scheduler.ts';
 export * from './security-plugin.ts';

@@ -13,7 +13,7 @@ import { CoxswainError, copyJson, isCoxswainError, messageOf } from '../contract
 import { checkContent } from '../session/index.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import { asModel } from './agent-hooks.ts';
-import { abandoned, answerEvent, responseEvent } from './answers.ts';
+import { abandoned, answerEvent, answerId, responseEvent } from './answers.ts';
 import type { AgentContext, Place } from './context.ts';
 import { keepCredential } from './credentials.ts';
 import { runDetachedCalls } from './detached.ts';
@@ -362,7 +362,8 @@ export class Invocation implements InvocationInfo {
           { kind: 'result', result, ...(decision ? { decision } : {}) },
           origin,
         );
-        return input.interim ? interimOf(event, requestId) : event;
+        const call = this.fold.calls.get(requestId);
+        return input.interim && call ? interimOf(event, call) : event;
       }
       case 'tool_approval': {
         const { requestId, args, by, decision, previewDigest } = input;
@@ -568,11 +569,12 @@ export class Invocation implements InvocationInfo {
   }
 }
 
-function interimOf(event: Event, callId: string): Event {
+function interimOf(event: Event, call: CallState): Event {
   const part = event.content?.parts[0];
   const response = part?.type === 'function_response' ? part.response : {};
   const { content: _, ...rest } = event;
-  return { ...rest, id: `int:${callId}`, actions: { ...event.actions, interim: { [callId]: response } } };
+  const id = answerId(call, `int:${call.id}`);
+  return { ...rest, id, actions: { ...event.actions, interim: { [call.id]: response } } };
 }
 
 function twice(requestId: string): CoxswainError {

@@ -32,6 +32,7 @@ export class LiveSession {
   readonly createdAt: number;
   readonly initialState: Readonly<Record<string, unknown>>;
   readonly fold: Fold;
+  /** Events that count, in order: what a rewind has cut is not among them. */
   readonly log: Event[] = [];
   /** Executors that wait in memory, by path. */
   readonly held = new Map<string, Held>();
@@ -127,6 +128,14 @@ export class LiveSession {
     for (const event of record?.events ?? []) this.#apply(event);
   }
 
+  /** Events of the log with a higher seq. */
+  since(seq: number): Event[] {
+    const last = this.log[seq - 1];
+    if (seq <= 0 || last?.seq === seq) return this.log.slice(Math.max(0, seq));
+    // A rewind has left a gap: places and seqs differ.
+    return this.log.filter((event) => event.seq > seq);
+  }
+
   /** The contents that a viewer is shown. */
   contents(viewer: Viewer): History['contents'] {
     const key = `${viewer.agent}|${viewer.branch ?? ''}|${viewer.iso}|${viewer.from ?? ''}`;
@@ -165,11 +174,21 @@ export class LiveSession {
 
   #apply(event: Event): void {
     if (event.seq <= this.fold.at) return;
+    if (event.actions.rewound) this.#rewind(event.actions.rewound.through);
     if (event.actions.turn) this.#forgetTurn();
     this.log.push(event);
     if (event.actions.steer) this.#steers.set(event.id, event);
     this.fold.apply(event);
     for (const listener of this.#listeners) listener(event);
+  }
+
+  #rewind(through: number): void {
+    const from = this.log.findIndex(({ seq }) => seq > through);
+    const cut = from < 0 ? [] : this.log.splice(from);
+    this.fold.rewind(this.initialState, this.log, cut);
+    for (const { id } of cut) this.#steers.delete(id);
+    this.#histories.clear();
+    this.releaseHeld('the session was taken back');
   }
 
   /** Histories that no later turn can use: of agents run as tools, and of single turns. */

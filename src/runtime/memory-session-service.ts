@@ -2,6 +2,7 @@ import type { SessionSummary } from '../contracts/index.ts';
 import type { Event } from './event.ts';
 import { newId } from './identity.ts';
 import { openCallChanges } from './open-calls.ts';
+import { effectiveEvents } from './rewound.ts';
 import type { AppendOptions, Lease, OpenCall, SessionKey, SessionRecord, SessionService } from './session-service.ts';
 import { applyDelta, joinState } from './state.ts';
 import {
@@ -292,7 +293,12 @@ export class InMemorySessionService implements SessionService {
   }
 }
 
-function indexCalls(session: Session, events: readonly Event[]): void {
+function indexCalls(session: Session, added: readonly Event[]): void {
+  let events = added;
+  if (added.some(({ actions }) => actions.rewound)) {
+    session.open.clear();
+    events = effectiveEvents(session.events);
+  }
   const { opened, closed } = openCallChanges(events);
   for (const callId of closed) session.open.delete(callId);
   for (const { callId, name, seq } of opened) session.open.set(callId, { name, seq, at: session.updatedAt });

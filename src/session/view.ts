@@ -59,6 +59,10 @@ class View implements SessionView {
   status: SessionView['status'] = 'idle';
   readonly #seen = new Set<string>();
   readonly #byMessageId = new Map<string, ViewMessage>();
+  /** seq of what a message, call or question came from. */
+  readonly #places = new WeakMap<object, number>();
+  /** What a call or question became, by seq: a rewind may open it again. */
+  #settled: { seq: number; reopen: () => void }[] = [];
 
   get messages(): readonly ViewMessage[] {
     return this.threads.get('')?.messages ?? [];
@@ -72,16 +76,19 @@ class View implements SessionView {
       case 'message':
         this.#message(event);
         break;
-      case 'tool_request':
-        this.toolCalls.set(event.requestId, {
+      case 'tool_request': {
+        const call: ViewToolCall = {
           id: event.requestId,
           name: event.name,
           args: event.args,
           ...(event.agentId === undefined ? {} : { agentId: event.agentId }),
           ...(event.threadId === undefined ? {} : { threadId: event.threadId }),
           status: 'requested',
-        });
+        };
+        this.toolCalls.set(call.id, call);
+        this.#places.set(call, event.seq ?? 0);
         break;
+      }
       case 'tool_update': {
         const call = this.toolCalls.get(event.requestId);
         if (!call) break;
@@ -92,9 +99,13 @@ class View implements SessionView {
         break;
       }
       case 'tool_response': {
-        for (const id of this.approvals.keys()) if (id.startsWith(`${event.requestId}#`)) this.approvals.delete(id);
+        for (const id of this.approvals.keys()) if (id.startsWith(`${event.requestId}#`)) this.#answered(id, event.seq);
         const call = this.toolCalls.get(event.requestId);
         if (!call) break;
+        this.#reopenable(event.seq, () => {
+          call.status = 'requested';
+          for (const key of ['content', 'display', 'errorType'] as const) delete call[key];
+        });
         call.status = event.isError ? 'failed' : 'done';
         call.content = event.content;
         if (event.display) call.display = event.display;
@@ -105,13 +116,42 @@ class View implements SessionView {
         this.approvals.set(event.requestId, event);
         break;
       case 'elicitation_response':
-        this.approvals.delete(event.requestId);
+        this.#answered(event.requestId, event.seq);
+        break;
+      case 'custom':
+        if (event.kind === 'rewound') this.#rewind(event.data.through);
         break;
       case 'stream_end':
         this.status = event.reason;
         break;
       default:
     }
+  }
+
+  #answered(requestId: string, seq: number | undefined): void {
+    const question = this.approvals.get(requestId);
+    this.approvals.delete(requestId);
+    if (question) this.#reopenable(seq, () => this.approvals.set(requestId, question));
+  }
+
+  #reopenable(seq: number | undefined, reopen: () => void): void {
+    if (seq !== undefined) this.#settled.push({ seq, reopen });
+  }
+
+  /** What came after `through` no longer counts. */
+  #rewind(through: number): void {
+    for (const { seq, reopen } of this.#settled) if (seq > through) reopen();
+    this.#settled = this.#settled.filter(({ seq }) => seq <= through);
+    const stays = (item: object) => (this.#places.get(item) ?? Number.POSITIVE_INFINITY) <= through;
+    for (const thread of this.threads.values()) thread.messages = thread.messages.filter(stays);
+    for (const [id, message] of this.#byMessageId) if (!stays(message)) this.#byMessageId.delete(id);
+    for (const [id, call] of this.toolCalls) if (!stays(call)) this.toolCalls.delete(id);
+    // A host's own question stands where its call does.
+    for (const [id, { seq, callId }] of this.approvals) {
+      const place = seq ?? this.#places.get(this.toolCalls.get(callId ?? '') ?? {});
+      if (place === undefined || place > through) this.approvals.delete(id);
+    }
+    this.status = 'idle';
   }
 
   #message(event: Extract<AgentEvent, { type: 'message' }>): void {
@@ -128,6 +168,7 @@ class View implements SessionView {
       appendDelta(message.content, Number(event._meta?.part ?? 0), event.content[0]);
       return;
     }
+    this.#places.set(message, event.seq ?? 0);
     message.content = [...event.content];
     message.streaming = false;
     if (event.interrupted) message.interrupted = true;

@@ -104,7 +104,7 @@ export class AdkSession implements AgentSession {
         accepted = true;
         this.#initialize(queue, streamId);
         // What was stored between two parts of one stream belongs to it.
-        if (shown?.streamId === streamId) for (const event of this.live.log.slice(shown.seq)) sink.event(event);
+        if (shown?.streamId === streamId) for (const event of this.live.since(shown.seq)) sink.event(event);
         sink.seq = this.live.fold.at;
       },
     });
@@ -134,6 +134,11 @@ export class AdkSession implements AgentSession {
     this.#assertOpen();
     const given = copyJson(answer, 'answer');
     await this.live.catchUp();
+    return (await this.#respond(requestId, given)) ?? (await this.#respond(requestId, given)) ?? alreadySettled;
+  }
+
+  /** Undefined if it was called like an answer that a rewind has cut, and may be given again. */
+  async #respond(requestId: string, given: RequestAnswer): Promise<Settlement | undefined> {
     const { fold } = this.live;
     const starts = given.kind === 'approve' && given.starts === true;
     const known = starts ? undefined : settlementOf(fold, requestId);
@@ -167,7 +172,9 @@ export class AdkSession implements AgentSession {
       if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
       // Somebody else was first: in this process or in another.
       await this.live.catchUp();
-      return settlementOf(fold, requestId) ?? { status: 'already_settled' };
+      const settled = settlementOf(fold, requestId) ?? alreadySettled;
+      const now = fold.callOf(requestId);
+      return now && !now.settled && now.cutIds.has(event.id) ? undefined : settled;
     }
     const waits = (given as { quorum?: unknown }).quorum !== undefined;
     return { status: waits ? 'waiting_quorum' : 'settled', ...(given.by ? { by: given.by.id } : {}) };
@@ -355,6 +362,8 @@ export class AdkSession implements AgentSession {
     }
   }
 }
+
+const alreadySettled: Settlement = { status: 'already_settled' };
 
 /** Of a run that is closing nothing is shown any more. */
 function originOf(running: Invocation | undefined): { streamId: string; invocationId: string } {

@@ -170,7 +170,8 @@ export function elicitation(
 }
 
 function customs(event: Event, bodies: Body[]): void {
-  const { decisions, artifactDelta, delivered, transferToAgent } = event.actions;
+  const { decisions, artifactDelta, delivered, transferToAgent, rewound } = event.actions;
+  if (rewound) bodies.push({ type: 'custom', kind: 'rewound', data: rewound });
   for (const [callId, decision] of entriesOf(decisions)) {
     bodies.push({ type: 'custom', kind: 'policy_decision', data: { callId, ...decision } });
   }

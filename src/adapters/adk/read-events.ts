@@ -20,7 +20,7 @@ async function* replay(live: LiveSession, options: { after?: string; limit?: num
   await live.catchUp();
   const newest = live.fold.at;
   let left = options.limit ?? Number.POSITIVE_INFINITY;
-  for (const event of live.log.slice(Math.max(0, after.seq - 1))) {
+  for (const event of live.since(after.seq - 1)) {
     if (event.seq > newest) return;
     for (const item of rest(live, event, after)) {
       if (left-- <= 0) return;
@@ -47,7 +47,7 @@ function follow(live: LiveSession, options: { after?: string; limit?: number }):
         }
       };
       // No await between the last stored event and the first live one: nothing falls in between.
-      for (const event of live.log.slice(Math.max(0, after.seq - 1))) show(event);
+      for (const event of live.since(after.seq - 1)) show(event);
       stop = live.listen(show);
       await over;
       stop();

@@ -230,9 +230,15 @@ export async function snapshotOf(session: AdkSession): Promise<SessionSnapshot> 
     events: live.log.flatMap((event) => project(live.key.id, event)),
     state: { ...live.fold.shared, ...live.fold.state },
     lastUpdateTime: live.log.at(-1)?.timestamp ?? Date.now(),
-    log: live.log,
+    // What was cut is not in it, so nothing marks the place of the cut.
+    log: live.log.map((event) => (event.actions.rewound ? unmarked(event) : event)),
     initialState: { ...live.initialState },
   };
+}
+
+function unmarked(event: Event): Event {
+  const { rewound: _, ...actions } = event.actions;
+  return { ...event, actions };
 }
 
 function notFound(id: string): CoxswainError {

@@ -1,9 +1,9 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Event, EventActions, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
-import { createEvent, newId, storeRefusal, wholeNumber } from '../../runtime/index.ts';
-import { deltaBackTo, effectiveEvents } from './rewound.ts';
+import { newId, storeRefusal } from '../../runtime/index.ts';
 
-export { effectiveEvents, type Rewound, rewoundBy } from './rewound.ts';
+export { effectiveEvents, type Rewound, rewoundBy } from '../../runtime/index.ts';
+export { rewind, turnStarts } from './rewind.ts';
 
 /** A session as it was elsewhere. */
 export interface RestoredSession {
@@ -36,52 +36,6 @@ export interface SessionMaintenance {
 
 export function hasMaintenance<S extends SessionService>(service: S): service is S & SessionMaintenance {
   return 'restore' in service && 'rebuildOpenCalls' in service && 'deleteOlderThan' in service;
-}
-
-const TRIES = 5;
-
-/**
- * Takes a session back to where one of its turns began: `through` is the seq of the last event that still counts.
- *
- * The log only grows. A marker says what no longer counts, and its delta brings the session's own state back;
- * shared state and artifacts stay as they are. The session must be idle: its lease is taken meanwhile.
- * @returns the marker, or undefined if there was nothing to take back
- * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` (no turn begins there), `ABORTED / E_SESSION_BUSY`,
- *   `NOT_FOUND / E_SESSION_NOT_FOUND`
- */
-export async function rewind(service: SessionService, key: SessionKey, through: number): Promise<Event | undefined> {
-  wholeNumber('through', through);
-  const lease = await service.acquire(key);
-  try {
-    for (let tries = 1; ; tries++) {
-      const record = await service.get(key);
-      if (!record) throw storeRefusal.missing(key);
-      const effective = effectiveEvents(record.events);
-      const next = effective.find(({ seq }) => seq > through);
-      if (!next && through === record.lastSeq) return undefined;
-      if (!next?.actions.turn) {
-        const starts = effective.filter(({ actions }) => actions.turn).map(({ seq }) => seq - 1);
-        throw new CoxswainError(
-          'INVALID_ARGUMENT',
-          'E_BAD_INPUT',
-          `no turn begins after seq ${through}: give one of ${starts.slice(-20).join(', ') || 'none, there is no turn'}`,
-          { details: { through, starts } },
-        );
-      }
-      const stateDelta = deltaBackTo(record.initialState, record.events, through);
-      const actions: Partial<EventActions> & { rewound: { through: number } } = { stateDelta, rewound: { through } };
-      try {
-        const options = { epoch: lease.epoch, expectedSeq: record.lastSeq };
-        const [marker] = await service.append(key, [createEvent({ author: 'user', actions })], options);
-        return marker;
-      } catch (error) {
-        // An answer or an update came in between.
-        if ((error as { code?: unknown }).code !== 'E_SESSION_CONFLICT' || tries === TRIES) throw error;
-      }
-    }
-  } finally {
-    await lease.release();
-  }
 }
 
 const FORMAT = 'coxswain.session';

@@ -3,12 +3,13 @@ import {
   applyDelta,
   batchDelta,
   foldState,
+  OpenCallFold,
   openCallChanges,
+  rewoundBy,
   sealEvent,
   storeRefusal,
   titleChange,
 } from '../../../runtime/index.ts';
-import { OpenCallFold, rewoundBy } from '../rewound.ts';
 import type { Dialect } from './dialect.ts';
 import { DuplicateEvent } from './duplicate.ts';
 import { OF_SESSION, Reads, values, WHERE_SESSION } from './reads.ts';

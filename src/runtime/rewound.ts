@@ -1,16 +1,12 @@
-import { setOwn } from '../../contracts/index.ts';
-import type { Event, EventActions, OpenedCall } from '../../runtime/index.ts';
-import { foldState, openCallChanges } from '../../runtime/index.ts';
-
-/** What a rewind leaves in the log: events between `through` and the marker itself no longer count. */
-export interface Rewound {
-  /** seq of the last event that still counts. */
-  through: number;
-}
+import { setOwn } from '../contracts/index.ts';
+import type { Event, Rewound } from './event.ts';
+import type { OpenedCall } from './open-calls.ts';
+import { openCallChanges } from './open-calls.ts';
+import { foldState } from './store-rules.ts';
 
 /** The marker of an event, if it is one. */
 export function rewoundBy(event: Event): Rewound | undefined {
-  return (event.actions as EventActions & { rewound?: Rewound }).rewound;
+  return event.actions.rewound;
 }
 
 /** The events of a whole log that still count, the markers of rewinds among them, in order. */
