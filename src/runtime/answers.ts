@@ -251,6 +251,8 @@ function elicitationEvent(found: Found, requestId: string, answer: RequestAnswer
   });
 }
 
+const actions: ReadonlySet<unknown> = new Set(['accept', 'decline', 'cancel']);
+
 function storedAnswer(requestId: string, answer: RequestAnswer, kind: string | undefined): StoredAnswer {
   const stored: StoredAnswer = { action: 'accept' };
   if (answer.by) {
@@ -266,6 +268,7 @@ function storedAnswer(requestId: string, answer: RequestAnswer, kind: string | u
       stored.action = 'decline';
       break;
     case 'elicitation':
+      if (!actions.has(answer.action)) throw wrong(requestId, 'its action is not accept, decline or cancel');
       stored.action = answer.action;
       // A credential is for the credential store; the log never holds one.
       if (answer.content && kind !== 'auth_required') stored.content = answer.content;

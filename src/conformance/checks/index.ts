@@ -1,0 +1,25 @@
+import type { Requirement } from '../requirement.ts';
+import { abort } from './abort.ts';
+import { elicitation } from './elicitation.ts';
+import { errors } from './errors.ts';
+import { grammar } from './grammar.ts';
+import { lifecycle } from './lifecycle.ts';
+import { steering } from './steering.ts';
+import { storage } from './storage.ts';
+import { tools } from './tools.ts';
+import { turns } from './turns.ts';
+
+/** Version of the set: a requirement is added, or its tier raised, only with a new one. */
+export const REQUIREMENTS_VERSION = '1.0';
+
+export const requirements: readonly Requirement[] = [
+  ...lifecycle,
+  ...grammar,
+  ...turns,
+  ...tools,
+  ...abort,
+  ...steering,
+  ...elicitation,
+  ...storage,
+  ...errors,
+];

@@ -1,0 +1,131 @@
+import type { AgentEvent, StreamEndEvent } from '../../contracts/index.ts';
+import { canonicalJson } from '../../contracts/index.ts';
+import type { Check } from '../check.ts';
+import type { Probe } from '../probe.ts';
+import type { Requirement } from '../requirement.ts';
+import { Breach } from '../requirement.ts';
+import { json } from '../transcript.ts';
+
+const tier = 'CAPABILITY';
+
+async function stored(check: Check, probe: Probe, after?: string): Promise<AgentEvent[]> {
+  const events: AgentEvent[] = [];
+  const read = async () => {
+    for await (const event of probe.session.events(after === undefined ? {} : { after })) events.push(event);
+  };
+  await check.deadline.within(read(), 'the durable events');
+  return events;
+}
+
+/** An event without what belongs to the stream that showed it; what an end sums up is derived. */
+function comparable({ streamId: _, ...event }: AgentEvent): unknown {
+  const rest = event.type === 'stream_end' ? { ...event, data: undefined } : event;
+  return JSON.parse(canonicalJson(rest));
+}
+
+const idsOf = (events: readonly AgentEvent[]) => events.map(({ id }) => id);
+
+export const storage: readonly Requirement[] = [
+  {
+    id: 'CX-RESUME-01',
+    title: 'what was durable in a stream is read back, in order and unchanged',
+    tier,
+    capability: 'resume',
+    cites: 'AgentSession.events',
+    async check(check) {
+      const probe = await check.open();
+      const live = await probe.sayTo('completed', 'cx: words 5');
+      const durable = live.events.filter(({ cursor }) => cursor !== undefined);
+      const known = new Map((await stored(check, probe)).map((event) => [event.id, event]));
+      check.that(durable.length > 0, 'durable events', live.summary);
+      for (const event of durable) {
+        const kept = known.get(event.id);
+        check.equal(kept && comparable(kept), comparable(event), `the stored ${event.type}`);
+      }
+    },
+  },
+  {
+    id: 'CX-RESUME-02',
+    title: 'from every cursor on comes the rest, nothing lost and nothing twice',
+    tier,
+    capability: 'resume',
+    cites: 'AgentSession.events: after',
+    async check(check) {
+      const probe = await check.open();
+      await probe.sayTo('completed', 'cx: say one');
+      await probe.sayTo('completed', 'cx: say two');
+      const all = await stored(check, probe);
+      for (const [index, { cursor }] of all.entries()) {
+        if (cursor === undefined) continue;
+        check.equal(
+          idsOf(await stored(check, probe, cursor)),
+          idsOf(all.slice(index + 1)),
+          `the events after ${cursor}`,
+        );
+      }
+    },
+  },
+  {
+    id: 'CX-RESUME-03',
+    title: 'another handle of the session finds what is open and finishes it',
+    tier,
+    capability: 'resume',
+    cites: 'AgentSession.pending: survives a restart',
+    async check(check) {
+      const probe = await check.open();
+      check.needs(probe, 'host_tool_execution');
+      const { ids } = await probe.ask('cx: call echo {}', ['echo']);
+      await probe.close();
+      const again = await check.open({ sessionId: probe.id });
+      const open = (await again.pending()).map(({ requestId, name }) => [requestId, name]);
+      check.equal(open, [[ids[0], 'echo']], 'what is open');
+      const rest = await again.sayTo('completed', again.answer(String(ids[0]), 'after the break'));
+      check.that(rest.text.includes('after the break'), 'an agent that tells the result', rest.text);
+    },
+  },
+  {
+    id: 'CX-RESUME-04',
+    title: 'an unknown session id is an error, not a new session',
+    tier,
+    capability: 'resume',
+    cites: 'SessionRef.create',
+    async check(check) {
+      const error = await check.refused(() => check.open({ sessionId: 'no-such-session' }), 'an unknown session');
+      check.equal([error.status, error.code], ['NOT_FOUND', 'E_SESSION_NOT_FOUND'], 'status and code');
+    },
+  },
+  {
+    id: 'CX-RESUME-05',
+    title: 'stream_end carries usage and steps when it is read back, too',
+    tier: 'ADVISORY',
+    cites: 'Every stream_end carries data.usage, data.steps',
+    async check(check) {
+      const probe = await check.open();
+      check.needs(probe, 'resume');
+      const live = await probe.sayTo('completed', 'cx: usage 10 5\ncx: say counted');
+      const kept = (await stored(check, probe)).find(({ id }) => id === live.end.id);
+      if (kept?.type !== 'stream_end') throw new Breach('a stored stream_end', json(kept));
+      check.equal((kept as StreamEndEvent).data.steps, live.end.data.steps, 'data.steps');
+      check.equal((kept as StreamEndEvent).data.usage, live.end.data.usage, 'data.usage');
+    },
+  },
+  {
+    id: 'CX-FORK-01',
+    title: 'a fork shares what was, and neither sees what the other does next',
+    tier,
+    capability: 'fork',
+    cites: 'SessionRef.fork',
+    async check(check) {
+      const probe = await check.open();
+      await probe.sayTo('completed', 'cx: say common');
+      const copy = await check.open({ sessionId: probe.id, fork: true });
+      check.that(copy.id !== probe.id, 'a fork with an id of its own', copy.id);
+      await copy.sayTo('completed', 'cx: say only-in-copy');
+      await probe.sayTo('completed', 'cx: say only-in-original');
+      const [original, forked] = [await probe.say('cx: recall'), await copy.say('cx: recall')];
+      check.that(forked.text.includes('common'), 'a fork that knows what was', forked.text);
+      check.that(!forked.text.includes('only-in-original'), 'a fork without what came later', forked.text);
+      check.that(!original.text.includes('only-in-copy'), 'an original without what the fork did', original.text);
+    },
+  },
+];

@@ -1,0 +1,118 @@
+import type { SessionInput } from '../../contracts/index.ts';
+import type { Requirement } from '../requirement.ts';
+
+const tier = 'MANDATORY';
+const cites = 'AgentSession.stream';
+
+const badInputs: readonly [string, unknown][] = [
+  ['no input at all', []],
+  ['an input of no known kind', { kind: 'sing', content: 'la' }],
+  [
+    'two messages at once',
+    [
+      { kind: 'message', content: 'one' },
+      { kind: 'message', content: 'two' },
+    ],
+  ],
+  ['a message without content', { kind: 'message' }],
+  ['an answer without a request', { kind: 'tool_result', result: { content: [] } }],
+];
+
+export const turns: readonly Requirement[] = [
+  {
+    id: 'CX-TURN-01',
+    title: 'a message is answered and the turn completes',
+    tier,
+    cites,
+    async check(check) {
+      const live = await (await check.open()).sayTo('completed', 'cx: say good morning');
+      check.equal(live.text, 'good morning', 'the words of the agent');
+    },
+  },
+  {
+    id: 'CX-TURN-02',
+    title: 'a message of parts is taken as one of text is',
+    tier,
+    cites,
+    async check(check) {
+      const content = [{ type: 'text' as const, text: 'cx: say in parts' }];
+      const live = await (await check.open()).sayTo('completed', { kind: 'message', content });
+      check.equal(live.text, 'in parts', 'the words of the agent');
+    },
+  },
+  {
+    id: 'CX-TURN-03',
+    title: 'a second stream is refused while one runs, and disturbs nothing',
+    tier,
+    cites: 'One live stream a session',
+    async check(check) {
+      const probe = await check.open();
+      const live = probe.begin('cx: wait');
+      await live.seen('initialize');
+      const second = () => probe.session.stream('cx: say me too').next();
+      const error = await check.refused(second, 'a second stream');
+      check.equal(error.code, 'E_SESSION_BUSY', 'the code');
+      await probe.abort();
+      await live.ended();
+      check.equal(live.reason, 'aborted', 'the end of the first');
+      const after = await probe.sayTo('completed', 'cx: recall');
+      check.that(!after.text.includes('me too'), 'nothing of a refused input', after.text);
+    },
+  },
+  {
+    id: 'CX-TURN-04',
+    title: 'bad input is refused with a typed error before anything happens',
+    tier,
+    cites: 'Any refused input fails at its first next(): nothing stored, no event',
+    async check(check) {
+      const probe = await check.open();
+      for (const [what, input] of badInputs) {
+        const stream = () => probe.session.stream(input as SessionInput).next();
+        const error = await check.refused(stream, what);
+        check.that(!error.retryable, `${what} to be refused for good`, `${error.code} says retryable`);
+      }
+      const after = await probe.sayTo('completed', 'cx: recall');
+      check.equal(JSON.parse(after.text), ['cx: recall'], 'what the agent was told');
+    },
+  },
+  {
+    id: 'CX-TURN-05',
+    title: 'a completed turn is not continued',
+    tier,
+    cites: 'SessionInput: continue of a completed turn is refused',
+    async check(check) {
+      const probe = await check.open();
+      await probe.sayTo('completed', 'cx: say done');
+      await check.refused(() => probe.session.stream({ kind: 'continue' }).next(), 'continue of a completed turn');
+      await probe.sayTo('completed', 'cx: say still here');
+    },
+  },
+  {
+    id: 'CX-TURN-06',
+    title: 'stream_end carries usage and steps',
+    tier: 'ADVISORY',
+    cites: 'Every stream_end carries data.usage, data.steps',
+    async check(check) {
+      const live = await (await check.open()).sayTo('completed', 'cx: usage 10 5\ncx: say counted');
+      check.that(typeof live.end.data?.steps === 'number', 'data.steps', live.end.data);
+      check.that(typeof live.end.data?.usage === 'object', 'data.usage', live.end.data);
+    },
+  },
+  {
+    id: 'CX-TURN-07',
+    title: 'usage adds up over the steps of a turn',
+    tier: 'ADVISORY',
+    cites: 'usage',
+    async check(check) {
+      const probe = await check.open();
+      check.needs(probe, 'host_tool_execution');
+      const { live, ids } = await probe.ask('cx: usage 10 5\ncx: call echo {}\ncx: usage 7 3\ncx: say sum', ['echo']);
+      const rest = await probe.sayTo('completed', [probe.answer(String(ids[0]), 'x')]);
+      const events = [...live.ofType('usage'), ...rest.ofType('usage')];
+      const sum = (key: 'inputTokens' | 'outputTokens') => events.reduce((all, event) => all + (event[key] ?? 0), 0);
+      const { inputTokens, outputTokens } = rest.end.data?.usage ?? {};
+      check.equal([sum('inputTokens'), sum('outputTokens')], [17, 8], 'the sum of the usage events');
+      check.equal([inputTokens, outputTokens], [17, 8], 'data.usage');
+    },
+  },
+];

@@ -1,0 +1,12 @@
+/** The conformance kit: does an executor keep the contract? Judges any AgentSession, whoever wrote it. */
+export type { Check } from './check.ts';
+export { REQUIREMENTS_VERSION, requirements } from './checks/index.ts';
+export type { FixtureCall, FixtureEntry, FixtureStep } from './fixture.ts';
+export { answerFixture, parseFixture } from './fixture.ts';
+export type { Requirement, Tier } from './requirement.ts';
+export { Breach, Untestable } from './requirement.ts';
+export type { Finding, RunOptions, Status } from './run.ts';
+export { isFailure, judge, runConformance } from './run.ts';
+export type { ConformanceTarget, RunningExecutor } from './target.ts';
+export { targetOfFactory, targetOfSource } from './target.ts';
+export { type ConformanceTest, conformanceTests } from './tests.ts';

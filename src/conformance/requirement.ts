@@ -1,0 +1,41 @@
+import type { Check } from './check.ts';
+
+/**
+ * `MANDATORY`: every executor; one that could not be tested has failed. `CAPABILITY`: whoever advertises it.
+ * `ADVISORY`: a breach is told and fails nothing. `INFORMATIONAL`: only tells a fact.
+ */
+export type Tier = 'MANDATORY' | 'CAPABILITY' | 'ADVISORY' | 'INFORMATIONAL';
+
+export interface Requirement {
+  /** `CX-GROUP-NN`; never used for anything else once it is published. */
+  readonly id: string;
+  readonly title: string;
+  readonly tier: Tier;
+  /** Judged only where the descriptor lists it; always set for `CAPABILITY`. */
+  readonly capability?: string;
+  /** Where it is written: a section of the contract. */
+  readonly cites: string;
+  /** Judges one fresh executor. May return a fact to show. Throws {@link Breach} or {@link Untestable}. */
+  check(check: Check): Promise<string | undefined> | Promise<void>;
+}
+
+/** The executor does not do what a requirement says. */
+export class Breach extends Error {
+  readonly expected: string;
+  readonly found: string;
+
+  constructor(expected: string, found: string) {
+    super(`expected ${expected}; found ${found}`);
+    this.name = 'Breach';
+    this.expected = expected;
+    this.found = found;
+  }
+}
+
+/** This executor gives no way to judge a requirement. */
+export class Untestable extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'Untestable';
+  }
+}

@@ -1,0 +1,96 @@
+import { messageOf } from '../contracts/index.ts';
+import { Check } from './check.ts';
+import { Deadline } from './deadline.ts';
+import type { Requirement, Tier } from './requirement.ts';
+import { Breach, Untestable } from './requirement.ts';
+import type { ConformanceTarget, RunningExecutor } from './target.ts';
+
+/** `untested`: not advertised, or it gives no way to be judged. A mandatory one is never that: it fails. */
+export type Status = 'passed' | 'failed' | 'untested';
+
+export interface Finding {
+  id: string;
+  title: string;
+  tier: Tier;
+  cites: string;
+  status: Status;
+  /** Of a failure. */
+  expected?: string;
+  found?: string;
+  /** Why it was not tested, or the fact that it tells. */
+  note?: string;
+  /** What went over the contract, of a failure. */
+  transcript: readonly string[];
+}
+
+export interface RunOptions {
+  /** Milliseconds that one wait may take; default 10,000. */
+  deadlineMs?: number;
+}
+
+const DEFAULT_DEADLINE_MS = 10_000;
+
+/** Judges one requirement on a fresh executor. Never throws. */
+export async function judge(
+  requirement: Requirement,
+  target: ConformanceTarget,
+  options: RunOptions = {},
+): Promise<Finding> {
+  const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS;
+  const { id, title, tier, cites } = requirement;
+  const base = { id, title, tier, cites };
+  let executor: RunningExecutor;
+  try {
+    executor = await new Deadline(deadlineMs).within(target.start(), 'an executor that starts');
+  } catch (error) {
+    return { ...base, status: 'failed', expected: 'an executor that starts', found: told(error), transcript: [] };
+  }
+  const check = new Check(executor, deadlineMs);
+  try {
+    const note = await attempt(requirement, check);
+    return { ...base, status: 'passed', ...(note === undefined ? {} : { note }), transcript: [] };
+  } catch (error) {
+    const transcript = check.transcript.lines;
+    if (error instanceof Untestable) {
+      if (tier !== 'MANDATORY') return { ...base, status: 'untested', note: error.message, transcript: [] };
+      const found = `it could not be tested: ${error.message}`;
+      return { ...base, status: 'failed', expected: 'a mandatory requirement to be tested', found, transcript };
+    }
+    const breach = error instanceof Breach ? error : new Breach('no error', told(error));
+    return { ...base, status: 'failed', expected: breach.expected, found: breach.found, transcript };
+  } finally {
+    await check.finish();
+  }
+}
+
+async function attempt(requirement: Requirement, check: Check): Promise<string | undefined> {
+  if (requirement.capability !== undefined) {
+    // Capabilities stand in the descriptor, which a session has.
+    check.needs(await check.open(), requirement.capability);
+  }
+  return (await requirement.check(check)) ?? undefined;
+}
+
+function told(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${messageOf(error)}` : messageOf(error);
+}
+
+/** Judges all requirements, one after another. */
+export async function runConformance(
+  requirements: readonly Requirement[],
+  target: ConformanceTarget,
+  options: RunOptions & { onFinding?: (finding: Finding) => void } = {},
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const requirement of requirements) {
+    const finding = await judge(requirement, target, options);
+    findings.push(finding);
+    options.onFinding?.(finding);
+  }
+  return findings;
+}
+
+/** A finding that makes an executor non-conformant: an advisory one never does. */
+export function isFailure({ status, tier }: Finding): boolean {
+  return status === 'failed' && (tier === 'MANDATORY' || tier === 'CAPABILITY');
+}

@@ -1,0 +1,34 @@
+import { requirements } from './checks/index.ts';
+import type { Tier } from './requirement.ts';
+import type { Finding, RunOptions } from './run.ts';
+import { isFailure, judge } from './run.ts';
+import type { ConformanceTarget } from './target.ts';
+
+/** One requirement as a test of whatever runner: `run` throws where the executor breaks it. */
+export interface ConformanceTest {
+  id: string;
+  title: string;
+  tier: Tier;
+  run(): Promise<Finding>;
+}
+
+/** The requirements as tests of a target: `for (const {id, title, run} of conformanceTests(target)) test(…)`. */
+export function conformanceTests(target: ConformanceTarget, options: RunOptions = {}): ConformanceTest[] {
+  return requirements.map((requirement) => ({
+    id: requirement.id,
+    title: requirement.title,
+    tier: requirement.tier,
+    async run() {
+      const finding = await judge(requirement, target, options);
+      if (isFailure(finding)) throw new Error(describeFinding(finding));
+      return finding;
+    },
+  }));
+}
+
+/** A failure as text: requirement, expectation, what was found, transcript. */
+export function describeFinding({ id, title, tier, cites, expected, found, transcript }: Finding): string {
+  const lines = [`${id} (${tier}) ${title}`, `  from:     ${cites}`, `  expected: ${expected}`, `  found:    ${found}`];
+  if (transcript.length > 0) lines.push('  transcript:', ...transcript.map((line) => `    ${line}`));
+  return lines.join('\n');
+}
