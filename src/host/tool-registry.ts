@@ -29,7 +29,7 @@ export class ToolRegistry {
     const tools = new Map(this.#own);
     for (const provider of this.#providers) {
       for (const descriptor of await provider.getToolsForAgent(agent)) {
-        this.#add(tools, providedTool(provider, descriptor), `provider:${provider.name}`);
+        this.#add(tools, providedTool(provider, descriptor), sourceOf(provider));
       }
     }
     return { tools, descriptors: [...tools.values()].map((tool) => tool.descriptor) };
@@ -46,4 +46,9 @@ export class ToolRegistry {
     }
     map.set(tool.name, { descriptor: describeTool(tool), tool, source });
   }
+}
+
+/** A foreign server stays one whoever hands its tools on: policy takes its annotations for claims. */
+function sourceOf({ name }: ToolProvider): string {
+  return name.startsWith('mcp:') ? name : `provider:${name}`;
 }

@@ -1,0 +1,87 @@
+import type { PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
+import type { ApproverRule } from '../../contracts/index.ts';
+import type { CheckedDecision } from '../../gate/index.ts';
+
+const known = new Set(['id', 'outcome', 'reason', 'hint', 'roles', 'not_requester', 'quorum', 'expires_in', 'redact']);
+const ofAsks = ['roles', 'not_requester', 'quorum', 'expires_in'];
+
+/**
+ * What a policy comes to, by effect and annotations: `@id`, `@outcome("ask")`, `@reason`, `@hint`, `@roles("a, b")`,
+ * `@not_requester`, `@quorum("2")`, `@expires_in("3600")` (seconds), `@redact("/password")`.
+ * @throws Error with a readable message for values that mean nothing
+ */
+export function obligationsOf({
+  effect,
+  annotations = {},
+}: PolicyJson): CheckedDecision & { unknownAnnotations: string[] } {
+  const given = annotations as Record<string, string | null>;
+  const outcome = outcomeOf(effect, given.outcome);
+  const wrong = outcome === 'ask_user' ? undefined : ofAsks.find((name) => given[name] !== undefined);
+  if (wrong !== undefined) throw new Error(`@${wrong} goes with @outcome("ask") only`);
+  const approvers = approversOf(given);
+  return {
+    outcome,
+    ...text('ruleId', given.id),
+    ...text('reason', given.reason),
+    ...text('hint', given.hint),
+    ...(approvers ? { approvers } : {}),
+    ...(given.expires_in === undefined ? {} : { expiresIn: numberOf('expires_in', given.expires_in) }),
+    ...(given.redact === undefined ? {} : { redact: pointersOf(given.redact) }),
+    unknownAnnotations: Object.keys(given).filter((name) => !known.has(name)),
+  };
+}
+
+function outcomeOf(effect: string, word: string | null | undefined): CheckedDecision['outcome'] {
+  if (effect === 'forbid') {
+    if (word !== undefined && word !== 'deny') throw new Error('@outcome of a forbid can only be "deny"');
+    return 'deny';
+  }
+  if (word === undefined || word === 'allow') return 'allow';
+  if (word === 'ask' || word === 'ask_user') return 'ask_user';
+  throw new Error(`@outcome("${word ?? ''}") is unknown; a permit has "allow" or "ask"`);
+}
+
+function approversOf(given: Record<string, string | null>): ApproverRule | undefined {
+  const approvers: ApproverRule = {};
+  if (given.roles !== undefined) {
+    approvers.roles = listOf(given.roles);
+    if (approvers.roles.length === 0) throw new Error('@roles names nobody');
+  }
+  if (given.not_requester !== undefined) {
+    const word = given.not_requester;
+    if (word !== null && word !== '' && word !== 'true' && word !== 'false') {
+      throw new Error('@not_requester is "true" or "false"');
+    }
+    approvers.notRequester = word !== 'false';
+  }
+  if (given.quorum !== undefined) {
+    approvers.quorum = numberOf('quorum', given.quorum);
+    if (!Number.isInteger(approvers.quorum)) throw new Error('@quorum is a whole number above 0');
+  }
+  return Object.keys(approvers).length > 0 ? approvers : undefined;
+}
+
+function text(key: 'ruleId' | 'reason' | 'hint', value: string | null | undefined) {
+  return typeof value === 'string' && value !== '' ? { [key]: value } : {};
+}
+
+function numberOf(name: string, word: string | null): number {
+  const value = Number(word);
+  if (!/^\d+(\.\d+)?$/.test(word ?? '') || !(value > 0)) throw new Error(`@${name} is a number above 0`);
+  return value;
+}
+
+function pointersOf(word: string | null): string[] {
+  const pointers = listOf(word);
+  if (pointers.length === 0 || !pointers.every((pointer) => pointer.startsWith('/'))) {
+    throw new Error('@redact is a list of JSON pointers, as "/password, /card/number"');
+  }
+  return pointers;
+}
+
+function listOf(word: string | null): string[] {
+  return (word ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}

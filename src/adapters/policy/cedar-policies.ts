@@ -1,0 +1,138 @@
+import type { DetailedError, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
+import { CoxswainError } from '../../contracts/index.ts';
+import type { CheckedDecision } from '../../gate/index.ts';
+import type { CedarEngine } from './cedar.ts';
+import { obligationsOf } from './cedar-obligations.ts';
+
+export interface CedarSource {
+  /** Named in errors. Default `policy.cedar`. */
+  file?: string;
+  text: string;
+}
+
+/** What a policy comes to where it decides, by the engine's id of it. */
+export interface CedarPolicySet {
+  readonly text: string;
+  readonly decisions: ReadonlyMap<string, CheckedDecision>;
+  readonly warnings: readonly string[];
+  /** Where a fault is, from the engine's word for it. */
+  fault(error: DetailedError): CoxswainError;
+  place(error: DetailedError): string;
+}
+
+/** Splits the sources into policies and reads what their annotations oblige to. @throws CoxswainError E_POLICY_FILE */
+export function readPolicies(engine: CedarEngine, sources: readonly CedarSource[]): CedarPolicySet {
+  const places = new Places(sources);
+  const parts = engine.policySetTextToParts(places.text);
+  if (parts.type === 'failure') throw places.fault(parts.errors[0] ?? unknown);
+  const [template] = parts.policy_templates;
+  if (template !== undefined) {
+    throw policyFileError(places.of(template), 'a template applies to nothing here; write it as a policy');
+  }
+  const decisions = new Map<string, CheckedDecision>();
+  const warnings: string[] = [];
+  const taken = new Map<string, string>();
+  let from = 0;
+  for (const [engineId, text] of inOrder(parts.policies)) {
+    const at = places.text.indexOf(text, from);
+    from = at < 0 ? from : at + text.length;
+    const place = places.at(at < 0 ? from : at);
+    const json = engine.policyToJson(text);
+    if (json.type === 'failure') throw places.fault(json.errors[0] ?? unknown);
+    const { decision, unknownAnnotations } = decisionOf(json.json, `${place.file}:${place.line}`, place);
+    const id = decision.ruleId ?? engineId;
+    const earlier = taken.get(id);
+    if (earlier !== undefined) throw policyFileError(place, `@id("${id}") is taken by the policy at ${earlier}`);
+    taken.set(id, `${place.file}:${place.line}`);
+    decisions.set(engineId, decision);
+    for (const name of unknownAnnotations) {
+      warnings.push(`${place.file}:${place.line}: annotation @${name} obliges to nothing here`);
+    }
+  }
+  return {
+    text: places.text,
+    decisions,
+    warnings,
+    fault: (error) => places.fault(error),
+    place: (error) => places.find(error),
+  };
+}
+
+/** The engine names policies by their number and gives them in the order of their names. */
+function inOrder(parts: readonly string[]): [string, string][] {
+  const ids = parts.map((_, index) => `policy${index}`).sort();
+  return parts
+    .map((text, index): [string, string] => [ids[index] ?? '', text])
+    .sort(([a], [b]) => Number(a.slice('policy'.length)) - Number(b.slice('policy'.length)));
+}
+
+function decisionOf(json: PolicyJson, fallbackId: string, place: Place) {
+  try {
+    const { unknownAnnotations, ...decision } = obligationsOf(json);
+    return { decision: { ...decision, ruleId: decision.ruleId ?? fallbackId }, unknownAnnotations };
+  } catch (error) {
+    throw policyFileError(place, (error as Error).message);
+  }
+}
+
+interface Place {
+  file: string;
+  line: number;
+}
+
+const unknown: DetailedError = {
+  message: 'the policies cannot be read',
+  help: null,
+  code: null,
+  url: null,
+  severity: null,
+};
+
+function policyFileError({ file, line }: Place, reason: string): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_POLICY_FILE', `${file}:${line}: ${reason}`, {
+    details: { file, line },
+  });
+}
+
+/** All sources as one text, and the way back to file and line. */
+class Places {
+  readonly text: string;
+  readonly #starts: { file: string; start: number }[] = [];
+
+  constructor(sources: readonly CedarSource[]) {
+    let text = '';
+    for (const { file = 'policy.cedar', text: own } of sources) {
+      this.#starts.push({ file, start: text.length });
+      text += `${own}\n`;
+    }
+    this.text = text;
+  }
+
+  at(offset: number): Place {
+    const source = this.#starts.findLast(({ start }) => start <= offset) ?? { file: 'policy.cedar', start: 0 };
+    return { file: source.file, line: this.text.slice(source.start, offset).split('\n').length };
+  }
+
+  of(text: string): Place {
+    return this.at(Math.max(0, this.text.indexOf(text)));
+  }
+
+  /** `file:line`. */
+  find(error: DetailedError): string {
+    const { file, line } = this.#placeOf(error);
+    return `${file}:${line}`;
+  }
+
+  fault(error: DetailedError): CoxswainError {
+    const message = error.message
+      .replace(/^failed to parse policies from string: /, '')
+      .replace(/^for policy `[^`]*`, /, '');
+    return policyFileError(this.#placeOf(error), error.help ? `${message} (${error.help})` : message);
+  }
+
+  #placeOf({ sourceLocations = [] }: DetailedError): Place {
+    // The engine counts bytes.
+    const bytes = Buffer.from(this.text).subarray(0, sourceLocations[0]?.start ?? 0);
+    return this.at(Math.min(bytes.toString().length, this.text.trimEnd().length));
+  }
+}

@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as wasm from '@cedar-policy/cedar-wasm/nodejs';
+import { describe, expect, test } from 'vitest';
+import type { CedarEngine } from '../../src/adapters/policy/cedar.ts';
+import { cedarPolicy } from '../../src/adapters/policy/cedar.ts';
+import type { AnyTool, PolicyRequest } from '../../src/contracts/index.ts';
+import { policySuite, teamToolList } from '../contract/policy.ts';
+import { refusal } from '../host/kit.ts';
+
+const file = join(import.meta.dirname, 'team.cedar');
+const teamPolicies = readFileSync(file, 'utf8');
+
+/** The engine, but for its answers. */
+const answering = (statefulIsAuthorized: CedarEngine['statefulIsAuthorized']): CedarEngine => ({
+  ...wasm,
+  statefulIsAuthorized,
+});
+
+policySuite('Cedar', {
+  team: async () => ({
+    policy: await cedarPolicy({
+      policies: teamPolicies,
+      file: 'team.cedar',
+      tools: teamToolList,
+      defaultOutcome: 'ask_user',
+    }),
+  }),
+  async broken(failure) {
+    const engines = {
+      down: answering(() => {
+        throw new Error('unreachable');
+      }),
+      slow: answering(() => new Promise(() => {})),
+      rubbish: answering(() => ({ type: 'success', response: { decision: 'sure' } }) as never),
+    };
+    const policy = await cedarPolicy({
+      policies: 'permit(principal, action, resource);',
+      tools: teamToolList,
+      engine: engines[failure],
+    });
+    return { policy, ...(failure === 'slow' ? { timeoutMs: 50 } : {}) };
+  },
+});
+
+const tool = (name: string, properties: object, required: string[] = []): AnyTool => ({
+  name,
+  description: '',
+  inputSchema: { type: 'object', properties, required } as never,
+});
+
+const tools = [
+  tool(
+    'pay',
+    {
+      amount: { type: 'number' },
+      note: { type: ['string', 'null'] },
+      tags: { type: 'array', items: { type: 'string' } },
+      card: { type: 'object', properties: { number: { type: 'string' }, __entity: { type: 'string' } } },
+      anything: {},
+    },
+    ['amount'],
+  ),
+  tool('look', {}),
+];
+
+const ask = async (policies: string, request: Partial<PolicyRequest> & { action: string }, options = {}) =>
+  (await cedarPolicy({ policies, tools, ...options })).evaluate({ args: {}, ...request });
+
+describe('Cedar policies', () => {
+  test('are checked against the tools: file, line and reason of what does not fit', async () => {
+    const broken: [string, RegExp][] = [
+      ['// é\n\npermit(principal, action == Action::"apy", resource);', /^team\.cedar:3: unrecognized action .*"pay"/],
+      ['permit(principal,action,resource);\npermit(princpal, action, resource);', /^team\.cedar:2: .*princpal/],
+      [
+        'permit(principal, action == Action::"pay", resource)\nwhen { context.args.amuont == 1 };',
+        /^team\.cedar:2: .*amuont/,
+      ],
+      [
+        'permit(principal, action == Action::"pay", resource) when { context.args.note == "x" };',
+        /^team\.cedar:1: .*note/,
+      ],
+      ['permit(principal, action == Action::"pay", resource) when { context.args.anything == 1 };', /anything/],
+      ['permit(principal, action, resource)', /^team\.cedar:1: unexpected end/],
+      [
+        '\n@roles("a")\npermit(principal, action, resource);',
+        /^team\.cedar:2: @roles goes with @outcome\("ask"\) only$/,
+      ],
+      ['@outcome("aks")\npermit(principal, action, resource);', /^team\.cedar:1: @outcome\("aks"\) is unknown/],
+      ['@outcome("ask")\nforbid(principal, action, resource);', /can only be "deny"/],
+      ['@outcome("ask") @expires_in("soon")\npermit(principal, action, resource);', /@expires_in is a number/],
+      [
+        '@id("a") permit(principal,action,resource);\n@id("a") forbid(principal,action,resource);',
+        /^team\.cedar:2: .*taken by the policy at team\.cedar:1/,
+      ],
+    ];
+    for (const [policies, message] of broken) {
+      const error = await refusal(cedarPolicy({ policies, tools, file: 'team.cedar' }));
+      expect([error.code, error.message]).toEqual(['E_POLICY_FILE', expect.stringMatching(message)]);
+    }
+  });
+
+  test('of several files: the fault is told with its own file', async () => {
+    const policies = [
+      { file: 'a.cedar', text: 'permit(principal, action, resource);' },
+      { file: 'b.cedar', text: '\nforbid(principal, action == Action::"nope", resource);' },
+    ];
+    expect((await refusal(cedarPolicy({ policies, tools }))).message).toMatch(/^b\.cedar:2: /);
+  });
+
+  test('that can never apply are warned about, as are annotations that mean nothing', async () => {
+    const { warnings } = await cedarPolicy({
+      tools,
+      file: 'p.cedar',
+      policies: `permit(principal, action, resource);
+permit(principal, action, resource) when { resource is User };
+@aproves("x")
+permit(principal, action, resource);`,
+    });
+    expect(warnings).toEqual([
+      'p.cedar:3: annotation @aproves obliges to nothing here',
+      'p.cedar:2: this policy can never apply',
+    ]);
+  });
+
+  test('more than ten of them keep their names', async () => {
+    const policies = Array.from(
+      { length: 12 },
+      (_, n) =>
+        `permit(principal, action == Action::"pay", resource) when { context.args.amount == decimal("${n}.0") };`,
+    ).join('\n');
+    const policy = await cedarPolicy({ policies, tools, file: 'p' });
+    for (const n of [0, 2, 10, 11]) {
+      expect(await policy.evaluate({ action: 'pay', args: { amount: n } })).toEqual({
+        outcome: 'allow',
+        ruleId: `p:${n + 1}`,
+      });
+    }
+  });
+
+  test('a forbid that fails on a call denies it, though the engine would skip it', async () => {
+    const policies = `permit(principal, action, resource);
+@id("sum") forbid(principal, action, resource) when { context.session has calls && context.session.calls + 1 > 5 };`;
+    const session = { id: 's', calls: Number.MAX_SAFE_INTEGER };
+    expect((await ask(policies, { action: 'look', context: { session } })).outcome).toBe('deny');
+    const overflow = policies.replace('+ 1 >', '* 9007199254740991 >');
+    const answer = await ask(overflow, { action: 'look', context: { session } });
+    expect(answer).toMatchObject({ outcome: 'deny', ruleId: 'sum', reason: expect.stringMatching(/overflow/) });
+  });
+
+  test('a number that Cedar cannot hold denies the call rather than slip under a limit', async () => {
+    const policies = `permit(principal, action, resource);
+forbid(principal, action == Action::"pay", resource) when { context.args.amount.greaterThan(decimal("10.0")) };`;
+    const outcomes: string[] = [];
+    for (const amount of [10, 10.5, 10.00001, 1e300, -0.25]) {
+      outcomes.push((await ask(policies, { action: 'pay', args: { amount } })).outcome);
+    }
+    expect(outcomes).toEqual(['allow', 'deny', 'deny', 'deny', 'allow']);
+  });
+
+  test('arguments are told as their schema says: no member passes for an entity', async () => {
+    const policies = `permit(principal, action == Action::"pay", resource)
+when { context.args has card && context.args.card has number && context.args.card.number == "1" };`;
+    const card = { number: '1', __entity: { type: 'User', id: 'root' }, __extn: { fn: 'ip', arg: '::' } };
+    expect((await ask(policies, { action: 'pay', args: { amount: 1, card } })).outcome).toBe('allow');
+    expect((await ask(policies, { action: 'pay', args: { amount: 1, note: null } })).outcome).toBe('deny');
+    expect((await ask(policies, { action: 'pay', args: { amount: '1', card } })).reason).toMatch(/amount/);
+  });
+
+  test('a tool that is not listed is action "unlisted tool": nothing that names tools speaks about it', async () => {
+    const policies = `permit(principal, action == Action::"unlisted tool", resource) when { resource.source == "mcp:weather" };`;
+    const from = (source: string) => ({
+      action: 'forecast',
+      context: { resource: { type: 'tool', id: 'forecast', source } },
+    });
+    expect((await ask(policies, from('mcp:weather'))).outcome).toBe('allow');
+    expect((await ask(policies, from('host'))).outcome).toBe('deny');
+    expect((await ask(policies, { action: 'any tool' })).outcome).toBe('deny');
+  });
+
+  test('several permits: the strictest counts, their obligations are joined', async () => {
+    const policies = `@id("any") permit(principal, action, resource);
+@id("pay") @outcome("ask") @roles("a, b") @expires_in("60") @reason("Money.") permit(principal, action == Action::"pay", resource);
+@id("big") @outcome("ask") @roles("b, c") @not_requester @quorum("2") @redact("/card/number") permit(principal, action == Action::"pay", resource);`;
+    expect(await ask(policies, { action: 'pay', args: { amount: 1 } })).toEqual({
+      outcome: 'ask_user',
+      ruleId: 'pay',
+      reason: 'Money.',
+      approvers: { roles: ['b'], notRequester: true, quorum: 2 },
+      expiresIn: 60,
+      redact: ['/card/number'],
+    });
+    expect((await ask(policies, { action: 'look' })).outcome).toBe('allow');
+  });
+
+  test('roles are parents of the user; nobody is nobody', async () => {
+    const policies = `permit(principal in Role::"ops", action, resource);
+permit(principal == User::"ann", action, resource);`;
+    const outcomes = [{ id: 'bob', roles: ['ops'] }, { id: 'ann' }, { id: 'eve', roles: ['ann'] }, undefined].map(
+      async (principal) => (await ask(policies, { action: 'look', ...(principal ? { principal } : {}) })).outcome,
+    );
+    expect(await Promise.all(outcomes)).toEqual(['allow', 'allow', 'deny', 'deny']);
+  });
+
+  test('an engine that says allow without a reason, or names a policy that is not there, denies', async () => {
+    for (const response of [
+      { decision: 'allow', diagnostics: { reason: [], errors: [] } },
+      { decision: 'allow', diagnostics: { reason: ['policy7'], errors: [] } },
+      { decision: 'deny', diagnostics: { reason: ['policy0'], errors: [] } },
+    ] as const) {
+      const engine = answering(() => ({ type: 'success', response, warnings: [] }) as never);
+      expect((await ask('permit(principal, action, resource);', { action: 'look' }, { engine })).outcome).toBe('deny');
+    }
+  });
+});
