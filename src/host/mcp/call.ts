@@ -1,0 +1,234 @@
+import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
+import type { PendingRequest, Principal, SessionInput } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import type { AgentHost } from '../host.ts';
+import type { HostedSession } from '../hosted-session.ts';
+import type { AgentTool } from './agent-tool.ts';
+import type { McpOptions } from './options.ts';
+import { DEFAULT_PROGRESS_MS } from './options.ts';
+import { Progress } from './progress.ts';
+import type { FormQuestion, Reply } from './questions.ts';
+import { answerOf, questionOf } from './questions.ts';
+import type { ParkedCall } from './request-state.ts';
+import { failed, parked, resultOf } from './result.ts';
+import { Turn } from './turn.ts';
+
+/** How a caller's person is asked: in mid-call, or by ending this call with a question. */
+export interface Asking {
+  readonly isPossible: boolean;
+  /** Undefined: the client could not put the question to anybody. */
+  push?(question: FormQuestion, context: ServerContext): Promise<Reply | undefined>;
+  park?(questions: readonly FormQuestion[], call: ParkedCall, context: ServerContext): Promise<InputRequiredResult>;
+}
+
+export interface CallFrame {
+  readonly host: AgentHost;
+  readonly options: McpOptions;
+  readonly asking: Asking;
+  readonly warn: (message: string, error?: unknown) => void;
+}
+
+/** What the caller brings to a call that was parked. */
+export interface Answers {
+  call: ParkedCall;
+  replyTo(requestId: string): Reply | undefined;
+}
+
+/** Milliseconds between looks at a session that another process runs. */
+const BUSY_MS = 250;
+
+/** One call of an agent's tool, from the first word to the result, or to a question. */
+export class AgentCall {
+  readonly #frame: CallFrame;
+  readonly #tool: AgentTool;
+  readonly #context: ServerContext;
+  readonly #by: Principal | undefined;
+  readonly #progress: Progress;
+
+  constructor(frame: CallFrame, tool: AgentTool, context: ServerContext, by: Principal | undefined) {
+    this.#frame = frame;
+    this.#tool = tool;
+    this.#context = context;
+    this.#by = by;
+    this.#progress = new Progress(context, frame.options.progressMs ?? DEFAULT_PROGRESS_MS, frame.warn);
+  }
+
+  async run(
+    args: Record<string, unknown>,
+    answers: Answers | undefined,
+  ): Promise<CallToolResult | InputRequiredResult> {
+    this.#progress.start();
+    let session: HostedSession | undefined;
+    try {
+      session = await this.#open(answers?.call.sessionId ?? this.#tool.sessionOf(args));
+      if (answers) return await this.#finish(session, await this.#resume(session, answers));
+      const waiting = await session.pending();
+      if (waiting.length > 0) return this.#stillWaits(session, waiting);
+      return await this.#finish(session, await this.#stream(session, this.#tool.messageOf(args)));
+    } catch (error) {
+      if (this.#context.mcpReq.signal.aborted) throw error;
+      if (!isCoxswainError(error)) this.#frame.warn(`a call of ${this.#tool.name} failed`, error);
+      return failed(isCoxswainError(error) ? `${error.code}: ${error.message}` : messageOf(error));
+    } finally {
+      this.#progress.stop();
+      await session?.[Symbol.asyncDispose]();
+    }
+  }
+
+  #open(sessionId: string | undefined): Promise<HostedSession> {
+    const { permissionMode } = this.#frame.options;
+    return this.#frame.host.open(this.#tool.agent.name, {
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(this.#by ? { principal: this.#by, userId: this.#by.id } : {}),
+      ...(permissionMode === undefined ? {} : { permissionMode }),
+    });
+  }
+
+  async #stream(session: HostedSession, input: string | SessionInput): Promise<Turn> {
+    const turn = new Turn();
+    const { limits } = this.#frame.options;
+    const { signal } = this.#context.mcpReq;
+    for await (const event of session.stream(input, { signal, ...(limits ? { limits } : {}) })) {
+      turn.push(event);
+      this.#progress.see(event);
+    }
+    return turn;
+  }
+
+  /** Asks until the turn has ended, or nobody can be asked. */
+  async #finish(session: HostedSession, first: Turn): Promise<CallToolResult | InputRequiredResult> {
+    let turn = first;
+    while (turn.reason === 'input_required') {
+      const { asking, options } = this.#frame;
+      const open = await session.pending();
+      if (open.length === 0) {
+        // Settled elsewhere in this moment.
+        turn = await this.#goOn(session, turn.id);
+        continue;
+      }
+      const asked = open.map((request) => questionOf(request, this.#principalOf(request)));
+      const forms = asked.filter((question) => typeof question !== 'string');
+      if (asking.isPossible && forms.length > 0 && forms.length === asked.length) {
+        if (asking.park) return asking.park(forms, parkedCall(this.#tool, session, open), this.#context);
+        if (await this.#push(session, forms)) {
+          turn = await this.#goOn(session, open[0]?.turnId);
+          continue;
+        }
+      }
+      const why = asking.isPossible
+        ? (asked.find((question) => typeof question === 'string') ?? 'the client could not ask its user')
+        : 'the client cannot ask its user';
+      if (options.unanswerable !== 'deny') return parked(this.#tool, session, open, why, options);
+      await this.#denyAll(session, open, why);
+      turn = await this.#goOn(session, open[0]?.turnId);
+    }
+    this.#context.mcpReq.signal.throwIfAborted();
+    return resultOf(this.#tool, session, turn);
+  }
+
+  #principalOf(request: PendingRequest): Principal {
+    return this.#by ?? request.approval?.requestedBy ?? { id: 'local' };
+  }
+
+  /** False: a question could not be put to anybody. Each answer is durable before the next question. */
+  async #push(session: HostedSession, forms: readonly FormQuestion[]): Promise<boolean> {
+    this.#progress.waits();
+    for (const question of forms) {
+      const reply = await this.#frame.asking.push?.(question, this.#context).catch(async (error: unknown) => {
+        // The caller has left: nobody will answer any more.
+        if (this.#context.mcpReq.signal.aborted) await session.abort({ reason: 'the caller cancelled' });
+        throw error;
+      });
+      if (!reply) return false;
+      await this.#respond(session, question, reply);
+    }
+    return true;
+  }
+
+  async #resume(session: HostedSession, { call, replyTo }: Answers): Promise<Turn> {
+    if (call.agent !== this.#tool.agent.name) {
+      throw new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', 'the question was asked by another agent');
+    }
+    const open = await session.pending();
+    for (const { id, digest } of call.asked) {
+      const request = open.find(({ requestId }) => requestId === id);
+      const reply = replyTo(id);
+      if (!request || !reply) continue;
+      const question = questionOf(request, this.#principalOf(request));
+      if (typeof question !== 'string') await this.#respond(session, question, reply, digest);
+    }
+    return this.#goOn(session, call.turnId);
+  }
+
+  async #respond(session: HostedSession, question: FormQuestion, reply: Reply, digest?: string): Promise<void> {
+    const { request } = question;
+    const answer = answerOf(question, reply, this.#principalOf(request), digest);
+    try {
+      await session.respond(request.requestId, answer);
+    } catch (error) {
+      // Settled elsewhere meanwhile, or not what was shown any more: then it is asked again.
+      if (!isCoxswainError(error) || !moot.has(error.code)) throw error;
+    }
+  }
+
+  async #denyAll(session: HostedSession, open: readonly PendingRequest[], reason: string): Promise<void> {
+    for (const request of open) {
+      const by = this.#principalOf(request);
+      const answer = request.approval
+        ? ({ kind: 'deny', reason, by } as const)
+        : ({ kind: 'elicitation', action: 'cancel', reason, by } as const);
+      try {
+        await session.respond(request.requestId, answer);
+      } catch (error) {
+        if (isCoxswainError(error) && moot.has(error.code)) continue;
+        throw error;
+      }
+    }
+  }
+
+  /** Goes on with the turn, or waits for whoever does. */
+  async #goOn(session: HostedSession, turnId: string | undefined): Promise<Turn> {
+    const { signal } = this.#context.mcpReq;
+    for (;;) {
+      const known = await endedTurn(session, turnId);
+      if (known) return known;
+      try {
+        return await this.#stream(session, { kind: 'continue' });
+      } catch (error) {
+        const code = isCoxswainError(error) ? error.code : undefined;
+        if (code !== 'E_SESSION_BUSY' && code !== 'E_TURN_COMPLETED') throw error;
+      }
+      signal.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, BUSY_MS));
+    }
+  }
+
+  #stillWaits(session: HostedSession, open: readonly PendingRequest[]): CallToolResult {
+    const why = 'this conversation waits for an answer to an earlier question, so the new message was not delivered';
+    return parked(this.#tool, session, open, why, this.#frame.options);
+  }
+}
+
+const moot = new Set<string>(['E_REQUEST_CLOSED', 'E_UNKNOWN_REQUEST', 'E_PREVIEW_CHANGED', 'E_NOT_APPROVER']);
+
+function parkedCall(tool: AgentTool, session: HostedSession, open: readonly PendingRequest[]): ParkedCall {
+  return {
+    agent: tool.agent.name,
+    sessionId: session.id,
+    turnId: open[0]?.turnId ?? '',
+    asked: open.map(({ requestId, approval }) => ({
+      id: requestId,
+      ...(approval ? { digest: approval.previewDigest } : {}),
+    })),
+  };
+}
+
+/** What the log says of a turn that is over; undefined while it is not. */
+async function endedTurn(session: HostedSession, turnId: string | undefined): Promise<Turn | undefined> {
+  if (turnId === undefined) return undefined;
+  const turn = new Turn();
+  for await (const event of session.events()) {
+    if ('turnId' in event && event.turnId === turnId) turn.push(event);
+  }
+  return turn.reason === undefined || turn.reason === 'input_required' ? undefined : turn;
+}

@@ -1,0 +1,168 @@
+import type {
+  AuthInfo,
+  McpServerFactory,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { loadServerSdk } from './sdk.ts';
+
+interface Session {
+  transport: WebStandardStreamableHTTPServerTransport;
+  /** Who opened it: for anybody else it does not exist. */
+  owner: string | undefined;
+  lastUsed: number;
+  /** Requests that are being answered. */
+  active: number;
+}
+
+export interface HttpSessionsOptions {
+  maxSessions: number;
+  idleMs: number;
+  maxBodyBytes: number;
+}
+
+/** The sessions of 2025 clients: a server and a transport each. An unknown one is 404, so that its client starts anew. */
+export class HttpSessions {
+  readonly #factory: McpServerFactory;
+  readonly #sdk: Awaited<ReturnType<typeof loadServerSdk>>;
+  readonly #options: HttpSessionsOptions;
+  readonly #sessions = new Map<string, Session>();
+  readonly #sweeper: ReturnType<typeof setInterval>;
+
+  constructor(factory: McpServerFactory, sdk: Awaited<ReturnType<typeof loadServerSdk>>, options: HttpSessionsOptions) {
+    this.#factory = factory;
+    this.#sdk = sdk;
+    this.#options = options;
+    this.#sweeper = setInterval(() => this.#sweep(), Math.min(options.idleMs, 60_000));
+    this.#sweeper.unref();
+  }
+
+  async fetch(request: Request, authInfo: AuthInfo | undefined): Promise<Response> {
+    const id = request.headers.get('mcp-session-id');
+    if (id === null) return this.#withoutId(request, authInfo);
+    const session = this.#sessions.get(id);
+    if (!session || session.owner !== authInfo?.clientId) {
+      return refusal(404, -32_001, 'Session not found; send initialize to begin a new one');
+    }
+    return this.#use(session, request, { ...(authInfo ? { authInfo } : {}) });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeper);
+    await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
+  }
+
+  async #withoutId(request: Request, authInfo: AuthInfo | undefined): Promise<Response> {
+    if (request.method !== 'POST') return missingId();
+    if (!this.#sdk.isJsonContentType(request.headers.get('content-type'))) {
+      return refusal(415, -32_000, 'Content-Type must be application/json');
+    }
+    const body = await this.#sdk.readRequestBody(request.clone(), this.#options.maxBodyBytes);
+    if (body.tooLarge) return refusal(413, -32_000, `more than ${this.#options.maxBodyBytes} bytes`);
+    let message: unknown;
+    try {
+      message = JSON.parse(body.text);
+    } catch {
+      return refusal(400, -32_700, 'Parse error: it is not JSON');
+    }
+    if (!this.#sdk.isInitializeRequest(message)) return missingId();
+    if (!this.#makeRoom()) return refusal(503, -32_000, 'too many sessions are open; try again later');
+    return this.#open(request, message, authInfo);
+  }
+
+  async #open(request: Request, message: unknown, authInfo: AuthInfo | undefined): Promise<Response> {
+    const transport = new this.#sdk.WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      onsessioninitialized: (id) => void this.#sessions.set(id, session),
+      maxRequestBodySize: this.#options.maxBodyBytes,
+    });
+    const session: Session = { transport, owner: authInfo?.clientId, lastUsed: Date.now(), active: 0 };
+    const server = await this.#factory({ era: 'legacy', requestInfo: request, ...(authInfo ? { authInfo } : {}) });
+    await server.connect(transport);
+    const { onclose } = transport;
+    transport.onclose = () => {
+      if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);
+      onclose?.();
+    };
+    const response = await this.#use(session, request, { parsedBody: message, ...(authInfo ? { authInfo } : {}) });
+    if (transport.sessionId === undefined) await transport.close();
+    return response;
+  }
+
+  async #use(
+    session: Session,
+    request: Request,
+    options: { parsedBody?: unknown; authInfo?: AuthInfo },
+  ): Promise<Response> {
+    session.lastUsed = Date.now();
+    session.active += 1;
+    const done = () => {
+      session.active -= 1;
+      session.lastUsed = Date.now();
+    };
+    try {
+      const response = await session.transport.handleRequest(request, options);
+      return whenRead(response, done);
+    } catch (error) {
+      done();
+      throw error;
+    }
+  }
+
+  /** Room for one more, if need be that of the one that was idle longest. */
+  #makeRoom(): boolean {
+    if (this.#sessions.size < this.#options.maxSessions) return true;
+    const idle = [...this.#sessions.values()].filter(({ active }) => active === 0);
+    const oldest = idle.sort((a, b) => a.lastUsed - b.lastUsed)[0];
+    if (!oldest) return false;
+    void oldest.transport.close();
+    return true;
+  }
+
+  #sweep(): void {
+    const before = Date.now() - this.#options.idleMs;
+    for (const { transport, active, lastUsed } of this.#sessions.values()) {
+      if (active === 0 && lastUsed < before) void transport.close();
+    }
+  }
+}
+
+/** The response, and word when its body has been read or left. */
+function whenRead(response: Response, done: () => void): Response {
+  if (!response.body) {
+    done();
+    return response;
+  }
+  const reader = response.body.getReader();
+  let isDone = false;
+  const once = () => {
+    if (!isDone) done();
+    isDone = true;
+  };
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done: isEnd, value } = await reader.read();
+        if (!isEnd) return controller.enqueue(value);
+        once();
+        controller.close();
+      } catch (error) {
+        once();
+        controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      once();
+      await reader.cancel(reason);
+    },
+  });
+  return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers });
+}
+
+const missingId = () => refusal(400, -32_000, 'Mcp-Session-Id is missing; send initialize first');
+
+export function refusal(status: number, code: number, message: string, headers?: Record<string, string>): Response {
+  return Response.json(
+    { jsonrpc: '2.0', error: { code, message }, id: null },
+    { status, ...(headers ? { headers } : {}) },
+  );
+}

@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Principal } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import type { AgentHost } from '../host.ts';
+import { HttpSessions, refusal } from './http-sessions.ts';
+import type { McpOptions } from './options.ts';
+import { loadNodeSdk, loadServerSdk } from './sdk.ts';
+import { authInfoOf, createMcpFactory } from './server.ts';
+
+export interface McpHttpOptions extends McpOptions {
+  /** Who it is; undefined: nobody we know, which is 401. Absent: everybody who can reach the socket is the host's user. */
+  authenticate?: (request: Request) => Principal | undefined | Promise<Principal | undefined>;
+  /** Host names without port that requests may be addressed to. Default: those of loopback. */
+  allowedHosts?: readonly string[];
+  /** Host names of web pages that may call. Default: those of loopback. A request without Origin comes from no page. */
+  allowedOrigins?: readonly string[];
+  /** Sessions of 2025 clients at one time. Default 1,000. */
+  maxSessions?: number;
+  /** Milliseconds after which an unused session is forgotten. Default 1,800,000. */
+  sessionIdleMs?: number;
+  /** Bytes of one request. Default 4 MiB. */
+  maxBodyBytes?: number;
+}
+
+export interface McpHttp {
+  /** For runtimes that speak fetch. */
+  fetch(request: Request): Promise<Response>;
+  /** For `node:http` and what is built on it. */
+  node(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Ends all sessions; calls that run are cancelled. */
+  close(): Promise<void>;
+}
+
+/** Streamable HTTP: 2026-07-28 without sessions, the 2025 versions with them, from one factory. */
+export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {}): Promise<McpHttp> {
+  const [factory, sdk, node] = await Promise.all([createMcpFactory(host, options), loadServerSdk(), loadNodeSdk()]);
+  const maxBodyBytes = options.maxBodyBytes ?? sdk.DEFAULT_MAX_REQUEST_BODY_SIZE;
+  const hosts = [...(options.allowedHosts ?? sdk.localhostAllowedHostnames())];
+  const origins = [...(options.allowedOrigins ?? sdk.localhostAllowedOrigins())];
+  const modern = sdk.createMcpHandler(factory, { legacy: 'reject', maxRequestBodySize: maxBodyBytes });
+  const sessions = new HttpSessions(factory, sdk, {
+    maxSessions: options.maxSessions ?? 1_000,
+    idleMs: options.sessionIdleMs ?? 1_800_000,
+    maxBodyBytes,
+  });
+
+  async function fetch(request: Request): Promise<Response> {
+    const foreign = sdk.hostHeaderValidationResponse(request, hosts) ?? sdk.originValidationResponse(request, origins);
+    if (foreign) return foreign;
+    const principal = await options.authenticate?.(request);
+    if (options.authenticate && !principal) {
+      return refusal(401, -32_000, 'Unauthorized', { 'WWW-Authenticate': 'Bearer' });
+    }
+    const authInfo = principal && authInfoOf(principal);
+    const isLegacy = await sdk.isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes });
+    return isLegacy ? sessions.fetch(request, authInfo) : modern.fetch(request, { ...(authInfo ? { authInfo } : {}) });
+  }
+
+  const handle = node.toNodeHandler({ fetch }, { maxRequestBodySize: maxBodyBytes });
+  return {
+    fetch,
+    node: (request, response) => handle(request as unknown as Parameters<typeof handle>[0], response),
+    async close() {
+      await Promise.all([modern.close(), sessions.close()]);
+    },
+  };
+}
+
+export interface McpServeOptions extends McpHttpOptions {
+  /** Default 0: one that is free. */
+  port?: number;
+  /** Address to listen on. Default 127.0.0.1; others only with `authenticate` and `allowedHosts`. */
+  hostname?: string;
+  /** Default `/mcp`. */
+  path?: string;
+}
+
+export interface McpListener {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/**
+ * Listens for MCP clients over HTTP.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_USAGE` for an address that others can reach without `authenticate`
+ */
+export async function serveMcpHttp(host: AgentHost, options: McpServeOptions = {}): Promise<McpListener> {
+  const { port = 0, hostname = '127.0.0.1', path = '/mcp' } = options;
+  if (!loopback.has(hostname) && !options.authenticate) {
+    const message = `${hostname} can be reached from elsewhere: give authenticate, or listen on 127.0.0.1`;
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_USAGE', message);
+  }
+  const mcp = await createMcpHttp(host, options);
+  const server = createServer((request, response) => {
+    if (new URL(request.url ?? '/', 'http://localhost').pathname === path) void mcp.node(request, response);
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, hostname, resolve);
+  });
+  const { port: bound } = server.address() as AddressInfo;
+  const name = hostname.includes(':') ? `[${hostname}]` : hostname;
+  return {
+    url: `http://${name}:${bound}${path}`,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await mcp.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
+import type { ApprovalRequest, JsonSchema, PendingRequest, Principal, RequestAnswer } from '../../contracts/index.ts';
+import { compileSchema } from '../../gate/index.ts';
+import { whyNot } from '../approver.ts';
+import { previewText } from './preview-text.ts';
+
+/** What a person answered to one question, as it came over the wire. */
+export interface Reply {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, unknown> | undefined;
+}
+
+export interface FormQuestion {
+  request: PendingRequest;
+  form: ElicitRequestFormParams;
+}
+
+/** The forms of the protocol's versions have flat objects of these. */
+const PRIMITIVES = new Set(['string', 'number', 'integer', 'boolean']);
+
+const decisionForm: ElicitRequestFormParams['requestedSchema'] = {
+  type: 'object',
+  properties: {
+    decision: { type: 'string', title: 'Decision', description: 'allow: run it this once', enum: ['allow', 'deny'] },
+  },
+  required: ['decision'],
+};
+
+const yesNo = new Set<unknown>(['tool_confirmation', 'user_approval', 'rerun_unknown']);
+
+/** The question as a form; a sentence where the caller's person cannot be asked it. */
+export function questionOf(request: PendingRequest, principal: Principal): FormQuestion | string {
+  const { approval } = request;
+  const message = request.message ?? request.approval?.title ?? `${request.agentPath.at(-1)} asks`;
+  if (approval) {
+    const fault = whyNot(approval.approvers, approval.requestedBy, principal);
+    if (fault !== undefined) return fault;
+    return { request, form: { message: `${message}\n\n${shown(request, approval)}`, requestedSchema: decisionForm } };
+  }
+  if (request.kind === 'tool') return `${request.name} is run by whoever drives the session, not here`;
+  // The protocol forbids to ask for secrets in a form.
+  if (request.elicitation === 'auth_required') return 'it asks for a credential, which may not pass through a form';
+  if (request.requestedSchema === undefined) {
+    return { request, form: { message, requestedSchema: isYesNo(request) ? decisionForm : textForm } };
+  }
+  const form = flatForm(request.requestedSchema);
+  return form
+    ? { request, form: { message, requestedSchema: form } }
+    : 'its form is not one that the protocol can show';
+}
+
+const textForm: ElicitRequestFormParams['requestedSchema'] = {
+  type: 'object',
+  properties: { answer: { type: 'string', title: 'Answer' } },
+  required: ['answer'],
+};
+
+/** Only an explicit yes is one: whatever does not say `allow` denies. */
+export function answerOf({ request, form }: FormQuestion, reply: Reply, by: Principal, digest?: string): RequestAnswer {
+  if (form.requestedSchema !== decisionForm) {
+    const { action } = reply;
+    const content = reply.content ?? {};
+    if (action === 'accept' && !compileSchema(form.requestedSchema as JsonSchema)(content)) {
+      return { kind: 'elicitation', action: 'cancel', reason: 'the answer does not fit the form', by };
+    }
+    return { kind: 'elicitation', action, ...(action === 'accept' ? { content } : {}), by };
+  }
+  const isYes = reply.action === 'accept' && reply.content?.decision === 'allow';
+  if (!request.approval) return { kind: 'elicitation', action: isYes ? 'accept' : refused(reply.action), by };
+  if (isYes) return { kind: 'approve', by, previewDigest: digest ?? request.approval.previewDigest };
+  if (reply.action === 'cancel') return { kind: 'elicitation', action: 'cancel', by };
+  const isMuddled = reply.action === 'accept' && reply.content?.decision !== 'deny';
+  return { kind: 'deny', reason: isMuddled ? 'the answer did not say allow' : 'declined', by };
+}
+
+const refused = (action: Reply['action']) => (action === 'cancel' ? 'cancel' : 'decline');
+
+function isYesNo({ elicitation }: PendingRequest): boolean {
+  return yesNo.has(elicitation);
+}
+
+function shown(request: PendingRequest, { preview }: ApprovalRequest): string {
+  return previewText(preview, request.args);
+}
+
+/** The schema if every member is a primitive, as clients can show it. */
+function flatForm(schema: JsonSchema): ElicitRequestFormParams['requestedSchema'] | undefined {
+  const { type, properties, required } = schema;
+  if (type !== 'object' || typeof properties !== 'object' || properties === null) return undefined;
+  const members = Object.values(properties) as { type?: unknown }[];
+  if (!members.every((member) => PRIMITIVES.has(String(member?.type)))) return undefined;
+  return {
+    type: 'object',
+    properties: properties as ElicitRequestFormParams['requestedSchema']['properties'],
+    ...(Array.isArray(required) ? { required: required as string[] } : {}),
+  };
+}

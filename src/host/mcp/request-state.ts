@@ -1,0 +1,25 @@
+import type { RequestStateCodec, ServerContext } from '@modelcontextprotocol/server';
+import { loadServerSdk } from './sdk.ts';
+
+/** What a caller holds while a question is open: signed, not secret, and worth nothing to anybody else. */
+export interface ParkedCall {
+  agent: string;
+  sessionId: string;
+  turnId: string;
+  /** What was asked, and the digest of what was shown with it. */
+  asked: { id: string; digest?: string }[];
+}
+
+/** `callerOf`: on whose behalf the request comes. @throws RangeError for a key of fewer than 32 bytes */
+export async function parkedCalls(
+  key: string | Uint8Array | undefined,
+  answerMs: number,
+  callerOf: (context: ServerContext) => string,
+): Promise<RequestStateCodec<ParkedCall>> {
+  const { createRequestStateCodec } = await loadServerSdk();
+  return createRequestStateCodec<ParkedCall>({
+    key: key ?? crypto.getRandomValues(new Uint8Array(32)),
+    ttlSeconds: Math.max(1, Math.ceil(answerMs / 1000)),
+    bind: (context) => `${context.mcpReq.method}\0${callerOf(context)}`,
+  });
+}

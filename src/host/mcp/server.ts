@@ -1,0 +1,119 @@
+import type { ClientCapabilities, McpServer, McpServerFactory, ServerContext } from '@modelcontextprotocol/server';
+import type { Principal } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import { ensureValidator } from '../../gate/index.ts';
+import type { AgentHost } from '../host.ts';
+import type { AgentTool } from './agent-tool.ts';
+import { agentTool, asStandardSchema } from './agent-tool.ts';
+import { byParking, byPushing } from './asking.ts';
+import type { Answers, CallFrame } from './call.ts';
+import { AgentCall } from './call.ts';
+import type { McpOptions } from './options.ts';
+import { DEFAULT_ANSWER_MS } from './options.ts';
+import type { ParkedCall } from './request-state.ts';
+import { parkedCalls } from './request-state.ts';
+import { loadServerSdk } from './sdk.ts';
+
+/** Where {@link principalOf} finds who was authenticated. */
+const PRINCIPAL = 'coxswain/principal';
+
+export function authInfoOf(principal: Principal) {
+  return { token: '', clientId: principal.id, scopes: [], extra: { [PRINCIPAL]: principal } };
+}
+
+export function principalOf(context: ServerContext): Principal | undefined {
+  return context.http?.authInfo?.extra?.[PRINCIPAL] as Principal | undefined;
+}
+
+/**
+ * One factory for every version and transport: a new server for each connection, or each request of the 2026
+ * version.
+ * @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN`, `INVALID_ARGUMENT / E_DUPLICATE_TOOL | E_SCHEMA`
+ */
+export async function createMcpFactory(host: AgentHost, options: McpOptions = {}): Promise<McpServerFactory> {
+  const tools = toolsOf(host, options);
+  const sdk = await loadServerSdk();
+  await ensureValidator();
+  const answerMs = options.answerMs ?? DEFAULT_ANSWER_MS;
+  const codec = await parkedCalls(options.stateKey, answerMs, (context) => principalOf(context)?.id ?? '');
+  const warn = options.warn ?? warnOnStderr;
+  return ({ era }) => {
+    const server = new sdk.McpServer(
+      { name: options.name ?? 'coxswain', version: options.version ?? '0.0.0' },
+      {
+        capabilities: { tools: { listChanged: false } },
+        requestState: { verify: codec.verify },
+        ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+      },
+    );
+    server.server.onerror = (error) => warn('an MCP client sent what cannot be answered', error);
+    for (const tool of tools) {
+      register(server, tool, async (args, context) => {
+        const asking =
+          era === 'modern'
+            ? byParking(codec, sdk, capabilitiesOf(context, sdk.CLIENT_CAPABILITIES_META_KEY))
+            : byPushing(sdk, server.server.getClientCapabilities(), answerMs);
+        const frame: CallFrame = { host, options, asking, warn };
+        const call = new AgentCall(frame, tool, context, principalOf(context));
+        return call.run(args, era === 'modern' ? answersOf(context, sdk) : undefined);
+      });
+    }
+    options.configure?.(server);
+    return server;
+  };
+}
+
+type Handler = (args: Record<string, unknown>, context: ServerContext) => ReturnType<AgentCall['run']>;
+
+function register(server: McpServer, tool: AgentTool, handler: Handler): void {
+  const { name, agent, inputSchema, outputSchema } = tool;
+  const config = {
+    description: agent.description,
+    inputSchema: asStandardSchema(inputSchema, 'input'),
+    ...(agent.displayName === undefined ? {} : { title: agent.displayName }),
+    ...(outputSchema ? { outputSchema: asStandardSchema(outputSchema, 'output') } : {}),
+  };
+  server.registerTool(name, config, (args, context) => handler(args as Record<string, unknown>, context));
+}
+
+function toolsOf(host: AgentHost, options: McpOptions): AgentTool[] {
+  const known = new Map(host.agents.map((agent) => [agent.name, agent]));
+  const names = options.agents ?? [...known.keys()];
+  const tools = new Map<string, AgentTool>();
+  for (const name of names) {
+    const agent = known.get(name);
+    if (!agent) {
+      const list = [...known.keys()].join(', ');
+      throw new CoxswainError('NOT_FOUND', 'E_AGENT_UNKNOWN', `the host has no agent ${name}; it has: ${list}`);
+    }
+    const tool = agentTool(agent, options.conversations ?? true);
+    if (tools.has(tool.name)) {
+      throw new CoxswainError('INVALID_ARGUMENT', 'E_DUPLICATE_TOOL', `two agents are named ${tool.name} in MCP`);
+    }
+    tools.set(tool.name, tool);
+  }
+  return [...tools.values()];
+}
+
+function capabilitiesOf(context: ServerContext, key: string): ClientCapabilities | undefined {
+  return (context.mcpReq.envelope as Record<string, ClientCapabilities> | undefined)?.[key];
+}
+
+function answersOf(
+  context: ServerContext,
+  { inputResponse }: Awaited<ReturnType<typeof loadServerSdk>>,
+): Answers | undefined {
+  const call = context.mcpReq.requestState<ParkedCall>();
+  if (call === undefined) return undefined;
+  return {
+    call,
+    replyTo(requestId) {
+      const view = inputResponse(context.mcpReq.inputResponses, requestId);
+      return view.kind === 'elicit' ? { action: view.action, content: view.content } : undefined;
+    },
+  };
+}
+
+function warnOnStderr(message: string, error?: unknown): void {
+  console.warn(`coxswain: ${message}`, ...(error === undefined ? [] : [error]));
+}
