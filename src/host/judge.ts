@@ -1,17 +1,13 @@
 import type {
-  AnyTool,
   ConfirmationRequest,
   DecisionRecord,
-  DisplayContent,
   LifecycleInterceptor,
   PendingRequest,
   PolicyEvaluator,
   Principal,
-  RememberOption,
-  ToolDescriptor,
   ToolResult,
 } from '../contracts/index.ts';
-import { CoxswainError, messageOf } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
 import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
 import {
   decide,
@@ -21,14 +17,23 @@ import {
   evaluatePolicy,
   normaliseReturn,
   policyRequest,
-  untilAborted,
   validateArgs,
 } from '../gate/index.ts';
 import { votesFor, whyNot } from './approver.ts';
 import { previewDigest } from './digest.ts';
+import {
+  approvalOf,
+  expiry,
+  floorOf,
+  gateCall,
+  hintOf,
+  isPolicyQuestion,
+  notAgain,
+  refusal,
+  unknownOutcome,
+} from './judge-parts.ts';
 import type { ApprovalQuestion } from './options.ts';
-import type { PolicyRule } from './policy/index.ts';
-import { isRulePolicy } from './remembered.ts';
+import { Questions } from './questions.ts';
 import type { HostTool } from './tool-registry.ts';
 import { supports } from './tool-runner.ts';
 
@@ -66,8 +71,6 @@ export interface JudgeOptions {
   warn(message: string, error?: unknown): void;
 }
 
-const PREVIEW_TIMEOUT_MS = 10_000;
-
 /**
  * Decides on open requests from what the log says of them. Keeps nothing that a restart would miss: verdicts are
  * remembered only so that hooks fire once for each call in one process.
@@ -76,9 +79,11 @@ export class Judge {
   readonly #options: JudgeOptions;
   readonly #verdicts = new Map<string, Promise<Verdict>>();
   readonly #confirmations: Map<string, Confirmation>;
+  readonly #questions: Questions;
 
   constructor(options: JudgeOptions) {
     this.#options = options;
+    this.#questions = new Questions(options);
     this.#confirmations = options.confirmations;
   }
 
@@ -203,7 +208,7 @@ export class Judge {
     if (!interactive()) return kind === 'rerun' ? notAgain('host') : refusal('nobody can be asked here', 'host');
     const answers = request.answers ?? [];
     let question = asked;
-    let preview = await this.#preview(hostTool?.tool, question.args, rules.signal);
+    let preview = await this.#questions.preview(hostTool?.tool, question.args, rules.signal);
     let digest = previewDigest(call.tool.name, question.args, preview);
     for (let n = first; ; n++) {
       const requestId = `${call.callId}#${kind}${n === 0 ? '' : `.${n}`}`;
@@ -213,7 +218,7 @@ export class Judge {
       if (!answer) {
         const expiresAt = expiry(request, question);
         if (expiresAt !== undefined && expiresAt <= Date.now()) return refusal('nobody answered in time', 'expiry');
-        const open = await this.#question(request, call, rules, question, {
+        const open = await this.#questions.make(request, call, rules, question, {
           requestId,
           kind,
           preview,
@@ -235,7 +240,7 @@ export class Judge {
       const others = answer.args && (await this.#forOthers(call, rules, answer.args, answer.by));
       if (others) {
         question = others;
-        preview = await this.#preview(hostTool?.tool, question.args, rules.signal);
+        preview = await this.#questions.preview(hostTool?.tool, question.args, rules.signal);
         digest = previewDigest(call.tool.name, question.args, preview);
         continue;
       }
@@ -320,80 +325,6 @@ export class Judge {
     return { kind: 'settle', result: verdict.result, decision: verdict.record };
   }
 
-  async #preview(
-    tool: AnyTool | undefined,
-    args: Record<string, unknown>,
-    signal: AbortSignal | undefined,
-  ): Promise<DisplayContent[]> {
-    if (!tool?.preview) return [];
-    const limit = AbortSignal.any([AbortSignal.timeout(PREVIEW_TIMEOUT_MS), ...(signal ? [signal] : [])]);
-    try {
-      // One that ignores the signal must not hold up whoever waits.
-      return await untilAborted(tool.preview(args, { signal: limit, deps: this.#options.deps() }), limit);
-    } catch (error) {
-      return [{ type: 'text', text: `There is no preview: ${messageOf(error)}` }];
-    }
-  }
-
-  async #question(
-    request: PendingRequest,
-    call: GateCall,
-    rules: GateRules,
-    question: Question,
-    facts: {
-      requestId: string;
-      kind: 'policy' | 'rerun';
-      preview: DisplayContent[];
-      digest: string;
-      expiresAt: number | undefined;
-      /** Policy alone asks: neither the author of the tool nor its handler. */
-      isPolicys: boolean;
-    },
-  ): Promise<ApprovalQuestion> {
-    const { decision: _, expiresAt: __, ...open } = request;
-    const title = `Run ${call.tool.displayName ?? call.tool.name}?`;
-    const message = question.hint ?? (question.reason === undefined ? title : `${title} (${question.reason})`);
-    return {
-      ...open,
-      requestId: facts.requestId,
-      kind: facts.kind === 'rerun' ? 'rerun_unknown' : 'elicitation',
-      elicitation: facts.kind === 'rerun' ? 'rerun_unknown' : 'tool_confirmation',
-      args: question.args,
-      message,
-      ...(question.payload === undefined ? {} : { context: { payload: question.payload } }),
-      ...(facts.expiresAt === undefined ? {} : { expiresAt: new Date(facts.expiresAt).toISOString() }),
-      approval: {
-        title,
-        preview: facts.preview,
-        previewDigest: facts.digest,
-        requestedBy: this.#options.principal,
-        remember: facts.isPolicys ? await this.#rememberOptions(call, question, rules) : [],
-        ...(question.reason === undefined ? {} : { reason: question.reason }),
-        ...(question.ruleId === undefined ? {} : { ruleId: question.ruleId }),
-        ...(question.approvers ? { approvers: question.approvers } : {}),
-      },
-    };
-  }
-
-  /** "Always" is offered only where such a rule would really let the call run. */
-  async #rememberOptions(call: GateCall, question: Question, rules: GateRules): Promise<RememberOption[]> {
-    const { base } = this.#options;
-    const { name } = call.tool;
-    // A name that reads as a pattern would open more than this tool.
-    if (question.approvers || !isRulePolicy(base) || /[*?]/.test(name)) return [];
-    const options: RememberOption[] = [];
-    const rule: PolicyRule = { id: `remembered:${name}`, tool: name, outcome: 'allow' };
-    const request = policyRequest(call, question.args, rules);
-    for (const [scope, label] of [
-      ['session', `Always run ${name} in this session`],
-      ['user', `Always run ${name}`],
-    ] as const) {
-      const would = await evaluatePolicy(base.with(rule, scope), request);
-      if (would.outcome === 'allow') options.push({ label, scope, rule: { ...rule } });
-    }
-    return options;
-  }
-
   /** Who decides, and on what grounds, whatever the call. */
   rulesFor(signal: AbortSignal): Omit<GateRules, 'validate'> {
     const { policy, policyTimeoutMs, principal, permissionMode, interactive } = this.#options;
@@ -437,68 +368,4 @@ export class Judge {
 /** The host's own questions: derived, only their answers are stored. */
 export function isHostQuestion(requestId: string): boolean {
   return /#(?:policy|rerun)(?:\.\d+)?$/.test(requestId);
-}
-
-/** The author's word on whether a person must be asked: announced with the call, or the host tool's. */
-function floorOf(request: PendingRequest, hostTool?: HostTool): AnyTool['needsApproval'] {
-  return request.message === undefined ? hostTool?.tool.needsApproval : true;
-}
-
-function isPolicyQuestion(requestId: string): boolean {
-  return /#policy(?:\.\d+)?$/.test(requestId);
-}
-
-function gateCall(request: PendingRequest, hostTool: HostTool | undefined): GateCall {
-  const name = request.name ?? '';
-  const described = request.context?.tool as Partial<ToolDescriptor> | undefined;
-  const tool: ToolDescriptor = hostTool?.descriptor ?? { name, description: '', inputSchema: {}, ...described };
-  return {
-    callId: request.callId ?? request.requestId,
-    args: request.args ?? {},
-    tool,
-    source: hostTool?.source ?? `agent:${request.agentPath.at(-1) ?? ''}`,
-    agentPath: request.agentPath,
-    sessionId: request.sessionId,
-  };
-}
-
-function approvalOf(request: PendingRequest): Approval {
-  const { decision } = request;
-  return { by: decision?.by ?? 'host', ...(decision?.args ? { args: decision.args } : {}) };
-}
-
-function hintOf(request: ConfirmationRequest): { hint?: string; payload?: unknown } {
-  return {
-    ...(request.hint === undefined ? {} : { hint: request.hint }),
-    ...(request.payload === undefined ? {} : { payload: request.payload }),
-  };
-}
-
-function expiry(request: PendingRequest, question: Question): number | undefined {
-  return question.expiresIn === undefined ? undefined : Date.parse(request.requestedAt) + question.expiresIn * 1000;
-}
-
-function refusal(message: string, by: string, reason: string = message): Step {
-  const text = message === 'denied' ? message : `denied: ${message}`;
-  return { kind: 'settle', result: errorResult('denied', text), decision: { outcome: 'denied', by, reason } };
-}
-
-/** It was started and nobody knows what came of it. */
-function notAgain(by: string, why?: string): Step {
-  const reason = `its outcome is unknown; it was not run again${why === undefined ? '' : `: ${why}`}`;
-  return { kind: 'settle', result: errorResult('interrupted', reason), decision: { outcome: 'denied', by, reason } };
-}
-
-async function unknownOutcome(
-  tool: AnyTool,
-  callId: string,
-  args: Record<string, unknown>,
-  warn: (message: string, error?: unknown) => void,
-): Promise<'retry' | 'ask' | { result: unknown }> {
-  try {
-    return (await tool.onUnknownOutcome?.({ callId, args })) ?? 'ask';
-  } catch (error) {
-    warn(`${tool.name}.onUnknownOutcome failed; a person is asked`, error);
-    return 'ask';
-  }
 }
