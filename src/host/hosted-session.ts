@@ -8,9 +8,7 @@ import type {
   ExecutionOptions,
   PendingRequest,
   PermissionMode,
-  Principal,
   RequestAnswer,
-  SchemaLike,
   SessionInput,
   SessionUpdate,
   Settlement,
@@ -18,13 +16,12 @@ import type {
   ToolDescriptor,
 } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import { describeTool, ensureValidator, validateArgs } from '../gate/index.ts';
+import { describeTool } from '../gate/index.ts';
 import { asAgentStream, isPipeable, normaliseInput, StreamQueue } from '../session/index.ts';
-import { answerOf, fromElicitation, inputOf } from './answer-forms.ts';
-import { assertApprover } from './approver.ts';
+import { AnswerChecks, asCallers, callOf, runsNow, withoutStart } from './answer-checks.ts';
+import { answerOf, inputOf } from './answer-forms.ts';
 import { HostedRun } from './hosted-run.ts';
 import type { Judge, Step } from './judge.ts';
-import { isHostQuestion } from './judge.ts';
 import type { ApprovalQuestion, HostOptions } from './options.ts';
 import { hasOutlived } from './run-inputs.ts';
 import type { HostTool } from './tool-registry.ts';
@@ -61,12 +58,17 @@ export interface HostedFrame {
 export class HostedSession implements AgentSession {
   readonly inner: AgentSession;
   readonly frame: HostedFrame;
+  readonly #checks: AnswerChecks;
   #run: HostedRun | undefined;
   #closed = false;
 
   constructor(inner: AgentSession, frame: HostedFrame) {
     this.inner = inner;
     this.frame = frame;
+    this.#checks = new AnswerChecks(inner, frame, {
+      judge: () => this.#owner.frame.judge,
+      isBusy: (callId) => this.#owner.#run?.isBusy(callId) ?? false,
+    });
   }
 
   get id(): string {
@@ -108,7 +110,7 @@ export class HostedSession implements AgentSession {
     request: PendingRequest | undefined,
     answer: RequestAnswer,
   ): Promise<Settlement> {
-    const checked = await this.#checkDirect(requestId, request, answer);
+    const checked = await this.#checks.direct(requestId, request, answer);
     const run = this.#owner.#run;
     const callId = request?.kind === 'tool' && requestId === request.callId ? requestId : undefined;
     if (!run || callId === undefined) return this.inner.respond(requestId, checked);
@@ -228,11 +230,11 @@ export class HostedSession implements AgentSession {
       const open = await this.#find(input.requestId);
       const answer = answerOf(input);
       if (!open?.question) {
-        const checked = await this.#checkDirect(input.requestId, open?.request, answer);
+        const checked = await this.#checks.direct(input.requestId, open?.request, answer);
         translated.push(asCallers(input, checked));
         continue;
       }
-      const checked = await this.#check(open.request, open.question, answer);
+      const checked = await this.#checks.decision(open.request, open.question, answer);
       const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
       if (isVote || open.request.detached) stored.push([open.question.requestId, checked]);
       else {
@@ -269,7 +271,7 @@ export class HostedSession implements AgentSession {
   }
 
   async #decide(request: PendingRequest, question: ApprovalQuestion, answer: RequestAnswer): Promise<Settlement> {
-    const checked = await this.#check(request, question, answer);
+    const checked = await this.#checks.decision(request, question, answer);
     const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
     const run = this.#owner.#run;
     if (isVote) run?.show(question);
@@ -285,130 +287,10 @@ export class HostedSession implements AgentSession {
     return settlement;
   }
 
-  /** The answer as it is stored: who, to what, and whether it decides. */
-  async #check(request: PendingRequest, question: ApprovalQuestion, answer: RequestAnswer): Promise<RequestAnswer> {
-    const { approvers, requestedBy, previewDigest } = question.approval;
-    const by = answer.by ?? this.frame.principal;
-    assertApprover(question.requestId, approvers, requestedBy, by);
-    const normal: RequestAnswer = answer.kind === 'elicitation' ? fromElicitation(answer) : { ...answer, by };
-    if (normal.kind === 'result') {
-      throw new CoxswainError(
-        'FAILED_PRECONDITION',
-        'E_WRONG_ANSWER',
-        `${question.requestId} asks for approve or deny`,
-      );
-    }
-    const stored = { ...normal, by };
-    if (stored.kind !== 'approve') return stored;
-    if (stored.previewDigest !== undefined && stored.previewDigest !== previewDigest) {
-      throw new CoxswainError(
-        'FAILED_PRECONDITION',
-        'E_PREVIEW_CHANGED',
-        'what would happen has changed since it was shown; look at the request again',
-      );
-    }
-    await this.#checkEdited(request, stored.args);
-    const needed = approvers?.quorum ?? 1;
-    const people = this.frame.judge.votes(request, question, stored.args).add(by.id);
-    return {
-      ...stored,
-      previewDigest,
-      ...(people.size < needed ? { quorum: needed } : {}),
-    };
-  }
-
-  async #checkEdited(request: PendingRequest, args: Record<string, unknown> | undefined): Promise<void> {
-    const tool = request.name === undefined ? undefined : this.frame.tools.get(request.name);
-    if (!args || !tool) return;
-    const loading = ensureValidator();
-    if (loading) await loading;
-    const checked = validateArgs({ inputSchema: tool.descriptor.inputSchema, source: sourceOf(tool) }, args);
-    if (!checked.ok) {
-      throw new CoxswainError(
-        'INVALID_ARGUMENT',
-        'E_WRONG_ANSWER',
-        `the edited arguments do not fit: ${checked.message}`,
-      );
-    }
-  }
-
-  /** The agent's tools run under this host's policy, whoever asked the question. */
-  async #checkEditedOf(request: PendingRequest, args: Record<string, unknown>, by: Principal): Promise<void> {
-    const tool = this.frame.tools.get(request.name ?? '');
-    const fault = await this.#owner.frame.judge.whyNotEdited(request, tool, args, by);
-    if (fault === undefined) return;
-    const message = `the edited arguments are not allowed: ${fault}`;
-    throw new CoxswainError('PERMISSION_DENIED', 'E_WRONG_ANSWER', message, {
-      details: { requestId: request.requestId },
-    });
-  }
-
   #remember(question: ApprovalQuestion, answer: RequestAnswer): void {
     if (answer.kind !== 'approve' || answer.remember === undefined) return;
     const option = question.approval.remember[answer.remember];
     if (option) this.frame.remember(option);
-  }
-
-  /**
-   * An answer that is to no open question of the host: results for tools that the host runs come from the host alone,
-   * and nobody lets a call run that nobody was asked about.
-   */
-  async #checkDirect(
-    requestId: string,
-    request: PendingRequest | undefined,
-    answer: RequestAnswer,
-  ): Promise<RequestAnswer> {
-    if (isHostQuestion(requestId) && !(await this.#wasAnswered(requestId))) {
-      throw new CoxswainError(
-        'FAILED_PRECONDITION',
-        'E_UNKNOWN_REQUEST',
-        `${JSON.stringify(requestId)} is not asked now; pending() lists what is open`,
-        { details: { requestId } },
-      );
-    }
-    if (request?.kind === 'elicitation' && answer.kind === 'approve' && answer.args) {
-      await this.#checkEditedOf(request, answer.args, answer.by ?? this.frame.principal);
-    }
-    if (request?.kind !== 'tool' || requestId !== request.callId) return answer;
-    if (this.#owner.#run?.isBusy(request.callId)) throw runsNow(requestId);
-    if (answer.kind === 'approve') {
-      throw new CoxswainError(
-        'FAILED_PRECONDITION',
-        'E_WRONG_ANSWER',
-        `nobody is asked about call ${requestId}; the host decides whether it runs`,
-      );
-    }
-    const runsHere =
-      request.handledBy === 'agent' || this.frame.tools.get(request.name ?? '')?.tool.execute !== undefined;
-    if (answer.kind === 'result' && runsHere) {
-      throw new CoxswainError(
-        'FAILED_PRECONDITION',
-        'E_WRONG_ANSWER',
-        `${request.name} runs under this host; its result is not taken from outside`,
-      );
-    }
-    if (answer.kind !== 'result') return answer;
-    // The caller runs it, as far as policy lets it run.
-    const tool = this.frame.tools.get(request.name ?? '');
-    const step = await this.frame.judge.step(request, tool, new AbortController().signal, true);
-    if (step.kind === 'settle') {
-      throw new CoxswainError(
-        'FAILED_PRECONDITION',
-        'E_REQUEST_CLOSED',
-        `${request.name} may not run; its result is not taken`,
-      );
-    }
-    const { decision: _, ...rest } = answer;
-    return step.kind === 'leave' && step.decision ? { ...rest, decision: step.decision } : rest;
-  }
-
-  async #wasAnswered(requestId: string): Promise<boolean> {
-    const callId = callOf(requestId);
-    for await (const event of this.inner.events()) {
-      if (event.type === 'elicitation_response' && event.requestId === requestId) return true;
-      if (event.type === 'tool_response' && event.requestId === callId) return true;
-    }
-    return false;
   }
 
   #assertOpen(): void {
@@ -420,25 +302,6 @@ export class HostedSession implements AgentSession {
       );
     }
   }
-}
-
-/** Whether a call starts is its host's to say, not its caller's. */
-function withoutStart(answer: RequestAnswer): RequestAnswer {
-  if (answer.kind !== 'approve') return answer;
-  const { starts: _, ...rest } = answer;
-  return rest;
-}
-
-/** A caller's input without what only a host may say; with the decision that lets its result in. */
-function asCallers(input: SessionInput, checked: RequestAnswer): SessionInput {
-  if (input.kind === 'tool_approval') {
-    const { decision: _, rerun: __, ...rest } = input;
-    return rest;
-  }
-  if (input.kind !== 'tool_result') return input;
-  const { decision: _, ...rest } = input;
-  const decision = checked.kind === 'result' ? checked.decision : undefined;
-  return decision ? { ...rest, decision } : rest;
 }
 
 /**
@@ -454,21 +317,4 @@ function offered(frame: HostedFrame, added: readonly ToolDescriptor[] | undefine
     names.add(name);
   }
   return [...frame.descriptors, ...described];
-}
-
-function sourceOf({ tool }: HostTool): SchemaLike | undefined {
-  return tool.inputSchema ?? tool.parametersSchema;
-}
-
-/** The call that a request is about. */
-function callOf(requestId: string): string {
-  return requestId.split('#')[0] ?? requestId;
-}
-
-function runsNow(requestId: string): CoxswainError {
-  return new CoxswainError(
-    'FAILED_PRECONDITION',
-    'E_WRONG_ANSWER',
-    `call ${requestId} is running here; abort it first`,
-  );
 }
