@@ -1,4 +1,4 @@
-import type { AuthConfig, ToolDescriptor, ToolResult, ToolReturn } from '../contracts/index.ts';
+import type { AnyTool, AuthConfig, ToolDescriptor, ToolResult, ToolReturn } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { Decision } from '../gate/index.ts';
 import { errorResult, normaliseReturn, runHandler, toResponse } from '../gate/index.ts';
@@ -153,7 +153,10 @@ async function runTool(
   let result: ToolResult;
   try {
     const work = runHandler(decision, tool, toolContext, { firstOnly: longRunning });
-    const value = await orAbort(cancelled, orAbort(context.signal, withTimeout(work, tool.timeoutMs, toolContext)));
+    const value = await orAbort(
+      cancelled,
+      orAbort(context.signal, withTimeout(work, timeoutOf(context, tool), toolContext)),
+    );
     if (longRunning && !asksOutside(toolContext)) {
       return { result: value === undefined || value === null ? { content: [] } : normaliseReturn(value) };
     }
@@ -302,6 +305,11 @@ function outcomeEvents(context: AgentContext, ready: Ready, toolContext: ToolCon
   }
   const stored = context.event({ actions });
   return [{ ...responseEvent(call, outcome.result, context.invocation.origin()), actions: stored.actions }];
+}
+
+function timeoutOf(context: AgentContext, tool: AnyTool): number | undefined {
+  const { toolTimeoutMs } = context.invocation.engine;
+  return tool.timeoutMs ?? (toolTimeoutMs ? toolTimeoutMs : undefined);
 }
 
 async function withTimeout<T>(work: Promise<T>, timeoutMs: number | undefined, toolContext: ToolContext): Promise<T> {

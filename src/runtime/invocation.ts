@@ -59,6 +59,8 @@ export interface Engine {
   /** Finds a model by name. */
   readonly models?: ((name: string) => Model | undefined) | undefined;
   readonly toolConcurrency: number;
+  /** Milliseconds, for tools that set none of their own. */
+  readonly toolTimeoutMs?: number | undefined;
   readonly services: ContextServices;
   readonly limits: TurnLimits;
   /** Where spans go; plain subscribers need none. */

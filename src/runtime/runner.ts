@@ -33,6 +33,8 @@ export interface RunnerOptions {
   limits?: TurnLimits;
   /** Calls of one batch that run side by side. Default 64. */
   toolConcurrency?: number;
+  /** Milliseconds that one run of a tool may take, unless the tool says otherwise. Default 0: no limit. */
+  toolTimeoutMs?: number;
   /** Where spans go, e.g. `otelTelemetry()`. */
   telemetry?: Telemetry;
   /** Memory and artifacts that tools, hooks and instructions reach. */
@@ -64,6 +66,7 @@ export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, k
     principal: options.principal,
     models: options.models,
     toolConcurrency: options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY,
+    toolTimeoutMs: options.toolTimeoutMs,
     services: contextServices(options.services ?? {}, key),
     limits: options.limits ?? {},
     telemetry: options.telemetry,

@@ -1,0 +1,115 @@
+import type { Content, ContentPart, FunctionCallPart, FunctionResponsePart } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, deepFreeze } from '../../contracts/index.ts';
+import { normaliseReturn, toResponse } from '../../gate/index.ts';
+import type { AutoToolsOptions } from './options.ts';
+
+/** A call by its name; the id is made where there is none. */
+export interface ChatCall {
+  readonly id?: string;
+  readonly name: string;
+  readonly args?: Record<string, unknown>;
+}
+
+/** What a call came to. `callId` may be left out: then it answers the first open call of that name. */
+export interface ChatResult {
+  readonly callId?: string;
+  readonly name: string;
+  /** Whatever a tool may return. */
+  readonly content: unknown;
+  readonly isError?: boolean;
+}
+
+export type ChatTurn = string | readonly ContentPart[] | readonly ChatCall[] | readonly ChatResult[];
+
+/** A conversation that never changes: each turn makes a new one. Hands its options to whatever it is passed to. */
+export class Chat {
+  readonly options: Readonly<Partial<AutoToolsOptions>>;
+  /** Frozen; shared with the chats that this one was made from. */
+  readonly history: readonly Content[];
+
+  private constructor(options: Readonly<Partial<AutoToolsOptions>>, history: readonly Content[]) {
+    this.options = options;
+    this.history = Object.freeze(history);
+    Object.freeze(this);
+  }
+
+  static new(options: Partial<AutoToolsOptions> = {}, history: readonly Content[] = []): Chat {
+    return new Chat(Object.freeze({ ...options }), history.map(frozen));
+  }
+
+  /**
+   * The chat with one more turn: text, parts, calls (of the model) or results (of the user, for the model's calls).
+   * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`: an empty turn, a result that answers no open call;
+   *   `E_NOT_JSON`
+   */
+  addTurn(role: 'user' | 'model', turn: ChatTurn): Chat {
+    const parts = typeof turn === 'string' ? [textPart(turn)] : this.#partsOf(role, turn);
+    if (parts.length === 0) throw bad('a turn has at least one part');
+    return this.add({ role, parts });
+  }
+
+  /** The chat with one more content. */
+  add(...contents: readonly Content[]): Chat {
+    return new Chat(this.options, [...this.history, ...contents.map(frozen)]);
+  }
+
+  /** Calls that have no result yet. */
+  get openCalls(): readonly FunctionCallPart[] {
+    return openCalls(this.history);
+  }
+
+  #partsOf(role: 'user' | 'model', turn: Exclude<ChatTurn, string>): ContentPart[] {
+    const open = [...this.openCalls];
+    return turn.map((item: ContentPart | ChatCall | ChatResult, index): ContentPart => {
+      if ('type' in item) return item;
+      if (role === 'model') return callPart(item as ChatCall, `call-${this.history.length}-${index}`);
+      const { callId, name } = item as ChatResult;
+      const at = open.findIndex((call) => (callId === undefined ? call.name === name : call.id === callId));
+      const [call] = at < 0 ? [] : open.splice(at, 1);
+      if (!call) throw bad(`result ${index} (${callId ?? name}) answers no open call`);
+      return resultPart(call, item as ChatResult);
+    });
+  }
+}
+
+/** Calls of a history that nothing answers. */
+export function openCalls(history: readonly Content[]): FunctionCallPart[] {
+  const open = new Map<string, FunctionCallPart>();
+  for (const { parts } of history) {
+    for (const part of parts) {
+      if (part.type === 'function_call') open.set(part.id, part);
+      else if (part.type === 'function_response') open.delete(part.id);
+    }
+  }
+  return [...open.values()];
+}
+
+function frozen(content: Content): Content {
+  return Object.isFrozen(content) ? content : deepFreeze(copyJson(content, 'content'));
+}
+
+function textPart(text: string): ContentPart {
+  return { type: 'text', text };
+}
+
+function callPart({ id, name, args }: ChatCall, made: string): FunctionCallPart {
+  return { type: 'function_call', id: id ?? made, name, args: args ?? {} };
+}
+
+function resultPart(call: FunctionCallPart, { content, isError }: ChatResult): FunctionResponsePart {
+  const result = normaliseReturn(content);
+  const provider = call._meta?.provider;
+  return {
+    type: 'function_response',
+    id: call.id,
+    // The tool's name: what the call's id is for has a field of its own.
+    name: call.name,
+    ...toResponse(isError ? { ...result, isError: true } : result),
+    ...(isError ? { isError: true } : {}),
+    ...(provider === undefined ? {} : { _meta: { provider } }),
+  };
+}
+
+function bad(message: string): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
+}

@@ -1,0 +1,51 @@
+import type { FunctionResponsePart } from '../../contracts/index.ts';
+import type { Model } from '../../runtime/index.ts';
+import type { ChatCall } from './chat.ts';
+import { Chat } from './chat.ts';
+import { split } from './conversation.ts';
+import { AutoToolsError, failureOf } from './failure.ts';
+import type { ExecuteOptions, GenerateOptions } from './options.ts';
+import { runLoop } from './run-loop.ts';
+
+/**
+ * Runs calls as a model would have them run: known, valid, policy, hooks, side by side, each failure by itself. The
+ * results are in the order of the calls and have their ids.
+ * @throws AutoToolsError where the run itself cannot go on: `ABORTED / E_ABORTED`, a failing hook
+ */
+export async function executeCalls(
+  calls: readonly ChatCall[],
+  options: ExecuteOptions & Pick<GenerateOptions, 'tools'>,
+): Promise<FunctionResponsePart[]> {
+  if (calls.length === 0) return [];
+  const asked = Chat.new({}, []).addTurn('model', calls);
+  // The same loop with a model that has spoken already; one step, so that it is not asked again.
+  const model: Model = {
+    name: 'calls',
+    async *generate() {
+      const parts = asked.history[0]?.parts ?? [];
+      yield { content: { role: 'model', parts: [...parts] }, turnComplete: true, finishReason: 'tool_calls' };
+    },
+  };
+  const ids: string[] = [];
+  const results = new Map<string, FunctionResponsePart>();
+  const end = await runLoop(
+    split([]),
+    { ...options, model, streaming: false, limits: { steps: 1 } },
+    {
+      event({ content, path }) {
+        if (path.includes('/')) return;
+        for (const part of content?.parts ?? []) {
+          if (part.type === 'function_call') ids.push(part.id);
+          else if (part.type === 'function_response') results.set(part.id, part);
+        }
+      },
+    },
+  );
+  const failure = end.reason === 'max_turns' ? undefined : failureOf(end, 1, options.signal);
+  if (failure) throw new AutoToolsError(failure, Chat.new({}, end.contents ?? []));
+  return ids.flatMap((id, index) => {
+    const part = results.get(id);
+    const given = asked.openCalls[index]?.id;
+    return part && given !== undefined ? [{ ...part, id: given }] : [];
+  });
+}

@@ -1,0 +1,20 @@
+/** Automatic tool execution: ask a model, run what it calls, ask again. The runtime's own loop and scheduler. */
+export type { ChatCall, ChatResult, ChatTurn } from './chat.ts';
+export { Chat } from './chat.ts';
+export { executeCalls } from './execute-calls.ts';
+export { AutoToolsError } from './failure.ts';
+export { generateContent, generateWithAutoTools } from './generate.ts';
+export type {
+  ApprovalRequest,
+  AutoToolsInput,
+  AutoToolsOptions,
+  AutoToolsPhase,
+  ExecuteOptions,
+  GenerateOptions,
+} from './options.ts';
+export type { AutoToolsResponse } from './response.ts';
+export { extractCalls, extractText } from './response.ts';
+export type { AutoToolsStreamEvent } from './stream.ts';
+export { AutoToolsStream, streamContent, streamWithAutoTools } from './stream.ts';
+export type { FunctionDeclaration, ToolFunction } from './tools.ts';
+export { FunctionTools } from './tools.ts';

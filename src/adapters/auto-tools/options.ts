@@ -1,0 +1,73 @@
+import type {
+  AnyTool,
+  Content,
+  LifecycleInterceptor,
+  PolicyEvaluator,
+  Principal,
+  SchemaLike,
+} from '../../contracts/index.ts';
+import type { Model, Plugin, Telemetry } from '../../runtime/index.ts';
+import type { Chat } from './chat.ts';
+import type { FunctionTools } from './tools.ts';
+
+/** Text: what the user says. A list: the history, the user's turn last. */
+export type AutoToolsInput = string | readonly Content[] | Chat;
+
+/** Which model, and what it is told. */
+export interface GenerateOptions {
+  /** A model, or the name of one that `models` knows; without `models` the environment's keys are used. */
+  model: Model | string;
+  models?: (name: string) => Model | undefined;
+  /** Taken as it is: nothing is filled in. */
+  systemInstruction?: string;
+  /** Generation settings, passed through: `temperature`, `maxOutputTokens`, … */
+  config?: Readonly<Record<string, unknown>>;
+  tools?: FunctionTools | readonly AnyTool[];
+  /** The final answer's text is JSON of this form. */
+  outputSchema?: SchemaLike;
+  signal?: AbortSignal;
+}
+
+/** A call that somebody must say yes to: its tool or the policy wants it. */
+export interface ApprovalRequest {
+  readonly callId: string;
+  readonly name: string;
+  /** What would run. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+/** How calls are judged and run. */
+export interface ExecuteOptions {
+  /** Default: tools run, unless they ask for approval themselves. */
+  policy?: PolicyEvaluator;
+  principal?: Principal;
+  /** Says yes or no to a call. Absent, throwing, or anything but true: no. */
+  onApproval?: (request: ApprovalRequest, context: { signal: AbortSignal }) => boolean | Promise<boolean>;
+  /** Milliseconds that one call may run, unless its tool says otherwise. Default 30,000; 0: no limit. */
+  toolTimeoutMs?: number;
+  /** Calls of one round that run side by side. Default 64. */
+  toolConcurrency?: number;
+  /** Asked in this order, before `plugins`: `cacheToolResults()`, your own, … */
+  interceptors?: readonly LifecycleInterceptor[];
+  plugins?: readonly Plugin[];
+  /** Where spans go, e.g. `otelTelemetry()`. */
+  telemetry?: Telemetry;
+  /** Handed to tools, never logged. */
+  deps?: unknown;
+  signal?: AbortSignal;
+  /** Told of what went wrong without consequence. Default: stderr. */
+  warn?: (message: string, error?: unknown) => void;
+}
+
+/** Where a request is. */
+export type AutoToolsPhase = 'awaiting_model_call' | 'executing_tools' | 'awaiting_final_response' | 'ended';
+
+export interface AutoToolsOptions extends GenerateOptions, ExecuteOptions {
+  /** Model calls that one request may take. Default 10. */
+  turnLimit?: number;
+  onPhase?: (phase: AutoToolsPhase) => void;
+}
+
+export const DEFAULT_TURN_LIMIT = 10;
+export const DEFAULT_TOOL_TIMEOUT_MS = 30_000;

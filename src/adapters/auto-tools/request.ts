@@ -1,0 +1,127 @@
+import type { Content, Usage } from '../../contracts/index.ts';
+import { CoxswainError, textOfParts } from '../../contracts/index.ts';
+import type { Event, Model } from '../../runtime/index.ts';
+import { addUsage } from '../../runtime/index.ts';
+import { Chat } from './chat.ts';
+import type { Conversation } from './conversation.ts';
+import { split } from './conversation.ts';
+import { AutoToolsError, failureOf } from './failure.ts';
+import type { AutoToolsOptions, AutoToolsPhase, GenerateOptions } from './options.ts';
+import { DEFAULT_TURN_LIMIT } from './options.ts';
+import type { AutoToolsResponse } from './response.ts';
+import { runLoop } from './run-loop.ts';
+
+export interface RequestWatch {
+  phase?: (phase: AutoToolsPhase) => void;
+  /** A piece of the text of the model call under way. */
+  delta?: (text: string) => void;
+  /** A model call has spoken: with calls in it, it was not the answer. */
+  spoken?: (content: Content, isAnswer: boolean) => void;
+}
+
+/**
+ * Asks until there is an answer.
+ * @throws AutoToolsError
+ */
+export async function request(
+  { chat, options }: Conversation,
+  streaming: boolean,
+  watch: RequestWatch,
+): Promise<AutoToolsResponse> {
+  const turnLimit = checkLimit(options.turnLimit ?? DEFAULT_TURN_LIMIT);
+  const progress = new Progress(options, watch);
+  try {
+    const model = await modelOf(options);
+    const loop = {
+      ...options,
+      model,
+      streaming,
+      // The one cap that counts here: the usual smaller ones must not come first, nor a larger one after it.
+      limits: { steps: turnLimit, maxLlmCalls: Math.max(1, turnLimit) },
+    };
+    const end = await runLoop(split(chat.history), loop, progress);
+    const whole = end.contents ? Chat.new(chat.options, end.contents) : chat;
+    const failure = failureOf(end, turnLimit, options.signal);
+    if (failure) throw new AutoToolsError(failure, whole);
+    return progress.response(whole);
+  } finally {
+    progress.enter('ended');
+  }
+}
+
+/** @throws CoxswainError `NOT_FOUND / E_NO_MODEL` */
+export async function modelOf({ model, models }: GenerateOptions): Promise<Model> {
+  if (typeof model !== 'string') return model;
+  if (!models) {
+    const { modelFromEnv } = await import('../models/index.ts');
+    return modelFromEnv(process.env, model).registry.findModel(model);
+  }
+  const found = models(model);
+  if (found) return found;
+  throw new CoxswainError('NOT_FOUND', 'E_NO_MODEL', `models knows no model named ${model}`);
+}
+
+/** What has been seen of a run. */
+class Progress {
+  readonly #options: AutoToolsOptions;
+  readonly #watch: RequestWatch;
+  #phase: AutoToolsPhase | undefined;
+  #steps = 0;
+  #usage: Usage = {};
+  #answer: Event | undefined;
+  #last: Event | undefined;
+
+  constructor(options: AutoToolsOptions, watch: RequestWatch) {
+    this.#options = options;
+    this.#watch = watch;
+    this.enter('awaiting_model_call');
+  }
+
+  enter(phase: AutoToolsPhase): void {
+    if (this.#phase === phase) return;
+    this.#phase = phase;
+    this.#watch.phase?.(phase);
+    this.#options.onPhase?.(phase);
+  }
+
+  step(): void {
+    if (this.#steps > 0) this.enter('awaiting_final_response');
+    this.#steps++;
+  }
+
+  event(event: Event): void {
+    const { content } = event;
+    if (event.usage && !event.partial) this.#usage = addUsage(this.#usage, event.usage);
+    if (content?.role !== 'model' || event.path.includes('/')) return;
+    if (event.partial) {
+      const text = textOfParts(content.parts);
+      if (text !== '') this.#watch.delta?.(text);
+      return;
+    }
+    if (event.interrupted) return;
+    const isAnswer = !content.parts.some((part) => part.type === 'function_call');
+    this.#last = event;
+    if (isAnswer) this.#answer = event;
+    else this.enter('executing_tools');
+    this.#watch.spoken?.(content, isAnswer);
+  }
+
+  response(chat: Chat): AutoToolsResponse {
+    const event = this.#answer ?? this.#last;
+    const content: Content = event?.content ?? { role: 'model', parts: [] };
+    return {
+      content,
+      text: textOfParts(content.parts),
+      ...(event?.finishReason === undefined ? {} : { finishReason: event.finishReason }),
+      ...(event?.model === undefined ? {} : { model: event.model }),
+      usage: this.#usage,
+      steps: this.#steps,
+      chat,
+    };
+  }
+}
+
+function checkLimit(turnLimit: number): number {
+  if (Number.isInteger(turnLimit) && turnLimit >= 0) return turnLimit;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `turnLimit is a whole number from 0, not ${turnLimit}`);
+}
