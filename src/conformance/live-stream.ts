@@ -15,6 +15,13 @@ interface Waiter {
   resolve(event: AgentEvent): void;
 }
 
+/** Is told of a stream as it is read. */
+export interface StreamWatcher {
+  event(event: AgentEvent): void;
+  /** It has ended, refused or broken off it has not. */
+  over(): void;
+}
+
 export type EventOf<T extends string> = Extract<AgentEvent, { type: T }>;
 
 /** One stream of a session that is read as fast as it comes. */
@@ -27,10 +34,10 @@ export class LiveStream {
   readonly #waiting: Waiter[] = [];
   readonly #ended: Promise<void>;
 
-  constructor(stream: AgentStream, deadline: Deadline, seen: (event: AgentEvent) => void) {
+  constructor(stream: AgentStream, deadline: Deadline, watcher: StreamWatcher) {
     this.stream = stream;
     this.#deadline = deadline;
-    this.#ended = this.#read(seen);
+    this.#ended = this.#read(watcher);
   }
 
   /** The first event that fits, now or later. */
@@ -104,13 +111,14 @@ export class LiveStream {
       .join(', ');
   }
 
-  async #read(seen: (event: AgentEvent) => void): Promise<void> {
+  async #read(watcher: StreamWatcher): Promise<void> {
     try {
       for await (const event of this.stream) {
         this.events.push(event);
-        seen(event);
+        watcher.event(event);
         for (const wait of this.#waiting) if (wait.fits(event)) wait.resolve(event);
       }
+      watcher.over();
     } catch (reason) {
       this.thrown = { reason };
     }

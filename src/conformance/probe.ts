@@ -3,6 +3,8 @@ import type {
   AgentSession,
   DecisionRecord,
   ExecutionOptions,
+  GrammarChecker,
+  GrammarViolation,
   PendingRequest,
   RequestAnswer,
   SessionInput,
@@ -10,6 +12,7 @@ import type {
   Settlement,
   SteerData,
 } from '../contracts/index.ts';
+import { createGrammarChecker } from '../contracts/index.ts';
 import type { Deadline } from './deadline.ts';
 import { hostTools, resultOf } from './host-tools.ts';
 import type { EventOf } from './live-stream.ts';
@@ -27,8 +30,11 @@ export class Probe {
   readonly session: AgentSession;
   /** Every stream that was begun, in order. */
   readonly streams: LiveStream[] = [];
+  /** What the grammar says of the streams; empty unless {@link watchGrammar} was called. */
+  readonly violations: GrammarViolation[] = [];
   readonly #transcript: Transcript;
   readonly #deadline: Deadline;
+  #checker: GrammarChecker | undefined;
 
   constructor(session: AgentSession, transcript: Transcript, deadline: Deadline) {
     this.session = session;
@@ -49,9 +55,31 @@ export class Probe {
     const { signal: _, ...shown } = options;
     this.#transcript.sent('stream', Object.keys(shown).length > 0 ? [input, shown] : input);
     const stream = this.session.stream(input, { ...this.#hosting(), ...options });
-    const live = new LiveStream(stream, this.#deadline, (event) => this.#transcript.event(event));
+    const checker = this.#nextChecker();
+    const live = new LiveStream(stream, this.#deadline, {
+      event: (event) => {
+        this.#transcript.event(event);
+        if (checker) this.violations.push(...checker.push(event));
+      },
+      over: () => {
+        if (checker) this.violations.push(...checker.end());
+      },
+    });
     this.streams.push(live);
     return live;
+  }
+
+  /** From now on every stream is judged while it comes: what is written to later is seen then only. */
+  watchGrammar(): void {
+    this.#checker = createGrammarChecker({ immutability: true });
+  }
+
+  #nextChecker(): GrammarChecker | undefined {
+    const before = this.#checker;
+    if (before === undefined) return undefined;
+    const { openRequests, initialized } = before;
+    this.#checker = createGrammarChecker({ openRequests, initialized, immutability: true });
+    return this.#checker;
   }
 
   /** One stream from its first event to its last. */

@@ -67,7 +67,7 @@ export const abort: readonly Requirement[] = [
       check.equal(one.reason, 'aborted', 'the end after stream.abort()');
       const controller = new AbortController();
       const two = probe.begin('cx: wait', { signal: controller.signal });
-      const begun = new Promise((resolve) => setTimeout(resolve, 20));
+      const begun = new Promise((resolve) => setTimeout(resolve, 5));
       await Promise.race([begun, two.settled()]);
       check.transcript.sent('signal fires');
       controller.abort();
@@ -121,7 +121,7 @@ export const abort: readonly Requirement[] = [
       const live = probe.begin('cx: wait');
       await live.seen('initialize');
       const from = performance.now();
-      await probe.abort();
+      await probe.abort({ reason: 'at once' });
       await live.ended();
       const took = Math.round(performance.now() - from);
       check.that(took <= 250, 'an end within 250 ms', `${took} ms`);

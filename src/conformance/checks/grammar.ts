@@ -1,5 +1,4 @@
-import type { GrammarRule, GrammarViolation } from '../../contracts/index.ts';
-import { createGrammarChecker } from '../../contracts/index.ts';
+import type { GrammarRule } from '../../contracts/index.ts';
 import type { Check } from '../check.ts';
 import type { Probe } from '../probe.ts';
 import type { Requirement } from '../requirement.ts';
@@ -7,42 +6,29 @@ import { Breach } from '../requirement.ts';
 import { json } from '../transcript.ts';
 
 const tier = 'MANDATORY';
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const cites = 'AgentEvent: grammar of one stream';
 
 /** Streams of every kind that there is, over one handle and a second one. */
 async function battery(check: Check): Promise<Probe[]> {
   const probe = await check.open();
+  probe.watchGrammar();
   await probe.say('cx: think about it\ncx: say hello there');
   await probe.say('cx: nothing');
-  await probe.say('cx: words 20');
+  await probe.say('cx: words 5');
   await probe.say('cx: fail out of order');
   if (probe.can('host_tool_execution')) {
     const { ids } = await probe.ask('cx: call echo {"a":1}\ncx: call add {"a":1,"b":2}\ncx: say done', ['echo', 'add']);
     await probe.say(ids.map((id, index) => probe.answer(id, `result ${index}`)));
   }
   const other = await check.open();
+  other.watchGrammar();
   const live = other.begin('cx: wait');
   await live.seen('initialize');
   await other.abort();
   await live.ended();
   await other.say('cx: say after all');
   return [probe, other];
-}
-
-/** What is wrong with all streams of a handle, read as one. */
-function violationsOf(probe: Probe): GrammarViolation[] {
-  const found: GrammarViolation[] = [];
-  let checker = createGrammarChecker();
-  for (const { events } of probe.streams) {
-    checker = createGrammarChecker({
-      openRequests: checker.openRequests,
-      initialized: checker.initialized,
-      immutability: true,
-    });
-    for (const event of events) found.push(...checker.push(event));
-    found.push(...checker.end());
-  }
-  return found;
 }
 
 const rules: Record<GrammarRule, string> = {
@@ -63,7 +49,9 @@ function ruleRequirement(rule: GrammarRule): Requirement {
     cites: `${cites}, rule ${rule}`,
     async check(check) {
       const probes = await battery(check);
-      const [first, ...more] = probes.flatMap(violationsOf).filter((violation) => violation.rule === rule);
+      const [first, ...more] = probes
+        .flatMap(({ violations }) => violations)
+        .filter((violation) => violation.rule === rule);
       if (first) {
         const others = more.length > 0 ? ` (and ${more.length} more)` : '';
         throw new Breach(rules[rule], `${first.message}${first.eventId ? ` at ${first.eventId}` : ''}${others}`);
@@ -95,6 +83,7 @@ export const grammar: readonly Requirement[] = [
             `a ${event.type} that fits its schema`,
             `${json(event)}: ${parsed.error?.message}`,
           );
+          check.that(ISO.test(event.timestamp), 'a timestamp in ISO 8601, UTC, milliseconds', event.timestamp);
         }
       }
     },
@@ -136,11 +125,11 @@ export const grammar: readonly Requirement[] = [
     cites,
     async check(check) {
       const probe = await check.open();
-      check.transcript.sent('stream, read slowly', 'cx: words 300');
+      check.transcript.sent('stream, read slowly', 'cx: words 150');
       let text = '';
       let ends = 0;
       const read = async () => {
-        for await (const event of probe.session.stream('cx: words 300')) {
+        for await (const event of probe.session.stream('cx: words 150')) {
           await new Promise((resolve) => setImmediate(resolve));
           if (event.type === 'stream_end') ends++;
           if (event.type !== 'message' || event.partial || event.role !== 'agent') continue;
@@ -148,7 +137,7 @@ export const grammar: readonly Requirement[] = [
         }
       };
       await check.deadline.within(read(), 'a long stream to end');
-      check.equal(text.split(' ').filter(Boolean).length, 300, 'the number of words');
+      check.equal(text.split(' ').filter(Boolean).length, 150, 'the number of words');
       check.equal(ends, 1, 'the number of stream_end events');
     },
   },

@@ -102,7 +102,7 @@ export const storage: readonly Requirement[] = [
     async check(check) {
       const probe = await check.open();
       check.needs(probe, 'resume');
-      const live = await probe.sayTo('completed', 'cx: usage 10 5\ncx: say counted');
+      const live = await probe.sayTo('completed', 'cx: usage 10 5\ncx: say kept');
       const kept = (await stored(check, probe)).find(({ id }) => id === live.end.id);
       if (kept?.type !== 'stream_end') throw new Breach('a stored stream_end', json(kept));
       check.equal((kept as StreamEndEvent).data.steps, live.end.data.steps, 'data.steps');

@@ -199,7 +199,7 @@ export const tools: readonly Requirement[] = [
     async check(check) {
       const probe = await check.open();
       const seen: string[] = [];
-      for (let turn = 0; turn < 3; turn++) {
+      for (let turn = 0; turn < 2; turn++) {
         const { ids } = await probe.ask('cx: call echo {"same":true}\ncx: call echo {"same":true}', ['echo', 'echo']);
         seen.push(...ids);
         await probe.sayTo(

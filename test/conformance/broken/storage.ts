@@ -1,0 +1,46 @@
+import type { Broken } from './bend.ts';
+
+export const storage: readonly Broken[] = [
+  {
+    id: 'CX-RESUME-01',
+    how: 'words are kept in part',
+    bend: () => ({
+      async *stored(right, after) {
+        for await (const event of right.events(after === undefined ? {} : { after })) {
+          yield event.type === 'message' ? { ...event, content: [] } : event;
+        }
+      },
+    }),
+  },
+  {
+    id: 'CX-RESUME-02',
+    how: 'the event after a cursor is left out',
+    bend: () => ({
+      async *stored(right, after) {
+        let skip = after === undefined ? 0 : 1;
+        for await (const event of right.events(after === undefined ? {} : { after })) if (skip-- <= 0) yield event;
+      },
+    }),
+  },
+  {
+    id: 'CX-RESUME-03',
+    how: 'what is open is known to its first handle only',
+    bend() {
+      let isOwn = false;
+      return {
+        show(event) {
+          isOwn = true;
+          return event;
+        },
+        pending: async (right) => (isOwn ? right.pending() : []),
+      };
+    },
+  },
+  {
+    id: 'CX-RESUME-04',
+    how: 'any id is a session',
+    open: (right, ref) => right(ref?.sessionId === undefined ? ref : { ...ref, create: true }),
+  },
+  { id: 'CX-RESUME-05', how: 'an end is kept without its sums', bare: true },
+  { id: 'CX-FORK-01', how: 'a fork begins with nothing', open: (right, ref) => right(ref?.fork ? {} : ref) },
+];

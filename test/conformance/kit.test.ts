@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import type { ConformanceTarget, Requirement } from '../../src/conformance/index.ts';
+import { Breach, conformanceTests, isFailure, judge, requirements, Untestable } from '../../src/conformance/index.ts';
+import { local } from './targets.ts';
+
+const made = (
+  tier: Requirement['tier'],
+  check: Requirement['check'],
+  more: Partial<Requirement> = {},
+): Requirement => ({
+  id: 'CX-TEST-01',
+  title: 'made for this test',
+  tier,
+  cites: 'nowhere',
+  check,
+  ...more,
+});
+
+test('ids are unique and every capability requirement names its capability', () => {
+  expect(new Set(requirements.map(({ id }) => id)).size).toBe(requirements.length);
+  expect(requirements.filter(({ tier, capability }) => (tier === 'CAPABILITY') !== (capability !== undefined))).toEqual(
+    [],
+  );
+  expect(requirements.filter(({ id }) => !/^CX-[A-Z]+-\d\d$/.test(id))).toEqual([]);
+});
+
+test('a mandatory requirement that could not be tested has failed, another one has not', async () => {
+  const untestable = async () => {
+    throw new Untestable('no way in');
+  };
+  const mandatory = await judge(made('MANDATORY', untestable), local);
+  expect([mandatory.status, mandatory.found]).toEqual(['failed', 'it could not be tested: no way in']);
+  const advisory = await judge(made('ADVISORY', untestable), local);
+  expect([advisory.status, advisory.note]).toEqual(['untested', 'no way in']);
+  const absent = await judge(
+    made('CAPABILITY', async () => undefined, { capability: 'levitation' }),
+    local,
+  );
+  expect([absent.status, absent.note]).toEqual(['untested', 'the executor does not advertise levitation']);
+});
+
+test('an advisory failure fails nothing', async () => {
+  const breach = async () => {
+    throw new Breach('one', 'two');
+  };
+  const found = await Promise.all(
+    (['MANDATORY', 'CAPABILITY', 'ADVISORY', 'INFORMATIONAL'] as const).map((tier) => judge(made(tier, breach), local)),
+  );
+  expect(found.map(isFailure)).toEqual([true, true, false, false]);
+});
+
+test('every check gets an executor of its own, which is closed whatever happens', async () => {
+  const log: string[] = [];
+  let started = 0;
+  const target: ConformanceTarget = {
+    name: 'counting',
+    async start() {
+      const number = ++started;
+      log.push(`start ${number}`);
+      const right = await local.start();
+      return { open: right.open, close: async () => void log.push(`close ${number}`) };
+    },
+  };
+  await judge(
+    made('MANDATORY', async (check) => void (await check.open())),
+    target,
+  );
+  await judge(
+    made('MANDATORY', async () => {
+      throw new Error('boom');
+    }),
+    target,
+  );
+  expect(log).toEqual(['start 1', 'close 1', 'start 2', 'close 2']);
+});
+
+test('an executor that hangs fails with what was waited for', async () => {
+  const target: ConformanceTarget = {
+    name: 'hanging',
+    start: async () => ({ open: () => new Promise(() => {}) }),
+  };
+  const finding = await judge(
+    made('MANDATORY', async (check) => void (await check.open())),
+    target,
+    { deadlineMs: 5 },
+  );
+  expect([finding.expected, finding.found]).toEqual(['an opened session', 'nothing within 5 ms']);
+});
+
+test('an executor that does not start fails every requirement', async () => {
+  const target: ConformanceTarget = { name: 'dead', start: () => Promise.reject(new Error('no such file')) };
+  const finding = await judge(
+    made('MANDATORY', async () => undefined),
+    target,
+  );
+  expect([finding.status, finding.found]).toEqual(['failed', 'Error: no such file']);
+});
+
+test('a failing test shows requirement, expectation and transcript', async () => {
+  const target: ConformanceTarget = {
+    name: 'mute',
+    async start() {
+      const right = await local.start();
+      return {
+        async open(ref) {
+          const session = await right.open(ref);
+          const stream = session.stream.bind(session);
+          return Object.assign(session, { stream: () => stream('cx: say something else') });
+        },
+      };
+    },
+  };
+  const first = conformanceTests(target).find(({ id }) => id === 'CX-TURN-01');
+  const message = await first?.run().then(
+    () => 'it passed',
+    (error: Error) => error.message,
+  );
+  expect(message).toContain('CX-TURN-01 (MANDATORY) a message is answered and the turn completes');
+  expect(message).toContain('expected: the words of the agent: "good morning"');
+  expect(message).toContain('found:    "something else"');
+  expect(message).toMatch(/> stream "cx: say good morning"\n\s+< initialize/);
+});
