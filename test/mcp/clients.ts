@@ -51,8 +51,16 @@ export interface ToolInfo {
   outputSchema?: unknown;
 }
 
+export type Leg = CallResult & {
+  resultType?: string;
+  requestState?: string;
+  inputRequests?: Record<string, { params: Question }>;
+};
+
 export interface TestClient extends AsyncDisposable {
   readonly version: string | undefined;
+  /** 2026 by hand: the result, or the question and the state; with `params` of a second round. */
+  leg(name: string, args: Record<string, unknown>, params?: Record<string, unknown>): Promise<Leg>;
   tools(): Promise<ToolInfo[]>;
   call(name: string, args: Record<string, unknown>, options?: CallOptions): Promise<CallResult>;
   /** Everything that the server sends from now on, as text. */
@@ -86,6 +94,8 @@ async function connectNew(kind: Kind, target: Target, { onElicit, pretends }: Cl
     overhear: () => overhear(client.transport),
     version: client.getNegotiatedProtocolVersion(),
     tools: async () => (await client.listTools()).tools as ToolInfo[],
+    leg: async (name, args, params) =>
+      (await client.callTool({ name, arguments: args, ...params }, { allowInputRequired: true })) as unknown as Leg,
     call: async (name, args, options) =>
       (await client.callTool({ name, arguments: args }, options as never)) as unknown as CallResult,
     close: () => client.close(),
@@ -104,6 +114,7 @@ async function connectOld(target: Target, { onElicit, pretends }: ClientOptions)
     overhear: () => overhear(client.transport),
     version: undefined,
     tools: async () => (await client.listTools()).tools as ToolInfo[],
+    leg: () => Promise.reject(new Error('this client has no such thing')),
     call: async (name, args, options) =>
       (await client.callTool({ name, arguments: args }, undefined, options as never)) as unknown as CallResult,
     close: () => client.close(),

@@ -14,13 +14,14 @@ export async function openShop(
   options: { store?: SessionService; runs?: unknown[]; mcp?: McpServeOptions; host?: Partial<HostOptions> } = {},
 ) {
   const runs = options.runs ?? [];
+  const store = options.store ?? new InMemorySessionService();
   const waiting = waitTool();
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
   const host = createHost({
     app: 'shop',
     tools: [payTool(runs), waiting.tool],
-    sessions: options.store ?? new InMemorySessionService(),
+    sessions: store,
     warn,
     ...options.host,
     agents: [puppet()],
@@ -28,6 +29,7 @@ export async function openShop(
   const http = await serveMcpHttp(host, { warn, ...options.mcp });
   return {
     host,
+    store,
     url: http.url,
     runs,
     waiting,

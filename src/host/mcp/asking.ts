@@ -43,7 +43,7 @@ export function byPushing(
       } catch (error) {
         if (context.mcpReq.signal.aborted) throw error;
         if (error instanceof sdk.SdkError && error.code === sdk.SdkErrorCode.RequestTimeout) {
-          return { action: 'decline' };
+          return { action: 'decline', reason: 'nobody answered in time' };
         }
         // Whatever it says instead of an answer is none.
         if (error instanceof sdk.ProtocolError || error instanceof sdk.SdkError) return undefined;

@@ -8,6 +8,8 @@ import { previewText } from './preview-text.ts';
 export interface Reply {
   action: 'accept' | 'decline' | 'cancel';
   content?: Record<string, unknown> | undefined;
+  /** Why it is no yes, where nobody said so. */
+  reason?: string;
 }
 
 export interface FormQuestion {
@@ -70,7 +72,7 @@ export function answerOf({ request, form }: FormQuestion, reply: Reply, by: Prin
   if (isYes) return { kind: 'approve', by, previewDigest: digest ?? request.approval.previewDigest };
   if (reply.action === 'cancel') return { kind: 'elicitation', action: 'cancel', by };
   const isMuddled = reply.action === 'accept' && reply.content?.decision !== 'deny';
-  return { kind: 'deny', reason: isMuddled ? 'the answer did not say allow' : 'declined', by };
+  return { kind: 'deny', reason: reply.reason ?? (isMuddled ? 'the answer did not say allow' : 'declined'), by };
 }
 
 const refused = (action: Reply['action']) => (action === 'cancel' ? 'cancel' : 'decline');

@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest';
+import { connect, kinds, sessionOf, textOf } from './clients.ts';
+import { openShop } from './kit.ts';
+
+const pay = { prompt: 'call pay {"amount": 5}' };
+const allow = { action: 'accept', content: { decision: 'allow' } } as const;
+
+describe.each(kinds)('%s: approval inside a called agent', (kind) => {
+  test('accepted: it runs once, and the question says what would happen', async () => {
+    await using shop = await openShop();
+    const asked: { message: string; requestedSchema?: unknown }[] = [];
+    await using client = await connect(
+      kind,
+      { url: shop.url },
+      {
+        onElicit(question) {
+          expect(shop.runs).toEqual([]);
+          asked.push(question);
+          return allow;
+        },
+      },
+    );
+    const result = await client.call('puppet', pay);
+    expect(textOf(result)).toBe('got {"content":"paid 5"}');
+    expect(result.isError).toBeFalsy();
+    expect(shop.runs).toEqual([5]);
+    expect(asked).toHaveLength(1);
+    expect(asked[0]?.message).toBe('Run pay? (The tool may change something.)\n\npays 5 euro');
+    expect(asked[0]?.requestedSchema).toMatchObject({ required: ['decision'] });
+  });
+
+  test.each([
+    ['declined', { action: 'decline' }, 'declined'],
+    ['cancelled', { action: 'cancel' }, 'cancelled'],
+    ['accepted without a decision', { action: 'accept', content: {} }, 'the answer did not say allow'],
+    ['accepted with a deny', { action: 'accept', content: { decision: 'deny' } }, 'declined'],
+    [
+      'accepted with nonsense',
+      { action: 'accept', content: { decision: 'yes', allow: true } },
+      'the answer did not say allow',
+    ],
+  ] as const)('%s: it does not run, and caller and agent learn why', async (_, reply, why) => {
+    await using shop = await openShop();
+    await using client = await connect(kind, { url: shop.url }, { onElicit: () => reply });
+    const result = await client.call('puppet', pay);
+    expect(shop.runs).toEqual([]);
+    expect(textOf(result)).toContain(why);
+    expect(textOf(result)).toContain('Not run, for want of a yes: pay.');
+  });
+
+  test('F38: a client that cannot be asked learns the id and where to settle it; then it runs once', async () => {
+    await using shop = await openShop();
+    await using client = await connect(kind, { url: shop.url });
+    const result = await client.call('puppet', pay);
+    expect(result.isError).toBe(true);
+    const [open] = await shop.host.approvals.list();
+    const id = open?.request.requestId ?? '';
+    expect(textOf(result)).toContain('the client cannot ask its user');
+    expect(textOf(result)).toContain(`coxswain approvals approve ${id}`);
+    expect(result._meta?.['coxswain/open']).toEqual([id]);
+    expect(shop.runs).toEqual([]);
+    // Words never approve, and do not get lost in silence.
+    const again = await client.call('puppet', { prompt: 'allow', session_id: sessionOf(result) });
+    expect(again.isError).toBe(true);
+    expect(textOf(again)).toContain('was not delivered');
+    expect(shop.runs).toEqual([]);
+    await shop.host.approvals.decide(id, { kind: 'approve' }, { by: { id: 'anna' } });
+    await expect
+      .poll(() => client.call('puppet', { prompt: 'count', session_id: sessionOf(result) }).then(textOf))
+      .toContain('said');
+    expect(shop.runs).toEqual([5]);
+  });
+
+  test('F38: a client that cannot be asked, and nobody else can be: denied at once', async () => {
+    await using shop = await openShop({ mcp: { unanswerable: 'deny' } });
+    await using client = await connect(kind, { url: shop.url });
+    const result = await client.call('puppet', pay);
+    expect(textOf(result)).toContain('the client cannot ask its user');
+    expect(textOf(result)).toContain('Not run, for want of a yes: pay.');
+    expect(await shop.host.approvals.list()).toEqual([]);
+    expect(shop.runs).toEqual([]);
+  });
+
+  test('F38: a client that answers "method not found" to the question', async () => {
+    await using shop = await openShop();
+    await using client = await connect(kind, { url: shop.url }, { pretends: true });
+    const outcome = await client.call('puppet', pay).then(textOf, (error: Error) => `thrown: ${error.message}`);
+    // The 2026 client finds out by itself that it has nobody to ask.
+    if (kind === 'v2') expect(outcome).toMatch(/^thrown: /);
+    else expect(outcome).toContain('the client could not ask its user');
+    expect(await shop.host.approvals.list()).toHaveLength(1);
+    expect(shop.runs).toEqual([]);
+  });
+
+  test('settled elsewhere while the client thinks: the first word holds, it runs once', async () => {
+    await using shop = await openShop();
+    await using client = await connect(
+      kind,
+      { url: shop.url },
+      {
+        async onElicit() {
+          const [open] = await shop.host.approvals.list();
+          await shop.host.approvals.decide(open?.request.requestId ?? '', { kind: 'approve' }, { by: { id: 'anna' } });
+          return { action: 'decline' };
+        },
+      },
+    );
+    expect(textOf(await client.call('puppet', pay))).toBe('got {"content":"paid 5"}');
+    expect(shop.runs).toEqual([5]);
+  });
+
+  test('two calls in one step are asked about one by one', async () => {
+    await using shop = await openShop();
+    await using client = await connect(
+      kind,
+      { url: shop.url },
+      {
+        onElicit: ({ message }) => (message.includes('pays 2') ? { action: 'decline' } : allow),
+      },
+    );
+    const result = await client.call('puppet', { prompt: 'call pay {"amount": 1} pay {"amount": 2}' });
+    expect(shop.runs).toEqual([1]);
+    expect(textOf(result)).toContain('paid 1');
+    expect(textOf(result)).toContain('Not run, for want of a yes: pay.');
+  });
+
+  test('whoever asked may not approve: the client is told who may', async () => {
+    const policy = { evaluate: () => ({ outcome: 'ask_user', approvers: { notRequester: true } }) as const };
+    await using shop = await openShop({ host: { policy } });
+    let asked = 0;
+    await using client = await connect(
+      kind,
+      { url: shop.url },
+      {
+        onElicit() {
+          asked += 1;
+          return allow;
+        },
+      },
+    );
+    const result = await client.call('puppet', pay);
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toContain('whoever asked may not approve');
+    expect({ asked, runs: shop.runs }).toEqual({ asked: 0, runs: [] });
+  });
+});
+
+test.each(['v2-2025', 'v1'] as const)('%s: F38: nobody answers in time: denied, and the run goes on', async (kind) => {
+  await using shop = await openShop({ mcp: { answerMs: 200 } });
+  await using client = await connect(kind, { url: shop.url }, { onElicit: () => new Promise(() => {}) });
+  const result = await client.call('puppet', pay);
+  expect(textOf(result)).toContain('nobody answered in time');
+  expect(shop.runs).toEqual([]);
+  expect(await shop.host.approvals.list()).toEqual([]);
+});
+
+test.each(['v2-2025', 'v1'] as const)(
+  '%s: cancelled while its question is open: nothing runs, nothing stays open',
+  async (kind) => {
+    await using shop = await openShop();
+    const controller = new AbortController();
+    await using client = await connect(
+      kind,
+      { url: shop.url },
+      {
+        onElicit() {
+          controller.abort();
+          return new Promise(() => {});
+        },
+      },
+    );
+    await expect(client.call('puppet', pay, { signal: controller.signal })).rejects.toThrow();
+    await expect.poll(() => shop.host.approvals.list()).toEqual([]);
+    expect(shop.runs).toEqual([]);
+  },
+);
