@@ -30,6 +30,8 @@ export {
   presetPolicy,
   type RulePolicy,
   rulePolicy,
+  type SubagentOptions,
+  subagentTool,
 } from './host/index.ts';
 export {
   type Agent,

@@ -62,6 +62,8 @@ export interface HostContext {
   deps?: unknown;
   signal?: AbortSignal;
   traceContext?: Record<string, string>;
+  /** Which session a factory's creator is to open. Absent: a new one. */
+  session?: SessionRef;
 }
 
 /** An agent that a host can open. */

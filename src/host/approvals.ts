@@ -39,7 +39,7 @@ export class Approvals {
   /** What waits for a person, oldest first. */
   async list(filter: ApprovalFilter = {}): Promise<OpenApproval[]> {
     const found: OpenApproval[] = [];
-    for (const { agent, userId, sessionId } of await this.#host.openSessions()) {
+    for (const { agent, userId, sessionId } of await this.#sessions()) {
       if (filter.sessionId !== undefined && filter.sessionId !== sessionId) continue;
       const { session, temporary } = await this.#host.session(agent, userId, sessionId);
       for (const request of await session.pending()) {
@@ -81,14 +81,16 @@ export class Approvals {
    *   E_NOT_APPROVER`
    */
   async decide(requestId: string, answer: RequestAnswer, options: { by: Principal }): Promise<Settlement> {
-    for (const { agent, userId, sessionId } of await this.#host.openSessions()) {
+    for (const { agent, userId, sessionId } of await this.#sessions()) {
       const { session, temporary } = await this.#host.session(agent, userId, sessionId);
       const close = async () => {
         if (temporary) await session[Symbol.asyncDispose]();
       };
       const callId = requestId.split('#')[0];
       const open = await session.inner.pending();
-      if (!open.some((request) => request.callId === callId && request.agentPath[0] === agent)) {
+      const own = open.filter((request) => request.agentPath[0] === agent);
+      const isOpen = own.some((request) => request.callId === callId);
+      if (!isOpen && !(own.length > 0 && (await session.subagents.owner(requestId)))) {
         await close();
         continue;
       }
@@ -112,6 +114,20 @@ export class Approvals {
 
   announce(agent: string, userId: string, question: ApprovalQuestion): void {
     for (const watcher of this.#watchers) watcher({ agent, userId, request: question });
+  }
+
+  /** What is open inside of a sub-agent is open in its caller's session, and nowhere else. */
+  async #sessions(): Promise<{ agent: string; userId: string; sessionId: string }[]> {
+    const open = await this.#host.openSessions();
+    const below = new Set<string>();
+    for (const { agent, userId, sessionId } of open) {
+      const prefix = `${sessionId}.`;
+      if (!open.some((other) => other.userId === userId && other.sessionId.startsWith(prefix))) continue;
+      const { session, temporary } = await this.#host.session(agent, userId, sessionId);
+      for (const id of await session.subagents.sessionIds()) below.add(JSON.stringify([userId, id]));
+      if (temporary) await session[Symbol.asyncDispose]();
+    }
+    return open.filter(({ userId, sessionId }) => !below.has(JSON.stringify([userId, sessionId])));
   }
 
   /** A run belongs to the host: nobody needs to hold it. */

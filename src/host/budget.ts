@@ -1,17 +1,8 @@
-import type { AgentEvent, Limits, UsageEvent } from '../contracts/index.ts';
+import type { AgentEvent, Limits } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-
-/** USD per million tokens. */
-export interface Price {
-  input: number;
-  output: number;
-  /** Default: `input`. */
-  cachedRead?: number;
-  /** Default: `input`. */
-  cacheWrite?: number;
-}
-
-export type PriceTable = Record<string, Price>;
+import type { PriceTable } from './price.ts';
+import { costOf } from './price.ts';
+import { usageOfSubagent } from './subagent-turn.ts';
 
 /** The stricter of several limits, key by key. */
 export function strictestLimits(...sets: readonly (Limits | undefined)[]): Limits {
@@ -23,22 +14,6 @@ export function strictestLimits(...sets: readonly (Limits | undefined)[]): Limit
     }
   }
   return result;
-}
-
-/** USD of one model call; undefined where neither the model nor the table knows. */
-export function costOf(usage: UsageEvent, prices: PriceTable | undefined): number | undefined {
-  if (usage.cost) return usage.cost.usd;
-  const price = usage.model === undefined ? undefined : prices?.[usage.model];
-  if (!price) return undefined;
-  const cached = usage.cachedReadTokens ?? 0;
-  const written = usage.cacheWriteTokens ?? 0;
-  const fresh = Math.max(0, (usage.inputTokens ?? 0) - cached - written);
-  const sum =
-    fresh * price.input +
-    cached * (price.cachedRead ?? price.input) +
-    written * (price.cacheWrite ?? price.input) +
-    (usage.outputTokens ?? 0) * price.output;
-  return sum / 1_000_000;
 }
 
 /** What a turn may still cost. */
@@ -71,6 +46,8 @@ export class Budget {
       const isMessage = event.type === 'message' && event.role === 'user' && event._meta?.steer !== true;
       if (event.type === 'stream_end' || isMessage) turn = [];
       if (event.type === 'usage') turn.push(event);
+      const below = usageOfSubagent(event);
+      if (below) turn.push({ ...event, type: 'usage', ...below.usage } as AgentEvent);
     }
     for (const event of turn) this.see(event);
   }

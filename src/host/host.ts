@@ -1,7 +1,9 @@
 import type {
   AgentDescriptor,
+  AgentSession,
   AgentSource,
   HostContext,
+  PendingRequest,
   PermissionMode,
   PolicyEvaluator,
   Principal,
@@ -17,6 +19,9 @@ import type { Confirmation } from './judge.ts';
 import { Judge } from './judge.ts';
 import type { HostOptions } from './options.ts';
 import { defaultPolicy, RememberedRules, sessionPolicy } from './remembered.ts';
+import type { Subagent } from './subagent.ts';
+import { subagentSessionId } from './subagent.ts';
+import { SubagentSession } from './subagent-session.ts';
 import { ToolRegistry } from './tool-registry.ts';
 
 export interface OpenOptions extends SessionRef {
@@ -47,6 +52,18 @@ export interface AgentHost {
  */
 export function createHost(options: HostOptions): AgentHost {
   return new Host(options);
+}
+
+/** Whose session it is, and below which. */
+interface Place {
+  userId: string;
+  principal: Principal;
+  ownMode: PermissionMode | undefined;
+  ephemeral: boolean | undefined;
+  /** Session and agent that a person has opened. */
+  root: string;
+  rootAgent: string;
+  caller?: HostedFrame;
 }
 
 class Host implements AgentHost {
@@ -97,10 +114,16 @@ class Host implements AgentHost {
     const userId = options.userId ?? this.#options.userId ?? 'local';
     const principal = options.principal ?? this.#options.principal ?? { id: userId };
     const inner = await source.open(options, this.#context(userId, principal));
+    const { permissionMode: ownMode, ephemeral } = options;
+    return this.#hosted(agent, inner, { userId, principal, ownMode, ephemeral, root: inner.id, rootAgent: agent });
+  }
+
+  async #hosted(agent: string, inner: AgentSession, place: Place): Promise<HostedSession> {
+    const { userId, principal, caller, root, rootAgent } = place;
     const { tools, descriptors } = await this.#tools.forAgent(agent);
     const name = `${userId}/${inner.id}`;
     const defaultMode = this.#options.permissionMode;
-    const remembered = () => this.#remembered.of(userId, inner.id);
+    const remembered = () => this.#remembered.of(userId, root);
     let cached: { version: number; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
     const frame: HostedFrame = {
       options: this.#options,
@@ -109,8 +132,10 @@ class Host implements AgentHost {
       principal,
       warn: this.#warn,
       streamMode: undefined,
-      ownMode: options.permissionMode,
+      ownMode: place.ownMode,
       get mode() {
+        // A sub-agent may do what its caller may.
+        if (caller) return caller.mode;
         const stored = isPipeable(inner) ? inner.permissionMode : undefined;
         return this.streamMode ?? this.ownMode ?? stored ?? defaultMode;
       },
@@ -131,14 +156,15 @@ class Host implements AgentHost {
         interactive: () => (this.#options.interactive ?? true) && frame.mode !== 'dont_ask',
         deps: () => this.#options.deps,
         confirmations: this.#confirmations,
+        goesOn: (request) => session.subagents.isResumable(request),
         warn: this.#warn,
       }),
       excluded: async () => {
         const scope = { agent, ...(frame.mode === undefined ? {} : { permissionMode: frame.mode }) };
         return (await this.#policy.getExcluded?.(scope)) ?? [];
       },
-      remember: (option) => this.#remembered.add(userId, inner.id, option),
-      announce: (question) => this.approvals.announce(agent, userId, question),
+      remember: (option) => this.#remembered.add(userId, root, option),
+      announce: (question) => this.approvals.announce(rootAgent, userId, question),
       running: () => [...(this.#open.get(name) ?? [])].find((handle) => handle.running),
       wakeAll: () => {
         for (const handle of this.#open.get(name) ?? []) handle.wake();
@@ -148,11 +174,34 @@ class Host implements AgentHost {
         handles?.delete(session);
         if (handles?.size === 0) this.#open.delete(name);
       },
+      depth: (caller?.depth ?? -1) + 1,
+      openSubagent: (subagent, request, callersId) =>
+        this.#openSubagent(subagent, request, callersId, { ...place, caller: frame }),
     };
     const session = new HostedSession(inner, frame);
     const handles = this.#open.get(name) ?? new Set();
     this.#open.set(name, handles.add(session));
     return session;
+  }
+
+  async #openSubagent(
+    { descriptor, open }: Subagent,
+    request: PendingRequest,
+    callersId: string,
+    place: Place,
+  ): Promise<HostedSession> {
+    const sessionId = subagentSessionId(place.root, callersId, request.callId ?? request.requestId);
+    const ref: SessionRef = { sessionId, create: true, ...(place.ephemeral ? { ephemeral: true } : {}) };
+    const inner = await open(ref, this.#context(place.userId, place.principal));
+    if (inner.id !== sessionId && descriptor.capabilities.includes('resume')) {
+      await inner[Symbol.asyncDispose]();
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_UNSUPPORTED',
+        `sub-agent ${descriptor.name} says that it can resume, but opened ${inner.id} for session ${sessionId}; open context.session`,
+      );
+    }
+    return this.#hosted(descriptor.name, new SubagentSession(inner, request), place);
   }
 
   sessions(userId?: string): SessionProvider {

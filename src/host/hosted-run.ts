@@ -71,6 +71,15 @@ export class HostedRun {
       accepted: false,
       push: (event) => out.push(event),
       wake: () => this.wake(),
+      below: {
+        options: { ...options, limits: this.#limits },
+        see: (event) => this.#budget.see(event),
+        show: (event) => {
+          this.#spend(event);
+          out.push(event);
+          return out.room(event.type === 'message' && event.partial === true);
+        },
+      },
     };
     this.#calls = new RunCalls(this.#scope);
     this.#questions = new RunQuestions(this.#scope, respond);
@@ -129,9 +138,11 @@ export class HostedRun {
     try {
       if (outer?.aborted) follow();
       clock = await this.#prepare(inputs);
+      const { subagents } = this.#session;
+      const called = await subagents.begin(inputs.some(({ kind }) => kind === 'message'));
       const end = await this.#toEnd(await passUserMessages(this.#session, inputs), clock);
       this.reason = end.reason;
-      this.#out.push(end);
+      this.#out.push(await subagents.finish(end, called));
     } finally {
       clock?.pause();
       this.#questions.end();
@@ -349,7 +360,13 @@ export class HostedRun {
     const { frame } = this.#session;
     frame.judge.retain(open);
     this.#calls.retain(open);
-    const mine = open.filter((request) => !this.isBusy(request.callId));
+    const mine: PendingRequest[] = [];
+    for (const request of open) {
+      if (this.isBusy(request.callId)) continue;
+      const below = await this.#session.subagents.waitsFor(request);
+      if (below) questions.push(...below);
+      else mine.push(request);
+    }
     const toolOf = (request: PendingRequest) =>
       request.name === undefined ? undefined : frame.tools.get(request.name);
     const steps = await Promise.all(
@@ -427,7 +444,8 @@ export class HostedRun {
   /** What a crash could make run twice gets its decision into the log before it starts; the rest starts at once. */
   #approve(request: PendingRequest, step: RunStep, tool: HostTool | undefined, batch: SessionInput[], starts: Start[]) {
     const annotations = tool?.descriptor.annotations;
-    if (request.handledBy === 'host' && (annotations?.readOnly || annotations?.idempotent)) {
+    const goesOn = this.#session.subagents.isResumable(request);
+    if (request.handledBy === 'host' && (annotations?.readOnly || annotations?.idempotent || goesOn)) {
       this.#calls.start(request, step);
       return;
     }

@@ -24,6 +24,8 @@ import { HostedRun } from './hosted-run.ts';
 import type { Judge, Step } from './judge.ts';
 import type { ApprovalQuestion, HostOptions } from './options.ts';
 import { hasOutlived } from './run-inputs.ts';
+import type { Subagent } from './subagent.ts';
+import { Subagents } from './subagents.ts';
 import type { HostTool } from './tool-registry.ts';
 
 /** What a hosted session is given by its host. */
@@ -49,6 +51,10 @@ export interface HostedFrame {
   /** Something was answered: all handles of this session look again. */
   wakeAll(): void;
   closed(): void;
+  /** Agents above this one. */
+  readonly depth: number;
+  /** The session of an agent that is called as a tool: the same at each call. */
+  openSubagent(agent: Subagent, caller: PendingRequest, callersId: string): Promise<HostedSession>;
 }
 
 /**
@@ -58,6 +64,7 @@ export interface HostedFrame {
 export class HostedSession implements AgentSession {
   readonly inner: AgentSession;
   readonly frame: HostedFrame;
+  readonly subagents: Subagents;
   readonly #checks: AnswerChecks;
   #run: HostedRun | undefined;
   #closed = false;
@@ -65,6 +72,7 @@ export class HostedSession implements AgentSession {
   constructor(inner: AgentSession, frame: HostedFrame) {
     this.inner = inner;
     this.frame = frame;
+    this.subagents = new Subagents(this);
     this.#checks = new AnswerChecks(inner, frame, {
       judge: () => this.#owner.frame.judge,
       isBusy: (callId) => this.#owner.#run?.isBusy(callId) ?? false,
@@ -97,9 +105,12 @@ export class HostedSession implements AgentSession {
     this.#assertOpen();
     const answer = withoutStart(given);
     const open = await this.#find(requestId);
-    const settlement = open?.question
-      ? await this.#decide(open.request, open.question, answer)
-      : await this.#answerDirect(requestId, open?.request, answer);
+    const child = open ? undefined : await this.subagents.owner(requestId);
+    const settlement = child
+      ? await child.respond(requestId, answer)
+      : open?.question
+        ? await this.#decide(open.request, open.question, answer)
+        : await this.#answerDirect(requestId, open?.request, answer);
     this.frame.wakeAll();
     return settlement;
   }
@@ -146,8 +157,13 @@ export class HostedSession implements AgentSession {
       await run.ended;
       return;
     }
+    if ((target.requestId ?? target.threadId) !== undefined && (await this.subagents.abort(target))) {
+      this.frame.wakeAll();
+      return;
+    }
     const callId = target.requestId === undefined ? undefined : callOf(target.requestId);
     if (callId !== undefined) run?.withhold(callId);
+    const open = await this.inner.pending();
     try {
       await this.inner.abort(target);
     } catch (error) {
@@ -155,6 +171,7 @@ export class HostedSession implements AgentSession {
       throw error;
     }
     if (callId !== undefined) run?.dropCall(callId, target.reason);
+    if (!run) await this.subagents.reap(open, target.reason ?? 'aborted');
     this.frame.wakeAll();
   }
 
@@ -163,8 +180,10 @@ export class HostedSession implements AgentSession {
   }
 
   async pending(): Promise<PendingRequest[]> {
-    const open = await this.inner.pending();
-    return Promise.all(open.map(async (request) => (await this.#questionOf(request)) ?? request));
+    const shown = (await this.inner.pending()).map(
+      async (request) => (await this.subagents.openBelow(request)) ?? (await this.#questionOf(request)) ?? request,
+    );
+    return (await Promise.all(shown)).flat();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -172,6 +191,7 @@ export class HostedSession implements AgentSession {
     this.#closed = true;
     this.#run?.abort(new CoxswainError('ABORTED', 'E_ABORTED', 'the session was closed'));
     await this.#run?.ended;
+    await this.subagents.dispose();
     this.frame.closed();
     await this.inner[Symbol.asyncDispose]();
   }
@@ -229,6 +249,11 @@ export class HostedSession implements AgentSession {
       }
       const open = await this.#find(input.requestId);
       const answer = answerOf(input);
+      const child = open ? undefined : await this.subagents.owner(input.requestId);
+      if (child) {
+        await child.respond(input.requestId, withoutStart(answer));
+        continue;
+      }
       if (!open?.question) {
         const checked = await this.#checks.direct(input.requestId, open?.request, answer);
         translated.push(asCallers(input, checked));

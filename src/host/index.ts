@@ -1,10 +1,12 @@
 /** The host's side: who is in control. */
 export type { ApprovalFilter, OpenApproval } from './approvals.ts';
 export { Approvals } from './approvals.ts';
-export type { Price, PriceTable } from './budget.ts';
+
 export type { AgentHost, OpenOptions } from './host.ts';
 export { createHost } from './host.ts';
 export { HostedSession } from './hosted-session.ts';
 export type { AnswerFor, ApprovalQuestion, HostOptions } from './options.ts';
 export * from './policy/index.ts';
+export type { Price, PriceTable } from './price.ts';
 export { createSessionFactory } from './session-factory.ts';
+export { type Subagent, type SubagentOptions, type SubagentTool, subagentTool } from './subagent.ts';

@@ -68,6 +68,8 @@ export interface JudgeOptions {
   deps: () => unknown;
   /** Questions that host tools have asked in mid-run, by call id: the same for all handles of a host. */
   confirmations: Map<string, Confirmation>;
+  /** It was started and is gone on with: a sub-agent keeps its own log. */
+  goesOn(request: PendingRequest): boolean;
   warn(message: string, error?: unknown): void;
 }
 
@@ -184,7 +186,7 @@ export class Judge {
     if (!hostTool?.tool.execute) return { kind: 'leave' };
     const approval = approvalOf(request);
     const { annotations } = hostTool.descriptor;
-    if (annotations?.readOnly || annotations?.idempotent)
+    if (annotations?.readOnly || annotations?.idempotent || this.#options.goesOn(request))
       return this.#approved(request, hostTool, call, rules, approval, true);
     const args = approval.args ?? call.args;
     const verdict = await unknownOutcome(hostTool.tool, call.callId, args, this.#options.warn);

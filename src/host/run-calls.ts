@@ -161,13 +161,13 @@ export class RunCalls {
 
   async #run(request: PendingRequest, step: RunStep, hostTool: HostTool, signal: AbortSignal): Promise<void> {
     const { session } = this.#scope;
-    const { frame } = session;
+    const { frame, subagents } = session;
     const callId = request.callId ?? request.requestId;
     const call = {
       callId,
       sessionId: session.id,
       agentPath: request.agentPath,
-      hostTool,
+      hostTool: subagents.bound(request, hostTool, this.#scope.below),
       decision: step.decision,
       ...(step.confirmation ? { confirmation: step.confirmation } : {}),
     };
@@ -177,13 +177,20 @@ export class RunCalls {
       frame.judge.confirmationAsked(step.decision, outcome.request, request);
       return;
     }
+    await subagents.quiet(callId);
+    if (outcome.kind === 'suspended') return;
     const tail = await runTailCalls(outcome.result, call, frame, options, signal);
     frame.judge.settled(callId);
     if (this.#scope.signal.aborted) return;
     const { annotations } = hostTool.descriptor;
-    const record = tail.decisions ? { ...step.decision.record, tailCalls: tail.decisions } : step.decision.record;
+    const usage = subagents.usageOf(callId);
+    const record = {
+      ...step.decision.record,
+      ...(tail.decisions ? { tailCalls: tail.decisions } : {}),
+      ...(usage ? { usage } : {}),
+    };
     // One whose approval is not in the log brings its decision along.
-    const isNews = annotations?.readOnly || annotations?.idempotent || tail.decisions !== undefined;
+    const isNews = annotations?.readOnly || annotations?.idempotent || tail.decisions !== undefined || usage;
     this.#keep(resultInput(request, tail.result, isNews ? record : undefined, outcome.interim));
   }
 

@@ -1,6 +1,7 @@
 import type { AgentEvent, ExecutionOptions, PendingRequest } from '../contracts/index.ts';
 import { isoTime } from '../session/index.ts';
 import type { HostedSession } from './hosted-session.ts';
+import type { CallersStream } from './subagents.ts';
 
 /** What the parts of one run share. */
 export interface RunScope {
@@ -11,6 +12,8 @@ export interface RunScope {
   /** The first inner stream has begun: what fails from now on ends the stream. */
   accepted: boolean;
   push(event: AgentEvent): void;
+  /** For the sub-agents that are called in this run. */
+  readonly below: CallersStream;
   /** Something changed that the run should look at. */
   wake(): void;
 }

@@ -62,7 +62,7 @@ export async function runTailCalls(
     }
     decisions.push({ callId, name, ...verdict.decision.record });
     const outcome = await runHostTool({ ...call, callId, hostTool, decision: verdict.decision }, options, signal);
-    if (outcome.kind === 'confirm') return errorResult('denied', `denied: ${name} asks for confirmation`);
+    if (outcome.kind !== 'result') return errorResult('denied', `denied: ${name} asks for confirmation`);
     const { tailCalls: _, ...own } = outcome.result;
     return own;
   }

@@ -12,6 +12,7 @@ import { CoxswainError, messageOf } from '../contracts/index.ts';
 import type { Decision } from '../gate/index.ts';
 import { capResult, errorResult, normaliseReturn, runHandler } from '../gate/index.ts';
 import { MAX_TIMER_MS } from './busy-clock.ts';
+import { Suspended } from './subagent.ts';
 import type { HostTool } from './tool-registry.ts';
 
 export interface HostCall {
@@ -36,7 +37,9 @@ export interface RunToolOptions {
 export type ToolOutcome =
   | { kind: 'result'; result: ToolResult; interim: boolean }
   /** The handler ended with a question. */
-  | { kind: 'confirm'; request: ConfirmationRequest };
+  | { kind: 'confirm'; request: ConfirmationRequest }
+  /** A sub-agent waits for somebody: its call stays open. */
+  | { kind: 'suspended' };
 
 /** Runs one host tool to a result: timeout, abort, errors and odd values become results, never throws. */
 export async function runHostTool(call: HostCall, options: RunToolOptions, signal: AbortSignal): Promise<ToolOutcome> {
@@ -59,6 +62,7 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
     }
     result = normaliseReturn(value);
   } catch (error) {
+    if (error instanceof Suspended) return { kind: 'suspended' };
     result = await failed(call, options, hook, error);
   }
   result = await afterTool(call, options, hook, result);

@@ -1,5 +1,6 @@
 import type { ContentPart, DecisionRecord, FunctionResponsePart, Usage } from '../contracts/index.ts';
 import { setOwn, textOfParts } from '../contracts/index.ts';
+import { addUsage } from '../session/index.ts';
 import type { Ask, Event, EventActions, StoredAnswer } from './event.ts';
 import type { Outcome } from './outcome.ts';
 import { applyDelta, scopeOf } from './state.ts';
@@ -400,18 +401,6 @@ const none: readonly never[] = [];
 /** Most events have none: nothing is made for them. */
 function entriesOf<T>(record: Record<string, T> | undefined): readonly [string, T][] {
   return record ? Object.entries(record) : none;
-}
-
-const counters = ['inputTokens', 'outputTokens', 'cachedReadTokens', 'cacheWriteTokens', 'thoughtTokens'] as const;
-
-/** Sums two counts of tokens and cost; what neither has stays absent. */
-export function addUsage(a: Usage, b: Usage): Usage {
-  const sum: Usage = {};
-  for (const key of counters) {
-    if (a[key] !== undefined || b[key] !== undefined) sum[key] = (a[key] ?? 0) + (b[key] ?? 0);
-  }
-  if (a.cost || b.cost) sum.cost = { usd: (a.cost?.usd ?? 0) + (b.cost?.usd ?? 0) };
-  return sum;
 }
 
 /** Input and output tokens; cached and thought tokens are parts of these. */

@@ -1,4 +1,5 @@
 /** The event-sourced agent runtime. */
+export { addUsage } from '../session/index.ts';
 export { orAbort } from './abort.ts';
 export * from './agent.ts';
 export { finishAgent, startAgent } from './agent-hooks.ts';

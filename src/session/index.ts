@@ -4,4 +4,5 @@ export * from './pipe.ts';
 export * from './queue.ts';
 export * from './run.ts';
 export * from './time.ts';
+export * from './usage.ts';
 export * from './view.ts';

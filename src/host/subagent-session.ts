@@ -1,0 +1,116 @@
+import type {
+  AbortTarget,
+  AgentDescriptor,
+  AgentEvent,
+  AgentSession,
+  AgentStream,
+  ExecutionOptions,
+  PendingRequest,
+  RequestAnswer,
+  SessionInput,
+  SessionUpdate,
+  Settlement,
+  SteerData,
+} from '../contracts/index.ts';
+
+/**
+ * A sub-agent's own session as its caller's host sees it: agents are named from the caller's root on, threads stand
+ * below the caller's call, and requests are of the caller's session, where they are answered.
+ */
+export class SubagentSession implements AgentSession {
+  readonly #inner: AgentSession;
+  readonly #caller: PendingRequest;
+  /** Thread of the sub-agent's own words. */
+  readonly threadId: string;
+
+  constructor(inner: AgentSession, caller: PendingRequest) {
+    this.#inner = inner;
+    this.#caller = caller;
+    this.threadId = `${caller.threadId ?? ''}/${caller.callId ?? caller.requestId}`;
+  }
+
+  get id(): string {
+    return this.#inner.id;
+  }
+
+  get descriptor(): AgentDescriptor {
+    return this.#inner.descriptor;
+  }
+
+  stream(input: string | SessionInput | readonly SessionInput[], options?: ExecutionOptions): AgentStream {
+    const stream = this.#inner.stream(input, options);
+    const moved = async (step: Promise<IteratorResult<AgentEvent>>): Promise<IteratorResult<AgentEvent>> => {
+      const result = await step;
+      return result.done ? result : { value: this.#event(result.value), done: false };
+    };
+    return {
+      streamId: stream.streamId,
+      abort: (reason) => stream.abort(reason),
+      next: () => moved(stream.next()),
+      return: async () => {
+        await stream.return?.();
+        return { value: undefined, done: true };
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
+  }
+
+  async *events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterableIterator<AgentEvent> {
+    for await (const event of this.#inner.events(options)) yield this.#event(event);
+  }
+
+  async pending(): Promise<PendingRequest[]> {
+    return (await this.#inner.pending()).map((request) => this.#request(request));
+  }
+
+  respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+    return this.#inner.respond(requestId, answer);
+  }
+
+  steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
+    return this.#inner.steer(data);
+  }
+
+  update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
+    return this.#inner.update(config);
+  }
+
+  abort(target?: AbortTarget): Promise<void> {
+    const { threadId, ...rest } = target ?? {};
+    const own = threadId === undefined ? undefined : this.#ownThread(threadId);
+    return this.#inner.abort(own === undefined ? rest : { ...rest, threadId: own });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#inner[Symbol.asyncDispose]();
+  }
+
+  #event(event: AgentEvent): AgentEvent {
+    const moved = { ...event, threadId: this.#thread(event.threadId) } as AgentEvent;
+    if (moved.type === 'stream_end' && moved.data.pending) {
+      moved.data = { ...moved.data, pending: moved.data.pending.map((request) => this.#request(request)) };
+    }
+    return moved;
+  }
+
+  #request(request: PendingRequest): PendingRequest {
+    return {
+      ...request,
+      sessionId: this.#caller.sessionId,
+      agentPath: [...this.#caller.agentPath, ...request.agentPath],
+      threadId: this.#thread(request.threadId),
+    };
+  }
+
+  #thread(own: string | undefined): string {
+    if (own === undefined) return this.threadId;
+    return own.startsWith('/') ? `${this.threadId}${own}` : `${this.threadId}.${own}`;
+  }
+
+  #ownThread(threadId: string): string | undefined {
+    const rest = threadId.slice(this.threadId.length);
+    return rest.startsWith('.') ? rest.slice(1) : rest === '' ? undefined : rest;
+  }
+}

@@ -1,0 +1,75 @@
+import type { AgentEvent, JsonSchema, ToolResult, Usage } from '../contracts/index.ts';
+import { textOfParts } from '../contracts/index.ts';
+import { errorResult, validateArgs } from '../gate/index.ts';
+import { addUsage } from '../session/index.ts';
+import type { PriceTable } from './price.ts';
+import { costOf } from './price.ts';
+
+/** What a sub-agent's turn has come to, by its events. */
+export class SubagentTurn {
+  /** It was asked. */
+  isOpen = false;
+  ended: string | undefined;
+  usage: Usage = {};
+  readonly #threadId: string;
+  readonly #prices: PriceTable | undefined;
+  #text = '';
+  #error: string | undefined;
+
+  constructor(threadId: string, prices: PriceTable | undefined) {
+    this.#threadId = threadId;
+    this.#prices = prices;
+  }
+
+  see(event: AgentEvent): void {
+    switch (event.type) {
+      case 'message':
+        if (event.partial || event.threadId !== this.#threadId) return;
+        if (event.role === 'agent') this.#text = textOfParts(event.content) || this.#text;
+        else this.isOpen = true;
+        break;
+      case 'usage': {
+        const usd = costOf(event, this.#prices);
+        this.usage = addUsage(this.usage, usd === undefined ? event : { ...event, cost: { usd } });
+        break;
+      }
+      case 'error':
+        this.#error = event.message;
+        break;
+      case 'stream_end':
+        if (event.reason !== 'input_required' && event.data.transfer === undefined) this.ended = event.reason;
+        break;
+      default:
+    }
+  }
+
+  /** The tool's result: the agent's last words, as a value where it promises one. */
+  result(name: string, outputSchema: JsonSchema | undefined): ToolResult {
+    if (this.ended === 'aborted') return errorResult('interrupted', `agent ${name} was aborted`);
+    if (this.ended !== 'completed') {
+      const why = this.#error ?? this.#text;
+      return errorResult('failed', `agent ${name} ended ${this.ended}${why === '' ? '' : `: ${why}`}`);
+    }
+    const content = [{ type: 'text' as const, text: this.#text }];
+    if (!outputSchema) return { content };
+    const value = parsed(this.#text);
+    const checked = validateArgs({ inputSchema: outputSchema }, value);
+    if (!checked.ok) return errorResult('failed', `agent ${name} did not keep its output schema: ${checked.message}`);
+    return { content, structuredContent: checked.args };
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What a sub-agent has used, as its caller's log says: it stands with the decision on its call. */
+export function usageOfSubagent(event: AgentEvent): { callId: string; usage: Usage } | undefined {
+  if (event.type !== 'custom' || event.kind !== 'policy_decision') return undefined;
+  const { callId, usage } = event.data as { callId: string; usage?: Usage };
+  return usage && { callId, usage };
+}

@@ -1,0 +1,346 @@
+import type {
+  AbortTarget,
+  AgentEvent,
+  AnyTool,
+  ExecutionOptions,
+  PendingRequest,
+  SessionInput,
+  StreamEndEvent,
+  ToolResult,
+  Usage,
+} from '../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
+import { addUsage } from '../session/index.ts';
+import type { HostedSession } from './hosted-session.ts';
+import type { Subagent } from './subagent.ts';
+import { Suspended, subagentOf } from './subagent.ts';
+import type { SubagentSession } from './subagent-session.ts';
+import { SubagentTurn, usageOfSubagent } from './subagent-turn.ts';
+import type { HostTool } from './tool-registry.ts';
+
+/** The caller's stream, as a sub-agent sees it. */
+export interface CallersStream {
+  readonly options: ExecutionOptions & { streamId: string };
+  /** Counts what an earlier stream was charged for. */
+  see(event: AgentEvent): void;
+  show(event: AgentEvent): Promise<void> | undefined;
+}
+
+/** The sub-agents that one hosted session has called: their sessions, their questions, their turns. */
+export class Subagents {
+  readonly #session: HostedSession;
+  readonly #children = new Map<string, Promise<HostedSession>>();
+  readonly #requests = new Map<string, PendingRequest>();
+  /** What sub-agents have used, by call. */
+  readonly #used = new Map<string, { turnId: string | undefined; readonly usage: Usage }>();
+  readonly #working = new Map<string, Promise<unknown>>();
+  /** What was open when a call was left waiting, in the stream that runs now. */
+  readonly #waiting = new Map<string, string>();
+  readonly #entered = new Set<string>();
+  /** Calls of sub-agents that this handle's streams have shown. */
+  readonly #announced = new Set<string>();
+  #hasAny: boolean | undefined;
+  #hasRead = false;
+
+  constructor(session: HostedSession) {
+    this.#session = session;
+  }
+
+  of(request: PendingRequest): Subagent | undefined {
+    if (request.kind !== 'tool' || request.name === undefined) return undefined;
+    return subagentOf(this.#session.frame.tools.get(request.name)?.tool);
+  }
+
+  /** A call of a sub-agent that was started and can be gone on with. */
+  isResumable(request: PendingRequest): boolean {
+    const agent = this.of(request);
+    if (!agent || !request.started) return false;
+    return this.#children.has(callOf(request)) || agent.descriptor.capabilities.includes('resume');
+  }
+
+  /** A new stream begins: whoever waited is looked at again. The calls of sub-agents that are open now. */
+  async begin(isMessage: boolean): Promise<PendingRequest[]> {
+    this.#waiting.clear();
+    this.#entered.clear();
+    const { frame, inner } = this.#session;
+    this.#hasAny ??= [...frame.tools.values()].some(({ tool }) => subagentOf(tool));
+    if (!this.#hasAny) return [];
+    if (!isMessage && !this.#hasRead) {
+      for await (const event of inner.events()) {
+        const known = usageOfSubagent(event);
+        if (known) this.#used.set(known.callId, { turnId: event.turnId, usage: known.usage });
+      }
+    }
+    this.#hasRead = true;
+    return (await inner.pending()).filter((request) => this.of(request) && request.started);
+  }
+
+  /** A stream is about to end: nothing is shown or written any more; those whose calls are closed end with it. */
+  async finish(end: StreamEndEvent, before: readonly PendingRequest[]): Promise<StreamEndEvent> {
+    if (!this.#hasAny) return end;
+    await Promise.all(this.#working.values());
+    await this.#reap(before, end.reason);
+    let sum: Usage = end.data.usage ?? {};
+    for (const { turnId, usage } of this.#used.values()) if (turnId === end.turnId) sum = addUsage(sum, usage);
+    return { ...end, data: { ...end.data, usage: sum } };
+  }
+
+  /** The tool with a handler that runs the sub-agent of one call; any other tool as it is. */
+  bound(request: PendingRequest, hostTool: HostTool, stream: CallersStream): HostTool {
+    const { tool } = hostTool;
+    const agent = subagentOf(tool);
+    if (!agent) return hostTool;
+    const execute: AnyTool['execute'] = (args, { signal }) => this.#start(agent, request, args, stream, signal);
+    return { ...hostTool, tool: { ...tool, timeoutMs: tool.timeoutMs ?? 0, execute } };
+  }
+
+  /** What a waiting sub-agent waits for, as long as nothing has changed. */
+  async waitsFor(request: PendingRequest): Promise<PendingRequest[] | undefined> {
+    const before = this.#waiting.get(callOf(request));
+    const child = await this.#children.get(callOf(request));
+    if (before === undefined || !child) return undefined;
+    const open = await child.pending();
+    if (namesOf(open) === before) return open;
+    this.#waiting.delete(callOf(request));
+    return undefined;
+  }
+
+  /** What is open inside of a sub-agent that was called: it stands in the place of the call. */
+  async openBelow(request: PendingRequest): Promise<PendingRequest[] | undefined> {
+    const open = await (await this.#existing(request))?.pending();
+    return open && open.length > 0 ? open : undefined;
+  }
+
+  /** The sub-agent's session in which a request is open or was answered. */
+  async owner(requestId: string): Promise<HostedSession | undefined> {
+    const callId = requestId.split('#')[0];
+    const children: HostedSession[] = [];
+    for (const request of await this.#session.inner.pending()) {
+      const child = await this.#existing(request);
+      if (child) children.push(child);
+    }
+    for (const child of children) {
+      const open = await child.inner.pending();
+      if (open.some((request) => request.callId === callId)) return child;
+      if (await child.subagents.owner(requestId)) return child;
+    }
+    for (const child of children) {
+      for await (const event of child.events()) {
+        if (event.type === 'tool_request' && event.requestId === callId) return child;
+      }
+    }
+    return undefined;
+  }
+
+  /** Ids of the sessions of sub-agents that are open below this one. */
+  async sessionIds(): Promise<string[]> {
+    const ids: string[] = [];
+    for (const request of await this.#session.inner.pending()) {
+      const child = await this.#existing(request);
+      if (child) ids.push(child.id, ...(await child.subagents.sessionIds()));
+    }
+    return ids;
+  }
+
+  /** The sub-agent of this call writes and shows nothing any more. */
+  async quiet(callId: string): Promise<void> {
+    await this.#working.get(callId);
+  }
+
+  /** What the sub-agent of a call has used; undefined for any other call. */
+  usageOf(callId: string): Usage | undefined {
+    return this.#used.get(callId)?.usage;
+  }
+
+  /** True: the target is a sub-agent's, and was aborted there. */
+  async abort(target: AbortTarget): Promise<boolean> {
+    for (const request of await this.#session.inner.pending()) {
+      const child = await this.#existing(request);
+      if (!child) continue;
+      const thread = (child.inner as SubagentSession).threadId;
+      const holds =
+        target.threadId === undefined
+          ? target.requestId !== undefined && (await this.owner(target.requestId)) === child
+          : target.threadId !== thread && target.threadId.startsWith(thread);
+      if (!holds) continue;
+      await child.abort(target);
+      return true;
+    }
+    return false;
+  }
+
+  /** The session was aborted while nothing ran: sub-agents whose calls are closed by that end too. */
+  async reap(before: readonly PendingRequest[], reason: string): Promise<void> {
+    if (this.#hasAny !== false) await this.#reap(before, reason);
+  }
+
+  async #reap(before: readonly PendingRequest[], reason: string): Promise<void> {
+    const open = new Set((await this.#session.inner.pending()).map(callOf));
+    for (const request of [...before, ...this.#requests.values()]) {
+      const callId = callOf(request);
+      if (open.has(callId)) continue;
+      this.#requests.delete(callId);
+      const child = await this.#existing(request);
+      if (!child) continue;
+      this.#children.delete(callId);
+      await this.#working.get(callId);
+      await child.abort({ reason });
+      await child[Symbol.asyncDispose]();
+    }
+  }
+
+  async dispose(): Promise<void> {
+    const children = [...this.#children.values()];
+    this.#children.clear();
+    for (const child of await Promise.allSettled(children)) {
+      if (child.status === 'fulfilled') await child.value[Symbol.asyncDispose]();
+    }
+  }
+
+  #start(
+    agent: Subagent,
+    request: PendingRequest,
+    args: Record<string, unknown>,
+    stream: CallersStream,
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
+    const callId = callOf(request);
+    const work = this.#run(agent, request, args, stream, signal);
+    const ended = work.then(
+      () => {},
+      () => {},
+    );
+    this.#working.set(callId, ended);
+    void ended.then(() => this.#working.delete(callId));
+    return work;
+  }
+
+  /**
+   * Runs a sub-agent, or goes on with it, until it has a result.
+   * @throws Suspended while somebody must answer first
+   */
+  async #run(
+    agent: Subagent,
+    request: PendingRequest,
+    args: Record<string, unknown>,
+    stream: CallersStream,
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
+    const { frame } = this.#session;
+    const { name, outputSchema } = agent.descriptor;
+    if (frame.depth >= agent.maxDepth) {
+      const message = `agent ${name} would be the ${frame.depth + 1}th below one another; ${agent.maxDepth} are allowed`;
+      throw new CoxswainError('FAILED_PRECONDITION', 'E_TOO_DEEP', message);
+    }
+    const callId = callOf(request);
+    const child = await this.#child(agent, request);
+    const turn = new SubagentTurn((child.inner as SubagentSession).threadId, frame.options.prices);
+    const isNews = !this.#entered.has(callId) && request.started;
+    for await (const event of child.events()) {
+      turn.see(event);
+      if (isNews) stream.see(event);
+    }
+    this.#entered.add(callId);
+    this.#used.set(callId, {
+      turnId: request.turnId,
+      get usage() {
+        return turn.usage;
+      },
+    });
+    if (turn.ended === undefined) await this.#stream(child, turn, request, args, stream, signal);
+    if (turn.ended !== undefined) return turn.result(name, outputSchema);
+    this.#waiting.set(callId, namesOf(await child.pending()));
+    throw new Suspended();
+  }
+
+  async #stream(
+    child: HostedSession,
+    turn: SubagentTurn,
+    request: PendingRequest,
+    args: Record<string, unknown>,
+    { options, show }: CallersStream,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const input: SessionInput = turn.isOpen ? { kind: 'continue' } : { kind: 'message', content: askedWith(args) };
+    const { streaming, deps, limits } = options;
+    const own: ExecutionOptions = {
+      signal,
+      ...(streaming === undefined ? {} : { streaming }),
+      ...(deps === undefined ? {} : { deps }),
+      ...(limits === undefined ? {} : { limits }),
+    };
+    try {
+      for await (const event of child.stream(input, own)) {
+        turn.see(event);
+        const shown = this.#shown(event, request, options.streamId);
+        const room = shown && show(shown);
+        if (room) await room;
+      }
+    } catch (error) {
+      // Another process goes on with it.
+      if (!isCoxswainError(error) || error.code !== 'E_SESSION_BUSY') throw error;
+    }
+  }
+
+  /** A sub-agent's event in its caller's stream: it stands in another log, so that it has no place in this one. */
+  #shown(event: AgentEvent, request: PendingRequest, streamId: string): AgentEvent | undefined {
+    switch (event.type) {
+      case 'initialize':
+      case 'session_update':
+      case 'stream_end':
+        return undefined;
+      case 'tool_request':
+        this.#announced.add(event.requestId);
+        break;
+      case 'tool_update':
+      case 'tool_response':
+        if (!this.#announced.has(event.requestId)) return undefined;
+        break;
+      default:
+    }
+    const { seq: _, cursor: __, ...rest } = event;
+    const moved = { ...rest, sessionId: request.sessionId, streamId, turnId: request.turnId } as AgentEvent;
+    // It is the sub-agent that failed: its caller is told, and may go on.
+    if (moved.type === 'error') moved.fatal = false;
+    return moved;
+  }
+
+  /** The session of a call that was started. */
+  async #existing(request: PendingRequest): Promise<HostedSession | undefined> {
+    const agent = this.of(request);
+    if (!agent || !this.isResumable(request)) return undefined;
+    try {
+      return await this.#child(agent, request);
+    } catch (error) {
+      this.#session.frame.warn(`the session of sub-agent ${agent.descriptor.name} cannot be opened`, error);
+      return undefined;
+    }
+  }
+
+  #child(agent: Subagent, request: PendingRequest): Promise<HostedSession> {
+    const callId = callOf(request);
+    let child = this.#children.get(callId);
+    if (!child) {
+      child = this.#session.frame.openSubagent(agent, request, this.#session.id);
+      child.catch(() => this.#children.delete(callId));
+      this.#requests.set(callId, { ...request, started: true });
+      this.#children.set(callId, child);
+    }
+    return child;
+  }
+}
+
+function callOf(request: PendingRequest): string {
+  return request.callId ?? request.requestId;
+}
+
+/** What is open, as one text to compare. */
+function namesOf(requests: readonly PendingRequest[]): string {
+  return JSON.stringify(requests.map(({ requestId }) => requestId).sort());
+}
+
+/** The words that a sub-agent is asked with. */
+function askedWith(args: Record<string, unknown>): string {
+  const { request, ...rest } = args;
+  return typeof request === 'string' && Object.keys(rest).length === 0 ? request : JSON.stringify(args);
+}

@@ -1,0 +1,162 @@
+import { expect, test } from 'vitest';
+import type { PendingRequest } from '../../../src/contracts/index.ts';
+import { allowAll, createHost, fromAgent, InMemorySessionService, LlmAgent, subagentTool } from '../../../src/index.ts';
+import type { Script } from '../../../src/testing/index.ts';
+import { ScriptedModel } from '../../../src/testing/index.ts';
+import { endOf, follow, notingTool, policyOf, results, say, slowTool } from '../kit.ts';
+import { askExpert, team } from './kit.ts';
+
+const asks = policyOf({ pay: 'ask_user', ship: 'ask_user' });
+
+function idOf(open: readonly PendingRequest[], name: string): string {
+  const found = open.find((request) => request.name === name);
+  if (!found) throw new Error(`${name} is not open: ${open.map((request) => request.name).join()}`);
+  return found.requestId;
+}
+
+test('S3-56 F19 two sub-agents wait, the process ends: a new one is answered out of order, each tool runs once', async () => {
+  const store = new InMemorySessionService();
+  const pay = notingTool('pay');
+  const ship = notingTool('ship');
+  const note = notingTool('note');
+  const tools = [pay.tool, ship.tool, note.tool];
+  const clerk = (name: string, script: readonly Script[]) =>
+    subagentTool(fromAgent(new LlmAgent({ name, model: new ScriptedModel(script) })));
+  const start = () => ({
+    boss: new ScriptedModel([
+      { calls: [['payer', { request: 'pay' }], ['shipper', { request: 'ship' }], ['note']] },
+      'done',
+    ]),
+    payer: [{ calls: [['pay', { n: 1 }] as const] }, 'paid'],
+    shipper: [{ calls: [['ship', { n: 2 }] as const] }, 'shipped'],
+  });
+  const host = (boss: ScriptedModel, payer: readonly Script[], shipper: readonly Script[]) =>
+    createHost({
+      app: 'shop',
+      agents: [fromAgent(new LlmAgent({ name: 'boss', model: boss }))],
+      tools: [...tools, clerk('payer', payer), clerk('shipper', shipper)],
+      sessions: store,
+      policy: asks,
+    });
+  const { boss, payer, shipper } = start();
+  const first = await host(boss, payer, shipper).open('boss', { sessionId: 's', create: true });
+  expect(
+    endOf(await say(first, 'go'))
+      .data.pending?.map(({ name }) => name)
+      .sort(),
+  ).toEqual(['pay', 'ship']);
+  expect(note.runs).toHaveLength(1);
+
+  // Nothing is left of it but the log.
+  const second = host(new ScriptedModel(['done']), ['paid'], ['shipped']);
+  const session = await second.open('boss', { sessionId: 's' });
+  const open = await session.pending();
+  expect(open.map(({ agentPath }) => agentPath.join('/')).sort()).toEqual(['boss/payer', 'boss/shipper']);
+  const answered = await say(session, { kind: 'tool_approval', requestId: idOf(open, 'ship') });
+  expect(endOf(answered)).toMatchObject({ reason: 'input_required' });
+  expect([ship.runs.length, pay.runs.length]).toEqual([1, 0]);
+  expect(results(answered)).toMatchObject({ shipper: 'shipped' });
+  const last = await say(session, {
+    kind: 'elicitation_response',
+    requestId: idOf(open, 'pay'),
+    response: { action: 'accept' },
+  });
+  expect(endOf(last).reason).toBe('completed');
+  expect(results(last)).toMatchObject({ payer: 'paid' });
+  expect([ship.runs, pay.runs, note.runs]).toEqual([[{ n: 2 }], [{ n: 1 }], [{}]]);
+});
+
+test('S3-56 a sub-agent that had ended when the process died is not asked again', async () => {
+  const store = new InMemorySessionService();
+  const first = team({ boss: [askExpert], expert: ['forty-two'], host: { policy: allowAll() }, store });
+  // The host dies when it would store the result.
+  const append = store.append.bind(store);
+  let dead = false;
+  store.append = (key, events, options) => {
+    const isResult = events.some(({ content }) => content?.parts.some(({ type }) => type === 'function_response'));
+    if (dead || isResult) {
+      dead = true;
+      return new Promise(() => {});
+    }
+    return append(key, events, options);
+  };
+  const session = await first.host.open('boss', { sessionId: 's', create: true });
+  const running = follow(session, 'what?');
+  await running.seen('message', ({ threadId, role }) => threadId !== undefined && role === 'agent');
+  while (!dead) await new Promise((resolve) => setImmediate(resolve));
+
+  const log = (await store.get({ app: 'shop', userId: 'local', id: 's' }))?.events ?? [];
+  const [call] = log.flatMap(({ content }) => content?.parts ?? []).filter(({ type }) => type === 'function_call');
+  const childId = `s.${(call as { id: string }).id}`;
+  const copy = new InMemorySessionService();
+  for (const id of ['s', childId]) {
+    const record = await store.get({ app: 'shop', userId: 'local', id });
+    await copy.create({ app: 'shop', userId: 'local', id });
+    await copy.append(
+      { app: 'shop', userId: 'local', id },
+      (record?.events ?? []).map((event) => ({ ...event, seq: 0 })),
+    );
+  }
+  const second = team({ boss: ['done'], expert: [], host: { policy: allowAll() }, store: copy });
+  const again = await second.host.open('boss', { sessionId: 's' });
+  expect(await again.pending()).toMatchObject([{ name: 'expert', started: true }]);
+  const events = await say(again, { kind: 'continue' });
+  expect([results(events), endOf(events).reason]).toEqual([{ expert: 'forty-two' }, 'completed']);
+  expect(second.expert.requests).toHaveLength(0);
+});
+
+test('S3-56 an answer while a sibling still runs: the sub-agent goes on in the same stream', async () => {
+  const pay = notingTool('pay');
+  const slow = slowTool('slow');
+  const { host } = team({
+    boss: [{ calls: [['expert', { request: 'go' }], ['slow']] }, 'done'],
+    expert: [{ calls: [['pay', { n: 1 }]] }, 'paid'],
+    tools: [pay.tool, slow.tool],
+    host: { policy: asks },
+  });
+  const session = await host.open('boss');
+  const running = follow(session, 'go');
+  const question = await running.seen('elicitation_request');
+  await slow.started;
+  await session.respond(question.requestId, { kind: 'approve' });
+  await running.seen('tool_response', ({ name }) => name === 'expert');
+  slow.finish('slow done');
+  const events = await running.ended;
+  expect([endOf(events).reason, pay.runs.length, results(events).slow]).toEqual(['completed', 1, 'slow done']);
+});
+
+test('S3-56 an executor without resume is gone on with by its handle; in a new process a person is asked', async () => {
+  const store = new InMemorySessionService();
+  const pay = notingTool('pay');
+  const hostWith = (boss: ScriptedModel, expert: ScriptedModel) => {
+    const source = fromAgent(new LlmAgent({ name: 'expert', model: expert }));
+    const descriptor = { ...source.descriptor, capabilities: ['streaming'] };
+    const memory = new InMemorySessionService();
+    const tool = subagentTool({
+      descriptor,
+      open: (_, context) => source.open({}, { ...context, sessions: memory }),
+    });
+    return createHost({
+      app: 'shop',
+      agents: [fromAgent(new LlmAgent({ name: 'boss', model: boss }))],
+      tools: [tool, pay.tool],
+      sessions: store,
+      policy: asks,
+    });
+  };
+  const script = () => new ScriptedModel([{ calls: [['pay', { n: 1 }]] }, 'paid']);
+  const first = await hostWith(new ScriptedModel([askExpert]), script()).open('boss', { sessionId: 's', create: true });
+  await say(first, 'go');
+  expect(await first.pending()).toMatchObject([{ name: 'pay', agentPath: ['boss', 'expert'] }]);
+
+  const second = await hostWith(new ScriptedModel(['done']), script()).open('boss', { sessionId: 's' });
+  const [lost] = await second.pending();
+  expect(lost).toMatchObject({ name: 'expert', elicitation: 'rerun_unknown' });
+  await second.respond(String(lost?.requestId), { kind: 'deny' });
+  const events = await say(second, { kind: 'continue' });
+  expect([endOf(events).reason, results(events).expert?.split(':')[0], pay.runs]).toEqual([
+    'completed',
+    'interrupted',
+    [],
+  ]);
+});

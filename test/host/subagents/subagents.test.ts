@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { allowAll, run } from '../../../src/index.ts';
+import { brief, endOf, notingTool, ofType, policyOf, results, say } from '../kit.ts';
+import { askExpert, team } from './kit.ts';
+
+test('S3-56 an agent of a host is the tool of another: its words are the result, its events a thread of their own', async () => {
+  const { host, boss, expert } = team({
+    boss: [askExpert, 'the expert has spoken'],
+    expert: ['forty-two'],
+    host: { policy: allowAll() },
+  });
+  const session = await host.open('boss', { sessionId: 's', create: true });
+  const events = await say(session, 'what is it?', { streaming: false });
+  expect(results(events)).toEqual({ expert: 'forty-two' });
+  const [call] = ofType(events, 'tool_request');
+  const threads = events.filter(({ threadId }) => threadId !== undefined);
+  expect(brief(threads)).toEqual(['user: go', 'agent: forty-two']);
+  expect(new Set(threads.map(({ threadId, sessionId }) => `${sessionId} ${threadId}`))).toEqual(
+    new Set([`s /${call?.requestId}`]),
+  );
+  expect(threads.every(({ seq, cursor }) => seq === undefined && cursor === undefined)).toBe(true);
+  expect(boss.requests.at(-1)?.contents.at(-1)?.parts[0]).toMatchObject({ type: 'function_response', name: 'expert' });
+  // A history of its own.
+  expect(JSON.stringify(expert.requests[0]?.contents)).not.toContain('what is it?');
+});
+
+test('S3-56 S3-65 what a sub-agent does passes the same policy, with the whole path of agents', async () => {
+  const pay = notingTool('pay');
+  const policy = policyOf({});
+  const { host } = team({
+    boss: [askExpert, 'done'],
+    expert: [{ calls: [['pay', { n: 1 }]] }, 'paid'],
+    tools: [pay.tool],
+    host: { policy },
+  });
+  const events = await say(await host.open('boss'), 'pay');
+  expect(results(events)).toMatchObject({ pay: 'pay done', expert: 'paid' });
+  expect(pay.runs).toEqual([{ n: 1 }]);
+  expect(policy.asked.map(({ action, principalPath }) => [action, principalPath])).toEqual([
+    ['expert', ['local', 'boss']],
+    ['pay', ['local', 'boss', 'expert']],
+  ]);
+});
+
+test('S3-56 its question is the caller’s: the call stays open, an answer goes on with both', async () => {
+  const pay = notingTool('pay');
+  const { host } = team({
+    boss: [askExpert, 'done'],
+    expert: [{ calls: [['pay', { n: 1 }]] }, 'paid'],
+    tools: [pay.tool],
+    host: { policy: policyOf({ pay: 'ask_user' }) },
+  });
+  const session = await host.open('boss');
+  const first = await say(session, 'pay');
+  expect(endOf(first)).toMatchObject({ reason: 'input_required', data: { pending: [{ name: 'pay' }] } });
+  const [question] = await session.pending();
+  expect(question).toMatchObject({ sessionId: session.id, agentPath: ['boss', 'expert'], name: 'pay' });
+  expect(pay.runs).toEqual([]);
+  expect(await session.respond(String(question?.requestId), { kind: 'approve' })).toMatchObject({ status: 'settled' });
+  const second = await say(session, { kind: 'continue' });
+  expect(endOf(second).reason).toBe('completed');
+  expect(results(second)).toMatchObject({ expert: 'paid' });
+  expect(pay.runs).toEqual([{ n: 1 }]);
+  expect(await session.pending()).toEqual([]);
+});
+
+test('S3-56 it is found across sessions, with its caller, and goes on when it is decided', async () => {
+  const pay = notingTool('pay');
+  const { host, store } = team({
+    boss: [askExpert, 'done'],
+    expert: [{ calls: [['pay', { n: 1 }]] }, 'paid'],
+    tools: [pay.tool],
+    host: { policy: policyOf({ pay: 'ask_user' }) },
+  });
+  const session = await host.open('boss', { sessionId: 's', create: true });
+  await say(session, 'pay');
+  const open = await host.approvals.list();
+  expect(open.map(({ agent, request }) => [agent, request.sessionId, request.agentPath])).toEqual([
+    ['boss', 's', ['boss', 'expert']],
+  ]);
+  const ended = (async () => {
+    for await (const event of session.events({ live: true })) if (event.type === 'stream_end') return event.reason;
+    return undefined;
+  })();
+  const id = String(open[0]?.request.requestId);
+  expect(await host.approvals.decide(id, { kind: 'approve' }, { by: { id: 'eve' } })).toMatchObject({
+    status: 'settled',
+  });
+  expect(await ended).toBe('completed');
+  expect(pay.runs).toHaveLength(1);
+  expect(await store.openCalls({ app: 'shop' })).toEqual([]);
+});
+
+test('S3-56 usage of a sub-agent is its caller’s too', async () => {
+  const { host } = team({
+    boss: [
+      { ...askExpert, usage: { inputTokens: 1 } },
+      { text: 'done', usage: { inputTokens: 10 } },
+    ],
+    expert: [{ text: 'x', usage: { inputTokens: 100, outputTokens: 7 } }],
+    host: { policy: allowAll() },
+  });
+  const result = await run(await host.open('boss'), 'hi');
+  expect(result.usage).toMatchObject({ inputTokens: 111, outputTokens: 7 });
+});
