@@ -12,7 +12,7 @@ import { ShownReports } from './shown-reports.ts';
 import type { Tool, ToolRunOptions } from './tool.ts';
 import type { TurnOptions, TurnOutcome } from './turn.ts';
 import { runTurn } from './turn.ts';
-import type { TurnBackend, TurnInit } from './turn-context.ts';
+import type { ForeignEvent, TurnBackend, TurnInit } from './turn-context.ts';
 import { TurnContext } from './turn-context.ts';
 
 type Op =
@@ -150,6 +150,10 @@ export class HeldExecutor implements Held, TurnBackend {
     };
     if (Object.keys(usage).length === 0) return;
     this.#do((context) => context.emit({ usage, ...(model === undefined ? {} : { model }) })).catch(() => {});
+  }
+
+  event(init: ForeignEvent): Promise<void> {
+    return this.#do((context) => context.emit(init)) as Promise<void>;
   }
 
   arrivals(): Promise<readonly Message[]> {

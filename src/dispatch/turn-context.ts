@@ -1,3 +1,5 @@
+import { CoxswainError } from '../contracts/index.ts';
+import type { Event, EventActions } from '../runtime/index.ts';
 import type { DispatchBuses } from './buses.ts';
 import type { Message } from './message.ts';
 import type { RecordChange } from './records.ts';
@@ -17,8 +19,28 @@ export interface TurnBackend {
   delta?(kind: 'message' | 'thought', id: string, delta: string): void;
   /** Tokens that a generation took. */
   stats?(stats: { promptTokens?: number; completionTokens?: number; model?: string }): void;
+  /** Stores an event of another framework as it is. */
+  event?(init: ForeignEvent): Promise<void>;
   /** Words that have come since the last look. */
   arrivals?(): Promise<readonly Message[]>;
+}
+
+/** What an adapter of another framework may say of an event; place, time and turn are filled in. */
+export type ForeignEvent = Partial<
+  Pick<Event, 'id' | 'author' | 'branch' | 'content' | 'usage' | 'model' | 'interrupted' | 'customMetadata'>
+> & { actions?: Partial<EventActions> };
+
+/**
+ * Stores an event that is neither message, thought nor call: another agent's words, state, usage. For adapters of
+ * other frameworks.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_UNSUPPORTED` where the turn has no log of events
+ */
+export async function storeEvent(context: TurnContext, event: ForeignEvent): Promise<void> {
+  const { backend } = context;
+  if (!backend.event) {
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_UNSUPPORTED', 'this turn stores no events; run it in a session');
+  }
+  await backend.event(event);
 }
 
 export interface TurnInit {

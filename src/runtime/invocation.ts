@@ -596,6 +596,7 @@ const limitCodes: Record<string, string> = {
   E_MAX_TIME: 'max_time',
   E_MAX_BUDGET: 'max_budget',
   E_MAX_LLM_CALLS: 'max_turns',
+  E_REFUSED: 'refusal',
 };
 
 /** An abort by a limit ends the turn with the limit's reason. */

@@ -44,6 +44,7 @@ export interface AdkSessionOptions {
   descriptor: AgentDescriptor;
   /** Checks arguments that a person edited. */
   validateArgs?: (call: CallState, args: Record<string, unknown>) => string | undefined;
+  onClose?: (() => Promise<void>) | undefined;
 }
 
 /** The runtime behind the AgentSession contract. */
@@ -52,6 +53,7 @@ export class AdkSession implements AgentSession {
   readonly live: LiveSession;
   readonly #engine: Engine;
   readonly #validateArgs: AdkSessionOptions['validateArgs'];
+  readonly #onClose: AdkSessionOptions['onClose'];
   /** The run that this handle started. */
   #own: CurrentRun | undefined;
   #initialized = false;
@@ -64,6 +66,7 @@ export class AdkSession implements AgentSession {
     this.descriptor = options.descriptor;
     this.#engine = options.engine;
     this.#validateArgs = options.validateArgs;
+    this.#onClose = options.onClose;
   }
 
   get id(): string {
@@ -256,6 +259,7 @@ export class AdkSession implements AgentSession {
       await running.ended;
     }
     this.#closed = true;
+    await this.#onClose?.();
   }
 
   #pending(): PendingRequest[] {

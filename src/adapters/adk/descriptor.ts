@@ -4,6 +4,8 @@ import { isHostRun, isToolUser, LlmAgent, LoopAgent, ParallelAgent, SequentialAg
 
 export interface DescribeOptions {
   version?: string;
+  /** Factory key of whoever runs it. Default `adk`. */
+  executor?: string;
   constraints?: AgentConstraints;
   metadata?: Record<string, unknown>;
 }
@@ -18,7 +20,7 @@ export function describeAgent(agent: Agent, options: DescribeOptions = {}): Agen
   return {
     name: agent.name,
     description: agent.description,
-    executor: 'adk',
+    executor: options.executor ?? 'adk',
     ...(llm?.inputSchema ? { inputSchema: llm.inputSchema } : {}),
     ...(llm?.outputSchema ? { outputSchema: llm.outputSchema } : {}),
     capabilities: capabilitiesOf(agent),

@@ -50,6 +50,8 @@ export interface FromAgentOptions extends DescribeOptions {
   /** Memory and artifacts that tools, hooks and instructions reach. */
   services?: Services;
   warn?: (message: string, error?: unknown) => void;
+  /** Called when a session's handle is closed. */
+  onClose?: () => Promise<void>;
 }
 
 /** An agent of the runtime as something that a host can open. */
@@ -98,7 +100,7 @@ async function openSession(
     },
     live.key,
   );
-  return new AdkSession({ live, engine, descriptor, validateArgs: argsChecker(engine.tree) });
+  return new AdkSession({ live, engine, descriptor, validateArgs: argsChecker(engine.tree), onClose: options.onClose });
 }
 
 function modelFinder(options: FromAgentOptions, context: HostContext): (name: string) => Model | undefined {

@@ -1,0 +1,258 @@
+import type {
+  ClientConnection,
+  InitializeResponse,
+  McpServer,
+  NewSessionResponse,
+  PromptRequest,
+  PromptResponse,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+  SessionUpdate,
+} from '@agentclientprotocol/sdk';
+import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import type { AcpPipe } from './child.ts';
+import { processError } from './child.ts';
+import { loadSdk } from './sdk.ts';
+
+/** Files that an agent may reach through its host. Each call passes the gate. */
+export interface AcpFiles {
+  readTextFile?(request: { path: string; line?: number; limit?: number }, signal: AbortSignal): Promise<string>;
+  writeTextFile?(request: { path: string; content: string }, signal: AbortSignal): Promise<void>;
+}
+
+export interface AcpClientOptions {
+  name: string;
+  connect(cwd: string): AcpPipe;
+  /** Folder that the agent works in. Absolute. */
+  cwd: string;
+  mcpServers: readonly McpServer[];
+  /** Id of one of the agent's authentication methods, used where it wants one. */
+  authMethod?: string | undefined;
+  /** Mode that a session starts in, where the agent has modes. */
+  mode?: string | undefined;
+  /** Milliseconds that start and handshake may take. */
+  startTimeoutMs: number;
+  reads: boolean;
+  writes: boolean;
+}
+
+/** What the agent asks and tells while a prompt runs. */
+export interface AcpListener {
+  update(update: SessionUpdate): void;
+  permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
+  readFile(request: { path: string; line?: number; limit?: number }): Promise<string>;
+  writeFile(request: { path: string; content: string }): Promise<void>;
+}
+
+const AUTH_REQUIRED = -32_000;
+const CANCELLED: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } };
+
+/** One agent process with one session in it. */
+export class AcpClient {
+  readonly info: InitializeResponse;
+  readonly sessionId: string;
+  /** The session is one that the agent has kept: it knows what was said. */
+  readonly resumed: boolean;
+  readonly gone: Promise<CoxswainError>;
+  readonly #pipe: AcpPipe;
+  readonly #connection: ClientConnection;
+  readonly #listening: Listening;
+
+  private constructor(
+    parts: { pipe: AcpPipe; connection: ClientConnection; listening: Listening; gone: Promise<CoxswainError> },
+    session: { info: InitializeResponse; sessionId: string; resumed: boolean },
+  ) {
+    this.#pipe = parts.pipe;
+    this.#connection = parts.connection;
+    this.#listening = parts.listening;
+    this.gone = parts.gone;
+    this.info = session.info;
+    this.sessionId = session.sessionId;
+    this.resumed = session.resumed;
+  }
+
+  /**
+   * Starts the process, shakes hands, opens the session: the known one where the agent can load it, else a new one.
+   * @throws CoxswainError `UNAVAILABLE / E_AGENT_PROCESS`, `FAILED_PRECONDITION / E_UNSUPPORTED`,
+   *   `INTERNAL / E_AGENT_PROTOCOL`, `UNAUTHENTICATED / E_AGENT_PROTOCOL`
+   */
+  static async start(options: AcpClientOptions, known: string | undefined): Promise<AcpClient> {
+    const sdk = await loadSdk();
+    const pipe = options.connect(options.cwd);
+    const listening: Listening = {};
+    const connection = connect(sdk, pipe, listening, options);
+    const closed = connection.closed.then(() => processError(`agent ${options.name} has closed its connection`));
+    // The end of the process says more than the end of its output, which comes first.
+    const ended = pipe.gone ?? new Promise<never>(() => {});
+    const gone = Promise.race([ended, closed.then(async (error) => (await soon(ended)) ?? error)]);
+    const timer = AbortSignal.timeout(options.startTimeoutMs);
+    const late = new Promise<CoxswainError>((resolve) => {
+      const message = `agent ${options.name} has not answered within ${options.startTimeoutMs} ms`;
+      timer.addEventListener('abort', () => resolve(processError(message)), { once: true });
+    });
+    try {
+      const session = await orGone(open(sdk, connection, options, known), Promise.race([gone, late]));
+      return new AcpClient({ pipe, connection, listening, gone }, session);
+    } catch (error) {
+      connection.close();
+      pipe.kill();
+      throw error;
+    }
+  }
+
+  /** Runs one prompt. @throws CoxswainError `UNAVAILABLE / E_AGENT_PROCESS`, `INTERNAL / E_AGENT_PROTOCOL` */
+  async prompt(prompt: PromptRequest['prompt'], listener: AcpListener): Promise<PromptResponse> {
+    this.#listening.listener = listener;
+    try {
+      const answer = this.#connection.agent.request('session/prompt', { sessionId: this.sessionId, prompt });
+      return await orGone(answer, this.gone);
+    } finally {
+      this.mute();
+    }
+  }
+
+  /** What comes from now on belongs to nobody. */
+  mute(): void {
+    delete this.#listening.listener;
+  }
+
+  async cancel(): Promise<void> {
+    await this.#connection.agent.notify('session/cancel', { sessionId: this.sessionId });
+  }
+
+  async close(): Promise<void> {
+    await this.#pipe.close();
+    this.#connection.close();
+  }
+
+  kill(): void {
+    this.#pipe.kill();
+  }
+}
+
+interface Listening {
+  listener?: AcpListener;
+}
+
+type Sdk = Awaited<ReturnType<typeof loadSdk>>;
+
+function connect(
+  sdk: Sdk,
+  { input, output }: AcpPipe,
+  listening: Listening,
+  options: AcpClientOptions,
+): ClientConnection {
+  const app = sdk
+    .client({ name: 'coxswain' })
+    .onNotification('session/update', ({ params }) => listening.listener?.update(params.update))
+    .onRequest('session/request_permission', ({ params }) => listening.listener?.permission(params) ?? CANCELLED);
+  const listener = () => {
+    if (!listening.listener) throw sdk.RequestError.invalidRequest(undefined, 'no prompt is running');
+    return listening.listener;
+  };
+  if (options.reads) {
+    app.onRequest('fs/read_text_file', async ({ params: { path, line, limit } }) => ({
+      content: await listener().readFile({
+        path,
+        ...(typeof line === 'number' ? { line } : {}),
+        ...(typeof limit === 'number' ? { limit } : {}),
+      }),
+    }));
+  }
+  if (options.writes) {
+    app.onRequest('fs/write_text_file', async ({ params: { path, content } }) => {
+      await listener().writeFile({ path, content });
+      return {};
+    });
+  }
+  return app.connect(sdk.ndJsonStream(input, output));
+}
+
+async function open(
+  sdk: Sdk,
+  { agent }: ClientConnection,
+  options: AcpClientOptions,
+  known: string | undefined,
+): Promise<{ info: InitializeResponse; sessionId: string; resumed: boolean }> {
+  const { reads, writes, cwd, name } = options;
+  const info = await agent.request('initialize', {
+    protocolVersion: sdk.PROTOCOL_VERSION,
+    clientCapabilities: { fs: { readTextFile: reads, writeTextFile: writes }, terminal: false },
+    clientInfo: { name: 'coxswain', version: '1.0' },
+  });
+  if (info.protocolVersion !== sdk.PROTOCOL_VERSION) {
+    throw new CoxswainError(
+      'FAILED_PRECONDITION',
+      'E_UNSUPPORTED',
+      `agent ${name} speaks version ${info.protocolVersion} of the protocol, version ${sdk.PROTOCOL_VERSION} is needed`,
+    );
+  }
+  const place = { cwd, mcpServers: [...options.mcpServers] };
+  if (known !== undefined && info.agentCapabilities?.loadSession) {
+    try {
+      await agent.request('session/load', { ...place, sessionId: known });
+      return { info, sessionId: known, resumed: true };
+    } catch {
+      // It has forgotten: a new session is told what was said.
+    }
+  }
+  const create = (): Promise<NewSessionResponse> => agent.request('session/new', place);
+  let session: NewSessionResponse;
+  try {
+    session = await create();
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== AUTH_REQUIRED || options.authMethod === undefined) throw error;
+    await agent.request('authenticate', { methodId: options.authMethod });
+    session = await create();
+  }
+  const { sessionId } = session;
+  if (options.mode !== undefined) await agent.request('session/set_mode', { sessionId, modeId: options.mode });
+  return { info, sessionId, resumed: false };
+}
+
+/** Fails as soon as the process is gone. */
+async function orGone<T>(work: Promise<T>, gone: Promise<CoxswainError>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  let settled = false;
+  gone.then((error) => {
+    if (!settled) reject(error);
+  }, reject);
+  try {
+    return await Promise.race([work.catch(async (error: unknown) => failed(error, gone)), promise]);
+  } finally {
+    settled = true;
+    promise.catch(() => {});
+  }
+}
+
+/** A request fails when its connection closes, too: then the process is what has to be told about. */
+async function failed(error: unknown, gone: Promise<CoxswainError>): Promise<never> {
+  if (isCoxswainError(error)) throw error;
+  const lost = await soon(gone);
+  if (lost) throw lost;
+  const { code } = error as { code?: unknown };
+  if (code === AUTH_REQUIRED) {
+    throw new CoxswainError(
+      'UNAUTHENTICATED',
+      'E_AGENT_PROTOCOL',
+      'the agent wants to be signed in; do so with its own command, or name one of its methods as `authMethod`',
+      { cause: error },
+    );
+  }
+  throw new CoxswainError('INTERNAL', 'E_AGENT_PROTOCOL', `the agent answered with an error: ${messageOf(error)}`, {
+    cause: error,
+    ...(typeof code === 'number' ? { details: { code } } : {}),
+  });
+}
+
+const SOON_MS = 250;
+
+async function soon<T>(promise: Promise<T>): Promise<T | undefined> {
+  const { promise: elapsed, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), SOON_MS);
+  try {
+    return await Promise.race([promise, elapsed]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,20 @@
+import { CoxswainError } from '../../contracts/index.ts';
+
+export type Sdk = typeof import('@agentclientprotocol/sdk');
+
+/**
+ * Loads the protocol's own package, once it is needed.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_UNSUPPORTED` where it is not installed
+ */
+export async function loadSdk(): Promise<Sdk> {
+  try {
+    return await import('@agentclientprotocol/sdk');
+  } catch (cause) {
+    throw new CoxswainError(
+      'FAILED_PRECONDITION',
+      'E_UNSUPPORTED',
+      'install the package @agentclientprotocol/sdk to speak the Agent Client Protocol',
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,121 @@
+import { resolve } from 'node:path';
+import type { McpServer } from '@agentclientprotocol/sdk';
+import type { AgentConstraints, AgentSource } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import type { WatchdogOptions } from '../../dispatch/index.ts';
+import { dispatchAgent } from '../../dispatch/index.ts';
+import type { SessionService } from '../../runtime/index.ts';
+import { InMemorySessionService } from '../../runtime/index.ts';
+import { fromAgent } from '../adk/index.ts';
+import type { AcpCommand, AcpPipe } from './child.ts';
+import { AgentProcess } from './child.ts';
+import type { AcpFiles } from './client.ts';
+import { AcpAgentSession, SESSION_KEY } from './session.ts';
+
+export interface FromAcpOptions extends Partial<AcpCommand> {
+  /** An identifier. */
+  name: string;
+  description?: string;
+  /** Instead of `command`: a way to an agent that runs elsewhere; called for each session. */
+  connect?: (cwd: string) => AcpPipe;
+  /** Folder that the agent works in. Default: this process' own. */
+  cwd?: string;
+  /** MCP servers that the agent is to use. It calls them itself and asks before, as with its own tools. */
+  mcpServers?: readonly McpServer[];
+  /** Id of one of its authentication methods, used where it wants one. */
+  authMethod?: string;
+  /** Mode that its sessions start in. */
+  mode?: string;
+  /** Files that it may reach through the host; each call passes the gate. Default: none. */
+  files?: AcpFiles;
+  /**
+   * Kinds of calls that it may begin without asking; they are recorded, and a policy that denies them stops it. Any
+   * other call that it begins unasked stops it. Default: read, search, think.
+   */
+  unasked?: readonly string[];
+  /** Milliseconds that start and handshake may take. Default 30,000. */
+  startTimeoutMs?: number;
+  /** Milliseconds that it has to end a cancelled prompt before its process is ended. Default 5,000. */
+  cancelTimeoutMs?: number;
+  /** Fails a turn in which the agent is silent. Default 10 minutes; `false`: waits for ever. */
+  watchdog?: WatchdogOptions | false;
+  /** Used where the host's context has none. Default: in memory. */
+  sessions?: SessionService;
+  constraints?: AgentConstraints;
+}
+
+const UNASKED = ['read', 'search', 'think'];
+
+/**
+ * An agent that speaks the Agent Client Protocol on stdio, as something that a host can open: one process a session,
+ * what it says and does in the session's log, and every permission that it asks for decided by the gate.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_BAD_INPUT`
+ */
+export function fromAcp(options: FromAcpOptions): AgentSource {
+  const { name, description } = options;
+  const connect = options.connect ?? starter(options);
+  const sessions = options.sessions ?? new InMemorySessionService();
+  const agentOf = (executor: Parameters<typeof dispatchAgent>[0]['executor']) =>
+    dispatchAgent({
+      name,
+      executor,
+      ...(description === undefined ? {} : { description }),
+      ...(options.watchdog === undefined ? {} : { watchdog: options.watchdog }),
+    });
+  const shown = {
+    executor: 'acp',
+    sessions,
+    ...(options.constraints ? { constraints: options.constraints } : {}),
+  };
+  const described = fromAgent(
+    agentOf(() => {}),
+    shown,
+  );
+  return {
+    ...described,
+    async open(ref, context) {
+      let session: AcpAgentSession | undefined;
+      const agent = agentOf((ctx, helpers) => session?.answer(ctx, helpers));
+      const source = fromAgent(agent, { ...shown, onClose: async () => session?.close() });
+      const opened = await source.open(ref, context);
+      const known = knownSession(opened);
+      session = new AcpAgentSession({ ...sessionOptions(options), connect }, ref.fork ? undefined : known);
+      return opened;
+    },
+  };
+}
+
+function starter({ name, command, args, folder, env, onStderr }: FromAcpOptions): (cwd: string) => AcpPipe {
+  if (typeof command !== 'string' || command === '') {
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `agent ${name}: command must name a program`);
+  }
+  const given: AcpCommand = {
+    command,
+    ...(args ? { args } : {}),
+    ...(folder === undefined ? {} : { folder }),
+    ...(env ? { env } : {}),
+    ...(onStderr ? { onStderr } : {}),
+  };
+  return (cwd) => new AgentProcess(name, given, cwd);
+}
+
+function sessionOptions(options: FromAcpOptions) {
+  const { name, authMethod, mode } = options;
+  return {
+    name,
+    cwd: resolve(options.cwd ?? '.'),
+    mcpServers: options.mcpServers ?? [],
+    authMethod,
+    mode,
+    files: options.files ?? {},
+    unasked: new Set(options.unasked ?? UNASKED),
+    startTimeoutMs: options.startTimeoutMs ?? 30_000,
+    cancelTimeoutMs: options.cancelTimeoutMs ?? 5_000,
+  };
+}
+
+/** What the log says of the agent's own session. */
+function knownSession(session: { live?: { fold: { state: Record<string, unknown> } } } | object): string | undefined {
+  const id = (session as { live?: { fold: { state: Record<string, unknown> } } }).live?.fold.state[SESSION_KEY];
+  return typeof id === 'string' ? id : undefined;
+}

@@ -1,0 +1,244 @@
+import type {
+  PromptResponse,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+  SessionUpdate,
+} from '@agentclientprotocol/sdk';
+import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
+import type { DispatchContext, DispatchExecutorHelpers } from '../../dispatch/index.ts';
+import { storeEvent, Tool } from '../../dispatch/index.ts';
+import { errorResult } from '../../gate/index.ts';
+import { AcpCall } from './call.ts';
+import type { AcpFiles, AcpListener } from './client.ts';
+import { AcpSpeech } from './speech.ts';
+
+export interface AcpTurnOptions {
+  name: string;
+  files: AcpFiles;
+  /** Kinds of calls that the agent may begin without asking. */
+  unasked: ReadonlySet<string>;
+  /** Asks the agent to stop. */
+  cancel(): void;
+  /** USD that the agent's session has cost when it was last told. */
+  spent: { usd: number };
+}
+
+const CANCELLED: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } };
+
+/** What one prompt brings: words go to the log, calls through the gate. */
+export class AcpTurn implements AcpListener {
+  readonly #ctx: DispatchContext;
+  readonly #options: AcpTurnOptions;
+  readonly #speech: AcpSpeech;
+  readonly #calls = new Map<string, AcpCall>();
+  readonly #granted = new Set<AcpCall>();
+  readonly #running = new Set<Promise<unknown>>();
+  #ended = false;
+  #failure: CoxswainError | undefined;
+
+  constructor(ctx: DispatchContext, helpers: DispatchExecutorHelpers, options: AcpTurnOptions) {
+    this.#ctx = ctx;
+    this.#options = options;
+    this.#speech = new AcpSpeech(ctx, helpers);
+  }
+
+  /** Runs the prompt to its end. @throws CoxswainError for whatever kept it from its good end */
+  async run(prompt: () => Promise<PromptResponse>): Promise<void> {
+    let answer: PromptResponse | undefined;
+    let thrown: unknown;
+    try {
+      answer = await prompt();
+    } catch (error) {
+      thrown = error;
+    }
+    this.#ended = true;
+    const unknown = errorResult('interrupted', 'the agent ended without saying how this call ended');
+    for (const call of this.#calls.values()) call.settle(unknown);
+    this.#speech.end();
+    await Promise.allSettled(this.#running);
+    await this.#speech.stored();
+    const failure = this.#failure ?? thrown ?? stopped(answer?.stopReason, this.#options.name);
+    if (failure) throw failure;
+  }
+
+  update(update: SessionUpdate): void {
+    if (this.#ctx.aborted) return;
+    switch (update.sessionUpdate) {
+      case 'agent_message_chunk':
+        this.#speech.say('message', update.content, update.messageId);
+        break;
+      case 'agent_thought_chunk':
+        this.#speech.say('thought', update.content, update.messageId);
+        break;
+      case 'tool_call':
+      case 'tool_call_update':
+        this.#toolCall(this.#known(update));
+        break;
+      case 'plan':
+        void this.#speech.after(() => storeEvent(this.#ctx, { customMetadata: { acp: { plan: update.entries } } }));
+        break;
+      case 'usage_update':
+        if (update.cost?.currency === 'USD') this.#cost(update.cost.amount);
+        break;
+      default:
+    }
+  }
+
+  async permission({ toolCall, options }: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+    const call = this.#known(toolCall);
+    if (this.#ctx.aborted) return CANCELLED;
+    call.asked = true;
+    call.recorded = true;
+    const pick = (kind: string) => options.find((option) => option.kind === kind)?.optionId;
+    const no = pick('reject_once') ?? pick('reject_always');
+    const yes = pick('allow_once');
+    const selected = (optionId: string | undefined): RequestPermissionResponse =>
+      optionId === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId } };
+    const answer = Promise.withResolvers<RequestPermissionResponse>();
+    const asked = call.args;
+    const tool = this.#tool(call, true, async (args) => {
+      if (this.#ended) return errorResult('cancelled', 'the agent ended without waiting for the answer; it never ran');
+      const why = yes === undefined ? FOREVER : canonicalJson(args) === canonicalJson(asked) ? undefined : EDITED;
+      if (why !== undefined) {
+        answer.resolve(selected(no));
+        return errorResult('denied', why);
+      }
+      this.#granted.add(call);
+      answer.resolve(selected(yes));
+      const result = await call.final;
+      this.#granted.delete(call);
+      return result;
+    });
+    this.#run(tool, asked).then(
+      () => answer.resolve(selected(no)),
+      () => answer.resolve(CANCELLED),
+    );
+    return answer.promise;
+  }
+
+  async readFile(request: { path: string; line?: number; limit?: number }): Promise<string> {
+    const { readTextFile } = this.#options.files;
+    let text: string | undefined;
+    const tool = new Tool({
+      name: 'acp:read_text_file',
+      description: 'The agent reads a file through its host.',
+      kind: 'read',
+      annotations: { readOnly: true },
+      handler: async (args, { signal }) => {
+        text = await readTextFile?.(args as typeof request, signal);
+        return text ?? '';
+      },
+    });
+    await this.#run(tool, request);
+    if (text === undefined) throw refused(request.path);
+    return text;
+  }
+
+  async writeFile(request: { path: string; content: string }): Promise<void> {
+    const { writeTextFile } = this.#options.files;
+    let written = false;
+    const tool = new Tool({
+      name: 'acp:write_text_file',
+      description: 'The agent writes a file through its host.',
+      kind: 'edit',
+      // A call that somebody said yes to has shown this file already.
+      needsApproval: ![...this.#granted].some((call) => call.touches(request.path)),
+      handler: async (args, { signal }) => {
+        await writeTextFile?.(args as typeof request, signal);
+        written = true;
+        return 'written';
+      },
+    });
+    await this.#run(tool, request);
+    if (!written) throw refused(request.path);
+  }
+
+  #known(update: { toolCallId: string }): AcpCall {
+    let call = this.#calls.get(update.toolCallId);
+    if (!call) {
+      call = new AcpCall(update.toolCallId);
+      this.#calls.set(update.toolCallId, call);
+    }
+    call.merge(update);
+    return call;
+  }
+
+  /** A call that has begun, or ended, and was never asked about. */
+  #toolCall(call: AcpCall): void {
+    if (call.recorded || call.status === undefined || call.status === 'pending') return;
+    call.recorded = true;
+    if (call.status !== 'failed' && !this.#options.unasked.has(call.acpKind)) {
+      this.#stop(`${call.name} (${call.title}) was begun without asking`);
+      return;
+    }
+    let allowed = false;
+    const tool = this.#tool(call, false, () => {
+      allowed = true;
+      return call.final;
+    });
+    this.#run(tool, call.args).then(
+      () => allowed || this.#stop(`${call.name} (${call.title}) was begun without asking, and it is denied here`),
+      () => {},
+    );
+  }
+
+  #tool(call: AcpCall, asks: boolean, handler: (args: Record<string, unknown>) => unknown): Tool {
+    return new Tool({
+      name: call.name,
+      description: call.title,
+      kind: call.kind,
+      ...(asks ? { needsApproval: true } : { annotations: { readOnly: true } }),
+      handler,
+    });
+  }
+
+  /** Through the gate; behind the words that came before it. */
+  async #run(tool: Tool, args: Record<string, unknown>): Promise<unknown> {
+    const run = this.#speech.after(() => {}).then(() => tool.executor(this.#ctx)(args));
+    this.#running.add(run);
+    try {
+      return await run;
+    } finally {
+      this.#running.delete(run);
+    }
+  }
+
+  #cost(usd: number): void {
+    const { spent } = this.#options;
+    const delta = usd - spent.usd;
+    if (delta <= 0) return;
+    spent.usd = usd;
+    void this.#speech.after(() => storeEvent(this.#ctx, { usage: { cost: { usd: delta } } }));
+  }
+
+  #stop(why: string): void {
+    this.#failure ??= new CoxswainError(
+      'PERMISSION_DENIED',
+      'E_AGENT_UNASKED',
+      `agent ${this.#options.name} was stopped: ${why}; make it ask, or name the kind in \`unasked\``,
+    );
+    this.#options.cancel();
+  }
+}
+
+const EDITED = 'an agent of this kind runs its own arguments: they cannot be edited, only allowed or denied';
+const FOREVER = 'the agent offers no way to allow this call alone';
+
+function refused(path: string): CoxswainError {
+  return new CoxswainError('PERMISSION_DENIED', 'E_REFUSED', `the host does not allow it: ${path}`);
+}
+
+function stopped(reason: PromptResponse['stopReason'] | undefined, agent: string): CoxswainError | undefined {
+  switch (reason) {
+    case 'end_turn':
+      return undefined;
+    case 'refusal':
+      return new CoxswainError('FAILED_PRECONDITION', 'E_REFUSED', `agent ${agent} refuses to go on`);
+    case 'max_turn_requests':
+      return new CoxswainError('RESOURCE_EXHAUSTED', 'E_MAX_LLM_CALLS', `agent ${agent} has reached its own limit`);
+    case 'max_tokens':
+      return new CoxswainError('RESOURCE_EXHAUSTED', 'E_MODEL', `the answer of agent ${agent} was cut at a limit`);
+    default:
+      return new CoxswainError('ABORTED', 'E_ABORTED', `agent ${agent} has ended its turn: ${reason ?? 'unknown'}`);
+  }
+}
