@@ -1,5 +1,10 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { PlainReporter } from './scripts/plain-reporter.ts';
+
+// Child processes of the tests start in half the time.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'coxswain-tests-compile-cache');
 
 export default defineConfig({
   test: {

@@ -7,5 +7,5 @@ const [name = '', subject = 'session', iterations] = process.argv.slice(2);
 const workload = workloads[name];
 if (!workload) throw new Error(`there is no workload ${name}; there are ${Object.keys(workloads).join(', ')}`);
 const plan: Plan =
-  iterations === undefined ? workload.plan : { warmUp: Number(iterations), iterations: Number(iterations) };
+  iterations === undefined ? workload.plan : { warmUp: Number(iterations) - 1, iterations: Number(iterations) };
 console.log(JSON.stringify(await workload.measure(subject as Subject, plan)));
