@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-import module from 'node:module';
 import { nodeVersionFault } from './cli/node-version.ts';
 
 const fault = nodeVersionFault(process.versions.node);
 if (fault === undefined) {
   // Halves the start-up from the second run on; NODE_DISABLE_COMPILE_CACHE=1 turns it off.
-  module.enableCompileCache();
+  const { enableCompileCache } = await import('node:module');
+  enableCompileCache();
   // Loaded behind the check: an older Node may not even be able to parse it.
   const { main } = await import('./cli/main.ts');
   await main(process.argv.slice(2));
