@@ -25,14 +25,17 @@ export interface HostFlags extends StoreFlags {
   workspace?: string;
 }
 
-export interface RunFlags extends HostFlags {
-  json?: true;
-  streamJson?: true;
+export interface LimitFlags {
   maxUsd?: number;
   maxTokens?: number;
   maxSteps?: number;
   /** Minutes. */
   timeout?: number;
+}
+
+export interface RunFlags extends HostFlags, LimitFlags {
+  json?: true;
+  streamJson?: true;
 }
 
 const modes: PermissionMode[] = ['default', 'auto_edit', 'autonomous', 'plan', 'dont_ask'];
@@ -61,9 +64,15 @@ export function addHostFlags(command: Command): Command {
 }
 
 export function addRunFlags(command: Command): Command {
-  return addHostFlags(command)
-    .option('--json', 'durable events as JSON lines on stdout, and nothing else')
-    .option('--stream-json', 'all events as JSON lines on stdout, partial ones included')
+  return addLimitFlags(
+    addHostFlags(command)
+      .option('--json', 'durable events as JSON lines on stdout, and nothing else')
+      .option('--stream-json', 'all events as JSON lines on stdout, partial ones included'),
+  );
+}
+
+export function addLimitFlags(command: Command): Command {
+  return command
     .option('--max-usd <n>', 'money that a turn may cost; needs prices', positive)
     .option('--max-tokens <n>', 'tokens that a turn may use', positiveWhole)
     .option('--max-steps <n>', 'model calls that a turn may make', positiveWhole)
@@ -71,7 +80,7 @@ export function addRunFlags(command: Command): Command {
 }
 
 /** Limits as flags give them. */
-export function limitsOf({ maxSteps, maxTokens, maxUsd, timeout }: RunFlags): Limits {
+export function limitsOf({ maxSteps, maxTokens, maxUsd, timeout }: LimitFlags): Limits {
   return {
     ...(maxSteps === undefined ? {} : { steps: maxSteps }),
     ...(maxTokens === undefined ? {} : { tokens: maxTokens }),

@@ -23,6 +23,8 @@ export interface Workplace {
   readonly store: Store;
   /** A person can be asked at the terminal. */
   readonly asks: boolean;
+  /** Tells the user what went wrong without consequence. */
+  warn(message: string, error?: unknown): void;
   /** The session that questions belong to. */
   session: HostedSession | undefined;
   close(): Promise<void>;
@@ -32,28 +34,29 @@ export interface Workplace {
 export async function openWorkplace(
   path: string,
   flags: HostFlags,
-  { screen, interrupts }: { screen: Screen; interrupts: Interrupts },
+  { screen, interrupts, asksElsewhere = false }: { screen: Screen; interrupts: Interrupts; asksElsewhere?: boolean },
 ): Promise<Workplace> {
   const policy = flags.policy === undefined ? undefined : await readPolicy(flags.policy, screen);
-  const interactive = hasKeyboard();
+  const interactive = hasKeyboard() && !asksElsewhere;
   const note = (text: string) => screen.line(clean(text));
   const module = await loadAgentModule(path, moduleContext({ workspace: flags.workspace, interactive, note }));
   const store = await openStore(flags.store);
   const asks = interactive && flags.approve !== 'deny';
   // Where nobody is here and nothing outlives this process, nobody can ever answer.
-  const answerable = flags.approve !== 'deny' && (asks || store.durable || flags.approve === 'allow');
+  const answerable = flags.approve !== 'deny' && (asks || asksElsewhere || store.durable || flags.approve === 'allow');
   const asker = new Asker(screen, interrupts, () => workplace.session);
   const chosen = policy ?? module.policy;
+  const warn = (message: string, error?: unknown) => {
+    screen.line(`coxswain: warning: ${clean(message)}${error === undefined ? '' : ` (${clean(messageOf(error))})`}`);
+    if (flags.verbose && error !== undefined) screen.line(clean(String((error as Error).stack ?? error)));
+  };
   const host = createHost({
     app: flags.app,
     userId: flags.user,
     agents: [module.agent],
     sessions: store.sessions,
     interactive: answerable,
-    warn: (message, error) => {
-      screen.line(`coxswain: warning: ${clean(message)}${error === undefined ? '' : ` (${clean(messageOf(error))})`}`);
-      if (flags.verbose && error !== undefined) screen.line(clean(String((error as Error).stack ?? error)));
-    },
+    warn,
     ...(module.tools ? { tools: module.tools } : {}),
     ...(module.toolProviders ? { toolProviders: module.toolProviders } : {}),
     ...(chosen ? { policy: chosen } : {}),
@@ -71,6 +74,7 @@ export async function openWorkplace(
     agent: host.agents[0]?.name ?? '',
     store,
     asks,
+    warn,
     session: undefined,
     async close() {
       try {

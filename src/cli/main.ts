@@ -35,6 +35,7 @@ function helpFor(args: readonly string[]): string {
     run: [],
     sessions: ['list', 'show', 'delete'],
     approvals: ['list', 'approve', 'deny'],
+    mcp: [],
   };
   if (!(first in known)) return 'coxswain --help';
   return ['coxswain', first, ...(known[first]?.includes(second) ? [second] : []), '--help'].join(' ');

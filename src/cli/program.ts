@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { AnswerFlags, ListApprovalsFlags } from './approvals.ts';
-import { addHostFlags, addRunFlags, addStoreFlags } from './flags.ts';
+import { addHostFlags, addLimitFlags, addRunFlags, addStoreFlags } from './flags.ts';
+import type { McpFlags } from './mcp.ts';
 import type { RunCommandFlags } from './run.ts';
 import type { Interrupts } from './signals.ts';
 
@@ -22,6 +23,7 @@ export function buildProgram(interrupts: Interrupts): { program: Command; result
   addRun(program, interrupts, result);
   addSessions(program, result);
   addApprovals(program, interrupts, result);
+  addMcp(program, interrupts, result);
   program.addHelpText(
     'after',
     `
@@ -107,6 +109,24 @@ function addApprovals(program: Command, interrupts: Interrupts, result: { code: 
       result.code = await (await import('./approvals.ts')).answerApproval(verb, id, flags, interrupts);
     });
   }
+}
+
+function addMcp(program: Command, interrupts: Interrupts, result: { code: number }): void {
+  const command = program
+    .command('mcp')
+    .description('serve an agent as a tool to an MCP client, over stdio')
+    .argument('<module>', 'file that exports the agent, see docs/cli.md');
+  addLimitFlags(addHostFlags(command))
+    .addHelpText(
+      'after',
+      `
+Calls that need a yes are asked about at the client. In the client's configuration:
+  { "mcpServers": { "crew": { "command": "coxswain", "args": ["mcp", "/path/to/agent.ts"] } } }`,
+    )
+    .action(async (module: string, flags: McpFlags) => {
+      const { mcpCommand } = await import('./mcp.ts');
+      result.code = await mcpCommand(module, flags, version(), interrupts);
+    });
 }
 
 function version(): string {

@@ -23,6 +23,11 @@ export interface RunOptions {
   env?: Record<string, string>;
 }
 
+export interface StartOptions extends RunOptions {
+  /** `pipe` without input: stays open, for whoever writes to the child. */
+  stdin?: 'pipe' | 'ignore';
+}
+
 /** A folder of its own for one test: the current folder of the command, with the example's files in `files`. */
 export class Place {
   readonly path = mkdtempSync(join(tmpdir(), 'coxswain-cli-'));
@@ -45,14 +50,16 @@ export class Place {
     return running.ended;
   }
 
-  start(args: readonly string[], { input, env }: RunOptions = {}): Running {
-    const stdin = input === undefined ? 'ignore' : 'pipe';
+  start(
+    args: readonly string[],
+    { input, env, stdin = input === undefined ? 'ignore' : 'pipe' }: StartOptions = {},
+  ): Running {
     const child = spawn(process.execPath, [cli, ...args], {
       cwd: this.path,
       env: { ...cleanEnv(), ...env },
       stdio: [stdin, 'pipe', 'pipe'],
     });
-    child.stdin?.end(input);
+    if (input !== undefined) child.stdin?.end(input);
     return new Running(child);
   }
 

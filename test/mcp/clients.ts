@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -11,7 +12,7 @@ export type Kind = (typeof kinds)[number];
 
 export type Target =
   | { url: string; token?: string }
-  | { command: string; args: string[]; env?: Record<string, string> };
+  | { command: string; args: string[]; env?: Record<string, string>; cwd?: string };
 
 export interface ElicitReply {
   action: 'accept' | 'decline' | 'cancel';
@@ -28,6 +29,8 @@ export interface ClientOptions {
   onElicit?: (question: Question) => ElicitReply | Promise<ElicitReply>;
   /** Says that it can be asked and has no handler. */
   pretends?: boolean;
+  /** 2026 without asking first: one process less. */
+  pinned?: boolean;
 }
 
 export interface CallOptions {
@@ -65,6 +68,8 @@ export interface TestClient extends AsyncDisposable {
   call(name: string, args: Record<string, unknown>, options?: CallOptions): Promise<CallResult>;
   /** Everything that the server sends from now on, as text. */
   overhear(): string[];
+  /** What the child has printed. */
+  stderr(): string;
   close(): Promise<void>;
 }
 
@@ -78,20 +83,27 @@ function headers(target: { token?: string }) {
   return target.token === undefined ? {} : { requestInit: { headers: { Authorization: `Bearer ${target.token}` } } };
 }
 
-async function connectNew(kind: Kind, target: Target, { onElicit, pretends }: ClientOptions): Promise<TestClient> {
+async function connectNew(
+  kind: Kind,
+  target: Target,
+  { onElicit, pretends, pinned }: ClientOptions,
+): Promise<TestClient> {
+  const modern = pinned ? { pin: '2026-07-28' } : 'auto';
   const client = new Client(info, {
     capabilities: onElicit || pretends ? { elicitation: {} } : {},
-    versionNegotiation: { mode: kind === 'v2' ? 'auto' : 'legacy' },
+    versionNegotiation: { mode: kind === 'v2' ? modern : 'legacy' },
   });
   if (onElicit)
     client.setRequestHandler('elicitation/create', async ({ params }) => ({ ...(await onElicit(params as Question)) }));
   const transport =
     'url' in target
       ? new StreamableHTTPClientTransport(new URL(target.url), headers(target))
-      : new StdioClientTransport({ ...target, stderr: 'ignore' });
+      : new StdioClientTransport({ ...target, stderr: 'pipe' });
+  const stderr = printed(transport);
   await client.connect(transport);
   return {
     overhear: () => overhear(client.transport),
+    stderr,
     version: client.getNegotiatedProtocolVersion(),
     tools: async () => (await client.listTools()).tools as ToolInfo[],
     leg: async (name, args, params) =>
@@ -108,10 +120,12 @@ async function connectOld(target: Target, { onElicit, pretends }: ClientOptions)
   if (onElicit)
     client.setRequestHandler(ElicitRequestSchema, async ({ params }) => ({ ...(await onElicit(params as Question)) }));
   const transport =
-    'url' in target ? new OldHttp(new URL(target.url), headers(target)) : new OldStdio({ ...target, stderr: 'ignore' });
+    'url' in target ? new OldHttp(new URL(target.url), headers(target)) : new OldStdio({ ...target, stderr: 'pipe' });
+  const stderr = printed(transport);
   await client.connect(transport as never);
   return {
     overhear: () => overhear(client.transport),
+    stderr,
     version: undefined,
     tools: async () => (await client.listTools()).tools as ToolInfo[],
     leg: () => Promise.reject(new Error('this client has no such thing')),
@@ -120,6 +134,15 @@ async function connectOld(target: Target, { onElicit, pretends }: ClientOptions)
     close: () => client.close(),
     [Symbol.asyncDispose]: () => client.close(),
   };
+}
+
+function printed(transport: object): () => string {
+  let text = '';
+  const { stderr } = transport as { stderr?: Readable | null };
+  stderr?.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  return () => text;
 }
 
 function overhear(transport: unknown): string[] {

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OpenQuestion } from '../host/mcp/index.ts';
+import { commandLine } from './command-line.ts';
+import { dataFolder } from './data-folder.ts';
+import { EXIT } from './exit-code.ts';
+import type { HostFlags, LimitFlags } from './flags.ts';
+import { limitsOf } from './flags.ts';
+import { closeQuietly, openWorkplace } from './host.ts';
+import { Screen } from './screen.ts';
+import type { Interrupts } from './signals.ts';
+import { DEFAULT_STORE } from './store.ts';
+
+export type McpFlags = HostFlags & LimitFlags;
+
+/** Set in the process that serves: the file descriptor that is the client's end of stdout. */
+const PROTOCOL_FD = 'COXSWAIN_MCP_FD';
+
+/**
+ * `coxswain mcp`: the agent as a tool over stdio. The server is a process of its own whose stdout is our stderr:
+ * whatever its code prints, and whatever the processes print that it starts, the client's stdout stays the protocol's.
+ */
+export async function mcpCommand(
+  path: string,
+  flags: McpFlags,
+  version: string,
+  interrupts: Interrupts,
+): Promise<number> {
+  const fd = process.env[PROTOCOL_FD];
+  if (fd === undefined) return inOwnProcess(interrupts);
+  delete process.env[PROTOCOL_FD];
+  return serve(path, flags, version, Number(fd), interrupts);
+}
+
+function inOwnProcess(interrupts: Interrupts): Promise<number> {
+  const [script = '', ...args] = process.argv.slice(1);
+  const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
+    stdio: ['inherit', 2, 2, 1],
+    env: { ...process.env, [PROTOCOL_FD]: '3' },
+  });
+  interrupts.start().signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? EXIT.aborted));
+  });
+}
+
+async function serve(
+  path: string,
+  flags: McpFlags,
+  version: string,
+  fd: number,
+  interrupts: Interrupts,
+): Promise<number> {
+  const running = interrupts.start();
+  const screen = new Screen();
+  const [{ serveMcpStdio }, work] = await Promise.all([
+    import('../host/mcp/index.ts'),
+    openWorkplace(path, flags, { screen, interrupts, asksElsewhere: true }),
+  ]);
+  try {
+    const { store } = work;
+    const server = await serveMcpStdio(work.host, {
+      output: createWriteStream('', { fd }),
+      version,
+      limits: limitsOf(flags),
+      // In memory nobody else can ever answer.
+      unanswerable: store.durable ? 'park' : 'deny',
+      ...(store.durable ? { stateKey: stateKey() } : {}),
+      settleAt: (question) => settleAt(question, path, flags),
+      warn: work.warn,
+    });
+    screen.line(`coxswain: ${work.agent} is served over MCP on stdio`);
+    running.signal.addEventListener('abort', () => void server.close(), { once: true });
+    await server.closed;
+    return running.signal.aborted ? EXIT.aborted : EXIT.done;
+  } finally {
+    await closeQuietly(work);
+  }
+}
+
+function settleAt({ requestId }: OpenQuestion, path: string, flags: McpFlags): string {
+  return commandLine(['approvals', 'approve', requestId], {
+    agent: path,
+    store: flags.store === DEFAULT_STORE ? undefined : flags.store,
+    app: flags.app,
+    user: flags.user,
+    policy: flags.policy,
+    workspace: flags.workspace,
+  });
+}
+
+/** The secret that lets an answer be taken after a restart; made once for the folder, readable by its owner. */
+function stateKey(): string {
+  const file = join(dataFolder(), 'mcp.key');
+  try {
+    // Whoever comes first makes it; all others read it.
+    writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return readFileSync(file, 'utf8');
+}

@@ -1,0 +1,89 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { cleanEnv, cli, found, Place } from '../cli/coxswain.ts';
+import type { Leg } from './clients.ts';
+import { connect, textOf } from './clients.ts';
+
+const module = join(import.meta.dirname, 'cli-agent.ts');
+const pay = { prompt: 'call pay {"amount": 5}' };
+
+const ledgerOf = (place: Place) => readFileSync(join(place.desk, 'ledger.txt'), 'utf8');
+
+test('F37: every line on stdout is JSON-RPC, whatever the module, its tools and their children print', async () => {
+  using place = new Place();
+  const running = place.start(['mcp', module, '--store', 'memory:', '--workspace', place.desk], { stdin: 'pipe' });
+  const send = (message: object) => running.child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const clientInfo = { name: 'raw', version: '1' };
+  send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
+  send({ method: 'notifications/initialized' });
+  send({ id: 2, method: 'tools/list' });
+  send({ id: 3, method: 'tools/call', params: { name: 'puppet', arguments: { prompt: 'call noisy {}' } } });
+  send({ id: 4, method: 'tools/call', params: { name: 'puppet', arguments: pay } });
+  for (const id of [1, 2, 3, 4]) await running.shows(`"id":${id}`);
+  running.child.stdin?.end();
+  const { code, stdout, stderr } = await running.ended;
+  const messages = stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as { jsonrpc: string; id?: number });
+  expect(messages.map(({ jsonrpc }) => jsonrpc)).toEqual(messages.map(() => '2.0'));
+  expect(messages.map(({ id }) => id).toSorted()).toEqual([1, 2, 3, 4]);
+  for (const text of ['printed at import', 'written at import', 'past every stream', 'a grandchild', 'on stderr']) {
+    expect(stderr).toContain(text);
+    expect(stdout).not.toContain(text);
+  }
+  // In memory, and a client that cannot be asked: nobody can ever answer.
+  expect(stdout).toContain('Not run, for want of a yes: pay.');
+  expect(code).toBe(0);
+});
+
+test('killed between question and answer: the answer is taken by the next process, and the tool runs once', async () => {
+  using place = new Place();
+  const target = {
+    command: process.execPath,
+    args: [cli, 'mcp', module, '--workspace', place.desk],
+    env: cleanEnv(),
+    cwd: place.path,
+  };
+  const asks = { pinned: true, onElicit: () => ({ action: 'cancel' }) as const };
+  let leg: Leg;
+  {
+    const client = await connect('v2', target, asks);
+    leg = await client.leg('puppet', pay);
+    process.kill(Number(found(client.stderr(), /pid (\d+)\n(?!.*pid)/s)), 'SIGKILL');
+    await client.close();
+  }
+  const [id = ''] = Object.keys(leg.inputRequests ?? {});
+  expect(() => ledgerOf(place)).toThrow(/ENOENT/);
+  expect(statSync(join(place.path, '.coxswain', 'mcp.key')).mode & 0o777).toBe(0o600);
+  await using again = await connect('v2', target, asks);
+  const answer = {
+    requestState: leg.requestState,
+    inputResponses: { [id]: { action: 'accept', content: { decision: 'allow' } } },
+  };
+  expect(textOf(await again.leg('puppet', pay, answer))).toBe('got {"content":"paid 5"}');
+  expect(textOf(await again.leg('puppet', pay, answer))).toBe('got {"content":"paid 5"}');
+  expect(ledgerOf(place)).toBe('5\n');
+});
+
+test('a client that cannot be asked is told the command that settles it, and the command works', async () => {
+  using place = new Place();
+  const args = [cli, 'mcp', module, '--workspace', place.desk];
+  await using client = await connect('v1', { command: process.execPath, args, env: cleanEnv(), cwd: place.path });
+  const result = await client.call('puppet', pay);
+  expect(result.isError).toBe(true);
+  const words = found(textOf(result), /settled by a person: npx node \S+ (.+)$/m)
+    .replaceAll("'", '')
+    .split(' ');
+  const { code, stdout } = await place.run(words);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('paid 5') });
+  expect(ledgerOf(place)).toBe('5\n');
+});
+
+test('what cannot be served is told on stderr, with the exit code of the command', async () => {
+  using place = new Place();
+  const { code, stdout, stderr } = await place.run(['mcp', 'nowhere.ts']);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain('E_USAGE there is no agent module nowhere.ts');
+});
