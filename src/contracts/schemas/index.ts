@@ -5,5 +5,6 @@ export * from './descriptor.ts';
 export * from './events.ts';
 export * from './open.ts';
 export * from './policy.ts';
+export * from './protocol.ts';
 export * from './session.ts';
 export * from './tools.ts';

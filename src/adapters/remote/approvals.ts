@@ -1,0 +1,68 @@
+import type { PendingRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import { StreamQueue } from '../../session/index.ts';
+import type { Link } from './link.ts';
+
+/** A question that somebody may answer who holds no session. */
+export interface OpenApprovalOnWire {
+  agent: string;
+  userId: string;
+  request: PendingRequest;
+}
+
+/** Questions of a server's sessions that this principal may decide on. */
+export class RemoteApprovals {
+  readonly #link: Link;
+  readonly #watchers = new Map<(open: OpenApprovalOnWire) => void, (error?: unknown) => void>();
+
+  constructor(link: Link) {
+    this.#link = link;
+  }
+
+  /** What waits for this principal, oldest first. */
+  async list(filter: { sessionId?: string } = {}): Promise<OpenApprovalOnWire[]> {
+    return (await this.#link.request<{ approvals: OpenApprovalOnWire[] }>('approvals/list', filter)).approvals;
+  }
+
+  /** Questions from now on; after a lost connection, those that are open come again. */
+  watch(): AsyncIterableIterator<OpenApprovalOnWire> {
+    let stop = () => {};
+    return new StreamQueue<OpenApprovalOnWire>(
+      async (out) => {
+        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        stop = resolve;
+        const see = (open: OpenApprovalOnWire) => out.push(open);
+        this.#watchers.set(see, reject);
+        try {
+          await this.#link.request('approvals/watch', {});
+          await promise;
+        } finally {
+          this.#watchers.delete(see);
+        }
+      },
+      async () => stop(),
+    );
+  }
+
+  /**
+   * Answers one question; the run goes on, whoever watches.
+   * @throws CoxswainError `PERMISSION_DENIED / E_NOT_APPROVER`, `FAILED_PRECONDITION / E_UNKNOWN_REQUEST`
+   */
+  decide(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+    return this.#link.request('approvals/decide', { requestId, answer });
+  }
+
+  see(open: OpenApprovalOnWire): void {
+    for (const watcher of this.#watchers.keys()) watcher(open);
+  }
+
+  async resume(): Promise<void> {
+    if (this.#watchers.size === 0) return;
+    await this.#link.now('approvals/watch', {});
+    const { approvals } = await this.#link.now<{ approvals: OpenApprovalOnWire[] }>('approvals/list', {});
+    for (const open of approvals) this.see(open);
+  }
+
+  fail(error: unknown): void {
+    for (const reject of this.#watchers.values()) reject(error);
+  }
+}

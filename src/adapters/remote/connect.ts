@@ -1,0 +1,153 @@
+import type {
+  AgentDescriptor,
+  AgentSource,
+  AttachResult,
+  CoxswainError,
+  InitializeResult,
+  PermissionMode,
+  Principal,
+  SessionProvider,
+  SessionRef,
+} from '../../contracts/index.ts';
+import type { OpenApprovalOnWire } from './approvals.ts';
+import { RemoteApprovals } from './approvals.ts';
+import { Link } from './link.ts';
+import type { ConnectOptions, LinkState } from './options.ts';
+import { remoteProvider } from './remote-provider.ts';
+import { RemoteSession } from './remote-session.ts';
+
+export interface RemoteOpenOptions extends SessionRef {
+  permissionMode?: PermissionMode;
+  /** False: watch only. Default: take control if nobody has it. */
+  control?: boolean;
+}
+
+export interface RemoteHost extends AsyncDisposable {
+  readonly state: LinkState;
+  readonly serves: 'host' | 'executor';
+  readonly principal: Principal;
+  readonly agents: readonly AgentDescriptor[];
+  /** Agents of the server for a host that runs here: it keeps policy, hooks and tools. */
+  readonly sources: readonly AgentSource[];
+  readonly approvals: RemoteApprovals;
+  open(agent: string, options?: RemoteOpenOptions): Promise<RemoteSession>;
+  sessions(agent?: string): SessionProvider;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to a server of agents. What it gives are AgentSessions; a lost connection is made again by itself.
+ * @throws CoxswainError `UNAVAILABLE / E_CONNECTION_LOST`, `UNAUTHENTICATED / E_UNAUTHENTICATED`
+ */
+export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteHost> {
+  const client = new Client(url, options);
+  await client.begin();
+  return client;
+}
+
+class Client implements RemoteHost {
+  readonly approvals: RemoteApprovals;
+  readonly #link: Link;
+  readonly #sessions = new Map<string, RemoteSession>();
+  #init: InitializeResult | undefined;
+
+  constructor(url: string, options: ConnectOptions) {
+    this.#link = new Link(url, options, {
+      notice: (method, params) => this.#notice(method, params),
+      ready: (init, first) => this.#ready(init, first),
+      failed: (error) => this.#failed(error),
+    });
+    this.approvals = new RemoteApprovals(this.#link);
+  }
+
+  begin(): Promise<void> {
+    return this.#link.open();
+  }
+
+  get state(): LinkState {
+    return this.#link.state;
+  }
+
+  get serves(): 'host' | 'executor' {
+    return this.#init?.serves ?? 'host';
+  }
+
+  get principal(): Principal {
+    return this.#init?.principal ?? { id: '' };
+  }
+
+  get agents(): readonly AgentDescriptor[] {
+    return this.#init?.agents ?? [];
+  }
+
+  get sources(): readonly AgentSource[] {
+    return this.agents.map((descriptor) => ({
+      descriptor,
+      open: (ref) => this.open(descriptor.name, ref),
+      sessions: () => this.sessions(descriptor.name),
+    }));
+  }
+
+  async open(agent: string, options: RemoteOpenOptions = {}): Promise<RemoteSession> {
+    const { control = true, ...ref } = options;
+    // What was before is read when it is asked for.
+    const at = await this.#link.request<AttachResult>(
+      'session/open',
+      { ...ref, agent, control, history: false },
+      { resend: false },
+    );
+    const known = this.#sessions.get(at.sessionId);
+    if (known) return known;
+    const session = new RemoteSession(at, at.cursor, {
+      agent,
+      link: this.#link,
+      control,
+      closed: () => this.#sessions.delete(at.sessionId),
+    });
+    this.#sessions.set(at.sessionId, session);
+    return session;
+  }
+
+  sessions(agent?: string): SessionProvider {
+    return remoteProvider(this.#link, this, agent);
+  }
+
+  async close(): Promise<void> {
+    this.#link.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #notice(method: string, params: Record<string, unknown>): void {
+    if (method === 'approvals/open') {
+      this.approvals.see(params.approval as OpenApprovalOnWire);
+      return;
+    }
+    if (typeof params.sessionId === 'string') this.#sessions.get(params.sessionId)?.notice(method, params);
+  }
+
+  async #ready(init: InitializeResult, first: boolean): Promise<void> {
+    this.#init = init;
+    if (first) return;
+    await Promise.all([...this.#sessions.values()].map((session) => this.#resume(session)));
+    await this.approvals.resume();
+  }
+
+  async #resume(session: RemoteSession): Promise<void> {
+    try {
+      await session.resume();
+    } catch (error) {
+      const code = (error as CoxswainError).code;
+      // The connection is gone again: the next one tries again.
+      if (code === 'E_CONNECTION_LOST' || code === undefined) throw error;
+      session.fail(error as CoxswainError);
+    }
+  }
+
+  #failed(error: CoxswainError): void {
+    for (const session of [...this.#sessions.values()]) session.fail(error);
+    this.approvals.fail(error);
+  }
+}

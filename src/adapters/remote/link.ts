@@ -1,0 +1,305 @@
+import type { InitializeResult, RpcMethod, WireError } from '../../contracts/index.ts';
+import {
+  BEARER_PREFIX,
+  CLOSE_CODES,
+  CoxswainError,
+  isCoxswainError,
+  PROTOCOL_VERSION,
+  SUBPROTOCOL,
+} from '../../contracts/index.ts';
+import { base64url } from './base64url.ts';
+import type { ConnectOptions, LinkState, WebSocketClass, WebSocketLike } from './options.ts';
+
+/** Makes the params anew for each attempt: tokens and positions change with a connection. */
+type MakeParams = (attempt: number) => object;
+
+interface Waiting {
+  method: string;
+  params: MakeParams;
+  attempts: number;
+  sentOn?: WebSocketLike | undefined;
+  /** May be sent again when its connection is lost. */
+  resend: boolean;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+export interface LinkListener {
+  notice(method: string, params: Record<string, unknown>): void;
+  /** A new connection: positions are taken up again before anything that waits is sent. */
+  ready(init: InitializeResult, first: boolean): Promise<void>;
+  /** There will be no connection any more. */
+  failed(error: CoxswainError): void;
+}
+
+/** One connection to a server, made again whenever it is lost. */
+export class Link {
+  #socket: WebSocketLike | undefined;
+  #state: LinkState = 'connecting';
+  /** Of the connection at hand: initialised, positions taken up. */
+  #isReady = false;
+  #lastId = 0;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #url: string;
+  readonly #options: ConnectOptions;
+  readonly #listener: LinkListener;
+  #failure: CoxswainError | undefined;
+  #attempt = 0;
+  #lostAt: number | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #pulse: ReturnType<typeof setInterval> | undefined;
+  #quiet = 0;
+  #maxPayload = 4 * 1024 * 1024;
+
+  constructor(url: string, options: ConnectOptions, listener: LinkListener) {
+    this.#url = url;
+    this.#options = options;
+    this.#listener = listener;
+  }
+
+  get state(): LinkState {
+    return this.#state;
+  }
+
+  /** The first connection; later ones make themselves. */
+  async open(): Promise<void> {
+    try {
+      await this.#connect();
+    } catch (error) {
+      this.#fail(asLost(error));
+      throw error;
+    }
+  }
+
+  /**
+   * One request. It waits while there is no connection.
+   * @throws CoxswainError what the server says; `UNAVAILABLE / E_CONNECTION_LOST`
+   */
+  request<T>(method: RpcMethod, params: object | MakeParams, options: { resend?: boolean } = {}): Promise<T> {
+    const make = typeof params === 'function' ? (params as MakeParams) : () => params;
+    return this.#ask(method, make, options.resend ?? true, this.#isReady) as Promise<T>;
+  }
+
+  /** A request of the take-up itself: sent before those that wait. */
+  now<T>(method: RpcMethod, params: object): Promise<T> {
+    return this.#ask(method, () => params, false, this.#socket !== undefined) as Promise<T>;
+  }
+
+  notify(method: RpcMethod, params: object): void {
+    this.#socket?.send(JSON.stringify({ jsonrpc: '2.0', method, params }));
+  }
+
+  /** Ends the connection at hand; another one is made. */
+  drop(reason: string): void {
+    this.#socket?.close(4000, reason);
+    this.#lost(reason);
+  }
+
+  close(): void {
+    const socket = this.#socket;
+    this.#fail(new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', 'the connection was closed here'));
+    socket?.close(1000);
+  }
+
+  #ask(method: string, params: MakeParams, resend: boolean, isNow: boolean): Promise<unknown> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      const waiting: Waiting = { method, params, attempts: 0, resend, resolve, reject };
+      this.#waiting.set(id, waiting);
+      if (isNow) this.#send(id, waiting);
+    });
+  }
+
+  #send(id: number, waiting: Waiting): void {
+    try {
+      const params = waiting.params(++waiting.attempts);
+      const text = JSON.stringify({ jsonrpc: '2.0', id, method: waiting.method, params });
+      // At most three bytes a character; a message that is too large would end the connection, again and again.
+      if (text.length * 3 > this.#maxPayload && new TextEncoder().encode(text).length > this.#maxPayload) {
+        const message = `${waiting.method} is larger than the ${this.#maxPayload} bytes that the server takes`;
+        throw new CoxswainError('INVALID_ARGUMENT', 'E_TOO_LARGE', message);
+      }
+      waiting.sentOn = this.#socket;
+      this.#socket?.send(text);
+    } catch (error) {
+      this.#waiting.delete(id);
+      waiting.reject(error);
+    }
+  }
+
+  async #connect(): Promise<void> {
+    this.#change('connecting');
+    const token = this.#options.token ?? (await this.#options.getToken?.());
+    const protocols = [SUBPROTOCOL, ...(token === undefined ? [] : [BEARER_PREFIX + base64url(token)])];
+    const Socket = this.#options.WebSocket ?? (globalThis.WebSocket as unknown as WebSocketClass);
+    const socket = new Socket(this.#url, protocols);
+    const isFirst = this.#lostAt === undefined;
+    await new Promise<void>((resolve, reject) => {
+      const timeout = setTimeout(() => {
+        socket.close();
+        reject(lost('the server did not answer in time'));
+      }, this.#options.connectTimeoutMs ?? 10_000);
+      const settle = (done: () => void) => {
+        clearTimeout(timeout);
+        done();
+      };
+      socket.onopen = () => {
+        if (this.#failure) return socket.close();
+        this.#socket = socket;
+        this.#begin(isFirst).then(
+          () => settle(resolve),
+          (error) => settle(() => reject(error)),
+        );
+      };
+      socket.onmessage = ((event: { data: unknown }) => this.#receive(socket, String(event.data))) as never;
+      socket.onerror = () => {};
+      socket.onclose = ((event: { code: number; reason: string }) => {
+        const why = `closed with ${event.code}${event.reason ? ` (${event.reason})` : ''}`;
+        settle(() => reject(lost(`the connection was ${why}`)));
+        if (this.#socket === socket) this.#closed(event.code, why);
+      }) as never;
+    });
+  }
+
+  async #begin(isFirst: boolean): Promise<void> {
+    const init = await this.now<InitializeResult>('initialize', {
+      protocolVersion: PROTOCOL_VERSION,
+      client: { name: 'coxswain' },
+    });
+    this.#maxPayload = init.limits.maxPayload;
+    await this.#listener.ready(init, isFirst);
+    this.#isReady = true;
+    this.#attempt = 0;
+    this.#lostAt = undefined;
+    this.#change('ready');
+    for (const [id, waiting] of [...this.#waiting]) if (waiting.sentOn !== this.#socket) this.#send(id, waiting);
+    this.#startPulse(init.limits.heartbeatMs);
+  }
+
+  #receive(socket: WebSocketLike, text: string): void {
+    if (this.#socket !== socket) return;
+    this.#quiet = 0;
+    let message: {
+      id?: number;
+      method?: string;
+      params?: Record<string, unknown>;
+      result?: unknown;
+      error?: WireError;
+    };
+    try {
+      message = JSON.parse(text);
+    } catch {
+      this.drop('the server sent something that is no JSON');
+      return;
+    }
+    if (message.method !== undefined && message.id === undefined) {
+      this.#listener.notice(message.method, message.params ?? {});
+      return;
+    }
+    const waiting = this.#waiting.get(message.id ?? -1);
+    if (!waiting) return;
+    this.#waiting.delete(message.id ?? -1);
+    if (message.error) waiting.reject(errorOf(message.error));
+    else waiting.resolve(message.result);
+  }
+
+  #closed(code: number, why: string): void {
+    const isFinal = code >= 4500 && code < 4600;
+    if (isFinal) {
+      this.#fail(refused(code, why));
+      return;
+    }
+    this.#lost(why);
+  }
+
+  #lost(why: string): void {
+    if (!this.#socket || this.#failure) return;
+    this.#socket = undefined;
+    this.#isReady = false;
+    clearInterval(this.#pulse);
+    this.#lostAt ??= Date.now();
+    for (const [id, waiting] of [...this.#waiting]) {
+      if (waiting.resend || waiting.attempts === 0) continue;
+      this.#waiting.delete(id);
+      waiting.reject(lost(`the connection was lost while ${waiting.method} waited for its answer`));
+    }
+    this.#again(why);
+  }
+
+  #again(why: string): void {
+    if (this.#failure) return;
+    const { minBackoffMs = 100, maxBackoffMs = 15_000, giveUpMs = 600_000, random = Math.random } = this.#options;
+    if (Date.now() - (this.#lostAt ?? Date.now()) > giveUpMs) {
+      this.#fail(lost(`no connection for ${giveUpMs} ms: ${why}`));
+      return;
+    }
+    this.#change('waiting', why);
+    const backoff = Math.min(maxBackoffMs, minBackoffMs * 2 ** this.#attempt++);
+    // Full jitter above half, so that clients of one server do not return together.
+    this.#retry = setTimeout(
+      () => {
+        this.#connect().catch((error: unknown) => {
+          if (isCoxswainError(error) && error.code === 'E_PROTOCOL') this.#fail(error);
+          else if (this.#socket) this.drop('the connection could not be taken up');
+          else if (!this.#failure && this.#state === 'connecting')
+            this.#again(error instanceof Error ? error.message : why);
+        });
+      },
+      backoff / 2 + (random() * backoff) / 2,
+    );
+  }
+
+  #startPulse(everyMs: number): void {
+    clearInterval(this.#pulse);
+    this.#quiet = 0;
+    // A browser cannot see pings: a quiet connection is asked.
+    this.#pulse = setInterval(() => {
+      this.#quiet++;
+      if (this.#quiet === 1) return;
+      if (this.#quiet > 3) return this.drop('the server is silent');
+      this.request('ping', {}, { resend: false }).catch(() => {});
+    }, everyMs);
+    (this.#pulse as { unref?: () => void }).unref?.();
+  }
+
+  #fail(error: CoxswainError): void {
+    if (this.#failure) return;
+    this.#failure = error;
+    this.#socket = undefined;
+    this.#isReady = false;
+    clearTimeout(this.#retry);
+    clearInterval(this.#pulse);
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+    this.#listener.failed(error);
+    this.#change('closed', error.message);
+  }
+
+  #change(state: LinkState, reason?: string): void {
+    this.#state = state;
+    this.#options.onState?.(state, reason);
+  }
+}
+
+function lost(message: string): CoxswainError {
+  return new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message, { retryable: true });
+}
+
+function asLost(error: unknown): CoxswainError {
+  return isCoxswainError(error) ? error : lost(error instanceof Error ? error.message : String(error));
+}
+
+function refused(code: number, why: string): CoxswainError {
+  if (code === CLOSE_CODES.forbidden)
+    return new CoxswainError('PERMISSION_DENIED', 'E_FORBIDDEN', `the connection was ${why}`);
+  return new CoxswainError('FAILED_PRECONDITION', 'E_PROTOCOL', `the connection was ${why}`);
+}
+
+function errorOf({ message, data }: WireError): CoxswainError {
+  if (!data) return new CoxswainError('INTERNAL', 'E_INTERNAL', message);
+  return new CoxswainError(data.status, data.code as 'E_INTERNAL', message, {
+    retryable: data.retryable,
+    ...(data.details === undefined ? {} : { details: data.details }),
+  });
+}

@@ -1,0 +1,52 @@
+import type { AgentEvent, SessionHandle, SessionProvider, SessionSummary } from '../../contracts/index.ts';
+import { isCoxswainError } from '../../contracts/index.ts';
+import type { Link } from './link.ts';
+import type { RemoteSession } from './remote-session.ts';
+
+interface Opener {
+  readonly agents: readonly { name: string }[];
+  readonly principal: { id: string };
+  open(agent: string, options: object): Promise<RemoteSession>;
+}
+
+/** Stored sessions of this principal on a server. */
+export function remoteProvider(link: Link, opener: Opener, agent: string | undefined): SessionProvider {
+  const list = async (options: object = {}) =>
+    (await link.request<{ sessions: SessionSummary[] }>('session/list', { agent, ...options })).sessions;
+  const handleOf = async (sessionId: string): Promise<SessionHandle> => {
+    const found = await link.request<Omit<SessionHandle, 'events'>>('session/load', { sessionId, agent });
+    const name = agent ?? opener.agents[0]?.name ?? '';
+    const session = await opener.open(name, { sessionId, control: false });
+    const events: AgentEvent[] = [];
+    for await (const event of session.events()) events.push(event);
+    if (!session.controls) await session[Symbol.asyncDispose]();
+    return { ...found, events };
+  };
+  return {
+    async create({ id, state } = {}) {
+      const ref = {
+        ...(id === undefined ? {} : { sessionId: id, create: true }),
+        ...(state === undefined ? {} : { state }),
+      };
+      const session = await opener.open(agent ?? opener.agents[0]?.name ?? '', ref);
+      await session[Symbol.asyncDispose]();
+      return handleOf(session.id);
+    },
+    async load(sessionId) {
+      try {
+        return await handleOf(sessionId);
+      } catch (error) {
+        if (isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND') return undefined;
+        throw error;
+      }
+    },
+    list,
+    async delete(sessionId) {
+      await link.request('session/delete', { sessionId, agent });
+    },
+    async open() {
+      const waiting = (await list()).filter(({ pending }) => pending > 0);
+      return waiting.map(({ id }) => ({ userId: opener.principal.id, sessionId: id }));
+    },
+  };
+}

@@ -1,0 +1,300 @@
+import type {
+  AbortTarget,
+  AgentDescriptor,
+  AgentEvent,
+  AgentSession,
+  AgentStream,
+  AttachResult,
+  EventFrame,
+  ExecutionOptions,
+  PendingRequest,
+  PlaceNotice,
+  RequestAnswer,
+  RpcMethod,
+  SessionInput,
+  SessionUpdate,
+  Settlement,
+  SteerData,
+} from '../../contracts/index.ts';
+import { CoxswainError, copyJson } from '../../contracts/index.ts';
+import { isoTime, normaliseInput } from '../../session/index.ts';
+import { Feed } from './feed.ts';
+import type { Link } from './link.ts';
+import { liveEvents, storedEvents } from './log.ts';
+import { Position } from './position.ts';
+import { RemoteStream } from './remote-stream.ts';
+import { lostEnd, wireOptions } from './wire.ts';
+
+/** Events between two parts of one stream that are kept for the second part. */
+const MAX_BETWEEN = 1000;
+
+export interface RemoteSessionOptions {
+  agent: string;
+  link: Link;
+  /** False: watch only. */
+  control: boolean;
+  closed(): void;
+}
+
+/** A session on a server, as if it were here: a lost connection is made again and costs nothing. */
+export class RemoteSession implements AgentSession {
+  readonly id: string;
+  readonly descriptor: AgentDescriptor;
+  readonly #options: RemoteSessionOptions;
+  readonly #link: Link;
+  readonly #position: Position;
+  readonly #feed = new Feed();
+  #token: string | undefined;
+  #stream: RemoteStream | undefined;
+  /** The newest stream of this handle that has ended, and what was stored since. */
+  #last: { streamId: string; since: AgentEvent[] } | undefined;
+  #initialized = false;
+  /** Set while history is on its way: what the server said of its streams. */
+  #taking: AttachResult | undefined;
+  #closed = false;
+
+  constructor(at: AttachResult, cursor: string | undefined, options: RemoteSessionOptions) {
+    this.id = at.sessionId;
+    this.descriptor = at.descriptor;
+    this.#options = options;
+    this.#link = options.link;
+    this.#token = at.fencingToken;
+    this.#position = new Position(at, cursor, {
+      show: (event) => this.#show(event),
+      ack: (epoch, offset) => this.#link.notify('session/ack', { sessionId: this.id, epoch, offset }),
+      hole: () => this.#link.drop('a frame is missing'),
+    });
+  }
+
+  /** Whether this client may change the session. */
+  get controls(): boolean {
+    return this.#token !== undefined;
+  }
+
+  /** Everything that happens from now on, partial messages included, whoever causes it. */
+  watch(): AsyncIterableIterator<AgentEvent> {
+    return this.#feed.open();
+  }
+
+  /** Control, whoever has it now. */
+  async takeControl(): Promise<void> {
+    const { fencingToken } = await this.#ask<{ fencingToken: string }>('session/takeControl', {});
+    this.#token = fencingToken;
+  }
+
+  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
+    const streamId = options.streamId ?? crypto.randomUUID();
+    const abort = async (reason?: string) => {
+      if (this.#stream !== made || made.isEnded) return;
+      await this.abort(reason === undefined ? {} : { reason });
+      await made.ended;
+    };
+    const made = new RemoteStream(streamId, (stream) => this.#start(stream, normaliseInput(input), options), abort);
+    return made.stream;
+  }
+
+  respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+    return this.#change('session/respond', { requestId, answer: copyJson(answer, 'answer') });
+  }
+
+  steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
+    // A server that is gone may have taken it: the same words twice would be worse than asking.
+    return this.#change('session/steer', { data: copyJson(data, 'steer') }, true);
+  }
+
+  update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
+    return this.#change('session/update', { config: copyJson(config, 'update') });
+  }
+
+  async abort(target: AbortTarget = {}): Promise<void> {
+    const { reason, threadId, requestId } = target;
+    await this.#change('session/abort', { target: { reason, threadId, requestId } });
+  }
+
+  events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
+    const page = (after: string | undefined, limit: number) =>
+      this.#ask<{ events: AgentEvent[]; more: boolean }>('session/events', { after, limit });
+    return options.live ? liveEvents(page, this.#feed, options) : storedEvents(page, options);
+  }
+
+  async pending(): Promise<PendingRequest[]> {
+    return (await this.#ask<{ pending: PendingRequest[] }>('session/pending', {})).pending;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    try {
+      if (this.#stream && !this.#stream.isEnded) await this.abort({ reason: 'the session was closed' });
+      await this.#ask('session/close', {});
+    } catch {
+      // Gone already, with its connection or its control.
+    }
+    this.#end();
+  }
+
+  /** A frame or a notice of the server. */
+  notice(method: string, params: Record<string, unknown>): void {
+    if (method === 'session/event') {
+      this.#position.take(params as unknown as EventFrame);
+      return;
+    }
+    if (method === 'session/control') {
+      if (params.controls === false) this.#token = undefined;
+      return;
+    }
+    const { epoch, offset } = params as unknown as PlaceNotice;
+    if (method === 'session/reset') this.#position.move(epoch, offset, false);
+    if (method === 'session/live' && epoch === this.#position.epoch) void this.#tookUp();
+  }
+
+  /** Takes the session up on a new connection. */
+  async resume(): Promise<void> {
+    const { epoch, offset, cursor } = this.#position;
+    const at = await this.#link.now<AttachResult>('session/attach', {
+      agent: this.#options.agent,
+      sessionId: this.id,
+      epoch,
+      offset,
+      cursor,
+      control: this.#options.control,
+      fencingToken: this.#token,
+    });
+    this.#token = at.fencingToken;
+    this.#position.move(at.epoch, at.offset, at.recovered);
+    this.#taking = at.recovered ? undefined : at;
+  }
+
+  /** There will be no connection any more. */
+  fail(error: CoxswainError): void {
+    const stream = this.#stream;
+    if (stream?.isAccepted && !stream.isEnded)
+      for (const event of lostEnd(this.id, stream.streamId, error)) stream.push(event);
+    this.#end(error);
+  }
+
+  async #start(stream: RemoteStream, input: SessionInput[], options: ExecutionOptions): Promise<void> {
+    this.#assertOpen();
+    if (this.#stream && !this.#stream.isEnded) {
+      const message = `session ${this.id} has a live stream; wait for its end or abort it`;
+      throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });
+    }
+    options.signal?.throwIfAborted();
+    this.#stream = stream;
+    const key = crypto.randomUUID();
+    const body = { streamId: stream.streamId, input, options: wireOptions(options), key };
+    const follow = () => void stream.stream.abort(String(options.signal?.reason ?? 'aborted')).catch(() => {});
+    try {
+      await this.#link.request('session/stream', (attempt) => ({
+        ...this.#signed(body),
+        ...(attempt > 1 ? { retry: true } : {}),
+      }));
+      this.#accept(stream);
+      // Accepted by a server that is gone: its end may never come.
+      if (!stream.isEnded && this.#wasLost(stream)) await this.#endLost(stream);
+    } catch (error) {
+      if (stream.isAccepted) return;
+      this.#stream = undefined;
+      throw error;
+    }
+    options.signal?.addEventListener('abort', follow, { once: true });
+    void stream.ended.then(() => options.signal?.removeEventListener('abort', follow));
+  }
+
+  #accept(stream: RemoteStream): void {
+    if (stream.isAccepted) return;
+    stream.isAccepted = true;
+    if (!this.#initialized) {
+      this.#initialized = true;
+      const { id: sessionId, descriptor } = this;
+      const base = { id: crypto.randomUUID(), timestamp: isoTime(), sessionId, streamId: stream.streamId };
+      stream.push({ ...base, type: 'initialize', agentId: descriptor.name, interfaceVersion: '1.0' });
+    }
+    if (this.#last?.streamId === stream.streamId) for (const event of this.#last.since) stream.push(event);
+    this.#last = undefined;
+  }
+
+  #show(event: AgentEvent): void {
+    // Of the server's handle; this one says it for itself.
+    if (event.type === 'initialize') return;
+    this.#feed.push(event);
+    const stream = this.#stream;
+    if (stream && !stream.isEnded) {
+      if (event.streamId === stream.streamId) this.#accept(stream);
+      if (stream.isAccepted) {
+        stream.push(event);
+        if (stream.isEnded) this.#last = { streamId: stream.streamId, since: [] };
+        return;
+      }
+    }
+    if (event.cursor !== undefined && this.#last && this.#last.since.length < MAX_BETWEEN) this.#last.since.push(event);
+  }
+
+  /** The durable history has come: a stream whose end was not in it has ended unseen, or is lost. */
+  async #tookUp(): Promise<void> {
+    const at = this.#taking;
+    this.#taking = undefined;
+    const stream = this.#stream;
+    if (!at || !stream?.isAccepted || stream.isEnded || at.streamId === stream.streamId) return;
+    if (at.lastEnd?.streamId === stream.streamId) this.#show(at.lastEnd);
+    else await this.#endLost(stream);
+  }
+
+  #wasLost(_stream: RemoteStream): boolean {
+    return false;
+  }
+
+  async #endLost(stream: RemoteStream): Promise<void> {
+    let pending: PendingRequest[] = [];
+    try {
+      pending = await this.pending();
+    } catch {
+      // Then nothing is known to be open.
+    }
+    if (stream.isEnded) return;
+    const error = new CoxswainError(
+      'UNAVAILABLE',
+      'E_STREAM_LOST',
+      'the server lost this stream; what is durable is in the log, and continue goes on with the turn',
+    );
+    for (const event of lostEnd(this.id, stream.streamId, error, pending)) this.#show(event);
+  }
+
+  #change<T>(method: RpcMethod, params: object, isOnce = false): Promise<T> {
+    const key = crypto.randomUUID();
+    const { epoch } = this.#position;
+    return this.#link.request<T>(method, (attempt) => {
+      if (isOnce && attempt > 1 && this.#position.epoch !== epoch) {
+        const message = `${method} was sent to a server that is gone; whether it was taken is not known`;
+        throw new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message);
+      }
+      return this.#signed({ ...params, key });
+    });
+  }
+
+  #signed(params: object): object {
+    this.#assertOpen();
+    if (this.#token === undefined) {
+      const message = `this client only watches session ${this.id}; take control first`;
+      throw new CoxswainError('ABORTED', 'E_CONTROL_LOST', message);
+    }
+    return { sessionId: this.id, fencingToken: this.#token, ...params };
+  }
+
+  #ask<T>(method: RpcMethod, params: object): Promise<T> {
+    return this.#link.request<T>(method, { sessionId: this.id, ...params });
+  }
+
+  #end(error?: CoxswainError): void {
+    this.#closed = true;
+    this.#position.stop();
+    this.#stream?.finish();
+    this.#feed.close(error);
+    this.#options.closed();
+  }
+
+  #assertOpen(): void {
+    if (!this.#closed) return;
+    const message = `session ${this.id} was closed; open it again`;
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_CLOSED', message);
+  }
+}

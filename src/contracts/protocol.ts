@@ -1,0 +1,123 @@
+import type { z } from 'zod';
+import type { Principal } from './approvals.ts';
+import type { Closed } from './closed.ts';
+import type { AgentDescriptor } from './descriptor.ts';
+import type { StatusCode } from './errors.ts';
+import type { AgentEvent } from './events.ts';
+import type * as schema from './schemas/protocol.ts';
+
+/** WebSocket subprotocol of `spec/PROTOCOL.md`. */
+export const SUBPROTOCOL = 'coxswain.v1';
+/** Path of the endpoint. */
+export const PROTOCOL_PATH = '/v1';
+export const PROTOCOL_VERSION = '1';
+/** Prefix of the second subprotocol that carries a token, base64url, where a client can set no header. */
+export const BEARER_PREFIX = 'bearer.';
+
+/** Close codes. 1xxx and 44xx: come back; 45xx: do not. */
+export const CLOSE_CODES = {
+  goingAway: 1001,
+  tooLarge: 1009,
+  internal: 1011,
+  unauthenticated: 4401,
+  initTimeout: 4408,
+  controlLost: 4410,
+  slow: 4429,
+  badFrame: 4500,
+  forbidden: 4503,
+  version: 4506,
+} as const;
+
+/** JSON-RPC error numbers; every other failure is `server` with the typed error in `data`. */
+export const RPC_CODES = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  server: -32000,
+} as const;
+
+/** A CoxswainError on the wire. */
+export interface WireError {
+  code: number;
+  message: string;
+  data?: { status: StatusCode; code: string; retryable: boolean; details?: Record<string, unknown> };
+}
+
+export type RpcParams = typeof schema.rpcParams;
+export type RpcMethod = keyof RpcParams;
+export type ParamsOf<M extends RpcMethod> = Closed<z.infer<RpcParams[M]>>;
+
+export interface ProtocolLimits {
+  /** Bytes of one message. */
+  maxPayload: number;
+  /** Frames of one session that may be unacknowledged. */
+  window: number;
+  /** Frames and bytes that a session keeps for whoever returns. */
+  ringFrames: number;
+  ringBytes: number;
+  /** Milliseconds between pings. */
+  heartbeatMs: number;
+}
+
+export interface InitializeResult {
+  protocolVersion: string;
+  server: { name: string; version?: string };
+  /** `host`: policy and tools stay with the server; `executor`: the client is the host. */
+  serves: 'host' | 'executor';
+  capabilities: { approvals: boolean; sessions: boolean };
+  limits: ProtocolLimits;
+  principal: Principal;
+  agents: AgentDescriptor[];
+}
+
+/** Where a client is in a session. */
+export interface AttachResult {
+  sessionId: string;
+  descriptor: AgentDescriptor;
+  /** Changes when the server has lost count: offsets of another epoch mean nothing. */
+  epoch: string;
+  /** True: exactly the missing frames follow. False: durable history after the client's cursor, then live frames. */
+  recovered: boolean;
+  /** Newest frame that the client has, or need not have: the next one with an offset is `offset + 1`. */
+  offset: number;
+  /** Of the newest durable event at or before `offset`. */
+  cursor?: string;
+  /** The stream that runs now. */
+  streamId?: string;
+  /** How the newest stream of this epoch ended. */
+  lastEnd?: AgentEvent;
+  /** Present where the client is in control. */
+  fencingToken?: string;
+}
+
+/** Params of `session/event`. */
+export interface EventFrame {
+  sessionId: string;
+  epoch: string;
+  /** Contiguous in an epoch; absent on durable history. */
+  offset?: number;
+  /** First offset that the frame stands for, where deltas were joined. */
+  from?: number;
+  /** Of a delta: characters of its part that came before it. */
+  at?: number;
+  event: AgentEvent;
+}
+
+/** Params of `session/control`. */
+export interface ControlNotice {
+  sessionId: string;
+  /** Whether this client is in control now. */
+  controls: boolean;
+  reason?: string;
+}
+
+/**
+ * Params of `session/reset`: frames were lost; durable history follows, then frames after `offset`. Of `session/live`:
+ * the history has been sent, frames after `offset` follow.
+ */
+export interface PlaceNotice {
+  sessionId: string;
+  epoch: string;
+  offset: number;
+}

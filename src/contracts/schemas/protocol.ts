@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { record } from './open.ts';
+import { limits, permissionMode, requestAnswer, sessionInput, sessionUpdate, steerData } from './session.ts';
+import { toolDescriptor } from './tools.ts';
+
+const id = z.string().min(1).max(256);
+const session = { sessionId: id };
+/** Who changes a session shows that it is in control. */
+const control = { ...session, fencingToken: z.string().max(256), key: z.string().min(1).max(256).optional() };
+
+/** One request or notification of a client. */
+export const rpcRequest = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string().max(256), z.number()]).optional(),
+  method: z.string().max(64),
+  params: record.optional(),
+});
+
+/** Options of a stream, as far as they cross a wire. */
+export const streamOptions = z.looseObject({
+  tools: z.array(toolDescriptor).optional(),
+  excludeTools: z.array(z.string()).optional(),
+  model: z.string().optional(),
+  hostToolExecution: z.boolean().optional(),
+  streaming: z.boolean().optional(),
+  permissionMode: permissionMode.optional(),
+  whilePending: z.enum(['cancel', 'hold', 'proceed']).optional(),
+  limits: limits.optional(),
+  traceContext: record.optional(),
+});
+
+const place = {
+  /** Of the session that is opened; needed where this connection does not hold it yet. */
+  agent: id.optional(),
+  sessionId: id.optional(),
+  create: z.boolean().optional(),
+  fork: z.union([z.boolean(), z.looseObject({ after: z.string().optional() })]).optional(),
+  state: record.optional(),
+  snapshot: record.optional(),
+  ephemeral: z.boolean().optional(),
+  permissionMode: permissionMode.optional(),
+};
+
+/** What a client has of a session. */
+const position = {
+  epoch: z.string().max(256).optional(),
+  offset: z.number().int().min(0).optional(),
+  /** Of the newest durable event that it has. */
+  cursor: z.string().max(256).optional(),
+  /** False: nothing that was before; live frames only. Default true. */
+  history: z.boolean().optional(),
+  /** Shows that it was in control before its connection was lost. */
+  fencingToken: z.string().max(256).optional(),
+  /** False: watch only. Default: take control if nobody has it. */
+  control: z.boolean().optional(),
+};
+
+/** Params of each method. */
+export const rpcParams = {
+  initialize: z.looseObject({
+    protocolVersion: z.string(),
+    client: z.looseObject({ name: z.string(), version: z.string().optional() }).optional(),
+    token: z.string().optional(),
+  }),
+  ping: z.looseObject({}),
+  'agents/list': z.looseObject({}),
+  'session/open': z.looseObject({ ...place, ...position, agent: id, attach: z.boolean().optional() }),
+  'session/attach': z.looseObject({ ...session, ...position, agent: id.optional() }),
+  'session/load': z.looseObject({ ...session, agent: id.optional() }),
+  'session/list': z.looseObject({
+    agent: id.optional(),
+    limit: z.number().int().min(1).max(1000).optional(),
+    after: z.string().optional(),
+  }),
+  'session/fork': z.looseObject({ ...session, agent: id, after: z.string().optional() }),
+  'session/delete': z.looseObject({ ...session, agent: id.optional() }),
+  'session/detach': z.looseObject(session),
+  'session/close': z.looseObject(session),
+  'session/stream': z.looseObject({
+    ...control,
+    /** Chosen by the client, new for each stream that is not the continuation of one. */
+    streamId: id,
+    input: z.union([z.string(), sessionInput, z.array(sessionInput).min(1)]),
+    options: streamOptions.optional(),
+    /** It was sent before; whether it was accepted is not known. */
+    retry: z.boolean().optional(),
+  }),
+  'session/respond': z.looseObject({ ...control, requestId: z.string(), answer: requestAnswer }),
+  'session/steer': z.looseObject({ ...control, data: steerData }),
+  'session/update': z.looseObject({ ...control, config: sessionUpdate }),
+  'session/abort': z.looseObject({
+    ...control,
+    target: z
+      .looseObject({
+        reason: z.string().optional(),
+        threadId: z.string().optional(),
+        requestId: z.string().optional(),
+      })
+      .optional(),
+  }),
+  'session/pending': z.looseObject(session),
+  'session/events': z.looseObject({
+    ...session,
+    after: z.string().max(256).optional(),
+    limit: z.number().int().min(1).max(1000).optional(),
+  }),
+  'session/ack': z.looseObject({ ...session, epoch: z.string().max(256), offset: z.number().int().min(0) }),
+  'session/takeControl': z.looseObject(session),
+  'approvals/list': z.looseObject({ sessionId: id.optional() }),
+  'approvals/watch': z.looseObject({ sessionId: id.optional(), stop: z.boolean().optional() }),
+  'approvals/decide': z.looseObject({ requestId: z.string().min(1), answer: requestAnswer }),
+};

@@ -1,0 +1,54 @@
+import type { RequestAnswer } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import type { Connection } from './connection.ts';
+import type { Handlers } from './methods.ts';
+import type { ServedApprovals } from './served.ts';
+
+const watching = new WeakMap<Connection, () => void>();
+
+/** For people who hold no session. */
+export const approvalMethods: Handlers<'approvals/list' | 'approvals/watch' | 'approvals/decide'> = {
+  'approvals/list': async (connection, { sessionId }) => ({
+    approvals: await approvals(connection).list(connection.principal, sessionId),
+  }),
+
+  'approvals/watch': (connection, { sessionId, stop }) => {
+    watching.get(connection)?.();
+    watching.delete(connection);
+    if (stop) return {};
+    const questions = approvals(connection).watch(connection.principal, sessionId);
+    const over = () => void questions.return?.();
+    const forget = connection.atEnd(over);
+    watching.set(connection, () => {
+      forget();
+      over();
+    });
+    void tell(connection, questions);
+    return {};
+  },
+
+  'approvals/decide': (connection, { requestId, answer }) =>
+    approvals(connection).decide(
+      connection.principal,
+      requestId,
+      answer as RequestAnswer,
+      async (agent, userId, sessionId) => connection.hub.find(agent, userId, sessionId),
+    ),
+};
+
+async function tell(connection: Connection, questions: AsyncIterable<object>): Promise<void> {
+  try {
+    for await (const approval of questions) connection.notify('approvals/open', { approval });
+  } catch (error) {
+    connection.hub.options.warn('open questions could not be watched', error);
+  }
+}
+
+function approvals({ hub }: Connection): ServedApprovals {
+  if (hub.served.approvals) return hub.served.approvals;
+  throw new CoxswainError(
+    'UNIMPLEMENTED',
+    'E_UNSUPPORTED',
+    'this server serves bare executors; approvals are with its client',
+  );
+}

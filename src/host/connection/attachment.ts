@@ -1,0 +1,203 @@
+import type { AttachResult } from '../../contracts/index.ts';
+import type { Channel } from './channel.ts';
+import { noticeText } from './json-rpc.ts';
+import type { RingEntry } from './ring.ts';
+import type { Transport } from './transport.ts';
+import { wireEvent } from './wire-event.ts';
+
+/** Deltas that are joined into one frame, at most. */
+const MAX_JOINED = 64;
+
+/** What a client says that it has. */
+export interface Position {
+  epoch?: string | undefined;
+  offset?: number | undefined;
+  cursor?: string | undefined;
+  history?: boolean | undefined;
+}
+
+/** One watcher of a channel: what it has been sent, what it has acknowledged, and what it can be sent now. */
+export class Attachment {
+  readonly channel: Channel;
+  readonly #transport: Transport;
+  readonly #slow: () => void;
+  readonly #frameStart: string;
+  #next = 0;
+  #acked = 0;
+  /** Of the newest durable event that was sent. */
+  #cursor: string | undefined;
+  /** History is being read; frames wait in the ring. */
+  #isReading = true;
+  #ended = false;
+  /** History is read up to here; what is newer comes as frames. */
+  #until: string | undefined;
+  #stalled: NodeJS.Timeout | undefined;
+  #room: (() => void) | undefined;
+
+  constructor(channel: Channel, transport: Transport, slow: () => void) {
+    this.channel = channel;
+    this.#transport = transport;
+    this.#slow = slow;
+    const sessionId = JSON.stringify(channel.session.id);
+    const epoch = JSON.stringify(channel.epoch);
+    this.#frameStart = `{"jsonrpc":"2.0","method":"session/event","params":{"sessionId":${sessionId},"epoch":${epoch},`;
+  }
+
+  /** Where the client is put; {@link begin} sends what it lacks. */
+  place(position: Position): Pick<AttachResult, 'epoch' | 'recovered' | 'offset' | 'cursor'> {
+    const { epoch, ring, durable } = this.channel;
+    const { offset, history = true } = position;
+    const recovered =
+      position.epoch === epoch && offset !== undefined && offset >= ring.first - 1 && offset <= ring.head;
+    const start = recovered ? offset : Math.max(durable.offset, ring.first - 1);
+    this.#next = start + 1;
+    this.#acked = start;
+    this.#until = durable.cursor;
+    this.#cursor = recovered || history ? position.cursor : durable.cursor;
+    return { epoch, recovered, offset: start, ...(durable.cursor === undefined ? {} : { cursor: durable.cursor }) };
+  }
+
+  /** Sends what the client lacks, then what happens next. */
+  begin(recovered: boolean): void {
+    this.channel.attachments.add(this);
+    if (recovered) {
+      this.#isReading = false;
+      this.pump();
+    } else void this.#readHistory();
+  }
+
+  ack(offset: number): void {
+    if (offset <= this.#acked || offset >= this.#next) return;
+    this.#acked = offset;
+    this.#progress();
+  }
+
+  /** The socket has written what waited. */
+  drained(): void {
+    this.#progress();
+  }
+
+  /** Sends as much as the client can take now. */
+  pump(): void {
+    if (this.#isReading || this.#ended) return;
+    const { ring } = this.channel;
+    while (this.#next <= ring.head) {
+      if (!this.#hasRoom()) {
+        this.#stall();
+        return;
+      }
+      const entry = ring.get(this.#next);
+      if (!entry) {
+        void this.#reset();
+        return;
+      }
+      this.#send(entry);
+    }
+    this.#unstall();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#unstall();
+    this.channel.attachments.delete(this);
+    this.#room?.();
+  }
+
+  #hasRoom(): boolean {
+    const { window, highWaterBytes } = this.channel.options.limits;
+    return this.#next - this.#acked <= window && this.#transport.bufferedAmount < highWaterBytes;
+  }
+
+  #send(entry: RingEntry): void {
+    const first = this.#next;
+    let { text } = entry;
+    let last = first;
+    // Who is behind gets adjacent deltas in one frame.
+    if (entry.joins && this.channel.ring.head - first > MAX_JOINED) {
+      const joined = join(entry, (index) => this.channel.ring.get(first + index));
+      text = joined.text;
+      last = first + joined.count - 1;
+    }
+    const from = last === first ? '' : `"from":${first},`;
+    const at = entry.at === undefined ? '' : `"at":${entry.at},`;
+    this.#next = last + 1;
+    if (entry.cursor !== undefined) this.#cursor = entry.cursor;
+    this.#transport.send(`${this.#frameStart}"offset":${last},${from}${at}"event":${text}}}`);
+  }
+
+  /** The ring has gone on without this client: it is told, and gets the durable history instead. */
+  async #reset(): Promise<void> {
+    const { ring, durable, epoch, session } = this.channel;
+    const offset = Math.max(durable.offset, ring.first - 1);
+    this.#isReading = true;
+    this.#next = offset + 1;
+    this.#acked = offset;
+    this.#until = durable.cursor;
+    this.#transport.send(noticeText('session/reset', { sessionId: session.id, epoch, offset }));
+    await this.#readHistory();
+  }
+
+  async #readHistory(): Promise<void> {
+    const { channel } = this;
+    const until = this.#until;
+    try {
+      if (until !== undefined && until !== this.#cursor) await this.#sendHistory(until);
+    } catch (error) {
+      channel.options.warn(`the history of session ${channel.session.id} could not be read`, error);
+      this.#slow();
+      return;
+    }
+    if (this.#ended) return;
+    const { epoch, session } = channel;
+    this.#transport.send(noticeText('session/live', { sessionId: session.id, epoch, offset: this.#next - 1 }));
+    this.#isReading = false;
+    this.pump();
+  }
+
+  async #sendHistory(until: string): Promise<void> {
+    const { session, options } = this.channel;
+    const after = this.#cursor;
+    for await (const event of session.events(after === undefined ? {} : { after })) {
+      while (!this.#ended && this.#transport.bufferedAmount >= options.limits.highWaterBytes) {
+        this.#stall();
+        await new Promise<void>((resolve) => {
+          this.#room = resolve;
+        });
+      }
+      if (this.#ended) return;
+      this.#transport.send(`${this.#frameStart}"event":${wireEvent(event, options.limits.maxPayload)}}}`);
+      this.#cursor = event.cursor ?? this.#cursor;
+      if (event.cursor === until) return;
+    }
+  }
+
+  #progress(): void {
+    this.#unstall();
+    this.#room?.();
+    this.#room = undefined;
+    this.pump();
+  }
+
+  #stall(): void {
+    this.#stalled ??= setTimeout(() => this.#slow(), this.channel.options.limits.stallMs).unref();
+  }
+
+  #unstall(): void {
+    clearTimeout(this.#stalled);
+    this.#stalled = undefined;
+  }
+}
+
+/** Adjacent deltas of one part as one delta. */
+function join(first: RingEntry, after: (index: number) => RingEntry | undefined): { text: string; count: number } {
+  const event = JSON.parse(first.text) as { content: [Record<string, string>] };
+  const [part] = event.content;
+  const field = part.type === 'thought' ? 'thought' : 'text';
+  let count = 1;
+  for (; count < MAX_JOINED; count++) {
+    const next = after(count);
+    if (!next || next.joins !== first.joins) break;
+    part[field] += (JSON.parse(next.text) as typeof event).content[0][field] ?? '';
+  }
+  return count === 1 ? { text: first.text, count } : { text: JSON.stringify(event), count };
+}

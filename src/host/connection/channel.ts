@@ -1,0 +1,139 @@
+import type { AgentEvent, AgentSession, AgentStream, ExecutionOptions, SessionInput } from '../../contracts/index.ts';
+import { isoTime } from '../../session/index.ts';
+import type { Attachment } from './attachment.ts';
+import { Control } from './control.ts';
+import { IdempotencyKeys } from './idempotency.ts';
+import type { ServerLimits } from './limits.ts';
+import { LogFollower } from './log-follower.ts';
+import { Offsets } from './offsets.ts';
+import { Ring } from './ring.ts';
+import { wireEvent } from './wire-event.ts';
+
+export interface ChannelOptions {
+  agent: string;
+  userId: string;
+  limits: ServerLimits;
+  warn(message: string, error?: unknown): void;
+}
+
+/** One session as a server shows it: numbered frames for any number of watchers, one of whom is in control. */
+export class Channel {
+  readonly session: AgentSession;
+  readonly options: ChannelOptions;
+  readonly epoch: string = crypto.randomUUID();
+  readonly ring: Ring;
+  readonly keys: IdempotencyKeys = new IdempotencyKeys();
+  readonly control: Control = new Control(this);
+  readonly attachments = new Set<Attachment>();
+  /** Connections that hold the session, attached or not. */
+  holders = 0;
+  /** Where the newest durable event is: its cursor, and the offset of its frame. */
+  durable: { cursor: string | undefined; offset: number } = { cursor: undefined, offset: 0 };
+  streamId: string | undefined;
+  lastEnd: AgentEvent | undefined;
+  #running: Promise<void> | undefined;
+  readonly #follower: LogFollower;
+  readonly #offsets = new Offsets();
+
+  private constructor(session: AgentSession, options: ChannelOptions) {
+    this.session = session;
+    this.options = options;
+    this.ring = new Ring(options.limits.ringFrames, options.limits.ringBytes);
+    this.#follower = new LogFollower(
+      session,
+      (event) => this.#emit(event),
+      (error) => options.warn(`the log of session ${session.id} could not be followed`, error),
+    );
+  }
+
+  static async open(session: AgentSession, options: ChannelOptions): Promise<Channel> {
+    const channel = new Channel(session, options);
+    await channel.#follower.start();
+    channel.durable = { cursor: channel.#follower.cursor, offset: 0 };
+    return channel;
+  }
+
+  /** Resolves when the stream that runs has ended; undefined if none does. */
+  get running(): Promise<void> | undefined {
+    return this.#running;
+  }
+
+  /**
+   * Starts a stream and resolves once it is accepted. It runs to its end, whoever watches.
+   * @throws CoxswainError what the session refuses the input with
+   */
+  async stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions): Promise<void> {
+    const stream = this.session.stream(input, options);
+    this.#follower.begin();
+    let first: IteratorResult<AgentEvent>;
+    try {
+      first = await stream.next();
+    } catch (error) {
+      this.#follower.end();
+      throw error;
+    }
+    this.streamId = stream.streamId;
+    this.#running = this.#drain(stream, first);
+  }
+
+  /** Whether the log holds something of this stream. */
+  async knows(streamId: string): Promise<boolean> {
+    for await (const event of this.session.events()) if (event.streamId === streamId) return true;
+    return false;
+  }
+
+  async close(): Promise<void> {
+    await this.#follower.stop();
+    await this.session[Symbol.asyncDispose]();
+  }
+
+  /** Never rejects. */
+  async #drain(stream: AgentStream, first: IteratorResult<AgentEvent>): Promise<void> {
+    try {
+      for (let next = first; !next.done; next = await stream.next()) {
+        const behind = this.#follower.see(next.value);
+        if (behind) await behind;
+      }
+    } catch (error) {
+      this.options.warn(`a stream of session ${this.session.id} broke`, error);
+      for (const event of broken(this.session.id, stream.streamId)) this.#emit(event);
+    }
+    this.#follower.end();
+    this.#running = undefined;
+    this.streamId = undefined;
+  }
+
+  #emit(event: AgentEvent): void {
+    if (event.type === 'stream_end') this.lastEnd = event;
+    const place = this.#offsets.of(event);
+    // A delta whose message has been shown whole says nothing new.
+    if (place === 'stale') return;
+    const offset = this.ring.push({
+      text: wireEvent(event, this.options.limits.maxPayload),
+      cursor: event.cursor,
+      at: place?.at,
+      joins: place?.joins,
+    });
+    if (event.cursor !== undefined) this.durable = { cursor: event.cursor, offset };
+    for (const attachment of this.attachments) attachment.pump();
+  }
+}
+
+/** What is accepted has an end, even where its executor breaks. */
+function broken(sessionId: string, streamId: string): AgentEvent[] {
+  const base = { timestamp: isoTime(), sessionId, streamId };
+  const message = 'the stream broke off; the log of the server says how';
+  return [
+    {
+      ...base,
+      id: crypto.randomUUID(),
+      type: 'error',
+      status: 'INTERNAL',
+      code: 'E_INTERNAL',
+      message,
+      fatal: true,
+      retryable: false,
+    },
+    { ...base, id: crypto.randomUUID(), type: 'stream_end', reason: 'failed', data: {} },
+  ];
+}

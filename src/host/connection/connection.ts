@@ -1,0 +1,314 @@
+import type { InitializeResult, ParamsOf, Principal, RpcMethod, RpcParams } from '../../contracts/index.ts';
+import {
+  CLOSE_CODES,
+  CoxswainError,
+  isCoxswainError,
+  PROTOCOL_VERSION,
+  RPC_CODES,
+  SUBPROTOCOL,
+} from '../../contracts/index.ts';
+import type { Channel } from './channel.ts';
+import type { Controller } from './control.ts';
+import type { Hub } from './hub.ts';
+import { errorText, isTooDeep, noticeText, protocolError, resultText, wireError } from './json-rpc.ts';
+import { methods } from './methods.ts';
+import { RateLimit } from './rate-limit.ts';
+import { SessionHold } from './session-hold.ts';
+import type { Opened, Transport } from './transport.ts';
+
+/** Who is on the other side, and until when that is believed. */
+export interface Identity {
+  principal: Principal;
+  /** Epoch milliseconds; absent: as long as the connection lasts. */
+  expiresAt?: number;
+}
+
+export interface ConnectionOptions {
+  /** What the upgrade has found out; absent: the first message must bring a token. */
+  identity?: Identity | undefined;
+  /** Knows a token. Undefined: it does not. */
+  identify(token: string): Promise<Identity | undefined>;
+  authorize?:
+    | ((principal: Principal, method: string, params: Record<string, unknown>) => boolean | Promise<boolean>)
+    | undefined;
+  /** Streams of sessions that nobody but this connection controls end with it. Default `continue`. */
+  onDisconnect?: 'continue' | 'abort' | undefined;
+  version?: string | undefined;
+  onInitialised?(): void;
+  /** One line per request, without its content. */
+  log?(entry: { event: string; [field: string]: unknown }): void;
+}
+
+/** Schemas of params: loaded once, by whoever serves. */
+let params: RpcParams | undefined;
+
+export async function loadProtocol(): Promise<void> {
+  params ??= (await import('../../contracts/schemas/index.ts')).rpcParams;
+}
+
+/** The protocol over one socket, whatever library it comes from: `spec/PROTOCOL.md`. */
+export class Connection implements Opened, Controller {
+  readonly hub: Hub;
+  readonly transport: Transport;
+  /** Sessions that this client holds, by id. */
+  readonly holds = new Map<string, SessionHold>();
+  readonly options: ConnectionOptions;
+  readonly #rate: RateLimit;
+  #identity: Identity | undefined;
+  #state: 'new' | 'initialising' | 'ready' | 'closed' = 'new';
+  #requests = 0;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #endings = new Set<() => void>();
+
+  constructor(hub: Hub, transport: Transport, options: ConnectionOptions) {
+    this.hub = hub;
+    this.transport = transport;
+    this.options = options;
+    this.#identity = options.identity;
+    const { limits } = hub.options;
+    this.#rate = new RateLimit(limits.messagesPerSecond);
+    this.#timer = setTimeout(
+      () => this.close(CLOSE_CODES.initTimeout, 'initialize did not come'),
+      limits.initTimeoutMs,
+    );
+    this.#timer.unref();
+    transport.onMessage((text) => this.#receive(text));
+    transport.onDrain(() => {
+      for (const hold of this.holds.values()) hold.attachment?.drained();
+    });
+    if (transport.protocol !== SUBPROTOCOL) this.close(CLOSE_CODES.version, `this server speaks ${SUBPROTOCOL}`);
+  }
+
+  get principal(): Principal {
+    if (!this.#identity) throw new CoxswainError('UNAUTHENTICATED', 'E_UNAUTHENTICATED', 'nobody has been named yet');
+    return this.#identity.principal;
+  }
+
+  get isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+
+  close(code: number, reason: string): void {
+    if (this.#state === 'closed') return;
+    this.transport.close(code, reason);
+    this.closed();
+  }
+
+  closed(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    clearTimeout(this.#timer);
+    for (const end of this.#endings) end();
+    for (const hold of this.holds.values()) {
+      if (this.options.onDisconnect === 'abort' && hold.channel.control.holds(this))
+        void hold.abort('the client is gone');
+      hold.release();
+    }
+    this.holds.clear();
+  }
+
+  /** Runs when the connection ends. */
+  atEnd(end: () => void): () => void {
+    this.#endings.add(end);
+    return () => this.#endings.delete(end);
+  }
+
+  notify(method: string, content: object): void {
+    if (this.#state === 'ready') this.transport.send(noticeText(method, content));
+  }
+
+  controlLost({ session }: Channel): void {
+    this.notify('session/control', { sessionId: session.id, controls: false, reason: 'another client took control' });
+  }
+
+  /** The channel that this connection holds. @throws CoxswainError `FAILED_PRECONDITION / E_SESSION_NOT_FOUND` */
+  held(sessionId: string): SessionHold {
+    const hold = this.holds.get(sessionId);
+    if (hold) return hold;
+    const message = `this connection does not hold session ${JSON.stringify(sessionId)}; open or attach it first`;
+    throw new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', message);
+  }
+
+  hold(channel: Channel): SessionHold {
+    const known = this.holds.get(channel.session.id);
+    if (known?.channel === channel) {
+      this.hub.release(channel);
+      return known;
+    }
+    if (known || this.holds.size >= this.hub.options.limits.maxSessions || this.isClosed) {
+      this.hub.release(channel);
+      const message = known
+        ? `this connection holds session ${channel.session.id} of another agent; close that first`
+        : `one connection holds at most ${this.hub.options.limits.maxSessions} sessions; close some`;
+      throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message);
+    }
+    const hold = new SessionHold(this, channel);
+    this.holds.set(channel.session.id, hold);
+    return hold;
+  }
+
+  /** A client fell too far behind; it may come back to where it was. */
+  slow(): void {
+    this.close(CLOSE_CODES.slow, 'too slow; come back');
+  }
+
+  #receive(text: string): void {
+    if (this.#state === 'closed') return;
+    if (!this.#rate.take()) {
+      this.close(CLOSE_CODES.slow, 'too many messages; come back later');
+      return;
+    }
+    const message = isTooDeep(text) ? undefined : parse(text);
+    if (!message) {
+      this.#bad(text);
+      return;
+    }
+    const { id, method } = message;
+    const isRequest = id !== undefined;
+    if (typeof method !== 'string' || (isRequest && typeof id !== 'string' && typeof id !== 'number')) {
+      this.close(CLOSE_CODES.badFrame, 'not a JSON-RPC 2.0 request');
+      return;
+    }
+    if (this.#state !== 'ready' && method !== 'initialize') {
+      this.close(CLOSE_CODES.badFrame, 'initialize comes first');
+      return;
+    }
+    if (method === 'initialize') {
+      if (this.#state !== 'new' || !isRequest) {
+        this.close(CLOSE_CODES.badFrame, 'initialize comes once');
+        return;
+      }
+      this.#state = 'initialising';
+    }
+    void this.#answer(isRequest ? id : undefined, method, message.params ?? {});
+  }
+
+  /** Frames that are no message at all: whoever sends one is broken, and no answer would be matched. */
+  #bad(text: string): void {
+    const why = isTooDeep(text) ? 'nested too deep' : 'not a JSON object';
+    this.close(CLOSE_CODES.badFrame, why);
+  }
+
+  async #answer(id: string | number | undefined, method: string, given: unknown): Promise<void> {
+    if (id !== undefined && this.#requests >= this.hub.options.limits.maxRequests) {
+      const message = `${this.#requests} requests wait for their answers; wait too`;
+      const error = new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message, { retryable: true });
+      this.transport.send(errorText(id, wireError(error)));
+      return;
+    }
+    this.#requests++;
+    let text: string | undefined;
+    try {
+      const result = await this.#call(method, given);
+      if (id !== undefined) text = resultText(id, result);
+    } catch (error) {
+      if (!isCoxswainError(error)) this.hub.options.warn(`request ${method} failed`, error);
+      this.options.log?.({ event: 'refused', method, code: isCoxswainError(error) ? error.code : 'E_INTERNAL' });
+      if (id !== undefined) text = errorText(id, wireError(error, numberOf(error, method)));
+    } finally {
+      this.#requests--;
+    }
+    if (text === undefined || this.isClosed) return;
+    this.transport.send(text);
+    if (method === 'initialize') this.#begin();
+  }
+
+  #call(method: string, given: unknown): unknown {
+    if (method === 'initialize') return this.#initialize(check('initialize', given));
+    const run = Object.hasOwn(methods, method) ? methods[method as keyof typeof methods] : undefined;
+    if (!run) throw protocolError(`there is no method ${JSON.stringify(method.slice(0, 64))}`, 'UNIMPLEMENTED');
+    const checked = check(method as RpcMethod, given);
+    const act = () => (run as (connection: Connection, params: unknown) => unknown)(this, checked);
+    const { authorize } = this.options;
+    if (!authorize || method === 'ping' || method === 'session/ack') return act();
+    return this.#authorized(authorize, method, checked).then(act);
+  }
+
+  async #authorized(
+    authorize: NonNullable<ConnectionOptions['authorize']>,
+    method: string,
+    content: Record<string, unknown>,
+  ): Promise<void> {
+    let allowed = false;
+    try {
+      allowed = (await authorize(this.principal, method, content)) === true;
+    } catch (error) {
+      this.hub.options.warn('authorize threw; the request is refused', error);
+    }
+    if (allowed) return;
+    throw new CoxswainError('PERMISSION_DENIED', 'E_FORBIDDEN', `${this.principal.id} may not call ${method}`);
+  }
+
+  async #initialize(content: ParamsOf<'initialize'>): Promise<InitializeResult> {
+    if (content.protocolVersion !== PROTOCOL_VERSION) {
+      const message = `this server speaks version ${PROTOCOL_VERSION}, not ${content.protocolVersion.slice(0, 32)}`;
+      queueMicrotask(() => setImmediate(() => this.close(CLOSE_CODES.version, message)));
+      throw protocolError(message);
+    }
+    if (!this.#identity && content.token !== undefined) this.#identity = await this.options.identify(content.token);
+    if (!this.#identity) {
+      setImmediate(() => this.close(CLOSE_CODES.unauthenticated, 'no valid credentials'));
+      throw new CoxswainError(
+        'UNAUTHENTICATED',
+        'E_UNAUTHENTICATED',
+        'no valid credentials came with the upgrade or initialize',
+      );
+    }
+    const { served } = this.hub;
+    const { maxPayload, window, ringFrames, ringBytes, heartbeatMs } = this.hub.options.limits;
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      server: { name: 'coxswain', ...(this.options.version === undefined ? {} : { version: this.options.version }) },
+      serves: served.kind,
+      capabilities: { approvals: served.approvals !== undefined, sessions: true },
+      limits: { maxPayload, window, ringFrames, ringBytes, heartbeatMs },
+      principal: this.principal,
+      agents: [...served.agents],
+    };
+  }
+
+  #begin(): void {
+    if (this.#state !== 'initialising' || !this.#identity) return;
+    this.#state = 'ready';
+    clearTimeout(this.#timer);
+    this.options.onInitialised?.();
+    const { expiresAt } = this.#identity;
+    if (expiresAt === undefined) return;
+    const left = Math.min(Math.max(0, expiresAt - Date.now()), 2 ** 31 - 1);
+    this.#timer = setTimeout(
+      () => this.close(CLOSE_CODES.unauthenticated, 'credentials expired; come back with new ones'),
+      left,
+    );
+    this.#timer.unref();
+  }
+}
+
+interface Message {
+  id?: unknown;
+  method?: unknown;
+  params?: unknown;
+}
+
+function parse(text: string): Message | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject && (value as { jsonrpc?: unknown }).jsonrpc === '2.0' ? (value as Message) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function check<M extends RpcMethod>(method: M, given: unknown): ParamsOf<M> {
+  const checked = params?.[method].safeParse(given);
+  if (checked?.success) return checked.data as ParamsOf<M>;
+  const issue = checked?.error.issues[0];
+  const place = ['params', ...(issue?.path ?? [])].map(String).join('.').slice(0, 120);
+  throw protocolError(`${method}: ${place}: ${issue?.message ?? 'cannot be checked'}`);
+}
+
+function numberOf(error: unknown, method: string): number {
+  if (!isCoxswainError(error) || error.code !== 'E_PROTOCOL') return RPC_CODES.server;
+  if (error.status === 'UNIMPLEMENTED') return RPC_CODES.methodNotFound;
+  return method === '' ? RPC_CODES.invalidRequest : RPC_CODES.invalidParams;
+}

@@ -1,0 +1,65 @@
+import type { ExecutionOptions, RequestAnswer, SessionInput, SessionUpdate, SteerData } from '../../contracts/index.ts';
+import type { Channel } from './channel.ts';
+import type { Connection } from './connection.ts';
+import type { Handlers } from './methods.ts';
+
+interface Controlled {
+  sessionId: string;
+  fencingToken: string;
+  key?: string | undefined;
+}
+
+/** Only whoever is in control changes a session; each change is done once for its key. */
+function controlled<P extends Controlled>(
+  act: (channel: Channel, params: P, connection: Connection) => Promise<unknown>,
+) {
+  return (connection: Connection, params: P): Promise<unknown> => {
+    const { channel } = connection.held(params.sessionId);
+    channel.control.assert(connection, params.fencingToken);
+    const { key, fencingToken: _, retry: __, ...body } = params as P & { retry?: unknown };
+    return channel.keys.run(key, body, () => act(channel, params, connection));
+  };
+}
+
+export const controlMethods: Handlers<
+  'session/stream' | 'session/respond' | 'session/steer' | 'session/update' | 'session/abort' | 'session/takeControl'
+> = {
+  'session/stream': controlled(async (channel, params, { hub, principal }) => {
+    const { streamId } = params;
+    const { served } = hub;
+    const input = served.input(params.input as SessionInput[], principal);
+    const options = served.options((params.options ?? {}) as ExecutionOptions);
+    // Its first copy was accepted by a server that is gone.
+    if (params.retry && opensTurn(input) && (await channel.knows(streamId))) return { streamId, duplicate: true };
+    await channel.stream(input, { ...options, streamId });
+    return { streamId };
+  }),
+
+  'session/respond': controlled(async ({ session }, { requestId, answer }, { hub, principal }) =>
+    session.respond(requestId, hub.served.answer(answer as RequestAnswer, principal)),
+  ),
+
+  'session/steer': controlled(async ({ session }, { data }) => session.steer(data as SteerData)),
+
+  'session/update': controlled(async ({ session }, { config }, { hub }) =>
+    session.update(hub.served.update(config as SessionUpdate)),
+  ),
+
+  'session/abort': controlled(async ({ session }, { target }) => {
+    await session.abort({
+      ...(target?.reason === undefined ? {} : { reason: target.reason }),
+      ...(target?.threadId === undefined ? {} : { threadId: target.threadId }),
+      ...(target?.requestId === undefined ? {} : { requestId: target.requestId }),
+    });
+    return {};
+  }),
+
+  'session/takeControl': (connection, { sessionId }) => ({
+    fencingToken: connection.held(sessionId).channel.control.take(connection),
+  }),
+};
+
+function opensTurn(input: string | SessionInput | SessionInput[]): boolean {
+  if (typeof input === 'string') return true;
+  return [input].flat().some(({ kind }) => kind === 'message');
+}

@@ -1,0 +1,54 @@
+import { CoxswainError } from '../../contracts/index.ts';
+import type { Channel } from './channel.ts';
+
+/** Told when somebody else takes over. */
+export interface Controller {
+  controlLost(channel: Channel): void;
+}
+
+/** Who may change a session: one at a time, shown by a token that only the newest holder has. */
+export class Control {
+  readonly #channel: Channel;
+  #token: string | undefined;
+  #holder: Controller | undefined;
+
+  constructor(channel: Channel) {
+    this.#channel = channel;
+  }
+
+  /** Control for whoever had it before a lost connection, or for anybody while nobody has it. */
+  offer(who: Controller, token: string | undefined): string | undefined {
+    if (this.#holder === who) return this.#token;
+    if (token !== undefined && token === this.#token) return this.#pass(who, token);
+    return this.#holder ? undefined : this.#pass(who, crypto.randomUUID());
+  }
+
+  /** Control, whoever has it. */
+  take(who: Controller): string {
+    return this.#pass(who, crypto.randomUUID());
+  }
+
+  /** The connection is gone; its token stays good until somebody else takes over. */
+  leave(who: Controller): void {
+    if (this.#holder === who) this.#holder = undefined;
+  }
+
+  /** @throws CoxswainError `ABORTED / E_CONTROL_LOST` */
+  assert(who: Controller, token: string): void {
+    if (this.#holder === who && token === this.#token) return;
+    const message = `this client does not control session ${this.#channel.session.id}; watch it, or take control`;
+    throw new CoxswainError('ABORTED', 'E_CONTROL_LOST', message);
+  }
+
+  holds(who: Controller): boolean {
+    return this.#holder === who;
+  }
+
+  #pass(who: Controller, token: string): string {
+    const before = this.#holder;
+    this.#holder = who;
+    this.#token = token;
+    if (before && before !== who) before.controlLost(this.#channel);
+    return token;
+  }
+}

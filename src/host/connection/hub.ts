@@ -1,0 +1,126 @@
+import type { Principal } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import { Channel } from './channel.ts';
+import type { ServerLimits } from './limits.ts';
+import type { OpenRequest, Served } from './served.ts';
+
+export interface HubOptions {
+  limits: ServerLimits;
+  warn(message: string, error?: unknown): void;
+}
+
+/** The sessions that a server has open, shared by its connections. */
+export class Hub {
+  readonly served: Served;
+  readonly options: HubOptions;
+  readonly #channels = new Map<string, Promise<Channel>>();
+  readonly #idle = new Map<Channel, NodeJS.Timeout>();
+
+  constructor(served: Served, options: HubOptions) {
+    this.served = served;
+    this.options = options;
+  }
+
+  /** Streams that run now. */
+  async running(): Promise<Promise<void>[]> {
+    const channels = await this.#all();
+    return channels.flatMap(({ running }) => (running ? [running] : []));
+  }
+
+  get size(): number {
+    return this.#channels.size;
+  }
+
+  /** The channel of a session that is open here. */
+  find(agent: string, userId: string, sessionId: string): Promise<Channel> | undefined {
+    return this.#channels.get(keyOf(agent, userId, sessionId));
+  }
+
+  /** Opens a session, or joins it where it is open; the caller holds it from now on. */
+  async hold(agent: string, request: OpenRequest, who: Principal): Promise<Channel> {
+    const userId = this.served.userOf(who);
+    const isFresh = request.sessionId === undefined || request.fork || request.snapshot;
+    const key = isFresh ? undefined : keyOf(agent, userId, request.sessionId ?? '');
+    const known = key === undefined ? undefined : this.#channels.get(key);
+    const channel = known ? await known : await this.#open(agent, request, who, key);
+    channel.holders++;
+    this.#stay(channel);
+    return channel;
+  }
+
+  /** Nobody new is let in; the last to leave a session that runs nothing closes it after a while. */
+  release(channel: Channel): void {
+    channel.holders--;
+    this.#leaveLater(channel);
+  }
+
+  /** Forgets a session at once: it is about to be deleted. */
+  async drop(agent: string, userId: string, sessionId: string): Promise<void> {
+    const channel = await this.find(agent, userId, sessionId);
+    if (!channel) return;
+    if (channel.holders > 0) {
+      const message = `session ${sessionId} is open; close it everywhere first`;
+      throw new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_BUSY', message);
+    }
+    await this.#close(channel);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all((await this.#all()).map((channel) => this.#close(channel)));
+  }
+
+  async #all(): Promise<Channel[]> {
+    const settled = await Promise.allSettled(this.#channels.values());
+    return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  }
+
+  async #open(agent: string, request: OpenRequest, who: Principal, key: string | undefined): Promise<Channel> {
+    const { limits, warn } = this.options;
+    const userId = this.served.userOf(who);
+    const opening = this.served
+      .open(agent, request, who)
+      .then((session) => Channel.open(session, { agent, userId, limits, warn }));
+    if (key !== undefined) {
+      this.#channels.set(key, opening);
+      opening.catch(() => this.#channels.delete(key));
+      return opening;
+    }
+    const channel = await opening;
+    this.#channels.set(keyOf(agent, userId, channel.session.id), opening);
+    return channel;
+  }
+
+  #leaveLater(channel: Channel): void {
+    if (channel.holders > 0) return;
+    if (channel.running) {
+      void channel.running.then(() => this.#leaveLater(channel));
+      return;
+    }
+    this.#stay(channel);
+    const close = () => {
+      if (channel.holders === 0 && !channel.running) void this.#close(channel);
+      else this.#leaveLater(channel);
+    };
+    this.#idle.set(channel, setTimeout(close, this.options.limits.idleMs).unref());
+  }
+
+  #stay(channel: Channel): void {
+    clearTimeout(this.#idle.get(channel));
+    this.#idle.delete(channel);
+  }
+
+  async #close(channel: Channel): Promise<void> {
+    this.#stay(channel);
+    const { agent, userId } = channel.options;
+    this.#channels.delete(keyOf(agent, userId, channel.session.id));
+    try {
+      await channel.close();
+    } catch (error) {
+      this.options.warn(`session ${channel.session.id} could not be closed`, error);
+    }
+  }
+}
+
+function keyOf(agent: string, userId: string, sessionId: string): string {
+  return JSON.stringify([agent, userId, sessionId]);
+}

@@ -1,0 +1,64 @@
+import type { AgentEvent, ParamsOf, RpcMethod } from '../../contracts/index.ts';
+import { approvalMethods } from './approval-methods.ts';
+import type { Connection } from './connection.ts';
+import { controlMethods } from './control-methods.ts';
+import { storeMethods } from './store-methods.ts';
+import { fittingEvent } from './wire-event.ts';
+
+export type Handlers<M extends RpcMethod> = {
+  [K in M]: (connection: Connection, params: ParamsOf<K>) => unknown;
+};
+
+const PAGE = 200;
+
+const readMethods: Handlers<
+  'ping' | 'agents/list' | 'session/detach' | 'session/close' | 'session/pending' | 'session/events' | 'session/ack'
+> = {
+  ping: () => ({}),
+
+  'agents/list': ({ hub }) => ({ agents: [...hub.served.agents] }),
+
+  'session/detach': (connection, { sessionId }) => {
+    connection.held(sessionId).detach();
+    return {};
+  },
+
+  'session/close': (connection, { sessionId }) => {
+    connection.held(sessionId).release();
+    connection.holds.delete(sessionId);
+    return {};
+  },
+
+  'session/pending': async (connection, { sessionId }) => ({
+    pending: await connection.held(sessionId).channel.session.pending(),
+  }),
+
+  'session/events': async (connection, { sessionId, after, limit = PAGE }) => {
+    const { session, options } = connection.held(sessionId).channel;
+    const { maxPayload } = options.limits;
+    const events: AgentEvent[] = [];
+    let bytes = 0;
+    // One more than asked for tells whether there is more.
+    for await (const event of session.events({ ...(after === undefined ? {} : { after }), limit: limit + 1 })) {
+      const { event: fitting, size } = fittingEvent(event, maxPayload / 2);
+      if (events.length >= limit || (events.length > 0 && bytes + size > maxPayload / 2)) return { events, more: true };
+      events.push(fitting);
+      bytes += size;
+    }
+    return { events, more: false };
+  },
+
+  'session/ack': (connection, { sessionId, epoch, offset }) => {
+    const hold = connection.holds.get(sessionId);
+    // Acknowledgements of what is over may still be on their way.
+    if (hold?.channel.epoch === epoch) hold.attachment?.ack(offset);
+    return {};
+  },
+};
+
+export const methods: Handlers<Exclude<RpcMethod, 'initialize'>> = {
+  ...readMethods,
+  ...storeMethods,
+  ...controlMethods,
+  ...approvalMethods,
+};

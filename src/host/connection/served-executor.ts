@@ -1,0 +1,50 @@
+import type { AgentSource, HostContext, Principal } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import type { Served } from './served.ts';
+
+export interface ExecutorOptions {
+  /** Name space of sessions and state. One safe segment. */
+  app: string;
+  agents: readonly AgentSource[];
+  /** Store of the agents' sessions. */
+  sessions?: unknown;
+  credentials?: unknown;
+  models?: unknown;
+}
+
+/** Bare executors: the client is the host; policy, hooks and tools are with it. */
+export function servedExecutor(options: ExecutorOptions): Served {
+  const sources = new Map(options.agents.map((source) => [source.descriptor.name, source]));
+  const find = (agent: string | undefined): AgentSource => {
+    const source = agent === undefined ? options.agents[0] : sources.get(agent);
+    if (source) return source;
+    const message = `there is no agent ${JSON.stringify(agent)}; there are: ${[...sources.keys()].join(', ')}`;
+    throw new CoxswainError('NOT_FOUND', 'E_AGENT_UNKNOWN', message);
+  };
+  const context = (principal: Principal): HostContext => ({
+    app: options.app,
+    userId: principal.id,
+    principal,
+    ...(options.sessions === undefined ? {} : { sessions: options.sessions }),
+    ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
+    ...(options.models === undefined ? {} : { models: options.models }),
+  });
+  return {
+    kind: 'executor',
+    agents: options.agents.map(({ descriptor }) => descriptor),
+    userOf: ({ id }) => id,
+    async open(agent, { permissionMode: _, ...ref }, principal) {
+      return find(agent).open(ref, context(principal));
+    },
+    sessions(principal, agent) {
+      const provider = find(agent).sessions?.(context(principal));
+      if (provider) return provider;
+      throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', 'this agent keeps no sessions that can be listed');
+    },
+    input: (input) => input,
+    // Tools run where the decisions are made, whatever a client says.
+    options: (given) => ({ ...given, hostToolExecution: true }),
+    update: (config) => config,
+    answer: (answer) => answer,
+  };
+}

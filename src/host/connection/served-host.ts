@@ -1,0 +1,100 @@
+import type { PendingRequest, Principal } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import type { OpenApproval } from '../approvals.ts';
+import { whyNot } from '../approver.ts';
+import type { AgentHost } from '../host.ts';
+import type { ServerOptions } from './ceiling.ts';
+import { answerBy, Ceiling, inputBy } from './ceiling.ts';
+import type { Channel } from './channel.ts';
+import type { Served, ServedApprovals } from './served.ts';
+
+/** Hosted sessions: policy and tools stay with the server. Sessions belong to their principal. */
+export function servedHost(
+  host: AgentHost,
+  options: ServerOptions,
+  warn: (message: string, error?: unknown) => void,
+): Served {
+  const ceiling = new Ceiling(options);
+  return {
+    kind: 'host',
+    agents: host.agents,
+    approvals: servedApprovals(host, warn),
+    userOf: ({ id }) => id,
+    async open(agent, request, principal) {
+      ceiling.mode(request.permissionMode);
+      ceiling.state(request.state);
+      if (request.snapshot) {
+        const message = 'this server opens no snapshots of clients; their history would be taken for its own';
+        throw new CoxswainError('PERMISSION_DENIED', 'E_CEILING', message);
+      }
+      return host.open(agent, { ...request, userId: principal.id, principal });
+    },
+    sessions: ({ id }) => host.sessions(id),
+    input: inputBy,
+    options: (given) => ceiling.stream(given),
+    update: (config) => ceiling.update(config),
+    answer: answerBy,
+  };
+}
+
+function servedApprovals(host: AgentHost, warn: (message: string, error?: unknown) => void): ServedApprovals {
+  return {
+    async list(who, sessionId) {
+      const open = await host.approvals.list(sessionId === undefined ? {} : { sessionId });
+      return open.filter((one) => mayDecide(one, who) === undefined);
+    },
+
+    watch: (who, sessionId) =>
+      filtered(
+        host.approvals.watch(sessionId === undefined ? {} : { sessionId }),
+        (one) => mayDecide(one, who) === undefined,
+      ),
+
+    async decide(who, requestId, given, channelOf) {
+      const answer = answerBy(given, who);
+      const open = await host.approvals.get(requestId);
+      const why = open && mayDecide(open, who);
+      if (why !== undefined) {
+        const message = `${who.id} may not decide on ${requestId}: ${why}`;
+        throw new CoxswainError('PERMISSION_DENIED', 'E_NOT_APPROVER', message, { details: { requestId, by: who.id } });
+      }
+      const channel = open && (await channelOf(open.agent, open.userId, open.request.sessionId));
+      if (!channel) return host.approvals.decide(requestId, answer, { by: who });
+      const settlement = await channel.session.respond(requestId, answer);
+      if (settlement.status === 'settled') void goOn(channel, warn);
+      return settlement;
+    },
+  };
+}
+
+/** Why somebody may not decide: policy names others, or names nobody and it is not their session. */
+function mayDecide({ userId, request }: OpenApproval, who: Principal): string | undefined {
+  const rule = request.approval?.approvers;
+  const namesOthers = rule !== undefined && ((rule.roles?.length ?? 0) > 0 || rule.notRequester === true);
+  if (!namesOthers) return userId === who.id ? undefined : 'the session is somebody else’s and policy names nobody';
+  return whyNot(rule, requester(request, userId), who);
+}
+
+function requester(request: PendingRequest, userId: string): Principal {
+  return request.approval?.requestedBy ?? { id: userId };
+}
+
+/** A run belongs to the host: it goes on, whoever watches, and where watchers see it. */
+async function goOn(channel: Channel, warn: (message: string, error?: unknown) => void): Promise<void> {
+  try {
+    await channel.running;
+    const end = channel.lastEnd;
+    if (end?.type === 'stream_end' && end.reason !== 'input_required' && (await channel.session.pending()).length === 0)
+      return;
+    await channel.stream({ kind: 'continue' }, {});
+  } catch (error) {
+    const code = isCoxswainError(error) ? error.code : undefined;
+    // Somebody else goes on with it, or it is over.
+    if (code === 'E_SESSION_BUSY' || code === 'E_TURN_COMPLETED' || code === 'E_SESSION_CLOSED') return;
+    warn(`session ${channel.session.id} could not go on after an approval`, error);
+  }
+}
+
+async function* filtered<T>(source: AsyncIterable<T>, keep: (item: T) => boolean): AsyncGenerator<T, void, void> {
+  for await (const item of source) if (keep(item)) yield item;
+}

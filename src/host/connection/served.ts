@@ -1,0 +1,49 @@
+import type {
+  AgentDescriptor,
+  AgentSession,
+  ExecutionOptions,
+  PermissionMode,
+  Principal,
+  RequestAnswer,
+  SessionInput,
+  SessionProvider,
+  SessionRef,
+  SessionUpdate,
+  Settlement,
+} from '../../contracts/index.ts';
+import type { OpenApproval } from '../approvals.ts';
+import type { Channel } from './channel.ts';
+
+export interface OpenRequest extends SessionRef {
+  permissionMode?: PermissionMode;
+}
+
+/** Questions to people who hold no session. */
+export interface ServedApprovals {
+  list(who: Principal, sessionId?: string): Promise<OpenApproval[]>;
+  watch(who: Principal, sessionId?: string): AsyncIterableIterator<OpenApproval>;
+  /** `channel` finds the session's channel, if it is open here: its watchers see the run go on. */
+  decide(
+    who: Principal,
+    requestId: string,
+    answer: RequestAnswer,
+    channel: (agent: string, userId: string, sessionId: string) => Promise<Channel | undefined>,
+  ): Promise<Settlement>;
+}
+
+/** What a server serves: hosted sessions, or bare executors. What a client may ask is decided here. */
+export interface Served {
+  readonly kind: 'host' | 'executor';
+  readonly agents: readonly AgentDescriptor[];
+  readonly approvals?: ServedApprovals;
+  /** Whose sessions a principal's are. */
+  userOf(who: Principal): string;
+  open(agent: string, request: OpenRequest, who: Principal): Promise<AgentSession>;
+  /** @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` */
+  sessions(who: Principal, agent?: string): SessionProvider;
+  /** What a client's words come to; the server's options are a ceiling. @throws CoxswainError `E_CEILING` */
+  input(input: string | SessionInput | SessionInput[], who: Principal): string | SessionInput | SessionInput[];
+  options(options: ExecutionOptions): ExecutionOptions;
+  update(config: SessionUpdate): SessionUpdate;
+  answer(answer: RequestAnswer, who: Principal): RequestAnswer;
+}

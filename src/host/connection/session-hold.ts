@@ -1,0 +1,61 @@
+import type { AttachResult } from '../../contracts/index.ts';
+import type { Position } from './attachment.ts';
+import { Attachment } from './attachment.ts';
+import type { Channel } from './channel.ts';
+import type { Connection } from './connection.ts';
+
+/** A session that one connection holds. */
+export class SessionHold {
+  readonly channel: Channel;
+  attachment: Attachment | undefined;
+  readonly #connection: Connection;
+
+  constructor(connection: Connection, channel: Channel) {
+    this.#connection = connection;
+    this.channel = channel;
+  }
+
+  /** Puts the client where it says that it is; frames follow the answer. */
+  attach(position: Position & { fencingToken?: string | undefined; control?: boolean | undefined }): AttachResult {
+    const { channel } = this;
+    this.detach();
+    const token = this.offer(position.control, position.fencingToken);
+    const attachment = new Attachment(channel, this.#connection.transport, () => this.#connection.slow());
+    this.attachment = attachment;
+    const place = attachment.place(position);
+    // Behind the answer: whoever reads it first knows what the frames mean.
+    queueMicrotask(() => setImmediate(() => this.attachment === attachment && attachment.begin(place.recovered)));
+    return {
+      sessionId: channel.session.id,
+      descriptor: channel.session.descriptor,
+      ...place,
+      ...(channel.streamId === undefined ? {} : { streamId: channel.streamId }),
+      ...(channel.lastEnd === undefined ? {} : { lastEnd: channel.lastEnd }),
+      ...(token === undefined ? {} : { fencingToken: token }),
+    };
+  }
+
+  offer(control: boolean | undefined, token: string | undefined): string | undefined {
+    return control === false ? undefined : this.channel.control.offer(this.#connection, token);
+  }
+
+  detach(): void {
+    this.attachment?.end();
+    this.attachment = undefined;
+  }
+
+  release(): void {
+    this.detach();
+    this.channel.control.leave(this.#connection);
+    this.#connection.hub.release(this.channel);
+  }
+
+  async abort(reason: string): Promise<void> {
+    const { channel } = this;
+    try {
+      if (channel.running) await channel.session.abort({ reason });
+    } catch (error) {
+      channel.options.warn(`session ${channel.session.id} could not be aborted`, error);
+    }
+  }
+}

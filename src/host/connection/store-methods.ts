@@ -1,0 +1,87 @@
+import type { AttachResult, Principal, SessionSnapshot } from '../../contracts/index.ts';
+import { assertSafeId, CoxswainError } from '../../contracts/index.ts';
+import type { Connection } from './connection.ts';
+import type { Handlers } from './methods.ts';
+import type { OpenRequest } from './served.ts';
+
+/** Opening, finding and removing sessions. */
+export const storeMethods: Handlers<
+  'session/open' | 'session/attach' | 'session/load' | 'session/list' | 'session/fork' | 'session/delete'
+> = {
+  'session/open': async (connection, params) => {
+    const request: OpenRequest = {
+      ...(params.sessionId === undefined ? {} : { sessionId: params.sessionId }),
+      ...(params.create === undefined ? {} : { create: params.create }),
+      ...(params.fork === undefined ? {} : { fork: params.fork as boolean }),
+      ...(params.state === undefined ? {} : { state: params.state }),
+      ...(params.snapshot === undefined ? {} : { snapshot: params.snapshot as unknown as SessionSnapshot }),
+      ...(params.ephemeral === undefined ? {} : { ephemeral: params.ephemeral }),
+      ...(params.permissionMode === undefined ? {} : { permissionMode: params.permissionMode }),
+    };
+    if (request.sessionId !== undefined) assertSafeId('session', request.sessionId);
+    const hold = connection.hold(await connection.hub.hold(params.agent, request, connection.principal));
+    if (params.attach !== false) return hold.attach(params);
+    const { session, epoch, durable, ring } = hold.channel;
+    const token = hold.offer(params.control, params.fencingToken);
+    return {
+      sessionId: session.id,
+      descriptor: session.descriptor,
+      epoch,
+      recovered: false,
+      offset: ring.head,
+      ...(durable.cursor === undefined ? {} : { cursor: durable.cursor }),
+      ...(token === undefined ? {} : { fencingToken: token }),
+    } satisfies AttachResult;
+  },
+
+  'session/attach': async (connection, params) => {
+    const known = connection.holds.get(params.sessionId);
+    if (known) return known.attach(params);
+    assertSafeId('session', params.sessionId);
+    const { agent, sessionId } = params;
+    if (agent === undefined) return connection.held(sessionId);
+    return connection.hold(await connection.hub.hold(agent, { sessionId }, connection.principal)).attach(params);
+  },
+
+  'session/load': async (connection, { sessionId, agent }) => {
+    const found = await provider(connection, agent).load(sessionId);
+    if (!found) throw notFound(sessionId);
+    // Its events are read page by page, with session/events.
+    return { id: found.id, agentName: found.agentName, state: found.state, lastUpdateTime: found.lastUpdateTime };
+  },
+
+  'session/list': async (connection, { agent, limit, after }) => ({
+    sessions: await provider(connection, agent).list({
+      ...(limit === undefined ? {} : { limit }),
+      ...(after === undefined ? {} : { after }),
+    }),
+  }),
+
+  'session/fork': async (connection, { agent, sessionId, after }) => {
+    const fork = after === undefined ? true : { after };
+    const channel = await connection.hub.hold(agent, { sessionId, fork }, connection.principal);
+    // Whoever wants the copy opens it.
+    connection.hub.release(channel);
+    return { sessionId: channel.session.id };
+  },
+
+  'session/delete': async (connection, { sessionId, agent }) => {
+    const { hub, principal } = connection;
+    const sessions = provider(connection, agent);
+    for (const { name } of hub.served.agents) await hub.drop(name, userOf(connection, principal), sessionId);
+    await sessions.delete(sessionId);
+    return {};
+  },
+};
+
+function provider(connection: Connection, agent: string | undefined) {
+  return connection.hub.served.sessions(connection.principal, agent);
+}
+
+function userOf(connection: Connection, principal: Principal): string {
+  return connection.hub.served.userOf(principal);
+}
+
+function notFound(sessionId: string): CoxswainError {
+  return new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `there is no session ${JSON.stringify(sessionId)}`);
+}

@@ -1,0 +1,19 @@
+/** A socket, whatever library it comes from: messages in, messages out. */
+export interface Transport {
+  /** Subprotocol that was agreed on. */
+  readonly protocol: string;
+  /** Sends one text message; never waits, never throws. */
+  send(text: string): void;
+  close(code: number, reason: string): void;
+  onMessage(listener: (text: string) => void): void;
+  /** Bytes that wait to be written. */
+  readonly bufferedAmount: number;
+  /** Called when what waited has been written. */
+  onDrain(listener: () => void): void;
+}
+
+/** What a state machine is told by whoever owns the socket. */
+export interface Opened {
+  /** The socket is closed; nothing is sent any more. */
+  closed(): void;
+}

@@ -1,0 +1,95 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { BEARER_PREFIX, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
+import type { Identity } from '../connection/index.ts';
+import type { ServeOptions } from './options.ts';
+
+/** An upgrade that is let in, or the HTTP status that it is refused with. */
+export type Verdict = { identity: Identity | undefined } | { status: 400 | 401 | 403 | 404; reason: string };
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+export class Gatekeeper {
+  readonly #options: ServeOptions;
+  readonly #hosts: ReadonlySet<string>;
+  readonly #origins: ReadonlySet<string>;
+  readonly #token: string | undefined;
+
+  constructor(options: ServeOptions, token: string | undefined) {
+    this.#options = options;
+    this.#hosts = new Set(
+      (options.allowedHosts ?? [...LOOPBACK, ...(options.host === undefined ? [] : [options.host])]).map(lower),
+    );
+    this.#origins = new Set(options.allowedOrigins?.map(lower));
+    this.#token = token;
+  }
+
+  /** Why a request may not come in at all: a name or a page that this server does not know. */
+  stranger(request: IncomingMessage): string | undefined {
+    const { host, origin } = request.headers;
+    if (!this.#hosts.has(lower((host ?? '').replace(/:\d+$/, '')))) return 'Host is not allowed';
+    if (origin !== undefined && !this.#origins.has(lower(origin))) return 'Origin is not allowed';
+    return undefined;
+  }
+
+  async judge(request: IncomingMessage): Promise<Verdict> {
+    const why = this.stranger(request);
+    if (why !== undefined) return { status: 403, reason: why };
+    const [path, query] = (request.url ?? '').split('?', 2);
+    if (path !== PROTOCOL_PATH) return { status: 404, reason: 'no such path' };
+    // A query string ends up in logs: whatever it holds, nothing is taken from it.
+    if (query !== undefined) return { status: 400, reason: 'no query string is taken' };
+    const protocols = protocolsOf(request);
+    if (!protocols.includes(SUBPROTOCOL)) return { status: 400, reason: `subprotocol ${SUBPROTOCOL} is needed` };
+    const token = tokenOf(request, protocols);
+    const { origin } = request.headers;
+    if (token === undefined && !(this.#options.lateCredentials && origin !== undefined)) {
+      // An authenticator may know a client by its certificate or by a header of its proxy.
+      const identity = this.#options.authenticate ? await this.identify(request, undefined) : undefined;
+      return identity ? { identity } : { status: 401, reason: 'credentials are needed' };
+    }
+    if (token === undefined) return { identity: undefined };
+    const identity = await this.identify(request, token);
+    return identity ? { identity } : { status: 401, reason: 'the credentials are not known' };
+  }
+
+  async identify(request: IncomingMessage, token: string | undefined): Promise<Identity | undefined> {
+    const { authenticate } = this.#options;
+    if (!authenticate) {
+      const known = token !== undefined && this.#token !== undefined && isSame(token, this.#token);
+      return known ? { principal: { id: 'local' } } : undefined;
+    }
+    const { origin } = request.headers;
+    const { remoteAddress } = request.socket;
+    const found = await authenticate({
+      ...(token === undefined ? {} : { token }),
+      headers: request.headers,
+      ...(origin === undefined ? {} : { origin }),
+      ...(remoteAddress === undefined ? {} : { remoteAddress }),
+    });
+    if (!found) return undefined;
+    return 'principal' in found ? found : { principal: found };
+  }
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+}
+
+function protocolsOf(request: IncomingMessage): string[] {
+  return (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+}
+
+function tokenOf(request: IncomingMessage, protocols: readonly string[]): string | undefined {
+  const header = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (header !== undefined) return header;
+  const second = protocols.find((name) => name.startsWith(BEARER_PREFIX));
+  return second === undefined ? undefined : Buffer.from(second.slice(BEARER_PREFIX.length), 'base64url').toString();
+}
+
+/** In the same time, whatever differs. */
+function isSame(a: string, b: string): boolean {
+  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
+}
+
+const lower = (text: string) => text.toLowerCase();

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { checkStream, textOf } from '../../src/index.ts';
+import { bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
+import { all, client, durable, idsOf, logOf, serving } from './kit.ts';
+
+describe('a session over WebSocket', () => {
+  test('streams like a local one: the same events, in order, each once', async () => {
+    const { host } = hostOf(bot([{ deltas: ['Hel', 'lo ', 'there'] }]));
+    const server = await serving(host);
+    const remote = await client(server);
+    const session = await remote.open('bot');
+    const events = await all(session.stream('hi'));
+    expect(checkStream(events, { firstOfHandle: true } as never)).toEqual([]);
+    expect(events[0]?.type).toBe('initialize');
+    expect(events.at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed' });
+    const log = await logOf(session);
+    expect(idsOf(durable(events))).toEqual(idsOf(log));
+    const partials = events.filter((event) => event.type === 'message' && event.partial);
+    expect(partials.map((event) => (event as never as { content: { text: string }[] }).content[0]?.text)).toEqual([
+      'Hel',
+      'lo ',
+      'there',
+    ]);
+  });
+
+  test('runs tools on the server, under its policy, and answers its questions', async () => {
+    const pay = notingTool('pay');
+    const { host } = hostOf(bot([{ calls: [['pay', { amount: 3 }]] }, 'paid']), {
+      tools: [pay.tool],
+      policy: policyOf({ pay: 'ask_user' }),
+    });
+    const remote = await client(await serving(host));
+    const session = await remote.open('bot');
+    const first = await all(session.stream('pay'));
+    expect(first.at(-1)).toMatchObject({ type: 'stream_end', reason: 'input_required' });
+    expect(pay.runs).toEqual([]);
+    const [question] = await session.pending();
+    expect(question?.approval?.requestedBy).toEqual({ id: 'anna' });
+    const settled = await session.respond(question?.requestId ?? '', { kind: 'approve' });
+    expect(settled).toEqual({ status: 'settled', by: 'anna' });
+    const second = await all(session.stream({ kind: 'continue' }));
+    expect(second.at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed' });
+    expect(pay.runs).toEqual([{ amount: 3 }]);
+  });
+
+  test('text of a stream comes whole', async () => {
+    const { host } = hostOf(bot([{ deltas: ['a', 'b', 'c'] }]));
+    const session = await (await client(await serving(host))).open('bot');
+    const texts: string[] = [];
+    for await (const text of textOf(session.stream('go'))) texts.push(text);
+    expect(texts.join('')).toBe('abc');
+  });
+});
