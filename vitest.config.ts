@@ -9,6 +9,7 @@ process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'coxswain-tests-compile-cache'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/adapters/servers-setup.ts'],
     // Processes rather than threads: tests may end workers, raise signals and open databases.
     pool: 'forks',
     maxWorkers: 2,

@@ -3,7 +3,7 @@ import type { SqlSessionService } from '../../src/adapters/stores/sql/session-se
 import type { SessionKey } from '../../src/runtime/index.ts';
 import { foldState, openCallChanges } from '../../src/runtime/index.ts';
 import type { TestDatabase } from './databases.ts';
-import { startChild, together } from './processes.ts';
+import { startChild } from './processes.ts';
 
 const key: SessionKey = { app: 'shop', userId: 'ann', id: 'killed' };
 
@@ -40,8 +40,9 @@ export async function killWriters(database: TestDatabase, rounds: number, random
   let acknowledged = 0;
   let epoch = 0;
   for (let round = 1; round <= rounds; round++) {
-    const writer = startChild('store-child.ts', 'append', database.url as string, key.id);
-    await together([writer]);
+    const writer = startChild('store-child.ts', database.url as string, 'writer');
+    assert.equal(await writer.next(), 'ready');
+    writer.tell(`append ${key.id}`);
     // Some words, then some microseconds: anywhere within an append.
     let words = random(12);
     for (let word = await writer.next(); word !== undefined; word = await writer.next()) {
@@ -79,6 +80,9 @@ export async function killWriters(database: TestDatabase, rounds: number, random
     await assert.rejects(service.append(key, [], { epoch: epoch - 1 }), { code: 'E_FENCED' });
     await lease.release();
     await service.close();
+    if (database.name === 'sqlite') {
+      assert.deepEqual({ ...(await database.query('PRAGMA integrity_check'))[0] }, { integrity_check: 'ok' });
+    }
   }
   return acknowledged;
 }

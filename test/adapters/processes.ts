@@ -7,7 +7,7 @@ export interface Child {
   readonly pid: number;
   /** Undefined at the end of what it says. */
   next(): Promise<string | undefined>;
-  tell(word?: string): void;
+  tell(word: string): void;
   kill(): Promise<void>;
 }
 
@@ -22,19 +22,10 @@ export function startChild(script: string, ...args: string[]): Child {
   return {
     pid: started.pid as number,
     next: async () => (await lines.next()).value as string | undefined,
-    tell: (word = 'go') => void started.stdin.write(`${word}\n`),
+    tell: (word) => void started.stdin.write(`${word}\n`),
     kill: async () => {
       started.kill('SIGKILL');
       await ended;
     },
   };
-}
-
-/** Starts several that begin at one word. */
-export async function together(children: readonly Child[]): Promise<void> {
-  for (const child of children) {
-    const word = await child.next();
-    if (word !== 'ready') throw new Error(`a child did not start: ${word}`);
-  }
-  for (const child of children) child.tell();
 }

@@ -4,17 +4,13 @@ import { openStore } from '../../src/adapters/stores/open-store.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
 import { createEvent } from '../../src/runtime/index.ts';
 
-// Another process on the same database. It speaks in lines: what it says is written before it goes on.
+// Another process on the same database. It is told what to do in lines, and speaks in lines: what it says is written
+// before it goes on.
 
-const [task = '', url = '', name = '', ...args] = process.argv.slice(2);
+const [url = '', name = ''] = process.argv.slice(2);
 const say = (line: string | number) => writeSync(1, `${line}\n`);
-const heard = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const of = (id: string): SessionKey => ({ app: 'shop', userId: 'ann', id });
 const codeOf = (error: unknown) => String((error as { code?: unknown }).code);
-
-const service = await openStore(url);
-say('ready');
-await heard.next();
 
 /** An event that calls a tool, or answers the call before it, and counts in every kind of state. */
 function step(seq: number) {
@@ -34,22 +30,25 @@ function step(seq: number) {
   });
 }
 
-switch (task) {
-  // Appends unfenced, to one session or to several in turn.
-  case 'contend': {
-    const [times = '0', sessions = '1'] = args;
+const service = await openStore(url);
+let epoch = -1;
+
+const tasks: Record<string, (...args: string[]) => Promise<string | number>> = {
+  /** Appends unfenced, to one session or to several in turn. */
+  async contend(times, sessions = '1') {
     for (let n = 0; n < Number(times); n++) {
       const id = `s${n % Number(sessions)}`;
-      const stateDelta = { [`app:${name}-${n}`]: n, [`user:${name}-${n}`]: n, [`${name}-${n}`]: n };
+      // Shared state grows with each delta, and each write of it writes all of it.
+      const shared = n % 10 === 0 ? { [`app:${name}-${n}`]: n, [`user:${name}-${n}`]: n } : {};
+      const stateDelta = { ...shared, [`${name}-${n}`]: n };
       await service.append(of(id), [createEvent({ author: name, actions: { stateDelta } })]);
     }
-    say('done');
-    break;
-  }
-  // Adds one to a number where nobody else has written since it was read; again and again.
-  case 'strict': {
+    return 'done';
+  },
+  /** Adds one to a number where nobody else has written since it was read; again and again. */
+  async strict(times) {
     let conflicts = 0;
-    for (let n = 0; n < Number(args[0]); ) {
+    for (let n = 0; n < Number(times); ) {
       const record = await service.get(of('s0'), { limit: 0 });
       const stateDelta = { sum: Number(record?.state.sum ?? 0) + 1 };
       const expectedSeq = record?.lastSeq ?? -1;
@@ -61,33 +60,44 @@ switch (task) {
         conflicts += 1;
       }
     }
-    say(conflicts);
-    break;
-  }
-  // Starts a run, once, and says whether it could; holds it until told to end.
-  case 'hold': {
-    const { epoch, word } = await service.acquire(of(name)).then(
-      ({ epoch }) => ({ epoch, word: `held ${epoch}` }),
-      (error) => ({ epoch: -1, word: codeOf(error) }),
-    );
-    say(word);
-    // Each word is an append under this lease.
-    for (let n = 1; ; n++) {
-      const { done, value } = await heard.next();
-      if (done || value === 'end') break;
-      const wrote = service.append(of(name), [createEvent({ author: name })], { epoch });
-      say(await wrote.then(() => `wrote ${n}`, codeOf));
+    return conflicts;
+  },
+  /** Starts a run, once, and says whether it could; holds it until its end. */
+  async hold(id = '') {
+    try {
+      ({ epoch } = await service.acquire(of(id)));
+      return `held ${epoch}`;
+    } catch (error) {
+      return codeOf(error);
     }
-    break;
-  }
-  // Appends under a lease until it is killed; says each seq that was acknowledged.
-  case 'append': {
-    const { epoch, lastSeq } = await service.acquire(of(name));
-    for (let seq = lastSeq + 1; ; seq++) {
-      await service.append(of(name), [step(seq)], { epoch });
+  },
+  /** One append under the lease that it holds. */
+  async write(id = '') {
+    return service.append(of(id), [createEvent({ author: name })], { epoch }).then(() => 'wrote', codeOf);
+  },
+  /** Appends under a lease until it is killed; says each seq that was acknowledged. */
+  async append(id = '') {
+    const lease = await service.acquire(of(id));
+    for (let seq = lease.lastSeq + 1; ; seq++) {
+      await service.append(of(id), [step(seq)], { epoch: lease.epoch });
       say(seq);
     }
-  }
+  },
+  /** Saves versions of one file, and takes in what a session said. */
+  async save(times) {
+    const versions: number[] = [];
+    for (let n = 0; n < Number(times) && 'artifacts' in service; n++) {
+      const { artifacts } = service as unknown as import('../../src/adapters/stores/sql/index.ts').SqlSessionService;
+      versions.push(await artifacts.save(of('s0'), 'report', { mimeType: 'text/plain', data: Buffer.from(name) }));
+    }
+    return versions.join(' ');
+  },
+};
+
+say('ready');
+for await (const line of createInterface({ input: process.stdin })) {
+  const [task = '', ...args] = line.split(' ');
+  say((await tasks[task]?.(...args)) ?? 'unknown');
 }
 await service.close();
 process.exit();

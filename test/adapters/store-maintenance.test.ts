@@ -189,6 +189,36 @@ for (const server of [...shared, kyselySqlite]) {
       expect(await callsOf()).toEqual(odd.slice(4));
     });
 
+    test.skipIf(server.name === 'kysely sqlite')(
+      'S2-09 one version down and up: what the first had stays',
+      async () => {
+        const own = await server.make();
+        const url = own.url as string;
+        try {
+          const before = await own.open();
+          await before.create(key, { state: { n: 1 } });
+          await before.append(key, [fullEvent('e1'), call('e2', 'c9')]);
+          await before.artifacts.save(key, 'a', { mimeType: 'text/plain', data: 'aGk=' });
+          const out = await collect(exportSession(before, key));
+          await before.close();
+          expect(await migrateSql(url, { target: 1 })).toEqual({ from: 2, to: 1 });
+          await expect(own.query('SELECT * FROM adk_artifacts')).rejects.toThrow(/adk_artifacts/);
+          expect(await migrateSql(url)).toEqual({ from: 1, to: 2 });
+          expect(await migrateSql(url)).toEqual({ from: 2, to: 2 });
+          const after = await own.open();
+          expect(await collect(exportSession(after, key))).toEqual(out);
+          expect((await after.openCalls({ app: 'shop' })).map(({ callId }) => callId)).toContain('c9');
+          expect(await after.artifacts.save(key, 'a', { mimeType: 'text/plain', data: 'aGk=' })).toBe(1);
+          await after.close();
+          for (const target of [-1, 3, 0.5]) {
+            expect(await refusalOf(migrateSql(url, { target }))).toMatchObject({ code: 'E_BAD_INPUT' });
+          }
+        } finally {
+          await own.drop();
+        }
+      },
+    );
+
     test.skipIf(server.name.includes('sqlite'))(
       'S2-09 migration up makes the tables, down drops them, with what is in them',
       async () => {
@@ -198,14 +228,18 @@ for (const server of [...shared, kyselySqlite]) {
           (
             await own.query(
               `SELECT table_name AS name FROM information_schema.tables
-             WHERE table_schema = ${own.name === 'postgres' ? 'current_schema()' : 'database()'} ORDER BY 1`,
+             WHERE table_schema = ${own.name === 'postgres' ? 'current_schema()' : 'database()'}`,
             )
-          ).map(({ name }) => name);
-        const all = ['adk_app_states', 'adk_events', 'adk_open_calls', 'adk_schema_version', 'adk_sessions'];
+          )
+            .map(({ name }) => name)
+            .sort();
+        const first = ['adk_app_states', 'adk_events', 'adk_open_calls', 'adk_schema_version', 'adk_sessions'];
+        const second = ['adk_memories', 'adk_artifacts', 'adk_artifact_versions'];
+        const all = [...first, ...second, 'adk_user_states'].sort();
         try {
           expect(await refusalOf(openSql(url, { migrate: false }))).toMatchObject({ status: 'FAILED_PRECONDITION' });
           await Promise.all([migrateSql(url), migrateSql(url), migrateSql(url)]);
-          expect(await tables()).toEqual([...all, 'adk_user_states']);
+          expect(await tables()).toEqual(all);
           await (await openSql(url, { migrate: false })).close();
           await migrateSql(url, { target: 0 });
           await migrateSql(url, { target: 0 });

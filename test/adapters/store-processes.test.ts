@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
 import { event } from '../contract/session-service.ts';
@@ -6,7 +6,7 @@ import type { TestDatabase } from './databases.ts';
 import { shared } from './databases.ts';
 import { acquireSoon, killWriters, randomFrom } from './kill.ts';
 import type { Child } from './processes.ts';
-import { startChild, together } from './processes.ts';
+import { startChild } from './processes.ts';
 import { payingHost } from './store-host.ts';
 
 const PROCESSES = 8;
@@ -16,37 +16,41 @@ for (const server of shared) {
   describe.skipIf(server.skip)(`processes on ${server.name}`, () => {
     let database: TestDatabase;
     let service: SqlSessionService;
-    const children: Child[] = [];
+    /** Eight that stay for all tests: what costs time is their start. */
+    let eight: Child[];
+    const others: Child[] = [];
 
     beforeAll(async () => {
       database = await server.make();
-      await (await database.open()).close();
-    });
-    afterAll(() => database?.drop());
-    beforeEach(async () => {
       service = await database.open();
+      eight = Array.from({ length: PROCESSES }, (_, n) => child(`w${n}`));
+      for (const each of eight) expect(await each.next()).toBe('ready');
+    });
+    afterAll(async () => {
+      await Promise.all(eight?.map((each) => each.kill()) ?? []);
+      await service?.close();
+      await database?.drop();
     });
     afterEach(async () => {
-      await Promise.all(children.splice(0).map((child) => child.kill()));
-      await service.close();
+      await Promise.all(others.splice(0).map((each) => each.kill()));
       await database.empty();
     });
 
-    function child(...args: string[]): Child {
-      const [task = '', ...rest] = args;
-      const started = startChild('store-child.ts', task, database.url as string, ...rest);
-      children.push(started);
-      return started;
+    function child(name: string, url = database.url as string): Child {
+      return startChild('store-child.ts', url, name);
     }
-    const several = (task: string, ...args: string[]) =>
-      Array.from({ length: PROCESSES }, (_, n) => child(task, `w${n}`, ...args));
+
+    /** One task for all of them at once; what each comes to. */
+    async function all(task: string): Promise<(string | undefined)[]> {
+      for (const each of eight) each.tell(task);
+      return Promise.all(eight.map((each) => each.next()));
+    }
+    const done = Array.from({ length: PROCESSES }, () => 'done');
 
     test('S2-32 F25 eight processes append to one session: no delta is lost, no seq is taken twice', async () => {
       const times = 20;
       await service.create(of('s0'));
-      const writers = several('contend', String(times));
-      await together(writers);
-      for (const writer of writers) expect(await writer.next()).toBe('done');
+      expect(await all(`contend ${times}`)).toEqual(done);
       const record = (await service.get(of('s0')))!;
       const seqs = Array.from({ length: PROCESSES * times }, (_, n) => n + 1);
       expect(record.events.map(({ seq }) => seq)).toEqual(seqs);
@@ -54,59 +58,62 @@ for (const server of shared) {
       for (let n = 0; n < PROCESSES; n++) {
         for (let k = 0; k < times; k++) {
           const name = `w${n}-${k}`;
-          expect(record.state).toMatchObject({ [name]: k, [`app:${name}`]: k, [`user:${name}`]: k });
+          expect(record.state).toMatchObject({ [name]: k });
+          if (k % 10 === 0) expect(record.state).toMatchObject({ [`app:${name}`]: k, [`user:${name}`]: k });
         }
       }
     });
 
     test('S2-32 S2-29 eight processes append to 200 sessions: shared state has every delta', async () => {
       const sessions = 200;
-      const writers = several('contend', String(sessions), String(sessions));
       for (let n = 0; n < sessions; n++) await service.create(of(`s${n}`));
-      await together(writers);
-      for (const writer of writers) expect(await writer.next()).toBe('done');
+      expect(await all(`contend ${sessions} ${sessions}`)).toEqual(done);
       const record = (await service.get(of('s0')))!;
-      expect(Object.keys(record.state).filter((name) => name.startsWith('app:'))).toHaveLength(PROCESSES * sessions);
-      expect(Object.keys(record.state).filter((name) => name.startsWith('user:'))).toHaveLength(PROCESSES * sessions);
+      const shared = (prefix: string) => Object.keys(record.state).filter((name) => name.startsWith(prefix));
+      for (const prefix of ['app:', 'user:']) expect(shared(prefix)).toHaveLength((PROCESSES * sessions) / 10);
       for (const { length } of await service.list({ app: 'shop' })) expect(length).toBe(PROCESSES);
     });
 
     test('S2-28 strict writers lose nothing to each other: whoever is stale is told so', async () => {
       const times = 10;
       await service.create(of('s0'));
-      const writers = several('strict', String(times));
-      await together(writers);
-      let conflicts = 0;
-      for (const writer of writers) conflicts += Number(await writer.next());
-      expect(conflicts).toBeGreaterThan(0);
+      const conflicts = (await all(`strict ${times}`)).map(Number);
+      expect(conflicts.reduce((sum, one) => sum + one)).toBeGreaterThan(0);
       expect((await service.get(of('s0')))?.state.sum).toBe(PROCESSES * times);
+    });
+
+    test('S0-72 eight processes save versions of one file: each number is given once', async () => {
+      const versions = (await all('save 10')).flatMap((said) => said?.split(' ').map(Number) ?? []);
+      const expected = Array.from({ length: PROCESSES * 10 }, (_, n) => n + 1);
+      expect(versions.toSorted((a, b) => a - b)).toEqual(expected);
+      expect(await service.artifacts.versions(of('s0'), 'report')).toEqual(expected.toReversed());
     });
 
     test('F25 of eight processes one gets the run, the others are refused; all may append without it', async () => {
       await service.create(of('run'));
-      const runners = Array.from({ length: PROCESSES }, () => child('hold', 'run'));
-      await together(runners);
-      const words = await Promise.all(runners.map((runner) => runner.next()));
+      const words = await all('hold run');
       expect(words.toSorted()).toEqual([...Array.from({ length: PROCESSES - 1 }, () => 'E_SESSION_BUSY'), 'held 1']);
       await service.append(of('run'), [event('steer')]);
-      const winner = runners[words.indexOf('held 1')] as Child;
-      winner.tell('append');
-      expect(await winner.next()).toBe('wrote 1');
+      const winner = eight[words.indexOf('held 1')] as Child;
+      winner.tell('write run');
+      expect(await winner.next()).toBe('wrote');
       await winner.kill();
+      eight.splice(eight.indexOf(winner), 1);
       expect(await acquireSoon(service, of('run'))).toMatchObject({ epoch: 2, lastSeq: 2 });
     });
 
     test('F25 a writer that was taken over from is fenced for good', async () => {
       await service.create(of('run'));
       const cut = await cutter(database);
-      const ghost = startChild('store-child.ts', 'hold', cut.url, 'run');
-      children.push(ghost);
-      await together([ghost]);
+      const ghost = child('ghost', cut.url);
+      others.push(ghost);
+      expect(await ghost.next()).toBe('ready');
+      ghost.tell('hold run');
       expect(await ghost.next()).toBe('held 1');
       await cut.now();
       const lease = await acquireSoon(service, of('run'));
       expect(lease.epoch).toBe(2);
-      ghost.tell('append');
+      ghost.tell('write run');
       expect(await ghost.next()).toBe('E_FENCED');
       await service.append(of('run'), [event('mine')], { epoch: lease.epoch });
       expect((await service.get(of('run')))?.events.map(({ id }) => id)).toEqual(['mine']);
@@ -114,7 +121,7 @@ for (const server of shared) {
 
     test('F19 S0-57 a process pauses at an approval and dies; another lists it, approves, and the run ends', async () => {
       const asking = startChild('store-host.ts', database.url as string);
-      children.push(asking);
+      others.push(asking);
       const [id = '', end] = (await asking.next())?.split(' ') ?? [];
       expect(end).toBe('input_required');
       await asking.kill();
@@ -122,8 +129,8 @@ for (const server of shared) {
       const ghost = (await service.get(key))!.epoch;
       const paid: unknown[] = [];
       const host = payingHost(service, ['Done.'], (eur) => paid.push(eur));
-      const [open, ...others] = await host.approvals.list();
-      expect(others).toEqual([]);
+      const [open, ...more] = await host.approvals.list();
+      expect(more).toEqual([]);
       expect(open).toMatchObject({ agent: 'clerk', userId: 'ann', request: { name: 'pay', args: { eur: 5 } } });
       const requestId = open?.request.requestId as string;
       const settled = await host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'bob' } });
@@ -144,7 +151,7 @@ for (const server of shared) {
     test(`S0-57 S2-31 killed in an append, a process leaves every acknowledged event, once (seed ${seed})`, {
       timeout: 120_000,
     }, async () => {
-      expect(await killWriters(database, 20, randomFrom(seed))).toBeGreaterThan(0);
+      expect(await killWriters(database, 5, randomFrom(seed))).toBeGreaterThan(0);
     });
   });
 }

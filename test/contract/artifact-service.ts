@@ -128,6 +128,18 @@ export function artifactServiceSuite(
       expect(await service.versions(key, 'b')).toEqual([2, 1]);
     });
 
+    test('S0-72 a version is a whole number; one that nobody could have saved is not there', async () => {
+      const { service } = await fresh();
+      await service.save(key, 'a', text('one'));
+      for (const version of [-1, 1.5, Number.NaN]) {
+        await expect(service.load(key, 'a', version)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+        await expect(service.delete(key, 'a', version)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+      }
+      expect(await service.load(key, 'a', 2 ** 40)).toBeUndefined();
+      await service.delete(key, 'a', 2 ** 40);
+      expect(await service.versions(key, 'a')).toEqual([1]);
+    });
+
     test('savers at once get different versions', async () => {
       const { service } = await fresh();
       const versions = await Promise.all(Array.from({ length: 20 }, (_, n) => service.save(key, 'p', text(String(n)))));

@@ -91,6 +91,52 @@ export function memoryServiceSuite(
       ]);
     });
 
+    test('equals come in the order in which their sessions were added, and as they were said', async () => {
+      const { service } = await fresh();
+      const of = (id: string) => ({ ...key, id });
+      for (const id of ['s3', 's1', 's2'])
+        await service.addSession(of(id), [said(`${id} same`), said(`${id} same too`)]);
+      await service.addSession(of('s3'), [said('s3 same')]);
+      expect(await found(service, 'same')).toEqual(['s1 same', 's1 same too', 's2 same', 's2 same too', 's3 same']);
+      await expect(service.search(key, 'same', { limit: -1 })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+      expect(await service.search(key, 'same', { limit: 0 })).toEqual([]);
+    });
+
+    test('F46 texts that databases spoil come back as they were; wildcards and quotes are no more than text', async () => {
+      const { service } = await fresh();
+      const texts = [
+        'nul \u0000 odd',
+        'lone \ud800 odd',
+        '"quoted" odd',
+        'ends odd ',
+        "it's odd; --",
+        '100% o_d odd',
+        '🚣🏽 odd',
+      ];
+      await service.addSession(
+        key,
+        texts.map((one, n) => said(one, 9 - n, 'Ann "\u0000"')),
+      );
+      expect(await found(service, 'ODD')).toEqual(texts);
+      expect((await service.search(key, 'odd'))[0]?.author).toBe('Ann "\u0000"');
+      for (const nothing of ['%', '_', 'od_', "'"]) expect(await found(service, nothing)).toEqual([]);
+      expect(await found(service, '100')).toEqual(['100% o_d odd']);
+    });
+
+    test('a session of many words and a query of many words', async () => {
+      const { service } = await fresh();
+      const many = Array.from({ length: 3000 }, (_, n) => `w${n}`);
+      await service.addSession(
+        key,
+        Array.from({ length: 300 }, (_, n) => said(many.slice(n * 10, n * 10 + 11).join(' '), n)),
+      );
+      await service.addSession({ ...key, id: 'one' }, [said(many.join(' ')), said('x'.repeat(5000))]);
+      expect((await found(service, many.join(' ')))[0]).toBe(many.join(' '));
+      expect(await found(service, 'x'.repeat(5000))).toHaveLength(1);
+      // Every entry that shares a border word.
+      expect(await found(service, 'w10')).toHaveLength(3);
+    });
+
     test('thoughts, calls and results are not remembered', async () => {
       const { service } = await fresh();
       const parts = [

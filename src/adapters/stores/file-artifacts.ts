@@ -9,7 +9,7 @@ import type {
   SessionKey,
   StoredArtifact,
 } from '../../runtime/index.ts';
-import { artifactName, artifactPlace, toBase64, toBytes } from '../../runtime/index.ts';
+import { artifactName, artifactPlace, toBase64, toBytes, wholeNumber } from '../../runtime/index.ts';
 
 interface Meta {
   mimeType: string;
@@ -44,6 +44,7 @@ export class FileArtifactService implements ArtifactService {
 
   async load(key: SessionKey, filename: string, version = 0): Promise<StoredArtifact | undefined> {
     const folder = this.#folder(artifactPlace(key, filename));
+    wholeNumber('version', version);
     const wanted = version === 0 ? (await versionsIn(folder, '.bin'))[0] : version;
     if (wanted === undefined) return undefined;
     try {
@@ -58,6 +59,7 @@ export class FileArtifactService implements ArtifactService {
 
   async delete(key: SessionKey, filename: string, version = 0): Promise<void> {
     const folder = this.#folder(artifactPlace(key, filename));
+    wholeNumber('version', version);
     const doomed = version === 0 ? await versionsIn(folder, '.bin') : [version];
     for (const one of doomed) await attempt(() => rm(join(folder, `${one}.bin`), { force: true }));
   }

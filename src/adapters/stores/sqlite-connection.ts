@@ -10,11 +10,20 @@ import { migrateUp, refuseNewer, SCHEMA_VERSION, schemaVersion } from './sqlite-
 export interface ConnectionOptions {
   /** Refuse every write. Default false. */
   readOnly?: boolean;
-  /**
-   * Milliseconds to wait for another process's write; the thread waits with it. Default 5000. The first to open a
-   * file in a process decides.
-   */
+  /** Milliseconds to wait for another process's write. Default 30000. */
   busyTimeout?: number;
+}
+
+interface OwnOptions extends ConnectionOptions {
+  /** False: tables are left as they are. */
+  migrate?: boolean;
+}
+
+/** Milliseconds that the thread waits with a transaction; after that it is tried again from time to time. */
+const MOMENT = 25;
+
+export function patienceOf({ busyTimeout = 30_000 }: ConnectionOptions): number {
+  return Math.max(0, Math.trunc(busyTimeout));
 }
 
 /** Open files of this process. */
@@ -27,6 +36,7 @@ const open = new Map<string, Connection>();
 export function openConnection(path: string, options: ConnectionOptions = {}): Connection {
   if (path === ':memory:') return new Connection(path, undefined, options);
   const file = realFile(path);
+  const moment = Math.min(patienceOf(options), MOMENT);
   const key = options.readOnly ? `${file}\u0000ro` : file;
   if (open.get(file)?.alone) throw openElsewhere(file);
   const shared = open.get(key);
@@ -36,6 +46,7 @@ export function openConnection(path: string, options: ConnectionOptions = {}): C
     return shared;
   }
   const connection = new Connection(file, key, options);
+  connection.database.exec(`PRAGMA busy_timeout = ${moment}`);
   open.set(key, connection);
   return connection;
 }
@@ -45,7 +56,7 @@ export function openConnection(path: string, options: ConnectionOptions = {}): C
  * have the file open, or each would wait for the other.
  * @throws CoxswainError `FAILED_PRECONDITION / E_STORE`
  */
-export function openAlone(path: string, options: ConnectionOptions = {}): Connection {
+export function openAlone(path: string, options: OwnOptions = {}): Connection {
   const file = path === ':memory:' ? path : realFile(path);
   const key = path === ':memory:' ? undefined : file;
   if (open.has(file) || open.has(`${file}\u0000ro`)) throw openElsewhere(file);
@@ -87,7 +98,7 @@ export class Connection {
   readonly #statements = new Map<string, StatementSync>();
   #level: 'FULL' | 'NORMAL' | undefined;
 
-  constructor(path: string, key: string | undefined, options: ConnectionOptions) {
+  constructor(path: string, key: string | undefined, options: OwnOptions) {
     this.path = path;
     this.#key = key;
     let database: DatabaseSync | undefined;
@@ -169,8 +180,8 @@ export class Connection {
   }
 }
 
-function prepare(database: DatabaseSync, options: ConnectionOptions): void {
-  const patience = Math.max(0, Math.trunc(options.busyTimeout ?? 5000));
+function prepare(database: DatabaseSync, options: OwnOptions): void {
+  const patience = patienceOf(options);
   database.exec(`PRAGMA busy_timeout = ${patience}`);
   const deadline = performance.now() + patience;
   const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -186,7 +197,8 @@ function prepare(database: DatabaseSync, options: ConnectionOptions): void {
   }
 }
 
-function bringUp(database: DatabaseSync, options: ConnectionOptions): void {
+function bringUp(database: DatabaseSync, options: OwnOptions): void {
+  if (options.migrate === false) return;
   const version = schemaVersion(database);
   refuseNewer(version, SCHEMA_VERSION);
   if (version < SCHEMA_VERSION) {

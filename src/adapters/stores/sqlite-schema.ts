@@ -1,4 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { Migrated } from './sql/schema.ts';
 import { migrate } from './sql/schema.ts';
 import { SCHEMA_VERSION, sqlite } from './sql/sqlite.ts';
 import type { Answer, Query } from './sql/steps.ts';
@@ -15,21 +16,22 @@ export function schemaVersion(database: DatabaseSync): number {
  * Brings the tables of a session store up to this version; several processes may do so at once.
  * @throws CoxswainError `FAILED_PRECONDITION / E_STORE` for a file of a newer version
  */
-export function migrateUp(database: DatabaseSync): void {
-  migrateTo(database, SCHEMA_VERSION);
+export function migrateUp(database: DatabaseSync): Migrated {
+  return migrateTo(database, SCHEMA_VERSION);
 }
 
 /** Takes the tables back to `target`, default 0: none is left, with all that is in them. */
-export function migrateDown(database: DatabaseSync, target = 0): void {
-  migrateTo(database, target);
+export function migrateDown(database: DatabaseSync, target = 0): Migrated {
+  return migrateTo(database, target);
 }
 
-function migrateTo(database: DatabaseSync, target: number): void {
+function migrateTo(database: DatabaseSync, target: number): Migrated {
   database.exec('BEGIN IMMEDIATE');
   try {
     // Read under the lock: another process may have been faster.
-    runNow(migrate(sqlite, { target }), (query) => execute(database, query));
+    const migrated = runNow(migrate(sqlite, { target }), (query) => execute(database, query));
     database.exec('COMMIT');
+    return migrated;
   } catch (error) {
     try {
       database.exec('ROLLBACK');
@@ -42,7 +44,7 @@ function migrateTo(database: DatabaseSync, target: number): void {
 
 function execute(database: DatabaseSync, { sql, values, rows }: Query): Answer {
   const statement = database.prepare(sql);
-  const given = values as (string | number)[];
+  const given = values as SQLInputValue[];
   return rows
     ? { rows: statement.all(...given), changes: 0 }
     : { rows: [], changes: Number(statement.run(...given).changes) };

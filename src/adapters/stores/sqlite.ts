@@ -1,11 +1,16 @@
+import type { SQLInputValue } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine } from './sql/engine.ts';
+import type { Migrated } from './sql/schema.ts';
 import type { SqlServiceOptions } from './sql/session-service.ts';
 import { SqlSessionService } from './sql/session-service.ts';
 import { sqlite } from './sql/sqlite.ts';
 import type { Answer, Query, Steps, TransactionKind } from './sql/steps.ts';
 import { runNow } from './sql/steps.ts';
 import type { Connection, ConnectionOptions } from './sqlite-connection.ts';
-import { openConnection } from './sqlite-connection.ts';
+import { openAlone, openConnection, patienceOf } from './sqlite-connection.ts';
+import { isBusy, storeError } from './sqlite-errors.ts';
+import { migrateDown, SCHEMA_VERSION } from './sqlite-schema.ts';
 
 export { migrateDown, migrateUp, SCHEMA_VERSION } from './sqlite-schema.ts';
 
@@ -21,27 +26,70 @@ export function openSqlite(path: string, options: SqliteOptions = {}): SqliteSes
   return new SqliteSessionService(path, options);
 }
 
-/** The embedded store: on Node's own SQLite, without any package. The file is closed with its last service. */
-export class SqliteSessionService extends SqlSessionService {
-  constructor(path: string, options: SqliteOptions = {}) {
-    super(new SqliteEngine(openConnection(path, options)), options);
+/**
+ * Brings the tables of a file up to date, or back to `target`; 0 drops them. Nobody in this process may have it open.
+ * @throws CoxswainError as {@link openSqlite}, `INVALID_ARGUMENT / E_BAD_INPUT` for a version that is not known
+ */
+export function migrateFile(path: string, target = SCHEMA_VERSION): Migrated {
+  const connection = openAlone(path, { migrate: false });
+  try {
+    if (target > 0) connection.database.exec('PRAGMA journal_mode = WAL');
+    return migrateDown(connection.database, target);
+  } catch (error) {
+    throw storeError(error, path);
+  } finally {
+    connection.close();
   }
 }
 
-/** Runs steps at once, on this thread: a transaction is over before anything else happens. */
+/** The embedded store: on Node's own SQLite, without any package. The file is closed with its last service. */
+export class SqliteSessionService extends SqlSessionService {
+  constructor(path: string, options: SqliteOptions = {}) {
+    super(new SqliteEngine(openConnection(path, options), patienceOf(options)), options);
+  }
+}
+
+/**
+ * Runs steps at once, on this thread: a transaction is over before anything else happens. Where another process is in
+ * the way for longer than a moment it is tried again later, and the thread is free meanwhile.
+ */
 class SqliteEngine implements Engine {
   readonly dialect = sqlite;
   readonly #connection: Connection;
+  readonly #patience: number;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, patience: number) {
     this.#connection = connection;
+    this.#patience = patience;
   }
 
   get store(): string {
     return this.#connection.path;
   }
 
-  transaction<T>(kind: TransactionKind, steps: () => Steps<T>): T {
+  transaction<T>(kind: TransactionKind, steps: () => Steps<T>): T | Promise<T> {
+    try {
+      return this.#now(kind, steps);
+    } catch (error) {
+      if (!isBusy((error as Error).cause) || this.#patience === 0) throw error;
+      return this.#later(kind, steps);
+    }
+  }
+
+  async #later<T>(kind: TransactionKind, steps: () => Steps<T>): Promise<T> {
+    const deadline = performance.now() + this.#patience;
+    for (;;) {
+      // At random, so that no process waits behind the same one for ever.
+      await sleep(1 + Math.random() * 20);
+      try {
+        return this.#now(kind, steps);
+      } catch (error) {
+        if (!isBusy((error as Error).cause) || performance.now() > deadline) throw error;
+      }
+    }
+  }
+
+  #now<T>(kind: TransactionKind, steps: () => Steps<T>): T {
     return this.#connection.transaction(kind === 'single' ? 'read' : kind, () => runNow(steps(), this.#execute));
   }
 
@@ -50,7 +98,7 @@ class SqliteEngine implements Engine {
   }
 
   readonly #execute = ({ sql, values, rows }: Query): Answer => {
-    const given = values as (string | number | null)[];
+    const given = values as SQLInputValue[];
     if (rows) return { rows: this.#connection.all(sql, ...given), changes: 0 };
     return { rows: [], changes: this.#connection.run(sql, ...given) };
   };

@@ -22,7 +22,10 @@ export interface StoredArtifact {
 export interface ArtifactService {
   /** Adds a version (1, 2, …) and returns it. Versions are never reused. */
   save(key: SessionKey, filename: string, content: ArtifactContent): Promise<number>;
-  /** `version` 0 or absent: the latest. */
+  /**
+   * `version` 0 or absent: the latest.
+   * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a version that is no whole number, here and in delete
+   */
   load(key: SessionKey, filename: string, version?: number): Promise<StoredArtifact | undefined>;
   /** `version` 0 or absent: all of them. */
   delete(key: SessionKey, filename: string, version?: number): Promise<void>;

@@ -1,5 +1,5 @@
 import type { SessionKey } from '../session-service.ts';
-import { checkKey } from '../store-rules.ts';
+import { checkKey, wholeNumber } from '../store-rules.ts';
 import type { ArtifactContent, ArtifactPlace, ArtifactService, StoredArtifact } from './artifact-service.ts';
 import { artifactName, artifactPlace, toBase64, toBytes } from './artifact-service.ts';
 
@@ -25,6 +25,7 @@ export class InMemoryArtifactService implements ArtifactService {
 
   async load(key: SessionKey, filename: string, version = 0): Promise<StoredArtifact | undefined> {
     const file = this.#files.get(nameOf(artifactPlace(key, filename)));
+    wholeNumber('version', version);
     if (!file) return undefined;
     const wanted = version === 0 ? Math.max(0, ...file.versions.keys()) : version;
     const found = file.versions.get(wanted);
@@ -33,6 +34,7 @@ export class InMemoryArtifactService implements ArtifactService {
 
   async delete(key: SessionKey, filename: string, version = 0): Promise<void> {
     const file = this.#files.get(nameOf(artifactPlace(key, filename)));
+    wholeNumber('version', version);
     if (version === 0) file?.versions.clear();
     else file?.versions.delete(version);
   }

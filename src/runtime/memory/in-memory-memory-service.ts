@@ -1,11 +1,11 @@
 import type { MemoryEntry } from '../../contracts/index.ts';
 import type { Event } from '../event.ts';
 import type { SessionKey } from '../session-service.ts';
-import { checkKey, checkScope } from '../store-rules.ts';
+import { checkKey, checkScope, wholeNumber } from '../store-rules.ts';
 import type { MemoryService } from './memory-service.ts';
 import { DEFAULT_MEMORY_LIMIT, memoryEntries } from './memory-service.ts';
 import type { Searchable } from './words.ts';
-import { hits, searchable, wordsOf } from './words.ts';
+import { hits, MAX_QUERY_WORDS, searchable, wordsOf } from './words.ts';
 
 interface Remembered {
   entry: MemoryEntry;
@@ -22,6 +22,8 @@ export class InMemoryMemoryService implements MemoryService {
     const scope = `${key.app}/${key.userId}`;
     const sessions = this.#sessions.get(scope) ?? new Map<string, Remembered[]>();
     this.#sessions.set(scope, sessions);
+    // A session that is added again comes last among equals.
+    sessions.delete(key.id);
     sessions.set(
       key.id,
       memoryEntries(events).map((entry) => ({ entry, text: searchable(entry.content) })),
@@ -34,10 +36,11 @@ export class InMemoryMemoryService implements MemoryService {
     options: { limit?: number } = {},
   ): Promise<MemoryEntry[]> {
     checkScope(scope);
-    const words = wordsOf(query);
+    const limit = wholeNumber('limit', options.limit) ?? DEFAULT_MEMORY_LIMIT;
+    const words = new Set([...wordsOf(query)].slice(0, MAX_QUERY_WORDS));
     if (words.size === 0) return [];
     const all = [...(this.#sessions.get(`${scope.app}/${scope.userId}`)?.values() ?? [])].flat();
-    return rank(all, words, options.limit ?? DEFAULT_MEMORY_LIMIT);
+    return rank(all, words, limit);
   }
 }
 

@@ -9,6 +9,14 @@ const word = /[\p{L}\p{N}\p{M}]+/gu;
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u;
 
+/** Distinct words of a query that are looked for; later ones are not. */
+export const MAX_QUERY_WORDS = 1000;
+
+/** A word that is also found within another, since its script puts no spaces between words. */
+export function isUnspaced(text: string): boolean {
+  return unspaced.test(text);
+}
+
 /** The distinct words of a text, folded. */
 export function wordsOf(text: string): Set<string> {
   return new Set(fold(text).match(word) ?? []);

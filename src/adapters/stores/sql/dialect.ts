@@ -21,6 +21,8 @@ export interface Dialect {
   /** The value that the INSERT would have set; `table.column` is the one that is there. */
   excluded(column: string): string;
   boolean(value: boolean): boolean | number;
+  /** Whether a text column holds a text, compared by its characters: a condition with one `?`. */
+  contains(column: string): string;
   /** From `?` to the database's own placeholders. */
   text(sql: string): string;
 

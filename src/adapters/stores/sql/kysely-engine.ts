@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CompiledQuery, DatabaseConnection, Kysely } from 'kysely';
 import type { Dialect } from './dialect.ts';
 import type { Engine, HeldConnection } from './engine.ts';
+import type { Migrated } from './schema.ts';
 import { migrate, refuseNewer, refuseOlder } from './schema.ts';
 import type { Answer, Query, Steps, TransactionKind } from './steps.ts';
 import { runEach } from './steps.ts';
@@ -90,18 +91,19 @@ export class KyselyEngine implements Engine {
   }
 
   /** Brings the tables up to date, or back to `target`. */
-  async migrate(target?: number): Promise<void> {
+  async migrate(target?: number): Promise<Migrated> {
     const { lock, steps: all, version } = this.dialect.schema;
     // Mostly there is nothing to do, and then no lock is needed and no right to make tables.
-    if (target === undefined && (await this.transaction('single', () => version())) === all.length) return;
-    await this.#database
+    const from = await this.transaction('single', () => version());
+    if (target === undefined && from === all.length) return { from, to: from };
+    return this.#database
       .getExecutor()
       .provideConnection(async (connection) => {
         const execute = (query: Query) => this.#execute(connection, query);
         if (lock) await execute({ sql: lock.take, values: [], rows: true });
         try {
           const steps = () => migrate(this.dialect, target === undefined ? {} : { target });
-          await this.#atomic(connection, this.dialect.begin.write, steps, execute);
+          return await this.#atomic(connection, this.dialect.begin.write, steps, execute);
         } finally {
           if (lock) await execute({ sql: lock.free, values: [], rows: true }).catch(() => {});
         }

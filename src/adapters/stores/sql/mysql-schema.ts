@@ -78,4 +78,40 @@ export const mysqlSteps = [
       (name) => `DROP TABLE IF EXISTS ${name}`,
     ),
   },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_memories (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        ordinal int NOT NULL,
+        author text NOT NULL,
+        content longtext NOT NULL,
+        timestamp varchar(32) NOT NULL,
+        words longtext NOT NULL,
+        inserted_at datetime(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, ordinal)
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_artifacts (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        filename varchar(255) NOT NULL,
+        last_version int NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, filename)
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_artifact_versions (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        filename varchar(255) NOT NULL,
+        version int NOT NULL,
+        mime_type text NOT NULL,
+        inserted_at datetime(6) NOT NULL,
+        data longblob NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, filename, version)
+      ) ${table}`,
+    ],
+    down: ['adk_artifact_versions', 'adk_artifacts', 'adk_memories'].map((name) => `DROP TABLE IF EXISTS ${name}`),
+  },
 ];

@@ -19,6 +19,7 @@ export const mysql: Dialect = {
   onConflict: (_, changes) => `ON DUPLICATE KEY UPDATE ${changes.join(', ')}`,
   excluded: (column) => `VALUES(${column})`,
   boolean: (value) => Number(value),
+  contains: (column) => `instr(${column}, ?) > 0`,
   text: (sql) => sql,
   isDuplicate: (thrown) => errno(thrown) === 1062 && /PRIMARY'?$/.test(String((thrown as Error).message)),
   isCollision: (thrown) => errno(thrown) === 1213 || errno(thrown) === 1020,

@@ -1,12 +1,13 @@
 import type { Kysely } from 'kysely';
 import { CoxswainError } from '../../../contracts/index.ts';
-import { openSqlite } from '../sqlite.ts';
+import { migrateFile, openSqlite } from '../sqlite.ts';
 import { sqlitePath } from '../sqlite-path.ts';
 import type { Dialect } from './dialect.ts';
 import { KyselyEngine } from './kysely-engine.ts';
 import { mysql } from './mysql.ts';
 import { loadPeer } from './peers.ts';
 import { postgres } from './postgres.ts';
+import type { Migrated } from './schema.ts';
 import type { SqlServiceOptions } from './session-service.ts';
 import { SqlSessionService } from './session-service.ts';
 import { sqlite } from './sqlite.ts';
@@ -50,15 +51,18 @@ export async function openSql<DB>(target: string | Kysely<DB>, options: SqlOptio
 
 /**
  * Brings the tables of a database up to date, or back to `target`; 0 drops them with all that is in them.
- * @throws CoxswainError as {@link openSql}
+ * @throws CoxswainError as {@link openSql}, `INVALID_ARGUMENT / E_BAD_INPUT` for a version that is not known
  */
 export async function migrateSql<DB>(
   database: string | Kysely<DB>,
   options: Pick<SqlOptions, 'dialect'> & { target?: number } = {},
-): Promise<void> {
+): Promise<Migrated> {
+  if (typeof database === 'string' && /^sqlite:/i.test(database)) {
+    return migrateFile(sqlitePath(database), options.target);
+  }
   const engine = await openEngine(database, { ...options, maxConnections: 1 });
   try {
-    await engine.migrate(options.target);
+    return await engine.migrate(options.target);
   } finally {
     await engine.close();
   }

@@ -79,4 +79,40 @@ export const postgresSteps = [
       (table) => `DROP TABLE IF EXISTS ${table}`,
     ),
   },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_memories (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        ordinal integer NOT NULL,
+        author text NOT NULL,
+        content text NOT NULL,
+        timestamp varchar(32) COLLATE "C" NOT NULL,
+        words text NOT NULL,
+        inserted_at timestamp(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, ordinal)
+      )`,
+      `CREATE TABLE IF NOT EXISTS adk_artifacts (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        filename varchar(255) COLLATE "C" NOT NULL,
+        last_version integer NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, filename)
+      )`,
+      `CREATE TABLE IF NOT EXISTS adk_artifact_versions (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        filename varchar(255) COLLATE "C" NOT NULL,
+        version integer NOT NULL,
+        mime_type text NOT NULL,
+        inserted_at timestamp(6) NOT NULL,
+        data bytea NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, filename, version)
+      )`,
+    ],
+    down: ['adk_artifact_versions', 'adk_artifacts', 'adk_memories'].map((table) => `DROP TABLE IF EXISTS ${table}`),
+  },
 ];

@@ -21,6 +21,7 @@ export const postgres: Dialect = {
   onConflict: (keys, changes) => `ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${changes.join(', ')}`,
   excluded: (column) => `excluded.${column}`,
   boolean: (value) => value,
+  contains: (column) => `strpos(${column}, CAST(? AS text)) > 0`,
   text: numbered,
   isDuplicate: (thrown) => codeOf(thrown) === '23505' && /_pkey$/.test(constraintOf(thrown)),
   isCollision: (thrown) => codeOf(thrown) === '40001' || codeOf(thrown) === '40P01',

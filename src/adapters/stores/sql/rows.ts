@@ -137,10 +137,11 @@ export function parseState(text: string | null): State {
 
 /** Text of a column that is no JSON: what some database would refuse or spoil stands there as a JSON string. */
 export function writeText(text: string): string {
-  return text.startsWith('"') || text.endsWith(' ') || text.includes('\u0000') ? JSON.stringify(text) : text;
+  const isOdd = text.startsWith('"') || text.endsWith(' ') || text.includes('\u0000') || !text.isWellFormed();
+  return isOdd ? JSON.stringify(text) : text;
 }
 
-function readText(text: string): string {
+export function readText(text: string): string {
   if (!text.startsWith('"')) return text;
   try {
     const value: unknown = JSON.parse(text);

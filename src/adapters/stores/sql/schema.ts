@@ -39,14 +39,25 @@ export interface MigrateOptions {
   target?: number;
 }
 
+/** Versions of a store's tables: before and after, 0 for none. */
+export interface Migrated {
+  from: number;
+  to: number;
+}
+
 /**
  * Within one transaction, and while no other process does the same.
- * @throws CoxswainError `FAILED_PRECONDITION / E_STORE` for tables of a newer release, or of another program
+ * @throws CoxswainError `FAILED_PRECONDITION / E_STORE` for tables of a newer release, or of another program,
+ *   `INVALID_ARGUMENT / E_BAD_INPUT` for a version that this release does not know
  */
-export function* migrate({ schema }: Dialect, { target = schema.steps.length }: MigrateOptions = {}): Steps<void> {
-  let version = yield* schema.version();
-  refuseNewer(version, schema.steps.length);
-  if (version === target) return;
+export function* migrate({ schema }: Dialect, { target = schema.steps.length }: MigrateOptions = {}): Steps<Migrated> {
+  const known = schema.steps.length;
+  if (!Number.isInteger(target) || target < 0 || target > known) throw noSuchVersion(target, known);
+  const from = yield* schema.version();
+  refuseNewer(from, known);
+  const migrated = { from, to: target };
+  if (from === target) return migrated;
+  let version = from;
   if (version === 0) refuseStranger(yield* schema.stranger());
   if (version === 0) yield* schema.claim();
   for (; version < target; version++) {
@@ -56,6 +67,12 @@ export function* migrate({ schema }: Dialect, { target = schema.steps.length }: 
     for (const statement of schema.steps[version - 1]?.down ?? []) yield* run(statement, []);
   }
   yield* schema.setVersion(version);
+  return migrated;
+}
+
+function noSuchVersion(target: number, known: number): CoxswainError {
+  const message = `there is no schema version ${target}: give a whole number from 0 (no tables) to ${known}`;
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message, { details: { target, known } });
 }
 
 /** @throws CoxswainError `FAILED_PRECONDITION / E_STORE` */

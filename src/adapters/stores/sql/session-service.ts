@@ -18,10 +18,12 @@ import {
   wholeNumber,
 } from '../../../runtime/index.ts';
 import type { RestoredSession, SessionMaintenance } from '../maintenance.ts';
+import { SqlArtifactService } from './artifact-service.ts';
 import { DuplicateEvent } from './duplicate.ts';
 import type { Engine } from './engine.ts';
 import type { Leases } from './leases.ts';
 import { LockLeases, OwnerLeases } from './leases.ts';
+import { SqlMemoryService } from './memory-service.ts';
 import { deleteOlderThan, rebuildOpenCalls } from './upkeep.ts';
 import { Writes } from './writes.ts';
 
@@ -35,6 +37,10 @@ export interface SqlServiceOptions {
 
 /** A session store in the tables of an SQL database. What is special about a database is in its engine. */
 export class SqlSessionService implements SessionService, SessionMaintenance {
+  /** Memory in the same database; it is closed with this service. */
+  readonly memory: SqlMemoryService;
+  /** Artifacts in the same database; closed with this service. */
+  readonly artifacts: SqlArtifactService;
   readonly #engine: Engine;
   readonly #tables: Writes;
   readonly #leases: Leases;
@@ -43,6 +49,8 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   constructor(engine: Engine, { host }: SqlServiceOptions = {}) {
     const { locks } = engine.dialect;
     this.#engine = engine;
+    this.memory = new SqlMemoryService(() => this.#ready());
+    this.artifacts = new SqlArtifactService(() => this.#ready());
     this.#tables = new Writes(engine.dialect);
     this.#leases = locks
       ? new LockLeases(engine, this.#tables, host, locks)

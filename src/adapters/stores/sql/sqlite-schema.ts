@@ -76,6 +76,42 @@ export const sqliteSteps = [
       (table) => `DROP TABLE ${table}`,
     ),
   },
+  {
+    up: [
+      `CREATE TABLE adk_memories (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        ordinal INTEGER NOT NULL,
+        author TEXT NOT NULL,
+        content TEXT NOT NULL,
+        timestamp TEXT NOT NULL,
+        words TEXT NOT NULL,
+        inserted_at TEXT NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, ordinal)
+      )`,
+      `CREATE TABLE adk_artifacts (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        filename TEXT NOT NULL,
+        last_version INTEGER NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, filename)
+      )`,
+      `CREATE TABLE adk_artifact_versions (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        filename TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        mime_type TEXT NOT NULL,
+        inserted_at TEXT NOT NULL,
+        data BLOB NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, filename, version)
+      )`,
+    ],
+    down: ['adk_artifact_versions', 'adk_artifacts', 'adk_memories'].map((table) => `DROP TABLE ${table}`),
+  },
 ];
 
 /** Kept in `PRAGMA user_version`. */

@@ -19,6 +19,7 @@ export const sqlite: Dialect = {
   onConflict: (keys, changes) => `ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${changes.join(', ')}`,
   excluded: (column) => `excluded.${column}`,
   boolean: (value) => Number(value),
+  contains: (column) => `instr(${column}, ?) > 0`,
   text: (sql) => sql,
   isDuplicate: (thrown) => resultCode(thrown) === PRIMARY_KEY_TAKEN,
   isCollision: () => false,

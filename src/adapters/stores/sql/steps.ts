@@ -1,5 +1,5 @@
 /** What a column takes. */
-export type Value = string | number | boolean | null;
+export type Value = string | number | boolean | Uint8Array | null;
 
 export type Row = Record<string, unknown>;
 
