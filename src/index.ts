@@ -25,8 +25,6 @@ export {
   type OpenApproval,
   type OpenOptions,
   type PolicyRule,
-  type Price,
-  type PriceTable,
   presetPolicy,
   type RulePolicy,
   rulePolicy,

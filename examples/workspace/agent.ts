@@ -1,6 +1,7 @@
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { AgentModule, AgentModuleContext } from '../../src/cli/agent-module.ts';
+import type { Model } from '../../src/index.ts';
 import { LlmAgent } from '../../src/index.ts';
 import { offlineModel } from './offline-model.ts';
 import { workspaceTools } from './tools.ts';
@@ -16,12 +17,18 @@ export default function workspace(context: AgentModuleContext): AgentModule {
       name: 'workspace',
       description: 'Looks after the files of one folder.',
       instruction: 'You look after the files of one folder. Use the tools; say what you did.',
-      // Put a real model here; nothing else changes.
-      model: offlineModel({ delayMs: context.interactive ? 15 : 0 }),
+      model: context.model ?? standIn(context),
     }),
     tools: workspaceTools(root),
     prices: { 'offline-rules': { input: 0, output: 0 } },
   };
+}
+
+/** Without a key nobody is asked: a few rules stand in for a model. */
+function standIn({ interactive, modelWhy, note }: AgentModuleContext): Model {
+  const model = offlineModel({ delayMs: interactive ? 15 : 0 });
+  note(`model ${model.name}: ${modelWhy}; set one, or OPENAI_BASE_URL, for a real model`);
+  return model;
 }
 
 function workingCopy(context: AgentModuleContext): string {

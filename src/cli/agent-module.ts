@@ -7,13 +7,14 @@ import type {
   LifecycleInterceptor,
   Limits,
   PolicyEvaluator,
+  PriceTable,
   ToolProvider,
 } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
-import type { PriceTable } from '../host/index.ts';
 import type { Agent, Model } from '../runtime/index.ts';
 import { dataFolder } from './data-folder.ts';
 import { usage } from './errors.ts';
+import type { ModelChoice } from './model.ts';
 
 /** What a module that exports a function is told. */
 export interface AgentModuleContext {
@@ -21,6 +22,13 @@ export interface AgentModuleContext {
   readonly workspace: string | undefined;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /**
+   * The model that `--model` or the environment asks for; undefined if neither does. An agent without a model of its
+   * own is given it anyway.
+   */
+  readonly model: Model | undefined;
+  /** Why it is that one, or none: in a few words, for people. */
+  readonly modelWhy: string;
   /** Somebody sits at a terminal. */
   readonly interactive: boolean;
   /** A folder for what the module makes, ignored by version control; made when it is first asked for. */
@@ -107,8 +115,9 @@ export function moduleContext(options: {
   workspace: string | undefined;
   interactive: boolean;
   note: (text: string) => void;
+  choice: ModelChoice;
 }): AgentModuleContext {
-  const { workspace } = options;
+  const { workspace, choice } = options;
   if (workspace !== undefined && !(existsSync(workspace) && statSync(workspace).isDirectory())) {
     throw usage(`--workspace: there is no folder ${workspace}`);
   }
@@ -116,6 +125,10 @@ export function moduleContext(options: {
     workspace: workspace === undefined ? undefined : resolve(workspace),
     cwd: process.cwd(),
     env: process.env,
+    get model() {
+      return choice.model();
+    },
+    modelWhy: choice.why,
     interactive: options.interactive,
     dataFolder,
     note: options.note,

@@ -20,13 +20,13 @@ export interface Outcome {
 export async function drive(
   session: AgentSession,
   input: string | SessionInput,
-  options: { view: View; interrupts: Interrupts; limits: Limits; streaming: boolean },
+  options: { view: View; interrupts: Interrupts; limits: Limits; model: string | undefined; streaming: boolean },
 ): Promise<Outcome> {
-  const { view, interrupts, limits, streaming } = options;
+  const { view, interrupts, limits, model, streaming } = options;
   const outcome: Outcome = { reason: 'failed', code: 1, text: '', denied: [], pending: [] };
   const { signal } = interrupts.start();
   try {
-    const stream = session.stream(input, { limits, signal, streaming });
+    const stream = session.stream(input, { limits, signal, streaming, ...(model === undefined ? {} : { model }) });
     for await (const event of followed(session, stream)) {
       see(event, outcome);
       const room = view.event(event);

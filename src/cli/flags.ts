@@ -23,6 +23,7 @@ export interface HostFlags extends StoreFlags {
   mode?: PermissionMode;
   approve: ApproveMode;
   workspace?: string;
+  model?: string;
 }
 
 export interface LimitFlags {
@@ -60,7 +61,8 @@ export function addHostFlags(command: Command): Command {
         .choices(['ask', 'allow', 'deny'])
         .default('ask'),
     )
-    .option('--workspace <dir>', 'folder that is handed to the agent module');
+    .option('--workspace <dir>', 'folder that is handed to the agent module')
+    .option('--model <name>', 'model to ask, by name or as provider/name; else the environment or the module says');
 }
 
 export function addRunFlags(command: Command): Command {

@@ -9,6 +9,7 @@ import { Asker } from './ask.ts';
 import { errorLine } from './errors.ts';
 import type { HostFlags } from './flags.ts';
 import { hasKeyboard } from './keyboard.ts';
+import { chooseModel, modelUse } from './model.ts';
 import type { Screen } from './screen.ts';
 import type { Interrupts } from './signals.ts';
 import type { Store } from './store.ts';
@@ -21,6 +22,8 @@ export interface Workplace {
   readonly module: AgentModule;
   readonly agent: string;
   readonly store: Store;
+  /** Named to the agent with each turn; undefined: its own. */
+  readonly model: string | undefined;
   /** A person can be asked at the terminal. */
   readonly asks: boolean;
   /** Tells the user what went wrong without consequence. */
@@ -39,7 +42,11 @@ export async function openWorkplace(
   const policy = flags.policy === undefined ? undefined : await readPolicy(flags.policy, screen);
   const interactive = hasKeyboard() && !asksElsewhere;
   const note = (text: string) => screen.line(clean(text));
-  const module = await loadAgentModule(path, moduleContext({ workspace: flags.workspace, interactive, note }));
+  const choice = await chooseModel(flags.model, process.env);
+  const context = moduleContext({ workspace: flags.workspace, interactive, note, choice });
+  const module = await loadAgentModule(path, context);
+  const use = modelUse(module, choice);
+  if (use.note !== undefined) screen.line(paint('dim', clean(use.note)));
   const store = await openStore(flags.store);
   const asks = interactive && flags.approve !== 'deny';
   // Where nobody is here and nothing outlives this process, nobody can ever answer.
@@ -62,7 +69,7 @@ export async function openWorkplace(
     ...(chosen ? { policy: chosen } : {}),
     ...(module.hooks ? { hooks: module.hooks } : {}),
     ...(module.deps === undefined ? {} : { deps: module.deps }),
-    ...(module.models ? { models: module.models } : {}),
+    models: (name: string) => module.models?.(name) ?? choice.find(name),
     ...(module.prices ? { prices: module.prices } : {}),
     ...(module.limits ? { limits: module.limits } : {}),
     ...(flags.mode === undefined ? {} : { permissionMode: flags.mode }),
@@ -73,6 +80,7 @@ export async function openWorkplace(
     module,
     agent: host.agents[0]?.name ?? '',
     store,
+    model: use.name,
     asks,
     warn,
     session: undefined,

@@ -14,6 +14,7 @@ export function hostOptions(flags: HostFlags): Record<string, string | undefined
     policy: flags.policy,
     mode: flags.mode,
     workspace: flags.workspace,
+    model: flags.model,
   };
 }
 

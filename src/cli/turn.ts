@@ -39,7 +39,9 @@ export async function runTurn(frame: TurnFrame, session: AgentSession, input: st
   let outcome: Outcome;
   try {
     screen.spin('thinking');
-    outcome = await drive(session, input, { view, interrupts, limits: limitsOf(flags), streaming: !flags.json });
+    const { model } = frame.work;
+    const limits = limitsOf(flags);
+    outcome = await drive(session, input, { view, interrupts, limits, model, streaming: !flags.json });
   } finally {
     screen.still();
     screen.endWords();

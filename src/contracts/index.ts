@@ -12,6 +12,7 @@ export * from './ids.ts';
 export * from './json.ts';
 export * from './lifecycle.ts';
 export type * from './policy.ts';
+export * from './prices.ts';
 export * from './protocol.ts';
 export type * from './session.ts';
 export * from './tools.ts';

@@ -12,6 +12,8 @@ export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.t
 export { evaluatePolicy } from './policy.ts';
 export type { ToolResponseFields } from './response.ts';
 export { fromResponse, toResponse } from './response.ts';
+export type { RetryToolOptions } from './retry-tool.ts';
+export { retryTool } from './retry-tool.ts';
 export type { ToJsonSchemaOptions } from './schema.ts';
 export { describeTool, toJsonSchema } from './schema.ts';
 export { untilAborted } from './until-aborted.ts';

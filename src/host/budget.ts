@@ -1,6 +1,5 @@
-import type { AgentEvent, Limits } from '../contracts/index.ts';
+import type { AgentEvent, Limits, PriceTable } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import type { PriceTable } from './price.ts';
 import { costOf } from './price.ts';
 import { usageOfSubagent } from './subagent-turn.ts';
 

@@ -7,6 +7,5 @@ export { createHost } from './host.ts';
 export { HostedSession } from './hosted-session.ts';
 export type { AnswerFor, ApprovalQuestion, HostOptions } from './options.ts';
 export * from './policy/index.ts';
-export type { Price, PriceTable } from './price.ts';
 export { createSessionFactory } from './session-factory.ts';
 export { type Subagent, type SubagentOptions, type SubagentTool, subagentTool } from './subagent.ts';

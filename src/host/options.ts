@@ -7,11 +7,11 @@ import type {
   PendingRequest,
   PermissionMode,
   PolicyEvaluator,
+  PriceTable,
   Principal,
   RequestAnswer,
   ToolProvider,
 } from '../contracts/index.ts';
-import type { PriceTable } from './price.ts';
 
 /** A question to a person about one call: bound to exactly what is shown. */
 export type ApprovalQuestion = PendingRequest & { approval: ApprovalRequest };

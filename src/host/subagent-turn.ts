@@ -1,8 +1,7 @@
-import type { AgentEvent, JsonSchema, ToolResult, Usage } from '../contracts/index.ts';
+import type { AgentEvent, JsonSchema, PriceTable, ToolResult, Usage } from '../contracts/index.ts';
 import { textOfParts } from '../contracts/index.ts';
 import { errorResult, validateArgs } from '../gate/index.ts';
 import { addUsage } from '../session/index.ts';
-import type { PriceTable } from './price.ts';
 import { costOf } from './price.ts';
 
 /** What a sub-agent's turn has come to, by its events. */

@@ -17,7 +17,7 @@ const pull = (words: string, ...flags: string[]) => ['run', puppet, words, '--wo
 describe('the main job', () => {
   test('with --approve allow writes the list; --json gives durable events and nothing else', async () => {
     const { code, stdout, stderr } = await place.run(job('--json', '--approve', 'allow'));
-    expect(stderr).toMatch(/^session \S+\n$/);
+    expect(stderr).toMatch(/^model offline-rules: [^\n]+\nsession \S+\n$/);
     expect(code).toBe(0);
     const events = eventsOf(stdout);
     expect(events.every((event) => event.cursor !== undefined)).toBe(true);

@@ -151,6 +151,10 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
     if (thinking != null) this.#usage.thoughtTokens = thinking;
   }
 
+  isWhole(): boolean {
+    return this.#ended;
+  }
+
   goesOn(): boolean {
     if (this.#stop !== 'pause_turn' || this.#pauses >= MAX_PAUSES) return false;
     this.#pauses++;

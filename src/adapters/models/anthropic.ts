@@ -36,6 +36,7 @@ export function anthropicModel(name: string, options: AnthropicOptions = {}): Mo
       return exchange<AnthropicChunk, AnthropicDecoder>(
         {
           provider,
+          model: request.model || name,
           options,
           namedEvents: true,
           decoder: () => new AnthropicDecoder(provider, tools),

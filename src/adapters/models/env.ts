@@ -10,7 +10,7 @@ export interface ModelFromEnv {
   name?: string;
   /** Everything that the environment gives keys for. */
   registry: ModelRegistry;
-  /** Which, and why; names variables, never their values. */
+  /** Why it is that one, or none; names variables, never their values. */
   why: string;
 }
 
@@ -34,6 +34,9 @@ const sources: readonly Source[] = [
   { provider: 'openai', keys: ['OPENAI_API_KEY'], baseUrl: 'OPENAI_BASE_URL', model: 'gpt-5-mini' },
 ];
 
+/** Variables that keys are read from. */
+export const MODEL_KEYS: readonly string[] = sources.flatMap(({ keys }) => keys);
+
 /**
  * The model that the environment asks for: `COXSWAIN_MODEL` or `wanted` by name, else the default one of the first
  * provider with a key.
@@ -49,22 +52,24 @@ export function modelFromEnv(env: Env, wanted?: string): ModelFromEnv {
     if (variable === undefined && !baseUrl) continue;
     options[source.provider] = { ...(apiKey ? { apiKey } : {}), ...(baseUrl ? { baseUrl } : {}) };
     found.push({ source, variable: variable ?? source.baseUrl });
+    // A server of one's own serves what its owner calls it.
+    if (source.provider === 'openai' && baseUrl) options.fallback = { ...options[source.provider], api: 'openai' };
   }
   const registry = modelRegistry(options);
   const name = wanted ?? env.COXSWAIN_MODEL;
   if (name) {
-    const why = wanted === undefined ? `COXSWAIN_MODEL names ${name}` : `${name} was asked for`;
+    const why = wanted === undefined ? 'COXSWAIN_MODEL names it' : 'it was asked for';
     return { model: registry.findModel(name), name, registry, why };
   }
   const [first] = found;
   if (!first) {
-    return { registry, why: `none of ${sources.flatMap(({ keys }) => keys).join(', ')} is set` };
+    return { registry, why: `none of ${MODEL_KEYS.join(', ')} is set` };
   }
   const chosen = first.source.model;
   return {
     model: registry.findModel(chosen),
     name: chosen,
     registry,
-    why: `${chosen}, because ${first.variable} is set`,
+    why: `${first.variable} is set`,
   };
 }

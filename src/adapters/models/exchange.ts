@@ -1,5 +1,5 @@
-import type { ContentPart } from '../../contracts/index.ts';
-import { isCoxswainError } from '../../contracts/index.ts';
+import type { ContentPart, PriceTable } from '../../contracts/index.ts';
+import { isCoxswainError, tokenCost } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
 import type { Failure } from './failure.ts';
 import { failureOf, redact } from './failure.ts';
@@ -16,6 +16,8 @@ export interface Decoder<Chunk> {
    * @throws ProviderFailure if it is not whole
    */
   finish(end: { stream: boolean; sentinel: boolean }): ModelResponse;
+  /** The answer is complete, whatever else the stream may hold: it is given up. */
+  isWhole?(): boolean;
   /** The provider paused and wants to be called again; the decoder is ready for what comes then. */
   goesOn?(): boolean;
 }
@@ -23,6 +25,8 @@ export interface Decoder<Chunk> {
 export interface Exchange<Chunk, D extends Decoder<Chunk>> {
   /** For messages. */
   provider: string;
+  /** As it is asked for. */
+  model: string;
   options: ModelOptions;
   namedEvents: boolean;
   decoder(): D;
@@ -36,7 +40,7 @@ const DEFAULT_TIMEOUT_MS = 600_000;
  * frame; an abort throws the signal's reason.
  */
 export async function* exchange<Chunk, D extends Decoder<Chunk>>(
-  { provider, options, namedEvents, decoder: newDecoder, open }: Exchange<Chunk, D>,
+  { provider, model, options, namedEvents, decoder: newDecoder, open }: Exchange<Chunk, D>,
   { stream, signal }: { stream: boolean; signal: AbortSignal },
 ): AsyncGenerator<ModelResponse> {
   const retry = options.retry ?? {};
@@ -54,7 +58,10 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
         else {
           for await (const chunk of answer as AsyncIterable<Chunk>) {
             const delta = decoder.push(chunk);
-            if (delta === undefined) continue;
+            if (delta === undefined) {
+              if (decoder.isWhole?.()) break;
+              continue;
+            }
             shown = true;
             if (!isList(delta)) yield { partial: true, content: { role: 'model', parts: [delta] } };
             else for (const part of delta) yield { partial: true, content: { role: 'model', parts: [part] } };
@@ -63,7 +70,7 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
         // Some SDKs take an abort for the end of the stream.
         signal.throwIfAborted();
       } while (decoder.goesOn?.());
-      yield decoder.finish({ stream, sentinel: wire.sentinel });
+      yield priced(decoder.finish({ stream, sentinel: wire.sentinel }), model, options.prices);
       return;
     } catch (thrown) {
       signal.throwIfAborted();
@@ -81,6 +88,15 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
     }
     await (retry.sleep ?? sleep)(delay, signal);
   }
+}
+
+/** The answer with what it cost, where that is known. */
+function priced(answer: ModelResponse, asked: string, prices: PriceTable = {}): ModelResponse {
+  const { usage, model = asked } = answer;
+  const name = [model, asked].find((candidate) => Object.hasOwn(prices, candidate));
+  const price = name === undefined ? undefined : prices[name];
+  if (!usage || !price || usage.cost) return answer;
+  return { ...answer, usage: { ...usage, cost: { usd: tokenCost(usage, price) } } };
 }
 
 function isList(delta: ContentPart | readonly ContentPart[]): delta is readonly ContentPart[] {

@@ -31,6 +31,7 @@ export function geminiModel(name: string, options: GeminiOptions = {}): Model {
       return exchange<GenerateContentResponse, GeminiDecoder>(
         {
           provider,
+          model: request.model || name,
           options,
           namedEvents: false,
           decoder: () => new GeminiDecoder(provider, tools),

@@ -3,7 +3,7 @@ export type { AnthropicOptions } from './anthropic.ts';
 export { anthropicModel } from './anthropic.ts';
 export type { CommonConfig, ToolChoice } from './config.ts';
 export type { Env, ModelFromEnv } from './env.ts';
-export { modelFromEnv } from './env.ts';
+export { MODEL_KEYS, modelFromEnv } from './env.ts';
 export type { GeminiOptions } from './gemini.ts';
 export { geminiModel } from './gemini.ts';
 export type { OpenAIChatOptions } from './openai.ts';

@@ -58,6 +58,10 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
     }
   }
 
+  isWhole(): boolean {
+    return this.#ended !== undefined;
+  }
+
   finish(): ModelResponse {
     const ended = this.#ended;
     if (!ended) throw new ProviderFailure('stream_ended', 'the stream ended before the answer did', true);

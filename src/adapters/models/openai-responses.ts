@@ -32,6 +32,7 @@ export function openaiResponsesModel(name: string, options: OpenAIResponsesOptio
       return exchange<ResponsesChunk, ResponsesDecoder>(
         {
           provider,
+          model: request.model || name,
           options,
           namedEvents: true,
           decoder: () => new ResponsesDecoder(provider, tools),

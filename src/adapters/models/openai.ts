@@ -46,6 +46,7 @@ export function openaiChatModel(name: string, options: OpenAIChatOptions = {}): 
       return exchange<ChatChunk, ChatDecoder>(
         {
           provider,
+          model: request.model || name,
           options,
           namedEvents: true,
           decoder: () => new ChatDecoder(provider, tools),

@@ -1,3 +1,4 @@
+import type { PriceTable } from '../../contracts/index.ts';
 import type { RetryOptions } from './retry.ts';
 
 export type Fetch = typeof globalThis.fetch;
@@ -18,6 +19,8 @@ export interface ModelOptions {
    * not sent. Default the API's name, with the host where it is not the provider's own.
    */
   provider?: string;
+  /** USD per million tokens, by the name of the model as it is asked for or as it calls itself: answers then tell their cost. */
+  prices?: PriceTable;
   /** Generation settings of every request, below those of the request. */
   config?: Readonly<Record<string, unknown>>;
 }

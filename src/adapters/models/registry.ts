@@ -1,3 +1,4 @@
+import type { PriceTable } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Model } from '../../runtime/index.ts';
 import type { AnthropicOptions } from './anthropic.ts';
@@ -25,6 +26,8 @@ export interface ModelRegistryOptions {
   openai?: (OpenAIChatOptions & OpenAIResponsesOptions) & { api?: 'chat' | 'responses' };
   /** Further providers by their prefix: `deepseek/deepseek-chat` asks `deepseek` for `deepseek-chat`. */
   providers?: Readonly<Record<string, ProviderConfig>>;
+  /** USD per million tokens by any name that a model is found under: answers then tell their cost. */
+  prices?: PriceTable;
   /** Whoever takes every other name, whole, as a proxy for many providers does. */
   fallback?: ProviderConfig;
 }
@@ -60,7 +63,8 @@ export function modelRegistry(options: ModelRegistryOptions): ModelRegistry {
     if (known) return known;
     const choice = choose(name, options);
     if (!choice) return undefined;
-    const model = makeModel(choice.model, choice.config);
+    const config = withPrices(choice.config, options.prices, name, choice.model);
+    const model = knownAs(name, makeModel(choice.model, config));
     // Bounded: names may come from outside.
     if (found.size < 1000) found.set(name, model);
     return model;
@@ -117,6 +121,28 @@ function makeModel(name: string, { api, ...options }: ProviderConfig): Model {
     case 'gemini':
       return geminiModel(name, options);
   }
+}
+
+/** Whoever asks for it by the name that it was found under means the provider's name of it. */
+function knownAs(name: string, model: Model): Model {
+  if (name === model.name) return model;
+  return {
+    ...model,
+    generate: (request, call) =>
+      model.generate(request.model === name ? { ...request, model: model.name } : request, call),
+  };
+}
+
+/** A price is also found under the name that a model is asked for by the provider. */
+function withPrices(
+  config: ProviderConfig,
+  common: PriceTable | undefined,
+  name: string,
+  model: string,
+): ProviderConfig {
+  if (!common) return config;
+  const price = Object.hasOwn(common, name) ? common[name] : undefined;
+  return { ...config, prices: { ...common, ...(price ? { [model]: price } : {}), ...config.prices } };
 }
 
 function setUp({ gemini, anthropic, openai, providers = {}, fallback }: ModelRegistryOptions): string {

@@ -45,8 +45,13 @@ describe('S0-67 models by name', () => {
       fallback: { api: 'openai', ...own },
     });
     expect((await ask(find(name))).last.finishReason).toBe('stop');
-    const [seen] = fake.requests;
-    expect(seen?.body.model ?? seen?.path).toContain(asked);
+    // The runtime names the model as it was asked for.
+    expect((await ask(find(name), { model: name })).last.finishReason).toBe('stop');
+    for (const seen of fake.requests) {
+      if (seen.body.model === undefined) expect(seen.path).toContain(`/models/${asked}:`);
+      else expect(seen.body.model).toBe(asked);
+    }
+    expect(fake.requests).toHaveLength(2);
     expect(models(name)).toBe(find(name));
   });
 

@@ -29,6 +29,7 @@ export class FakeProvider implements AsyncDisposable {
   handler: Handler;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   #abandon: () => void = () => {};
+  #busy = 0;
 
   constructor(handler: Handler = () => ({ status: 404 })) {
     this.handler = handler;
@@ -47,6 +48,11 @@ export class FakeProvider implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** Connections on which a response is still under way. */
+  connections(): number {
+    return this.#busy;
+  }
+
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = '';
     for await (const chunk of request) text += chunk;
@@ -56,6 +62,8 @@ export class FakeProvider implements AsyncDisposable {
       body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>,
     };
     this.requests.push(seen);
+    this.#busy++;
+    response.on('close', () => void this.#busy--);
     const { status = 200, headers = {}, body = '', hang, reset } = await this.handler(seen, this.requests.length);
     const isText = typeof body === 'string' || Array.isArray(body);
     response.writeHead(status, {

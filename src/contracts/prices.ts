@@ -1,0 +1,27 @@
+import type { Usage } from './events.ts';
+
+/** USD per million tokens. */
+export interface Price {
+  input: number;
+  output: number;
+  /** Default: `input`. */
+  cachedRead?: number;
+  /** Default: `input`. */
+  cacheWrite?: number;
+}
+
+/** By name of the model. */
+export type PriceTable = Readonly<Record<string, Price>>;
+
+/** USD of one model call. Cached tokens are a part of the input, thoughts of the output. */
+export function tokenCost(usage: Usage, price: Price): number {
+  const cached = usage.cachedReadTokens ?? 0;
+  const written = usage.cacheWriteTokens ?? 0;
+  const fresh = Math.max(0, (usage.inputTokens ?? 0) - cached - written);
+  const sum =
+    fresh * price.input +
+    cached * (price.cachedRead ?? price.input) +
+    written * (price.cacheWrite ?? price.input) +
+    (usage.outputTokens ?? 0) * price.output;
+  return sum / 1_000_000;
+}

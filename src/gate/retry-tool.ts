@@ -1,0 +1,103 @@
+import type { AnyTool, ToolCallContext, ToolUpdate } from '../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
+
+export interface RetryToolOptions {
+  /** Attempts after the first. Default 2. */
+  retries?: number;
+  /** Milliseconds before the second attempt; doubled with each. Default 200. */
+  initialDelayMs?: number;
+  /** Milliseconds. Default 5,000. */
+  maxDelayMs?: number;
+  /** Whether what was thrown may pass. Default: everything but a CoxswainError that is not `retryable`. */
+  retryIf?: (error: unknown) => boolean;
+  /** Waits; rejects with the signal's reason as soon as it fires. */
+  sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** 0 to 1: how much of the delay's upper half is taken. Default `Math.random`. */
+  random?: () => number;
+}
+
+/**
+ * The tool, tried again with growing delays where its handler throws. One call of the model, one decision, one result:
+ * the attempts are inside, and share the call's id, time limit and abort. Only for tools that say that they may run
+ * twice.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`: neither `readOnly` nor `idempotent`, `longRunning`, or no handler
+ */
+export function retryTool(tool: AnyTool, options: RetryToolOptions = {}): AnyTool {
+  const { readOnly, idempotent, longRunning } = tool.annotations ?? {};
+  if (!readOnly && !idempotent) {
+    throw bad(`tool ${tool.name} may not run twice; annotate it readOnly or idempotent if it may`);
+  }
+  if (longRunning) throw bad(`tool ${tool.name} is longRunning: its first word is its result`);
+  if (!tool.execute) throw bad(`tool ${tool.name} has no handler here; its host runs it`);
+  const retried: Record<string, unknown> = {
+    execute: (args: unknown, context: ToolCallContext) => attempts(tool, options, args, context),
+  };
+  for (const member of members) {
+    const value: unknown = tool[member];
+    // Bound to the tool itself, whose class may have private fields.
+    if (value !== undefined) retried[member] = typeof value === 'function' ? value.bind(tool) : value;
+  }
+  return retried as unknown as AnyTool;
+}
+
+/** Everything that a tool may have, but its handler. */
+const members = [
+  'name',
+  'description',
+  'displayName',
+  'inputSchema',
+  'parametersSchema',
+  'outputSchema',
+  'kind',
+  'annotations',
+  '_meta',
+  'needsApproval',
+  'timeoutMs',
+  'preview',
+  'onUnknownOutcome',
+] as const satisfies readonly (keyof AnyTool)[];
+
+async function* attempts(
+  tool: AnyTool,
+  { retries = 2, initialDelayMs = 200, maxDelayMs = 5000, retryIf = mayPass, ...options }: RetryToolOptions,
+  args: unknown,
+  context: ToolCallContext,
+): AsyncGenerator<ToolUpdate, unknown> {
+  const { sleep = wait, random = Math.random } = options;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const returned: unknown = tool.execute?.(args, context);
+      if (typeof returned === 'object' && returned !== null && Symbol.asyncIterator in returned) {
+        return yield* returned as AsyncGenerator<ToolUpdate, unknown>;
+      }
+      return await returned;
+    } catch (error) {
+      if (attempt >= retries || context.signal.aborted || !retryIf(error)) throw error;
+      const delay = Math.min(maxDelayMs, initialDelayMs * 2 ** attempt);
+      await sleep((delay / 2) * (1 + random()), context.signal);
+    }
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  return !isCoxswainError(error) || error.retryable;
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+function bad(message: string): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
+}
