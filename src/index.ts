@@ -15,6 +15,7 @@ export {
   type ApprovalFilter,
   type ApprovalQuestion,
   Approvals,
+  type AuditOptions,
   allowAll,
   applyMode,
   createSessionFactory,
@@ -48,7 +49,18 @@ export {
   type SessionService,
   type Toolset,
 } from './runtime/index.ts';
-export { agentStream, createView, type RunResult, run, type SessionView, textOf } from './session/index.ts';
+export {
+  type AuditEntry,
+  agentStream,
+  auditOf,
+  createView,
+  type RedactionOptions,
+  type RedactionRule,
+  type RunResult,
+  run,
+  type SessionView,
+  textOf,
+} from './session/index.ts';
 
 /** {@link createHostOfSources} that takes the runtime's agents as they are. */
 export function createHost(

@@ -32,6 +32,10 @@ export interface PolicyDecisionRecord {
   reason?: string;
   /** Present where they differ from the arguments that were asked for. */
   args?: Record<string, unknown>;
+  /** Id of the principal on whose behalf the call was made. */
+  requestedBy?: string;
+  /** JSON pointers into the arguments that policy wants hidden in audits. */
+  redact?: string[];
 }
 
 /** Kinds of `custom` events with their data. Add your own by declaration merging. */

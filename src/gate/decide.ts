@@ -58,6 +58,8 @@ export interface Approval {
   args?: Record<string, unknown> | undefined;
   reason?: string | undefined;
   ruleId?: string | undefined;
+  requestedBy?: string | undefined;
+  redact?: string[] | undefined;
 }
 
 export type Verdict =
@@ -77,6 +79,8 @@ export interface Question {
   approvers?: ApproverRule;
   /** Seconds. */
   expiresIn?: number;
+  /** JSON pointers into the arguments that policy wants hidden in audits. */
+  redact?: string[];
   /** Of a hook's own question. */
   payload?: unknown;
 }
@@ -86,7 +90,8 @@ export interface Question {
  * counts) → the author's floor. Every doubt is a deny.
  */
 export function decide(call: GateCall, rules: GateRules): Verdict | Promise<Verdict> {
-  if (!rules.policy && !rules.beforeTool && !rules.needsApproval) return run(call, call.args, { by: 'policy' });
+  if (!rules.policy && !rules.beforeTool && !rules.needsApproval)
+    return run(call, call.args, { by: 'policy', ...onBehalf(rules) });
   return decideSlowly(call, rules);
 }
 
@@ -95,11 +100,15 @@ export async function decideApproved(call: GateCall, rules: GateRules, approval:
   const args = approval.args ?? call.args;
   if (approval.args && !sameArgs(approval.args, call.args)) {
     const checked = rules.validate(approval.args);
-    if (!checked.ok) return refuse('invalid_args', `the edited arguments do not fit: ${checked.message}`, approval);
+    if (!checked.ok)
+      return refuse('invalid_args', `the edited arguments do not fit: ${checked.message}`, {
+        ...onBehalf(rules),
+        ...approval,
+      });
   }
   const policy = await evaluatePolicy(rules.policy, policyRequest(call, args, rules), policyOptions(rules));
-  if (policy.outcome === 'deny') return denied(policy);
-  return run(call, args, approval);
+  if (policy.outcome === 'deny') return denied(policy, rules);
+  return run(call, args, { ...onBehalf(rules, policy), ...approval });
 }
 
 async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> {
@@ -109,28 +118,44 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
     policyRequest(call, args, rules),
     policyOptions(rules),
   );
-  if (policy.outcome === 'deny') return denied(policy);
+  if (policy.outcome === 'deny') return denied(policy, rules);
   if (rules.beforeTool) {
     const answer = await askHook(rules.beforeTool, args, rules.signal);
-    if (answer.kind === 'result') return answered(answer.value);
-    if (answer.kind === 'block') return refuse('denied', answer.reason, { by: 'hook' });
+    if (answer.kind === 'result') return answered(answer.value, onBehalf(rules, policy));
+    if (answer.kind === 'block') return refuse('denied', answer.reason, { by: 'hook', ...onBehalf(rules, policy) });
     if (answer.args && !sameArgs(answer.args, args)) {
       const checked = rules.validate(answer.args);
       if (!checked.ok)
-        return refuse('invalid_args', `a hook's arguments do not fit: ${checked.message}`, { by: 'hook' });
+        return refuse('invalid_args', `a hook's arguments do not fit: ${checked.message}`, {
+          by: 'hook',
+          ...onBehalf(rules, policy),
+        });
       args = checked.args;
       policy = stricter(
         policy,
         await evaluatePolicy(rules.policy, policyRequest(call, args, rules), policyOptions(rules)),
       );
-      if (policy.outcome === 'deny') return denied(policy);
+      if (policy.outcome === 'deny') return denied(policy, rules);
     }
   }
-  const asked = rules.hookAsked?.();
+  const hookAsks = rules.hookAsked?.();
   const floor =
-    policy.outcome === 'allow' && !asked ? await authorAsks(rules.needsApproval, args, rules.signal) : undefined;
-  if (policy.outcome === 'allow' && !asked && !floor) return run(call, args, { by: 'policy', ruleId: policy.ruleId });
-  return { kind: 'ask', question: question(args, policy, floor, asked) };
+    policy.outcome === 'allow' && !hookAsks ? await authorAsks(rules.needsApproval, args, rules.signal) : undefined;
+  if (policy.outcome === 'allow' && !hookAsks && !floor) {
+    return run(call, args, { by: 'policy', ruleId: policy.ruleId, ...onBehalf(rules, policy) });
+  }
+  return { kind: 'ask', question: question(args, policy, floor, hookAsks) };
+}
+
+/** What a record says whatever was decided: on whose behalf, and what policy wants hidden. */
+function onBehalf(
+  { principal }: GateRules,
+  { redact }: PolicyDecision = { outcome: 'allow' },
+): Pick<DecisionRecord, 'requestedBy' | 'redact'> {
+  return {
+    ...(principal === undefined ? {} : { requestedBy: principal.id }),
+    ...(redact === undefined || redact.length === 0 ? {} : { redact }),
+  };
 }
 
 /** A before_tool hook's word, in its two dialects: a HookResult, or any other object: the result itself. */
@@ -239,6 +264,7 @@ function question(
     ...(policy.ruleId === undefined ? {} : { ruleId: policy.ruleId }),
     ...(policy.approvers ? { approvers: policy.approvers } : {}),
     ...(policy.expiresIn === undefined ? {} : { expiresIn: policy.expiresIn }),
+    ...(policy.redact ? { redact: policy.redact } : {}),
   };
 }
 
@@ -246,12 +272,15 @@ function run(call: GateCall, args: Record<string, unknown>, why: Approval): Verd
   const record: DecisionRecord = { outcome: 'approved', by: why.by };
   if (why.ruleId !== undefined) record.ruleId = why.ruleId;
   if (why.reason !== undefined) record.reason = why.reason;
+  if (why.requestedBy !== undefined) record.requestedBy = why.requestedBy;
+  if (why.redact !== undefined) record.redact = why.redact;
   if (args !== call.args && !sameArgs(args, call.args)) record.args = args;
   return { kind: 'run', decision: mintDecision(call.callId, args, record) };
 }
 
-function denied(policy: PolicyDecision): Verdict {
-  return refuse('denied', policy.reason ?? 'denied by policy', { by: 'policy', ruleId: policy.ruleId });
+function denied(policy: PolicyDecision, rules: GateRules): Verdict {
+  const why = { by: 'policy', ruleId: policy.ruleId, ...onBehalf(rules, policy) };
+  return refuse('denied', policy.reason ?? 'denied by policy', why);
 }
 
 function refuse(errorType: string, message: string, why: Approval): Verdict {
@@ -263,15 +292,22 @@ function refuse(errorType: string, message: string, why: Approval): Verdict {
       by: why.by,
       reason: message,
       ...(why.ruleId === undefined ? {} : { ruleId: why.ruleId }),
+      ...(why.requestedBy === undefined ? {} : { requestedBy: why.requestedBy }),
+      ...(why.redact === undefined ? {} : { redact: why.redact }),
     },
   };
 }
 
-function answered(value: unknown): Verdict {
+function answered(value: unknown, facts: Partial<DecisionRecord>): Verdict {
   return {
     kind: 'result',
     result: normaliseReturn(value),
-    record: { outcome: 'denied', by: 'hook', reason: 'a before_tool hook gave the result; the tool did not run' },
+    record: {
+      ...facts,
+      outcome: 'denied',
+      by: 'hook',
+      reason: 'a before_tool hook gave the result; the tool did not run',
+    },
   };
 }
 

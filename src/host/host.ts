@@ -11,7 +11,8 @@ import type {
   SessionRef,
 } from '../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
-import { isPipeable } from '../session/index.ts';
+import type { AuditEntry, RedactionOptions } from '../session/index.ts';
+import { auditOf, isPipeable } from '../session/index.ts';
 import { Approvals } from './approvals.ts';
 import type { HostedFrame } from './hosted-session.ts';
 import { HostedSession } from './hosted-session.ts';
@@ -31,6 +32,11 @@ export interface OpenOptions extends SessionRef {
   permissionMode?: PermissionMode;
 }
 
+export interface AuditOptions extends RedactionOptions {
+  /** Whose session; default the host's user. */
+  userId?: string;
+}
+
 export interface AgentHost {
   readonly agents: readonly AgentDescriptor[];
   /** Open questions across sessions and processes. */
@@ -40,6 +46,12 @@ export interface AgentHost {
    * @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN | E_SESSION_NOT_FOUND`
    */
   open(agent: string, options?: OpenOptions): Promise<HostedSession>;
+  /**
+   * What became of each call of a stored session: who asked, who decided, why, under which rule, what ran, how it
+   * ended. What policies and `rules` hide from the viewer is not in it.
+   * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`, `UNIMPLEMENTED / E_UNSUPPORTED`
+   */
+  audit(sessionId: string, options?: AuditOptions): Promise<AuditEntry[]>;
   /** Stored sessions of a user. */
   sessions(userId?: string): SessionProvider;
   /** Closes all open sessions; running streams are aborted. */
@@ -202,6 +214,13 @@ class Host implements AgentHost {
       );
     }
     return this.#hosted(descriptor.name, new SubagentSession(inner, request), place);
+  }
+
+  async audit(sessionId: string, options: AuditOptions = {}): Promise<AuditEntry[]> {
+    const { userId, ...redaction } = options;
+    const found = await this.sessions(userId).load(sessionId);
+    if (found) return auditOf(found.events, redaction);
+    throw new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `there is no session ${sessionId} of this user`);
   }
 
   sessions(userId?: string): SessionProvider {

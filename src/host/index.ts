@@ -1,8 +1,7 @@
 /** The host's side: who is in control. */
 export type { ApprovalFilter, OpenApproval } from './approvals.ts';
 export { Approvals } from './approvals.ts';
-
-export type { AgentHost, OpenOptions } from './host.ts';
+export type { AgentHost, AuditOptions, OpenOptions } from './host.ts';
 export { createHost } from './host.ts';
 export { HostedSession } from './hosted-session.ts';
 export type { AnswerFor, ApprovalQuestion, HostOptions } from './options.ts';

@@ -67,3 +67,10 @@ export async function unknownOutcome(
     return 'ask';
   }
 }
+
+/** A no to a question names the rule that asked. */
+export function underRule(step: Step, { ruleId, redact }: Question): Step {
+  if (step.kind !== 'settle' || !step.decision) return step;
+  const facts = { ...(ruleId === undefined ? {} : { ruleId }), ...(redact ? { redact } : {}) };
+  return { ...step, decision: { ...facts, ...step.decision } };
+}

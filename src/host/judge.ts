@@ -30,6 +30,7 @@ import {
   isPolicyQuestion,
   notAgain,
   refusal,
+  underRule,
   unknownOutcome,
 } from './judge-parts.ts';
 import type { ApprovalQuestion } from './options.ts';
@@ -113,6 +114,17 @@ export class Judge {
     signal: AbortSignal,
     peek = false,
   ): Promise<Step> {
+    const step = await this.#step(request, hostTool, signal, peek);
+    if (step.kind !== 'settle' || !step.decision) return step;
+    return { ...step, decision: { requestedBy: this.#options.principal.id, ...step.decision } };
+  }
+
+  async #step(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    signal: AbortSignal,
+    peek: boolean,
+  ): Promise<Step> {
     if (request.kind !== 'tool') return { kind: 'elicit', request };
     const loading = ensureValidator();
     if (loading) await loading;
@@ -140,8 +152,10 @@ export class Judge {
         return this.#canRun(request, hostTool)
           ? { kind: 'run', decision: verdict.decision, rerun: false }
           : { kind: 'leave', decision: verdict.decision.record };
-      case 'ask':
-        return this.#asked(request, hostTool, call, rules, verdict.question, 'policy');
+      case 'ask': {
+        const { question } = verdict;
+        return underRule(await this.#asked(request, hostTool, call, rules, question, 'policy'), question);
+      }
       default:
         return { kind: 'settle', result: verdict.result, decision: verdict.record };
     }

@@ -54,6 +54,14 @@ export interface EventError {
   details?: Record<string, unknown>;
 }
 
+/** A link of the audit chain. */
+export interface ChainLink {
+  /** The audited event that the writer saw last; '' for the first. */
+  after: string;
+  /** SHA-256 over the chain up to that event and this event's digest. */
+  hash: string;
+}
+
 export interface TurnEnd {
   reason: string;
   data?: Record<string, unknown>;
@@ -147,6 +155,8 @@ export interface Event {
   citationMetadata?: Record<string, unknown>;
   groundingMetadata?: Record<string, unknown>;
   customMetadata?: Record<string, unknown>;
+  /** Binds an event that is evidence to all evidence before it. Absent in logs of older versions. */
+  chain?: ChainLink;
   longRunningToolIds: readonly string[];
   actions: EventActions;
 }

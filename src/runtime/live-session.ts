@@ -1,4 +1,5 @@
 import { CoxswainError } from '../contracts/index.ts';
+import { Chain } from './chain.ts';
 import type { Event } from './event.ts';
 import { Fold } from './fold.ts';
 import type { Viewer } from './history.ts';
@@ -37,6 +38,7 @@ export class LiveSession {
   /** Executors that wait in memory, by path. */
   readonly held = new Map<string, Held>();
   current: CurrentRun | undefined;
+  readonly #chain = new Chain();
   readonly #steers = new Map<string, Event>();
   readonly #histories = new Map<string, History>();
   readonly #listeners = new Set<(event: Event) => void>();
@@ -118,8 +120,13 @@ export class LiveSession {
 
   /** Appends without a lease: answers, steers, updates. */
   async append(events: readonly Event[]): Promise<void> {
-    const gap = this.#absorb(await this.service.append(this.key, events));
+    const gap = this.#absorb(await this.service.append(this.key, this.link(events)));
     if (gap) await gap;
+  }
+
+  /** Events that somebody else is about to append, bound to what is known of the log here. */
+  link(events: readonly Event[]): readonly Event[] {
+    return this.#chain.link(events);
   }
 
   /** Takes in what other processes have written. */
@@ -157,7 +164,7 @@ export class LiveSession {
 
   async #write(events: Event[], epoch: number): Promise<void> {
     try {
-      const gap = this.#absorb(await this.service.append(this.key, events, { epoch }));
+      const gap = this.#absorb(await this.service.append(this.key, this.link(events), { epoch }));
       if (gap) await gap;
     } finally {
       this.#writing = undefined;
@@ -174,6 +181,7 @@ export class LiveSession {
 
   #apply(event: Event): void {
     if (event.seq <= this.fold.at) return;
+    this.#chain.see(event);
     if (event.actions.rewound) this.#rewind(event.actions.rewound.through);
     if (event.actions.turn) this.#forgetTurn();
     this.log.push(event);

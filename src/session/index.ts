@@ -1,7 +1,9 @@
 /** What works over any AgentSession, whoever implements it. */
+export * from './audit.ts';
 export * from './input.ts';
 export * from './pipe.ts';
 export * from './queue.ts';
+export * from './redact.ts';
 export * from './run.ts';
 export * from './time.ts';
 export * from './usage.ts';

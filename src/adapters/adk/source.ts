@@ -24,6 +24,7 @@ import type {
 import {
   AgentTree,
   abandoned,
+  Chain,
   createEngine,
   createEvent,
   InMemorySessionService,
@@ -158,8 +159,9 @@ async function importSnapshot(
     if (known) return known;
   }
   const made = await service.create(ref.fork ? scope : key, { state: ref.state ?? snapshot.initialState ?? {} });
-  const events = (snapshot.log as readonly Event[]).map((event) => createEvent({ ...event, seq: 0 }));
-  if (events.length > 0) await service.append(made.key, events);
+  const events = (snapshot.log as readonly Event[]).map(({ chain: _, ...event }) => createEvent({ ...event, seq: 0 }));
+  // A copy begins an audit chain of its own.
+  if (events.length > 0) await service.append(made.key, new Chain().link(events));
   return (await service.get(made.key)) ?? made;
 }
 

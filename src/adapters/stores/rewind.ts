@@ -41,7 +41,7 @@ export async function rewind(service: SessionService, key: SessionKey, through: 
       if (!next?.actions.turn) throw noTurn(through, turnStarts(live.log));
       const events = [...settled(live, through), marker(live, through)];
       try {
-        const stored = await service.append(key, events, { epoch: lease.epoch, expectedSeq: at });
+        const stored = await service.append(key, live.link(events), { epoch: lease.epoch, expectedSeq: at });
         await live.catchUp();
         return stored.at(-1);
       } catch (error) {

@@ -18,6 +18,10 @@ export const decisionRecord = z.looseObject({
   reason: z.string().optional(),
   /** The arguments that were approved, where they differ from those that were asked for. */
   args: record.optional(),
+  /** Id of the principal on whose behalf the call was made. */
+  requestedBy: z.string().optional(),
+  /** JSON pointers into the arguments that policy wants hidden in audits. */
+  redact: z.array(z.string()).optional(),
 });
 
 const by = { by: principal.optional() };

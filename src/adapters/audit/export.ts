@@ -1,0 +1,44 @@
+import type { Event, SessionKey, SessionService } from '../../runtime/index.ts';
+import { digestOf, isAudited, storeRefusal, verifyLog } from '../../runtime/index.ts';
+import type { RedactionOptions } from '../../session/index.ts';
+import { redactEvent, redactionsOf } from './redact-event.ts';
+import { FORMAT, Sums } from './sums.ts';
+
+export interface AuditExportOptions extends RedactionOptions {}
+
+/**
+ * The evidence of a session as JSON lines: a header, each audited event with its digest and link, and an end with the
+ * head of the chain. Each line has a sum over itself and all lines before it. What the viewer may not see is hidden;
+ * such a line says so, and keeps the digest of the whole.
+ * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
+ */
+export async function* exportAudit(
+  service: SessionService,
+  key: SessionKey,
+  options: AuditExportOptions = {},
+): AsyncGenerator<string> {
+  const record = await service.get(key);
+  if (!record) throw storeRefusal.missing(key);
+  const { events, lastSeq } = record;
+  const { viewer } = options;
+  const sums = new Sums();
+  yield sums.line({ ...FORMAT, session: { ...key }, ...(viewer ? { viewer: viewer.id } : {}) });
+  const redactions = redactionsOf(events, options);
+  const audited = events.filter(isAudited);
+  for (const event of audited) yield sums.line(rowOf(event, redactEvent(event, redactions)));
+  const { head } = verifyLog(events, { lastSeq });
+  yield sums.line({ end: true, rows: audited.length, lastSeq, ...(head ? { head } : {}) });
+}
+
+function rowOf(event: Event, shown: Event): Record<string, unknown> {
+  const { seq, id, chain } = event;
+  const { seq: _, id: __, chain: ___, ...content } = shown;
+  return {
+    seq,
+    id,
+    digest: digestOf(event),
+    ...(chain ? { chain } : {}),
+    ...(shown === event ? {} : { redacted: true }),
+    event: content,
+  };
+}

@@ -1,0 +1,56 @@
+import { messageOf } from '../../contracts/index.ts';
+import type { ChainFault, ChainHead, Event, SessionKey, SessionService } from '../../runtime/index.ts';
+import { storeRefusal, verifyLog } from '../../runtime/index.ts';
+import type { AuditReport } from './report.ts';
+
+/**
+ * Checks the stored log of a session. `anchor`: the head of an earlier export, which the log must still hold; without
+ * one, whoever may write to the database can write a whole new chain.
+ * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
+ */
+export async function verifySession(
+  service: SessionService,
+  key: SessionKey,
+  options: { anchor?: ChainHead } = {},
+): Promise<AuditReport> {
+  const { events, lastSeq, unreadable } = await readLog(service, key);
+  const { faults, ...report } = verifyLog(events, { ...options, lastSeq });
+  const known = new Set(unreadable.map(({ seq }) => seq));
+  const others = faults.filter(({ fault, seq }) => fault !== 'missing' || !known.has(seq));
+  const all = [...unreadable, ...others].sort((a, b) => a.seq - b.seq);
+  return { ...report, ok: report.ok && all.length === 0, faults: all, redacted: 0 };
+}
+
+interface Log {
+  events: readonly Event[];
+  lastSeq: number;
+  unreadable: ChainFault[];
+}
+
+/** The whole log; where it cannot be read at once, event by event, so that the broken ones can be named. */
+async function readLog(service: SessionService, key: SessionKey): Promise<Log> {
+  const empty = await service.get(key, { limit: 0 });
+  if (!empty) throw storeRefusal.missing(key);
+  const { lastSeq } = empty;
+  try {
+    const record = await service.get(key);
+    return { events: record?.events ?? [], lastSeq, unreadable: [] };
+  } catch {
+    return readSingly(service, key, lastSeq);
+  }
+}
+
+async function readSingly(service: SessionService, key: SessionKey, lastSeq: number): Promise<Log> {
+  const events: Event[] = [];
+  const unreadable: ChainFault[] = [];
+  for (let after = 0; after < lastSeq; after++) {
+    try {
+      const record = await service.get(key, { after, limit: 1 });
+      events.push(...(record?.events ?? []));
+    } catch (error) {
+      const message = `event ${after + 1} cannot be read: ${messageOf(error)}`;
+      unreadable.push({ seq: after + 1, fault: 'unreadable', message });
+    }
+  }
+  return { events, lastSeq, unreadable };
+}

@@ -1,0 +1,69 @@
+import { hash } from 'node:crypto';
+import { canonicalJson } from '../contracts/index.ts';
+import type { ChainLink, Event } from './event.ts';
+import { storedDelta } from './state.ts';
+
+/** Whether an event is evidence: calls, decisions, answers, starts, outcomes, and what takes any of them back. */
+export function isAudited({ content, actions }: Event): boolean {
+  const { decisions, started, asks, answers, interim, rewound } = actions;
+  if (decisions ?? started ?? asks ?? answers ?? interim ?? rewound) return true;
+  for (const { type } of content?.parts ?? [])
+    if (type === 'function_call' || type === 'function_response') return true;
+  return false;
+}
+
+/** SHA-256 of all that an event holds but its place and its link: the same before and after it was stored. */
+export function digestOf(event: Event): string {
+  const { seq: _, chain: __, actions, ...rest } = event;
+  const stateDelta = storedDelta(actions.stateDelta);
+  return hash('sha256', canonicalJson({ ...rest, actions: { ...actions, stateDelta } }), 'base64url');
+}
+
+/** The chain up to an event, from the chain before it. */
+export function extendChain(before: string, digest: string): string {
+  return hash('sha256', `${before}\n${digest}`, 'base64url');
+}
+
+/**
+ * The audit chain of one log, as far as it is known here. An event's link names the audited event that its writer
+ * saw last and binds the event to all that came before that one. Writers without a lease may write side by side:
+ * what one of them has not seen is bound by the next link of whoever has.
+ */
+export class Chain {
+  #last = '';
+  /** Of the log up to the newest event that is linked to its neighbour. */
+  #hash = '';
+  /** What came after that one: bound by the next link. */
+  #loose: Event[] = [];
+
+  /** A stored event, in order. */
+  see(event: Event): void {
+    if (!isAudited(event)) return;
+    const { chain } = event;
+    if (chain?.after === this.#last) {
+      this.#hash = chain.hash;
+      this.#loose = [];
+    } else this.#loose.push(event);
+    this.#last = event.id;
+  }
+
+  /** Events that are about to be stored, with their links. */
+  link(events: readonly Event[]): readonly Event[] {
+    if (!events.some(isAudited)) return events;
+    let before = this.#bound();
+    let after = this.#last;
+    return events.map((event) => {
+      if (event.partial || !isAudited(event)) return event;
+      before = extendChain(before, digestOf(event));
+      const chain: ChainLink = { after, hash: before };
+      after = event.id;
+      return Object.assign(Object.isFrozen(event) ? { ...event } : event, { chain });
+    });
+  }
+
+  #bound(): string {
+    for (const event of this.#loose) this.#hash = extendChain(this.#hash, digestOf(event));
+    this.#loose = [];
+    return this.#hash;
+  }
+}

@@ -1,0 +1,130 @@
+import type {
+  AgentEvent,
+  ContentPart,
+  PolicyDecisionRecord,
+  ToolRequestEvent,
+  ToolResponseEvent,
+} from '../contracts/index.ts';
+import type { RedactionOptions } from './redact.ts';
+import { REDACTED, redactionOf, redactPointers } from './redact.ts';
+
+/** How a call ended; `open`: it has not. Otherwise `completed`, or the error type of its result. */
+export type AuditOutcome = 'open' | 'completed' | 'failed' | 'denied' | 'cancelled' | 'interrupted' | (string & {});
+
+/** What became of one call: who asked, who decided, why, under which rule, what ran and how it ended. */
+export interface AuditEntry {
+  callId: string;
+  tool: string;
+  /** Agent that called, and its place where it is not the root. */
+  agentId?: string;
+  threadId?: string;
+  turnId?: string;
+  /** Principal on whose behalf. */
+  requestedBy?: string;
+  requestedAt: string;
+  /** As they were asked for. */
+  args: Record<string, unknown>;
+  /** As they ran, where they differ. */
+  argsRun?: Record<string, unknown>;
+  /** What people said. */
+  answers: { requestId: string; action: string; by?: string; reason?: string; at: string }[];
+  /** What let it run or not, oldest first; the last one counts. */
+  decisions: { outcome: 'approved' | 'denied'; by: string; ruleId?: string; reason?: string; at: string }[];
+  /** When it was started; more than once where it was run again. */
+  startedAt: string[];
+  outcome: AuditOutcome;
+  endedAt?: string;
+  result?: ContentPart[];
+  /** JSON pointers of what this viewer is not shown, of arguments; `result` for the result. */
+  redacted?: string[];
+}
+
+/** The audit of a session, from its durable events: one entry a call, in the order of the calls. */
+export async function auditOf(
+  events: Iterable<AgentEvent> | AsyncIterable<AgentEvent>,
+  options: RedactionOptions = {},
+): Promise<AuditEntry[]> {
+  const calls = new Map<string, { entry: AuditEntry; obliged: Set<string> }>();
+  for await (const event of events) {
+    switch (event.type) {
+      case 'tool_request':
+        calls.set(event.requestId, { entry: entryOf(event as ToolRequestEvent), obliged: new Set() });
+        break;
+      case 'tool_update':
+        if (event.status === 'started') calls.get(event.requestId as string)?.entry.startedAt.push(event.timestamp);
+        break;
+      case 'tool_response':
+        end(calls.get(event.requestId as string)?.entry, event as ToolResponseEvent);
+        break;
+      case 'elicitation_response': {
+        const { requestId, action, by, reason, timestamp } = event as Extract<
+          AgentEvent,
+          { type: 'elicitation_response' }
+        > & { by?: string; reason?: string };
+        const call = calls.get(requestId.split('#')[0] ?? '');
+        call?.entry.answers.push({ requestId, action, ...defined({ by, reason }), at: timestamp });
+        break;
+      }
+      case 'custom':
+        if (event.kind === 'policy_decision') decide(calls, event.data as PolicyDecisionRecord, event.timestamp);
+    }
+  }
+  return [...calls.values()].map(({ entry, obliged }) => redacted(entry, [...obliged], options));
+}
+
+function entryOf({ requestId, name, args, agentId, threadId, turnId, timestamp }: ToolRequestEvent): AuditEntry {
+  return {
+    callId: requestId,
+    tool: name,
+    ...defined({ agentId, threadId, turnId }),
+    requestedAt: timestamp,
+    args,
+    answers: [],
+    decisions: [],
+    startedAt: [],
+    outcome: 'open',
+  };
+}
+
+function decide(
+  calls: ReadonlyMap<string, { entry: AuditEntry; obliged: Set<string> }>,
+  decision: PolicyDecisionRecord,
+  at: string,
+): void {
+  const call = calls.get(decision.callId);
+  if (!call) return;
+  const { outcome, by, ruleId, reason, args, requestedBy, redact = [] } = decision;
+  call.entry.decisions.push({ outcome, by, ...defined({ ruleId, reason }), at });
+  if (args) call.entry.argsRun = args;
+  if (requestedBy !== undefined) call.entry.requestedBy = requestedBy;
+  for (const pointer of redact) call.obliged.add(pointer);
+}
+
+function end(entry: AuditEntry | undefined, { isError, errorType, content, timestamp }: ToolResponseEvent): void {
+  if (!entry) return;
+  entry.outcome = errorType ?? (isError ? 'failed' : 'completed');
+  entry.endedAt = timestamp;
+  entry.result = content;
+}
+
+function redacted(entry: AuditEntry, obliged: readonly string[], options: RedactionOptions): AuditEntry {
+  const redaction = redactionOf(entry.tool, obliged, options);
+  const args = redactPointers(entry.args, redaction.args);
+  const run = entry.argsRun && redactPointers(entry.argsRun, redaction.args);
+  const hidden = new Set([...args.hidden, ...(run?.hidden ?? [])]);
+  if (redaction.result && entry.result) hidden.add('result');
+  if (hidden.size === 0) return entry;
+  return {
+    ...entry,
+    args: args.value,
+    ...(run ? { argsRun: run.value } : {}),
+    ...(redaction.result && entry.result ? { result: [{ type: 'text', text: REDACTED }] } : {}),
+    redacted: [...hidden],
+  };
+}
+
+function defined<T extends Record<string, unknown>>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}

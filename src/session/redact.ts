@@ -1,0 +1,72 @@
+import type { Principal } from '../contracts/index.ts';
+import { setOwn } from '../contracts/index.ts';
+
+/** What stands for a value that a viewer may not see. */
+export const REDACTED = '[redacted]';
+
+/** What is hidden of calls in an audit. */
+export interface RedactionRule {
+  /** Name of a tool; default all. */
+  tool?: string;
+  /** JSON pointers into the arguments; `''` is all of them. */
+  args?: readonly string[];
+  /** The result, too. */
+  result?: boolean;
+  /** Whoever has one of these roles sees it all the same. */
+  unlessRole?: readonly string[];
+}
+
+/** What one viewer is not shown of one call. */
+export interface Redaction {
+  args: readonly string[];
+  result: boolean;
+}
+
+/** Rules of a viewer, and what policies obliged to (`redact` of decisions) unless a role of `reveal` is held. */
+export interface RedactionOptions {
+  viewer?: Principal;
+  rules?: readonly RedactionRule[];
+  /** Roles that see what policies have hidden. Default: nobody. */
+  reveal?: readonly string[];
+}
+
+export function redactionOf(tool: string, obliged: readonly string[], options: RedactionOptions): Redaction {
+  const { viewer, rules = [], reveal = [] } = options;
+  const holds = (roles: readonly string[]) => roles.some((role) => viewer?.roles?.includes(role));
+  const applying = rules.filter((rule) => (rule.tool ?? tool) === tool && !holds(rule.unlessRole ?? []));
+  const args = [...(holds(reveal) ? [] : obliged), ...applying.flatMap((rule) => rule.args ?? [])];
+  return { args: [...new Set(args)], result: applying.some(({ result }) => result === true) };
+}
+
+/** A copy in which what the pointers name is hidden, and the pointers that named something. */
+export function redactPointers<T>(value: T, pointers: readonly string[]): { value: T; hidden: string[] } {
+  let copy: unknown = value;
+  const hidden: string[] = [];
+  for (const pointer of pointers) {
+    const steps = pointer.split('/').slice(1).map(unescaped);
+    const next = hideAt(copy, steps);
+    if (next === copy) continue;
+    copy = next;
+    hidden.push(pointer);
+  }
+  return { value: copy as T, hidden };
+}
+
+const unescaped = (step: string) => step.replaceAll('~1', '/').replaceAll('~0', '~');
+
+/** `*` stands for every item of a list or member of an object. */
+function hideAt(value: unknown, steps: readonly string[]): unknown {
+  const [step, ...rest] = steps;
+  if (step === undefined) return REDACTED;
+  if (typeof value !== 'object' || value === null) return value;
+  const keys = step === '*' ? Object.keys(value) : Object.hasOwn(value, step) ? [step] : [];
+  let copy = value as Record<string, unknown>;
+  for (const key of keys) {
+    const member = copy[key];
+    const next = hideAt(member, rest);
+    if (next === member) continue;
+    if (copy === value) copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
+    setOwn(copy, key, next);
+  }
+  return copy;
+}
