@@ -36,6 +36,7 @@ function helpFor(args: readonly string[]): string {
     sessions: ['list', 'show', 'delete'],
     approvals: ['list', 'approve', 'deny'],
     mcp: [],
+    acp: [],
   };
   if (!(first in known)) return 'coxswain --help';
   return ['coxswain', first, ...(known[first]?.includes(second) ? [second] : []), '--help'].join(' ');

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { AnswerFlags, ListApprovalsFlags } from './approvals.ts';
+import type { HostFlags } from './flags.ts';
 import { addHostFlags, addLimitFlags, addRunFlags, addStoreFlags } from './flags.ts';
 import type { McpFlags } from './mcp.ts';
 import type { RunCommandFlags } from './run.ts';
@@ -24,6 +25,7 @@ export function buildProgram(interrupts: Interrupts): { program: Command; result
   addSessions(program, result);
   addApprovals(program, interrupts, result);
   addMcp(program, interrupts, result);
+  addAcp(program, interrupts, result);
   program.addHelpText(
     'after',
     `
@@ -126,6 +128,22 @@ Calls that need a yes are asked about at the client. In the client's configurati
     .action(async (module: string, flags: McpFlags) => {
       const { mcpCommand } = await import('./mcp.ts');
       result.code = await mcpCommand(module, flags, version(), interrupts);
+    });
+}
+
+function addAcp(program: Command, interrupts: Interrupts, result: { code: number }): void {
+  addHostFlags(
+    program
+      .command('acp')
+      .description('serve an agent to an editor, over the Agent Client Protocol on stdio')
+      .argument('<module>', 'file that exports the agent, see docs/cli.md'),
+  )
+    .addHelpText(
+      'after',
+      '\nExample, as the command of an agent in an editor:\n  $ coxswain acp agent.ts --store sqlite:team.db',
+    )
+    .action(async (module: string, flags: HostFlags) => {
+      result.code = await (await import('./acp.ts')).acpCommand(module, flags, interrupts);
     });
 }
 

@@ -1,0 +1,145 @@
+import type { AgentContext, ClientCapabilities, PermissionOption } from '@agentclientprotocol/sdk';
+import type { AgentSession, PendingRequest, RequestAnswer } from '../../contracts/index.ts';
+import { isCoxswainError } from '../../contracts/index.ts';
+import type { Showing } from './showing.ts';
+import { displayOf, toolCallOf } from './showing.ts';
+
+/** Puts what is open in a session to the person at the editor. */
+export class EditorQuestions {
+  readonly #session: AgentSession;
+  readonly #client: AgentContext;
+  readonly #capabilities: ClientCapabilities;
+  readonly #showing: Showing;
+  readonly #signal: AbortSignal;
+  /** Asked in this prompt; one that is still open waits for somebody else. */
+  readonly #asked = new Set<string>();
+
+  constructor(
+    session: AgentSession,
+    editor: { client: AgentContext; capabilities: ClientCapabilities },
+    showing: Showing,
+    signal: AbortSignal,
+  ) {
+    const { client, capabilities } = editor;
+    this.#signal = signal;
+    this.#session = session;
+    this.#client = client;
+    this.#capabilities = capabilities;
+    this.#showing = showing;
+  }
+
+  /** Asks one question after the other; `nothing`: what is open waits for others. */
+  async ask(): Promise<'answered' | 'cancelled' | 'nothing'> {
+    let answered = false;
+    const open = (await this.#session.pending()).filter(({ requestId }) => !this.#asked.has(requestId));
+    for (const request of open) {
+      this.#asked.add(request.requestId);
+      const answer = await this.#answer(request);
+      if (answer === 'cancelled') return answer;
+      if (!answer) continue;
+      const status = await this.#respond(request, answer);
+      if (status === 'waiting_quorum') await this.#showing.say(`${nameOf(request)} waits for somebody else's yes.`);
+      else answered = true;
+    }
+    return answered ? 'answered' : 'nothing';
+  }
+
+  /** What was answered elsewhere meanwhile needs no answer any more. */
+  async #respond(request: PendingRequest, answer: RequestAnswer): Promise<string> {
+    try {
+      return (await this.#session.respond(request.requestId, answer)).status;
+    } catch (error) {
+      if (!isCoxswainError(error)) throw error;
+      if (error.code === 'E_NOT_APPROVER') return 'waiting_quorum';
+      if (error.code === 'E_UNKNOWN_REQUEST' || error.code === 'E_REQUEST_CLOSED') return 'already_settled';
+      throw error;
+    }
+  }
+
+  async #answer(request: PendingRequest): Promise<RequestAnswer | 'cancelled' | undefined> {
+    if (request.kind === 'tool' && !request.approval) {
+      // A tool that whoever drives the session would have to run: an editor cannot.
+      return request.handledBy === 'host' ? { kind: 'deny', reason: 'nobody here can run it' } : undefined;
+    }
+    const { elicitation } = request;
+    if (request.approval || elicitation === 'tool_confirmation' || elicitation === 'user_approval') {
+      return this.#permission(request);
+    }
+    if (elicitation === 'rerun_unknown' || request.kind === 'rerun_unknown') return this.#permission(request);
+    if (elicitation === 'auth_required') return { kind: 'elicitation', action: 'decline', reason: SECRETS };
+    return this.#form(request);
+  }
+
+  async #permission(request: PendingRequest): Promise<RequestAnswer | 'cancelled'> {
+    const { approval, callId = request.requestId, args = {} } = request;
+    const remember = approval?.remember ?? [];
+    const options: PermissionOption[] = [
+      { optionId: 'allow', name: 'Allow once', kind: 'allow_once' },
+      ...remember.map(({ label }, index) => ({
+        optionId: `always:${index}`,
+        name: label,
+        kind: 'allow_always' as const,
+      })),
+      { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
+    ];
+    const preview = (approval?.preview ?? []).flatMap(displayOf);
+    const toolCall = {
+      ...toolCallOf({ requestId: callId, name: nameOf(request), args }),
+      title: approval?.title ?? request.message ?? nameOf(request),
+      ...(preview.length === 0 ? {} : { content: preview }),
+    };
+    const isConfirmation = request.kind !== 'tool' && !approval;
+    const yes = (index?: number): RequestAnswer =>
+      isConfirmation
+        ? { kind: 'elicitation', action: 'accept' }
+        : {
+            kind: 'approve',
+            ...(approval ? { previewDigest: approval.previewDigest } : {}),
+            ...(index === undefined ? {} : { remember: index }),
+          };
+    const no = (reason: string): RequestAnswer =>
+      isConfirmation ? { kind: 'elicitation', action: 'decline', reason } : { kind: 'deny', reason };
+    let chosen: string;
+    try {
+      const { outcome } = await this.#client.request(
+        'session/request_permission',
+        { sessionId: this.#session.id, toolCall, options },
+        { cancellationSignal: this.#signal, stopWaitingOnCancel: true },
+      );
+      if (outcome.outcome === 'cancelled') return 'cancelled';
+      chosen = outcome.optionId;
+    } catch {
+      if (this.#signal.aborted) return 'cancelled';
+      // An editor that cannot ask, or has gone, has allowed nothing.
+      return no('the editor gave no answer');
+    }
+    if (chosen === 'allow') return yes();
+    const index = remember.findIndex((_, at) => chosen === `always:${at}`);
+    if (index >= 0) return yes(index);
+    return no('rejected in the editor');
+  }
+
+  async #form(request: PendingRequest): Promise<RequestAnswer> {
+    const decline: RequestAnswer = { kind: 'elicitation', action: 'decline', reason: 'the editor has no form for it' };
+    if (!this.#capabilities.elicitation?.form) return decline;
+    try {
+      const answer = await this.#client.request('elicitation/create', {
+        sessionId: this.#session.id,
+        mode: 'form',
+        message: request.message ?? 'The agent asks',
+        requestedSchema: (request.requestedSchema ?? { type: 'object', properties: {} }) as never,
+      });
+      if (answer.action !== 'accept')
+        return { kind: 'elicitation', action: answer.action === 'cancel' ? 'cancel' : 'decline' };
+      return { kind: 'elicitation', action: 'accept', content: { ...(answer as { content?: object }).content } };
+    } catch {
+      return decline;
+    }
+  }
+}
+
+const SECRETS = 'credentials are not asked for in the editor; give them to the host';
+
+function nameOf({ name, message }: PendingRequest): string {
+  return name ?? message ?? 'The request';
+}

@@ -1,0 +1,74 @@
+import type { ClientConnection, RequestPermissionRequest, SessionUpdate, Stream } from '@agentclientprotocol/sdk';
+import { client, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
+import { serveAcp } from '../../src/adapters/acp/index.ts';
+import type { AgentHost } from '../../src/index.ts';
+
+export interface Editor {
+  agent: ClientConnection['agent'];
+  updates: SessionUpdate[];
+  asked: RequestPermissionRequest[];
+  /** Text of the agent, thoughts apart. */
+  text(): string;
+  prompt(sessionId: string, text: string): Promise<string>;
+  start(): Promise<string>;
+  close(): void;
+}
+
+/** What the person at the editor picks; undefined: never answers. `none`: the editor cannot be asked. */
+export type Picks = ((request: RequestPermissionRequest) => string | undefined) | 'none';
+
+export async function editorOn(stream: Stream, picks: Picks = 'none'): Promise<Editor> {
+  const updates: SessionUpdate[] = [];
+  const asked: RequestPermissionRequest[] = [];
+  const app = client({ name: 'editor' }).onNotification(
+    'session/update',
+    ({ params }) => void updates.push(params.update),
+  );
+  if (picks !== 'none') {
+    app.onRequest('session/request_permission', ({ params, signal }) => {
+      asked.push(params);
+      const optionId = picks(params);
+      if (optionId === 'cancel') return { outcome: { outcome: 'cancelled' } };
+      if (optionId !== undefined) return { outcome: { outcome: 'selected', optionId } };
+      return new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve({ outcome: { outcome: 'cancelled' } }), { once: true });
+      });
+    });
+  }
+  const connection = app.connect(stream);
+  const { agent } = connection;
+  await agent.request('initialize', { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} });
+  return {
+    agent,
+    updates,
+    asked,
+    text: () =>
+      updates
+        .flatMap((it) =>
+          it.sessionUpdate === 'agent_message_chunk' && it.content.type === 'text' ? it.content.text : [],
+        )
+        .join(''),
+    prompt: async (sessionId, text) =>
+      (await agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })).stopReason,
+    start: async () => (await agent.request('session/new', { cwd: '/work', mcpServers: [] })).sessionId,
+    close: () => connection.close(),
+  };
+}
+
+/** An editor and a host's agent at the two ends of a pipe. */
+export async function editorOf(host: AgentHost, picks: Picks = 'none'): Promise<Editor & { closed: Promise<void> }> {
+  let hangUp = () => {};
+  const there = new TransformStream<Uint8Array, Uint8Array>({
+    start(controller) {
+      hangUp = () => controller.terminate();
+    },
+  });
+  const back = new TransformStream<Uint8Array, Uint8Array>();
+  const [agent] = host.agents;
+  const server = await serveAcp(
+    { open: ({ sessionId }) => host.open(agent?.name ?? '', sessionId === undefined ? {} : { sessionId }) },
+    { input: there.readable, output: back.writable },
+  );
+  const editor = await editorOn(ndJsonStream(there.writable, back.readable), picks);
+  return { ...editor, close: () => hangUp(), closed: server.closed };
+}

@@ -1,0 +1,26 @@
+/** An agent module that writes to stdout, as modules do. */
+import type { AgentModule } from '../../src/cli/agent-module.ts';
+import { defineTool } from '../../src/contracts/index.ts';
+import { LlmAgent } from '../../src/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+
+console.log('a module says hello on stdout');
+
+export default (): AgentModule => ({
+  agent: new LlmAgent({
+    name: 'noisy',
+    model: new ScriptedModel([{ calls: [['rm', { file: 'x' }]] }, { text: 'done' }]),
+  }),
+  tools: [
+    defineTool({
+      name: 'rm',
+      description: 'Removes a file.',
+      inputSchema: { type: 'object' },
+      execute: () => {
+        console.log('removed on stdout');
+        process.stdout.write('half a line');
+        return 'gone';
+      },
+    }),
+  ],
+});
