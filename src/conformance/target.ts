@@ -5,6 +5,8 @@ import { Untestable } from './requirement.ts';
 export interface RunningExecutor {
   /** A session: a new one, or the one that `ref` names. */
   open(ref?: SessionRef): Promise<AgentSession>;
+  /** It has ended by itself. */
+  lost?(): boolean;
   /** Ends it: processes, sockets, stores. */
   close?(): Promise<void>;
 }
@@ -47,5 +49,37 @@ export function targetOfFactory(
         },
       };
     },
+  };
+}
+
+/**
+ * The same executor for all checks, each with sessions of its own: faster where a start is dear, and weaker, since one
+ * check may suffer from another. An executor that has gone is started anew. Dispose of it at the end.
+ */
+export function sharedTarget(target: ConformanceTarget): ConformanceTarget & AsyncDisposable {
+  let running: Promise<RunningExecutor> | undefined;
+  const close = async () => {
+    const executor = await running?.catch(() => undefined);
+    running = undefined;
+    await executor?.close?.();
+  };
+  return {
+    name: target.name,
+    async start() {
+      running ??= target.start();
+      try {
+        const executor = await running;
+        if (executor.lost?.()) {
+          await close();
+          running = target.start();
+          return { open: (await running).open };
+        }
+        return { open: executor.open };
+      } catch (error) {
+        running = undefined;
+        throw error;
+      }
+    },
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -1,0 +1,108 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import type { AgentDescriptor, AgentEvent, AgentSession, SessionRef } from '../../contracts/index.ts';
+import { messageOf } from '../../contracts/index.ts';
+import type { ConformanceTarget, RunningExecutor } from '../target.ts';
+import { broken, lost, RpcClient } from './rpc.ts';
+import { StdioSession } from './stdio-session.ts';
+
+/** Version of the executor profile. */
+export const PROFILE_VERSION = '1.0';
+
+export interface LaunchOptions {
+  /** Added to the environment of the process. */
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+  /** Milliseconds between the end of its input and its end by signal; default 1,000. */
+  graceMs?: number;
+}
+
+const DEFAULT_GRACE_MS = 1_000;
+/** Characters of stderr that are kept, to say why an executor went. */
+const MAX_STDERR = 2_000;
+
+/**
+ * Starts a command that speaks the executor profile on its standard input and output.
+ * @throws CoxswainError `UNAVAILABLE / E_EXECUTOR_LOST`, `INTERNAL / E_EXECUTOR_PROTOCOL`
+ */
+export async function launchExecutor(
+  [file = '', ...args]: readonly string[],
+  options: LaunchOptions = {},
+): Promise<RunningExecutor & { descriptor: AgentDescriptor }> {
+  const child = spawn(file, args, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...options.env },
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  });
+  const sessions = new Map<string, StdioSession>();
+  const rpc = new RpcClient(child.stdout, child.stdin, {
+    notified: (method, params) => {
+      if (method !== 'event') return;
+      const { sessionId, streamId, event } = (params ?? {}) as {
+        sessionId: string;
+        streamId: string;
+        event: AgentEvent;
+      };
+      if (typeof event?.type !== 'string') throw broken('an event notification without an event');
+      sessions.get(sessionId)?.take(streamId, event);
+    },
+    lost: (reason) => {
+      for (const session of sessions.values()) session.lose(reason);
+    },
+  });
+  const exited = watch(child, rpc);
+  const close = () => end(child, exited, options.graceMs ?? DEFAULT_GRACE_MS);
+  try {
+    const told = await rpc.call('initialize', { protocolVersion: PROFILE_VERSION });
+    const { protocolVersion, descriptor } = (told ?? {}) as { protocolVersion?: string; descriptor?: AgentDescriptor };
+    if (protocolVersion?.split('.')[0] !== PROFILE_VERSION.split('.')[0]) {
+      throw broken(`it speaks version ${protocolVersion}, not ${PROFILE_VERSION}`);
+    }
+    if (!Array.isArray(descriptor?.capabilities)) throw broken('initialize was answered without a descriptor');
+    const open = async (ref: SessionRef = {}): Promise<AgentSession> => {
+      const { sessionId } = ((await rpc.call('open', { ref })) ?? {}) as { sessionId?: unknown };
+      if (typeof sessionId !== 'string') throw broken('open was answered without a sessionId');
+      const session = new StdioSession(sessionId, descriptor, rpc);
+      sessions.set(sessionId, session);
+      return session;
+    };
+    return { descriptor, open, close, lost: () => rpc.failed };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Tells who waits when the process goes; resolves then. */
+function watch(child: ChildProcessWithoutNullStreams, rpc: RpcClient): Promise<void> {
+  let words = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    words = `${words}${text}`.slice(-MAX_STDERR);
+  });
+  return new Promise((resolve) => {
+    child.once('error', (error) => {
+      rpc.fail(lost(messageOf(error)));
+      resolve();
+    });
+    child.once('close', (code, signal) => {
+      const said = words.trim();
+      rpc.fail(lost(`it ended with ${signal ?? `exit code ${code}`}${said === '' ? '' : `; it said: ${said}`}`));
+      resolve();
+    });
+  });
+}
+
+/** The end of its input asks it to go; then it is told. */
+async function end(child: ChildProcessWithoutNullStreams, exited: Promise<void>, graceMs: number): Promise<void> {
+  child.stdin.end();
+  const terms = setTimeout(() => child.kill('SIGTERM'), graceMs);
+  const kills = setTimeout(() => child.kill('SIGKILL'), 2 * graceMs);
+  await exited;
+  clearTimeout(terms);
+  clearTimeout(kills);
+}
+
+/** A target that is a command: one process a check. */
+export function targetOfCommand(command: readonly string[], options: LaunchOptions = {}): ConformanceTarget {
+  return { name: command.join(' '), start: () => launchExecutor(command, options) };
+}
