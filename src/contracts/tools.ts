@@ -150,12 +150,18 @@ export function defineTool<const S extends SchemaLike, Deps = unknown>(
   return tool as ToolContract<ArgsOf<S>, Deps>;
 }
 
+/** A tool as its provider describes it; the gate asks what its author would be asked. */
+export type ProvidedTool = ToolDescriptor &
+  Pick<AnyTool, 'needsApproval' | 'preview' | 'timeoutMs' | 'onUnknownOutcome'>;
+
 /** A changing set of tools of one origin (a plugin system, an MCP server). */
 export interface ToolProvider {
   readonly name: string;
-  getToolsForAgent(agent: string): Promise<ToolDescriptor[]> | ToolDescriptor[];
+  getToolsForAgent(agent: string): Promise<ProvidedTool[]> | ProvidedTool[];
   execute(
     call: { callId: string; name: string; args: Record<string, unknown> },
     signal: AbortSignal,
+    /** Where the call can show its progress; absent outside a run. */
+    context?: ToolCallContext,
   ): Promise<ToolReturn>;
 }

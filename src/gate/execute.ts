@@ -1,4 +1,4 @@
-import type { AnyTool, ToolCallContext, ToolDescriptor, ToolProvider, ToolUpdate } from '../contracts/index.ts';
+import type { AnyTool, ProvidedTool, ToolCallContext, ToolProvider, ToolUpdate } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { Decision } from './decision.ts';
 import { parseForHandler } from './validate.ts';
@@ -52,11 +52,11 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<ToolUpdate, unk
 }
 
 /** A provider's tool as one that runs here, under the same gate. */
-export function providedTool(provider: ToolProvider, descriptor: ToolDescriptor): AnyTool {
+export function providedTool(provider: ToolProvider, descriptor: ProvidedTool): AnyTool {
   const { name } = descriptor;
   return {
     ...descriptor,
-    execute: (args: Record<string, unknown>, context: { callId: string; signal: AbortSignal }) =>
-      provider.execute({ callId: context.callId, name, args }, context.signal),
+    execute: (args: Record<string, unknown>, context: ToolCallContext) =>
+      provider.execute({ callId: context.callId, name, args }, context.signal, context),
   } as AnyTool;
 }

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
+import type { McpToolset } from './mcp-toolset.ts';
+import { mcpToolset } from './mcp-toolset.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Toolsets of a configuration in the customary shape, `{"mcpServers": {"files": {"command": …, "args": […]}, "web":
+ * {"url": …, "headers": {…}}}}`. `${NAME}`, `${NAME:-default}` and `${env:NAME}` are taken from the environment;
+ * `disabled` servers are left out. All options go to each server.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_MCP_CONFIG`
+ */
+export function loadMcpServers(
+  config: unknown,
+  options: Omit<McpToolsetOptions, 'name'> & { env?: Environment } = {},
+): McpToolset[] {
+  const { env = process.env, ...rest } = options;
+  const servers = membersOf(config, 'it').mcpServers;
+  if (servers === undefined) throw fault('it has no member "mcpServers"');
+  return Object.entries(membersOf(servers, 'mcpServers')).flatMap(([name, entry]) => {
+    const members = membersOf(entry, `mcpServers.${name}`);
+    if (members.disabled === true) return [];
+    return [mcpToolset({ ...serverOf(name, members, env), ...rest, name })];
+  });
+}
+
+/** {@link loadMcpServers} of a JSON file. */
+export function readMcpServers(file: string, options: Parameters<typeof loadMcpServers>[1] = {}): McpToolset[] {
+  let config: unknown;
+  try {
+    config = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw fault(`${file} cannot be read: ${messageOf(error)}`);
+  }
+  return loadMcpServers(config, options);
+}
+
+function serverOf(name: string, entry: Record<string, unknown>, env: Environment): McpServer {
+  const at = `mcpServers.${name}`;
+  const { type, command, args, url, cwd } = entry;
+  if (type !== undefined && !['stdio', 'http', 'streamable-http', 'streamableHttp'].includes(String(type))) {
+    throw fault(`${at}.type is ${JSON.stringify(type)}; it can be stdio or http`);
+  }
+  if (typeof command === 'string' && url === undefined) {
+    if (args !== undefined && !(Array.isArray(args) && args.every((arg) => typeof arg === 'string'))) {
+      throw fault(`${at}.args is no list of strings`);
+    }
+    return {
+      command: expand(command, env, `${at}.command`),
+      args: ((args ?? []) as string[]).map((arg, n) => expand(arg, env, `${at}.args[${n}]`)),
+      env: textsOf(entry.env, env, `${at}.env`),
+      ...(typeof cwd === 'string' ? { cwd: expand(cwd, env, `${at}.cwd`) } : {}),
+    };
+  }
+  if (typeof url === 'string' && command === undefined) {
+    const expanded = expand(url, env, `${at}.url`);
+    if (!/^https?:/.test(expanded) || !URL.canParse(expanded)) throw fault(`${at}.url is no http address`);
+    return { url: expanded, headers: textsOf(entry.headers, env, `${at}.headers`) };
+  }
+  throw fault(`${at} needs either a "command" or a "url"`);
+}
+
+function textsOf(value: unknown, env: Environment, at: string): Record<string, string> {
+  if (value === undefined) return {};
+  return Object.fromEntries(
+    Object.entries(membersOf(value, at)).map(([key, text]) => {
+      if (typeof text !== 'string') throw fault(`${at}.${key} is no string`);
+      return [key, expand(text, env, `${at}.${key}`)];
+    }),
+  );
+}
+
+function expand(text: string, env: Environment, at: string): string {
+  return text.replaceAll(/\$\{(?:env:)?(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise: string | undefined) => {
+    const value = env[name] ?? otherwise;
+    if (value === undefined)
+      throw fault(`${at}: the variable ${name} is not set; set it, or write \${${name}:-default}`);
+    return value;
+  });
+}
+
+function membersOf(value: unknown, at: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw fault(`${at} is no object`);
+}
+
+function fault(message: string): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_MCP_CONFIG', `MCP servers: ${message}`);
+}

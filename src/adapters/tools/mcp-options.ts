@@ -1,0 +1,63 @@
+import type { AuthProvider, OAuthClientProvider } from '@modelcontextprotocol/client';
+
+/** A server that is started as a child process. */
+export interface McpCommand {
+  command: string;
+  args?: readonly string[];
+  /** Added to the few variables that a child is given anyway. */
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+  /** Where the child's stderr goes. Default `ignore`. */
+  stderr?: 'ignore' | 'inherit';
+}
+
+/** A server that is reached over Streamable HTTP. */
+export interface McpUrl {
+  url: string;
+  headers?: Readonly<Record<string, string>>;
+  authProvider?: AuthProvider | OAuthClientProvider;
+}
+
+export type McpServer = McpCommand | McpUrl;
+
+/** A question of the server, for a person. */
+export interface McpQuestion {
+  /** Name of the toolset. */
+  server: string;
+  message: string;
+  /** A flat JSON Schema: the form. Absent where a page is to be visited. */
+  requestedSchema?: Record<string, unknown>;
+  url?: string;
+}
+
+export interface McpReply {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, string | number | boolean | string[]>;
+}
+
+export interface McpToolsetOptions {
+  /** Shown to people and policies as the source. Default: the command or the host name of the URL. */
+  name?: string;
+  /** Put before each tool's name: for two servers whose tools are named alike. */
+  prefix?: string;
+  /** Which tools are taken, by their own name. Default: all. */
+  include?: (tool: string) => boolean;
+  /**
+   * Whether the server's word that a tool only reads, or may be repeated, counts. Default false: a foreign server's
+   * hints let nothing run unasked. That a tool destroys is always believed.
+   */
+  trustAnnotations?: boolean;
+  /**
+   * Digests of the definitions that were last run, by tool name. A tool whose definition is another one is asked
+   * about again, whatever policy says. Default: in memory, as they were first seen.
+   */
+  pins?: { get(tool: string): string | undefined; set(tool: string, digest: string): void };
+  /** Milliseconds without a sign of life after which a call is given up. Default 300,000. */
+  idleMs?: number;
+  /** Milliseconds to connect. Default 30,000. */
+  connectMs?: number;
+  /** Asks a person what the server wants to know. Absent: the server is told that nobody can be asked. */
+  onElicitation?: (question: McpQuestion, context: { signal: AbortSignal }) => McpReply | Promise<McpReply>;
+  /** Told of tools that cannot be offered and connections that were lost. Default: stderr. */
+  warn?: (message: string, error?: unknown) => void;
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import type { Tool } from '@modelcontextprotocol/client';
+import type { AnyTool, JsonSchema, ToolAnnotations, ToolCallContext, ToolReturn } from '../../contracts/index.ts';
+import { canonicalJson } from '../../contracts/index.ts';
+import type { McpToolsetOptions } from './mcp-options.ts';
+
+export type Call = (
+  tool: string,
+  args: Record<string, unknown>,
+  context: Pick<ToolCallContext, 'signal' | 'progress'>,
+) => Promise<ToolReturn>;
+
+/** What a server says of a tool, as one value: another one is another tool, whatever its name. */
+export function definitionDigest({ name, description, inputSchema, annotations }: Tool): string {
+  const definition = { name, description: description ?? '', inputSchema, annotations: annotations ?? {} };
+  return createHash('sha256').update(canonicalJson(definition)).digest('hex');
+}
+
+/** What a tool needs of its server. */
+export interface Server {
+  readonly name: string;
+  readonly options: McpToolsetOptions;
+  /** Digest of the definition that was last run, or first seen. */
+  pinned(tool: string): string | undefined;
+  /** Digest of the definition that was pinned when this toolset first listed it. */
+  firstSeen(tool: string): string | undefined;
+  /** What the server says of a tool now; undefined: it has none of that name any more. */
+  current(tool: string): Promise<Tool | undefined>;
+  call: Call;
+}
+
+/** A server's tool under the gate. */
+export function asTool(tool: Tool, server: Server): AnyTool {
+  const { options } = server;
+  const shown = definitionDigest(tool);
+  const now = async () => (await server.current(tool.name)) ?? tool;
+  return {
+    name: `${options.prefix ?? ''}${tool.name}`,
+    description: tool.description ?? '',
+    inputSchema: tool.inputSchema as JsonSchema,
+    annotations: annotationsOf(tool, options.trustAnnotations ?? false),
+    _meta: { 'mcp/server': server.name, ...(tool.annotations ? { 'mcp/annotations': { ...tool.annotations } } : {}) },
+    ...(tool.title === undefined ? {} : { displayName: tool.title }),
+    ...(tool.outputSchema ? { outputSchema: tool.outputSchema as JsonSchema } : {}),
+    // The model has read another definition than the one that would run, or policy's yes was to another one.
+    needsApproval: async () => {
+      const digest = definitionDigest(await now());
+      return digest !== shown || digest !== server.pinned(tool.name);
+    },
+    // What it says of itself is part of what is approved: if it changes before the call runs, the yes is void.
+    preview: async (args: Record<string, unknown>) => {
+      const definition = await now();
+      const hasChanged = definitionDigest(definition) !== server.firstSeen(tool.name);
+      return [
+        ...(hasChanged ? [`${server.name} has changed what ${tool.name} is. It says now:`] : []),
+        `${server.name} · ${tool.name}: ${definition.description ?? ''}`,
+        JSON.stringify(args, null, 2),
+      ].map((text) => ({ type: 'text' as const, text }));
+    },
+    execute: (args: Record<string, unknown>, context: ToolCallContext) => server.call(tool.name, args, context),
+  };
+}
+
+function annotationsOf({ annotations }: Tool, isTrusted: boolean): ToolAnnotations {
+  const destructive = annotations?.destructiveHint === true && annotations.readOnlyHint !== true;
+  if (!isTrusted) return { readOnly: false, ...(destructive ? { destructive } : {}) };
+  return {
+    readOnly: annotations?.readOnlyHint === true,
+    ...(annotations?.idempotentHint === undefined ? {} : { idempotent: annotations.idempotentHint }),
+    ...(destructive ? { destructive } : {}),
+  };
+}
