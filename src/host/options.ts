@@ -37,6 +37,7 @@ export interface HostOptions {
   /** Store of the agents' sessions; each source has its own idea of the type. */
   sessions?: unknown;
   credentials?: unknown;
+  /** Finds models by name, for agents that name theirs and calls that name another: a `modelRegistry({…})`, or `(name) => Model | undefined`. */
   models?: unknown;
   /** Of each turn; the stricter of host, agent and call counts. */
   limits?: Limits;

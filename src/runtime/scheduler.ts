@@ -41,7 +41,8 @@ export async function settleCalls(
     const ready: Ready[] = [];
     const asks: Ask[] = [];
     const settled: Event[] = [];
-    const open = batch.filter((call) => !call.settled && !call.interim);
+    const unsettled = batch.filter((call) => !call.settled && !call.interim);
+    const open = inOrder(unsettled, tools);
     const steps = await Promise.all(open.map((call) => nextStep(context, call, tools, hooks)));
     for (const [index, step] of steps.entries()) {
       const call = open[index] as CallState;
@@ -58,10 +59,21 @@ export async function settleCalls(
     if (context.signal.aborted) return 'suspended';
     if (ready.length > 0) await runAll(context, ready, hooks);
     if (batch.every((call) => call.settled || call.interim)) return 'complete';
+    // Those that waited for these may move now.
+    if (open.length < unsettled.length && open.some((call) => call.settled || call.interim)) continue;
     await invocation.reservations();
     // Answered while others ran: go on; else nothing moves here any more.
     if (context.signal.aborted || invocation.fold.answers === seen) return 'suspended';
   }
+}
+
+/** Less the calls whose tools come after others of the batch; where all wait for one another, nobody does. */
+function inOrder(open: readonly CallState[], tools: ToolMap): readonly CallState[] {
+  const free = open.filter((call) => {
+    const after = tools.get(call.name)?.descriptor.annotations?.after;
+    return !Array.isArray(after) || !open.some(({ name }) => name !== call.name && after.includes(name));
+  });
+  return free.length > 0 ? free : open;
 }
 
 async function nextStep(context: AgentContext, call: CallState, tools: ToolMap, hooks: HookChain): Promise<Step> {

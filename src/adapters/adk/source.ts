@@ -105,8 +105,16 @@ async function openSession(
 }
 
 function modelFinder(options: FromAgentOptions, context: HostContext): (name: string) => Model | undefined {
-  const ofHost = context.models as ((name: string) => Model | undefined) | undefined;
+  const ofHost = finderOf(context.models);
   return (name) => options.models?.(name) ?? ofHost?.(name);
+}
+
+type ModelFinder = (name: string) => Model | undefined;
+
+/** A function, or a registry that has one of this name. */
+function finderOf(models: unknown): ModelFinder | undefined {
+  const finder = typeof models === 'object' && models !== null ? (models as { models?: unknown }).models : models;
+  return typeof finder === 'function' ? (finder as ModelFinder) : undefined;
 }
 
 function constraintLimits(descriptor: AgentDescriptor): TurnLimits {

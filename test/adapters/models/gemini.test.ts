@@ -169,7 +169,7 @@ describe('ends', () => {
 });
 
 describe('requests', () => {
-  test('S0-60 path, key, instruction, declarations, settings, media', async () => {
+  test('S0-60 S0-61 path, key, instruction, declarations, settings, media', async () => {
     await using served3 = await served(chunk([{ text: 'ok' }], 'STOP'));
     const { fake } = served3;
     const m = geminiModel('gemini-2.5-flash', { apiKey: 'AIza0123456789', baseUrl: `${fake.url}/v1` });
