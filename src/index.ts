@@ -36,6 +36,7 @@ export {
   type Agent,
   agentTool,
   CustomAgent,
+  composeAgent,
   InMemorySessionService,
   LlmAgent,
   LoopAgent,

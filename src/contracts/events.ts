@@ -44,7 +44,7 @@ export interface CustomKinds {
   agent_started: { agent: string; path: string };
   agent_completed: { agent: string; path: string; escalate?: boolean };
   agent_transfer: { from: string; to: string; requestId: string };
-  loop_iteration: { agent: string; iteration: number };
+  loop_iteration: { agent: string; path: string; iteration: number };
   artifact_delta: Record<string, number>;
   steer_applied: { steerIds: string[] };
   /** The session was taken back: what came after `through`, a seq, no longer counts, up to this event. */

@@ -18,10 +18,18 @@ export interface Agent {
   /** It waits in memory: a turn that is open does not survive its process. */
   readonly heldInMemory?: boolean;
   run(context: AgentContext): Promise<Outcome>;
+  /** It, or something that it runs, could end the loop around it. Default: nobody knows, so yes. */
+  mayEscalate?(): boolean;
+  /** Looks whether it can work at its place in a tree; throws if it cannot. */
+  checkPlace?(tree: AgentTree, place: string): void;
 }
 
 /** Marks a tool that runs an agent. */
 export const agentOfTool: unique symbol = Symbol.for('coxswain.agentOfTool') as never;
+
+export function mayEscalate(agent: Agent): boolean {
+  return agent.mayEscalate?.() ?? true;
+}
 
 const validName = /^[A-Za-z_$][\w$-]*$/;
 
@@ -57,10 +65,15 @@ export class AgentTree {
     return tree;
   }
 
-  /** @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_AGENT` naming both places */
+  /**
+   * @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_AGENT` naming both places; `E_LOOP_UNBOUNDED`, `NOT_FOUND /
+   *   E_TRANSFER` naming the place
+   */
   constructor(root: Agent) {
     this.root = root;
-    this.#add(root, undefined, root.name, new Map());
+    const places = new Map<string, string>();
+    this.#add(root, undefined, root.name, places);
+    for (const [name, agent] of this.#byName) agent.checkPlace?.(this, places.get(name) ?? name);
   }
 
   find(name: string): Agent | undefined {

@@ -1,7 +1,7 @@
 import { CoxswainError } from '../contracts/index.ts';
 import { childController } from './abort.ts';
-import type { Agent } from './agent.ts';
-import { assertAgentName } from './agent.ts';
+import type { Agent, AgentTree } from './agent.ts';
+import { assertAgentName, mayEscalate } from './agent.ts';
 import { finishAgent, startAgent } from './agent-hooks.ts';
 import type { AgentContext } from './context.ts';
 import type { Outcome } from './outcome.ts';
@@ -34,6 +34,10 @@ abstract class CompositeAgent implements Agent {
       ...(options.beforeAgent ? { beforeAgent: options.beforeAgent } : {}),
       ...(options.afterAgent ? { afterAgent: options.afterAgent } : {}),
     };
+  }
+
+  mayEscalate(): boolean {
+    return this.subAgents.some(mayEscalate);
   }
 
   async run(context: AgentContext): Promise<Outcome> {
@@ -82,8 +86,25 @@ export class LoopAgent extends CompositeAgent {
     }
   }
 
+  /** What its children say ends this loop only. */
+  override mayEscalate(): boolean {
+    return false;
+  }
+
+  /** @throws CoxswainError `INVALID_ARGUMENT / E_LOOP_UNBOUNDED` for one without a cap that no child could end */
+  checkPlace(_: AgentTree, place: string): void {
+    if (this.maxIterations > 0 || this.subAgents.some(mayEscalate)) return;
+    const children = this.subAgents.map(({ name }) => `${place}/${name}`).join(', ');
+    throw new CoxswainError(
+      'INVALID_ARGUMENT',
+      'E_LOOP_UNBOUNDED',
+      `loop ${place} has no cap, and none of ${children} could end it: set maxIterations, or give one exitLoopTool()`,
+    );
+  }
+
   protected async runChildren(context: AgentContext): Promise<Outcome> {
     for (let iteration = 0; this.maxIterations === 0 || iteration < this.maxIterations; iteration++) {
+      context.invocation.began({ path: context.path, agent: this.name, iteration });
       for (const child of this.subAgents) {
         const outcome = await context.run(child);
         if (outcome.kind !== 'done' || outcome.transfer) return outcome;

@@ -73,6 +73,14 @@ export interface Rewound {
   through: number;
 }
 
+/** A child has begun, or an iteration of a loop: told to whoever watches; nothing is decided by it. */
+export interface BeganRecord {
+  path: string;
+  agent: string;
+  /** Of the loop at this path, from 0. */
+  iteration?: number;
+}
+
 /** Side effects of an event. Everything a session is gets folded from these and from `content`. */
 export interface EventActions {
   /** Keys without prefix: session; `app:`, `user:`: shared; null deletes. `temp:` keys never get here. */
@@ -100,6 +108,7 @@ export interface EventActions {
   /** First words of long-running tools, by call id: what the model sees as their response. */
   interim?: Record<string, Record<string, unknown>>;
   completed?: CompletedRecord[];
+  began?: BeganRecord[];
   /** Slots whose before_agent hooks have run. */
   entered?: string[];
   /** Slots whose after_agent hooks have run. */

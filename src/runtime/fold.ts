@@ -72,6 +72,10 @@ export interface Activation {
   replaced: boolean;
   /** An agent run as a tool has been given its input. */
   input: boolean;
+  /** Its beginning has been told. */
+  began?: boolean;
+  /** Newest iteration that was told, for a loop. */
+  iteration?: number;
   /** Recorded when the slot ended. */
   completed?: { agent: string; outcome: Outcome };
 }
@@ -161,6 +165,10 @@ export class Fold {
     this.#applyCalls(event);
     for (const record of actions.completed ?? []) {
       this.activation(record.path).completed = { agent: record.agent, outcome: record.outcome };
+    }
+    for (const { path, iteration } of actions.began ?? []) {
+      if (iteration === undefined) this.activation(path).began = true;
+      else this.activation(path).iteration = iteration;
     }
     for (const path of actions.entered ?? []) this.activation(path).entered = true;
     for (const path of actions.exited ?? []) this.activation(path).exited = true;

@@ -10,6 +10,7 @@ export * from './artifacts/in-memory-artifact-service.ts';
 export * from './callback-context.ts';
 export { Chain, digestOf, extendChain, isAudited } from './chain.ts';
 export * from './composite-agents.ts';
+export * from './composition.ts';
 export * from './context.ts';
 export * from './credentials.ts';
 export * from './custom-agent.ts';

@@ -17,7 +17,7 @@ import { abandoned, answerEvent, answerId, responseEvent } from './answers.ts';
 import type { AgentContext, Place } from './context.ts';
 import { keepCredential } from './credentials.ts';
 import { runDetachedCalls } from './detached.ts';
-import type { CompletedRecord, Event, EventInit } from './event.ts';
+import type { BeganRecord, CompletedRecord, Event, EventInit } from './event.ts';
 import { createEvent } from './event.ts';
 import type { CallState, Fold } from './fold.ts';
 import { newId } from './identity.ts';
@@ -115,6 +115,7 @@ export class Invocation implements InvocationInfo {
   readonly #reservations = new Set<Promise<unknown>>();
   readonly #branches = new Map<string, (reason: unknown) => void>();
   readonly #completed: CompletedRecord[] = [];
+  readonly #began: BeganRecord[] = [];
   readonly #entered: string[] = [];
   readonly #exited: string[] = [];
   readonly #hooked = new Set<string>();
@@ -259,6 +260,17 @@ export class Invocation implements InvocationInfo {
     this.#completed.push({ path, agent, outcome });
   }
 
+  /** A child begins, or an iteration of a loop: told once, with the next event. */
+  began(record: BeganRecord): void {
+    const { path, iteration } = record;
+    const known = this.fold.activations.get(path);
+    const name = `began:${path}:${iteration ?? ''}`;
+    if (iteration === undefined ? known?.began : (known?.iteration ?? -1) >= iteration) return;
+    if (this.#hooked.has(name)) return;
+    this.#hooked.add(name);
+    this.#began.push(record);
+  }
+
   /** Hooks of an activation have run: recorded with the next event. */
   hooksRan(path: string, point: 'entered' | 'exited'): void {
     (point === 'entered' ? this.#entered : this.#exited).push(path);
@@ -277,6 +289,7 @@ export class Invocation implements InvocationInfo {
     const first = events[0];
     if (!first) return Promise.resolve();
     if (this.#completed.length > 0) first.actions.completed = this.#completed.splice(0);
+    if (this.#began.length > 0) first.actions.began = this.#began.splice(0);
     if (this.#entered.length > 0)
       first.actions.entered = [...(first.actions.entered ?? []), ...this.#entered.splice(0)];
     if (this.#exited.length > 0) first.actions.exited = [...(first.actions.exited ?? []), ...this.#exited.splice(0)];

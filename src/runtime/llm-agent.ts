@@ -1,8 +1,8 @@
 import type { AnyTool, JsonSchema, SchemaLike } from '../contracts/index.ts';
-import { messageOf } from '../contracts/index.ts';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { toJsonSchema } from '../gate/index.ts';
-import type { Agent } from './agent.ts';
-import { assertAgentName } from './agent.ts';
+import type { Agent, AgentTree } from './agent.ts';
+import { assertAgentName, mayEscalate } from './agent.ts';
 import { finishAgent, startAgent } from './agent-hooks.ts';
 import type { AgentContext } from './context.ts';
 import type { InvocationInfo } from './invocation-info.ts';
@@ -19,7 +19,7 @@ import { settleCalls } from './scheduler.ts';
 import type { StateView } from './state.ts';
 import type { ToolUser } from './tool-user.ts';
 import type { ResolvedTool, ToolMap, Toolset } from './tools.ts';
-import { resolveTool, toolMap } from './tools.ts';
+import { isHostRun, resolveTool, toolMap } from './tools.ts';
 import { TRANSFER_TOOL, transferTargets, transferTool } from './transfer.ts';
 
 /** Text with `{key}` placeholders, or a function whose text is taken as it is. */
@@ -54,6 +54,8 @@ export interface LlmAgentOptions extends AgentCallbacks {
   maxIterations?: number;
   disallowTransferToParent?: boolean;
   disallowTransferToPeers?: boolean;
+  /** Names of those that it may hand over to. Default: all that its place allows. */
+  transferTargets?: readonly string[];
   /** Default: {@link defaultProcessors}. */
   processors?: readonly RequestProcessor[];
 }
@@ -74,6 +76,7 @@ export class LlmAgent implements ToolUser {
   readonly maxIterations: number | undefined;
   readonly disallowTransferToParent: boolean;
   readonly disallowTransferToPeers: boolean;
+  readonly transferTargets: readonly string[] | undefined;
   readonly processors: readonly RequestProcessor[];
   readonly isConversational = true as const;
   /** Own tools by name, toolsets excluded. */
@@ -100,10 +103,27 @@ export class LlmAgent implements ToolUser {
     this.maxIterations = options.maxIterations;
     this.disallowTransferToParent = options.disallowTransferToParent ?? false;
     this.disallowTransferToPeers = options.disallowTransferToPeers ?? false;
+    this.transferTargets = options.transferTargets && [...options.transferTargets];
     this.processors = options.processors ?? defaultProcessors;
     this.tools = toolMap(this.name, options.tools ?? []);
     this.toolsets = [...(options.toolsets ?? [])];
     this.#callbacks = options;
+  }
+
+  /** Any tool with a handler might; so might whoever takes over. */
+  mayEscalate(): boolean {
+    if (this.toolsets.length > 0 || this.subAgents.some(mayEscalate)) return true;
+    return [...this.tools.values()].some((resolved) => !isHostRun(resolved) && !resolved.agentTree);
+  }
+
+  /** @throws CoxswainError `NOT_FOUND / E_TRANSFER` for a target that is not in the tree, or out of reach */
+  checkPlace(tree: AgentTree, place: string): void {
+    const reachable = new Set(transferTargets(tree, this).map(({ name }) => name));
+    for (const name of this.transferTargets ?? []) {
+      if (reachable.has(name)) continue;
+      const why = tree.find(name) ? 'is neither its sub-agent nor its parent or peer' : 'is not in the tree';
+      throw new CoxswainError('NOT_FOUND', 'E_TRANSFER', `agent ${place} is to hand over to ${name}, which ${why}`);
+    }
   }
 
   hooks(context: AgentContext): HookChain {

@@ -20,6 +20,7 @@ export async function runSlot(invocation: Invocation, agent: Agent, place: Place
     if (recorded.agent !== agent.name) throw diverged(place.path, recorded.agent, agent.name);
     return recorded.outcome;
   }
+  if (place.path !== '') invocation.began({ path: place.path, agent: agent.name });
   let occupant = agent;
   let path = place.path;
   for (;;) {

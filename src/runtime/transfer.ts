@@ -7,6 +7,8 @@ import type { Fold } from './fold.ts';
 export interface TransferRules {
   readonly disallowTransferToParent: boolean;
   readonly disallowTransferToPeers: boolean;
+  /** Those that it is confined to. */
+  readonly transferTargets?: readonly string[] | undefined;
   /** Marks agents that a conversation can rest at: LLM agents. */
   readonly isConversational: true;
 }
@@ -19,10 +21,12 @@ export function isConversational(agent: Agent | undefined): agent is Agent & Tra
 export function transferTargets(tree: AgentTree, agent: Agent & TransferRules): Agent[] {
   const targets = [...agent.subAgents];
   const parent = tree.parent(agent);
-  if (!isConversational(parent)) return targets;
-  if (!agent.disallowTransferToParent) targets.push(parent);
-  if (!agent.disallowTransferToPeers) targets.push(...parent.subAgents.filter((peer) => peer !== agent));
-  return targets;
+  if (isConversational(parent)) {
+    if (!agent.disallowTransferToParent) targets.push(parent);
+    if (!agent.disallowTransferToPeers) targets.push(...parent.subAgents.filter((peer) => peer !== agent));
+  }
+  const { transferTargets: only } = agent;
+  return only ? targets.filter(({ name }) => only.includes(name)) : targets;
 }
 
 /**

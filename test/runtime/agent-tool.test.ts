@@ -8,7 +8,7 @@ import { bench, brief, endOf, llm, responses, said, text, tool } from './kit.ts'
 const ask = (request: string) => ({ calls: [['expert', { request }] as const] });
 
 describe('an agent as a tool', () => {
-  test('has its own history; its last words are the result', async () => {
+  test('S3-54 has its own history; its last words are the result', async () => {
     const model = new ScriptedModel({
       byAgent: { bot: ['hello', ask('what is 2 + 2?'), 'it is 4'], expert: [{ text: 'hm', calls: [['look']] }, '4'] },
       strict: true,
@@ -32,7 +32,7 @@ describe('an agent as a tool', () => {
     expect(endOf(events)).toBe('completed');
   });
 
-  test('its state is merged when it is done, temp: left out; until then it is its own', async () => {
+  test('S3-55 its state is merged when it is done, temp: left out; until then it is its own', async () => {
     const model = new ScriptedModel({
       byAgent: {
         bot: [{ calls: [['expert', { request: 'a' }], ['look']] }, 'ok'],
@@ -181,7 +181,7 @@ describe('an agent as a tool', () => {
     expect(own.requests.map(({ agent }) => agent)).toEqual(['expert', 'helper', 'expert']);
   });
 
-  test('other arguments than a request reach it as JSON; name, description and schema may be chosen', async () => {
+  test('S3-54 other arguments than a request reach it as JSON; name, description and schema may be chosen', async () => {
     const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
     const expert = llm('expert', undefined, { description: 'counts', inputSchema: schema });
     expect(agentTool(expert)).toMatchObject({ name: 'expert', description: 'counts', inputSchema: schema });

@@ -62,7 +62,10 @@ function compositionOf(agent: Agent): CompositionConfig | undefined {
   if (agent instanceof SequentialAgent) return { pattern: 'sequential', children };
   if (agent instanceof ParallelAgent) return { pattern: 'parallel', children };
   if (agent instanceof LoopAgent) return { pattern: 'loop', children, maxIterations: agent.maxIterations };
-  if (agent instanceof LlmAgent && children.length > 0) return { pattern: 'transfer', children };
+  if (agent instanceof LlmAgent && children.length > 0) {
+    const { transferTargets } = agent;
+    return { pattern: 'transfer', children, ...(transferTargets ? { transferTargets: [...transferTargets] } : {}) };
+  }
   return undefined;
 }
 

@@ -23,13 +23,17 @@ export function parseCursor(cursor: string): { seq: number; n: number } | undefi
 
 type Body = Record<string, unknown> & { type: string };
 
+const none: readonly never[] = [];
+
 /**
- * What a host sees of one stored event. Pure, and in a fixed order: session_update, message, tool_request…,
+ * What a host sees of one stored event. Pure, and in a fixed order: which agents have ended and begun (custom),
+ * session_update, message, tool_request…,
  * tool_update…, tool_response…, elicitation_request…, elicitation_response…, usage, custom…, error. The end of a
  * turn is the stream's to tell: {@link projectEnd}.
  */
 export function project(sessionId: string, event: Event): AgentEvent[] {
   const bodies: Body[] = [];
+  lifecycle(event, bodies);
   sessionUpdate(event, bodies);
   if (event.content && !event.actions.steer) {
     message(event, bodies);
@@ -77,6 +81,18 @@ function complete(body: Body, sessionId: string, event: Event, n: number): Agent
   body.source = event.author === 'user' ? 'user' : 'agent';
   if (event.actions.skipSummarization) body._meta ??= { skipSummarization: true };
   return body as AgentEvent;
+}
+
+/** It happened before anything else that the event says. */
+function lifecycle({ actions: { completed, began } }: Event, bodies: Body[]): void {
+  for (const { agent, path, outcome } of completed ?? none) {
+    const escalate = outcome.kind === 'done' && outcome.escalate ? { escalate: true } : {};
+    bodies.push({ type: 'custom', kind: 'agent_completed', data: { agent, path, ...escalate } });
+  }
+  for (const { agent, path, iteration } of began ?? none) {
+    if (iteration === undefined) bodies.push({ type: 'custom', kind: 'agent_started', data: { agent, path } });
+    else bodies.push({ type: 'custom', kind: 'loop_iteration', data: { agent, path, iteration } });
+  }
 }
 
 function sessionUpdate(event: Event, bodies: Body[]): void {
@@ -206,8 +222,6 @@ function error(event: Event): Body {
     ...defined({ details: event.error?.details }),
   };
 }
-
-const none: readonly never[] = [];
 
 /** Most events have none: nothing is made for them. */
 function entriesOf<T>(record: Record<string, T> | undefined): readonly [string, T][] {
