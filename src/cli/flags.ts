@@ -47,9 +47,15 @@ export function addCommonFlags(command: Command): Command {
 
 export function addStoreFlags(command: Command): Command {
   return addCommonFlags(command)
-    .option('--store <url>', 'where sessions are kept: sqlite:PATH or memory:', DEFAULT_STORE)
+    .addOption(storeOption())
     .option('--app <name>', 'name space of the sessions', id('app'), 'cli')
     .option('--user <name>', 'whose sessions; also who asks for what a run does', id('user'), userName());
+}
+
+export function storeOption(): Option {
+  return new Option('--store <url>', 'where sessions are kept: sqlite:PATH, postgres://…, mysql://…, memory:')
+    .env('COXSWAIN_STORE')
+    .default(DEFAULT_STORE);
 }
 
 export function addHostFlags(command: Command): Command {
@@ -97,12 +103,28 @@ function positive(text: string): number {
   return value;
 }
 
-function positiveWhole(text: string): number {
+export function positiveWhole(text: string): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < 1) {
     throw new InvalidArgumentError('Give a whole number above 0.');
   }
   return value;
+}
+
+export function whole(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
+    throw new InvalidArgumentError('Give a whole number from 0.');
+  return value;
+}
+
+const perAge: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** `12h`, `30d`, `8w` in milliseconds. */
+export function age(text: string): number {
+  const found = /^(\d{1,6})([mhdw])$/.exec(text);
+  if (!found) throw new InvalidArgumentError('Give a time like 12h, 30d or 8w.');
+  return Number(found[1]) * (perAge[found[2] ?? ''] ?? 0);
 }
 
 const perMinute: Record<string, number> = { s: 60, m: 1, h: 1 / 60 };

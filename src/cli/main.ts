@@ -33,7 +33,8 @@ function helpFor(args: readonly string[]): string {
   const [first = '', second = ''] = args;
   const known: Record<string, readonly string[]> = {
     run: [],
-    sessions: ['list', 'show', 'delete'],
+    sessions: ['list', 'show', 'delete', 'fork', 'rewind', 'export', 'import', 'prune', 'rebuild'],
+    store: ['migrate'],
     approvals: ['list', 'approve', 'deny'],
     mcp: [],
     acp: [],

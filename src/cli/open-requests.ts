@@ -2,13 +2,13 @@ import type { PendingRequest } from '../contracts/index.ts';
 import { commandLine } from './command-line.ts';
 import type { HostFlags } from './flags.ts';
 import { userName } from './flags.ts';
-import { DEFAULT_STORE } from './store.ts';
+import { DEFAULT_STORE, shownUrl } from './store.ts';
 import { argsLine, clean, lineWidth, paint } from './text.ts';
 
 /** What a later command needs to come to the same host: only what differs from the defaults. */
 export function hostOptions(flags: HostFlags): Record<string, string | undefined> {
   return {
-    store: flags.store === DEFAULT_STORE ? undefined : flags.store,
+    store: isOwnDefault(flags.store) ? undefined : shownUrl(flags.store),
     app: flags.app === 'cli' ? undefined : flags.app,
     user: flags.user === userName() ? undefined : flags.user,
     policy: flags.policy,
@@ -16,6 +16,11 @@ export function hostOptions(flags: HostFlags): Record<string, string | undefined
     workspace: flags.workspace,
     model: flags.model,
   };
+}
+
+/** What the next command takes by itself. */
+function isOwnDefault(store: string): boolean {
+  return store === (process.env.COXSWAIN_STORE ?? DEFAULT_STORE);
 }
 
 /** One request in a line or two, for people. */

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { AnswerFlags, ListApprovalsFlags } from './approvals.ts';
 import type { HostFlags } from './flags.ts';
-import { addHostFlags, addLimitFlags, addRunFlags, addStoreFlags } from './flags.ts';
+import { addHostFlags, addLimitFlags, addRunFlags } from './flags.ts';
 import type { McpFlags } from './mcp.ts';
 import type { RunCommandFlags } from './run.ts';
+import { addSessions, addStore } from './sessions-program.ts';
 import type { Interrupts } from './signals.ts';
 
 const EXIT_CODES = `
@@ -26,6 +27,7 @@ export function buildProgram(interrupts: Interrupts): { program: Command; result
   addApprovals(program, interrupts, result);
   addMcp(program, interrupts, result);
   addAcp(program, interrupts, result);
+  addStore(program, result);
   program.addHelpText(
     'after',
     `
@@ -60,27 +62,6 @@ ${EXIT_CODES}`,
     .action(async (module: string, words: string[], flags: RunCommandFlags) => {
       const { runCommand } = await import('./run.ts');
       result.code = await runCommand(module, words, flags, interrupts);
-    });
-}
-
-function addSessions(program: Command, result: { code: number }): void {
-  const sessions = program.command('sessions').description('list, show or delete stored sessions');
-  addStoreFlags(sessions.command('list').description('sessions of the app, newest first'))
-    .option('--json', 'as JSON lines')
-    .addHelpText('after', '\nExample:\n  $ coxswain sessions list --store sqlite:team.db')
-    .action(async (flags) => {
-      result.code = await (await import('./sessions.ts')).listSessions(flags);
-    });
-  addStoreFlags(sessions.command('show').description('what was said and done').argument('<id>'))
-    .option('--json', 'durable events as JSON lines')
-    .addHelpText('after', '\nExample:\n  $ coxswain sessions show 01J… --json')
-    .action(async (id: string, flags) => {
-      result.code = await (await import('./sessions.ts')).showSession(id, flags);
-    });
-  addStoreFlags(sessions.command('delete').description('delete sessions for good').argument('<id...>'))
-    .addHelpText('after', '\nExample:\n  $ coxswain sessions delete 01J… 01K…')
-    .action(async (ids: string[], flags) => {
-      result.code = await (await import('./sessions.ts')).deleteSessions(ids, flags);
     });
 }
 

@@ -1,7 +1,8 @@
-import type { AgentEvent } from '../contracts/index.ts';
+import type { AgentEvent, SessionSummary } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
 import { project, projectEnd } from '../index.ts';
 import type { SessionKey } from '../runtime/index.ts';
+import { effectiveEvents } from '../runtime/index.ts';
 import { EXIT } from './exit-code.ts';
 import type { StoreFlags } from './flags.ts';
 import { Screen } from './screen.ts';
@@ -11,36 +12,54 @@ import { clean, oneLine } from './text.ts';
 import { TextView } from './text-view.ts';
 import { JsonView } from './view.ts';
 
-interface ListFlags extends StoreFlags {
+interface ShowFlags extends StoreFlags {
   json?: true;
 }
+
+export interface ListFlags extends ShowFlags {
+  limit?: number;
+  after?: string;
+}
+
+/** Sessions that are asked of the store at a time. */
+const PAGE = 200;
 
 /** `coxswain sessions list`: those of the app, newest first. */
 export async function listSessions(flags: ListFlags): Promise<number> {
   return withStore(flags, async (store) => {
-    const sessions = await store.sessions.list({ app: flags.app });
-    if (flags.json) {
-      for (const session of sessions) process.stdout.write(`${JSON.stringify(session)}\n`);
-      return EXIT.done;
+    let left = flags.limit ?? Number.POSITIVE_INFINITY;
+    let { after } = flags;
+    for (let count = 0; left > 0; ) {
+      const limit = Math.min(PAGE, left);
+      const page = await store.sessions.list({ app: flags.app }, after === undefined ? { limit } : { limit, after });
+      for (const session of page) process.stdout.write(flags.json ? `${JSON.stringify(session)}\n` : line(session));
+      count += page.length;
+      left -= page.length;
+      const last = page.at(-1);
+      if (last) after = `${last.userId}/${last.id}`;
+      if (count === 0 && !flags.json) process.stderr.write(`there are no sessions in ${store.url}\n`);
+      if (page.length < limit) return EXIT.done;
     }
-    if (sessions.length === 0) process.stderr.write(`there are no sessions in ${store.url}\n`);
-    for (const { id, userId, updatedAt, length, pending, title } of sessions) {
-      const open = pending > 0 ? `, ${pending} open` : '';
-      const name = title === undefined ? '' : `  ${oneLine(title, 60)}`;
-      process.stdout.write(`${id}  ${updatedAt}  ${clean(userId)}  ${length} events${open}${name}\n`);
-    }
+    if (after !== undefined) process.stderr.write(`more, if there are any: --after ${after}\n`);
     return EXIT.done;
   });
 }
 
+function line({ id, userId, updatedAt, length, pending, title }: SessionSummary): string {
+  const open = pending > 0 ? `, ${pending} open` : '';
+  const name = title === undefined ? '' : `  ${oneLine(title, 60)}`;
+  return `${id}  ${updatedAt}  ${clean(userId)}  ${length} events${open}${name}\n`;
+}
+
 /** `coxswain sessions show`: what was said and done. */
-export async function showSession(id: string, flags: ListFlags): Promise<number> {
+export async function showSession(id: string, flags: ShowFlags): Promise<number> {
   return withStore(flags, async (store) => {
     const key = { app: flags.app, userId: flags.user, id };
     const record = await store.sessions.get(key);
     if (!record) throw missing(key, store);
     const view = flags.json ? new JsonView({ all: false }) : new TextView(new Screen(), { showsUser: true });
-    for (const event of record.events) {
+    // What was taken back is not shown; an export has it.
+    for (const event of effectiveEvents(record.events)) {
       const shown: AgentEvent[] = project(id, event);
       if (event.actions.end) shown.push(projectEnd(id, event, shown.length, {}));
       for (const item of shown) await view.event(item);
@@ -69,7 +88,7 @@ export async function deleteSessions(ids: readonly string[], flags: StoreFlags):
   });
 }
 
-async function withStore<T>(flags: StoreFlags, work: (store: Store) => Promise<T>): Promise<T> {
+export async function withStore<T>(flags: StoreFlags, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore(flags.store);
   try {
     return await work(store);
@@ -78,7 +97,7 @@ async function withStore<T>(flags: StoreFlags, work: (store: Store) => Promise<T
   }
 }
 
-function missing({ app, userId, id }: SessionKey, store: Store): CoxswainError {
+export function missing({ app, userId, id }: SessionKey, store: Store): CoxswainError {
   return new CoxswainError(
     'NOT_FOUND',
     'E_SESSION_NOT_FOUND',

@@ -174,7 +174,7 @@ async function importSnapshot(
 }
 
 /** A copy does not inherit open questions: one payment could be approved twice. */
-async function settleFork(live: LiveSession): Promise<void> {
+export async function settleFork(live: LiveSession): Promise<void> {
   const { fold } = live;
   if (fold.open.size === 0) return;
   const origin = { streamId: '', invocationId: '' };

@@ -1,6 +1,7 @@
 import { CoxswainError } from '../../contracts/index.ts';
-import type { Event, EventActions, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
+import type { Event, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
 import { newId, storeRefusal } from '../../runtime/index.ts';
+import { faultOfEvent } from './stored-event.ts';
 
 export { effectiveEvents, type Rewound, rewoundBy } from '../../runtime/index.ts';
 export { rewind, turnStarts } from './rewind.ts';
@@ -42,7 +43,8 @@ const FORMAT = 'coxswain.session';
 const VERSION = 1;
 const PAGE = 500;
 
-interface Header {
+/** The first line of an exported session. */
+export interface ExportHeader {
   format: typeof FORMAT;
   version: number;
   key: SessionKey;
@@ -61,7 +63,7 @@ export async function* exportSession(service: SessionService, key: SessionKey): 
   const record = await service.get(key, { limit: 0 });
   if (!record) throw storeRefusal.missing(key);
   const { title, initialState, createdAt, lastSeq } = record;
-  const header: Header = {
+  const header: ExportHeader = {
     format: FORMAT,
     version: VERSION,
     key: record.key,
@@ -78,37 +80,53 @@ export async function* exportSession(service: SessionService, key: SessionKey): 
   }
 }
 
+export interface ImportOptions {
+  /** Without an `id` in the scope: take that of the exported session. Default: make a new one. */
+  sameId?: boolean;
+  /** Told what the first line says, before anything is stored. */
+  header?: (header: ExportHeader) => void;
+}
+
 /**
- * Adds a session that was exported, under a name of its own (default: a new id). Its open calls are open again, so
- * whoever copies a session within one database should abort one of the two.
+ * Adds a session that was exported, under a name of its own. Its open calls are open again, so whoever copies a
+ * session within one database should settle them in one of the two.
  *
- * A store without {@link SessionMaintenance} applies what the log did to shared state once more.
+ * All is checked before anything is stored. A store without {@link SessionMaintenance} applies what the log did to
+ * shared state once more.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` (no export, or not all of it), `ALREADY_EXISTS /
- *   E_SESSION_EXISTS`
+ *   E_SESSION_EXISTS | E_EVENT_EXISTS`
  */
 export async function importSession(
   service: SessionService,
   scope: { app: string; userId: string; id?: string },
   lines: AsyncIterable<string> | Iterable<string>,
+  options: ImportOptions = {},
 ): Promise<SessionRecord> {
-  let header: Header | undefined;
+  let header: ExportHeader | undefined;
   const events: Event[] = [];
   let line = 0;
   for await (const text of lines) {
     line += 1;
     if (text.trim() === '') continue;
-    const value = parseLine(text, line);
+    const value = parseLine(line === 1 ? text.replace(/^\ufeff/, '') : text, line);
     if (!header) header = asHeader(value);
     else events.push(asEvent(value, events.length + 1, line));
   }
   if (!header) throw refuseImport('it is empty');
   if (events.length !== header.lastSeq) throw refuseImport(`it has ${events.length} of ${header.lastSeq} events`);
-  const key = { app: scope.app, userId: scope.userId, id: scope.id ?? newId() };
+  options.header?.(header);
+  const id = scope.id ?? (options.sameId ? header.key.id : newId());
+  const key = { app: scope.app, userId: scope.userId, id };
   const { title, initialState } = header;
   const named = title === undefined ? {} : { title };
   if (hasMaintenance(service)) return service.restore(key, { ...named, initialState, events });
   await service.create(key, { state: initialState, ...named });
-  if (events.length > 0) await service.append(key, events);
+  try {
+    if (events.length > 0) await service.append(key, events);
+  } catch (error) {
+    await service.delete(key);
+    throw error;
+  }
   const record = await service.get(key, { limit: 0 });
   if (!record) throw storeRefusal.missing(key);
   return record;
@@ -117,29 +135,36 @@ export async function importSession(
 function parseLine(text: string, line: number): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+    if (isMap(value)) return value;
   } catch {
     // Said below.
   }
   throw refuseImport(`line ${line} is no JSON object`);
 }
 
-function asHeader(value: Record<string, unknown>): Header {
+function asHeader(value: Record<string, unknown>): ExportHeader {
   if (value.format !== FORMAT) throw refuseImport('its first line is not that of an exported session');
   if (value.version !== VERSION) throw refuseImport(`it has version ${value.version}, this release reads ${VERSION}`);
-  if (!Number.isSafeInteger(value.lastSeq) || typeof value.initialState !== 'object' || value.initialState === null) {
-    throw refuseImport('its first line is incomplete');
-  }
-  return value as unknown as Header;
+  const { lastSeq, initialState, key, title } = value;
+  const whole =
+    Number.isSafeInteger(lastSeq) &&
+    isMap(initialState) &&
+    isMap(key) &&
+    [key.app, key.userId, key.id].every((part) => typeof part === 'string') &&
+    (title === undefined || typeof title === 'string');
+  if (!whole) throw refuseImport('its first line is incomplete');
+  return value as unknown as ExportHeader;
 }
 
 function asEvent(value: Record<string, unknown>, seq: number, line: number): Event {
-  const whole = typeof value.id === 'string' && typeof value.actions === 'object' && value.actions !== null;
-  if (!whole || typeof (value.actions as EventActions).stateDelta !== 'object') {
-    throw refuseImport(`line ${line} is no event`);
-  }
+  const fault = faultOfEvent(value);
+  if (fault !== undefined) throw refuseImport(`line ${line} is no event: look at its ${fault}`);
   if (value.seq !== seq) throw refuseImport(`line ${line} has event ${value.seq} where ${seq} belongs`);
   return value as unknown as Event;
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refuseImport(why: string): CoxswainError {

@@ -1,0 +1,108 @@
+import type { Event } from '../../runtime/index.ts';
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isFlag: Check = (value) => typeof value === 'boolean';
+const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value);
+const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isMap: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const listOf = (check: Check): Check => {
+  return (value) => Array.isArray(value) && value.every(check);
+};
+const mapOf = (check: Check): Check => {
+  return (value) => isMap(value) && Object.values(value as object).every(check);
+};
+/** An object whose fields fit; those with a `?` may be absent, others that are not named may be there. */
+const shape = (fields: Record<string, Check>): Check => {
+  const checks = Object.entries(fields).map(
+    ([name, check]) => [name.replace(/\?$/, ''), name.endsWith('?'), check] as const,
+  );
+  return (value) => {
+    if (!isMap(value)) return false;
+    const given = value as Record<string, unknown>;
+    return checks.every(([name, optional, check]) => (optional && given[name] === undefined) || check(given[name]));
+  };
+};
+
+const parts: Record<string, Check> = {
+  text: shape({ text: isText }),
+  thought: shape({ thought: isText }),
+  function_call: shape({ id: isText, name: isText, args: isMap }),
+  function_response: shape({ id: isText, name: isText, response: isMap, 'content?': listOf(isMap) }),
+};
+const isPart: Check = (value) =>
+  shape({ type: isText })(value) && (parts[(value as { type: string }).type] ?? isMap)(value);
+
+const fields: Record<string, Check> = {
+  id: isText,
+  seq: isCount,
+  turnId: isText,
+  invocationId: isText,
+  streamId: isText,
+  path: isText,
+  author: isText,
+  'branch?': isText,
+  'iso?': isText,
+  timestamp: isNumber,
+  'content?': shape({ role: (value) => value === 'user' || value === 'model', parts: listOf(isPart) }),
+  partial: (value) => value === false,
+  turnComplete: isFlag,
+  'finishReason?': isText,
+  'errorCode?': isText,
+  'errorMessage?': isText,
+  'error?': shape({ status: isText, fatal: isFlag, retryable: isFlag, 'details?': isMap }),
+  'interrupted?': isFlag,
+  'model?': isText,
+  'usage?': isMap,
+  'citationMetadata?': isMap,
+  'groundingMetadata?': isMap,
+  'customMetadata?': isMap,
+  longRunningToolIds: listOf(isText),
+};
+
+const actionFields: Record<string, Check> = {
+  stateDelta: isMap,
+  artifactDelta: mapOf(isCount),
+  escalate: isFlag,
+  skipSummarization: isFlag,
+  'transferToAgent?': isText,
+  'requestedToolConfirmations?': mapOf(isMap),
+  'requestedAuthConfigs?': mapOf(isMap),
+  'turn?': shape({ start: isText }),
+  'reopened?': isFlag,
+  'decisions?': mapOf(shape({ outcome: isText, by: isText })),
+  'started?': listOf(isText),
+  'asks?': listOf(shape({ requestId: isText, callId: isText, kind: isText, message: isText, 'expiresAt?': isNumber })),
+  'answers?': mapOf(shape({ action: isText })),
+  'interim?': mapOf(isMap),
+  'completed?': listOf(shape({ path: isText, agent: isText, outcome: isMap })),
+  'entered?': listOf(isText),
+  'exited?': listOf(isText),
+  'hook?': isText,
+  'steer?': isFlag,
+  'delivered?': listOf(isText),
+  'config?': isMap,
+  'end?': shape({ reason: isText, 'data?': isMap }),
+  'rewound?': shape({ through: isCount }),
+};
+
+/** The first field of a value that no stored event has like this; undefined if all fit. */
+export function faultOfEvent(value: Record<string, unknown>): string | undefined {
+  const fault = faultIn(value, fields);
+  if (fault !== undefined) return fault;
+  if (!isMap(value.actions)) return 'actions';
+  const actions = value.actions as unknown as Event['actions'];
+  const inner = faultIn(actions as unknown as Record<string, unknown>, actionFields);
+  if (inner !== undefined) return `actions.${inner}`;
+  return actions.rewound && actions.rewound.through >= (value.seq as number) ? 'actions.rewound.through' : undefined;
+}
+
+function faultIn(value: Record<string, unknown>, checks: Record<string, Check>): string | undefined {
+  for (const [key, check] of Object.entries(checks)) {
+    const name = key.replace(/\?$/, '');
+    if (name !== key && value[name] === undefined) continue;
+    if (!check(value[name])) return name;
+  }
+  return undefined;
+}
