@@ -89,15 +89,28 @@ class Client implements RemoteHost {
   }
 
   async open(agent: string, options: RemoteOpenOptions = {}): Promise<RemoteSession> {
-    const { control = true, ...ref } = options;
-    // What was before is read when it is asked for.
+    const { control = true, ...given } = options;
+    const isNew = given.sessionId === undefined && !given.snapshot;
+    // Named here, so that asking again makes no second one.
+    const ref = isNew ? { ...given, sessionId: crypto.randomUUID(), create: true } : given;
+    let session: RemoteSession | undefined;
     const at = await this.#link.request<AttachResult>(
       'session/open',
+      // What was before is read when it is asked for.
       { ...ref, agent, control, history: false },
-      { resend: false },
+      {
+        resend: !given.fork && !given.snapshot,
+        // Its frames are right behind.
+        take: (place) => {
+          const known = this.#sessions.get(place.sessionId);
+          session = known?.join(place.fencingToken) ?? this.#register(place, agent, control);
+        },
+      },
     );
-    const known = this.#sessions.get(at.sessionId);
-    if (known) return known;
+    return session ?? this.#register(at, agent, control);
+  }
+
+  #register(at: AttachResult, agent: string, control: boolean): RemoteSession {
     const session = new RemoteSession(at, at.cursor, {
       agent,
       link: this.#link,
@@ -125,7 +138,7 @@ class Client implements RemoteHost {
       this.approvals.see(params.approval as OpenApprovalOnWire);
       return;
     }
-    if (typeof params.sessionId === 'string') this.#sessions.get(params.sessionId)?.notice(method, params);
+    this.#sessions.get(String(params.sessionId))?.notice(method, params);
   }
 
   async #ready(init: InitializeResult, first: boolean): Promise<void> {

@@ -20,6 +20,8 @@ interface Waiting {
   sentOn?: WebSocketLike | undefined;
   /** May be sent again when its connection is lost. */
   resend: boolean;
+  /** Called with the result before the next message is looked at. */
+  take?: ((result: never) => void) | undefined;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -38,6 +40,7 @@ export class Link {
   #state: LinkState = 'connecting';
   /** Of the connection at hand: initialised, positions taken up. */
   #isReady = false;
+  #isInitialised = false;
   #lastId = 0;
   readonly #waiting = new Map<number, Waiting>();
   readonly #url: string;
@@ -75,18 +78,23 @@ export class Link {
    * One request. It waits while there is no connection.
    * @throws CoxswainError what the server says; `UNAVAILABLE / E_CONNECTION_LOST`
    */
-  request<T>(method: RpcMethod, params: object | MakeParams, options: { resend?: boolean } = {}): Promise<T> {
+  request<T>(
+    method: RpcMethod,
+    params: object | MakeParams,
+    options: { resend?: boolean; take?: (result: T) => void } = {},
+  ): Promise<T> {
     const make = typeof params === 'function' ? (params as MakeParams) : () => params;
-    return this.#ask(method, make, options.resend ?? true, this.#isReady) as Promise<T>;
+    return this.#ask(method, make, options.resend ?? true, this.#isReady, options.take) as Promise<T>;
   }
 
   /** A request of the take-up itself: sent before those that wait. */
-  now<T>(method: RpcMethod, params: object): Promise<T> {
-    return this.#ask(method, () => params, false, this.#socket !== undefined) as Promise<T>;
+  now<T>(method: RpcMethod, params: object, take?: (result: T) => void): Promise<T> {
+    if (!this.#socket) return Promise.reject(lost('the connection was lost while it was taken up'));
+    return this.#ask(method, () => params, false, true, take) as Promise<T>;
   }
 
   notify(method: RpcMethod, params: object): void {
-    this.#socket?.send(JSON.stringify({ jsonrpc: '2.0', method, params }));
+    if (this.#isInitialised) this.#socket?.send(JSON.stringify({ jsonrpc: '2.0', method, params }));
   }
 
   /** Ends the connection at hand; another one is made. */
@@ -101,11 +109,17 @@ export class Link {
     socket?.close(1000);
   }
 
-  #ask(method: string, params: MakeParams, resend: boolean, isNow: boolean): Promise<unknown> {
+  #ask(
+    method: string,
+    params: MakeParams,
+    resend: boolean,
+    isNow: boolean,
+    take?: (result: never) => void,
+  ): Promise<unknown> {
     if (this.#failure) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
-      const waiting: Waiting = { method, params, attempts: 0, resend, resolve, reject };
+      const waiting: Waiting = { method, params, attempts: 0, resend, take, resolve, reject };
       this.#waiting.set(id, waiting);
       if (isNow) this.#send(id, waiting);
     });
@@ -147,7 +161,7 @@ export class Link {
       socket.onopen = () => {
         if (this.#failure) return socket.close();
         this.#socket = socket;
-        this.#begin(isFirst).then(
+        this.#begin(socket, isFirst).then(
           () => settle(resolve),
           (error) => settle(() => reject(error)),
         );
@@ -162,13 +176,15 @@ export class Link {
     });
   }
 
-  async #begin(isFirst: boolean): Promise<void> {
+  async #begin(socket: WebSocketLike, isFirst: boolean): Promise<void> {
     const init = await this.now<InitializeResult>('initialize', {
       protocolVersion: PROTOCOL_VERSION,
       client: { name: 'coxswain' },
     });
     this.#maxPayload = init.limits.maxPayload;
+    this.#isInitialised = true;
     await this.#listener.ready(init, isFirst);
+    if (this.#socket !== socket) throw lost('the connection was lost while it was taken up');
     this.#isReady = true;
     this.#attempt = 0;
     this.#lostAt = undefined;
@@ -201,7 +217,10 @@ export class Link {
     if (!waiting) return;
     this.#waiting.delete(message.id ?? -1);
     if (message.error) waiting.reject(errorOf(message.error));
-    else waiting.resolve(message.result);
+    else {
+      waiting.take?.(message.result as never);
+      waiting.resolve(message.result);
+    }
   }
 
   #closed(code: number, why: string): void {
@@ -217,6 +236,7 @@ export class Link {
     if (!this.#socket || this.#failure) return;
     this.#socket = undefined;
     this.#isReady = false;
+    this.#isInitialised = false;
     clearInterval(this.#pulse);
     this.#lostAt ??= Date.now();
     for (const [id, waiting] of [...this.#waiting]) {

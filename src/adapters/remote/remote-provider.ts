@@ -19,7 +19,7 @@ export function remoteProvider(link: Link, opener: Opener, agent: string | undef
     const session = await opener.open(name, { sessionId, control: false });
     const events: AgentEvent[] = [];
     for await (const event of session.events()) events.push(event);
-    if (!session.controls) await session[Symbol.asyncDispose]();
+    await session[Symbol.asyncDispose]();
     return { ...found, events };
   };
   return {

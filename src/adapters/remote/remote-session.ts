@@ -52,6 +52,8 @@ export class RemoteSession implements AgentSession {
   /** Set while history is on its way: what the server said of its streams. */
   #taking: AttachResult | undefined;
   #closed = false;
+  /** Openings of this client that have not been closed: one session, one place in its frames. */
+  #holders = 1;
 
   constructor(at: AttachResult, cursor: string | undefined, options: RemoteSessionOptions) {
     this.id = at.sessionId;
@@ -69,6 +71,13 @@ export class RemoteSession implements AgentSession {
   /** Whether this client may change the session. */
   get controls(): boolean {
     return this.#token !== undefined;
+  }
+
+  /** Opened once more by the same client. */
+  join(fencingToken: string | undefined): this {
+    this.#holders++;
+    this.#token ??= fencingToken;
+    return this;
   }
 
   /** Everything that happens from now on, partial messages included, whoever causes it. */
@@ -122,7 +131,7 @@ export class RemoteSession implements AgentSession {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#closed) return;
+    if (this.#closed || --this.#holders > 0) return;
     try {
       if (this.#stream && !this.#stream.isEnded) await this.abort({ reason: 'the session was closed' });
       await this.#ask('session/close', {});
@@ -150,7 +159,7 @@ export class RemoteSession implements AgentSession {
   /** Takes the session up on a new connection. */
   async resume(): Promise<void> {
     const { epoch, offset, cursor } = this.#position;
-    const at = await this.#link.now<AttachResult>('session/attach', {
+    const place = {
       agent: this.#options.agent,
       sessionId: this.id,
       epoch,
@@ -158,10 +167,12 @@ export class RemoteSession implements AgentSession {
       cursor,
       control: this.#options.control,
       fencingToken: this.#token,
+    };
+    await this.#link.now<AttachResult>('session/attach', place, (at) => {
+      this.#token = at.fencingToken;
+      this.#position.move(at.epoch, at.offset, at.recovered);
+      this.#taking = at.recovered ? undefined : at;
     });
-    this.#token = at.fencingToken;
-    this.#position.move(at.epoch, at.offset, at.recovered);
-    this.#taking = at.recovered ? undefined : at;
   }
 
   /** There will be no connection any more. */
@@ -184,13 +195,13 @@ export class RemoteSession implements AgentSession {
     const body = { streamId: stream.streamId, input, options: wireOptions(options), key };
     const follow = () => void stream.stream.abort(String(options.signal?.reason ?? 'aborted')).catch(() => {});
     try {
-      await this.#link.request('session/stream', (attempt) => ({
+      const { duplicate } = await this.#link.request<{ duplicate?: boolean }>('session/stream', (attempt) => ({
         ...this.#signed(body),
         ...(attempt > 1 ? { retry: true } : {}),
       }));
       this.#accept(stream);
-      // Accepted by a server that is gone: its end may never come.
-      if (!stream.isEnded && this.#wasLost(stream)) await this.#endLost(stream);
+      // Accepted by a server that is gone: its end will not come.
+      if (duplicate && !stream.isEnded) await this.#endLost(stream);
     } catch (error) {
       if (stream.isAccepted) return;
       this.#stream = undefined;
@@ -237,10 +248,6 @@ export class RemoteSession implements AgentSession {
     if (!at || !stream?.isAccepted || stream.isEnded || at.streamId === stream.streamId) return;
     if (at.lastEnd?.streamId === stream.streamId) this.#show(at.lastEnd);
     else await this.#endLost(stream);
-  }
-
-  #wasLost(_stream: RemoteStream): boolean {
-    return false;
   }
 
   async #endLost(stream: RemoteStream): Promise<void> {

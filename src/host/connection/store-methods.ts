@@ -20,7 +20,8 @@ export const storeMethods: Handlers<
     };
     if (request.sessionId !== undefined) assertSafeId('session', request.sessionId);
     const hold = connection.hold(await connection.hub.hold(params.agent, request, connection.principal));
-    if (params.attach !== false) return hold.attach(params);
+    // Opened once more: its frames are coming already.
+    if (params.attach !== false && !hold.attachment) return hold.attach(params);
     const { session, epoch, durable, ring } = hold.channel;
     const token = hold.offer(params.control, params.fencingToken);
     return {

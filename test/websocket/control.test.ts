@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest';
+import { bot, hostOf, notingTool, policyOf, readOnly, slowTool } from '../host/kit.ts';
+import { all, client, logOf, serving } from './kit.ts';
+import { Raw } from './raw.ts';
+
+describe('sessions and their control', () => {
+  test('WS-20 WS-21 are opened, found, copied, closed and deleted by their owner alone', async () => {
+    const { host } = hostOf(bot(['hello', 'hello']));
+    const server = await serving(host);
+    const anna = await client(server, 'anna');
+    const bert = await client(server, 'bert');
+    const session = await anna.open('bot', { sessionId: 's', create: true });
+    await all(session.stream('hi'));
+    await expect(bert.open('bot', { sessionId: 's' })).rejects.toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+    await expect(anna.open('bot', { sessionId: 'nothing' })).rejects.toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+    expect(await bert.sessions().list()).toEqual([]);
+    expect(await anna.sessions().list()).toMatchObject([{ id: 's', userId: 'anna' }]);
+    const raw = await Raw.ready(server.url, 'anna');
+    const { sessionId } = await raw.ask('session/fork', { agent: 'bot', sessionId: 's' });
+    const copy = await anna.sessions('bot').load(sessionId);
+    expect(copy?.events.length).toBe((await logOf(session)).length);
+    expect(await anna.sessions().load('nothing')).toBeUndefined();
+    // Of bert's there is none of that name; anna's stays.
+    await bert.sessions().delete('s');
+    await expect(anna.sessions().delete('s')).rejects.toMatchObject({ code: 'E_SESSION_BUSY' });
+    await session[Symbol.asyncDispose]();
+    await anna.sessions().delete('s');
+    await expect(anna.open('bot', { sessionId: 's' })).rejects.toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+    await expect(raw.ask('session/pending', { sessionId: 's' })).rejects.toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+  });
+
+  test('WS-22 have one controller; watchers and whoever lost control are refused', async () => {
+    const { host } = hostOf(bot(['one', 'two']));
+    const server = await serving(host);
+    const first = await Raw.ready(server.url);
+    const { sessionId, fencingToken } = await first.ask('session/open', { agent: 'bot' });
+    const second = await Raw.ready(server.url);
+    expect(await second.ask('session/attach', { agent: 'bot', sessionId })).not.toHaveProperty('fencingToken');
+    const stream = { sessionId, streamId: 'x', input: 'hi' };
+    await expect(second.ask('session/stream', { ...stream, fencingToken })).rejects.toMatchObject({
+      code: 'E_CONTROL_LOST',
+    });
+    const { fencingToken: fresh } = await second.ask('session/takeControl', { sessionId });
+    expect((await first.until(({ method }) => method === 'session/control')).params).toMatchObject({ controls: false });
+    await expect(first.ask('session/stream', { ...stream, fencingToken })).rejects.toMatchObject({
+      code: 'E_CONTROL_LOST',
+    });
+    await expect(first.ask('session/steer', { sessionId, fencingToken, data: { content: 'x' } })).rejects.toMatchObject(
+      { code: 'E_CONTROL_LOST' },
+    );
+    expect(await second.ask('session/stream', { ...stream, fencingToken: fresh })).toEqual({ streamId: 'x' });
+  });
+
+  test('WS-23 answer a stream on acceptance; a refusal stores nothing', async () => {
+    const slow = slowTool('slow', readOnly);
+    const { host } = hostOf(bot([{ calls: [['slow', {}]] }, 'done']), { tools: [slow.tool] });
+    const remote = await client(await serving(host));
+    const session = await remote.open('bot');
+    await expect(all(session.stream({ kind: 'continue' }))).rejects.toMatchObject({ code: 'E_NO_TURN' });
+    expect(await logOf(session)).toEqual([]);
+    const running = all(session.stream('go'));
+    await slow.started;
+    await expect(all(session.stream('again'))).rejects.toMatchObject({ code: 'E_SESSION_BUSY' });
+    expect(await session.steer({ content: 'hurry' })).toMatchObject({ disposition: 'current_turn' });
+    await session.abort({ reason: 'enough' });
+    expect((await running).at(-1)).toMatchObject({ type: 'stream_end', reason: 'aborted' });
+  });
+
+  test('WS-24 do a change once for its key, and refuse the key of another', async () => {
+    const { host } = hostOf(bot(['one', 'two']));
+    const server = await serving(host);
+    const raw = await Raw.ready(server.url);
+    const { sessionId, fencingToken } = await raw.ask('session/open', { agent: 'bot' });
+    const steer = { sessionId, fencingToken, key: 'k', data: { content: 'x' } };
+    const [one, two] = [await raw.ask('session/steer', steer), await raw.ask('session/steer', steer)];
+    expect(two).toEqual(one);
+    const other = { ...steer, data: { content: 'y' } };
+    await expect(raw.ask('session/steer', other)).rejects.toMatchObject({ code: 'E_IDEMPOTENCY_CONFLICT' });
+    const { events } = await raw.ask('session/events', { sessionId });
+    expect(events).toHaveLength(1);
+  });
+
+  test('WS-25 take no more than the server allows: modes, models, tools, settings, state', async () => {
+    const { host } = hostOf(bot(['one']));
+    const server = await serving(host, { ceiling: { models: ['small'] } });
+    const remote = await client(server);
+    const session = await remote.open('bot');
+    const refused = { code: 'E_CEILING', status: 'PERMISSION_DENIED' };
+    for (const permissionMode of ['autonomous', 'auto_edit', 'whatever'] as const) {
+      await expect(all(session.stream('x', { permissionMode }))).rejects.toMatchObject(refused);
+      await expect(session.update({ permissionMode })).rejects.toMatchObject(refused);
+      await expect(remote.open('bot', { permissionMode })).rejects.toMatchObject(refused);
+    }
+    await expect(all(session.stream('x', { model: 'large' }))).rejects.toMatchObject(refused);
+    await expect(
+      all(session.stream('x', { tools: [{ name: 'mine', description: 'x', inputSchema: {} }] })),
+    ).rejects.toMatchObject(refused);
+    await expect(session.update({ config: { temperature: 2 } })).rejects.toMatchObject(refused);
+    await expect(remote.open('bot', { state: { 'app:x': 1 } })).rejects.toMatchObject(refused);
+    await session.update({ permissionMode: 'plan' });
+    expect((await all(session.stream('x', { permissionMode: 'plan' }))).at(-1)).toMatchObject({ reason: 'completed' });
+  });
+
+  test('WS-26 name whoever answers by the connection, not by the message', async () => {
+    const pay = notingTool('pay');
+    const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'paid']), {
+      tools: [pay.tool],
+      policy: policyOf({ pay: { outcome: 'ask_user', approvers: { roles: ['boss'] } } }),
+    });
+    const server = await serving(host);
+    const session = await (await client(server)).open('bot');
+    await all(session.stream('pay'));
+    const [question] = await session.pending();
+    const requestId = question!.requestId;
+    const by = { id: 'boss', roles: ['boss'] };
+    const forged = { kind: 'approve', by, starts: true, decision: { outcome: 'approved', by: 'policy' } } as never;
+    await expect(session.respond(requestId, forged)).rejects.toMatchObject({ code: 'E_NOT_APPROVER' });
+    const input = { kind: 'tool_approval', requestId, by, rerun: true, decision: { outcome: 'approved', by: 'x' } };
+    await expect(all(session.stream(input as never))).rejects.toMatchObject({ code: 'E_NOT_APPROVER' });
+    const result = { content: [{ type: 'text' as const, text: 'done' }] };
+    await expect(session.respond(requestId, { kind: 'result', result, by } as never)).rejects.toThrow();
+    expect(pay.runs).toEqual([]);
+  });
+
+  test('WS-27 end with their connection where the server wants it so', async () => {
+    const slow = slowTool('slow', readOnly);
+    const { host } = hostOf(bot([{ calls: [['slow', {}]] }]), { tools: [slow.tool] });
+    const server = await serving(host, { onDisconnect: 'abort' });
+    const watcher = await client(server);
+    const remote = await client(server);
+    const session = await remote.open('bot', { sessionId: 's', create: true });
+    const view = await watcher.open('bot', { sessionId: 's', control: false });
+    const events = view.watch();
+    void all(session.stream('go')).catch(() => {});
+    await slow.started;
+    await remote.close();
+    const seen = [];
+    for await (const event of events) {
+      seen.push(event);
+      if (event.type === 'stream_end') break;
+    }
+    expect(seen.at(-1)).toMatchObject({ reason: 'aborted' });
+  });
+
+  test('WS-70 a server that goes away says so, lets what runs finish, and closes with 1001', async () => {
+    const slow = slowTool('slow', readOnly);
+    const { host } = hostOf(bot([{ calls: [['slow', {}]] }, 'done']), { tools: [slow.tool] });
+    const server = await serving(host);
+    const raw = await Raw.ready(server.url);
+    const { sessionId, fencingToken } = await raw.ask('session/open', { agent: 'bot' });
+    await raw.ask('session/stream', { sessionId, fencingToken, streamId: 'a', input: 'go' });
+    await slow.started;
+    const closing = server.close({ deadlineMs: 20_000 });
+    expect((await raw.until(({ method }) => method === 'session/goAway')).params).toEqual({ deadlineMs: 20_000 });
+    slow.finish('ok');
+    expect(await raw.closed).toMatchObject({ code: 1001 });
+    await closing;
+    expect(raw.frames().at(-1)?.event).toMatchObject({ type: 'stream_end', reason: 'completed' });
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
+import { flaky } from './flaky.ts';
+import { all, client, durable, idsOf, logOf, serving } from './kit.ts';
+
+const boss = { outcome: 'ask_user' as const, approvers: { roles: ['boss'], notRequester: true } };
+
+function shop(decision: Parameters<typeof policyOf>[0][string] = boss) {
+  const pay = notingTool('pay');
+  const { host } = hostOf(bot([{ calls: [['pay', { amount: 30 }]] }, { deltas: ['pa', 'id'] }]), {
+    tools: [pay.tool],
+    policy: policyOf({ pay: decision }),
+  });
+  return { host, runs: pay.runs };
+}
+
+describe('people who hold no session', () => {
+  test('WS-50 WS-51 another person finds the question, edits and approves; the run goes on with nobody attached; the requester returns and sees all', async () => {
+    const { host, runs } = shop();
+    const server = await serving(host);
+    const network = flaky([]);
+    const requester = await client(server, 'anna', {
+      WebSocket: network.WebSocket,
+      minBackoffMs: 150,
+      maxBackoffMs: 150,
+    });
+    const approver = await client(server, 'bert:boss');
+    const questions = approver.approvals.watch();
+    const asked = questions.next();
+    // The watch is on once its answer is here; this one is behind it.
+    expect(await approver.approvals.list()).toEqual([]);
+    const session = await requester.open('bot', { sessionId: 's', create: true });
+    const seen = durable(await all(session.stream('pay')));
+    const later = session.watch();
+    network.drop();
+    const open = (await asked).value;
+    expect(open).toMatchObject({ agent: 'bot', userId: 'anna', request: { name: 'pay', args: { amount: 30 } } });
+    expect(await approver.approvals.list()).toEqual([open]);
+    const requestId = open?.request.requestId ?? '';
+    const settled = await approver.approvals.decide(requestId, { kind: 'approve', args: { amount: 20 } });
+    expect(settled).toEqual({ status: 'settled', by: 'bert' });
+    for await (const event of later) {
+      if (event.cursor !== undefined) seen.push(event);
+      if (event.type === 'stream_end') break;
+    }
+    expect(runs).toEqual([{ amount: 20 }]);
+    const log = await logOf(session);
+    expect(idsOf(seen)).toEqual(idsOf(log));
+    expect(log.at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed' });
+    expect(log.find(({ type }) => type === 'elicitation_response')).toMatchObject({ by: 'bert' });
+    expect(await approver.approvals.list()).toEqual([]);
+    await questions.return?.();
+  });
+
+  test('WS-52 without the role, by the requester, twice, or after expiry: refused', async () => {
+    const { host, runs } = shop({ ...boss, expiresIn: 60 });
+    const server = await serving(host);
+    const anna = await client(server, 'anna:boss');
+    const session = await anna.open('bot');
+    await all(session.stream('pay'));
+    const requestId = (await session.pending())[0]?.requestId ?? '';
+    const carl = await client(server, 'carl:clerk');
+    expect(await carl.approvals.list()).toEqual([]);
+    const refused = { code: 'E_NOT_APPROVER', status: 'PERMISSION_DENIED' };
+    await expect(carl.approvals.decide(requestId, { kind: 'approve' })).rejects.toMatchObject(refused);
+    await expect(carl.approvals.decide(requestId, { kind: 'deny' })).rejects.toMatchObject(refused);
+    await expect(anna.approvals.decide(requestId, { kind: 'approve' })).rejects.toMatchObject(refused);
+    await expect(session.respond(requestId, { kind: 'approve' })).rejects.toMatchObject(refused);
+    expect(runs).toEqual([]);
+    const bert = await client(server, 'bert:boss');
+    const dora = await client(server, 'dora:boss');
+    const answers = await Promise.allSettled([
+      bert.approvals.decide(requestId, { kind: 'approve' }),
+      dora.approvals.decide(requestId, { kind: 'approve' }),
+    ]);
+    const words = answers.map((one) => (one.status === 'fulfilled' ? one.value.status : one.reason.code));
+    expect(words.filter((word) => word === 'settled')).toHaveLength(1);
+    expect(words.filter((word) => word !== 'settled')[0]).toMatch(/already_settled|E_REQUEST_CLOSED|E_UNKNOWN_REQUEST/);
+    expect(runs.length).toBeLessThanOrEqual(1);
+  });
+
+  test('WS-52 an expired question is a no, whoever says yes', async () => {
+    const { host, runs } = shop({ ...boss, expiresIn: 0.001 });
+    const server = await serving(host);
+    const session = await (await client(server, 'anna')).open('bot');
+    const events = await all(session.stream('pay'));
+    const asked = events.find(({ type }) => type === 'elicitation_request') as { requestId?: string } | undefined;
+    const bert = await client(server, 'bert:boss');
+    const requestId = asked?.requestId ?? (await session.pending())[0]?.requestId ?? 'gone#0';
+    await expect(bert.approvals.decide(requestId, { kind: 'approve' })).rejects.toMatchObject({
+      status: 'FAILED_PRECONDITION',
+    });
+    expect(runs).toEqual([]);
+  });
+
+  test('WS-50 what policy leaves to nobody is the owner’s alone', async () => {
+    const { host, runs } = shop('ask_user');
+    const server = await serving(host);
+    const session = await (await client(server, 'anna')).open('bot');
+    await all(session.stream('pay'));
+    const requestId = (await session.pending())[0]?.requestId ?? '';
+    const bert = await client(server, 'bert:boss');
+    expect(await bert.approvals.list()).toEqual([]);
+    await expect(bert.approvals.decide(requestId, { kind: 'approve' })).rejects.toMatchObject({
+      code: 'E_NOT_APPROVER',
+    });
+    const again = await client(server, 'anna');
+    expect(await again.approvals.list()).toHaveLength(1);
+    const events = session.watch();
+    await again.approvals.decide(requestId, { kind: 'approve' });
+    for await (const event of events) if (event.type === 'stream_end') break;
+    expect(runs).toHaveLength(1);
+  });
+});

@@ -1,0 +1,112 @@
+import { connect as tcp } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { connect } from '../../src/adapters/remote/index.ts';
+import { serve } from '../../src/host/websocket/index.ts';
+import { bot, hostOf } from '../host/kit.ts';
+import { client, serving } from './kit.ts';
+import { Raw } from './raw.ts';
+
+const EVIL = 'https://evil.test';
+
+function lone() {
+  return hostOf(bot(['hello'])).host;
+}
+
+describe('the upgrade', () => {
+  test('WS-1 is at /v1; other paths have no socket, and /v1 without an upgrade says so', async () => {
+    const server = await serving(lone());
+    await expect(Raw.open(server.url.replace('/v1', '/v2'), { token: 'anna' })).rejects.toThrow('404');
+    const plain = await fetch(server.url.replace('ws', 'http'));
+    expect([plain.status, plain.headers.get('upgrade')]).toEqual([426, 'websocket']);
+  });
+
+  test('WS-2 needs the subprotocol', async () => {
+    const server = await serving(lone());
+    await expect(Raw.open(server.url, { token: 'anna', protocols: [] })).rejects.toThrow('400');
+    await expect(Raw.open(server.url, { token: 'anna', protocols: ['coxswain.v9'] })).rejects.toThrow('400');
+  });
+
+  test('WS-3 F42 no credentials, or none that are known, are refused over HTTP', async () => {
+    const server = await serving(lone());
+    await expect(Raw.open(server.url)).rejects.toThrow('401');
+    await expect(Raw.open(server.url, { token: 'wrong' })).rejects.toThrow('401');
+    await expect(connect(server.url, { token: 'wrong' })).rejects.toMatchObject({ code: 'E_CONNECTION_LOST' });
+  });
+
+  test('WS-4 F42 a foreign Origin and a foreign Host are refused, also on loopback and with a token', async () => {
+    const server = await serving(lone(), { allowedOrigins: ['https://app.example'] });
+    await expect(Raw.open(server.url, { token: 'anna', headers: { origin: EVIL } })).rejects.toThrow('403');
+    await expect(Raw.open(server.url, { token: 'anna', headers: { origin: 'null' } })).rejects.toThrow('403');
+    await expect(Raw.open(server.url, { token: 'anna', headers: { host: 'rebound.test' } })).rejects.toThrow('403');
+    const page = await Raw.open(server.url, { token: 'anna', headers: { origin: 'https://app.example' } });
+    expect(await page.ask('initialize', { protocolVersion: '1' })).toMatchObject({ principal: { id: 'anna' } });
+  });
+
+  test('WS-5 F42 a token in the query is refused and logged nowhere', async () => {
+    const lines: object[] = [];
+    const server = await serving(lone(), { log: (entry) => lines.push(entry) });
+    await expect(Raw.open(`${server.url}?token=sesame`)).rejects.toThrow('400');
+    await expect(Raw.open(`${server.url}?token=sesame`, { token: 'anna' })).rejects.toThrow('400');
+    await client(server, 'hush:billing');
+    expect(lines.length).toBeGreaterThan(2);
+    expect(JSON.stringify(lines)).not.toMatch(/sesame|hush:billing|Bearer/);
+  });
+
+  test('WS-6 a token comes by header, by subprotocol, or, where the server allows it, with the first message', async () => {
+    const options = { allowedOrigins: ['https://app.example'], lateCredentials: true };
+    const server = await serving(lone(), options);
+    const bearer = `bearer.${Buffer.from('bert').toString('base64url')}`;
+    const second = await Raw.open(server.url, { protocols: ['coxswain.v1', bearer] });
+    expect(second.ws.protocol).toBe('coxswain.v1');
+    expect(await second.ask('initialize', { protocolVersion: '1' })).toMatchObject({ principal: { id: 'bert' } });
+    const origin = { headers: { origin: 'https://app.example' } };
+    const late = await Raw.open(server.url, origin);
+    expect(await late.ask('initialize', { protocolVersion: '1', token: 'carl' })).toMatchObject({
+      principal: { id: 'carl' },
+    });
+    const never = await Raw.open(server.url, origin);
+    expect(await never.request('initialize', { protocolVersion: '1', token: 'wrong' })).toMatchObject({
+      error: { data: { code: 'E_UNAUTHENTICATED' } },
+    });
+    expect((await never.closed).code).toBe(4401);
+    // Without an Origin nothing but a token opens the door.
+    await expect(Raw.open(server.url)).rejects.toThrow('401');
+  });
+
+  test('WS-7 without an authenticator: loopback only, with a token of the server', async () => {
+    const host = lone();
+    await expect(serve(host, { host: '0.0.0.0' })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+    const server = await serve(host);
+    onTestFinished(() => server.close());
+    await expect(Raw.open(server.url)).rejects.toThrow('401');
+    const remote = await client(server, server.token);
+    expect(remote.principal).toEqual({ id: 'local' });
+  });
+
+  test('WS-17 too many connections are refused with 503, and those that are there are served on', async () => {
+    const server = await serving(lone(), { limits: { maxConnections: 2 } });
+    const one = await Raw.ready(server.url);
+    await Raw.ready(server.url);
+    await expect(Raw.open(server.url, { token: 'anna' })).rejects.toThrow('503');
+    expect(await one.ask('ping')).toEqual({});
+  });
+
+  test('a request that is no HTTP leaves the server alive', async () => {
+    const server = await serving(lone());
+    const socket = tcp(server.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write('GET /v1 HTTP/9.9\r\n\u0000\u0001nonsense\r\n\r\n');
+    await new Promise((resolve) => socket.on('close', resolve).resume());
+    expect((await client(server)).agents).toHaveLength(1);
+  });
+
+  test('WS-71 health, readiness and metrics are plain HTTP', async () => {
+    const server = await serving(lone());
+    const base = server.url.replace('ws', 'http').replace('/v1', '');
+    expect(await (await fetch(`${base}/healthz`)).text()).toBe('ok\n');
+    expect((await fetch(`${base}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${base}/metrics`)).text()).toContain('coxswain_connections 0');
+    expect((await fetch(`${base}/metrics`, { headers: { origin: EVIL } })).status).toBe(403);
+    expect((await fetch(`${base}/else`)).status).toBe(404);
+  });
+});
