@@ -153,7 +153,12 @@ export class HeldExecutor implements Held, TurnBackend {
   }
 
   event(init: ForeignEvent): Promise<void> {
-    return this.#do((context) => context.emit(init)) as Promise<void>;
+    return this.#do((context) => {
+      const event = context.event(init);
+      // At the root the author of an event is who speaks next: another framework's agent is none of this tree.
+      const isForeign = event.author !== context.agent.name;
+      return context.invocation.emit(isForeign ? { ...event, path: `${event.path}/${event.author}` } : event);
+    }) as Promise<void>;
   }
 
   arrivals(): Promise<readonly Message[]> {

@@ -6,6 +6,8 @@ export interface DescribeOptions {
   version?: string;
   /** Factory key of whoever runs it. Default `adk`. */
   executor?: string;
+  /** What an executor of another framework knows better. */
+  describe?: (own: AgentDescriptor) => AgentDescriptor;
   constraints?: AgentConstraints;
   metadata?: Record<string, unknown>;
 }
@@ -14,23 +16,24 @@ export interface DescribeOptions {
 export function describeAgent(agent: Agent, options: DescribeOptions = {}): AgentDescriptor {
   const llm = agent instanceof LlmAgent ? agent : undefined;
   const composition = compositionOf(agent);
-  const own = [...(ownToolsOf(agent)?.values() ?? [])];
+  const tools = [...(ownToolsOf(agent)?.values() ?? [])];
   const constraints = { ...options.constraints, ...transferConstraints(llm) };
   const metadata = { ...options.metadata, ...(options.version === undefined ? {} : { version: options.version }) };
-  return {
+  const own: AgentDescriptor = {
     name: agent.name,
     description: agent.description,
     executor: options.executor ?? 'adk',
     ...(llm?.inputSchema ? { inputSchema: llm.inputSchema } : {}),
     ...(llm?.outputSchema ? { outputSchema: llm.outputSchema } : {}),
     capabilities: capabilitiesOf(agent),
-    ownTools: own.filter((tool) => !isHostRun(tool)).map((tool) => tool.descriptor),
-    requiredTools: own.filter(isHostRun).map((tool) => tool.descriptor.name),
+    ownTools: tools.filter((tool) => !isHostRun(tool)).map((tool) => tool.descriptor),
+    requiredTools: tools.filter(isHostRun).map((tool) => tool.descriptor.name),
     subAgents: agent.subAgents.map((child) => describeAgent(child)),
     ...(composition ? { composition } : {}),
     ...(Object.keys(constraints).length > 0 ? { constraints } : {}),
     ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
   };
+  return options.describe?.(own) ?? own;
 }
 
 const sessionCapabilities: readonly Capability[] = ['steer', 'update', 'resume', 'fork'];

@@ -1,0 +1,172 @@
+import type {
+  AgentConstraints,
+  AgentDescriptor,
+  AgentSource,
+  CompositionConfig,
+  ToolAnnotations,
+  ToolDescriptor,
+} from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import type { WatchdogOptions } from '../../dispatch/index.ts';
+import { dispatchAgent } from '../../dispatch/index.ts';
+import type { SessionService } from '../../runtime/index.ts';
+import { InMemorySessionService } from '../../runtime/index.ts';
+import { fromAgent } from '../adk/index.ts';
+import { parametersOf } from './schema.ts';
+import { AdkExecutor } from './session.ts';
+import type { AdkAgent, AdkModule, AdkSessionService, AdkTool } from './types.ts';
+
+export interface FromGoogleAdkOptions {
+  /** `await import('@google/adk')`, 2.x. */
+  adk: AdkModule;
+  /** An LlmAgent, or a sequential, parallel or loop agent. */
+  agent: AdkAgent;
+  /** The app's plugins. Their beforeTool and onToolError see a call once the host has let it run. */
+  plugins?: readonly object[];
+  /** Where the package keeps its own sessions. Default: in memory, made anew from the log after a restart. */
+  sessionService?: AdkSessionService;
+  artifactService?: object;
+  memoryService?: object;
+  credentialService?: object;
+  /** What a policy may know of a tool. Annotations are the app's word: nothing is guessed from names. */
+  annotations?: Readonly<Record<string, ToolAnnotations>>;
+  /** Model calls of one run. Default: the package's own, 500. */
+  maxLlmCalls?: number;
+  /** Ask the model for pieces. Default true. */
+  streaming?: boolean;
+  /** Fails a turn in which the agent is silent. Default 10 minutes; `false`: waits for ever. */
+  watchdog?: WatchdogOptions | false;
+  /** Used where the host's context has none. Default: in memory. */
+  sessions?: SessionService;
+  constraints?: AgentConstraints;
+}
+
+/**
+ * An agent of the real `@google/adk`, as something that a host can open. Every call of a tool, at any depth, passes
+ * the gate; what a tool asks a person for is asked by the host.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT | E_AGENT_NAME`, `UNIMPLEMENTED / E_UNSUPPORTED`
+ */
+export function fromGoogleAdk(options: FromGoogleAdkOptions): AgentSource {
+  const { adk, agent, plugins = [], annotations = {} } = options;
+  assertRunnable(adk, agent);
+  const agentOf = (executor: Parameters<typeof dispatchAgent>[0]['executor']) =>
+    dispatchAgent({
+      name: agent.name,
+      description: agent.description ?? '',
+      executor,
+      ...(options.watchdog === undefined ? {} : { watchdog: options.watchdog }),
+    });
+  const given = {
+    adk,
+    agent,
+    plugins,
+    sessionService: options.sessionService ?? new adk.InMemorySessionService(),
+    services: {
+      artifactService: options.artifactService,
+      memoryService: options.memoryService,
+      credentialService: options.credentialService,
+    },
+    maxLlmCalls: options.maxLlmCalls,
+    streaming: options.streaming ?? true,
+    annotations: (tool: AdkTool) => annotations[tool.name],
+  };
+  const shown = {
+    executor: 'google-adk',
+    sessions: options.sessions ?? new InMemorySessionService(),
+    ...(options.constraints ? { constraints: options.constraints } : {}),
+    describe: (own: AgentDescriptor) => ({ ...own, ...describe(adk, agent) }),
+  };
+  const described = fromAgent(
+    agentOf(() => {}),
+    shown,
+  );
+  return {
+    ...described,
+    async open(ref, context) {
+      let executor: AdkExecutor | undefined;
+      const source = fromAgent(
+        agentOf((ctx, helpers) => executor?.answer(ctx, helpers)),
+        shown,
+      );
+      const session = await source.open(ref, context);
+      const state = (session as { live?: { fold: { state: Record<string, unknown> } } }).live?.fold.state ?? {};
+      executor = new AdkExecutor(given, {
+        appName: context.app,
+        userId: context.userId ?? 'local',
+        sessionId: session.id,
+        state: { ...state },
+      });
+      return session;
+    },
+  };
+}
+
+type Described = Pick<AgentDescriptor, 'subAgents' | 'ownTools'> & { composition?: CompositionConfig };
+
+function describe(adk: AdkModule, agent: AdkAgent): Described {
+  const composition = compositionOf(adk, agent);
+  const { tools = [] } = agent as { tools?: readonly unknown[] };
+  return {
+    subAgents: agent.subAgents.map((child) => ({
+      name: child.name,
+      description: child.description ?? '',
+      executor: 'google-adk',
+      capabilities: [],
+      requiredTools: [],
+      ...describe(adk, child),
+    })),
+    // What a toolset holds is known when it is asked.
+    ownTools: tools.flatMap((tool) => (adk.isBaseTool(tool) ? [descriptorOf(tool as AdkTool)] : [])),
+    ...(composition ? { composition } : {}),
+  };
+}
+
+function descriptorOf(tool: AdkTool): ToolDescriptor {
+  const { name, description, isLongRunning } = tool;
+  return {
+    name,
+    description,
+    inputSchema: parametersOf(tool),
+    ...(isLongRunning ? { annotations: { longRunning: true } } : {}),
+  };
+}
+
+function compositionOf(adk: AdkModule, agent: AdkAgent): CompositionConfig | undefined {
+  const children = agent.subAgents.map(({ name }) => name);
+  if (adk.isSequentialAgent(agent)) return { pattern: 'sequential', children };
+  if (adk.isParallelAgent(agent)) return { pattern: 'parallel', children };
+  if (adk.isLoopAgent(agent)) {
+    const { maxIterations } = agent as { maxIterations?: number };
+    const cap = maxIterations !== undefined && Number.isFinite(maxIterations) ? { maxIterations } : {};
+    return { pattern: 'loop', children, ...cap };
+  }
+  return children.length > 0 ? { pattern: 'transfer', children } : undefined;
+}
+
+/** What would run past the gate is refused. */
+function assertRunnable(adk: AdkModule, agent: AdkAgent): void {
+  if (typeof adk?.Runner !== 'function' || typeof adk.isBaseAgent !== 'function') {
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', "adk must be the module: await import('@google/adk')");
+  }
+  if (!adk.isBaseAgent(agent)) {
+    throw new CoxswainError(
+      'UNIMPLEMENTED',
+      'E_UNSUPPORTED',
+      'the root must be an agent; the nodes of a Workflow call tools past the gate',
+    );
+  }
+  assertNoLocalCode(adk, agent);
+}
+
+function assertNoLocalCode(adk: AdkModule, agent: AdkAgent): void {
+  const { codeExecutor, tools = [] } = agent as { codeExecutor?: object; tools?: readonly unknown[] };
+  if (codeExecutor && codeExecutor.constructor.name !== 'BuiltInCodeExecutor') {
+    throw new CoxswainError(
+      'UNIMPLEMENTED',
+      'E_UNSUPPORTED',
+      `agent ${agent.name} runs code of the model without a call that could be decided on; use a tool instead`,
+    );
+  }
+  for (const child of agent.subAgents) assertNoLocalCode(adk, child);
+  for (const tool of tools) if (adk.isAgentTool(tool)) assertNoLocalCode(adk, (tool as { agent: AdkAgent }).agent);
+}
