@@ -8,6 +8,8 @@ export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrid
 export { providedTool, runHandler } from './execute.ts';
 export { toJsonValue } from './json-value.ts';
 export { errorResult, normaliseReturn } from './normalise.ts';
+export type { ReadOutput } from './output.ts';
+export { readOutput } from './output.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
 export { evaluatePolicy } from './policy.ts';
 export type { ToolResponseFields } from './response.ts';

@@ -1,6 +1,6 @@
 import type { AgentEvent, JsonSchema, PriceTable, ToolResult, Usage } from '../contracts/index.ts';
 import { textOfParts } from '../contracts/index.ts';
-import { errorResult, validateArgs } from '../gate/index.ts';
+import { errorResult, readOutput } from '../gate/index.ts';
 import { addUsage } from '../session/index.ts';
 import { costOf } from './price.ts';
 
@@ -51,18 +51,10 @@ export class SubagentTurn {
     }
     const content = [{ type: 'text' as const, text: this.#text }];
     if (!outputSchema) return { content };
-    const value = parsed(this.#text);
-    const checked = validateArgs({ inputSchema: outputSchema }, value);
-    if (!checked.ok) return errorResult('failed', `agent ${name} did not keep its output schema: ${checked.message}`);
-    return { content, structuredContent: checked.args };
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
+    const read = readOutput(outputSchema, this.#text);
+    if (!read.ok)
+      return errorResult('failed', `the answer of agent ${name} does not fit its output schema: ${read.message}`);
+    return { content, structuredContent: read.value };
   }
 }
 

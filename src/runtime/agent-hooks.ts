@@ -1,10 +1,11 @@
-import type { Content, ContentPart } from '../contracts/index.ts';
+import type { Content, ContentPart, JsonSchema } from '../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError, messageOf, textOfParts } from '../contracts/index.ts';
 import { CallbackContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import type { EventActions } from './event.ts';
 import type { Outcome } from './outcome.ts';
 import { DONE } from './outcome.ts';
+import { outputValue } from './output.ts';
 import type { HookChain } from './plugin.ts';
 import type { StateView } from './state.ts';
 
@@ -63,8 +64,8 @@ function answer(
   actions: Partial<EventActions> & Pick<EventActions, 'stateDelta'>,
 ): Promise<void> {
   const content = asModel(given);
-  const { outputKey } = context.agent as { outputKey?: string };
-  const stateDelta = withOutput(outputKey, actions.stateDelta, content.parts);
+  const { outputKey, outputSchema } = context.agent as { outputKey?: string; outputSchema?: JsonSchema };
+  const stateDelta = withOutput(outputKey, actions.stateDelta, content.parts, outputSchema);
   return context.emit({ content, actions: { ...actions, stateDelta } });
 }
 
@@ -74,17 +75,18 @@ export function asModel(content: Content): Content {
 }
 
 /**
- * With the text of a final answer under the agent's output key, thoughts left out. An answer that says nothing, or
- * calls tools, leaves the key alone.
+ * With the text of a final answer under the agent's output key, thoughts left out; with an output schema, the value. An
+ * answer that says nothing, or calls tools, leaves the key alone.
  */
 export function withOutput(
   outputKey: string | undefined,
   delta: Record<string, unknown>,
   parts: readonly ContentPart[],
+  schema?: JsonSchema,
 ): Record<string, unknown> {
   if (outputKey === undefined || parts.some((part) => part.type === 'function_call')) return delta;
   const text = textOfParts(parts);
-  return text === '' ? delta : { ...delta, [outputKey]: text };
+  return text === '' ? delta : { ...delta, [outputKey]: outputValue(schema, text) };
 }
 
 /** State that a hook wrote is kept, whatever it returned. */

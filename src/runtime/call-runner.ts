@@ -1,4 +1,4 @@
-import type { AnyTool, AuthConfig, ToolDescriptor, ToolResult, ToolReturn } from '../contracts/index.ts';
+import type { AnyTool, AuthConfig, JsonSchema, ToolDescriptor, ToolResult, ToolReturn } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { Decision } from '../gate/index.ts';
 import { errorResult, normaliseReturn, runHandler, toResponse } from '../gate/index.ts';
@@ -9,6 +9,7 @@ import type { AgentContext } from './context.ts';
 import type { Ask, Event, EventActions } from './event.ts';
 import type { CallState } from './fold.ts';
 import { inheritedModel } from './model-choice.ts';
+import { outputValue } from './output.ts';
 import type { HookChain } from './plugin.ts';
 import { storedDelta } from './state.ts';
 import type { TelemetrySpan } from './telemetry.ts';
@@ -256,7 +257,10 @@ async function runAgentTool(
     return { result: await afterTool(context, toolContext, ready, hooks, result) };
   }
   const stateDelta = storedDelta(invocation.fold.isolated.get(path) ?? {});
-  const result = normaliseReturn({ result: invocation.fold.isolatedText.get(path) ?? '' });
+  const text = invocation.fold.isolatedText.get(path) ?? '';
+  const { outputSchema } = agentTree.root as { outputSchema?: JsonSchema };
+  const value = outputValue(outputSchema, text);
+  const result = normaliseReturn(value === text ? { result: text } : value);
   return {
     result: await afterTool(context, toolContext, ready, hooks, result),
     actions: Object.keys(stateDelta).length > 0 ? { stateDelta } : {},

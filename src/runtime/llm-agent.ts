@@ -11,6 +11,7 @@ import type { Model } from './model.ts';
 import { modelStep } from './model-step.ts';
 import type { Outcome } from './outcome.ts';
 import { DONE, SUSPENDED } from './outcome.ts';
+import { outputFault } from './output.ts';
 import type { AgentCallbacks } from './plugin.ts';
 import { HookChain } from './plugin.ts';
 import type { RequestProcessor } from './processors.ts';
@@ -168,7 +169,10 @@ export class LlmAgent implements ToolUser {
       }
       const signalled = this.#signals(context);
       if (signalled) return finishAgent(context, hooks, signalled);
-      if (activation.final && !(await this.#steered(context))) return finishAgent(context, hooks, DONE);
+      if (activation.final && !(await this.#steered(context))) {
+        const fault = this.outputSchema && (await outputFault(this.name, this.outputSchema, activation));
+        return fault ? { kind: 'failed', failure: fault } : finishAgent(context, hooks, DONE);
+      }
       const failure = exceeded(
         invocation.engine.limits,
         invocation.fold,

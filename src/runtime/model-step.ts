@@ -270,7 +270,9 @@ async function storeResponse(
     else if (tools.get(part.name)?.descriptor.annotations?.longRunning) longRunning.push(prepared.call.id);
   }
   const content: Content = { role: 'model', parts };
-  const actions: Partial<EventActions> = { stateDelta: withOutput(agent.outputKey, answer.stateDelta, parts) };
+  const actions: Partial<EventActions> = {
+    stateDelta: withOutput(agent.outputKey, answer.stateDelta, parts, agent.outputSchema),
+  };
   const event = context.event({
     id: answer.messageId,
     content,

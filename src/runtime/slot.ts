@@ -23,9 +23,10 @@ export async function runSlot(invocation: Invocation, agent: Agent, place: Place
   if (place.path !== '') invocation.began({ path: place.path, agent: agent.name });
   let occupant = agent;
   let path = place.path;
+  let { agentPath } = place;
   for (;;) {
     if (place.signal.aborted) return SUSPENDED;
-    const outcome = await measured(invocation, occupant, { ...place, path });
+    const outcome = await measured(invocation, occupant, { ...place, path, agentPath });
     if (outcome.kind !== 'done') return outcome;
     const { transfer } = outcome;
     if (transfer && (isRoot || tree.contains(agent, transfer.to))) {
@@ -33,6 +34,9 @@ export async function runSlot(invocation: Invocation, agent: Agent, place: Place
       if (!target) throw new CoxswainError('NOT_FOUND', 'E_TRANSFER', `there is no agent ${transfer.to} in the tree`);
       occupant = target;
       path = `${place.path}~${transfer.callId}`;
+      // Whoever takes over is named by its own place in the tree, not by that of whoever handed over.
+      const above = place.agentPath.slice(0, place.agentPath.length - (tree.pathOf(agent).length - 1));
+      agentPath = [...above, ...tree.pathOf(target).slice(0, -1)];
       continue;
     }
     if (place.path !== '') {

@@ -1,13 +1,18 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Context, ContextManager } from '@opentelemetry/api';
+import { context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { expect, test } from 'vitest';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
 import { otelTelemetry } from '../../src/adapters/telemetry/otel.ts';
+import type { AgentSession } from '../../src/contracts/index.ts';
 import { defineTool } from '../../src/contracts/index.ts';
 import type { OperationMessage } from '../../src/runtime/index.ts';
 import { agentTool, LlmAgent } from '../../src/runtime/index.ts';
 import { run } from '../../src/session/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
+import { gate } from './kit.ts';
 
 const echo = defineTool({
   name: 'echo',
@@ -68,16 +73,156 @@ test('S0-77 S0-78 S0-79 S0-80 spans nest by explicit parents: agent → model an
   expect(JSON.stringify(spans.map(({ attributes }) => attributes))).not.toContain('expert says');
 });
 
-test('F48 a consumer that leaves at the first event: every span ends once, with the cause', async () => {
+/** Finished spans as `parent > name`, sorted. */
+function treeOf(exporter: InMemorySpanExporter): string[] {
+  const spans = exporter.getFinishedSpans();
+  const names = new Map(spans.map((span) => [span.spanContext().spanId, span.name]));
+  // Each ended once.
+  expect(names.size).toBe(spans.length);
+  return spans.map((span) => `${names.get(span.parentSpanContext?.spanId ?? '') ?? '-'} > ${span.name}`).sort();
+}
+
+/** A team whose expert is left in the midst of a tool. */
+function unfinished() {
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-  const session = await fromAgent(team(), { telemetry: otelTelemetry({ provider }) }).open({}, { app: 'app' });
-  for await (const event of session.stream('hi')) if (event.type === 'tool_request') break;
-  const spans = exporter.getFinishedSpans();
-  expect(spans.map(({ name }) => name)).toContain('invoke_agent boss');
-  expect(new Set(spans.map((span) => span.spanContext().spanId)).size).toBe(spans.length);
-  expect(spans.find(({ name }) => name === 'invoke_agent boss')?.attributes['error.type']).toBe('E_ABORTED');
+  const started = gate();
+  const wait = defineTool({
+    name: 'wait',
+    description: 'waits',
+    inputSchema: { type: 'object' },
+    execute: () => {
+      started.open();
+      return new Promise(() => {});
+    },
+  });
+  const model = new ScriptedModel({
+    byAgent: { boss: [{ calls: [['expert', { request: 'the secret request' }]] }], expert: [{ calls: [['wait']] }] },
+  });
+  const expert = new LlmAgent({ name: 'expert', description: 'knows', model, tools: [wait] });
+  const boss = new LlmAgent({ name: 'boss', model, tools: [agentTool(expert)] });
+  const source = fromAgent(boss, { telemetry: otelTelemetry({ provider }) });
+  return { exporter, provider, started, session: source.open({}, { app: 'app' }) };
+}
+
+const whole = [
+  '- > invoke_agent boss',
+  'execute_tool (merged) > execute_tool expert',
+  'execute_tool (merged) > execute_tool wait',
+  'execute_tool expert > invoke_agent expert',
+  'invoke_agent boss > call_llm',
+  'invoke_agent boss > execute_tool (merged)',
+  'invoke_agent expert > call_llm',
+  'invoke_agent expert > execute_tool (merged)',
+];
+
+test.each<[string, (session: AgentSession, started: Promise<void>) => Promise<void>]>([
+  [
+    'leaves the loop',
+    async (session, started) => {
+      const stream = session.stream('hi');
+      // It goes on only as long as its consumer asks for more.
+      const reading = (async () => {
+        while (!(await stream.next()).done);
+      })();
+      await started;
+      await stream.return?.();
+      await reading;
+    },
+  ],
+  [
+    'aborts',
+    async (session, started) => {
+      const ended = run(session, 'hi');
+      await started;
+      await session.abort();
+      expect((await ended).reason).toBe('aborted');
+    },
+  ],
+])(
+  'F48 a consumer that %s in mid-tool of a sub-agent: the whole tree, every span ended once, by its cause',
+  async (_, leave) => {
+    const { exporter, started, session } = unfinished();
+    await leave(await session, started.opened);
+    expect(treeOf(exporter)).toEqual(whole);
+    const open = exporter.getFinishedSpans().filter(({ name }) => name !== 'call_llm');
+    expect(new Set(open.map(({ attributes }) => attributes['error.type']))).toEqual(new Set(['E_ABORTED']));
+    const models = exporter.getFinishedSpans().filter(({ name }) => name === 'call_llm');
+    expect(models.map(({ attributes }) => attributes['error.type'])).toEqual([undefined, undefined]);
+    expect(
+      JSON.stringify(exporter.getFinishedSpans().map(({ attributes, status }) => [attributes, status])),
+    ).not.toContain('secret');
+  },
+);
+
+test('F48 what the caller has active is the parent of the run, and stays what it was between events', async () => {
+  context.setGlobalContextManager(new LocalContexts());
+  try {
+    const exporter = new InMemorySpanExporter();
+    const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+    const session = await fromAgent(team(), { telemetry: otelTelemetry({ provider }) }).open({}, { app: 'app' });
+    const outer = provider.getTracer('caller').startSpan('request');
+    await context.with(trace.setSpan(ROOT_CONTEXT, outer), async () => {
+      for await (const _ of session.stream('hi')) expect(trace.getActiveSpan()).toBe(outer);
+    });
+    outer.end();
+    expect(treeOf(exporter)).toContain('request > invoke_agent boss');
+  } finally {
+    context.disable();
+  }
 });
+
+test('F48 what a tool throws is in a span by its kind, never by its words', async () => {
+  const exporter = new InMemorySpanExporter();
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  const model = new ScriptedModel([{ calls: [['broken']] }, { error: new TypeError('key sk-secret refused') }]);
+  const broken = defineTool({
+    name: 'broken',
+    description: 'breaks',
+    inputSchema: { type: 'object' },
+    execute: () => Promise.reject(new Error('401 for sk-secret')),
+  });
+  const agent = new LlmAgent({ name: 'a', model, tools: [broken] });
+  await run(await fromAgent(agent, { telemetry: otelTelemetry({ provider }) }).open({}, { app: 'app' }), 'hi');
+  const spans = exporter.getFinishedSpans();
+  const failed = spans.flatMap(({ name, attributes }) =>
+    attributes['error.type'] ? [`${name} ${attributes['error.type']}`] : [],
+  );
+  expect(failed.sort()).toEqual(['call_llm TypeError', 'execute_tool broken failed', 'invoke_agent a E_MODEL']);
+  expect(JSON.stringify(spans.map(({ attributes, status, events }) => [attributes, status, events]))).not.toContain(
+    'secret',
+  );
+});
+
+/** Contexts by async local storage, as applications have them. */
+class LocalContexts implements ContextManager {
+  readonly #store = new AsyncLocalStorage<Context>();
+
+  active(): Context {
+    return this.#store.getStore() ?? ROOT_CONTEXT;
+  }
+
+  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
+    within: Context,
+    work: F,
+    thisArg?: ThisParameterType<F>,
+    ...args: A
+  ): ReturnType<F> {
+    return this.#store.run(within, () => work.call(thisArg as never, ...args));
+  }
+
+  bind<T>(_: Context, target: T): T {
+    return target;
+  }
+
+  enable(): this {
+    return this;
+  }
+
+  disable(): this {
+    return this;
+  }
+}
 
 test('S0-81 plain subscribers hear start, end and error of model and tool; the error still ends the turn', async () => {
   const heard: string[] = [];

@@ -26,6 +26,7 @@ import {
   keepCredential,
   newId,
   pendingRequests,
+  placeOfCall,
   responseEvent,
   settlementOf,
   strictest,
@@ -33,7 +34,7 @@ import {
 import { asAgentStream, checkContent, isoTime, normaliseInput, pipe, StreamQueue } from '../../session/index.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
-import { endData } from './stream-end.ts';
+import { endData, outputOf } from './stream-end.ts';
 import { checkUpdate } from './update.ts';
 
 export const INTERFACE_VERSION = '1.0';
@@ -267,10 +268,7 @@ export class AdkSession implements AgentSession {
   }
 
   #agentPath(call: CallState): string[] {
-    const agent = this.#engine.tree.find(call.author);
-    if (agent) return this.#engine.tree.pathOf(agent);
-    // Inside an agent that is run as a tool; else of a tree that is not this one.
-    return call.iso === undefined ? [call.author] : [this.#engine.tree.root.name, call.author];
+    return [...placeOfCall(this.#engine.tree, this.live.fold, call).path];
   }
 
   #initialize(queue: StreamQueue<AgentEvent>, streamId: string): void {
@@ -290,6 +288,8 @@ export class AdkSession implements AgentSession {
   #streamEnd(streamId: string, result: InvocationResult, hostRuns: boolean): StreamEndEvent {
     const { fold, key } = this.live;
     const { reason, data } = endData(fold, result, this.#pending(), hostRuns);
+    const output = reason === 'completed' ? outputOf(this.live.log, this.descriptor) : undefined;
+    if (output !== undefined) data.output = output;
     const stored = result.end;
     return {
       id: stored ? `${stored.id}:0` : newId(),

@@ -12,6 +12,7 @@ import type {
   Agent,
   CallState,
   Event,
+  Fold,
   Model,
   Plugin,
   Services,
@@ -28,10 +29,11 @@ import {
   createEngine,
   createEvent,
   InMemorySessionService,
-  isToolUser,
   LiveSession,
+  placeOfCall,
   responseEvent,
   strictest,
+  toolOf,
   validateCall,
 } from '../../runtime/index.ts';
 import { AdkSession } from './adk-session.ts';
@@ -101,7 +103,13 @@ async function openSession(
     },
     live.key,
   );
-  return new AdkSession({ live, engine, descriptor, validateArgs: argsChecker(engine.tree), onClose: options.onClose });
+  return new AdkSession({
+    live,
+    engine,
+    descriptor,
+    validateArgs: argsChecker(engine.tree, live.fold),
+    onClose: options.onClose,
+  });
 }
 
 function modelFinder(options: FromAgentOptions, context: HostContext): (name: string) => Model | undefined {
@@ -189,10 +197,12 @@ export async function settleFork(live: LiveSession): Promise<void> {
   await live.append(events);
 }
 
-function argsChecker(tree: AgentTree): (call: CallState, args: Record<string, unknown>) => string | undefined {
+function argsChecker(
+  tree: AgentTree,
+  fold: Fold,
+): (call: CallState, args: Record<string, unknown>) => string | undefined {
   return (call, args) => {
-    const agent = tree.find(call.author);
-    const tool = agent && isToolUser(agent) ? agent.tools.get(call.name) : undefined;
+    const tool = toolOf(placeOfCall(tree, fold, call), call.name);
     if (!tool) return undefined;
     const checked = validateCall(tool, args);
     return checked.ok ? undefined : checked.message;

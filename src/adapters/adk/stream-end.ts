@@ -1,5 +1,7 @@
-import type { PendingRequest, StreamEndData } from '../../contracts/index.ts';
-import type { Fold, InvocationResult } from '../../runtime/index.ts';
+import type { AgentDescriptor, PendingRequest, StreamEndData } from '../../contracts/index.ts';
+import { textOfParts } from '../../contracts/index.ts';
+import type { Event, Fold, InvocationResult } from '../../runtime/index.ts';
+import { outputValue } from '../../runtime/index.ts';
 
 /** Reason and data of a stream's end. */
 export function endData(
@@ -24,4 +26,15 @@ export function endData(
     return { reason: 'completed', data };
   }
   return { reason: result.reason, data };
+}
+
+/** The value that the agent's output schema promises, of its last words; undefined where it promises none. */
+export function outputOf(log: readonly Event[], { name, outputSchema }: AgentDescriptor): unknown {
+  if (!outputSchema) return undefined;
+  const last = log.findLast(
+    ({ author, iso, content }) => author === name && iso === undefined && content?.role === 'model',
+  );
+  const text = textOfParts(last?.content?.parts ?? []);
+  const value = outputValue(outputSchema, text);
+  return value === text ? undefined : value;
 }

@@ -1,6 +1,5 @@
 import type { Context, Span, TracerProvider } from '@opentelemetry/api';
 import { context, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
-import { isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { Attributes, Telemetry, TelemetrySpan } from '../../runtime/index.ts';
 
 export interface OtelOptions {
@@ -18,12 +17,19 @@ class OtelSpan implements TelemetrySpan {
   end(error?: unknown, attributes?: Attributes): void {
     if (attributes) this.span.setAttributes(attributes);
     if (error !== undefined) {
-      const code = isCoxswainError(error) ? error.code : 'error';
-      this.span.setAttribute('error.type', code);
-      this.span.setStatus({ code: SpanStatusCode.ERROR, message: messageOf(error).slice(0, 200) });
+      this.span.setAttribute('error.type', kindOf(error));
+      this.span.setStatus({ code: SpanStatusCode.ERROR });
     }
     this.span.end();
   }
+}
+
+/** What went wrong, by name: a message may hold what no span should. */
+function kindOf(error: unknown): string {
+  if (typeof error === 'string') return error;
+  const { code } = Object(error) as { code?: unknown };
+  if (typeof code === 'string') return code;
+  return error instanceof Error ? error.name : 'error';
 }
 
 /**

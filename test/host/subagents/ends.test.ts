@@ -295,15 +295,7 @@ test('S3-56 arguments are the agent’s input, an output schema makes its answer
   const inputSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
   const outputSchema = { type: 'object', properties: { t: { type: 'number' } }, required: ['t'] };
   const { host, expert } = team({
-    boss: [
-      {
-        calls: [
-          ['expert', { city: 'Oslo' }],
-          ['expert', { city: 'Rome' }],
-        ],
-      },
-      'done',
-    ],
+    boss: [{ calls: [['expert', { city: 'Oslo' }]] }, { calls: [['expert', { city: 'Rome' }]] }, 'done'],
     expert: ['{"t":3}', 'warm'],
     expertOptions: { inputSchema, outputSchema },
     host: { policy: allowAll() },

@@ -1,0 +1,22 @@
+import type { JsonSchema } from '../contracts/index.ts';
+import { messageOf } from '../contracts/index.ts';
+import { explainErrors } from './explain.ts';
+import { compileSchema } from './validator.ts';
+
+export type ReadOutput = { ok: true; value: unknown } | { ok: false; message: string };
+
+/** An agent's answer as the value that its output schema promises. Never throws. */
+export function readOutput(schema: JsonSchema, text: string): ReadOutput {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { ok: false, message: `it is not JSON (${messageOf(error)})` };
+  }
+  try {
+    const matches = compileSchema(schema);
+    return matches(value) ? { ok: true, value } : { ok: false, message: explainErrors(value, matches.errors ?? []) };
+  } catch (error) {
+    return { ok: false, message: messageOf(error) };
+  }
+}

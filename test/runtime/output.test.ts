@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { fromAgent } from '../../src/adapters/adk/index.ts';
+import type { LlmAgentOptions } from '../../src/runtime/index.ts';
+import { agentTool, SequentialAgent } from '../../src/runtime/index.ts';
+import { run } from '../../src/session/index.ts';
+import type { Script } from '../../src/testing/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+import { bench, endOf, errorOf, llm, responses, text, tool } from './kit.ts';
+
+const outputSchema = { type: 'object', properties: { t: { type: 'number' } }, required: ['t'] };
+
+function agent(script: readonly Script[], options: Partial<LlmAgentOptions> = {}) {
+  return llm('bot', new ScriptedModel(script), { outputSchema, ...options });
+}
+
+describe('an output schema', () => {
+  test('makes the answer a value: of the stream’s end, and under the output key', async () => {
+    const look = tool('look', () => 'seen');
+    const source = fromAgent(
+      agent([{ text: 'Let me see.', calls: [['look']] }, '{"t":3}'], { tools: [look], outputKey: 'out' }),
+    );
+    const session = await source.open({}, { app: 'shop' });
+    expect(await run(session, 'how warm?')).toMatchObject({ reason: 'completed', output: { t: 3 } });
+    const again = bench(agent(['{"t":4}'], { outputKey: 'out' }));
+    await again.say('hi');
+    expect(await again.state()).toEqual({ out: { t: 4 } });
+  });
+
+  test.each([
+    ['no JSON', 'warm', /agent bot does not fit its output schema: it is not JSON/],
+    ['another shape', '{"t":"warm"}', /output schema: .*t.*number/],
+    ['nothing', '', /it is not JSON/],
+  ])('%s fails the turn, for whoever asks again too', async (_, answer, message) => {
+    const { say } = bench(agent([answer]));
+    const events = await say('hi');
+    expect(errorOf(events)).toEqual({ code: 'E_OUTPUT_SCHEMA', message: expect.stringMatching(message) });
+    expect(endOf(events)).toBe('failed');
+  });
+
+  test('a later sibling does not start on an answer that does not fit', async () => {
+    const model = new ScriptedModel(['never']);
+    const { say, state } = bench(
+      new SequentialAgent({ name: 'all', subAgents: [agent(['warm'], { outputKey: 'out' }), llm('b', model)] }),
+    );
+    expect(endOf(await say('hi'))).toBe('failed');
+    expect([model.requests, await state()]).toEqual([[], { out: 'warm' }]);
+  });
+
+  test('S3-54 as a tool its result is the value; one that does not fit is the call’s error', async () => {
+    const caller = (script: readonly Script[]) =>
+      llm('caller', new ScriptedModel([{ calls: [['bot', { request: 'x' }]] }, 'done']), {
+        tools: [agentTool(agent(script))],
+      });
+    const good = await bench(caller(['{"t":3}'])).say('hi');
+    expect(responses(good).bot).toEqual({ t: 3 });
+    const bad = await bench(caller(['warm'])).say('hi');
+    expect(responses(bad).bot).toEqual({ error: expect.stringContaining('does not fit its output schema') });
+    expect(endOf(bad)).toBe('completed');
+  });
+
+  test('what a hook says in the agent’s place is the hook’s to answer for', async () => {
+    const before = await bench(agent([], { beforeAgent: () => text('closed today') })).say('hi');
+    const after = await bench(agent(['{"t":3}'], { afterAgent: () => text('about three') })).say('hi');
+    expect([endOf(before), endOf(after)]).toEqual(['completed', 'completed']);
+  });
+});
