@@ -19,6 +19,9 @@ export interface AgentTool {
   readonly tellsSession: boolean;
 }
 
+/** What a schema is here unless it says otherwise. */
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
+
 const PROMPT: JsonSchema = {
   type: 'object',
   properties: { prompt: { type: 'string', minLength: 1, description: 'What the agent shall do.' } },
@@ -44,9 +47,12 @@ export function agentTool(agent: AgentDescriptor, conversations: boolean): Agent
   }
   const properties = (base.properties ?? {}) as Record<string, unknown>;
   const tellsSession = conversations && !(SESSION_ID in properties);
-  const inputSchema = tellsSession
-    ? { ...base, type: 'object', properties: { ...properties, [SESSION_ID]: sessionProperty } }
-    : { ...base, type: 'object' };
+  const inputSchema = {
+    $schema: DIALECT,
+    ...base,
+    type: 'object',
+    ...(tellsSession ? { properties: { ...properties, [SESSION_ID]: sessionProperty } } : {}),
+  };
   return {
     name: toolName(agent.name),
     agent,

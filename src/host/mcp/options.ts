@@ -1,4 +1,4 @@
-import type { McpServer } from '@modelcontextprotocol/server';
+import type { McpServer, RequestStateCodec } from '@modelcontextprotocol/server';
 import type { Limits, PermissionMode, Principal } from '../../contracts/index.ts';
 
 /** An approval that the caller could not be asked for. */
@@ -37,8 +37,8 @@ export interface McpOptions {
   permissionMode?: PermissionMode;
   /** Of each call; the stricter of these and the host's counts. */
   limits?: Limits;
-  /** Adds resources, prompts or tools of one's own to each server that is made. */
-  configure?: (server: McpServer) => void;
+  /** Adds resources, prompts or tools of one's own to each server that is made. A `requestState` is minted with `state`. */
+  configure?: (server: McpServer, state: Pick<RequestStateCodec, 'mint'>) => void;
   /** Told of what went wrong without consequence. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
 }

@@ -1,4 +1,10 @@
-import type { ClientCapabilities, McpServer, McpServerFactory, ServerContext } from '@modelcontextprotocol/server';
+import type {
+  ClientCapabilities,
+  McpServer,
+  McpServerFactory,
+  RequestStateCodec,
+  ServerContext,
+} from '@modelcontextprotocol/server';
 import type { Principal } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
@@ -58,7 +64,7 @@ export async function createMcpFactory(host: AgentHost, options: McpOptions = {}
         return call.run(args, era === 'modern' ? answersOf(context, sdk) : undefined);
       });
     }
-    options.configure?.(server);
+    options.configure?.(server, codec as RequestStateCodec);
     return server;
   };
 }
