@@ -25,7 +25,8 @@ export interface SessionMaintenance {
   /** Makes the index of open calls anew from the log: of one session, or of all. The number of sessions. */
   rebuildOpenCalls(key?: SessionKey): Promise<number>;
   /**
-   * Deletes sessions that were last written to before a time; with `keepPending`, only those without open calls.
+   * Deletes sessions that were last written to before a time and do not run; with `keepPending`, only those without
+   * open calls.
    * Shared state stays. The number of sessions that are gone.
    */
   deleteOlderThan(

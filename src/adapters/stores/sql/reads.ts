@@ -3,7 +3,7 @@ import type { Event, OpenCall, SessionKey, SessionRecord } from '../../../runtim
 import { eventWindow, storeRefusal, wholeNumber } from '../../../runtime/index.ts';
 import type { Dialect } from './dialect.ts';
 import type { SessionRow } from './rows.ts';
-import { eventFields, toEvent, toOpenCall, toRecord, toSession, toSummary } from './rows.ts';
+import { damaged, eventFields, toEvent, toOpenCall, toRecord, toSession, toSummary } from './rows.ts';
 import type { Steps, Value } from './steps.ts';
 import { all, one } from './steps.ts';
 
@@ -38,7 +38,7 @@ export class Reads {
   /** Events with `from < seq <= to`, in order. */
   *events(key: SessionKey, from: number, to: number): Steps<Event[]> {
     if (to <= from) return [];
-    return (yield* all(this.#events, [...values(key), from, to])).map(toEvent);
+    return (yield* all(this.#events, [...values(key), from, to])).map((row) => toEvent(row, key));
   }
 
   /**
@@ -54,7 +54,8 @@ export class Reads {
       if (!row) return undefined;
       const { from, to } = eventWindow(row.last_seq, options);
       const events = yield* this.events(key, from, to);
-      if (events.length >= to - from || tries === 3) return toRecord(row, events);
+      if (events.length === to - from) return toRecord(row, events);
+      if (tries === 3) throw damaged(key, `${events.length} of its events ${from + 1} to ${to} are there`);
     }
   }
 

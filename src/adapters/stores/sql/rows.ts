@@ -1,6 +1,6 @@
 import type { SessionSummary } from '../../../contracts/index.ts';
-import { deepFreeze } from '../../../contracts/index.ts';
-import type { Event, OpenCall, SessionRecord, StoredEventRow } from '../../../runtime/index.ts';
+import { CoxswainError, deepFreeze, messageOf } from '../../../contracts/index.ts';
+import type { Event, OpenCall, SessionKey, SessionRecord, StoredEventRow } from '../../../runtime/index.ts';
 import { decodeEvent, encodeEvent, joinState, sqlTime, timeOf } from '../../../runtime/index.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Value } from './steps.ts';
@@ -70,9 +70,24 @@ export function eventValues(event: Event, { name, boolean }: Dialect): Value[] {
   });
 }
 
-export function toEvent(row: Row): Event {
+/** @throws CoxswainError `DATA_LOSS / E_STORE` for a row that is no event */
+export function toEvent(row: Row, key: SessionKey): Event {
   if (row.event_time !== undefined) row.timestamp = row.event_time;
-  return decodeEvent(row as unknown as StoredEventRow);
+  try {
+    return decodeEvent(row as unknown as StoredEventRow);
+  } catch (error) {
+    throw damaged(key, `event ${row.seq} cannot be read (${messageOf(error)})`, error);
+  }
+}
+
+/** A session whose rows do not fit together: nothing is run on half a log. */
+export function damaged(key: SessionKey, what: string, cause?: unknown): CoxswainError {
+  return new CoxswainError(
+    'DATA_LOSS',
+    'E_STORE',
+    `session ${key.app}/${key.userId}/${key.id} is damaged: ${what}; restore its rows from a backup, or delete it`,
+    { details: { key }, ...(cause === undefined ? {} : { cause }) },
+  );
 }
 
 export function toSession(row: Row | undefined): SessionRow | undefined {
@@ -88,11 +103,13 @@ export function toRecord(row: SessionRow, events: readonly Event[]): SessionReco
     key: Object.freeze({ app: row.app_name, userId: row.user_id, id: row.id }),
     ...(row.title !== null && { title: readText(row.title) }),
     get initialState() {
-      initialState ??= deepFreeze(parseState(row.initial_state));
+      initialState ??= deepFreeze(stateOf(row, row.initial_state));
       return initialState;
     },
     get state() {
-      state ??= deepFreeze(joinState(parseState(row.state), parseState(row.app_state), parseState(row.user_state)));
+      state ??= deepFreeze(
+        joinState(stateOf(row, row.state), stateOf(row, row.app_state), stateOf(row, row.user_state)),
+      );
       return state;
     },
     lastSeq: row.last_seq,
@@ -128,11 +145,23 @@ export function toOpenCall(app: string, row: Row): OpenCall {
 
 /** `app:` and `user:` keys, prefixes restored. */
 export function sharedState(row: SessionRow): Readonly<State> {
-  return deepFreeze(joinState({}, parseState(row.app_state), parseState(row.user_state)));
+  return deepFreeze(joinState({}, stateOf(row, row.app_state), stateOf(row, row.user_state)));
 }
 
-export function parseState(text: string | null): State {
-  return text === null ? {} : JSON.parse(text);
+function stateOf(row: SessionRow, text: string | null): State {
+  return parseState(text, { app: row.app_name, userId: row.user_id, id: row.id });
+}
+
+/** @throws CoxswainError `DATA_LOSS / E_STORE` for a text that is no JSON object */
+export function parseState(text: string | null, key: SessionKey): State {
+  if (text === null) return {};
+  try {
+    const state: unknown = JSON.parse(text);
+    if (typeof state === 'object' && state !== null && !Array.isArray(state)) return state as State;
+  } catch (error) {
+    throw damaged(key, `its state cannot be read (${messageOf(error)})`, error);
+  }
+  throw damaged(key, 'its state is no JSON object');
 }
 
 /** Text of a column that is no JSON: what some database would refuse or spoil stands there as a JSON string. */

@@ -1,7 +1,8 @@
-import { assertSafeId } from '../../../contracts/index.ts';
+import { assertSafeId, isCoxswainError } from '../../../contracts/index.ts';
 import type { SessionKey } from '../../../runtime/index.ts';
 import { sqlTime } from '../../../runtime/index.ts';
 import type { Engine } from './engine.ts';
+import type { Leases } from './leases.ts';
 import { OF_SESSION, values, WHERE_SESSION } from './reads.ts';
 import type { Steps, Value } from './steps.ts';
 import { all, run } from './steps.ts';
@@ -9,6 +10,7 @@ import type { Writes } from './writes.ts';
 
 /** Sessions that one transaction looks at. */
 const BATCH = 100;
+const FREE = '(owner IS NULL)';
 
 interface Page {
   keys: SessionKey[];
@@ -49,9 +51,10 @@ export async function rebuildOpenCalls(engine: Engine, tables: Writes, key?: Ses
   }
 }
 
-/** The number of sessions that were deleted. */
+/** The number of sessions that were deleted: those that run stay. */
 export async function deleteOlderThan(
   engine: Engine,
+  leases: Leases,
   scope: { app?: string; userId?: string },
   time: Date | number,
   { keepPending = false }: { keepPending?: boolean },
@@ -76,21 +79,40 @@ export async function deleteOlderThan(
     conditions.push(`NOT EXISTS (SELECT 1 FROM adk_open_calls c WHERE c.app_name = adk_sessions.app_name
       AND c.user_id = adk_sessions.user_id AND c.session_id = adk_sessions.id)`);
   }
+  // One that somebody has written to since stays.
+  const remove = function* (key: SessionKey, unheld = ''): Steps<number> {
+    const gone = yield* run(`DELETE FROM adk_sessions ${WHERE_SESSION} AND ${old}${unheld}`, [...values(key), before]);
+    if (gone === 0) return 0;
+    yield* run(`DELETE FROM adk_events ${OF_SESSION}`, values(key));
+    yield* run(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(key));
+    return 1;
+  };
   let count = 0;
   for (let after: Value[] = []; ; ) {
-    const { keys, last } = await engine.transaction('read', () => page(conditions, given, after));
+    const { keys, last } = await engine.transaction('read', () => page([...conditions, FREE], given, after));
     count += await engine.transaction('write', function* () {
       let deleted = 0;
-      for (const key of keys) {
-        // One that somebody has written to since stays.
-        const gone = yield* run(`DELETE FROM adk_sessions ${WHERE_SESSION} AND ${old}`, [...values(key), before]);
-        if (gone === 0) continue;
-        yield* run(`DELETE FROM adk_events ${OF_SESSION}`, values(key));
-        yield* run(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(key));
-        deleted += 1;
-      }
+      for (const key of keys) deleted += yield* remove(key, ` AND ${FREE}`);
       return deleted;
     });
+    if (keys.length < BATCH) break;
+    after = last;
+  }
+  // Those with a holder go only if that holder is dead.
+  for (let after: Value[] = []; ; ) {
+    const { keys, last } = await engine.transaction('read', () => page([...conditions, `NOT ${FREE}`], given, after));
+    for (const key of keys) {
+      const lease = await leases.acquire(key).catch((error: unknown) => {
+        if (isCoxswainError(error) && (error.code === 'E_SESSION_BUSY' || error.code === 'E_SESSION_NOT_FOUND')) return;
+        throw error;
+      });
+      if (!lease) continue;
+      try {
+        count += await engine.transaction('write', () => remove(key));
+      } finally {
+        await lease.release();
+      }
+    }
     if (keys.length < BATCH) return count;
     after = last;
   }

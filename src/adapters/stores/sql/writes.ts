@@ -83,7 +83,7 @@ export class Writes extends Reads {
     const delta = batchDelta(stored);
     if (delta) {
       if (hasKeys(delta.session)) {
-        const state = parseState(claimed.state ?? '{}');
+        const state = parseState(claimed.state ?? '{}', key);
         applyDelta(state, delta.session);
         yield* this.setState(key, state);
       }
@@ -203,7 +203,7 @@ export class Writes extends Reads {
         yield* run(upsert, [...given, now()]);
         row = yield* one(`SELECT state FROM ${table} WHERE ${where}${forUpdate}`, given);
       }
-      const state = parseState(row?.state as string);
+      const state = parseState((row?.state ?? null) as string | null, key);
       applyDelta(state, change);
       yield* run(`UPDATE ${table} SET state = ? WHERE ${where}`, [JSON.stringify(state), ...given]);
     }
@@ -230,7 +230,7 @@ export class Writes extends Reads {
     const row = yield* this.session(source);
     if (!row) throw storeRefusal.missing(source);
     const lastSeq = Math.min(through ?? row.last_seq, row.last_seq);
-    const initialState = parseState(row.initial_state);
+    const initialState = parseState(row.initial_state, source);
     const title = row.title;
     yield* this.insertSession(target, { initialState, state: initialState, title: null, lastSeq });
     const columns = eventColumns(this.dialect);
