@@ -21,7 +21,7 @@ import { Judge } from './judge.ts';
 import type { HostOptions } from './options.ts';
 import { defaultPolicy, RememberedRules, sessionPolicy } from './remembered.ts';
 import type { Subagent } from './subagent.ts';
-import { subagentSessionId } from './subagent.ts';
+import { subagentOf, subagentSessionId } from './subagent.ts';
 import { SubagentSession } from './subagent-session.ts';
 import { ToolRegistry } from './tool-registry.ts';
 
@@ -187,8 +187,9 @@ class Host implements AgentHost {
         if (handles?.size === 0) this.#open.delete(name);
       },
       depth: (caller?.depth ?? -1) + 1,
-      openSubagent: (subagent, request, callersId) =>
-        this.#openSubagent(subagent, request, callersId, { ...place, caller: frame }),
+      hasSubagents: [...tools.values()].some(({ tool }) => subagentOf(tool)),
+      openSubagent: (subagent, request, callersId, create) =>
+        this.#openSubagent(subagent, request, callersId, create, { ...place, caller: frame }),
     };
     const session = new HostedSession(inner, frame);
     const handles = this.#open.get(name) ?? new Set();
@@ -200,10 +201,11 @@ class Host implements AgentHost {
     { descriptor, open }: Subagent,
     request: PendingRequest,
     callersId: string,
+    create: boolean,
     place: Place,
   ): Promise<HostedSession> {
     const sessionId = subagentSessionId(place.root, callersId, request.callId ?? request.requestId);
-    const ref: SessionRef = { sessionId, create: true, ...(place.ephemeral ? { ephemeral: true } : {}) };
+    const ref: SessionRef = { sessionId, create, ...(place.ephemeral ? { ephemeral: true } : {}) };
     const inner = await open(ref, this.#context(place.userId, place.principal));
     if (inner.id !== sessionId && descriptor.capabilities.includes('resume')) {
       await inner[Symbol.asyncDispose]();

@@ -139,7 +139,7 @@ export class HostedRun {
       if (outer?.aborted) follow();
       clock = await this.#prepare(inputs);
       const { subagents } = this.#session;
-      const called = await subagents.begin(inputs.some(({ kind }) => kind === 'message'));
+      const called = await subagents.begin(inputs, this.#options.whilePending);
       const end = await this.#toEnd(await passUserMessages(this.#session, inputs), clock);
       this.reason = end.reason;
       this.#out.push(await subagents.finish(end, called));
@@ -195,7 +195,7 @@ export class HostedRun {
         await this.#outlive(end, starts);
         return end;
       }
-      if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
+      if (signal.aborted) return this.#abortInner();
       let open = end?.data.pending ?? (await this.#session.inner.pending());
       // Approvals are looked at again; results that are still wanted are kept.
       batch = end
@@ -211,7 +211,7 @@ export class HostedRun {
       wentOn = false;
       for (;;) {
         this.#stopIfSpent();
-        if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
+        if (signal.aborted) return this.#abortInner();
         const questions: PendingRequest[] = [];
         starts = [];
         this.#calls.startsNone();
@@ -239,7 +239,7 @@ export class HostedRun {
         }
         open = now;
       }
-      if (signal.aborted) return this.#inner([{ kind: 'continue' }]);
+      if (signal.aborted) return this.#abortInner();
       // Results that come at the same moment go together.
       if (this.#calls.hasResults && this.#calls.running > 0) await new Promise((resolve) => setImmediate(resolve));
       batch.push(...this.#calls.takeResults());
@@ -316,6 +316,12 @@ export class HostedRun {
       if (this.#scope.accepted && isCoxswainError(error) && closedByOthers.has(error.code)) return undefined;
       throw error;
     }
+  }
+
+  /** The agent's own end of an aborted run; what was called ends before its call is closed. */
+  async #abortInner(): Promise<StreamEndEvent> {
+    await this.#session.subagents.abortAll(messageOf(this.#controller.signal.reason));
+    return this.#inner([{ kind: 'continue' }]);
   }
 
   #inner(batch: readonly SessionInput[]): Promise<StreamEndEvent> {
@@ -416,7 +422,10 @@ export class HostedRun {
     // After a fatal error nothing is shown but the end: `pending()` has the questions.
     if (!isStored || open.length === 0 || end.data.transfer || end.reason === 'failed') return end;
     const pending = await this.#session.pending();
-    for (const request of pending) if (isQuestion(request)) this.show(request);
+    const { subagents } = this.#session;
+    for (const request of pending) {
+      if (isQuestion(request) && !subagents.hasAsked(request.requestId)) this.show(request);
+    }
     return { ...end, data: { ...end.data, pending } };
   }
 

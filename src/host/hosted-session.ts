@@ -54,7 +54,9 @@ export interface HostedFrame {
   /** Agents above this one. */
   readonly depth: number;
   /** The session of an agent that is called as a tool: the same at each call. */
-  openSubagent(agent: Subagent, caller: PendingRequest, callersId: string): Promise<HostedSession>;
+  openSubagent(agent: Subagent, caller: PendingRequest, callersId: string, create: boolean): Promise<HostedSession>;
+  /** One of the tools is an agent. */
+  readonly hasSubagents: boolean;
 }
 
 /**
@@ -163,6 +165,10 @@ export class HostedSession implements AgentSession {
     }
     const callId = target.requestId === undefined ? undefined : callOf(target.requestId);
     if (callId !== undefined) run?.withhold(callId);
+    if (!run && callId === undefined && target.threadId === undefined) {
+      await this.subagents.heal();
+      await this.subagents.abortAll(target.reason ?? 'aborted');
+    }
     const open = await this.inner.pending();
     try {
       await this.inner.abort(target);

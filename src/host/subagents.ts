@@ -37,13 +37,18 @@ export class Subagents {
   /** What was open when a call was left waiting, in the stream that runs now. */
   readonly #waiting = new Map<string, string>();
   readonly #entered = new Set<string>();
+  /** Questions that the stream that runs now has shown. */
+  readonly #asked = new Set<string>();
   /** Calls of sub-agents that this handle's streams have shown. */
   readonly #announced = new Set<string>();
-  #hasAny: boolean | undefined;
-  #hasRead = false;
+  #healing: Promise<void> | undefined;
 
   constructor(session: HostedSession) {
     this.#session = session;
+  }
+
+  get #hasAny(): boolean {
+    return this.#session.frame.hasSubagents;
   }
 
   of(request: PendingRequest): Subagent | undefined {
@@ -59,20 +64,39 @@ export class Subagents {
   }
 
   /** A new stream begins: whoever waited is looked at again. The calls of sub-agents that are open now. */
-  async begin(isMessage: boolean): Promise<PendingRequest[]> {
+  async begin(
+    inputs: readonly SessionInput[],
+    whilePending: ExecutionOptions['whilePending'] = 'cancel',
+  ): Promise<PendingRequest[]> {
     this.#waiting.clear();
     this.#entered.clear();
-    const { frame, inner } = this.#session;
-    this.#hasAny ??= [...frame.tools.values()].some(({ tool }) => subagentOf(tool));
+    this.#asked.clear();
     if (!this.#hasAny) return [];
-    if (!isMessage && !this.#hasRead) {
-      for await (const event of inner.events()) {
-        const known = usageOfSubagent(event);
-        if (known) this.#used.set(known.callId, { turnId: event.turnId, usage: known.usage });
-      }
+    await this.heal();
+    // The message will close their calls.
+    if (whilePending === 'cancel' && inputs.some(({ kind }) => kind === 'message')) {
+      await this.abortAll('a new message came');
     }
-    this.#hasRead = true;
-    return (await inner.pending()).filter((request) => this.of(request) && request.started);
+    return (await this.#session.inner.pending()).filter((request) => this.of(request) && request.started);
+  }
+
+  /**
+   * Once for each handle: a process may have died after a call was closed and before its sub-agent was. Also reads what
+   * sub-agents have used before.
+   */
+  heal(): Promise<void> {
+    this.#healing ??= this.#hasAny ? this.#heal() : Promise.resolve();
+    return this.#healing;
+  }
+
+  /** Ends all sub-agents whose calls are open, so that their calls can be closed. */
+  async abortAll(reason: string): Promise<void> {
+    if (!this.#hasAny) return;
+    for (const request of await this.#session.inner.pending()) {
+      const child = await this.#existing(request);
+      await this.#working.get(callOf(request));
+      await child?.abort({ reason });
+    }
   }
 
   /** A stream is about to end: nothing is shown or written any more; those whose calls are closed end with it. */
@@ -142,6 +166,11 @@ export class Subagents {
     return ids;
   }
 
+  /** The stream that runs now has shown this question of a sub-agent. */
+  hasAsked(requestId: string): boolean {
+    return this.#asked.has(requestId);
+  }
+
   /** The sub-agent of this call writes and shows nothing any more. */
   async quiet(callId: string): Promise<void> {
     await this.#working.get(callId);
@@ -171,7 +200,7 @@ export class Subagents {
 
   /** The session was aborted while nothing ran: sub-agents whose calls are closed by that end too. */
   async reap(before: readonly PendingRequest[], reason: string): Promise<void> {
-    if (this.#hasAny !== false) await this.#reap(before, reason);
+    if (this.#hasAny) await this.#reap(before, reason);
   }
 
   async #reap(before: readonly PendingRequest[], reason: string): Promise<void> {
@@ -186,6 +215,39 @@ export class Subagents {
       await this.#working.get(callId);
       await child.abort({ reason });
       await child[Symbol.asyncDispose]();
+    }
+  }
+
+  async #heal(): Promise<void> {
+    const calls = new Map<string, PendingRequest>();
+    let closed: PendingRequest[] = [];
+    for await (const event of this.#session.inner.events()) {
+      const known = usageOfSubagent(event);
+      if (known) this.#used.set(known.callId, { turnId: event.turnId, usage: known.usage });
+      if (event.type === 'tool_request') {
+        const request = closedRequest(event);
+        if (this.of(request)) calls.set(event.requestId, request);
+      }
+      const call = event.type === 'tool_response' ? calls.get(event.requestId) : undefined;
+      if (!call) continue;
+      if (closed[0]?.turnId !== call.turnId) closed = [];
+      closed.push(call);
+    }
+    for (const request of closed) await this.#end(request);
+  }
+
+  /** Ends the sub-agent of a call that is closed, if it is there. */
+  async #end(request: PendingRequest): Promise<void> {
+    const { frame, id } = this.#session;
+    const agent = this.of(request);
+    if (!agent?.descriptor.capabilities.includes('resume')) return;
+    try {
+      await using child = await frame.openSubagent(agent, request, id, false);
+      await child.abort({ reason: 'its call was closed' });
+    } catch (error) {
+      // It was never made, or another process sees to it.
+      if (isCoxswainError(error) && ['E_SESSION_NOT_FOUND', 'E_SESSION_BUSY'].includes(error.code)) return;
+      frame.warn(`sub-agent ${agent.descriptor.name} could not be ended`, error);
     }
   }
 
@@ -289,6 +351,11 @@ export class Subagents {
       case 'session_update':
       case 'stream_end':
         return undefined;
+      case 'elicitation_request':
+        // Each of the sub-agent's streams asks again; its caller's stream is one.
+        if (this.#asked.has(event.requestId)) return undefined;
+        this.#asked.add(event.requestId);
+        break;
       case 'tool_request':
         this.#announced.add(event.requestId);
         break;
@@ -321,13 +388,19 @@ export class Subagents {
     const callId = callOf(request);
     let child = this.#children.get(callId);
     if (!child) {
-      child = this.#session.frame.openSubagent(agent, request, this.#session.id);
+      child = this.#session.frame.openSubagent(agent, request, this.#session.id, true);
       child.catch(() => this.#children.delete(callId));
       this.#requests.set(callId, { ...request, started: true });
       this.#children.set(callId, child);
     }
     return child;
   }
+}
+
+function closedRequest(event: Extract<AgentEvent, { type: 'tool_request' }>): PendingRequest {
+  const { requestId, sessionId, turnId = '', name, handledBy, timestamp: requestedAt } = event;
+  const base = { requestId, sessionId, turnId, name, handledBy, requestedAt };
+  return { ...base, kind: 'tool', callId: requestId, started: true, path: '', agentPath: [] };
 }
 
 function callOf(request: PendingRequest): string {

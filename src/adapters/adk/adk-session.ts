@@ -32,6 +32,7 @@ import {
   strictest,
 } from '../../runtime/index.ts';
 import { asAgentStream, checkContent, isoTime, normaliseInput, pipe, StreamQueue } from '../../session/index.ts';
+import { cursorOf, project } from './project.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
 import { endData, outputOf } from './stream-end.ts';
@@ -291,14 +292,16 @@ export class AdkSession implements AgentSession {
     const output = reason === 'completed' ? outputOf(this.live.log, this.descriptor) : undefined;
     if (output !== undefined) data.output = output;
     const stored = result.end;
+    // What else its record tells comes first.
+    const n = stored ? project(key.id, stored).length : 0;
     return {
-      id: stored ? `${stored.id}:0` : newId(),
+      id: stored ? `${stored.id}:${n}` : newId(),
       type: 'stream_end',
       timestamp: isoTime(stored?.timestamp),
       sessionId: key.id,
       streamId,
       ...(fold.turn ? { turnId: fold.turn.id } : {}),
-      ...(stored ? { seq: stored.seq, cursor: `${stored.seq}.0` } : {}),
+      ...(stored ? { seq: stored.seq, cursor: cursorOf(stored.seq, n) } : {}),
       agentId: fold.occupant ?? this.descriptor.name,
       source: 'agent',
       reason,

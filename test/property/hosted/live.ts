@@ -442,7 +442,9 @@ function listenersOf(live: LiveSession): number {
 function settingOf(world: World): Setting {
   const kinds = ['none', 'answers', 'never', 'sometimes'] as const;
   return {
-    shape: world.pick(['one', 'one', 'transfer', 'parallel', 'expert', 'sequence'] as const) ?? 'one',
+    shape:
+      world.pick(['one', 'one', 'transfer', 'parallel', 'expert', 'sequence', 'subagent', 'subagent'] as const) ??
+      'one',
     hooks: world.chance(0.4),
     onApproval: world.pick(kinds) ?? 'none',
     onElicitation: world.pick(kinds) ?? 'none',

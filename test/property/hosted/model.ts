@@ -59,7 +59,8 @@ export function randomModel(world: World, access: Access): Model {
 
 function callOf(world: World, request: ModelRequest): FunctionCallPart {
   const names = [...request.tools.keys()];
-  const name = world.chance(0.03) ? 'unknown' : (world.pick(names) ?? 'unknown');
+  const asksHelper = names.includes('helper') && world.chance(0.35);
+  const name = asksHelper ? 'helper' : world.chance(0.03) ? 'unknown' : (world.pick(names) ?? 'unknown');
   if (name === 'transfer_to_agent') {
     const schema = request.tools.get(name)?.inputSchema as { properties: { agent_name: { enum: string[] } } };
     return part(name, { agent_name: world.pick(schema.properties.agent_name.enum) ?? '' });

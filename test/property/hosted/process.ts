@@ -1,7 +1,7 @@
 import { fromAgent } from '../../../src/adapters/adk/index.ts';
-import type { RequestAnswer } from '../../../src/contracts/index.ts';
+import type { AnyTool, RequestAnswer } from '../../../src/contracts/index.ts';
 import type { AgentHost, HostedSession, HostOptions } from '../../../src/host/index.ts';
-import { createHost } from '../../../src/host/index.ts';
+import { createHost, subagentTool } from '../../../src/host/index.ts';
 import type { Agent } from '../../../src/runtime/index.ts';
 import { agentTool, LlmAgent, ParallelAgent, SequentialAgent } from '../../../src/runtime/index.ts';
 import { pause } from '../replay/random.ts';
@@ -15,7 +15,7 @@ import type { World } from './world.ts';
 
 /** What a seed decides once, for all processes. */
 export interface Setting {
-  shape: 'one' | 'transfer' | 'parallel' | 'expert' | 'sequence';
+  shape: 'one' | 'transfer' | 'parallel' | 'expert' | 'sequence' | 'subagent';
   hooks: boolean;
   onApproval: 'none' | 'answers' | 'never' | 'sometimes';
   onElicitation: 'none' | 'answers' | 'never' | 'sometimes';
@@ -47,7 +47,7 @@ export class Process {
       agents: [
         fromAgent(grow(world, this.access, setting), { warn: (message, error) => this.#warned(message, error) }),
       ],
-      tools: toolsOf(world, this.access, ''),
+      tools: [...toolsOf(world, this.access, ''), ...this.#subagents(setting)],
       sessions: this.access,
       policy,
       interactive,
@@ -68,6 +68,18 @@ export class Process {
     const handle = await this.host.open('root', { sessionId: key.id, create: true });
     this.handles.push(handle);
     return handle;
+  }
+
+  #subagents({ shape }: Setting): AnyTool[] {
+    if (shape !== 'subagent') return [];
+    const agent = new LlmAgent({
+      name: 'helper',
+      model: randomModel(this.#world, this.access),
+      tools: toolsOf(this.#world, this.access, 'a_'),
+      maxIterations: 8,
+    });
+    const source = fromAgent(agent, { warn: (message, error) => this.#warned(message, error) });
+    return [subagentTool(source, { maxDepth: 2 })];
   }
 
   #handlers({ onApproval, onElicitation }: Setting): Partial<HostOptions> {

@@ -16,6 +16,7 @@ export class Store extends InMemorySessionService {
   override async append(at: SessionKey, events: readonly Event[], options?: AppendOptions): Promise<readonly Event[]> {
     const stored = await super.append(at, events, options);
     this.#world.log.push(...stored);
+    if (at.id !== key.id) for (const event of stored) this.#world.below.add(event);
     for (const event of stored) this.#world.note(() => `  stored ${describe(event)}`);
     return stored;
   }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AgentEvent, GrammarChecker } from '../../../src/contracts/index.ts';
 import { createGrammarChecker } from '../../../src/contracts/index.ts';
+import type { Event } from '../../../src/runtime/index.ts';
 import type { World } from './world.ts';
 import { openRequests } from './world.ts';
 
@@ -21,6 +22,8 @@ export class Watcher {
   readonly #held: AgentEvent[] = [];
   /** Length of the log when the stream was asked for. */
   readonly #from: number;
+  /** That of all logs. */
+  readonly #all: number;
   #checker: GrammarChecker | undefined;
   #end: AgentEvent | undefined;
 
@@ -28,7 +31,8 @@ export class Watcher {
   constructor(world: World, streamId: string, initialized: boolean | undefined) {
     this.#world = world;
     this.#initialized = initialized;
-    this.#from = world.log.length;
+    this.#from = world.log.filter((event) => !world.below.has(event)).length;
+    this.#all = world.log.length;
     this.shown = { streamId, durable: [], whole: false, life: world.life };
   }
 
@@ -67,11 +71,17 @@ export class Watcher {
   #start(seq: number): void {
     const [first] = this.#held;
     this.#checker = createGrammarChecker({
-      openRequests: openRequests(this.#world.log.slice(0, seq - 1), this.#world.questions),
+      openRequests: openRequests(this.#before(seq), this.#world.questions),
       initialized: this.#initialized ?? first?.type !== 'initialize',
       immutability: this.#world.chance(0.1),
     });
     for (const event of this.#held.splice(0)) this.#report(this.#checker.push(event));
+  }
+
+  /** What had been stored before an event of the session's own; of sub-agents, before the stream was asked for. */
+  #before(seq: number): Event[] {
+    const { log, below } = this.#world;
+    return log.filter((event, at) => (below.has(event) ? at < this.#all : event.seq < seq));
   }
 
   #report(violations: ReturnType<GrammarChecker['end']>): void {

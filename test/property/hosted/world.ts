@@ -19,7 +19,10 @@ export interface Run {
 /** What outlives every process: the log, what tools did, and what was seen that should not have been. */
 export class World {
   readonly random: Random;
+  /** Of all sessions, in the order in which they were stored. */
   readonly log: Event[] = [];
+  /** Those of sub-agents. */
+  readonly below = new WeakSet<Event>();
   readonly runs: Run[] = [];
   readonly faults: string[] = [];
   readonly gates: Gate[] = [];
