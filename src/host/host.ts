@@ -244,7 +244,7 @@ class Host implements AgentHost {
   }
 
   #context(userId: string, principal: Principal = { id: userId }): HostContext {
-    const { app, sessions, credentials, models, deps } = this.#options;
+    const { app, sessions, credentials, models, deps, hooks } = this.#options;
     return {
       app,
       userId,
@@ -252,6 +252,7 @@ class Host implements AgentHost {
       ...(sessions === undefined ? {} : { sessions }),
       ...(credentials === undefined ? {} : { credentials }),
       ...(models === undefined ? {} : { models }),
+      ...(hooks ? { hooks } : {}),
       ...(deps === undefined ? {} : { deps }),
     };
   }

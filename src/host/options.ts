@@ -33,6 +33,7 @@ export interface HostOptions {
   policy?: PolicyEvaluator;
   /** Milliseconds that a policy may think; then it is a deny. Default 10,000. */
   policyTimeoutMs?: number;
+  /** Fired by the host around tools and messages, and inside of agents that can (the runtime's) around everything else. */
   hooks?: LifecycleInterceptor;
   /** Store of the agents' sessions; each source has its own idea of the type. */
   sessions?: unknown;

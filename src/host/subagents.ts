@@ -14,6 +14,8 @@ import { addUsage } from '../session/index.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { Subagent } from './subagent.ts';
 import { Suspended, subagentOf } from './subagent.ts';
+import { askedWith, callOf, namesOf } from './subagent-calls.ts';
+import { ClosedCalls, SubagentEvents } from './subagent-events.ts';
 import type { SubagentSession } from './subagent-session.ts';
 import { SubagentTurn, usageOfSubagent } from './subagent-turn.ts';
 import type { HostTool } from './tool-registry.ts';
@@ -37,10 +39,7 @@ export class Subagents {
   /** What was open when a call was left waiting, in the stream that runs now. */
   readonly #waiting = new Map<string, string>();
   readonly #entered = new Set<string>();
-  /** Questions that the stream that runs now has shown. */
-  readonly #asked = new Set<string>();
-  /** Calls of sub-agents that this handle's streams have shown. */
-  readonly #announced = new Set<string>();
+  readonly #events = new SubagentEvents();
   #healing: Promise<void> | undefined;
 
   constructor(session: HostedSession) {
@@ -70,7 +69,7 @@ export class Subagents {
   ): Promise<PendingRequest[]> {
     this.#waiting.clear();
     this.#entered.clear();
-    this.#asked.clear();
+    this.#events.begin();
     if (!this.#hasAny) return [];
     await this.heal();
     // The message will close their calls.
@@ -168,7 +167,7 @@ export class Subagents {
 
   /** The stream that runs now has shown this question of a sub-agent. */
   hasAsked(requestId: string): boolean {
-    return this.#asked.has(requestId);
+    return this.#events.hasAsked(requestId);
   }
 
   /** The sub-agent of this call writes and shows nothing any more. */
@@ -219,21 +218,13 @@ export class Subagents {
   }
 
   async #heal(): Promise<void> {
-    const calls = new Map<string, PendingRequest>();
-    let closed: PendingRequest[] = [];
+    const closed = new ClosedCalls((request) => this.of(request) !== undefined);
     for await (const event of this.#session.inner.events()) {
+      closed.see(event);
       const known = usageOfSubagent(event);
       if (known) this.#used.set(known.callId, { turnId: event.turnId, usage: known.usage });
-      if (event.type === 'tool_request') {
-        const request = closedRequest(event);
-        if (this.of(request)) calls.set(event.requestId, request);
-      }
-      const call = event.type === 'tool_response' ? calls.get(event.requestId) : undefined;
-      if (!call) continue;
-      if (closed[0]?.turnId !== call.turnId) closed = [];
-      closed.push(call);
     }
-    for (const request of closed) await this.#end(request);
+    for (const request of closed.calls) await this.#end(request);
   }
 
   /** Ends the sub-agent of a call that is closed, if it is there. */
@@ -334,7 +325,7 @@ export class Subagents {
     try {
       for await (const event of child.stream(input, own)) {
         turn.see(event);
-        const shown = this.#shown(event, request, options.streamId);
+        const shown = this.#events.shown(event, request, options.streamId);
         const room = shown && show(shown);
         if (room) await room;
       }
@@ -342,34 +333,6 @@ export class Subagents {
       // Another process goes on with it.
       if (!isCoxswainError(error) || error.code !== 'E_SESSION_BUSY') throw error;
     }
-  }
-
-  /** A sub-agent's event in its caller's stream: it stands in another log, so that it has no place in this one. */
-  #shown(event: AgentEvent, request: PendingRequest, streamId: string): AgentEvent | undefined {
-    switch (event.type) {
-      case 'initialize':
-      case 'session_update':
-      case 'stream_end':
-        return undefined;
-      case 'elicitation_request':
-        // Each of the sub-agent's streams asks again; its caller's stream is one.
-        if (this.#asked.has(event.requestId)) return undefined;
-        this.#asked.add(event.requestId);
-        break;
-      case 'tool_request':
-        this.#announced.add(event.requestId);
-        break;
-      case 'tool_update':
-      case 'tool_response':
-        if (!this.#announced.has(event.requestId)) return undefined;
-        break;
-      default:
-    }
-    const { seq: _, cursor: __, ...rest } = event;
-    const moved = { ...rest, sessionId: request.sessionId, streamId, turnId: request.turnId } as AgentEvent;
-    // It is the sub-agent that failed: its caller is told, and may go on.
-    if (moved.type === 'error') moved.fatal = false;
-    return moved;
   }
 
   /** The session of a call that was started. */
@@ -395,25 +358,4 @@ export class Subagents {
     }
     return child;
   }
-}
-
-function closedRequest(event: Extract<AgentEvent, { type: 'tool_request' }>): PendingRequest {
-  const { requestId, sessionId, turnId = '', name, handledBy, timestamp: requestedAt } = event;
-  const base = { requestId, sessionId, turnId, name, handledBy, requestedAt };
-  return { ...base, kind: 'tool', callId: requestId, started: true, path: '', agentPath: [] };
-}
-
-function callOf(request: PendingRequest): string {
-  return request.callId ?? request.requestId;
-}
-
-/** What is open, as one text to compare. */
-function namesOf(requests: readonly PendingRequest[]): string {
-  return JSON.stringify(requests.map(({ requestId }) => requestId).sort());
-}
-
-/** The words that a sub-agent is asked with. */
-function askedWith(args: Record<string, unknown>): string {
-  const { request, ...rest } = args;
-  return typeof request === 'string' && Object.keys(rest).length === 0 ? request : JSON.stringify(args);
 }

@@ -11,6 +11,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type {
   Agent,
   CallState,
+  CredentialService,
   Event,
   Fold,
   Model,
@@ -39,6 +40,7 @@ import {
 import { AdkSession } from './adk-session.ts';
 import type { DescribeOptions } from './descriptor.ts';
 import { describeAgent } from './descriptor.ts';
+import { hostHooks } from './host-hooks.ts';
 import { project } from './project.ts';
 
 export interface FromAgentOptions extends DescribeOptions {
@@ -88,17 +90,19 @@ async function openSession(
   const scope = { app: context.app, userId: context.userId ?? 'local' };
   const live = LiveSession.of(service, await recordFor(service, scope, ref));
   if (ref.fork) await settleFork(live);
+  const plugins = context.hooks ? [hostHooks(context.hooks), ...(options.plugins ?? [])] : options.plugins;
+  const services = { ...hostsCredentials(context), ...options.services };
   const engine = createEngine(
     {
       agent,
-      ...(options.plugins ? { plugins: options.plugins } : {}),
+      ...(plugins ? { plugins } : {}),
       ...(context.policy ? { policy: context.policy } : {}),
       ...(context.principal ? { principal: context.principal } : {}),
       models: modelFinder(options, context),
       limits: strictest(constraintLimits(descriptor), options.limits),
       ...(options.toolConcurrency === undefined ? {} : { toolConcurrency: options.toolConcurrency }),
       ...(options.telemetry ? { telemetry: options.telemetry } : {}),
-      ...(options.services ? { services: options.services } : {}),
+      services,
       ...(options.warn ? { warn: options.warn } : {}),
     },
     live.key,
@@ -110,6 +114,11 @@ async function openSession(
     validateArgs: argsChecker(engine.tree, live.fold),
     onClose: options.onClose,
   });
+}
+
+/** Those of the source come first: they are the agent's own. */
+function hostsCredentials({ credentials }: HostContext): Services | undefined {
+  return credentials === undefined ? undefined : { credentials: credentials as CredentialService };
 }
 
 function modelFinder(options: FromAgentOptions, context: HostContext): (name: string) => Model | undefined {

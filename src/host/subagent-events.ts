@@ -1,0 +1,75 @@
+import type { AgentEvent, PendingRequest } from '../contracts/index.ts';
+
+/** What one handle's streams show of its sub-agents. */
+export class SubagentEvents {
+  /** Calls of sub-agents that have been shown. */
+  readonly #announced = new Set<string>();
+  /** Questions that the stream that runs now has shown. */
+  readonly #asked = new Set<string>();
+
+  /** A new stream of the caller. */
+  begin(): void {
+    this.#asked.clear();
+  }
+
+  hasAsked(requestId: string): boolean {
+    return this.#asked.has(requestId);
+  }
+
+  /** A sub-agent's event in its caller's stream: it stands in another log, so that it has no place in this one. */
+  shown(event: AgentEvent, request: PendingRequest, streamId: string): AgentEvent | undefined {
+    switch (event.type) {
+      case 'initialize':
+      case 'session_update':
+      case 'stream_end':
+        return undefined;
+      case 'elicitation_request':
+        // Each of the sub-agent's streams asks again; its caller's stream is one.
+        if (this.#asked.has(event.requestId)) return undefined;
+        this.#asked.add(event.requestId);
+        break;
+      case 'tool_request':
+        this.#announced.add(event.requestId);
+        break;
+      case 'tool_update':
+      case 'tool_response':
+        if (!this.#announced.has(event.requestId)) return undefined;
+        break;
+      default:
+    }
+    const { seq: _, cursor: __, ...rest } = event;
+    const moved = { ...rest, sessionId: request.sessionId, streamId, turnId: request.turnId } as AgentEvent;
+    // It is the sub-agent that failed: its caller is told, and may go on.
+    if (moved.type === 'error') moved.fatal = false;
+    return moved;
+  }
+}
+
+/** Calls of sub-agents that are closed, of the newest turn that has any. */
+export class ClosedCalls {
+  calls: PendingRequest[] = [];
+  readonly #open = new Map<string, PendingRequest>();
+  readonly #isSubagent: (request: PendingRequest) => boolean;
+
+  constructor(isSubagent: (request: PendingRequest) => boolean) {
+    this.#isSubagent = isSubagent;
+  }
+
+  /** Takes the next event of the caller's history. */
+  see(event: AgentEvent): void {
+    if (event.type === 'tool_request') {
+      const request = closedRequest(event);
+      if (this.#isSubagent(request)) this.#open.set(event.requestId, request);
+    }
+    const call = event.type === 'tool_response' ? this.#open.get(event.requestId) : undefined;
+    if (!call) return;
+    if (this.calls[0]?.turnId !== call.turnId) this.calls = [];
+    this.calls.push(call);
+  }
+}
+
+function closedRequest(event: Extract<AgentEvent, { type: 'tool_request' }>): PendingRequest {
+  const { requestId, sessionId, turnId = '', name, handledBy, timestamp: requestedAt } = event;
+  const base = { requestId, sessionId, turnId, name, handledBy, requestedAt };
+  return { ...base, kind: 'tool', callId: requestId, started: true, path: '', agentPath: [] };
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { fromAgent } from '../../src/adapters/adk/index.ts';
+import type { PolicyDecision, PolicyRequest } from '../../src/contracts/index.ts';
+import { securityPlugin } from '../../src/runtime/index.ts';
+import { run } from '../../src/session/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+import { llm, tool } from './kit.ts';
+
+/** Three tools, and a policy that says something else about each. */
+async function opened(options: { context?: object } = {}) {
+  const ran: string[] = [];
+  const asked: PolicyRequest[] = [];
+  const words: Record<string, PolicyDecision> = {
+    pay: { outcome: 'ask_user', hint: 'really pay?' },
+    drop: { outcome: 'deny', reason: 'nothing is dropped' },
+  };
+  const policy = {
+    evaluate(request: PolicyRequest): PolicyDecision {
+      asked.push(request);
+      return words[request.action] ?? { outcome: 'allow' };
+    },
+  };
+  const tools = ['look', 'pay', 'drop'].map((name) => tool(name, () => ran.push(name)));
+  const model = new ScriptedModel([{ calls: [['look'], ['pay', { eur: 5 }], ['drop']] }, 'done']);
+  const source = fromAgent(llm('bot', model, { tools }), { plugins: [securityPlugin(policy)] });
+  return { ran, asked, model, session: await source.open({}, { app: 'shop', ...options.context }) };
+}
+
+test('S3-66 without a host: allowed runs, denied does not and the model hears why, the rest is asked first', async () => {
+  const { ran, asked, model, session } = await opened();
+  expect((await run(session, 'go')).reason).toBe('input_required');
+  expect(ran).toEqual(['look']);
+  expect(asked.map(({ action, args, principalPath }) => [action, args, principalPath])).toEqual([
+    ['look', {}, ['bot']],
+    ['pay', { eur: 5 }, ['bot']],
+    ['drop', {}, ['bot']],
+  ]);
+  const [question] = await session.pending();
+  expect(question).toMatchObject({ name: 'pay', message: 'really pay?' });
+  await session.respond(String(question?.requestId), { kind: 'approve' });
+  expect((await run(session, { kind: 'continue' })).reason).toBe('completed');
+  expect(ran).toEqual(['look', 'pay']);
+  expect(JSON.stringify(model.requests.at(-1)?.contents)).toContain('nothing is dropped');
+});
+
+test('S3-66 a policy that fails lets nothing run', async () => {
+  const ran: string[] = [];
+  const broken = securityPlugin({ evaluate: () => Promise.reject(new Error('policy down')) });
+  const agent = llm('bot', new ScriptedModel([{ calls: [['pay']] }, 'done']), {
+    tools: [tool('pay', () => ran.push('pay'))],
+  });
+  const session = await fromAgent(agent, { plugins: [broken] }).open({}, { app: 'shop' });
+  expect(await run(session, 'go')).toMatchObject({ reason: 'completed', denied: ['pay'] });
+  expect(ran).toEqual([]);
+});
+
+test('S3-66 under host execution it stands aside: nothing is asked, nothing runs unasked', async () => {
+  const { ran, asked, session } = await opened();
+  const { pending } = await run(session, 'go', { hostToolExecution: true });
+  expect([pending.map(({ name }) => name), asked, ran]).toEqual([['look', 'pay', 'drop'], [], []]);
+});
