@@ -73,7 +73,7 @@ export async function migrateStore(flags: MigrateFlags): Promise<number> {
     );
   }
   if (!isThere(flags.store) && to !== undefined) {
-    throw new CoxswainError('NOT_FOUND', 'E_STORE', `there is no store ${flags.store}`);
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_STORE', `there is no store ${flags.store}`);
   }
   const migrated = await migrateSql(flags.store, to === undefined ? {} : { target: to });
   const { from, to: now } = migrated;

@@ -5,8 +5,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rewind, turnStarts } from '../../src/adapters/stores/maintenance.ts';
 import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
 import type { AgentEvent } from '../../src/contracts/index.ts';
+import type { AdkSession } from '../../src/index.ts';
+import { snapshotOf } from '../../src/index.ts';
 import type { SessionKey, SessionService } from '../../src/runtime/index.ts';
-import { InMemorySessionService } from '../../src/runtime/index.ts';
+import { createEvent, InMemorySessionService } from '../../src/runtime/index.ts';
 import { createView } from '../../src/session/index.ts';
 import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
@@ -148,6 +150,45 @@ describe.each(Object.keys(stores))('rewind of a session that agents ran in, on %
     expect(runs).toHaveLength(1);
     expect(await store.openCalls({ app: 'shop' })).toEqual([]);
     await host.close();
+  });
+
+  test('F25 a rewind takes in what came in between, and is refused while a run holds the session', async () => {
+    const { host } = hosted(['one', 'two']);
+    const session = await host.open('bot');
+    for (const text of ['first', 'second']) await say(session, text);
+    const key = keyOf(session.id);
+    const [, second = 0] = await startsOf(key);
+    const lease = await store.acquire(key);
+    expect((await refusal(rewind(store, key, second))).code).toBe('E_SESSION_BUSY');
+    await lease.release();
+    // Somebody else writes at the last moment.
+    const append = store.append.bind(store);
+    store.append = async (of, events, options) => {
+      store.append = append;
+      await append(of, [createEvent({ author: 'user', actions: { stateDelta: { late: 1 } } })]);
+      return append(of, events, options);
+    };
+    await rewind(store, key, second);
+    expect((await store.get(key))?.state).toEqual({});
+    expect(await startsOf(key)).toEqual([0]);
+    await host.close();
+  });
+
+  test('a snapshot of a session that was taken back holds what counts', async () => {
+    const { host } = hosted(['one', 'two', 'three']);
+    const session = await host.open('bot');
+    for (const text of ['first', 'second']) await say(session, text);
+    const [, second = 0] = await startsOf(keyOf(session.id));
+    await rewind(store, keyOf(session.id), second);
+    await say(session, 'third');
+    const snapshot = await snapshotOf(session.inner as AdkSession);
+    const model = new ScriptedModel(['four']);
+    const elsewhere = hostOf(bot(model), { userId: 'ann' });
+    const copy = await elsewhere.host.open('bot', { snapshot });
+    await say(copy, 'fourth');
+    expect(words(model)).toEqual(['first', 'one', 'third', 'three', 'fourth']);
+    await host.close();
+    await elsewhere.host.close();
   });
 
   test('S0-57 state goes back with the session, settings and what was spent do not', async () => {

@@ -1,5 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { storeRefusal } from '../../runtime/index.ts';
 import type { Engine } from './sql/engine.ts';
 import type { Migrated } from './sql/schema.ts';
 import type { SqlServiceOptions } from './sql/session-service.ts';
@@ -57,6 +58,7 @@ class SqliteEngine implements Engine {
   readonly dialect = sqlite;
   readonly #connection: Connection;
   readonly #patience: number;
+  #closed = false;
 
   constructor(connection: Connection, patience: number) {
     this.#connection = connection;
@@ -81,6 +83,7 @@ class SqliteEngine implements Engine {
     for (;;) {
       // At random, so that no process waits behind the same one for ever.
       await sleep(1 + Math.random() * 20);
+      if (this.#closed) throw storeRefusal.closed();
       try {
         return this.#now(kind, steps);
       } catch (error) {
@@ -94,6 +97,7 @@ class SqliteEngine implements Engine {
   }
 
   close(): void {
+    this.#closed = true;
     this.#connection.close();
   }
 

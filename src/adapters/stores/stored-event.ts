@@ -4,7 +4,8 @@ type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === 'string';
 const isFlag: Check = (value) => typeof value === 'boolean';
-const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value);
+/** Epoch milliseconds that a date can have. */
+const isTime: Check = (value) => typeof value === 'number' && Math.abs(value) <= 8_640_000_000_000_000;
 const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 const isMap: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const listOf = (check: Check): Check => {
@@ -44,7 +45,7 @@ const fields: Record<string, Check> = {
   author: isText,
   'branch?': isText,
   'iso?': isText,
-  timestamp: isNumber,
+  timestamp: isTime,
   'content?': shape({ role: (value) => value === 'user' || value === 'model', parts: listOf(isPart) }),
   partial: (value) => value === false,
   turnComplete: isFlag,
@@ -73,7 +74,7 @@ const actionFields: Record<string, Check> = {
   'reopened?': isFlag,
   'decisions?': mapOf(shape({ outcome: isText, by: isText })),
   'started?': listOf(isText),
-  'asks?': listOf(shape({ requestId: isText, callId: isText, kind: isText, message: isText, 'expiresAt?': isNumber })),
+  'asks?': listOf(shape({ requestId: isText, callId: isText, kind: isText, message: isText, 'expiresAt?': isTime })),
   'answers?': mapOf(shape({ action: isText })),
   'interim?': mapOf(isMap),
   'completed?': listOf(shape({ path: isText, agent: isText, outcome: isMap })),

@@ -1,5 +1,6 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
+import { messageOf } from '../../../contracts/index.ts';
 import type { ConnectionOptions } from '../sqlite-connection.ts';
 import { openAlone } from '../sqlite-connection.ts';
 
@@ -30,7 +31,11 @@ export function nodeSqlite(path: string, options: ConnectionOptions = {}): Sqlit
     reader: false,
     // A full disk, or a trigger, has undone the transaction already: that error is the one to know, not this one.
     run: () => {
-      if (database.isTransaction) database.exec('ROLLBACK');
+      try {
+        database.exec('ROLLBACK');
+      } catch (error) {
+        if (!/no transaction is active/.test(messageOf(error))) throw error;
+      }
       return { changes: 0, lastInsertRowid: 0 };
     },
     all: () => [],

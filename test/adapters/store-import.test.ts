@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { exportSession, importSession } from '../../src/adapters/stores/maintenance.ts';
+import type { SqliteSessionService } from '../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { isCoxswainError } from '../../src/contracts/index.ts';
+import { project } from '../../src/index.ts';
+import { InMemorySessionService, LiveSession } from '../../src/runtime/index.ts';
+import { answer, call, change, event, fullEvent, key } from '../contract/session-service.ts';
+import { collect } from '../runtime/kit.ts';
+
+const scope = { app: 'shop', userId: 'eve' };
+
+describe('files that are no export, or were changed by somebody', () => {
+  let store: SqliteSessionService;
+  let lines: string[];
+
+  beforeEach(async () => {
+    store = openSqlite(':memory:');
+    await store.create(key, { state: { n: 1 }, title: 'T' });
+    const turn = event('t1', { author: 'user', actions: { turn: { start: 'bot' } } });
+    await store.append(key, [turn, call('e1', 'c1'), answer('e2', 'c1'), fullEvent('e3'), change('e4', { n: 2 })]);
+    lines = await collect(exportSession(store, key));
+  });
+  afterEach(() => store.close());
+
+  /** Every place within a value. */
+  function places(value: unknown, at: (string | number)[] = []): (string | number)[][] {
+    if (typeof value !== 'object' || value === null) return [at];
+    return [at, ...Object.entries(value).flatMap(([name, inner]) => places(inner, [...at, name]))];
+  }
+
+  function changed(text: string, at: readonly (string | number)[], rubbish: unknown): string {
+    if (at.length === 0) return JSON.stringify(rubbish) ?? '';
+    const value = JSON.parse(text) as Record<string | number, unknown>;
+    let inner = value;
+    for (const name of at.slice(0, -1)) inner = inner[name] as typeof inner;
+    const last = at.at(-1) ?? '';
+    if (rubbish === undefined) delete inner[last];
+    else inner[last] = rubbish;
+    return JSON.stringify(value);
+  }
+
+  const rubbish = fc.oneof(
+    fc.constantFrom(undefined, null, true, 0, -1, 0.5, 1e300, '', 'x', '\u0000', [], [null], {}, { a: null }, [[]]),
+    fc.jsonValue({ maxDepth: 2 }),
+  );
+
+  test('F27 one changed place: refused with a reason and nothing stored, or taken and of use', async () => {
+    const choice = fc.nat(lines.length - 1).chain((line) => {
+      const all = places(JSON.parse(lines[line] ?? ''));
+      return fc.record({ line: fc.constant(line), at: fc.constantFrom(...all), rubbish });
+    });
+    await fc.assert(
+      fc.asyncProperty(choice, async ({ line, at, rubbish: value }) => {
+        const given = lines.with(line, changed(lines[line] ?? '', at, value));
+        for (const target of [store, new InMemorySessionService()]) {
+          // Of a try that failed.
+          for (const { id } of await target.list(scope)) await target.delete({ ...scope, id });
+          let taken: Awaited<ReturnType<typeof importSession>>;
+          try {
+            taken = await importSession(target, scope, given);
+          } catch (error) {
+            if (!isCoxswainError(error) || error.status === 'INTERNAL') throw error;
+            expect(await target.list(scope)).toEqual([]);
+            continue;
+          }
+          const live = await LiveSession.open(target, taken.key);
+          live.contents({ agent: 'bot', branch: undefined, iso: '' });
+          for (const stored of live.log) project(taken.key.id, stored);
+          await target.fork(taken.key);
+          await collect(exportSession(target, taken.key));
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('F27 rubbish, half of it, twice of it, in another order', async () => {
+    const cut = lines.join('\n').slice(0, -30).split('\n');
+    const wrong: string[][] = [
+      ['\u0000\u0001\u0002'],
+      ['{"format":"coxswain.session"}'],
+      ['[]', ...lines.slice(1)],
+      cut,
+      [...lines, ...lines.slice(1)],
+      [...lines, lines[0] ?? ''],
+      [lines[0] ?? '', ...lines.slice(1).reverse()],
+      lines.map((line) => line.slice(1)),
+    ];
+    for (const given of wrong) {
+      await expect(importSession(store, scope, given)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+    }
+    expect(await store.list(scope)).toEqual([]);
+    const marked = [`\ufeff${lines[0]}`, '', ...lines.slice(1), ''];
+    expect((await importSession(store, scope, marked)).lastSeq).toBe(5);
+  });
+});
