@@ -8,7 +8,7 @@ import type { Agent } from './runtime/index.ts';
 
 export * from './adapters/adk/index.ts';
 export * from './contracts/index.ts';
-export { denyOverrides } from './gate/index.ts';
+export { denyOverrides, type ShadowDecision, type ShadowPolicy, shadow } from './gate/index.ts';
 export {
   type AgentHost,
   type AnswerFor,

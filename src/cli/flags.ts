@@ -60,7 +60,7 @@ export function storeOption(): Option {
 
 export function addHostFlags(command: Command): Command {
   return addStoreFlags(command)
-    .option('--policy <file>', "policy file, YAML or JSON; takes the place of the module's")
+    .option('--policy <file>', "rules (YAML, JSON), Cedar (.cedar) or a policy server's URL, instead of the module's")
     .addOption(new Option('--mode <mode>', 'permission mode').choices(modes))
     .addOption(
       new Option('--approve <how>', 'what to do about a call that needs a yes')

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import type { PendingRequest, PolicyEvaluator, RequestAnswer } from '../contracts/index.ts';
-import { CoxswainError, messageOf } from '../contracts/index.ts';
+import type { PendingRequest, RequestAnswer } from '../contracts/index.ts';
+import { messageOf } from '../contracts/index.ts';
 import type { AgentHost, AnswerFor, ApprovalQuestion, HostedSession } from '../host/index.ts';
 import { createHost } from '../index.ts';
 import type { AgentModule } from './agent-module.ts';
@@ -10,6 +9,7 @@ import { errorLine } from './errors.ts';
 import type { HostFlags } from './flags.ts';
 import { hasKeyboard } from './keyboard.ts';
 import { chooseModel, modelUse } from './model.ts';
+import { moduleTools, openPolicy, policyWarning } from './policy-file.ts';
 import type { Screen } from './screen.ts';
 import type { Interrupts } from './signals.ts';
 import type { Store } from './store.ts';
@@ -39,7 +39,7 @@ export async function openWorkplace(
   flags: HostFlags,
   { screen, interrupts, asksElsewhere = false }: { screen: Screen; interrupts: Interrupts; asksElsewhere?: boolean },
 ): Promise<Workplace> {
-  const policy = flags.policy === undefined ? undefined : await readPolicy(flags.policy, screen);
+  const source = flags.policy === undefined ? undefined : await openPolicy(flags.policy);
   const interactive = hasKeyboard() && !asksElsewhere;
   const note = (text: string) => screen.line(clean(text));
   const choice = await chooseModel(flags.model, process.env);
@@ -47,6 +47,7 @@ export async function openWorkplace(
   const module = await loadAgentModule(path, context);
   const use = modelUse(module, choice);
   if (use.note !== undefined) screen.line(paint('dim', clean(use.note)));
+  const policy = await source?.make(await moduleTools(module), (line) => screen.line(policyWarning(line)));
   const store = await openStore(flags.store);
   const asks = interactive && flags.approve !== 'deny';
   // Where nobody is here and nothing outlives this process, nobody can ever answer.
@@ -125,19 +126,6 @@ function mayAllow({ approval, kind }: ApprovalQuestion): boolean {
 
 function allow({ approval }: ApprovalQuestion): RequestAnswer {
   return { kind: 'approve', previewDigest: approval.previewDigest, by: { id: 'cli' } };
-}
-
-async function readPolicy(file: string, screen: Screen): Promise<PolicyEvaluator> {
-  const { loadPolicy, presetPolicy } = await import('../host/index.ts');
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new CoxswainError('NOT_FOUND', 'E_POLICY_FILE', `--policy: ${file} cannot be read (${messageOf(error)})`);
-  }
-  const policy = await loadPolicy(text, { file, fallback: presetPolicy() });
-  for (const warning of policy.warnings) screen.line(`${paint('yellow', 'coxswain:')} ${file}: ${clean(warning)}`);
-  return policy;
 }
 
 /** What a failed clean-up says; it changes no exit code. */

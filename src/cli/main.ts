@@ -36,6 +36,8 @@ function helpFor(args: readonly string[]): string {
     sessions: ['list', 'show', 'delete', 'fork', 'rewind', 'export', 'import', 'prune', 'rebuild'],
     store: ['migrate'],
     approvals: ['list', 'approve', 'deny'],
+    policy: ['test', 'explain'],
+    audit: ['show', 'export', 'verify'],
     mcp: [],
     acp: [],
   };

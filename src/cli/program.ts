@@ -4,6 +4,7 @@ import type { AnswerFlags, ListApprovalsFlags } from './approvals.ts';
 import type { HostFlags } from './flags.ts';
 import { addHostFlags, addLimitFlags, addRunFlags } from './flags.ts';
 import type { McpFlags } from './mcp.ts';
+import { addAuditCommands, addPolicyCommands } from './program-audit.ts';
 import type { RunCommandFlags } from './run.ts';
 import { addSessions, addStore } from './sessions-program.ts';
 import type { Interrupts } from './signals.ts';
@@ -23,6 +24,8 @@ export function buildProgram(interrupts: Interrupts): { program: Command; result
     // Mistakes are told in one line, by whoever catches them.
     .configureOutput({ outputError: () => {} });
   addRun(program, interrupts, result);
+  addPolicyCommands(program, result);
+  addAuditCommands(program, result);
   addSessions(program, result);
   addApprovals(program, interrupts, result);
   addMcp(program, interrupts, result);

@@ -1,6 +1,7 @@
 import type { PolicyDecision, PolicyEvaluator } from '../contracts/index.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy } from './policy.ts';
+import { isShadow, tellShadows } from './shadow.ts';
 
 const strictness = { allow: 0, ask_user: 1, deny: 2 };
 
@@ -12,9 +13,25 @@ export function compareStrictness(a: CheckedDecision, b: CheckedDecision): numbe
 /**
  * Asks every policy and takes the strictest answer: deny > ask_user > allow. Each is guarded by itself: one that
  * fails denies. Two asks become one that satisfies both, see {@link mergeDecisions}. Excluded is what any of them
- * excludes.
+ * excludes. Shadow policies among them are told of each call and what was decided, and decide nothing.
  */
-export function denyOverrides(...policies: readonly PolicyEvaluator[]): PolicyEvaluator {
+export function denyOverrides(...given: readonly PolicyEvaluator[]): PolicyEvaluator {
+  const shadows = given.filter(isShadow);
+  const policies = given.filter((policy) => !isShadow(policy));
+  if (shadows.length === 0) return strictestOf(policies);
+  // Policies on trial alone are no policy: asked by themselves they deny.
+  const live = strictestOf(policies.length > 0 ? policies : shadows);
+  return {
+    evaluate(request, signal) {
+      const decision = evaluatePolicy(live, request, { signal, timeoutMs: 0 });
+      tellShadows(shadows, request, decision);
+      return decision;
+    },
+    getExcluded: (scope) => live.getExcluded?.(scope) ?? [],
+  };
+}
+
+function strictestOf(policies: readonly PolicyEvaluator[]): PolicyEvaluator {
   return {
     evaluate(request, signal) {
       const answers: (CheckedDecision | Promise<CheckedDecision>)[] = [];

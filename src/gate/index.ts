@@ -18,6 +18,8 @@ export type { RetryToolOptions } from './retry-tool.ts';
 export { retryTool } from './retry-tool.ts';
 export type { ToJsonSchemaOptions } from './schema.ts';
 export { describeTool, toJsonSchema } from './schema.ts';
+export type { ShadowDecision, ShadowOptions, ShadowPolicy } from './shadow.ts';
+export { shadow } from './shadow.ts';
 export { untilAborted } from './until-aborted.ts';
 export type { ArgumentsSchema, ValidatedArgs } from './validate.ts';
 export { parseForHandler, validateArgs } from './validate.ts';

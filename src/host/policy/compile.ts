@@ -1,11 +1,21 @@
 import type { PolicyRequest } from '../../contracts/index.ts';
-import { CoxswainError, copyJson, deepFreeze, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import {
+  CoxswainError,
+  canonicalJson,
+  copyJson,
+  deepFreeze,
+  isCoxswainError,
+  messageOf,
+} from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
-import { compileArgs } from './args.ts';
+import type { Condition } from './conditions.ts';
+import { argsCondition, listOf, staticConditions } from './conditions.ts';
 import type { Glob } from './glob.ts';
 import { compileGlob } from './glob.ts';
 import type { PolicyRule, PolicyTier } from './rule.ts';
 import { faultOfRule, isObject } from './rule.ts';
+
+export { isForeign } from './conditions.ts';
 
 /** What is known when tools are offered, before there is a call. */
 export interface PolicyScope {
@@ -15,6 +25,7 @@ export interface PolicyScope {
 
 export interface CompiledRule {
   readonly id: string | undefined;
+  readonly tier: PolicyTier;
   /** How messages call it. */
   readonly label: string;
   readonly tool: Glob;
@@ -22,8 +33,18 @@ export interface CompiledRule {
   readonly overridable: boolean;
   readonly isUnconditional: boolean;
   readonly decision: CheckedDecision;
-  /** Whether the conditions hold; the tool's name is not one of them. */
-  matches(request: PolicyRequest): boolean;
+  /** Names of the annotations that it reads. */
+  readonly annotations: readonly string[];
+  readonly readsArgs: boolean;
+  /** Whether all conditions but that on arguments hold; the tool's name is not one of them. */
+  fitsCall(request: PolicyRequest): boolean;
+  fitsArgs(request: PolicyRequest): boolean;
+  /** The first member whose condition does not hold. */
+  misfit(request: PolicyRequest): keyof PolicyRule | undefined;
+  /** Applies wherever the other one does, as far as conditions go. May say no where the answer is yes. */
+  isWiderThan(other: CompiledRule): boolean;
+  /** Members with their conditions as text. */
+  readonly texts: ReadonlyMap<string, string>;
   /** Whether they hold for every call of this scope, for none, or it depends. */
   inScope(scope: PolicyScope): 'always' | 'never' | 'maybe';
 }
@@ -32,6 +53,8 @@ export interface RulePlace {
   tier: PolicyTier;
   /** Place in the tier as it was written. */
   index: number;
+  /** Where it was read from: `file:line`. */
+  source?: string | undefined;
 }
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_RULE`; `details` has tier, index and field */
@@ -44,17 +67,30 @@ export function compileRule(input: unknown, place: RulePlace, trustAnnotations: 
   if (rule.reason !== undefined) decision.reason = rule.reason;
   if (rule.approvers !== undefined) decision.approvers = rule.approvers;
   if (rule.expiresIn !== undefined) decision.expiresIn = rule.expiresIn;
-  const conditions = conditionsOf(rule, place, trustAnnotations);
+  const ofCall = staticConditions(rule, trustAnnotations);
+  const ofArgs = compiledArgs(rule, place);
+  const all = ofArgs ? [...ofCall, ofArgs] : ofCall;
+  const texts = new Map(all.map(({ field }) => [field as string, canonicalJson(rule[field])]));
   return {
     id: rule.id,
+    tier: place.tier,
     label: labelOf(place, rule),
     tool: compileGlob(rule.tool),
     priority: rule.priority ?? 0,
     overridable: rule.overridable ?? false,
-    isUnconditional: conditions.length === 0,
+    isUnconditional: all.length === 0,
     decision: deepFreeze(decision),
-    matches: allOf(conditions),
-    inScope: scopeTest(rule, conditions.length),
+    annotations: Object.keys(rule.annotations ?? {}),
+    readsArgs: ofArgs !== undefined,
+    fitsCall: allOf(ofCall),
+    fitsArgs: ofArgs ? (request) => ofArgs.holds(request) : () => true,
+    misfit: (request) => all.find((condition) => !condition.holds(request))?.field,
+    texts,
+    // What cannot be known fits a rule that restricts and does not fit one that allows: those are not compared.
+    isWiderThan: (other) =>
+      (texts.size === 0 || outcome !== 'allow' || other.decision.outcome === 'allow') &&
+      [...texts].every(([field, text]) => other.texts.get(field) === text),
+    inScope: scopeTest(rule, all.length),
   };
 }
 
@@ -78,81 +114,25 @@ export function ruleError({ tier, index }: RulePlace, rule: unknown, field: stri
 export const isRuleError = (error: unknown): error is CoxswainError =>
   isCoxswainError(error) && error.code === 'E_POLICY_RULE';
 
-function labelOf({ tier, index }: RulePlace, { id }: { id?: string | undefined }): string {
-  return id === undefined ? `rule ${index} of tier ${tier}` : `rule ${index} ("${id}") of tier ${tier}`;
+function labelOf({ tier, index, source }: RulePlace, { id }: { id?: string | undefined }): string {
+  const name = id === undefined ? '' : ` ("${id}")`;
+  return source === undefined ? `rule ${index}${name} of tier ${tier}` : `${source}${name}`;
 }
-
-type Condition = (request: PolicyRequest) => boolean;
 
 /** Most rules have one condition or none; a policy may try a thousand of them for one call. */
-function allOf(conditions: readonly Condition[]): Condition {
+function allOf(conditions: readonly Condition[]): (request: PolicyRequest) => boolean {
   const [only] = conditions;
   if (only === undefined) return () => true;
-  return conditions.length === 1 ? only : (request) => conditions.every((holds) => holds(request));
+  if (conditions.length === 1) return (request) => only.holds(request);
+  return (request) => conditions.every((condition) => condition.holds(request));
 }
 
-function conditionsOf(rule: PolicyRule, place: RulePlace, trustAnnotations: boolean): Condition[] {
-  // What cannot be known widens a rule that restricts and narrows one that allows.
-  const ifUnknown = rule.outcome !== 'allow';
-  const conditions: Condition[] = [];
-  const { mode, kind, role, principal, agent, annotations, args } = rule;
-  if (mode !== undefined) conditions.push(oneOf(mode, ({ context }) => context?.permissionMode));
-  if (kind !== undefined) conditions.push(oneOf(kind, ({ context }) => context?.resource?.kind));
-  if (role !== undefined) {
-    const roles = listOf(role);
-    conditions.push(({ principal: held }) => roles.some((wanted) => held?.roles?.includes(wanted) ?? false));
-  }
-  if (principal !== undefined) {
-    const glob = compileGlob(principal);
-    conditions.push((request) => request.principal !== undefined && glob.test(request.principal.id));
-  }
-  if (agent !== undefined) {
-    const glob = compileGlob(agent);
-    conditions.push(({ context }) => isAgent(glob, context?.agentPath ?? []));
-  }
-  if (annotations !== undefined) {
-    const wanted = Object.entries(annotations);
-    conditions.push(({ context }) => {
-      const resource = context?.resource;
-      if (!trustAnnotations && isForeign(resource?.source)) return ifUnknown;
-      const actual = (resource?.annotations ?? {}) as Record<string, unknown>;
-      // A hint that is not given says no, which is enough to restrict a tool and not enough to allow it.
-      return wanted.every(([name, value]) => (actual[name] ?? (ifUnknown ? false : undefined)) === value);
-    });
-  }
-  if (args !== undefined) {
-    const fits = compileRuleArgs(rule, args, place, ifUnknown);
-    conditions.push((request) => fits(request.args ?? {}));
-  }
-  return conditions;
-}
-
-function compileRuleArgs(
-  rule: PolicyRule,
-  args: NonNullable<PolicyRule['args']>,
-  place: RulePlace,
-  ifUnknown: boolean,
-) {
+function compiledArgs(rule: PolicyRule, place: RulePlace): Condition | undefined {
   try {
-    return compileArgs(args, ifUnknown);
+    return argsCondition(rule);
   } catch (error) {
     throw ruleError(place, rule, 'args', messageOf(error));
   }
-}
-
-/** Tools of a foreign server describe themselves. */
-export const isForeign = (source: string | undefined): boolean => source?.startsWith('mcp:') ?? false;
-
-const listOf = (value: string | readonly string[]): readonly string[] => (typeof value === 'string' ? [value] : value);
-
-function oneOf(values: string | readonly string[], read: (request: PolicyRequest) => string | undefined): Condition {
-  const set = new Set<string | undefined>(listOf(values));
-  return (request) => set.has(read(request));
-}
-
-function isAgent(glob: Glob, path: readonly string[]): boolean {
-  const own = path.at(-1);
-  return own !== undefined && (glob.test(path.join('/')) || glob.test(own));
 }
 
 function scopeTest(rule: PolicyRule, conditions: number): CompiledRule['inScope'] {

@@ -1,5 +1,9 @@
 /** Policies of rules and of permission modes. */
+export type { CallFacts, CaseResult, PolicyCase } from './cases.ts';
+export { loadPolicyCases, policyCall, runPolicyCases } from './cases.ts';
 export type { PolicyScope } from './compile.ts';
+export type { ExplainedRule, Explanation } from './explain.ts';
+export { describeExplanation } from './explain.ts';
 export type { PresetOptions } from './presets.ts';
 export { allowAll, applyMode, denyAll, presetPolicy } from './presets.ts';
 export type { ArgsCondition, PolicyRule, PolicyTier } from './rule.ts';

@@ -1,8 +1,9 @@
 import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import type { CheckedDecision, PolicyOutcome } from '../../gate/index.ts';
-import { mergeDecisions } from '../../gate/index.ts';
+import { evaluatePolicy, mergeDecisions } from '../../gate/index.ts';
 import type { CompiledRule, PolicyScope } from './compile.ts';
 import { compileRule, ruleError } from './compile.ts';
+import type { ExplainedRule, Explanation } from './explain.ts';
 import type { PolicyRule, PolicyTier } from './rule.ts';
 import { POLICY_TIERS } from './rule.ts';
 import { TierRules } from './tier.ts';
@@ -14,6 +15,8 @@ export interface RulePolicyOptions {
   fallback?: PolicyEvaluator | undefined;
   /** Believe the annotations of foreign tools. Default false. */
   trustAnnotations?: boolean | undefined;
+  /** Where a rule was read from, `file:line`: named in warnings and explanations. */
+  placeOf?: ((tier: PolicyTier, index: number) => string | undefined) | undefined;
 }
 
 export type TieredRules = { [Tier in PolicyTier]?: readonly PolicyRule[] | undefined };
@@ -35,7 +38,9 @@ export interface RulePolicy extends PolicyEvaluator {
    * @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_RULE`
    */
   with(rule: PolicyRule, tier: PolicyTier): RulePolicy;
-  /** Rules that can never apply, a line each. */
+  /** Why it says what it says about a call: which rules were tried, which spoke, what kept the others from it. */
+  explain(request: PolicyRequest): Promise<Explanation>;
+  /** Rules that can never apply or never change anything, a line each. */
   readonly warnings: readonly string[];
 }
 
@@ -48,7 +53,7 @@ export function rulePolicy(rules: readonly PolicyRule[] | TieredRules, options: 
   const tiers = POLICY_TIERS.map((tier) => {
     const ids = new Set<string>();
     const compiled = (tiered[tier] ?? []).map((rule, index) => {
-      const result = compileRule(rule, { tier, index }, options.trustAnnotations ?? false);
+      const result = compileRule(rule, placeOf(tier, index, options), options.trustAnnotations ?? false);
       if (result.id !== undefined && ids.has(result.id)) {
         throw ruleError({ tier, index }, rule, 'id', 'is taken by an earlier rule of this tier');
       }
@@ -59,6 +64,12 @@ export function rulePolicy(rules: readonly PolicyRule[] | TieredRules, options: 
   });
   return new Rules(tiers, options);
 }
+
+const placeOf = (tier: PolicyTier, index: number, options: RulePolicyOptions) => ({
+  tier,
+  index,
+  source: options.placeOf?.(tier, index),
+});
 
 const isList = (rules: readonly PolicyRule[] | TieredRules): rules is readonly PolicyRule[] => Array.isArray(rules);
 
@@ -81,7 +92,7 @@ class Rules implements RulePolicy {
     let firm: CheckedDecision | undefined;
     let soft: CheckedDecision | undefined;
     for (const tier of this.#tiers) {
-      const rule = firstMatch(tier.of(request.action), request);
+      const rule = tier.first(request);
       if (!rule) continue;
       // Whatever a lower tier says takes the place of what a higher one left open.
       soft = rule.overridable ? rule.decision : undefined;
@@ -109,15 +120,45 @@ class Rules implements RulePolicy {
     return new Rules(this.#tiers.with(place, new TierRules([added, ...others])), this.#options);
   }
 
+  async explain(request: PolicyRequest): Promise<Explanation> {
+    const rules = this.#tiers.flatMap((tier) => explained(tier, request));
+    const decision = await evaluatePolicy(this, request);
+    return { decision, rules, byDefault: !rules.some(({ spoke }) => spoke), request };
+  }
+
   get warnings(): readonly string[] {
-    this.#warnings ??= this.#tiers.flatMap((tier) => tier.warnings());
+    this.#warnings ??= this.#tiers.flatMap((tier, place) => [
+      ...tier.warnings(),
+      ...tier.rules.flatMap((rule) => {
+        const denier = this.#tiers
+          .slice(0, place)
+          .find((higher) => higher.denierOf(rule))
+          ?.denierOf(rule);
+        return denier ? [`${rule.label} can never change anything: ${denier.label} denies it whatever it says`] : [];
+      }),
+    ]);
     return this.#warnings;
   }
 }
 
-function firstMatch(rules: readonly CompiledRule[], request: PolicyRequest): CompiledRule | undefined {
-  for (const rule of rules) if (rule.matches(request)) return rule;
-  return undefined;
+function explained(tier: TierRules, request: PolicyRequest): ExplainedRule[] {
+  const speaker = tier.first(request);
+  let isAfter = false;
+  return tier.of(request.action).map((rule) => {
+    const { id, label, decision } = rule;
+    const spoke = rule === speaker;
+    const field = isAfter || spoke ? undefined : rule.misfit(request);
+    const because = field ? { field } : isAfter && speaker ? { after: speaker.label } : undefined;
+    isAfter ||= spoke;
+    return {
+      tier: rule.tier,
+      rule: label,
+      ...(id === undefined ? {} : { id }),
+      outcome: decision.outcome,
+      spoke,
+      ...(because ? { because } : {}),
+    };
+  });
 }
 
 function deniesAlways(rules: readonly CompiledRule[], scope: PolicyScope): boolean {

@@ -1,8 +1,14 @@
+import type { PolicyRequest } from '../../contracts/index.ts';
 import type { CompiledRule } from './compile.ts';
+import { signatureOf } from './conditions.ts';
 import { covers } from './glob.ts';
 
 /** Names come from the tools that exist; a bound all the same. */
 const MAX_CACHED_NAMES = 10_000;
+/** Who calls what, from where, in which mode: few at a time. */
+const MAX_CACHED_SIGNATURES = 2_000;
+/** Fewer are tried faster than a signature is made. */
+const FEW = 16;
 
 /** The rules of one tier in the order in which they are tried. */
 export class TierRules {
@@ -10,9 +16,12 @@ export class TierRules {
   readonly #exact = new Map<string, number[]>();
   readonly #wild: number[] = [];
   readonly #byName = new Map<string, readonly CompiledRule[]>();
+  readonly #bySignature = new Map<string, readonly CompiledRule[]>();
+  readonly #annotations: readonly string[];
 
   constructor(rules: readonly CompiledRule[]) {
     this.rules = rules.toSorted((a, b) => b.priority - a.priority);
+    this.#annotations = [...new Set(rules.flatMap(({ annotations }) => annotations))];
     for (const [place, { tool }] of this.rules.entries()) {
       for (const name of new Set(tool.exact)) {
         const places = this.#exact.get(name);
@@ -35,19 +44,55 @@ export class TierRules {
     const places = new Set(this.#exact.get(name));
     for (const place of this.#wild) if (this.rules[place]?.tool.test(name)) places.add(place);
     const rules = [...places].sort((a, b) => a - b).flatMap((place) => this.rules[place] ?? []);
-    if (this.#byName.size >= MAX_CACHED_NAMES) this.#byName.clear();
-    this.#byName.set(name, rules);
-    return rules;
+    return keep(this.#byName, name, rules, MAX_CACHED_NAMES);
   }
 
-  /** A line for each rule that an earlier one without conditions leaves nothing to. */
+  /** The rule that speaks about a call. */
+  first(request: PolicyRequest): CompiledRule | undefined {
+    const rules = this.of(request.action);
+    const signature = rules.length > FEW ? signatureOf(request, this.#annotations) : undefined;
+    if (signature === undefined) return rules.find((rule) => rule.fitsCall(request) && rule.fitsArgs(request));
+    const left =
+      this.#bySignature.get(signature) ??
+      keep(this.#bySignature, signature, candidates(rules, request), MAX_CACHED_SIGNATURES);
+    for (const rule of left) if (rule.fitsArgs(request)) return rule;
+    return undefined;
+  }
+
+  /** A line for each rule that an earlier one leaves nothing to. */
   warnings(): string[] {
-    const wide: CompiledRule[] = [];
+    const earlier: CompiledRule[] = [];
     return this.rules.flatMap((rule) => {
-      const cover = wide.find((earlier) => covers(earlier.tool, rule.tool));
+      const cover = earlier.find((one) => one.isWiderThan(rule) && covers(one.tool, rule.tool));
       if (cover) return [`${rule.label} can never apply: ${cover.label} comes first and covers it`];
-      if (rule.isUnconditional) wide.push(rule);
+      earlier.push(rule);
       return [];
     });
   }
+
+  /** The rule that denies, whatever anybody below says, all that this one could speak about. */
+  denierOf(rule: CompiledRule): CompiledRule | undefined {
+    for (const own of this.rules) {
+      if (own.decision.outcome !== 'deny' || own.overridable) return undefined;
+      if (own.isUnconditional && covers(own.tool, rule.tool)) return own;
+    }
+    return undefined;
+  }
+}
+
+/** Those whose conditions hold, arguments aside, up to the first one that always speaks. */
+function candidates(rules: readonly CompiledRule[], request: PolicyRequest): CompiledRule[] {
+  const found: CompiledRule[] = [];
+  for (const rule of rules) {
+    if (!rule.fitsCall(request)) continue;
+    found.push(rule);
+    if (!rule.readsArgs) break;
+  }
+  return found;
+}
+
+function keep<T>(cache: Map<string, T>, key: string, value: T, max: number): T {
+  if (cache.size >= max) cache.clear();
+  cache.set(key, value);
+  return value;
 }

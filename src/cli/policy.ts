@@ -1,0 +1,152 @@
+import type { AnyTool, PolicyEvaluator, PolicyRequest, ToolDescriptor } from '../contracts/index.ts';
+import type { CallFacts, CaseResult, Explanation, RulePolicy } from '../host/index.ts';
+import { describeExplanation, loadPolicyCases, policyCall, runPolicyCases } from '../host/index.ts';
+import { auditOf, project } from '../index.ts';
+import type { AuditEntry } from '../session/index.ts';
+import { loadAgentModule, moduleContext } from './agent-module.ts';
+import { usage } from './errors.ts';
+import { EXIT } from './exit-code.ts';
+import type { StoreFlags } from './flags.ts';
+import { chooseModel } from './model.ts';
+import { moduleTools, openPolicy, policyWarning, readText } from './policy-file.ts';
+import { openStore } from './store.ts';
+import { clean } from './text.ts';
+
+interface ToolsFlags {
+  /** Module whose tools Cedar policies are checked against. */
+  agent?: string;
+  workspace?: string;
+}
+
+export interface TestFlags extends ToolsFlags {
+  cases?: string;
+}
+
+export interface ExplainFlags extends ToolsFlags, StoreFlags {
+  args?: string;
+  as?: string;
+  role?: string[];
+  agents?: string;
+  source?: string;
+  kind?: string;
+  mode?: string;
+  readOnly?: true;
+  destructive?: true;
+  session?: string;
+  json?: true;
+}
+
+/** `coxswain policy test`: the cases beside a policy. */
+export async function testPolicy(file: string, flags: TestFlags): Promise<number> {
+  const table = flags.cases ?? beside(file);
+  const cases = await loadPolicyCases(readText(table, '--cases'), { file: table });
+  const results = await runPolicyCases(await policyOf(file, flags), cases);
+  for (const result of results) process.stdout.write(`${clean(lineOf(result, table))}\n`);
+  const failed = results.filter(({ wrong }) => wrong.length > 0).length;
+  process.stdout.write(`${results.length - failed} passed, ${failed} failed\n`);
+  return failed === 0 ? EXIT.done : EXIT.failed;
+}
+
+function beside(file: string): string {
+  if (/^https?:/.test(file)) throw usage('a policy server has no table of cases beside it: give --cases FILE');
+  return `${file.replace(/\.[^./\\]+$/, '')}.cases.yaml`;
+}
+
+function lineOf({ case: { name, line, expect }, decision, wrong }: CaseResult, file: string): string {
+  if (wrong.length === 0) return `ok    ${name}`;
+  const said = (value: Readonly<Record<string, unknown>>) =>
+    wrong.map((member) => `${member} ${JSON.stringify(value[member])}`).join(', ');
+  const by = decision.ruleId === undefined ? '' : ` (by ${decision.ruleId})`;
+  return `FAIL  ${name}  ${file}:${line}: expected ${said(expect)}; got ${said({ ...decision })}${by}`;
+}
+
+/** `coxswain policy explain`: a hypothetical call, or a stored one. */
+export async function explainPolicy(file: string, call: string, flags: ExplainFlags): Promise<number> {
+  const stored = flags.session === undefined ? undefined : await storedCall(call, flags.session, flags);
+  const policy = await policyOf(file, flags);
+  const facts = factsOf(flags);
+  const request = stored
+    ? policyCall(stored.tool, stored.argsRun ?? stored.args, {
+        ...facts,
+        as: facts.as ?? stored.requestedBy,
+        agents: facts.agents ?? (stored.agentId === undefined ? undefined : [stored.agentId]),
+      })
+    : policyCall(call, argsOf(flags.args), facts);
+  const explanation = await explain(policy, request);
+  if (flags.json) process.stdout.write(`${JSON.stringify({ ...explanation, ...(stored ? { stored } : {}) })}\n`);
+  else for (const line of [...storedLines(stored), ...describeExplanation(explanation)]) out(line);
+  if (!flags.json) out(`  asked with ${JSON.stringify(request)}`);
+  return EXIT.done;
+}
+
+const out = (line: string) => process.stdout.write(`${clean(line)}\n`);
+
+async function explain(policy: PolicyEvaluator, request: PolicyRequest): Promise<Explanation> {
+  if ('explain' in policy) return (policy as RulePolicy).explain(request);
+  const { evaluatePolicy } = await import('../gate/index.ts');
+  const decision = await evaluatePolicy(policy, request);
+  return { decision, rules: [], byDefault: false, request };
+}
+
+function storedLines(stored: AuditEntry | undefined): string[] {
+  if (!stored) return [];
+  const decisions = stored.decisions.map(({ at, outcome, by, ruleId, reason }) => {
+    const rule = ruleId === undefined ? '' : `, rule ${ruleId}`;
+    return `stored ${at}: ${outcome} by ${by}${rule}${reason === undefined ? '' : ` (${reason})`}`;
+  });
+  return decisions.length > 0 ? decisions : ['stored: nothing was decided yet'];
+}
+
+async function storedCall(callId: string, session: string, flags: ExplainFlags): Promise<AuditEntry> {
+  const store = await openStore(flags.store);
+  try {
+    const record = await store.sessions.get({ app: flags.app, userId: flags.user, id: session });
+    const entries = await auditOf(record?.events.flatMap((event) => project(session, event)) ?? []);
+    const found = entries.find((entry) => entry.callId === callId);
+    if (found) return found;
+    const known = entries.map((entry) => `${entry.callId} (${entry.tool})`).join(', ') || 'none';
+    throw usage(`session ${session} has no call ${callId}; it has: ${known}`);
+  } finally {
+    await store.close();
+  }
+}
+
+function factsOf(flags: ExplainFlags): CallFacts {
+  const annotations = {
+    ...(flags.readOnly ? { readOnly: true } : {}),
+    ...(flags.destructive ? { destructive: true } : {}),
+  };
+  const { as, role: roles, source, kind, mode } = flags;
+  return { as, roles, source, kind, mode, annotations, agents: flags.agents?.split('/') };
+}
+
+function argsOf(text: string | undefined): Record<string, unknown> {
+  if (text === undefined) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Told below.
+  }
+  throw usage('--args is no JSON object');
+}
+
+async function policyOf(file: string, flags: ToolsFlags): Promise<PolicyEvaluator> {
+  const source = await openPolicy(file);
+  if (source.kind === 'cedar' && flags.agent === undefined) {
+    throw usage('Cedar policies are checked against tools: give --agent MODULE');
+  }
+  const tools = source.kind === 'cedar' ? await toolsOf(flags) : [];
+  return source.make(tools, (line) => process.stderr.write(`${policyWarning(line)}\n`));
+}
+
+async function toolsOf({ agent = '', workspace }: ToolsFlags): Promise<readonly (AnyTool | ToolDescriptor)[]> {
+  const choice = await chooseModel(undefined, process.env);
+  const context = moduleContext({ workspace, interactive: false, note: () => {}, choice });
+  const module = await loadAgentModule(agent, context);
+  try {
+    return await moduleTools(module);
+  } finally {
+    await module.close?.();
+  }
+}

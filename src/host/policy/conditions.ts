@@ -1,0 +1,98 @@
+import type { PolicyRequest } from '../../contracts/index.ts';
+import { compileArgs } from './args.ts';
+import type { Glob } from './glob.ts';
+import { compileGlob } from './glob.ts';
+import type { PolicyRule } from './rule.ts';
+
+/** One condition of a rule: the member that it comes from, and whether it holds. */
+export interface Condition {
+  readonly field: keyof PolicyRule;
+  holds(request: PolicyRequest): boolean;
+}
+
+/** Tools of a foreign server describe themselves. */
+export const isForeign = (source: string | undefined): boolean => source?.startsWith('mcp:') ?? false;
+
+export const listOf = (value: string | readonly string[]): readonly string[] =>
+  typeof value === 'string' ? [value] : value;
+
+/** All but the one on arguments: what they read is in {@link signatureOf}. */
+export function staticConditions(rule: PolicyRule, trustAnnotations: boolean): Condition[] {
+  // What cannot be known widens a rule that restricts and narrows one that allows.
+  const ifUnknown = rule.outcome !== 'allow';
+  const conditions: Condition[] = [];
+  const { mode, kind, role, principal, agent, annotations } = rule;
+  const add = (field: keyof PolicyRule, holds: Condition['holds']) => conditions.push({ field, holds });
+  if (mode !== undefined) {
+    const modes = new Set<string | undefined>(listOf(mode));
+    add('mode', ({ context }) => modes.has(context?.permissionMode));
+  }
+  if (kind !== undefined) {
+    const kinds = new Set<string | undefined>(listOf(kind));
+    add('kind', ({ context }) => kinds.has(context?.resource?.kind));
+  }
+  if (role !== undefined) {
+    const roles = listOf(role);
+    add('role', ({ principal: held }) => roles.some((wanted) => held?.roles?.includes(wanted) ?? false));
+  }
+  if (principal !== undefined) {
+    const glob = compileGlob(principal);
+    add('principal', (request) => request.principal !== undefined && glob.test(request.principal.id));
+  }
+  if (agent !== undefined) {
+    const glob = compileGlob(agent);
+    add('agent', ({ context }) => isAgent(glob, context?.agentPath ?? []));
+  }
+  if (annotations !== undefined) {
+    const wanted = Object.entries(annotations);
+    add('annotations', ({ context }) => {
+      const resource = context?.resource;
+      if (!trustAnnotations && isForeign(resource?.source)) return ifUnknown;
+      const actual = (resource?.annotations ?? {}) as Record<string, unknown>;
+      // A hint that is not given says no, which is enough to restrict a tool and not enough to allow it.
+      return wanted.every(([name, value]) => (actual[name] ?? (ifUnknown ? false : undefined)) === value);
+    });
+  }
+  return conditions;
+}
+
+/** @throws Error with a readable message for a condition that cannot be compiled */
+export function argsCondition(rule: PolicyRule): Condition | undefined {
+  if (rule.args === undefined) return undefined;
+  const fits = compileArgs(rule.args, rule.outcome !== 'allow');
+  return { field: 'args', holds: (request) => fits(request.args ?? {}) };
+}
+
+function isAgent(glob: Glob, path: readonly string[]): boolean {
+  const own = path.at(-1);
+  return own !== undefined && (glob.test(path.join('/')) || glob.test(own));
+}
+
+/**
+ * Everything that static conditions can read of a request, as one text: requests of one text meet the same ones.
+ * `names` are the annotations that some rule speaks about. Undefined for a request that is not as its type says.
+ */
+export function signatureOf(
+  { action, principal, context }: PolicyRequest,
+  names: readonly string[],
+): string | undefined {
+  const { permissionMode, agentPath, resource } = context ?? {};
+  const roles = principal?.roles;
+  if (!isListOrAbsent(roles) || !isListOrAbsent(agentPath)) return undefined;
+  const read = [action, principal?.id, roles, permissionMode, agentPath, resource?.kind, resource?.source];
+  if (names.length > 0) {
+    const actual = (resource?.annotations ?? {}) as Record<string, unknown>;
+    for (const name of names) read.push(valueSign(actual[name]));
+  }
+  // As JSON, so that no two requests run into one another whatever their texts hold.
+  return JSON.stringify(read);
+}
+
+const isListOrAbsent = (value: unknown): boolean => value === undefined || Array.isArray(value);
+
+/** Rules name plain values: everything else is equal to none of them, but is not absent either. */
+function valueSign(value: unknown): string {
+  if (value === undefined || value === null) return '-';
+  const type = typeof value;
+  return type === 'boolean' || type === 'string' || type === 'number' ? `${type[0]}${String(value)}` : '?';
+}
