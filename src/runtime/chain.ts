@@ -35,12 +35,16 @@ export class Chain {
   #hash = '';
   /** What came after that one: bound by the next link. */
   #loose: Event[] = [];
+  /** The newest link binds all that came before it. */
+  #whole = true;
 
   /** A stored event, in order. */
   see(event: Event): void {
     if (!isAudited(event)) return;
     const { chain } = event;
-    if (chain?.after === this.#last) {
+    // Within a batch the writer's own view goes on, which may have missed what came before the batch.
+    this.#whole = chain?.after === this.#last && (!chain.batch || this.#whole);
+    if (chain && this.#whole) {
       this.#hash = chain.hash;
       this.#loose = [];
     } else this.#loose.push(event);
@@ -52,11 +56,13 @@ export class Chain {
     if (!events.some(isAudited)) return events;
     let before = this.#bound();
     let after = this.#last;
+    let batch = false;
     return events.map((event) => {
       if (event.partial || !isAudited(event)) return event;
       before = extendChain(before, digestOf(event));
-      const chain: ChainLink = { after, hash: before };
+      const chain: ChainLink = { after, hash: before, ...(batch ? { batch } : {}) };
       after = event.id;
+      batch = true;
       return Object.assign(Object.isFrozen(event) ? { ...event } : event, { chain });
     });
   }

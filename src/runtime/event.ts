@@ -60,6 +60,8 @@ export interface ChainLink {
   after: string;
   /** SHA-256 over the chain up to that event and this event's digest. */
   hash: string;
+  /** `after` was written with this one: the chain up to it is its own link, whatever else came in between. */
+  batch?: boolean;
 }
 
 export interface TurnEnd {

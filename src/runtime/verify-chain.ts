@@ -78,6 +78,7 @@ export function verifyRows(
 ): ChainReport {
   const faults: ChainFault[] = [...gaps];
   const chains = new Map<string, string>([['', '']]);
+  const links = new Map<string, string>();
   const places = new Map(rows.map(({ id }, index) => [id, index]));
   let last = '';
   let chain = '';
@@ -86,7 +87,7 @@ export function verifyRows(
   for (const [index, row] of rows.entries()) {
     const { id, seq, digest, chain: link } = row;
     const fault = (kind: ChainFaultKind, message: string) => faults.push({ seq, id, fault: kind, message });
-    const before = link === undefined ? chain : chains.get(link.after);
+    const before = link === undefined ? chain : (link.batch ? links : chains).get(link.after);
     const extended = extendChain(before ?? '', digest);
     if (link === undefined) {
       if (linked > 0) fault('unlinked', `event ${seq} was written without a link, after the chain had begun`);
@@ -101,9 +102,10 @@ export function verifyRows(
     }
     if (link) linked++;
     // One fault is named once: what follows is judged by what its writer saw.
-    const isNeighbour = link !== undefined && (before === undefined || link.after === last);
-    chain = isNeighbour ? link.hash : extendChain(chain, digest);
+    const isNeighbour = before === undefined || (link?.after === last && before === chain);
+    chain = link && isNeighbour ? link.hash : extendChain(chain, digest);
     chains.set(id, chain);
+    if (link) links.set(id, link.hash);
     last = id;
     if (anchor && seq <= anchor.seq) atAnchor = chain;
   }

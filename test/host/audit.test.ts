@@ -90,6 +90,20 @@ describe('the audit of a session', () => {
     expect(all).toMatchObject({ args: '[redacted]', redacted: ['', 'result'] });
   });
 
+  test('a rule hides, too, and a no of the host keeps what it wants hidden', async () => {
+    const calls = [{ calls: [['login', { password: 'hunter2' }]] as [string, object][] }, 'done'];
+    const { host } = hostOf(bot(calls), {
+      tools: [notingTool('login').tool],
+      policy: rulePolicy([{ id: 'in', tool: 'login', outcome: 'ask', redact: ['/password'] }]),
+      interactive: false,
+    });
+    const session = await host.open('bot');
+    await say(session, 'go');
+    expect(await host.audit(session.id)).toMatchObject([
+      { outcome: 'denied', args: { password: '[redacted]' }, redacted: ['/password'], decisions: [{ ruleId: 'in' }] },
+    ]);
+  });
+
   test('of a session that is not there', async () => {
     expect((await refusal(hostOver(new InMemorySessionService()).audit('none'))).code).toBe('E_SESSION_NOT_FOUND');
   });

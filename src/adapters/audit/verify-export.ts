@@ -91,7 +91,7 @@ function rowOf({ seq, id, digest, chain, event }: Members): ChainRow | undefined
   }
   if (chain === undefined) return { seq, id, digest };
   if (!isObject(chain) || typeof chain.after !== 'string' || typeof chain.hash !== 'string') return undefined;
-  return { seq, id, digest, chain: { after: chain.after, hash: chain.hash } };
+  return { seq, id, digest, chain: { after: chain.after, hash: chain.hash, batch: chain.batch === true } };
 }
 
 function fitsDigest({ event }: Members, { id, seq, digest }: ChainRow): boolean {

@@ -67,6 +67,7 @@ export function compileRule(input: unknown, place: RulePlace, trustAnnotations: 
   if (rule.reason !== undefined) decision.reason = rule.reason;
   if (rule.approvers !== undefined) decision.approvers = rule.approvers;
   if (rule.expiresIn !== undefined) decision.expiresIn = rule.expiresIn;
+  if (rule.redact !== undefined) decision.redact = [...rule.redact];
   const ofCall = staticConditions(rule, trustAnnotations);
   const ofArgs = compiledArgs(rule, place);
   const all = ofArgs ? [...ofCall, ofArgs] : ofCall;

@@ -43,6 +43,8 @@ export interface PolicyRule {
   approvers?: ApproverRule | undefined;
   /** Seconds until an unanswered question becomes a no; `ask_user` only. */
   expiresIn?: number | undefined;
+  /** JSON pointers into the arguments that audits hide. */
+  redact?: readonly string[] | undefined;
   /** Within a tier the higher goes first; default 0. Equal ones go in their order. */
   priority?: number | undefined;
   /** Lower tiers may loosen it too. */
@@ -104,6 +106,10 @@ const fields: Record<keyof PolicyRule, Check> = {
   approvers: faultOfApprovers,
   expiresIn: (value) =>
     typeof value === 'number' && value > 0 && Number.isFinite(value) ? undefined : 'must be seconds above 0',
+  redact: (value) =>
+    Array.isArray(value) && value.length > 0 && value.every((item) => /^(\/|$)/.test(String(item)))
+      ? undefined
+      : 'must be a list of JSON pointers, not empty',
   priority: (value) => (typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a number'),
   overridable: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
 };
