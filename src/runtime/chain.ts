@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../contracts/index.ts';
+import { digestOf } from './digest.ts';
 import type { ChainLink, Event } from './event.ts';
-import { storedDelta } from './state.ts';
 
 /** Whether an event is evidence: calls, decisions, answers, starts, outcomes, and what takes any of them back. */
 export function isAudited({ content, actions }: Event): boolean {
@@ -10,13 +9,6 @@ export function isAudited({ content, actions }: Event): boolean {
   for (const { type } of content?.parts ?? [])
     if (type === 'function_call' || type === 'function_response') return true;
   return false;
-}
-
-/** SHA-256 of all that an event holds but its place and its link: the same before and after it was stored. */
-export function digestOf(event: Event): string {
-  const { seq: _, chain: __, actions, ...rest } = event;
-  const stateDelta = storedDelta(actions.stateDelta);
-  return hash('sha256', canonicalJson({ ...rest, actions: { ...actions, stateDelta } }), 'base64url');
 }
 
 /** The chain up to an event, from the chain before it. */

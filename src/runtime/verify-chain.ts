@@ -1,4 +1,5 @@
-import { digestOf, extendChain, isAudited } from './chain.ts';
+import { extendChain, isAudited } from './chain.ts';
+import { digestOf } from './digest.ts';
 import type { ChainLink, Event } from './event.ts';
 
 /** An audited event as far as its chain needs it. */

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/runtime/index.ts';
-import { Chain, createEvent, decodeEvent, encodeEvent, isAudited, verifyLog } from '../../src/runtime/index.ts';
+import {
+  Chain,
+  createEvent,
+  decodeEvent,
+  digestOf,
+  encodeEvent,
+  isAudited,
+  verifyLog,
+} from '../../src/runtime/index.ts';
 
 /** One append: by whom, how much of the log that writer had not seen, and what it wrote. */
 const append = fc.record({
@@ -88,4 +96,28 @@ describe('the chain of a log that several wrote at once', () => {
       }),
     );
   });
+});
+
+test('the digest of an event does not hang on the order of its members, and on nothing that is not stored', () => {
+  const { seq, ...rest } = event('e', true);
+  const turned = Object.fromEntries(Object.entries({ ...rest, seq }).reverse()) as unknown as Event;
+  const { 'temp:x': _, ...stateDelta } = rest.actions.stateDelta;
+  const stored = { ...turned, seq: 7, actions: { ...rest.actions, stateDelta } };
+  const digest = digestOf({ ...rest, seq });
+  expect(digestOf(stored)).toBe(digest);
+  const others: Event[] = [
+    { ...stored, author: 'bot' },
+    { ...stored, turnComplete: false },
+    { ...stored, longRunningToolIds: ['x'] },
+    { ...stored, path: 'user', author: '' },
+    { ...stored, newer: 1 } as Event,
+    { ...stored, actions: { ...stored.actions, escalate: true } },
+    { ...stored, actions: { ...stored.actions, stateDelta: { kept: '\ud800' } } },
+    { ...stored, actions: { ...stored.actions, stateDelta: { kept: '\ud801' } } },
+    { ...stored, actions: { ...stored.actions, stateDelta: { kept: ['1', 2] } } },
+    { ...stored, actions: { ...stored.actions, stateDelta: { kept: [1, '2'] } } },
+    { ...stored, actions: { ...stored.actions, stateDelta: { kept: { a: 'b,1:c1:d' } } } },
+    { ...stored, actions: { ...stored.actions, stateDelta: { kept: { a: 'b', c: 'd' } } } },
+  ];
+  expect(new Set([digest, ...others.map(digestOf)]).size).toBe(others.length + 1);
 });

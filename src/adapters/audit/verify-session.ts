@@ -1,4 +1,4 @@
-import { messageOf } from '../../contracts/index.ts';
+import { isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { ChainFault, ChainHead, Event, SessionKey, SessionService } from '../../runtime/index.ts';
 import { storeRefusal, verifyLog } from '../../runtime/index.ts';
 import type { AuditReport } from './report.ts';
@@ -35,7 +35,8 @@ async function readLog(service: SessionService, key: SessionKey): Promise<Log> {
   try {
     const record = await service.get(key);
     return { events: record?.events ?? [], lastSeq, unreadable: [] };
-  } catch {
+  } catch (error) {
+    if (!isCoxswainError(error) || error.status !== 'DATA_LOSS') throw error;
     return readSingly(service, key, lastSeq);
   }
 }
@@ -48,6 +49,9 @@ async function readSingly(service: SessionService, key: SessionKey, lastSeq: num
       const record = await service.get(key, { after, limit: 1 });
       events.push(...(record?.events ?? []));
     } catch (error) {
+      if (!isCoxswainError(error) || error.status !== 'DATA_LOSS') throw error;
+      // A row that is not there is named with the others that are missing.
+      if (error.cause === undefined) continue;
       const message = `event ${after + 1} cannot be read: ${messageOf(error)}`;
       unreadable.push({ seq: after + 1, fault: 'unreadable', message });
     }

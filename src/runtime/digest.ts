@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto';
+import type { Event, EventActions } from './event.ts';
+
+// In the order of their names. What an event has without saying anything by it is left out, so that little is hashed.
+const fields: readonly (keyof Event)[] = [
+  'author',
+  'branch',
+  'citationMetadata',
+  'content',
+  'customMetadata',
+  'error',
+  'errorCode',
+  'errorMessage',
+  'finishReason',
+  'groundingMetadata',
+  'id',
+  'interrupted',
+  'invocationId',
+  'iso',
+  'model',
+  'path',
+  'streamId',
+  'timestamp',
+  'turnId',
+  'usage',
+];
+const others = new Set<string>(['actions', 'chain', 'longRunningToolIds', 'partial', 'seq', 'turnComplete']);
+const known = new Set<string>([...fields, ...others]);
+const noActions: Readonly<Record<string, unknown>> = { escalate: false, skipSummarization: false };
+
+/**
+ * SHA-256 of all that an event holds but its place and its link: the same before and after it was stored, whatever
+ * order its members have. Events are JSON; what is not is refused by the store.
+ */
+export function digestOf(event: Event): string {
+  let text = '';
+  for (const name of fields) {
+    const value = event[name];
+    if (value !== undefined && value !== '') text += `${name}=${canonical(value)},`;
+  }
+  if (event.longRunningToolIds.length > 0) text += `long=${canonical(event.longRunningToolIds)},`;
+  if (!event.turnComplete) text += 'incomplete,';
+  // Of a newer version.
+  for (const key in event) {
+    if (!known.has(key)) text += `${quoted(key)}${canonical((event as unknown as Record<string, unknown>)[key])},`;
+  }
+  return hash('sha256', `${text}${actionsText(event.actions)}`, 'base64url');
+}
+
+function actionsText(actions: EventActions): string {
+  const keys: string[] = [];
+  for (const key in actions) keys.push(key);
+  let text = '';
+  for (const key of keys.sort()) {
+    const value = (actions as unknown as Record<string, unknown>)[key];
+    if (value === undefined || value === noActions[key]) continue;
+    // What lives for one run only is not stored.
+    const part = key === 'stateDelta' ? objectText(value as object, 'temp:') : canonical(value);
+    if (part !== '{}') text += `${quoted(key)}${part},`;
+  }
+  return `{${text}}`;
+}
+
+function canonical(value: unknown): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (!Array.isArray(value)) return objectText(value);
+  let text = '';
+  for (const item of value) text += `${canonical(item)},`;
+  return `[${text}]`;
+}
+
+/** Members in the order of their names; those that begin with `skip` and those that are undefined are left out. */
+function objectText(value: object, skip?: string): string {
+  const keys = Object.keys(value);
+  if (keys.length > 1) keys.sort();
+  let text = '';
+  for (const key of keys) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member === undefined || (skip !== undefined && key.startsWith(skip))) continue;
+    text += `${quoted(key)}${canonical(member)},`;
+  }
+  return `{${text}}`;
+}
+
+/** With its length before it, a text needs no quotes; broken UTF-16 would be mended on its way into the hash. */
+function quoted(text: string): string {
+  return text.isWellFormed() ? `${text.length}:${text}` : JSON.stringify(text);
+}
