@@ -206,6 +206,8 @@ function pendingRequest(
     kind: 'tool',
     requestedAt: isoTime(call.requestedAt),
     ...(call.floor === undefined ? {} : { message: call.floor }),
+    // A host knows nothing else of a tool that is the agent's own.
+    ...(call.tool === undefined || call.handledBy === 'host' ? {} : { context: { tool: call.tool } }),
     ...(call.decision?.outcome === 'approved' ? { decision: { args: call.decision.args, by: call.decision.by } } : {}),
     ...(call.hostAnswers.length > 0
       ? { answers: call.hostAnswers.map((answer) => publicAnswer(answer, call.attempts)) }

@@ -36,6 +36,8 @@ export interface CallState {
   readonly handledBy: 'host' | 'agent';
   /** Author or hook want a person asked, whatever the host's policy says: the reason. */
   readonly floor?: string;
+  /** Kind and annotations of the tool, by the word of whoever has it. */
+  readonly tool?: unknown;
   /** The runtime's before_tool hooks have seen it already: it was announced to a host. */
   readonly hooked: boolean;
   decision?: DecisionRecord;
@@ -354,6 +356,7 @@ export class Fold {
         handledBy: part._meta?.handledBy === 'host' ? 'host' : 'agent',
         hooked: part._meta?.hooked === true,
         ...(typeof part._meta?.ask === 'string' ? { floor: part._meta.ask } : {}),
+        ...(part._meta?.tool === undefined ? {} : { tool: part._meta.tool }),
         started: false,
         attempts: 0,
         asks: [],

@@ -156,6 +156,14 @@ describe('what it begins without asking', () => {
     expect(responsesOf(events)).toMatchObject([{ content: [{ text: 'read done' }] }]);
   });
 
+  test('a host’s policy is told what kind of call it is: by default reading asks nobody', async () => {
+    await using agent = smallAgent();
+    const host = createHost({ app: 'shop', agents: [agent.source] });
+    const session = await host.open('small', {});
+    expect(endOf(await say(session, 'unasked read'))).toMatchObject({ reason: 'completed' });
+    await host.close();
+  });
+
   test.each([
     ['a kind that has to be asked for', 'unasked execute\nsay on', undefined],
     ['a kind that a policy denies', 'unasked read\nsay on', denies],
