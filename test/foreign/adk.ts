@@ -41,7 +41,14 @@ export interface Step {
 }
 
 export interface Request {
-  contents: { role?: string; parts?: { text?: string; functionResponse?: { name?: string; response?: object } }[] }[];
+  contents: {
+    role?: string;
+    parts?: {
+      text?: string;
+      functionResponse?: { id?: string; name?: string; response?: object };
+      functionCall?: { id?: string; name?: string };
+    }[];
+  }[];
   toolsDict: Record<string, unknown>;
 }
 

@@ -115,7 +115,7 @@ async function runTool(call: AdkCall, args: Args, host: ToolCallContext, options
     host.requestCredential({ key, ...schemeOf(auth) });
     return undefined;
   }
-  merge(context, own);
+  mergeActions(context, own);
   return result;
 }
 
@@ -182,7 +182,7 @@ function answerTo(asked: AdkCall['asked'], given: { confirmed: boolean; payload?
   return { hint: asked?.hint ?? '', confirmed: given.confirmed, payload: given.payload ?? asked?.payload };
 }
 
-function merge({ actions: into }: AdkToolContext, { actions: from }: AdkToolContext): void {
+export function mergeActions({ actions: into }: AdkToolContext, { actions: from }: AdkToolContext): void {
   Object.assign(into.stateDelta, from.stateDelta);
   Object.assign(into.artifactDelta, from.artifactDelta);
   if (from.transferToAgent !== undefined) into.transferToAgent = from.transferToAgent;

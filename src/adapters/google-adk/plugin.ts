@@ -2,11 +2,10 @@ import type { AdkContent, AdkEvent, AdkModule, AdkRequest, AdkTool, AdkToolConte
 
 export interface PluginHooks {
   /** Runs a call; resolves to its result. */
-  run(call: {
-    tool: AdkTool;
-    args: Record<string, unknown>;
-    context: AdkToolContext;
-  }): Promise<Record<string, unknown>>;
+  run(
+    call: { tool: AdkTool; args: Record<string, unknown>; context: AdkToolContext },
+    toolOf: (name: string) => AdkTool | undefined,
+  ): Promise<Record<string, unknown>>;
   /** A call of a tool that is not there: what it is answered with. */
   unknown(name: string, args: Record<string, unknown>, valid: readonly string[]): Promise<Record<string, unknown>>;
   /** Tools of the host, which are offered beside the agent's own. */
@@ -70,8 +69,14 @@ export function hostPlugin(adk: AdkModule, hooks: PluginHooks): object {
       toolContext: AdkToolContext;
     }) {
       const { tool, toolArgs, toolContext } = request;
-      if (!strangers.has(tool)) return hooks.run({ tool, args: toolArgs, context: toolContext });
       const toolsDict = requests.get(toolContext.invocationContext)?.toolsDict ?? {};
+      if (!strangers.has(tool)) {
+        const toolOf = (name: string) => {
+          const known = Object.hasOwn(toolsDict, name) ? toolsDict[name] : undefined;
+          return known && strangers.has(known) ? undefined : known;
+        };
+        return hooks.run({ tool, args: toolArgs, context: toolContext }, toolOf);
+      }
       const valid = Object.values(toolsDict).flatMap((known) => (strangers.has(known) ? [] : [known.name]));
       return hooks.unknown(tool.name, toolArgs, valid);
     }

@@ -4,8 +4,7 @@ import type { DispatchContext, DispatchExecutorHelpers, Message } from '../../di
 import { storeEvent } from '../../dispatch/index.ts';
 import { errorResult, toResponse } from '../../gate/index.ts';
 import { newId } from '../../runtime/index.ts';
-import type { AdkCall } from './call.ts';
-import { runThroughGate } from './call.ts';
+import { Batches } from './batch.ts';
 import { contentOf } from './content.ts';
 import { AdkEvents, storableDelta } from './events.ts';
 import { hostToolsOf } from './host-tools.ts';
@@ -111,8 +110,9 @@ export class AdkExecutor {
     const { adk, plugins, sessionService, services, annotations } = this.#options;
     const runAgentTool = (tool: AdkTool, args: Record<string, unknown>, context: AdkToolContext) =>
       this.#runAgentTool(ctx, tool, args, context);
+    const batches = new Batches(ctx, { adk, plugins, annotations, runAgentTool });
     const plugin = hostPlugin(adk, {
-      run: (call: AdkCall) => runThroughGate(ctx, call, { adk, plugins, annotations, runAgentTool }),
+      run: (call, toolOf) => batches.run(call, toolOf),
       unknown: (name, args, valid) => answerUnknown(ctx, name, args, valid),
       hostTools: () => hostToolsOf(adk, ctx),
     });

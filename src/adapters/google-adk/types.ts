@@ -64,7 +64,7 @@ export interface AdkState {
 export interface AdkInvocation {
   agent?: object;
   userId?: string;
-  session: { id: string };
+  session: { id: string; events: AdkEvent[] };
   sessionService?: AdkSessionService;
   memoryService?: object;
   credentialService?: object;
