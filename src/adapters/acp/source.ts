@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { McpServer } from '@agentclientprotocol/sdk';
-import type { AgentConstraints, AgentSource } from '../../contracts/index.ts';
+import type { AgentConstraints, AgentDescriptor, AgentSource } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { WatchdogOptions } from '../../dispatch/index.ts';
 import { dispatchAgent } from '../../dispatch/index.ts';
@@ -64,6 +64,11 @@ export function fromAcp(options: FromAcpOptions): AgentSource {
     });
   const shown = {
     executor: 'acp',
+    // It has tools of its own alone: what a host offers never reaches it.
+    describe: (own: AgentDescriptor) => ({
+      ...own,
+      capabilities: own.capabilities.filter((name) => name !== 'host_tool_execution'),
+    }),
     sessions,
     ...(options.constraints ? { constraints: options.constraints } : {}),
   };
