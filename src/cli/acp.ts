@@ -1,55 +1,51 @@
-import { Writable } from 'node:stream';
-import { ReadableStream } from 'node:stream/web';
-import { serveAcp } from '../adapters/acp/index.ts';
+import { createWriteStream } from 'node:fs';
+import { Readable, Writable } from 'node:stream';
 import { EXIT } from './exit-code.ts';
-import type { HostFlags } from './flags.ts';
+import type { HostFlags, LimitFlags } from './flags.ts';
+import { limitsOf } from './flags.ts';
 import { closeQuietly, openWorkplace } from './host.ts';
+import { onOwnStdout } from './own-stdout.ts';
 import { Screen } from './screen.ts';
 import type { Interrupts } from './signals.ts';
 
+export type AcpFlags = HostFlags & LimitFlags;
+
 /** `coxswain acp`: serves the agent to an editor on stdin and stdout, until it closes stdin. */
-export async function acpCommand(path: string, flags: HostFlags, interrupts: Interrupts): Promise<number> {
-  // Stdout belongs to the protocol: whatever else writes there, agent modules included, goes to stderr.
-  const write = process.stdout.write.bind(process.stdout);
-  process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
-  const screen = new Screen();
-  const work = await openWorkplace(path, flags, { screen, interrupts, asksElsewhere: true });
+export function acpCommand(path: string, flags: AcpFlags, version: string, interrupts: Interrupts): Promise<number> {
+  return onOwnStdout(interrupts, (fd) => serve(path, flags, version, fd, interrupts));
+}
+
+async function serve(
+  path: string,
+  flags: AcpFlags,
+  version: string,
+  fd: number,
+  interrupts: Interrupts,
+): Promise<number> {
   const { signal } = interrupts.start();
+  const screen = new Screen();
+  const [{ serveAcp }, work] = await Promise.all([
+    import('../adapters/acp/index.ts'),
+    openWorkplace(path, flags, { screen, interrupts, asksElsewhere: true }),
+  ]);
   try {
     const server = await serveAcp(
       {
         name: work.agent,
+        version,
+        limits: limitsOf(flags),
         open: ({ sessionId }) => work.host.open(work.agent, sessionId === undefined ? {} : { sessionId }),
         warn: (message) => screen.line(`coxswain: warning: ${message}`),
       },
-      { input: stdin(), output: stdout(write) },
+      {
+        input: Readable.toWeb(process.stdin) as unknown as ReadableStream<Uint8Array>,
+        output: Writable.toWeb(createWriteStream('', { fd })) as WritableStream<Uint8Array>,
+      },
     );
-    const stop = () => void server.close();
-    signal.addEventListener('abort', stop, { once: true });
+    signal.addEventListener('abort', () => void server.close(), { once: true });
     await server.closed;
     return signal.aborted ? EXIT.aborted : EXIT.done;
   } finally {
-    interrupts.over();
     await closeQuietly(work);
   }
-}
-
-function stdin(): globalThis.ReadableStream<Uint8Array> {
-  const chunks = process.stdin[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { value, done } = await chunks.next();
-      if (done) controller.close();
-      else controller.enqueue(new Uint8Array(value as Buffer));
-    },
-  }) as globalThis.ReadableStream<Uint8Array>;
-}
-
-function stdout(write: typeof process.stdout.write): WritableStream<Uint8Array> {
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      write(chunk, () => done());
-    },
-  });
-  return Writable.toWeb(sink) as WritableStream<Uint8Array>;
 }

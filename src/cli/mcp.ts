@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,42 +8,16 @@ import { EXIT } from './exit-code.ts';
 import type { HostFlags, LimitFlags } from './flags.ts';
 import { limitsOf } from './flags.ts';
 import { closeQuietly, openWorkplace } from './host.ts';
+import { onOwnStdout } from './own-stdout.ts';
 import { Screen } from './screen.ts';
 import type { Interrupts } from './signals.ts';
 import { DEFAULT_STORE } from './store.ts';
 
 export type McpFlags = HostFlags & LimitFlags;
 
-/** Set in the process that serves: the file descriptor that is the client's end of stdout. */
-const PROTOCOL_FD = 'COXSWAIN_MCP_FD';
-
-/**
- * `coxswain mcp`: the agent as a tool over stdio. The server is a process of its own whose stdout is our stderr:
- * whatever its code prints, and whatever the processes print that it starts, the client's stdout stays the protocol's.
- */
-export async function mcpCommand(
-  path: string,
-  flags: McpFlags,
-  version: string,
-  interrupts: Interrupts,
-): Promise<number> {
-  const fd = process.env[PROTOCOL_FD];
-  if (fd === undefined) return inOwnProcess(interrupts);
-  delete process.env[PROTOCOL_FD];
-  return serve(path, flags, version, Number(fd), interrupts);
-}
-
-function inOwnProcess(interrupts: Interrupts): Promise<number> {
-  const [script = '', ...args] = process.argv.slice(1);
-  const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
-    stdio: ['inherit', 2, 2, 1],
-    env: { ...process.env, [PROTOCOL_FD]: '3' },
-  });
-  interrupts.start().signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => resolve(code ?? EXIT.aborted));
-  });
+/** `coxswain mcp`: the agent as a tool over stdio. */
+export function mcpCommand(path: string, flags: McpFlags, version: string, interrupts: Interrupts): Promise<number> {
+  return onOwnStdout(interrupts, (fd) => serve(path, flags, version, fd, interrupts));
 }
 
 async function serve(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import type { AcpFlags } from './acp.ts';
 import type { AnswerFlags, ListApprovalsFlags } from './approvals.ts';
-import type { HostFlags } from './flags.ts';
 import { addHostFlags, addLimitFlags, addRunFlags } from './flags.ts';
 import type { McpFlags } from './mcp.ts';
 import { addAuditCommands, addPolicyCommands } from './program-audit.ts';
@@ -116,18 +116,18 @@ Calls that need a yes are asked about at the client. In the client's configurati
 }
 
 function addAcp(program: Command, interrupts: Interrupts, result: { code: number }): void {
-  addHostFlags(
-    program
-      .command('acp')
-      .description('serve an agent to an editor, over the Agent Client Protocol on stdio')
-      .argument('<module>', 'file that exports the agent, see docs/cli.md'),
-  )
+  const command = program
+    .command('acp')
+    .description('serve an agent to an editor, over the Agent Client Protocol on stdio')
+    .argument('<module>', 'file that exports the agent, see docs/cli.md');
+  addLimitFlags(addHostFlags(command))
     .addHelpText(
       'after',
       '\nExample, as the command of an agent in an editor:\n  $ coxswain acp agent.ts --store sqlite:team.db',
     )
-    .action(async (module: string, flags: HostFlags) => {
-      result.code = await (await import('./acp.ts')).acpCommand(module, flags, interrupts);
+    .action(async (module: string, flags: AcpFlags) => {
+      const { acpCommand } = await import('./acp.ts');
+      result.code = await acpCommand(module, flags, version(), interrupts);
     });
 }
 

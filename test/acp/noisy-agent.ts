@@ -1,4 +1,5 @@
 /** An agent module that writes to stdout, as modules do. */
+import { spawnSync } from 'node:child_process';
 import type { AgentModule } from '../../src/cli/agent-module.ts';
 import { defineTool } from '../../src/contracts/index.ts';
 import { LlmAgent } from '../../src/index.ts';
@@ -19,6 +20,7 @@ export default (): AgentModule => ({
       execute: () => {
         console.log('removed on stdout');
         process.stdout.write('half a line');
+        spawnSync(process.execPath, ['-e', 'console.log("a child of a tool")'], { stdio: 'inherit' });
         return 'gone';
       },
     }),

@@ -221,4 +221,5 @@ test('coxswain acp: an editor starts the command, and stdout holds the protocol 
   for (const line of out.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   expect(err).toContain('removed on stdout');
   expect(err).toContain('a module says hello');
+  expect(err).toContain('a child of a tool');
 });

@@ -5,7 +5,7 @@ import type {
   PromptResponse,
   Stream,
 } from '@agentclientprotocol/sdk';
-import type { AgentSession, ContentPart, StreamEndEvent } from '../../contracts/index.ts';
+import type { AgentSession, ContentPart, Limits, StreamEndEvent } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import { partOfBlock } from './content.ts';
 import { EditorQuestions } from './questions.ts';
@@ -21,6 +21,8 @@ export interface ServeAcpOptions {
    * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
    */
   open(request: { sessionId?: string; cwd: string }): Promise<AgentSession>;
+  /** Of each turn. */
+  limits?: Limits;
   /** Told of what went wrong without consequence. */
   warn?: (message: string, error?: unknown) => void;
 }
@@ -145,13 +147,14 @@ class Served {
     client: AgentContext,
     prompt: Prompt,
   ): Promise<PromptResponse> {
+    const { limits } = this.#options;
     const showing = new Showing(client, session.id);
     const editor = { client, capabilities: this.#client };
     const questions = new EditorQuestions(session, editor, showing, prompt.signal);
     let input: Parameters<AgentSession['stream']>[0] = { kind: 'message', content };
     for (;;) {
       let end: StreamEndEvent | undefined;
-      for await (const event of session.stream(input)) {
+      for await (const event of session.stream(input, limits ? { limits } : {})) {
         await showing.show(event);
         if (event.type === 'stream_end') end = event;
       }
