@@ -35,6 +35,7 @@ async function serve(
         version,
         limits: limitsOf(flags),
         open: ({ sessionId }) => work.host.open(work.agent, sessionId === undefined ? {} : { sessionId }),
+        list: (page) => work.host.sessions(flags.user).list(page),
         warn: (message) => screen.line(`coxswain: warning: ${message}`),
       },
       {

@@ -66,7 +66,10 @@ export async function editorOf(host: AgentHost, picks: Picks = 'none'): Promise<
   const back = new TransformStream<Uint8Array, Uint8Array>();
   const [agent] = host.agents;
   const server = await serveAcp(
-    { open: ({ sessionId }) => host.open(agent?.name ?? '', sessionId === undefined ? {} : { sessionId }) },
+    {
+      list: (page) => host.sessions().list(page),
+      open: ({ sessionId }) => host.open(agent?.name ?? '', sessionId === undefined ? {} : { sessionId }),
+    },
     { input: there.readable, output: back.writable },
   );
   const editor = await editorOn(ndJsonStream(there.writable, back.readable), picks);

@@ -155,6 +155,15 @@ describe('sessions', () => {
     expect(second.text()).toBe('gone');
   });
 
+  test('stored sessions are listed, newest first', async () => {
+    const editor = await editorOf(hostOf(['one', 'two']));
+    const ids = [await editor.start(), await editor.start()];
+    for (const id of ids) await editor.prompt(id, 'hi');
+    const { sessions } = await editor.agent.request('session/list', { cwd: '/work' });
+    expect(sessions.map(({ sessionId }) => sessionId).sort()).toEqual([...ids].sort());
+    expect(sessions[0]).toMatchObject({ cwd: '/work', updatedAt: expect.stringMatching(/^\d{4}-/) });
+  });
+
   test('an unknown session and one that is not open are errors with a code', async () => {
     const editor = await editorOf(hostOf([]));
     const load = editor.agent.request('session/load', { sessionId: 'nope', cwd: '/work', mcpServers: [] });

@@ -2,10 +2,11 @@ import type {
   AgentConnection,
   AgentContext,
   ClientCapabilities,
+  ListSessionsResponse,
   PromptResponse,
   Stream,
 } from '@agentclientprotocol/sdk';
-import type { AgentSession, ContentPart, Limits, StreamEndEvent } from '../../contracts/index.ts';
+import type { AgentSession, ContentPart, Limits, SessionSummary, StreamEndEvent } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import { partOfBlock } from './content.ts';
 import { EditorQuestions } from './questions.ts';
@@ -21,6 +22,8 @@ export interface ServeAcpOptions {
    * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
    */
   open(request: { sessionId?: string; cwd: string }): Promise<AgentSession>;
+  /** Stored sessions, newest first, for an editor that offers them; `after` is the id of the last one seen. */
+  list?(page: { limit: number; after?: string }): Promise<SessionSummary[]>;
   /** Of each turn. */
   limits?: Limits;
   /** Told of what went wrong without consequence. */
@@ -64,7 +67,7 @@ class Served {
   }
 
   connect(stream: Stream): AcpServer {
-    const { name = 'coxswain', version = '0' } = this.#options;
+    const { name = 'coxswain', version = '0', list } = this.#options;
     const connection = this.#sdk
       .agent({ name })
       .onRequest('initialize', ({ params }) => {
@@ -74,6 +77,7 @@ class Served {
           agentInfo: { name, version },
           agentCapabilities: {
             loadSession: true,
+            ...(list ? { sessionCapabilities: { list: {} } } : {}),
             promptCapabilities: { image: true, audio: true, embeddedContext: true },
           },
         };
@@ -92,6 +96,7 @@ class Served {
       .onRequest('session/prompt', ({ params: { sessionId, prompt }, client }) =>
         this.#typed(() => this.#prompt(sessionId, prompt.map(partOfBlock), client)),
       )
+      .onRequest('session/list', ({ params }) => this.#typed(() => this.#list(params.cwd, params.cursor)))
       .onNotification('session/cancel', async ({ params: { sessionId } }) => {
         const prompt = this.#prompts.get(sessionId);
         if (prompt) await prompt.cancel();
@@ -117,6 +122,22 @@ class Served {
         connection.close();
         return closed;
       },
+    };
+  }
+
+  /** Sessions here belong to no folder: the editor's own is told back. */
+  async #list(cwd: string | null | undefined, after: string | null | undefined): Promise<ListSessionsResponse> {
+    const page = { limit: PAGE, ...(after ? { after } : {}) };
+    const found = (await this.#options.list?.(page)) ?? [];
+    const last = found.length === PAGE ? found.at(-1) : undefined;
+    return {
+      sessions: found.map(({ id, title, updatedAt }) => ({
+        sessionId: id,
+        cwd: cwd ?? process.cwd(),
+        updatedAt,
+        ...(title === undefined ? {} : { title }),
+      })),
+      ...(last ? { nextCursor: last.id } : {}),
     };
   }
 
@@ -207,6 +228,7 @@ class Prompt {
   }
 }
 
+const PAGE = 50;
 const CANCELLED = 'the editor has cancelled';
 
 function stopReasonOf(end: StreamEndEvent | undefined, showing: Showing): PromptResponse['stopReason'] {
