@@ -257,10 +257,15 @@ describe.skipIf(missing !== undefined)('the real @google/adk', async () => {
   });
 
   test('S3 §10 transfers: the host decides on one, the target speaks under its own name', async () => {
-    const script = () => scripted(adk, [{ calls: [['transfer_to_agent', { agentName: 'expert' }]] }, 'expert here']);
+    const script = () =>
+      scripted(adk, [{ calls: [['transfer_to_agent', { agentName: 'expert' }]] }, 'expert here', 'still here']);
     const allowed = script();
     const tree = (model: object) => llm('root', model, { subAgents: [llm('expert', model, { description: 'knows' })] });
-    const events = await say(await open(tree(allowed.model)), 'go');
+    const session = await open(tree(allowed.model));
+    const events = await say(session, 'go');
+    await say(session, 'and?');
+    const asked = JSON.stringify(allowed.requests.at(-1)?.contents);
+    expect(asked.split('expert here')).toHaveLength(2);
     expect(events.find(({ type }) => type === 'tool_request')).toMatchObject({ name: 'transfer_to_agent' });
     const message = events.find((event) => event.type === 'message' && event.role === 'agent' && !event.partial);
     expect(message).toMatchObject({ agentId: 'expert', content: [{ text: 'expert here' }] });

@@ -67,7 +67,7 @@ export class AdkExecutor {
 
   async #answer(ctx: DispatchContext, helpers: DispatchExecutorHelpers): Promise<'nothing new' | 'ran'> {
     const said = [...ctx.turnMessages];
-    const untold = () => said.filter(({ id, role }) => role === 'user' && !this.#told.has(id));
+    const untold = () => said.filter((message) => isUsers(message) && !this.#told.has(message.id));
     if (untold().length === 0 && ctx.iteration > 0) return 'nothing new';
     const session = await this.#session(said);
     const fresh = untold();
@@ -176,16 +176,15 @@ export class AdkExecutor {
     const { sessionService, agent } = this.#options;
     const { state, ...key } = this.#place;
     const known = await sessionService.getSession(key);
+    const before = said.slice(0, Math.max(0, said.findLastIndex(isUsers)));
     if (known) {
-      if (this.#told.size === 0) for (const { id } of said.slice(0, -1)) this.#told.add(id);
+      if (this.#told.size === 0) for (const { id } of before) this.#told.add(id);
       return known;
     }
     const session = await sessionService.createSession({ ...key, state });
-    for (const message of said.slice(
-      0,
-      said.findLastIndex(({ role }) => role === 'user'),
-    )) {
-      await this.#append(session, message.role === 'user' ? 'user' : agent.name, await contentOf(message));
+    for (const message of before) {
+      const author = message.role === 'assistant' ? agent.name : message.identity;
+      await this.#append(session, author, asSaid(await contentOf(message), author));
       this.#told.add(message.id);
     }
     return session;
@@ -234,4 +233,19 @@ async function answerUnknown(
     },
   });
   return { error: message };
+}
+
+/** Other agents' words stand among the user's, under their names. */
+function isUsers({ role, identity }: Message): boolean {
+  return role === 'user' && identity === 'user';
+}
+
+/** Without the name that an agent's words are given for everybody else. */
+function asSaid(content: AdkContent, author: string): AdkContent {
+  if (author === 'user') return content;
+  const mark = `[${author}] `;
+  const parts = (content.parts ?? []).map((part) =>
+    part.text?.startsWith(mark) ? { ...part, text: part.text.slice(mark.length) } : part,
+  );
+  return { role: 'model', parts };
 }
