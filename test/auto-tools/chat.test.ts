@@ -111,7 +111,7 @@ describe('S1-10 FunctionTools', () => {
     ]);
     expect(results).toMatchObject([
       { type: 'function_response', id: 'one', name: 'weather', response: { content: 'sunny in a' } },
-      { type: 'function_response', id: 'call-0-1', response: { content: 'sunny in b' } },
+      { type: 'function_response', id: '', response: { content: 'sunny in b' } },
     ]);
     expect(ran).toEqual(['a', 'b']);
     expect(tools.names).toEqual(['weather']);
@@ -148,6 +148,19 @@ describe('S1-10 FunctionTools', () => {
     const after = chat.addTurn('user', await executeCalls(chat.openCalls, { tools }));
     expect(after.openCalls).toEqual([]);
     expect((await generateWithAutoTools(after, { model: scripted('done') })).text).toBe('done');
+  });
+
+  test('calls as a provider gave them, without ids, find their results by name and order', async () => {
+    const { tools } = weather(({ city }) => city);
+    const meta = (id: string) => ({ _meta: { provider: { name: 'p', id } } });
+    const parts = ['a', 'b'].map((city) => ({ ...call('weather'), args: { city }, ...meta(city) }));
+    const chat = Chat.new().addTurn('user', 'q').addTurn('model', parts);
+    expect(chat.openCalls.map(({ id }) => id)).toEqual(['call-1-0', 'call-1-1']);
+    const after = chat.addTurn('user', await executeCalls(extractCalls({ role: 'model', parts }), { tools }));
+    expect(after.history.at(-1)?.parts).toMatchObject([
+      { id: 'call-1-0', response: { content: 'a' }, ...meta('a') },
+      { id: 'call-1-1', response: { content: 'b' }, ...meta('b') },
+    ]);
   });
 
   test('no calls, no results; an abort is thrown', async () => {

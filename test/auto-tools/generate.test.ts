@@ -172,7 +172,7 @@ describe('generateWithAutoTools', () => {
   });
 
   test('S1-24 settings, instruction and the model by name are passed through', async () => {
-    const model = scripted('ok');
+    const model = scripted('{"a":"ok"}');
     const names: string[] = [];
     const models = (name: string) => {
       names.push(name);

@@ -40,6 +40,18 @@ describe.each(providers)('automatic tools at $title', (under: ModelUnderTest) =>
     ]);
   });
 
+  test('F7 a chat goes on with what the provider wants back, though nothing of it can be changed', async () => {
+    const { tools } = weather();
+    const first: Said = { ...calls('Rome'), thought: 'Plan.' };
+    fake.handler = (_request, count) => reply(count === 1 ? first : { text: 'sunny' }, true);
+    const { response } = streamWithAutoTools('Rome?', { model: model(), tools });
+    const { chat } = await response;
+    await generateWithAutoTools(chat.addTurn('user', 'and now?'), { model: model(), tools }).catch(() => {});
+    const [, second, third] = fake.requests.map(({ body }) => under.proof.of(body));
+    expect(third?.slice(0, second?.length)).toEqual(second);
+    expect(second?.length).toBeGreaterThan(0);
+  });
+
   test('S1-16 S1-18 three rounds of tools, and only the answer is seen', async () => {
     const { tools, ran } = weather();
     fake.handler = (_request, count) =>

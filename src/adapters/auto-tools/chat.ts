@@ -10,7 +10,7 @@ export interface ChatCall {
   readonly args?: Record<string, unknown>;
 }
 
-/** What a call came to. `callId` may be left out: then it answers the first open call of that name. */
+/** What a call came to. `callId` may be left out, as may the id of a `function_response`: then it answers the first open call of that name. */
 export interface ChatResult {
   readonly callId?: string;
   readonly name: string;
@@ -34,7 +34,10 @@ export class Chat {
   }
 
   static new(options: Partial<AutoToolsOptions> = {}, history: readonly Content[] = []): Chat {
-    return new Chat(Object.freeze({ ...options }), history.map(frozen));
+    return new Chat(
+      Object.freeze({ ...options }),
+      history.map((content, at) => frozen(content, at)),
+    );
   }
 
   /**
@@ -50,7 +53,10 @@ export class Chat {
 
   /** The chat with one more content. */
   add(...contents: readonly Content[]): Chat {
-    return new Chat(this.options, [...this.history, ...contents.map(frozen)]);
+    return new Chat(this.options, [
+      ...this.history,
+      ...contents.map((content, index) => frozen(content, this.history.length + index)),
+    ]);
   }
 
   /** Calls that have no result yet. */
@@ -61,13 +67,14 @@ export class Chat {
   #partsOf(role: 'user' | 'model', turn: Exclude<ChatTurn, string>): ContentPart[] {
     const open = [...this.openCalls];
     return turn.map((item: ContentPart | ChatCall | ChatResult, index): ContentPart => {
-      if ('type' in item) return item;
+      const isPart = 'type' in item;
+      if (isPart && item.type !== 'function_response') return item;
       if (role === 'model') return callPart(item as ChatCall, `call-${this.history.length}-${index}`);
-      const { callId, name } = item as ChatResult;
-      const at = open.findIndex((call) => (callId === undefined ? call.name === name : call.id === callId));
+      const { id: callId, name } = isPart ? item : { id: (item as ChatResult).callId, name: (item as ChatResult).name };
+      const at = open.findIndex((call) => (callId ? call.id === callId : call.name === name));
       const [call] = at < 0 ? [] : open.splice(at, 1);
-      if (!call) throw bad(`result ${index} (${callId ?? name}) answers no open call`);
-      return resultPart(call, item as ChatResult);
+      if (!call) throw bad(`result ${index} (${callId || name}) answers no open call`);
+      return isPart ? answering(call, item) : resultPart(call, item as ChatResult);
     });
   }
 }
@@ -84,8 +91,14 @@ export function openCalls(history: readonly Content[]): FunctionCallPart[] {
   return [...open.values()];
 }
 
-function frozen(content: Content): Content {
-  return Object.isFrozen(content) ? content : deepFreeze(copyJson(content, 'content'));
+/** Calls as a provider gave them have no id yet: here they get one. */
+function frozen(content: Content, at: number): Content {
+  if (Object.isFrozen(content)) return content;
+  const copy = copyJson(content, 'content');
+  for (const [index, part] of copy.parts.entries()) {
+    if (part.type === 'function_call' && part.id === '') part.id = `call-${at}-${index}`;
+  }
+  return deepFreeze(copy);
 }
 
 function textPart(text: string): ContentPart {
@@ -98,16 +111,20 @@ function callPart({ id, name, args }: ChatCall, made: string): FunctionCallPart 
 
 function resultPart(call: FunctionCallPart, { content, isError }: ChatResult): FunctionResponsePart {
   const result = normaliseReturn(content);
-  const provider = call._meta?.provider;
-  return {
+  return answering(call, {
     type: 'function_response',
-    id: call.id,
-    // The tool's name: what the call's id is for has a field of its own.
-    name: call.name,
+    id: '',
+    name: '',
     ...toResponse(isError ? { ...result, isError: true } : result),
     ...(isError ? { isError: true } : {}),
-    ...(provider === undefined ? {} : { _meta: { provider } }),
-  };
+  });
+}
+
+/** Under the call's id and its tool's name; the provider's own id of the call goes back with it. */
+function answering(call: FunctionCallPart, part: FunctionResponsePart): FunctionResponsePart {
+  const provider = call._meta?.provider;
+  const meta = provider === undefined ? part._meta : { ...part._meta, provider };
+  return { ...part, id: call.id, name: call.name, ...(meta ? { _meta: meta } : {}) };
 }
 
 function bad(message: string): CoxswainError {

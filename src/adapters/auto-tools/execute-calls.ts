@@ -9,7 +9,7 @@ import { runLoop } from './run-loop.ts';
 
 /**
  * Runs calls as a model would have them run: known, valid, policy, hooks, side by side, each failure by itself. The
- * results are in the order of the calls and have their ids.
+ * results are in the order of the calls and have their ids, or none where a call has none.
  * @throws AutoToolsError where the run itself cannot go on: `ABORTED / E_ABORTED`, a failing hook
  */
 export async function executeCalls(
@@ -45,7 +45,6 @@ export async function executeCalls(
   if (failure) throw new AutoToolsError(failure, Chat.new({}, end.contents ?? []));
   return ids.flatMap((id, index) => {
     const part = results.get(id);
-    const given = asked.openCalls[index]?.id;
-    return part && given !== undefined ? [{ ...part, id: given }] : [];
+    return part ? [{ ...part, id: calls[index]?.id ?? '' }] : [];
   });
 }

@@ -115,6 +115,7 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
     index: number,
     delta: Extract<RawMessageStreamEvent, { type: 'content_block_delta' }>['delta'],
   ): ContentPart | undefined {
+    if (this.#blocks.length === 0 && delta.type !== 'input_json_delta') this.#start(index, blockFor(delta.type));
     const entry = this.#byIndex.get(index) ?? this.#blocks.at(-1);
     if (!entry) return undefined;
     switch (delta.type) {
@@ -125,7 +126,7 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
         entry.text += delta.thinking;
         return delta.thinking === '' ? undefined : { type: 'thought', thought: delta.thinking };
       case 'input_json_delta':
-        entry.text += delta.partial_json;
+        if ('input' in entry.block) entry.text += delta.partial_json;
         return undefined;
       case 'signature_delta':
         entry.signature += delta.signature;
@@ -228,6 +229,13 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
       }
     }
   }
+}
+
+/** Of a delta whose block was never begun. */
+function blockFor(delta: string): ContentBlock {
+  if (delta === 'thinking_delta' || delta === 'signature_delta')
+    return { type: 'thinking', thinking: '', signature: '' };
+  return { type: 'text', text: '', citations: null };
 }
 
 function reasonOf(stop: string | undefined, parts: readonly ContentPart[]): string {

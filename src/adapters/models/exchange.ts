@@ -2,7 +2,7 @@ import type { ContentPart, PriceTable } from '../../contracts/index.ts';
 import { isCoxswainError, tokenCost } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
 import type { Failure } from './failure.ts';
-import { failureOf, redact } from './failure.ts';
+import { failureOf, ProviderFailure, redact } from './failure.ts';
 import type { ModelOptions } from './options.ts';
 import { delayBefore, sleep } from './retry.ts';
 import { Wire } from './wire.ts';
@@ -54,7 +54,7 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
       const decoder = newDecoder();
       do {
         const answer = await open(wire, decoder);
-        if (!stream) decoder.push(answer as Chunk);
+        if (!stream) decoder.push(wholeOf(answer as Chunk));
         else {
           for await (const chunk of answer as AsyncIterable<Chunk>) {
             const delta = decoder.push(chunk);
@@ -88,6 +88,12 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
     }
     await (retry.sleep ?? sleep)(delay, signal);
   }
+}
+
+/** A proxy's page, say, comes as text: it is no answer, though its status says so. */
+function wholeOf<Chunk>(answer: Chunk): Chunk {
+  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer;
+  throw new ProviderFailure('bad_response', 'the response is not a JSON object', true);
 }
 
 /** The answer with what it cost, where that is known. */

@@ -35,6 +35,7 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
   #blockMessage: string | undefined;
   #usage: GenerateContentResponseUsageMetadata | undefined;
   #model: string | undefined;
+  #isBegun = false;
   #grounding: Candidate['groundingMetadata'];
   #citations: Candidate['citationMetadata'];
 
@@ -53,6 +54,7 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
     if (blockReasonMessage) this.#blockMessage = blockReasonMessage;
     const candidate = chunk.candidates?.[0];
     if (!candidate) return undefined;
+    this.#isBegun = true;
     if (candidate.finishReason) this.#finish = candidate.finishReason;
     if (candidate.finishMessage) this.#finishMessage = candidate.finishMessage;
     this.#grounding = candidate.groundingMetadata ?? this.#grounding;
@@ -132,6 +134,9 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
     }
     if (finish === undefined && this.#blockReason === undefined && stream) {
       throw new ProviderFailure('stream_ended', 'the stream ended before the answer did', true);
+    }
+    if (!this.#isBegun && this.#blockReason === undefined) {
+      throw new ProviderFailure('bad_response', 'the response holds no answer', true);
     }
     if (this.#blockReason !== undefined) {
       const text = this.#blockMessage ?? `the prompt was blocked: ${this.#blockReason}`;

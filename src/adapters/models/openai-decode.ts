@@ -65,6 +65,7 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   #finish: string | undefined;
   #usage: Usage | undefined;
   #model: string | undefined;
+  #isBegun = false;
 
   constructor(provider: string, tools: Declarations) {
     this.#provider = provider;
@@ -78,6 +79,7 @@ export class ChatDecoder implements Decoder<ChatChunk> {
     const choice = chunk.choices?.[0];
     if (!choice || (choice.index ?? 0) !== 0) return undefined;
     if (choice.error) throw bodyFailure(choice.error);
+    this.#isBegun = true;
     if (choice.finish_reason) this.#finish = choice.finish_reason;
     const delta = choice.delta ?? choice.message;
     return delta ? this.#take(delta) : undefined;
@@ -143,6 +145,7 @@ export class ChatDecoder implements Decoder<ChatChunk> {
     if (this.#finish === undefined && stream && !sentinel) {
       throw new ProviderFailure('stream_ended', 'the stream ended before the answer did', true);
     }
+    if (!this.#isBegun) throw new ProviderFailure('bad_response', 'the response holds no answer', true);
     const parts: ContentPart[] = [];
     if (this.#thought !== '' || this.#details) parts.push(this.#thoughtPart());
     if (this.#text !== '') parts.push({ type: 'text', text: this.#text });

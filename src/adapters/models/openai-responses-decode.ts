@@ -31,7 +31,7 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
   push(chunk: ResponsesChunk): ContentPart | undefined {
     if (!('type' in chunk)) {
       if (chunk.error) throw bodyFailure(chunk.error);
-      this.#ended = chunk;
+      if (Array.isArray(chunk.output)) this.#ended = chunk;
       return undefined;
     }
     switch (chunk.type) {
@@ -62,10 +62,17 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
     return this.#ended !== undefined;
   }
 
-  finish(): ModelResponse {
+  finish({ stream }: { stream: boolean }): ModelResponse {
     const ended = this.#ended;
-    if (!ended) throw new ProviderFailure('stream_ended', 'the stream ended before the answer did', true);
-    if (ended.status === 'failed') throw bodyFailure({ message: 'the response failed', type: 'server_error' });
+    if (!ended) {
+      if (!stream) throw new ProviderFailure('bad_response', 'the response holds no answer', true);
+      throw new ProviderFailure('stream_ended', 'the stream ended before the answer did', true);
+    }
+    // Servers that only resemble the real one may leave the status out.
+    const { status = 'completed' } = ended;
+    if (status !== 'completed' && status !== 'incomplete') {
+      throw new ProviderFailure('server_error', `the response is ${status}`, true);
+    }
     const items = ended.output?.length > 0 ? ended.output : this.#items;
     const parts: ContentPart[] = [];
     let cut = false;

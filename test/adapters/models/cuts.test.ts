@@ -6,10 +6,10 @@ import { providers } from './providers.ts';
 import { FakeProvider } from './server.ts';
 
 const said = {
-  thought: 'Hm é.',
-  text: 'Grüße 太郎🚣🏽',
+  thought: 'Hé.',
+  text: 'ü太🚣🏽',
   calls: [
-    { id: 'c1', name: 'weather', args: { city: 'Zürich "x"' } },
+    { id: 'c1', name: 'weather', args: { c: 'ü"x' } },
     { id: 'c2', name: 'time' },
   ],
 };
