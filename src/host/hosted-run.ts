@@ -38,6 +38,7 @@ export class HostedRun {
   readonly #budget: Budget;
   readonly #limits: Limits;
   #excluded: readonly string[] | undefined;
+  #hasFailed = false;
   #bell: (() => void) | undefined;
   #rung = false;
   /** Nothing more will be written. */
@@ -64,6 +65,8 @@ export class HostedRun {
       ...(constraints?.maxBudgetUsd === undefined ? {} : { usd: constraints.maxBudgetUsd }),
     });
     this.#budget = new Budget(this.#limits, frame.options.prices, descriptor.metadata?.reportsCost === true);
+    const isFailed = () => this.#hasFailed;
+    const scope = () => this.#scope;
     this.#scope = {
       session,
       options,
@@ -73,6 +76,9 @@ export class HostedRun {
       wake: () => this.wake(),
       below: {
         options: { ...options, limits: this.#limits },
+        get phase() {
+          return isFailed() ? 'over' : scope().accepted ? 'open' : 'early';
+        },
         see: (event) => this.#budget.see(event),
         show: (event) => {
           this.#spend(event);
@@ -250,7 +256,10 @@ export class HostedRun {
   async #outlived(): Promise<SessionInput[] | undefined> {
     const { frame, inner } = this.#session;
     const { signal } = this.#controller;
-    const open = (await inner.pending()).filter(hasOutlived);
+    const { subagents } = this.#session;
+    const open = (await inner.pending()).filter(
+      (request) => hasOutlived(request) || (request.detached === true && subagents.isResumable(request)),
+    );
     const batch: SessionInput[] = [];
     for (const request of open) {
       const tool = frame.tools.get(request.name ?? '');
@@ -310,6 +319,7 @@ export class HostedRun {
     try {
       const end = await this.#inner(batch);
       this.#scope.accepted = true;
+      this.#session.subagents.release(this.#scope.below);
       for (const input of batch) if (input.kind === 'tool_result') this.#calls.stored(input.requestId);
       return end;
     } catch (error) {
@@ -336,8 +346,19 @@ export class HostedRun {
       ...(mode === undefined ? {} : { permissionMode: mode }),
       ...(this.#excluded === undefined ? {} : { excludeTools: this.#excluded }),
     };
-    return runInner(inner, batch, options, this.#out, this.#limits.usd === undefined ? undefined : this.#spend);
+    return runInner(inner, batch, options, this.#out, this.#watches ? this.#see : undefined);
   }
+
+  /** Somebody must know of each event of an inner stream; else it goes straight to whoever reads. */
+  get #watches(): boolean {
+    return this.#limits.usd !== undefined || this.#session.frame.hasSubagents;
+  }
+
+  readonly #see = (event: AgentEvent): void => {
+    // Nothing of a sub-agent may follow it.
+    if (event.type === 'error' && event.fatal) this.#hasFailed = true;
+    this.#spend(event);
+  };
 
   /** Counts what an inner stream costs; one that goes on beyond the limit is ended when its next model call speaks. */
   readonly #spend = (event: AgentEvent): void => {

@@ -23,6 +23,8 @@ import type { HostTool } from './tool-registry.ts';
 /** The caller's stream, as a sub-agent sees it. */
 export interface CallersStream {
   readonly options: ExecutionOptions & { streamId: string };
+  /** Nothing is shown before the first event of its own, nor after a fatal error. */
+  readonly phase: 'early' | 'open' | 'over';
   /** Counts what an earlier stream was charged for. */
   see(event: AgentEvent): void;
   show(event: AgentEvent): Promise<void> | undefined;
@@ -39,6 +41,8 @@ export class Subagents {
   /** What was open when a call was left waiting, in the stream that runs now. */
   readonly #waiting = new Map<string, string>();
   readonly #entered = new Set<string>();
+  /** What sub-agents did before the stream that runs now had begun. */
+  #early: [AgentEvent, PendingRequest][] = [];
   readonly #events = new SubagentEvents();
   #healing: Promise<void> | undefined;
 
@@ -70,6 +74,7 @@ export class Subagents {
     this.#waiting.clear();
     this.#entered.clear();
     this.#events.begin();
+    this.#early = [];
     if (!this.#hasAny) return [];
     await this.heal();
     // The message will close their calls.
@@ -96,6 +101,11 @@ export class Subagents {
       await this.#working.get(callOf(request));
       await child?.abort({ reason });
     }
+  }
+
+  /** The caller's stream has begun: what happened before is shown now. */
+  release(stream: CallersStream): void {
+    for (const [event, request] of this.#early.splice(0)) void this.#show(event, request, stream);
   }
 
   /** A stream is about to end: nothing is shown or written any more; those whose calls are closed end with it. */
@@ -311,11 +321,11 @@ export class Subagents {
     turn: SubagentTurn,
     request: PendingRequest,
     args: Record<string, unknown>,
-    { options, show }: CallersStream,
+    stream: CallersStream,
     signal: AbortSignal,
   ): Promise<void> {
     const input: SessionInput = turn.isOpen ? { kind: 'continue' } : { kind: 'message', content: askedWith(args) };
-    const { streaming, deps, limits } = options;
+    const { streaming, deps, limits } = stream.options;
     const own: ExecutionOptions = {
       signal,
       ...(streaming === undefined ? {} : { streaming }),
@@ -325,14 +335,20 @@ export class Subagents {
     try {
       for await (const event of child.stream(input, own)) {
         turn.see(event);
-        const shown = this.#events.shown(event, request, options.streamId);
-        const room = shown && show(shown);
+        const room = this.#show(event, request, stream);
         if (room) await room;
       }
     } catch (error) {
       // Another process goes on with it.
       if (!isCoxswainError(error) || error.code !== 'E_SESSION_BUSY') throw error;
     }
+  }
+
+  #show(event: AgentEvent, request: PendingRequest, stream: CallersStream): Promise<void> | undefined {
+    if (stream.phase === 'early') this.#early.push([event, request]);
+    if (stream.phase !== 'open') return undefined;
+    const shown = this.#events.shown(event, request, stream.options.streamId);
+    return shown && stream.show(shown);
   }
 
   /** The session of a call that was started. */

@@ -1,9 +1,17 @@
 import { expect, test } from 'vitest';
 import type { PendingRequest } from '../../../src/contracts/index.ts';
-import { allowAll, createHost, fromAgent, InMemorySessionService, LlmAgent, subagentTool } from '../../../src/index.ts';
+import {
+  allowAll,
+  createHost,
+  fromAgent,
+  InMemorySessionService,
+  LlmAgent,
+  ParallelAgent,
+  subagentTool,
+} from '../../../src/index.ts';
 import type { Script } from '../../../src/testing/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
-import { endOf, follow, notingTool, policyOf, results, say, slowTool } from '../kit.ts';
+import { endOf, follow, notingTool, policyOf, readOnly, results, say, slowTool, tool } from '../kit.ts';
 import { askExpert, team } from './kit.ts';
 
 const asks = policyOf({ pay: 'ask_user', ship: 'ask_user' });
@@ -159,4 +167,49 @@ test('S3-56 an executor without resume is gone on with by its handle; in a new p
     'interrupted',
     [],
   ]);
+});
+
+test('S3-56 F22 a message goes on beside a waiting sub-agent: a late yes runs it once, the model hears of it in a new turn', async () => {
+  const pay = notingTool('pay');
+  const { host, store, boss } = team({
+    boss: [askExpert, 'meanwhile', 'now it is paid'],
+    expert: [{ calls: [['pay', { n: 1 }]] }, 'paid'],
+    tools: [pay.tool],
+    host: { policy: asks },
+  });
+  const session = await host.open('boss');
+  await say(session, 'go');
+  const aside = await say(session, 'what else?', { whilePending: 'proceed' });
+  expect(endOf(aside)).toMatchObject({ reason: 'completed', data: { pending: [{ name: 'pay' }] } });
+  expect(pay.runs).toEqual([]);
+  const answer = { kind: 'tool_approval' as const, requestId: idOf(await session.pending(), 'pay') };
+  const events = await say(session, answer);
+  expect([endOf(events).reason, results(events).expert, pay.runs]).toEqual(['completed', 'paid', [{ n: 1 }]]);
+  expect(JSON.stringify(boss.requests.at(-1)?.contents)).toContain('paid');
+  expect([await session.pending(), await store.openCalls({ app: 'shop' })]).toEqual([[], []]);
+});
+
+test('S3-56 nothing of a sub-agent is shown behind a fatal error of its caller', async () => {
+  const held = slowTool('held', readOnly);
+  const boss = new ParallelAgent({
+    name: 'boss',
+    subAgents: [
+      new LlmAgent({ name: 'left', model: new ScriptedModel([askExpert, 'done']) }),
+      new LlmAgent({ name: 'right', model: new ScriptedModel([{ calls: [['quick']] }, { error: new Error('down') }]) }),
+    ],
+  });
+  const expert = new LlmAgent({ name: 'expert', model: new ScriptedModel([{ calls: [['held']] }, 'too late']) });
+  const store = new InMemorySessionService();
+  const quick = tool('quick', async () => void (await held.started), readOnly);
+  const host = createHost({
+    app: 'shop',
+    agents: [fromAgent(boss)],
+    tools: [held.tool, quick, subagentTool(fromAgent(expert))],
+    sessions: store,
+    policy: allowAll(),
+  });
+  const events = await say(await host.open('boss'), 'go');
+  expect(endOf(events).reason).toBe('failed');
+  expect(events.at(-2)).toMatchObject({ type: 'error', fatal: true });
+  expect(await store.openCalls({ app: 'shop' })).toEqual([]);
 });

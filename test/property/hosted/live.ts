@@ -443,7 +443,7 @@ function settingOf(world: World): Setting {
   const kinds = ['none', 'answers', 'never', 'sometimes'] as const;
   return {
     shape:
-      world.pick(['one', 'one', 'transfer', 'parallel', 'expert', 'sequence', 'subagent', 'subagent'] as const) ??
+      world.pick(['one', 'one', 'transfer', 'parallel', 'expert', 'sequence', 'subagent', 'subagents'] as const) ??
       'one',
     hooks: world.chance(0.4),
     onApproval: world.pick(kinds) ?? 'none',

@@ -3,7 +3,7 @@ import type { AnyTool, RequestAnswer } from '../../../src/contracts/index.ts';
 import type { AgentHost, HostedSession, HostOptions } from '../../../src/host/index.ts';
 import { createHost, subagentTool } from '../../../src/host/index.ts';
 import type { Agent } from '../../../src/runtime/index.ts';
-import { agentTool, LlmAgent, ParallelAgent, SequentialAgent } from '../../../src/runtime/index.ts';
+import { agentTool, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent } from '../../../src/runtime/index.ts';
 import { pause } from '../replay/random.ts';
 import { answerTo } from './answers.ts';
 import { randomModel } from './model.ts';
@@ -15,7 +15,7 @@ import type { World } from './world.ts';
 
 /** What a seed decides once, for all processes. */
 export interface Setting {
-  shape: 'one' | 'transfer' | 'parallel' | 'expert' | 'sequence' | 'subagent';
+  shape: 'one' | 'transfer' | 'parallel' | 'expert' | 'sequence' | 'subagent' | 'subagents';
   hooks: boolean;
   onApproval: 'none' | 'answers' | 'never' | 'sometimes';
   onElicitation: 'none' | 'answers' | 'never' | 'sometimes';
@@ -71,7 +71,7 @@ export class Process {
   }
 
   #subagents({ shape }: Setting): AnyTool[] {
-    if (shape !== 'subagent') return [];
+    if (!shape.startsWith('subagent')) return [];
     const agent = new LlmAgent({
       name: 'helper',
       model: randomModel(this.#world, this.access),
@@ -122,6 +122,12 @@ function grow(world: World, access: Access, { shape }: Setting): Agent {
       return llm('root', { subAgents: [llm('left'), llm('right')] });
     case 'parallel':
       return new ParallelAgent({ name: 'root', subAgents: [llm('left'), llm('right')] });
+    case 'subagents':
+      return new LoopAgent({
+        name: 'root',
+        maxIterations: 2,
+        subAgents: [new ParallelAgent({ name: 'both', subAgents: [llm('left'), llm('right')] })],
+      });
     case 'sequence':
       return new SequentialAgent({ name: 'root', subAgents: [llm('left'), llm('right')] });
     case 'expert':
