@@ -1,7 +1,7 @@
 import type { AgentEvent, ExecutionOptions, PendingRequest } from '../contracts/index.ts';
 import { isoTime } from '../session/index.ts';
 import type { HostedSession } from './hosted-session.ts';
-import type { CallersStream } from './subagents.ts';
+import type { CallersStream } from './subagent-events.ts';
 
 /** What the parts of one run share. */
 export interface RunScope {

@@ -1,4 +1,14 @@
-import type { AgentEvent, PendingRequest } from '../contracts/index.ts';
+import type { AgentEvent, ExecutionOptions, PendingRequest } from '../contracts/index.ts';
+
+/** The caller's stream, as a sub-agent sees it. */
+export interface CallersStream {
+  readonly options: ExecutionOptions & { streamId: string };
+  /** Nothing is shown before the first event of its own, nor after a fatal error. */
+  readonly phase: 'early' | 'open' | 'over';
+  /** Counts what an earlier stream was charged for. */
+  see(event: AgentEvent): void;
+  show(event: AgentEvent): Promise<void> | undefined;
+}
 
 /** What one handle's streams show of its sub-agents. */
 export class SubagentEvents {
@@ -7,9 +17,26 @@ export class SubagentEvents {
   /** Questions that the stream that runs now has shown. */
   readonly #asked = new Set<string>();
 
+  /** What sub-agents did before the stream that runs now had begun. */
+  #early: [AgentEvent, PendingRequest][] = [];
+
   /** A new stream of the caller. */
   begin(): void {
     this.#asked.clear();
+    this.#early = [];
+  }
+
+  /** The caller's stream has begun: what happened before is shown now. */
+  release(stream: CallersStream): void {
+    for (const [event, request] of this.#early.splice(0)) void this.show(event, request, stream);
+  }
+
+  /** Shows one event; waits for what it returns, if anything. */
+  show(event: AgentEvent, request: PendingRequest, stream: CallersStream): Promise<void> | undefined {
+    if (stream.phase === 'early') this.#early.push([event, request]);
+    if (stream.phase !== 'open') return undefined;
+    const shown = this.#shown(event, request, stream.options.streamId);
+    return shown && stream.show(shown);
   }
 
   hasAsked(requestId: string): boolean {
@@ -17,7 +44,7 @@ export class SubagentEvents {
   }
 
   /** A sub-agent's event in its caller's stream: it stands in another log, so that it has no place in this one. */
-  shown(event: AgentEvent, request: PendingRequest, streamId: string): AgentEvent | undefined {
+  #shown(event: AgentEvent, request: PendingRequest, streamId: string): AgentEvent | undefined {
     switch (event.type) {
       case 'initialize':
       case 'session_update':

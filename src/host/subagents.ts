@@ -1,6 +1,5 @@
 import type {
   AbortTarget,
-  AgentEvent,
   AnyTool,
   ExecutionOptions,
   PendingRequest,
@@ -15,20 +14,11 @@ import type { HostedSession } from './hosted-session.ts';
 import type { Subagent } from './subagent.ts';
 import { Suspended, subagentOf } from './subagent.ts';
 import { askedWith, callOf, namesOf } from './subagent-calls.ts';
+import type { CallersStream } from './subagent-events.ts';
 import { ClosedCalls, SubagentEvents } from './subagent-events.ts';
 import type { SubagentSession } from './subagent-session.ts';
 import { SubagentTurn, usageOfSubagent } from './subagent-turn.ts';
 import type { HostTool } from './tool-registry.ts';
-
-/** The caller's stream, as a sub-agent sees it. */
-export interface CallersStream {
-  readonly options: ExecutionOptions & { streamId: string };
-  /** Nothing is shown before the first event of its own, nor after a fatal error. */
-  readonly phase: 'early' | 'open' | 'over';
-  /** Counts what an earlier stream was charged for. */
-  see(event: AgentEvent): void;
-  show(event: AgentEvent): Promise<void> | undefined;
-}
 
 /** The sub-agents that one hosted session has called: their sessions, their questions, their turns. */
 export class Subagents {
@@ -41,8 +31,6 @@ export class Subagents {
   /** What was open when a call was left waiting, in the stream that runs now. */
   readonly #waiting = new Map<string, string>();
   readonly #entered = new Set<string>();
-  /** What sub-agents did before the stream that runs now had begun. */
-  #early: [AgentEvent, PendingRequest][] = [];
   readonly #events = new SubagentEvents();
   #healing: Promise<void> | undefined;
 
@@ -74,7 +62,6 @@ export class Subagents {
     this.#waiting.clear();
     this.#entered.clear();
     this.#events.begin();
-    this.#early = [];
     if (!this.#hasAny) return [];
     await this.heal();
     // The message will close their calls.
@@ -85,8 +72,7 @@ export class Subagents {
   }
 
   /**
-   * Once for each handle: a process may have died after a call was closed and before its sub-agent was. Also reads what
-   * sub-agents have used before.
+   * Once for each handle: ends what a process that died has left behind; reads what sub-agents have used before.
    */
   heal(): Promise<void> {
     this.#healing ??= this.#hasAny ? this.#heal() : Promise.resolve();
@@ -105,14 +91,14 @@ export class Subagents {
 
   /** The caller's stream has begun: what happened before is shown now. */
   release(stream: CallersStream): void {
-    for (const [event, request] of this.#early.splice(0)) void this.#show(event, request, stream);
+    this.#events.release(stream);
   }
 
   /** A stream is about to end: nothing is shown or written any more; those whose calls are closed end with it. */
   async finish(end: StreamEndEvent, before: readonly PendingRequest[]): Promise<StreamEndEvent> {
     if (!this.#hasAny) return end;
     await Promise.all(this.#working.values());
-    await this.#reap(before, end.reason);
+    await this.reap(before, end.reason);
     let sum: Usage = end.data.usage ?? {};
     for (const { turnId, usage } of this.#used.values()) if (turnId === end.turnId) sum = addUsage(sum, usage);
     return { ...end, data: { ...end.data, usage: sum } };
@@ -207,12 +193,9 @@ export class Subagents {
     return false;
   }
 
-  /** The session was aborted while nothing ran: sub-agents whose calls are closed by that end too. */
+  /** Ends the sub-agents whose calls are closed, of those that were open before. */
   async reap(before: readonly PendingRequest[], reason: string): Promise<void> {
-    if (this.#hasAny) await this.#reap(before, reason);
-  }
-
-  async #reap(before: readonly PendingRequest[], reason: string): Promise<void> {
+    if (!this.#hasAny) return;
     const open = new Set((await this.#session.inner.pending()).map(callOf));
     for (const request of [...before, ...this.#requests.values()]) {
       const callId = callOf(request);
@@ -269,10 +252,7 @@ export class Subagents {
   ): Promise<ToolResult> {
     const callId = callOf(request);
     const work = this.#run(agent, request, args, stream, signal);
-    const ended = work.then(
-      () => {},
-      () => {},
-    );
+    const ended = Promise.allSettled([work]);
     this.#working.set(callId, ended);
     void ended.then(() => this.#working.delete(callId));
     return work;
@@ -335,20 +315,13 @@ export class Subagents {
     try {
       for await (const event of child.stream(input, own)) {
         turn.see(event);
-        const room = this.#show(event, request, stream);
+        const room = this.#events.show(event, request, stream);
         if (room) await room;
       }
     } catch (error) {
       // Another process goes on with it.
       if (!isCoxswainError(error) || error.code !== 'E_SESSION_BUSY') throw error;
     }
-  }
-
-  #show(event: AgentEvent, request: PendingRequest, stream: CallersStream): Promise<void> | undefined {
-    if (stream.phase === 'early') this.#early.push([event, request]);
-    if (stream.phase !== 'open') return undefined;
-    const shown = this.#events.shown(event, request, stream.options.streamId);
-    return shown && stream.show(shown);
   }
 
   /** The session of a call that was started. */
