@@ -145,6 +145,29 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
   });
 });
 
+test.each(kinds)('%s: where two must say yes, one is asked once, and the other settles it elsewhere', async (kind) => {
+  const policy = { evaluate: () => ({ outcome: 'ask_user', approvers: { quorum: 2 } }) as const };
+  await using shop = await openShop({ host: { policy } });
+  let asked = 0;
+  await using client = await connect(
+    kind,
+    { url: shop.url },
+    {
+      onElicit() {
+        asked += 1;
+        return allow;
+      },
+    },
+  );
+  const result = await client.call('puppet', pay);
+  expect(result.isError).toBe(true);
+  expect(textOf(result)).toContain('others must say yes too');
+  expect({ asked, runs: shop.runs }).toEqual({ asked: 1, runs: [] });
+  const [open] = await shop.host.approvals.list();
+  await shop.host.approvals.decide(open?.request.requestId ?? '', { kind: 'approve' }, { by: { id: 'anna' } });
+  await expect.poll(() => shop.runs).toEqual([5]);
+});
+
 test.each(['v2-2025', 'v1'] as const)('%s: F38: nobody answers in time: denied, and the run goes on', async (kind) => {
   await using shop = await openShop({ mcp: { answerMs: 200 } });
   await using client = await connect(kind, { url: shop.url }, { onElicit: () => new Promise(() => {}) });

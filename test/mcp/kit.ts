@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { McpServeOptions } from '../../src/host/mcp/index.ts';
 import { serveMcpHttp } from '../../src/host/mcp/index.ts';
-import type { HostOptions, SessionService } from '../../src/index.ts';
+import type { AgentSource, HostOptions, SessionService } from '../../src/index.ts';
 import { createHost, InMemorySessionService } from '../../src/index.ts';
 import { payTool, puppet, waitTool } from './agents.ts';
 
@@ -11,7 +11,13 @@ export type Shop = Awaited<ReturnType<typeof openShop>>;
 
 /** A host with the puppet, a tool that needs a yes and one that waits, served over HTTP. */
 export async function openShop(
-  options: { store?: SessionService; runs?: unknown[]; mcp?: McpServeOptions; host?: Partial<HostOptions> } = {},
+  options: {
+    store?: SessionService;
+    runs?: unknown[];
+    mcp?: McpServeOptions;
+    host?: Partial<HostOptions>;
+    agents?: AgentSource[];
+  } = {},
 ) {
   const runs = options.runs ?? [];
   const store = options.store ?? new InMemorySessionService();
@@ -24,7 +30,7 @@ export async function openShop(
     sessions: store,
     warn,
     ...options.host,
-    agents: [puppet()],
+    agents: options.agents ?? [puppet()],
   });
   const http = await serveMcpHttp(host, { warn, ...options.mcp });
   return {

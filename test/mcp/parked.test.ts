@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import type { AgentSource } from '../../src/index.ts';
+import { fromAgent } from '../../src/index.ts';
+import { puppet } from './agents.ts';
 import type { Leg } from './clients.ts';
 import { connect, textOf } from './clients.ts';
 import { openShop } from './kit.ts';
@@ -133,6 +136,22 @@ describe('2026: a call that is parked with its caller', () => {
     expect(again.resultType).toBe('input_required');
     expect(Object.keys(again.inputRequests ?? {})).toEqual(Object.keys(leg.inputRequests ?? {}));
     expect(textOf(await bring(shop.url, answer(again)))).toBe('got {"content":"paid 5"}');
+  });
+
+  test('an agent that lives in memory only is held open for its answer', async () => {
+    const source = fromAgent(puppet());
+    const capabilities = source.descriptor.capabilities.filter((name) => name !== 'resume');
+    const inMemory: AgentSource = {
+      descriptor: { ...source.descriptor, capabilities },
+      open(ref, context) {
+        if (ref.sessionId === undefined) return source.open({ ...ref, ephemeral: true }, context);
+        throw new Error('it cannot be opened again');
+      },
+    };
+    await using shop = await openShop({ agents: [inMemory] });
+    const leg = await park(shop.url);
+    expect(textOf(await bring(shop.url, answer(leg)))).toBe('got {"content":"paid 5"}');
+    expect(shop.runs).toEqual([5]);
   });
 
   test("another principal's state is worth nothing", async () => {

@@ -4,6 +4,7 @@ import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index
 import type { AgentHost } from '../host.ts';
 import type { HostedSession } from '../hosted-session.ts';
 import type { AgentTool } from './agent-tool.ts';
+import type { HeldSessions } from './held-sessions.ts';
 import type { McpOptions } from './options.ts';
 import { DEFAULT_PROGRESS_MS } from './options.ts';
 import { Progress } from './progress.ts';
@@ -25,6 +26,7 @@ export interface CallFrame {
   readonly host: AgentHost;
   readonly options: McpOptions;
   readonly asking: Asking;
+  readonly held: HeldSessions;
   readonly warn: (message: string, error?: unknown) => void;
 }
 
@@ -44,6 +46,8 @@ export class AgentCall {
   readonly #context: ServerContext;
   readonly #by: Principal | undefined;
   readonly #progress: Progress;
+  /** It lives in memory only, and waits there for its answer. */
+  #isHeld = false;
 
   constructor(frame: CallFrame, tool: AgentTool, context: ServerContext, by: Principal | undefined) {
     this.#frame = frame;
@@ -60,7 +64,9 @@ export class AgentCall {
     this.#progress.start();
     let session: HostedSession | undefined;
     try {
-      session = await this.#open(answers?.call.sessionId ?? this.#tool.sessionOf(args));
+      session =
+        (answers && this.#frame.held.take(answers.call.sessionId)) ??
+        (await this.#open(answers?.call.sessionId ?? this.#tool.sessionOf(args)));
       if (answers) return await this.#finish(session, await this.#resume(session, answers));
       const waiting = await session.pending();
       if (waiting.length > 0) return this.#stillWaits(session, waiting);
@@ -71,7 +77,8 @@ export class AgentCall {
       return failed(isCoxswainError(error) ? `${error.code}: ${error.message}` : messageOf(error));
     } finally {
       this.#progress.stop();
-      await session?.[Symbol.asyncDispose]();
+      if (session && this.#isHeld) this.#frame.held.keep(session);
+      else await session?.[Symbol.asyncDispose]();
     }
   }
 
@@ -109,7 +116,10 @@ export class AgentCall {
       const asked = open.map((request) => questionOf(request, this.#principalOf(request)));
       const forms = asked.filter((question) => typeof question !== 'string');
       if (asking.isPossible && forms.length > 0 && forms.length === asked.length) {
-        if (asking.park) return asking.park(forms, parkedCall(this.#tool, session, open), this.#context);
+        if (asking.park) {
+          this.#isHeld = !this.#tool.agent.capabilities.includes('resume');
+          return asking.park(forms, parkedCall(this.#tool, session, open), this.#context);
+        }
         if (await this.#push(session, forms)) {
           turn = await this.#goOn(session, open[0]?.turnId);
           continue;

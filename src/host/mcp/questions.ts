@@ -37,6 +37,7 @@ export function questionOf(request: PendingRequest, principal: Principal): FormQ
   if (approval) {
     const fault = whyNot(approval.approvers, approval.requestedBy, principal);
     if (fault !== undefined) return fault;
+    if (hasVoted(request, principal)) return 'the yes is counted; others must say yes too';
     return { request, form: { message: `${message}\n\n${shown(request, approval)}`, requestedSchema: decisionForm } };
   }
   if (request.kind === 'tool') return `${request.name} is run by whoever drives the session, not here`;
@@ -73,6 +74,18 @@ export function answerOf({ request, form }: FormQuestion, reply: Reply, by: Prin
   if (reply.action === 'cancel') return { kind: 'elicitation', action: 'cancel', by };
   const isMuddled = reply.action === 'accept' && reply.content?.decision !== 'deny';
   return { kind: 'deny', reason: reply.reason ?? (isMuddled ? 'the answer did not say allow' : 'declined'), by };
+}
+
+/** One of several who must say yes has said it: asking the same person again adds nothing. */
+function hasVoted({ requestId, approval, answers = [] }: PendingRequest, { id }: Principal): boolean {
+  return answers.some(
+    (answer) =>
+      answer.requestId === requestId &&
+      answer.action === 'accept' &&
+      answer.quorum !== undefined &&
+      answer.by?.id === id &&
+      answer.digest === approval?.previewDigest,
+  );
 }
 
 const refused = (action: Reply['action']) => (action === 'cancel' ? 'cancel' : 'decline');

@@ -14,6 +14,7 @@ import { agentTool, asStandardSchema } from './agent-tool.ts';
 import { byParking, byPushing } from './asking.ts';
 import type { Answers, CallFrame } from './call.ts';
 import { AgentCall } from './call.ts';
+import { HeldSessions } from './held-sessions.ts';
 import type { McpOptions } from './options.ts';
 import { DEFAULT_ANSWER_MS } from './options.ts';
 import type { ParkedCall } from './request-state.ts';
@@ -43,6 +44,7 @@ export async function createMcpFactory(host: AgentHost, options: McpOptions = {}
   const answerMs = options.answerMs ?? DEFAULT_ANSWER_MS;
   const codec = await parkedCalls(options.stateKey, answerMs, (context) => principalOf(context)?.id ?? '');
   const warn = options.warn ?? warnOnStderr;
+  const held = new HeldSessions(answerMs, warn);
   return ({ era }) => {
     const server = new sdk.McpServer(
       { name: options.name ?? 'coxswain', version: options.version ?? '0.0.0' },
@@ -59,7 +61,7 @@ export async function createMcpFactory(host: AgentHost, options: McpOptions = {}
           era === 'modern'
             ? byParking(codec, sdk, capabilitiesOf(context, sdk.CLIENT_CAPABILITIES_META_KEY))
             : byPushing(sdk, server.server.getClientCapabilities(), answerMs);
-        const frame: CallFrame = { host, options, asking, warn };
+        const frame: CallFrame = { host, options, asking, held, warn };
         const call = new AgentCall(frame, tool, context, principalOf(context));
         return call.run(args, era === 'modern' ? answersOf(context, sdk) : undefined);
       });
