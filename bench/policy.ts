@@ -64,8 +64,6 @@ function rules(): void {
     undefined,
     `${(value / floor).toFixed(1)}× the patterns alone`,
   );
-  const fresh = () => perCall({ evaluate: (call) => rulePolicy(mixed).evaluate(call) }, 0);
-  void fresh;
 }
 
 async function cedarBeside(): Promise<void> {
