@@ -40,6 +40,7 @@ function helpFor(args: readonly string[]): string {
     audit: ['show', 'export', 'verify'],
     mcp: [],
     acp: [],
+    serve: [],
   };
   if (!(first in known)) return 'coxswain --help';
   return ['coxswain', first, ...(known[first]?.includes(second) ? [second] : []), '--help'].join(' ');

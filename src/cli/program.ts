@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { AcpFlags } from './acp.ts';
 import type { AnswerFlags, ListApprovalsFlags } from './approvals.ts';
-import { addHostFlags, addLimitFlags, addRunFlags } from './flags.ts';
+import type { HostFlags } from './flags.ts';
+import { addHostFlags, addLimitFlags, addRunFlags, whole } from './flags.ts';
 import type { McpFlags } from './mcp.ts';
 import { addAuditCommands, addPolicyCommands } from './program-audit.ts';
 import type { RunCommandFlags } from './run.ts';
+import type { ServeFlags } from './serve.ts';
 import { addSessions, addStore } from './sessions-program.ts';
 import type { Interrupts } from './signals.ts';
 
@@ -30,6 +32,7 @@ export function buildProgram(interrupts: Interrupts): { program: Command; result
   addApprovals(program, interrupts, result);
   addMcp(program, interrupts, result);
   addAcp(program, interrupts, result);
+  addServe(program, interrupts, result);
   addStore(program, result);
   program.addHelpText(
     'after',
@@ -128,6 +131,33 @@ function addAcp(program: Command, interrupts: Interrupts, result: { code: number
     .action(async (module: string, flags: AcpFlags) => {
       const { acpCommand } = await import('./acp.ts');
       result.code = await acpCommand(module, flags, version(), interrupts);
+    });
+}
+
+function addServe(program: Command, interrupts: Interrupts, result: { code: number }): void {
+  const command = program
+    .command('serve')
+    .description('serve an agent over WebSocket, to hosts, pages and people elsewhere')
+    .argument('<module>', 'file that exports the agent, see docs/cli.md');
+  addHostFlags(command)
+    .option('--port <n>', 'port; 0: any free one', whole, 4747)
+    .option('--listen <address>', 'address to listen on', '127.0.0.1')
+    .option('--people <file>', 'who may come: JSON, [{"token": "…", "id": "anna", "roles": ["boss"]}]')
+    .option('--allow-origin <origin...>', 'pages that may connect')
+    .option('--allow-host <name...>', 'names that the server is called by')
+    .option('--deadline <seconds>', 'how long runs may go on after SIGTERM', whole, 30)
+    .addHelpText(
+      'after',
+      `
+Without --people one token is made, in a file that the first line of output names; only this machine can connect.
+
+Examples:
+  $ coxswain serve agent.ts
+  $ coxswain serve agent.ts --listen 0.0.0.0 --people people.json --allow-host agents.example`,
+    )
+    .action(async (module: string, flags: ServeFlags) => {
+      const { serveCommand } = await import('./serve.ts');
+      result.code = await serveCommand(module, flags, interrupts);
     });
 }
 

@@ -52,6 +52,11 @@ export class Raw {
     return raw;
   }
 
+  /** Ids of requests begin behind this one. */
+  startAt(id: number): void {
+    this.#lastId = id;
+  }
+
   send(message: object): void {
     this.ws.send(JSON.stringify({ jsonrpc: '2.0', ...message }));
   }

@@ -18,6 +18,8 @@ export class Position {
   epoch: string;
   offset: number;
   cursor: string | undefined;
+  /** False while durable history is on its way: until then the offset says more than the client has. */
+  #isWhole = true;
   readonly #options: PositionOptions;
   readonly #assembler = new Assembler();
   #acked = 0;
@@ -31,8 +33,20 @@ export class Position {
     this.#acked = at.offset;
   }
 
+  /** What the server is told at the next connection. */
+  get known(): { epoch?: string; offset?: number; cursor?: string } {
+    const { epoch, offset, cursor } = this;
+    return { ...(this.#isWhole ? { epoch, offset } : {}), ...(cursor === undefined ? {} : { cursor }) };
+  }
+
+  /** The history has come. */
+  live(): void {
+    this.#isWhole = true;
+  }
+
   /** Taken up on another connection, or moved by the server. */
   move(epoch: string, offset: number, recovered: boolean): void {
+    this.#isWhole = recovered;
     if (!recovered) this.#assembler.gap();
     this.epoch = epoch;
     this.offset = offset;

@@ -153,18 +153,18 @@ export class RemoteSession implements AgentSession {
     }
     const { epoch, offset } = params as unknown as PlaceNotice;
     if (method === 'session/reset') this.#position.move(epoch, offset, false);
-    if (method === 'session/live' && epoch === this.#position.epoch) void this.#tookUp();
+    if (method === 'session/live' && epoch === this.#position.epoch) {
+      this.#position.live();
+      void this.#tookUp();
+    }
   }
 
   /** Takes the session up on a new connection. */
   async resume(): Promise<void> {
-    const { epoch, offset, cursor } = this.#position;
     const place = {
       agent: this.#options.agent,
       sessionId: this.id,
-      epoch,
-      offset,
-      cursor,
+      ...this.#position.known,
       control: this.#options.control,
       fencingToken: this.#token,
     };

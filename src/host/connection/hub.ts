@@ -27,6 +27,11 @@ export class Hub {
     return channels.flatMap(({ running }) => (running ? [running] : []));
   }
 
+  /** Characters that the rings of all sessions hold. */
+  async ringBytes(): Promise<number> {
+    return (await this.#all()).reduce((sum, { ring }) => sum + ring.bytes, 0);
+  }
+
   get size(): number {
     return this.#channels.size;
   }

@@ -23,6 +23,8 @@ export interface ServeOptions {
   authenticate?: (
     request: AuthenticationRequest,
   ) => Principal | Identity | undefined | Promise<Principal | Identity | undefined>;
+  /** Whose the server's own token is. Default `local`. */
+  principal?: Principal;
   /** Asked before each request; false, or a throw: refused. */
   authorize?: (principal: Principal, method: string, params: Record<string, unknown>) => boolean | Promise<boolean>;
   /** Origins of pages that may connect, e.g. `https://app.example`. Default none. */

@@ -209,18 +209,22 @@ class SocketServer implements AgentServer {
     if (path === '/readyz') return this.#closing ? text(response, 503, 'closing\n') : text(response, 200, 'ok\n');
     const why = this.#gate.stranger(request);
     if (why !== undefined) return text(response, 403, `${why}\n`);
-    if (path === '/metrics') return text(response, 200, this.#metrics());
+    if (path === '/metrics') return text(response, 200, await this.#metrics());
     const routes = this.#options.routes ?? {};
     if (Object.hasOwn(routes, path)) return routes[path]?.(request, response);
     if (path === PROTOCOL_PATH) return text(response, 426, 'Upgrade Required\n', { Upgrade: 'websocket' });
     return text(response, 404, 'Not Found\n');
   }
 
-  #metrics(): string {
+  async #metrics(): Promise<string> {
+    let buffered = 0;
+    for (const { transport } of this.#connections) buffered += transport.bufferedAmount;
     return [
       `coxswain_connections ${this.#connections.size}`,
       `coxswain_connections_uninitialised ${this.#uninitialised}`,
       `coxswain_sessions_open ${this.#hub.size}`,
+      `coxswain_ring_bytes ${await this.#hub.ringBytes()}`,
+      `coxswain_socket_buffered_bytes ${buffered}`,
       '',
     ].join('\n');
   }

@@ -2,6 +2,9 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Transport } from '../connection/index.ts';
 
+/** Milliseconds that a peer has to answer a close. */
+const CLOSE_MS = 10_000;
+
 /** Pings that a peer may miss. */
 const MISSES = 2;
 
@@ -30,7 +33,7 @@ export function transportOf(ws: WebSocket, socket: Socket): Transport {
       // At most 123 bytes of reason fit into a close frame.
       ws.close(code, reason.replace(/[^\x20-\x7e]/g, '?').slice(0, 120));
       // A peer that does not answer the close is cut off.
-      setTimeout(() => ws.terminate(), 2_000).unref();
+      setTimeout(() => ws.terminate(), CLOSE_MS).unref();
     },
     onMessage(listener) {
       ws.on('message', (data, isBinary) => listener(isBinary ? '' : data.toString()));

@@ -57,7 +57,7 @@ export class Gatekeeper {
     const { authenticate } = this.#options;
     if (!authenticate) {
       const known = token !== undefined && this.#token !== undefined && isSame(token, this.#token);
-      return known ? { principal: { id: 'local' } } : undefined;
+      return known ? { principal: this.#options.principal ?? { id: 'local' } } : undefined;
     }
     const { origin } = request.headers;
     const { remoteAddress } = request.socket;

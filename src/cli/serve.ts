@@ -1,0 +1,100 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Principal } from '../contracts/index.ts';
+import { messageOf } from '../contracts/index.ts';
+import type { AgentServer, ServeOptions } from '../host/websocket/index.ts';
+import { isLoopback, serve } from '../host/websocket/index.ts';
+import { dataFolder } from './data-folder.ts';
+import { usage } from './errors.ts';
+import { EXIT } from './exit-code.ts';
+import type { HostFlags } from './flags.ts';
+import { closeQuietly, openWorkplace } from './host.ts';
+import { Screen } from './screen.ts';
+import type { Interrupts } from './signals.ts';
+import { clean } from './text.ts';
+
+export interface ServeFlags extends HostFlags {
+  port: number;
+  listen: string;
+  people?: string;
+  allowOrigin?: string[];
+  allowHost?: string[];
+  /** Seconds. */
+  deadline: number;
+}
+
+/** `coxswain serve`: the agent for hosts, pages and people elsewhere, until it is interrupted. */
+export async function serveCommand(path: string, flags: ServeFlags, interrupts: Interrupts): Promise<number> {
+  const people = flags.people === undefined ? undefined : readPeople(flags.people);
+  if (!people && !isLoopback(flags.listen)) {
+    throw usage(`--listen ${flags.listen} is reachable from elsewhere: say who may come with --people`);
+  }
+  const screen = new Screen();
+  const work = await openWorkplace(path, flags, { screen, interrupts, asksElsewhere: true });
+  const { signal } = interrupts.start();
+  const log = (entry: object) => screen.line(clean(JSON.stringify({ time: new Date().toISOString(), ...entry })));
+  let tokenFile: string | undefined;
+  try {
+    const server = await serve(work.host, {
+      port: flags.port,
+      host: flags.listen,
+      principal: { id: flags.user },
+      ceiling: { ...(flags.mode === undefined ? {} : { permissionMode: flags.mode }) },
+      ...(people ? { authenticate: ({ token }) => (token === undefined ? undefined : people.get(token)) } : {}),
+      ...(flags.allowOrigin ? { allowedOrigins: flags.allowOrigin } : {}),
+      ...(flags.allowHost ? { allowedHosts: flags.allowHost } : {}),
+      log,
+      warn: (message, error) => work.warn(message, error),
+    } satisfies ServeOptions & Parameters<typeof serve>[1]);
+    tokenFile = keepToken(server);
+    // What starts this command waits for this line. The token itself is in no output.
+    process.stdout.write(
+      `${JSON.stringify({ event: 'listening', url: server.url, ...(tokenFile === undefined ? {} : { tokenFile }) })}\n`,
+    );
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    log({ event: 'closing', deadlineSeconds: flags.deadline });
+    await server.close({ deadlineMs: flags.deadline * 1000 });
+    log({ event: 'closed' });
+    return EXIT.done;
+  } finally {
+    if (tokenFile !== undefined) rmSync(tokenFile, { force: true });
+    interrupts.over();
+    await closeQuietly(work);
+  }
+}
+
+/** For whoever may read the files of this user, and nobody else. */
+function keepToken(server: AgentServer): string | undefined {
+  if (server.token === undefined) return undefined;
+  const file = join(dataFolder(), `serve-${server.port}.token`);
+  rmSync(file, { force: true });
+  writeFileSync(file, server.token, { mode: 0o600, flag: 'wx' });
+  return file;
+}
+
+/** Tokens and whose they are. @throws CoxswainError `INVALID_ARGUMENT / E_USAGE` */
+function readPeople(file: string): Map<string, Principal> {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    // A syntax error would quote the file.
+    const why = error instanceof SyntaxError ? 'it is no JSON' : messageOf(error);
+    throw usage(`--people: ${file} cannot be read (${why})`);
+  }
+  const people = new Map<string, Principal>();
+  const list = Array.isArray(value) ? (value as unknown[]) : [];
+  for (const [index, entry] of list.entries()) {
+    const { token, id, roles } = (entry ?? {}) as { token?: unknown; id?: unknown; roles?: unknown };
+    const rolesFit = roles === undefined || (Array.isArray(roles) && roles.every((role) => typeof role === 'string'));
+    if (typeof token !== 'string' || token.length < 16 || typeof id !== 'string' || id === '' || !rolesFit) {
+      throw usage(`--people: entry ${index} of ${file} needs {"token": 16 characters or more, "id", "roles"?: […]}`);
+    }
+    people.set(token, { id, ...(roles === undefined ? {} : { roles: roles as string[] }) });
+  }
+  if (people.size === 0) throw usage(`--people: ${file} names nobody; it is [{"token": "…", "id": "…"}]`);
+  return people;
+}

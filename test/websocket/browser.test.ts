@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { isBuiltin } from 'node:module';
+import type { AddressInfo, Socket } from 'node:net';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { build } from 'vite';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { bot, hostOf, readOnly, slowTool } from '../host/kit.ts';
+import { durable, idsOf, serving } from './kit.ts';
+
+const browser = [
+  process.env.CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+].find((path) => path !== undefined && existsSync(path));
+const why = browser === undefined ? ' (skipped: no chromium here; install it or set CHROMIUM)' : '';
+
+interface PageEvent {
+  id: string;
+  type: string;
+  cursor?: string;
+  partial?: boolean;
+  content?: { text: string }[];
+}
+
+/** The client as a page gets it; what it imports on the way. */
+async function bundle(): Promise<{ code: string; builtins: string[] }> {
+  const builtins: string[] = [];
+  const made = await build({
+    configFile: false,
+    logLevel: 'silent',
+    build: {
+      write: false,
+      minify: true,
+      lib: { entry: join(import.meta.dirname, '../../src/adapters/remote/index.ts'), formats: ['es'] },
+    },
+    plugins: [
+      {
+        name: 'no-node',
+        enforce: 'pre',
+        resolveId(id) {
+          if (isBuiltin(id)) builtins.push(id);
+          return null;
+        },
+      },
+    ],
+  });
+  const [output] = [made].flat() as { output: { code?: string }[] }[];
+  return { code: output?.output[0]?.code ?? '', builtins };
+}
+
+describe('the client in a browser', () => {
+  test('imports nothing of Node, no zod, and is small', async () => {
+    const { code, builtins } = await bundle();
+    expect(builtins).toEqual([]);
+    expect(code).not.toMatch(/node:|ZodType|process\.|Buffer\b/);
+    expect(code).toContain('session/attach');
+    expect(Buffer.byteLength(code)).toBeLessThan(64 * 1024);
+  });
+
+  test.skipIf(browser === undefined)(`streams, loses its connection, comes back and sees all${why}`, async () => {
+    const slow = slowTool('slow', readOnly);
+    const { host } = hostOf(bot([{ deltas: ['Hel', 'lo '], calls: [['slow', {}]] }, { deltas: ['from ', 'afar'] }]), {
+      tools: [slow.tool],
+    });
+    const { code } = await bundle();
+    const pages = createServer((request, response) => {
+      const isScript = request.url === '/client.js';
+      response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
+      response.end(isScript ? code : '<!doctype html><title>page</title>');
+    });
+    await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
+    const origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+    const server = await serving(host, { allowedOrigins: [origin] });
+    const sockets: Socket[] = [];
+    server.http.on('upgrade', (_, socket) => sockets.push(socket as Socket));
+    const chrome = await chromium.launch({ executablePath: browser as string, args: ['--no-sandbox'] });
+    onTestFinished(async () => {
+      await chrome.close();
+      pages.close();
+    });
+    const page = await chrome.newPage();
+    await page.goto(origin);
+    // As text: what the test runner makes of a function would not run in a page.
+    const running = page.evaluate(`(async () => {
+      const { connect } = await import(${JSON.stringify(`${origin}/client.js`)});
+      const states = [];
+      const onState = (state) => states.push(state);
+      const remote = await connect(${JSON.stringify(server.url)}, { token: 'anna', minBackoffMs: 10, onState });
+      const session = await remote.open('bot', { sessionId: 's', create: true });
+      const events = [];
+      for await (const event of session.stream('hi')) events.push(event);
+      const log = [];
+      for await (const event of session.events()) log.push(event.id);
+      await remote.close();
+      return { states, events, log };
+    })()`) as Promise<{ states: string[]; events: PageEvent[]; log: string[] }>;
+    running.catch(() => {});
+    await slow.started;
+    for (const socket of sockets) socket.destroy();
+    slow.finish('ok');
+    const { states, events, log } = await running;
+    expect(states).toContain('waiting');
+    expect(idsOf(durable(events as never))).toEqual(log);
+    const deltas = events.filter(({ partial }) => partial);
+    expect(deltas.map(({ content }) => content?.[0]?.text).join('')).toBe('Hello from afar');
+    expect(events.at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed' });
+  });
+});

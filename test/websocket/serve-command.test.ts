@@ -1,0 +1,48 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Place, puppet } from '../cli/coxswain.ts';
+import { all, client } from './kit.ts';
+
+describe('coxswain serve', () => {
+  test('serves a module, keeps its token to itself, logs JSON without content, and goes away on SIGTERM', async () => {
+    using place = new Place();
+    const running = place.start(['serve', puppet, '--workspace', place.desk, '--port', '0', '--store', 'memory:']);
+    onTestFinished(() => void running.child.kill('SIGKILL'));
+    await running.shows('\n');
+    const { url, tokenFile } = JSON.parse(running.stdout);
+    const token = readFileSync(tokenFile, 'utf8');
+    expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
+    expect((await fetch(url.replace('ws', 'http').replace('/v1', '/healthz'))).status).toBe(200);
+    const remote = await client({ url }, token);
+    const session = await remote.open(remote.agents[0]?.name ?? '');
+    const events = await all(session.stream('a word that no log shows'));
+    expect(events.at(-1)?.type).toBe('stream_end');
+    await remote.close();
+    running.child.kill('SIGTERM');
+    const { code, stdout, stderr } = await running.ended;
+    expect(code).toBe(0);
+    expect(existsSync(tokenFile)).toBe(false);
+    const lines = stderr
+      .trim()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['connected', 'initialised', 'closed', 'closing']),
+    );
+    expect(stdout + stderr).not.toContain(token);
+    expect(stderr).not.toContain('a word that no log shows');
+  });
+
+  test('is reachable from elsewhere only where people are named', async () => {
+    using place = new Place();
+    const open = await place.run(['serve', puppet, '--listen', '0.0.0.0', '--port', '0']);
+    expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('--people')]);
+    const file = join(place.path, 'people.json');
+    writeFileSync(file, '[{"token": "short", "id": "anna"}]');
+    const weak = await place.run(['serve', puppet, '--people', file, '--port', '0']);
+    expect([weak.code, weak.stderr]).toEqual([2, expect.stringContaining('16 characters')]);
+    expect(weak.stderr).not.toContain('"short"');
+  });
+});
