@@ -41,6 +41,7 @@ function helpFor(args: readonly string[]): string {
     mcp: [],
     acp: [],
     serve: [],
+    conformance: [],
   };
   if (!(first in known)) return 'coxswain --help';
   return ['coxswain', first, ...(known[first]?.includes(second) ? [second] : []), '--help'].join(' ');

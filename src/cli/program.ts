@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { AcpFlags } from './acp.ts';
 import type { AnswerFlags, ListApprovalsFlags } from './approvals.ts';
+import type { ConformanceFlags } from './conformance.ts';
 import type { HostFlags } from './flags.ts';
 import { addHostFlags, addLimitFlags, addRunFlags, whole } from './flags.ts';
 import type { McpFlags } from './mcp.ts';
@@ -34,6 +35,7 @@ export function buildProgram(interrupts: Interrupts): { program: Command; result
   addAcp(program, interrupts, result);
   addServe(program, interrupts, result);
   addStore(program, result);
+  addConformance(program, interrupts, result);
   program.addHelpText(
     'after',
     `
@@ -115,6 +117,34 @@ Calls that need a yes are asked about at the client. In the client's configurati
     .action(async (module: string, flags: McpFlags) => {
       const { mcpCommand } = await import('./mcp.ts');
       result.code = await mcpCommand(module, flags, version(), interrupts);
+    });
+}
+
+function addConformance(program: Command, interrupts: Interrupts, result: { code: number }): void {
+  program
+    .command('conformance')
+    .description('judge an executor: does it keep the contract?')
+    .argument('<target...>', 'module, ws:// address, or a command after --')
+    .option('--only <part>', 'requirements with this in their id')
+    .option('--expected <file>', 'known failures: JSON object of id and reason; a stale one fails')
+    .option('--shared', 'one executor for all checks: faster, weaker')
+    .option('--deadline <ms>', 'milliseconds that one wait may take, default 10000')
+    .option('--json', 'report as JSON')
+    .option('--junit <file>', 'report as JUnit XML, too')
+    .option('--agent <name>', 'which agent of a server')
+    .option('--token <token>', 'for a server; default COXSWAIN_TOKEN')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ coxswain conformance -- python3 executor.py
+  $ coxswain conformance source.ts --expected known.json --junit report.xml
+  $ coxswain conformance ws://127.0.0.1:8080 --agent bot --only tool
+Exit codes: 0 conformant · 1 not · 2 usage`,
+    )
+    .action(async (words: string[], flags: ConformanceFlags) => {
+      const { conformanceCommand } = await import('./conformance.ts');
+      result.code = await conformanceCommand(words, flags, interrupts);
     });
 }
 

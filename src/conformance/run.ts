@@ -75,14 +75,15 @@ function told(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${messageOf(error)}` : messageOf(error);
 }
 
-/** Judges all requirements, one after another. */
+/** Judges all requirements, one after another; `signal` stops between two. */
 export async function runConformance(
   requirements: readonly Requirement[],
   target: ConformanceTarget,
-  options: RunOptions & { onFinding?: (finding: Finding) => void } = {},
+  options: RunOptions & { onFinding?: (finding: Finding) => void; signal?: AbortSignal } = {},
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const requirement of requirements) {
+    if (options.signal?.aborted) break;
     const finding = await judge(requirement, target, options);
     findings.push(finding);
     options.onFinding?.(finding);

@@ -1,4 +1,5 @@
 import { requirements } from './checks/index.ts';
+import { describeFinding } from './report/table.ts';
 import type { Tier } from './requirement.ts';
 import type { Finding, RunOptions } from './run.ts';
 import { isFailure, judge } from './run.ts';
@@ -24,11 +25,4 @@ export function conformanceTests(target: ConformanceTarget, options: RunOptions 
       return finding;
     },
   }));
-}
-
-/** A failure as text: requirement, expectation, what was found, transcript. */
-export function describeFinding({ id, title, tier, cites, expected, found, transcript }: Finding): string {
-  const lines = [`${id} (${tier}) ${title}`, `  from:     ${cites}`, `  expected: ${expected}`, `  found:    ${found}`];
-  if (transcript.length > 0) lines.push('  transcript:', ...transcript.map((line) => `    ${line}`));
-  return lines.join('\n');
 }

@@ -1,0 +1,102 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Finding, Report, Requirement } from '../conformance/index.ts';
+import {
+  junitOf,
+  makeReport,
+  parseExpectedFailures,
+  REQUIREMENTS_VERSION,
+  requirements,
+  runConformance,
+  sharedTarget,
+  tableOf,
+} from '../conformance/index.ts';
+import { messageOf } from '../contracts/index.ts';
+import { findTarget } from './conformance-target.ts';
+import { usage } from './errors.ts';
+import { EXIT } from './exit-code.ts';
+import type { Interrupts } from './signals.ts';
+
+export interface ConformanceFlags {
+  json?: boolean;
+  junit?: string;
+  expected?: string;
+  only?: string;
+  shared?: boolean;
+  deadline?: string;
+  agent?: string;
+  token?: string;
+}
+
+/** Judges an executor; the report goes to stdout, progress to stderr. */
+export async function conformanceCommand(
+  words: readonly string[],
+  flags: ConformanceFlags,
+  interrupts: Interrupts,
+): Promise<number> {
+  const chosen = choose(flags.only);
+  const all = flags.expected === undefined ? {} : parseExpectedFailures(read(flags.expected), flags.expected);
+  const expected = flags.only === undefined ? all : only(all, chosen);
+  const deadlineMs = flags.deadline === undefined ? undefined : milliseconds(flags.deadline);
+  const target = await findTarget(words, {
+    env: {},
+    ...(flags.agent === undefined ? {} : { agent: flags.agent }),
+    ...(flags.token === undefined ? {} : { token: flags.token }),
+  });
+  const shared = flags.shared ? sharedTarget(target) : undefined;
+  const stop = interrupts.start();
+  try {
+    const findings = await runConformance(chosen, shared ?? target, {
+      ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      signal: stop.signal,
+      onFinding: progress,
+    });
+    clearProgress();
+    if (stop.signal.aborted) return EXIT.aborted;
+    const report = makeReport(target.name, REQUIREMENTS_VERSION, findings, expected);
+    write(report, flags);
+    return report.conformant ? EXIT.done : EXIT.failed;
+  } finally {
+    interrupts.over();
+    await shared?.[Symbol.asyncDispose]();
+  }
+}
+
+function write(report: Report, flags: ConformanceFlags): void {
+  if (flags.junit !== undefined) writeFileSync(flags.junit, junitOf(report));
+  process.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : tableOf(report));
+}
+
+function choose(pattern: string | undefined): readonly Requirement[] {
+  if (pattern === undefined) return requirements;
+  const wanted = pattern.toUpperCase();
+  const chosen = requirements.filter(({ id }) => id.includes(wanted));
+  if (chosen.length === 0) throw usage(`--only: no requirement has ${pattern} in its id; ids are like CX-TOOL-01`);
+  return chosen;
+}
+
+function only(expected: Readonly<Record<string, string>>, chosen: readonly Requirement[]): Record<string, string> {
+  const ids = new Set(chosen.map(({ id }) => id));
+  return Object.fromEntries(Object.entries(expected).filter(([id]) => ids.has(id)));
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw usage(`--expected: ${messageOf(error)}`, error);
+  }
+}
+
+function milliseconds(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw usage('--deadline: give milliseconds, a whole number above 0');
+  return value;
+}
+
+function progress({ id, status }: Finding): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${id} ${status}`);
+}
+
+function clearProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
+}

@@ -1,0 +1,69 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { findTarget } from '../../src/cli/conformance-target.ts';
+import { judge, requirements } from '../../src/conformance/index.ts';
+import { Place } from '../cli/coxswain.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'coxswain-kit-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const executor = join(import.meta.dirname, '../../examples/minimal-executor/executor.ts');
+const source = join(import.meta.dirname, '../../src/index.ts');
+const first = requirements.filter(({ id }) => id === 'CX-LIFE-01');
+
+test('coxswain conformance judges a command, reports as JSON and JUnit, and fails on a stale expectation', async () => {
+  const place = new Place();
+  writeFileSync(join(place.path, 'known.json'), '{"CX-TURN-01":"mended","CX-TOOL-01":"not judged here"}');
+  const args = ['conformance', '--only', 'CX-TURN-01', '--json', '--junit', 'out.xml', '--expected', 'known.json'];
+  const { code, stdout, stderr } = await place.run([...args, '--', process.execPath, executor]);
+  expect(stderr).toBe('');
+  const report = JSON.parse(stdout);
+  expect(report.rows.map(({ id, verdict }: { id: string; verdict: string }) => [id, verdict])).toEqual([
+    ['CX-TURN-01', 'stale'],
+  ]);
+  expect([code, report.conformant]).toEqual([1, false]);
+  expect(readFileSync(join(place.path, 'out.xml'), 'utf8')).toContain('an expected failure that is none');
+});
+
+test('a module may export an agent, a source, a factory, or a function that makes one', async () => {
+  const forms: Record<string, string> = {
+    agent: 'export default new LlmAgent({ name: "bot", model })',
+    source: 'export default fromAgent(new LlmAgent({ name: "bot", model }))',
+    made: 'export default () => new LlmAgent({ name: "bot", model })',
+    factory: `const made = fromAgent(new LlmAgent({ name: "bot", model }));
+      const factory = createSessionFactory();
+      factory.register("adk", (_, context) => made.open({}, context));
+      export default { factory, descriptor: made.descriptor }`,
+  };
+  for (const [name, code] of Object.entries(forms)) {
+    const path = join(folder, `${name}.ts`);
+    const model = 'const model = { name: "none", async *generate() {} };';
+    writeFileSync(
+      path,
+      `import { LlmAgent, createSessionFactory, fromAgent } from ${JSON.stringify(source)};\n${model}\n${code};\n`,
+    );
+    const target = await findTarget([path], { env: {} });
+    const findings = await Promise.all(first.map((requirement) => judge(requirement, target)));
+    expect([name, findings.map(({ status, found }) => found ?? status)]).toEqual([name, ['passed']]);
+  }
+});
+
+test.each([
+  ['nothing', [], /name a module/],
+  ['a module that is not there', ['missing.ts'], /no module missing\.ts/],
+  ['a folder', [tmpdir()], /is a folder/],
+])('%s is refused', async (_, words, message) => {
+  await expect(findTarget(words, { env: {} })).rejects.toMatchObject({
+    code: 'E_USAGE',
+    message: expect.stringMatching(message),
+  });
+});
+
+test('a module that exports nothing to judge is told so', async () => {
+  const path = join(folder, 'empty.ts');
+  writeFileSync(path, 'export const nothing = 1;\n');
+  const target = await findTarget([path], { env: {} });
+  await expect(target.start()).rejects.toMatchObject({ code: 'E_USAGE' });
+});
