@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Finding, Report, Requirement } from '../conformance/index.ts';
 import {
   junitOf,
+  ModelServer,
   makeReport,
   parseExpectedFailures,
   REQUIREMENTS_VERSION,
@@ -37,8 +38,9 @@ export async function conformanceCommand(
   const all = flags.expected === undefined ? {} : parseExpectedFailures(read(flags.expected), flags.expected);
   const expected = flags.only === undefined ? all : only(all, chosen);
   const deadlineMs = flags.deadline === undefined ? undefined : milliseconds(flags.deadline);
+  await using models = await ModelServer.start();
   const target = await findTarget(words, {
-    env: {},
+    env: models.env,
     ...(flags.agent === undefined ? {} : { agent: flags.agent }),
     ...(flags.token === undefined ? {} : { token: flags.token }),
   });

@@ -2,6 +2,8 @@
 export interface FixtureStep {
   text?: string;
   thought?: string;
+  /** Say what the user has said in this session: a JSON array of texts. */
+  recall?: boolean;
   calls?: FixtureCall[];
   usage?: { inputTokens: number; outputTokens: number };
   /** Ask the user, through an elicitation: `{message, requestedSchema}`. */
@@ -67,7 +69,7 @@ function apply(step: FixtureStep, verb: string, rest: string): void {
       step.ask = JSON.parse(rest || '{}') as Record<string, unknown>;
       break;
     case 'recall':
-      step.text = RECALL;
+      step.recall = true;
       break;
     case 'fail':
       step.fail = rest || 'the fixture fails';
@@ -78,9 +80,6 @@ function apply(step: FixtureStep, verb: string, rest: string): void {
     default: // `nothing`, `then`: an empty step
   }
 }
-
-/** Stands for what the user has said, until the conversation is known. */
-const RECALL = '\u0000recall';
 
 /** What a model that follows fixtures says next in a conversation. */
 export function answerFixture(entries: readonly FixtureEntry[]): FixtureStep {
@@ -93,7 +92,7 @@ export function answerFixture(entries: readonly FixtureEntry[]): FixtureStep {
   const done = since.filter((entry) => entry.role === 'agent').length;
   const step = steps[done];
   if (step === undefined) return { text: resultsIn(since) };
-  return step.text === RECALL ? { ...step, text: JSON.stringify(wordsOfUser(entries)) } : step;
+  return step.recall ? { ...step, text: JSON.stringify(wordsOfUser(entries)) } : step;
 }
 
 function wordsOfUser(entries: readonly FixtureEntry[]): string[] {

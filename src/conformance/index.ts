@@ -1,8 +1,12 @@
 /** The conformance kit: does an executor keep the contract? Judges any AgentSession, whoever wrote it. */
 export type { Check } from './check.ts';
 export { REQUIREMENTS_VERSION, requirements } from './checks/index.ts';
+export { DECOY_KEY } from './decoy-key.ts';
 export type { FixtureCall, FixtureEntry, FixtureStep } from './fixture.ts';
 export { answerFixture, parseFixture } from './fixture.ts';
+export type { Fault, ModelTurn } from './model-server/dialect.ts';
+export type { ModelRequestSeen, ModelServerOptions } from './model-server/server.ts';
+export { ModelServer } from './model-server/server.ts';
 export { junitOf } from './report/junit.ts';
 export { describeFinding, tableOf } from './report/table.ts';
 export type { ExpectedFailures, Report, Row, Verdict } from './report/verdict.ts';

@@ -1,11 +1,14 @@
+import { connect } from '../../src/adapters/remote/index.ts';
 import type { ConformanceTarget } from '../../src/conformance/index.ts';
 import { targetOfSource } from '../../src/conformance/index.ts';
 import type { AnyTool } from '../../src/contracts/index.ts';
+import { serve, serveExecutor } from '../../src/host/websocket/index.ts';
 import { allowAll, createHost, fromAgent, LlmAgent } from '../../src/index.ts';
+import { dispatching } from './dispatch-fixture.ts';
 import { fixtureModel } from './fixture-model.ts';
 
 /** The agent's own way to ask its user. */
-const askUser: AnyTool = {
+export const askUser: AnyTool = {
   name: 'ask_user',
   description: 'Asks the user.',
   inputSchema: { type: 'object' },
@@ -27,5 +30,43 @@ export const hosted: ConformanceTarget = {
   async start() {
     const host = createHost({ app: 'conformance', agents: [bot()], policy: allowAll(), warn: () => {} });
     return { open: (ref = {}) => host.open('bot', ref), close: () => host.close() };
+  },
+};
+
+/** An executor of somebody else's making, as an agent of the runtime. */
+export const dispatched: ConformanceTarget = targetOfSource('dispatchAgent', () => fromAgent(dispatching([askUser])));
+
+/** A hosted runtime over a real socket: the server keeps policy, and lets this client bring tools. */
+export const overWebSocket: ConformanceTarget = {
+  name: 'hosted runtime over WebSocket',
+  async start() {
+    const host = createHost({ app: 'conformance', agents: [bot()], policy: allowAll(), warn: () => {} });
+    const server = await serve(host, { ceiling: { clientTools: true, config: true }, warn: () => {} });
+    const remote = await connect(server.url, { token: String(server.token) });
+    return {
+      open: (ref = {}) => remote.open('bot', ref),
+      async close() {
+        await remote.close();
+        await server.close({ deadlineMs: 0 });
+        await host.close();
+      },
+    };
+  },
+};
+
+/** A bare executor over a real socket: this side is the host. */
+export const executorOverWebSocket: ConformanceTarget = {
+  name: 'executor over WebSocket',
+  async start() {
+    const server = await serveExecutor({ app: 'conformance', agents: [fromAgent(bot())] }, { warn: () => {} });
+    const remote = await connect(server.url, { token: String(server.token) });
+    const [source] = remote.sources;
+    return {
+      open: (ref = {}) => (source ? source.open(ref, { app: 'conformance' }) : Promise.reject(new Error('no agent'))),
+      async close() {
+        await remote.close();
+        await server.close({ deadlineMs: 0 });
+      },
+    };
   },
 };

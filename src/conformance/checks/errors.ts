@@ -1,11 +1,9 @@
+import { DECOY_KEY } from '../decoy-key.ts';
 import type { Requirement } from '../requirement.ts';
 import { Breach } from '../requirement.ts';
 
 const tier = 'MANDATORY';
 const cites = 'Errors';
-
-/** Looks like the key of a provider, and is none: the kit hands it to executors, which must not show it. */
-export const DECOY_KEY = 'sk-cx-decoy-5f2b9c';
 
 const hostile: readonly [string, string][] = [
   ['a lone surrogate', 'cx: say ok\n\ud800'],
