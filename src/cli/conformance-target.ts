@@ -1,15 +1,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ConformanceTarget } from '../conformance/index.ts';
+import type { ConformanceTarget, ModelServer, RunningExecutor } from '../conformance/index.ts';
 import { targetOfCommand, targetOfFactory, targetOfSource } from '../conformance/index.ts';
 import type { AgentDescriptor, AgentSource, SessionFactory } from '../contracts/index.ts';
 import type { Agent } from '../runtime/index.ts';
 import { usage } from './errors.ts';
 
 export interface TargetOptions {
-  /** Of the model server and the like: for commands, and for modules by `process.env`. */
-  env: Readonly<Record<string, string>>;
+  /** Its address is in the environment of commands, and of modules. */
+  models?: ModelServer;
   /** Which agent of a server. Default: its only one. */
   agent?: string;
   /** Bearer token for a server; default `COXSWAIN_TOKEN`. */
@@ -25,12 +25,22 @@ const MODULE = /\.[cm]?[jt]s$/;
 export async function findTarget(words: readonly string[], options: TargetOptions): Promise<ConformanceTarget> {
   const [first = '', ...more] = words;
   if (first === '') throw usage('name a module, a ws:// address, or a command after --');
-  if (more.length > 0) return targetOfCommand(words, { env: options.env });
+  if (more.length > 0) return command(words, options);
   if (/^wss?:\/\//.test(first)) return targetOfUrl(first, options);
-  if (MODULE.test(first) && existsSync(first)) return targetOfModule(first, options.env);
+  if (MODULE.test(first) && existsSync(first)) return targetOfModule(first, options);
   if (MODULE.test(first)) throw usage(`there is no module ${first}; to start a command, write it after --`);
   if (existsSync(first) && statSync(first).isDirectory()) throw usage(`${first} is a folder; name the module in it`);
-  return targetOfCommand(words, { env: options.env });
+  return command(words, options);
+}
+
+function command(words: readonly string[], options: TargetOptions): ConformanceTarget {
+  const target = targetOfCommand(words, options.models ? { env: options.models.env } : {});
+  return { name: target.name, start: async () => withModels(await target.start(), options) };
+}
+
+/** Whether it asks the model server is seen when it is judged. */
+function withModels(executor: RunningExecutor, { models }: TargetOptions): RunningExecutor {
+  return models && executor.models === undefined ? Object.assign(executor, { models }) : executor;
 }
 
 function targetOfUrl(url: string, options: TargetOptions): ConformanceTarget {
@@ -54,14 +64,14 @@ function targetOfUrl(url: string, options: TargetOptions): ConformanceTarget {
 type Exported = AgentSource | Agent | ConformanceTarget | { factory: SessionFactory; descriptor: AgentDescriptor };
 
 /** A module exports what is judged as its default, or a function that makes it, called for every check. */
-async function targetOfModule(path: string, env: Readonly<Record<string, string>>): Promise<ConformanceTarget> {
-  Object.assign(process.env, env);
+async function targetOfModule(path: string, options: TargetOptions): Promise<ConformanceTarget> {
+  Object.assign(process.env, options.models?.env);
   const exported = (await import(pathToFileURL(resolve(path)).href)) as Record<string, unknown>;
   const found = exported.default ?? exported.target ?? exported.agent ?? exported;
   const make = typeof found === 'function' ? (found as () => unknown) : () => found;
   return {
     name: path,
-    start: async () => (await asTarget(path, await make())).start(),
+    start: async () => withModels(await (await asTarget(path, await make())).start(), options),
   };
 }
 

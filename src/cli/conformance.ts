@@ -40,7 +40,7 @@ export async function conformanceCommand(
   const deadlineMs = flags.deadline === undefined ? undefined : milliseconds(flags.deadline);
   await using models = await ModelServer.start();
   const target = await findTarget(words, {
-    env: models.env,
+    models,
     ...(flags.agent === undefined ? {} : { agent: flags.agent }),
     ...(flags.token === undefined ? {} : { token: flags.token }),
   });

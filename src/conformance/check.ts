@@ -1,6 +1,7 @@
 import type { CoxswainError, SessionRef } from '../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../contracts/index.ts';
 import { Deadline } from './deadline.ts';
+import type { ModelServer } from './model-server/server.ts';
 import { Probe } from './probe.ts';
 import { Breach, Untestable } from './requirement.ts';
 import type { RunningExecutor } from './target.ts';
@@ -16,6 +17,13 @@ export class Check {
   constructor(executor: RunningExecutor, deadlineMs: number) {
     this.#executor = executor;
     this.deadline = new Deadline(deadlineMs);
+  }
+
+  /** @throws Untestable where the executor's model is not the kit's */
+  get models(): ModelServer {
+    const { models } = this.#executor;
+    if (!models) throw new Untestable('the executor is not pointed at the model server');
+    return models;
   }
 
   async open(ref?: SessionRef): Promise<Probe> {

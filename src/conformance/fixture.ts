@@ -10,6 +10,10 @@ export interface FixtureStep {
   ask?: Record<string, unknown>;
   /** The model fails, with these words. */
   fail?: string;
+  /** What goes wrong with the model's answer, as the model server takes it. */
+  fault?: Record<string, unknown>;
+  /** Why the model's answer ended: `length`, `refusal`. */
+  finish?: string;
   /** The model answers never. */
   wait?: boolean;
 }
@@ -73,6 +77,12 @@ function apply(step: FixtureStep, verb: string, rest: string): void {
       break;
     case 'fail':
       step.fail = rest || 'the fixture fails';
+      break;
+    case 'fault':
+      step.fault = JSON.parse(rest) as Record<string, unknown>;
+      break;
+    case 'finish':
+      step.finish = rest;
       break;
     case 'wait':
       step.wait = true;

@@ -5,6 +5,7 @@ export { DECOY_KEY } from './decoy-key.ts';
 export type { FixtureCall, FixtureEntry, FixtureStep } from './fixture.ts';
 export { answerFixture, parseFixture } from './fixture.ts';
 export type { Fault, ModelTurn } from './model-server/dialect.ts';
+export { OPAQUE_STATE } from './model-server/dialect.ts';
 export type { ModelRequestSeen, ModelServerOptions } from './model-server/server.ts';
 export { ModelServer } from './model-server/server.ts';
 export { junitOf } from './report/junit.ts';

@@ -11,7 +11,7 @@ export interface Requirement {
   readonly id: string;
   readonly title: string;
   readonly tier: Tier;
-  /** Judged only where the descriptor lists it; always set for `CAPABILITY`. */
+  /** Judged only where the descriptor lists it (`model_server`: where its model is the kit's); always set for `CAPABILITY`. */
   readonly capability?: string;
   /** Where it is written: a section of the contract. */
   readonly cites: string;

@@ -64,11 +64,21 @@ export async function judge(
 }
 
 async function attempt(requirement: Requirement, check: Check): Promise<string | undefined> {
-  if (requirement.capability !== undefined) {
+  if (requirement.capability === 'model_server') {
+    await asksTheModelServer(check);
+  } else if (requirement.capability !== undefined) {
     // Capabilities stand in the descriptor, which a session has.
     check.needs(await check.open(), requirement.capability);
   }
   return (await requirement.check(check)) ?? undefined;
+}
+
+/** Not the executor's to advertise: whether its model is the kit's is seen by whether it asks. */
+async function asksTheModelServer(check: Check): Promise<void> {
+  const { requests } = check.models;
+  const before = requests.length;
+  await (await check.open()).say('cx: say who answers');
+  if (requests.length === before) throw new Untestable('its model is another one: the model server was not asked');
 }
 
 function told(error: unknown): string {

@@ -1,10 +1,13 @@
 import type { AgentDescriptor, AgentSession, AgentSource, SessionFactory, SessionRef } from '../contracts/index.ts';
+import type { ModelServer } from './model-server/server.ts';
 import { Untestable } from './requirement.ts';
 
 /** One executor that was started for one check. */
 export interface RunningExecutor {
   /** A session: a new one, or the one that `ref` names. */
   open(ref?: SessionRef): Promise<AgentSession>;
+  /** The model server that it is pointed at, where its model is one. */
+  readonly models?: ModelServer;
   /** It has ended by itself. */
   lost?(): boolean;
   /** Ends it: processes, sockets, stores. */
@@ -22,12 +25,16 @@ export interface ConformanceTarget {
 const APP = 'conformance';
 
 /** A target over whatever opens sessions: `make` is called once a check. */
-export function targetOfSource(name: string, make: () => AgentSource | Promise<AgentSource>): ConformanceTarget {
+export function targetOfSource(
+  name: string,
+  make: () => AgentSource | Promise<AgentSource>,
+  models?: ModelServer,
+): ConformanceTarget {
   return {
     name,
     async start() {
       const source = await make();
-      return { open: (ref = {}) => source.open(ref, { app: APP }) };
+      return { open: (ref = {}) => source.open(ref, { app: APP }), ...(models ? { models } : {}) };
     },
   };
 }

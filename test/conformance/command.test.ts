@@ -44,7 +44,7 @@ test('a module may export an agent, a source, a factory, or a function that make
       path,
       `import { LlmAgent, createSessionFactory, fromAgent } from ${JSON.stringify(source)};\n${model}\n${code};\n`,
     );
-    const target = await findTarget([path], { env: {} });
+    const target = await findTarget([path], {});
     const findings = await Promise.all(first.map((requirement) => judge(requirement, target)));
     expect([name, findings.map(({ status, found }) => found ?? status)]).toEqual([name, ['passed']]);
   }
@@ -55,7 +55,7 @@ test.each([
   ['a module that is not there', ['missing.ts'], /no module missing\.ts/],
   ['a folder', [tmpdir()], /is a folder/],
 ])('%s is refused', async (_, words, message) => {
-  await expect(findTarget(words, { env: {} })).rejects.toMatchObject({
+  await expect(findTarget(words, {})).rejects.toMatchObject({
     code: 'E_USAGE',
     message: expect.stringMatching(message),
   });
@@ -64,6 +64,6 @@ test.each([
 test('a module that exports nothing to judge is told so', async () => {
   const path = join(folder, 'empty.ts');
   writeFileSync(path, 'export const nothing = 1;\n');
-  const target = await findTarget([path], { env: {} });
+  const target = await findTarget([path], {});
   await expect(target.start()).rejects.toMatchObject({ code: 'E_USAGE' });
 });

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ModelOptions } from '../../src/adapters/models/index.ts';
 import { anthropicModel, geminiModel, openaiChatModel, openaiResponsesModel } from '../../src/adapters/models/index.ts';
-import type { ModelTurn } from '../../src/conformance/index.ts';
+import type { ConformanceTarget, ModelTurn } from '../../src/conformance/index.ts';
 import { conformanceTests, DECOY_KEY, ModelServer, targetOfSource } from '../../src/conformance/index.ts';
 import { fromAgent, LlmAgent, run } from '../../src/index.ts';
 import type { Model } from '../../src/runtime/index.ts';
 import { askUser } from './targets.ts';
 
 /** What a dialect can make or break. The first one is judged by all requirements. */
-const overTheWire = /TURN|TOOL|GRAM-0[1347]|GRAM-1|ABORT-0[145]|ERR|ELIC-01|STEER/;
+const overTheWire = /TURN|TOOL|GRAM-0[1347]|GRAM-1|ABORT-0[145]|ERR|ELIC-01|STEER|MODEL/;
 
 const dialects: { name: string; isWhole?: boolean; model: (url: string, more?: ModelOptions) => Model }[] = [
   {
@@ -39,9 +39,11 @@ describe.each(dialects)('the runtime over $name keeps the contract', ({ model, i
     server = await ModelServer.start();
   });
   afterAll(() => server[Symbol.asyncDispose]());
-  const target = targetOfSource('runtime over HTTP', () =>
-    fromAgent(new LlmAgent({ name: 'bot', model: model(server.url), tools: [askUser] })),
-  );
+  const source = () => fromAgent(new LlmAgent({ name: 'bot', model: model(server.url), tools: [askUser] }));
+  const target: ConformanceTarget = {
+    name: 'runtime over HTTP',
+    start: () => targetOfSource('', source, server).start(),
+  };
   const tests = conformanceTests(target).filter(({ id }) => isWhole || overTheWire.test(id));
   for (const { id, title, run: judged } of tests) test(`${id} ${title}`, judged);
 });

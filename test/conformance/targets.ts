@@ -1,6 +1,7 @@
+import { anthropicModel } from '../../src/adapters/models/index.ts';
 import { connect } from '../../src/adapters/remote/index.ts';
 import type { ConformanceTarget } from '../../src/conformance/index.ts';
-import { targetOfSource } from '../../src/conformance/index.ts';
+import { DECOY_KEY, ModelServer, targetOfSource } from '../../src/conformance/index.ts';
 import type { AnyTool } from '../../src/contracts/index.ts';
 import { serve, serveExecutor } from '../../src/host/websocket/index.ts';
 import { allowAll, createHost, fromAgent, LlmAgent } from '../../src/index.ts';
@@ -32,6 +33,26 @@ export const hosted: ConformanceTarget = {
     return { open: (ref = {}) => host.open('bot', ref), close: () => host.close() };
   },
 };
+
+/** The runtime with its model on the other side of a socket; `send` changes what it is asked. */
+export const overHttp = (send: (body: string) => string): ConformanceTarget => ({
+  name: 'runtime over HTTP',
+  async start() {
+    const models = await ModelServer.start();
+    const model = anthropicModel('cx', {
+      baseUrl: models.url,
+      apiKey: DECOY_KEY,
+      provider: 'anthropic',
+      fetch: (url, init) => fetch(url, { ...init, body: send(String(init?.body)) }),
+    });
+    const source = fromAgent(new LlmAgent({ name: 'bot', model, tools: [askUser] }));
+    return {
+      models,
+      open: (ref = {}) => source.open(ref, { app: 'conformance' }),
+      close: () => models[Symbol.asyncDispose](),
+    };
+  },
+});
 
 /** An executor of somebody else's making, as an agent of the runtime. */
 export const dispatched: ConformanceTarget = targetOfSource('dispatchAgent', () => fromAgent(dispatching([askUser])));

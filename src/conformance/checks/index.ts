@@ -4,6 +4,7 @@ import { elicitation } from './elicitation.ts';
 import { errors } from './errors.ts';
 import { grammar } from './grammar.ts';
 import { lifecycle } from './lifecycle.ts';
+import { model } from './model.ts';
 import { steering } from './steering.ts';
 import { storage } from './storage.ts';
 import { tools } from './tools.ts';
@@ -22,4 +23,5 @@ export const requirements: readonly Requirement[] = [
   ...elicitation,
   ...storage,
   ...errors,
+  ...model,
 ];

@@ -110,6 +110,30 @@ export const storage: readonly Requirement[] = [
     },
   },
   {
+    id: 'CX-RESUME-06',
+    title: 'whoever watches sees what is durable as it happens',
+    tier,
+    capability: 'resume',
+    cites: 'AgentSession.events: live',
+    async check(check) {
+      const probe = await check.open();
+      const watch = probe.session.events({ live: true })[Symbol.asyncIterator]();
+      const seen: string[] = [];
+      const read = async () => {
+        for (let next = await watch.next(); !next.done; next = await watch.next()) {
+          seen.push(next.value.id);
+          if (next.value.type === 'stream_end') break;
+        }
+        await watch.return?.();
+      };
+      const reading = read();
+      const live = await probe.sayTo('completed', 'cx: say watched');
+      await check.deadline.within(reading, 'the end of the stream, live');
+      const durable = live.events.filter(({ cursor }) => cursor !== undefined);
+      check.equal(seen, idsOf(durable), 'the durable events');
+    },
+  },
+  {
     id: 'CX-FORK-01',
     title: 'a fork shares what was, and neither sees what the other does next',
     tier,

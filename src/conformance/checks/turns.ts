@@ -115,4 +115,36 @@ export const turns: readonly Requirement[] = [
       check.equal([inputTokens, outputTokens], [17, 8], 'data.usage');
     },
   },
+  {
+    id: 'CX-TURN-08',
+    title: 'all streams of a turn carry its turnId, and no other turn does',
+    tier,
+    cites: 'AgentEvent: base; a turn goes from a user message to its terminal stream_end',
+    async check(check) {
+      const probe = await check.open();
+      const first = await probe.sayTo('completed', 'cx: say a turn');
+      const second = await probe.sayTo('completed', 'cx: say another turn');
+      const [one, two] = [first.end.turnId, second.end.turnId];
+      check.that(one !== undefined && two !== undefined && one !== two, 'a turnId of its own for each turn', [
+        one,
+        two,
+      ]);
+      if (!probe.can('host_tool_execution')) return;
+      const { live, ids } = await probe.ask('cx: call echo {}', ['echo']);
+      const rest = await probe.sayTo('completed', probe.answer(String(ids[0]), 'same turn'));
+      check.equal(rest.end.turnId, live.end.turnId, 'the turnId of the second stream of a turn');
+    },
+  },
+  {
+    id: 'CX-TURN-09',
+    title: 'tells how long a turn takes',
+    tier: 'INFORMATIONAL',
+    cites,
+    async check(check) {
+      const probe = await check.open();
+      const from = performance.now();
+      await probe.sayTo('completed', 'cx: say timed');
+      return `${Math.round(performance.now() - from)} ms`;
+    },
+  },
 ];

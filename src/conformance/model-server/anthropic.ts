@@ -1,6 +1,6 @@
 import type { FixtureEntry } from '../fixture.ts';
 import type { Answer, Dialect, Json } from './dialect.ts';
-import { list, named, pieces, textsOf, words } from './dialect.ts';
+import { list, named, OPAQUE_STATE, pieces, textsOf, words } from './dialect.ts';
 
 const stops = { stop: 'end_turn', calls: 'tool_use', length: 'max_tokens', refusal: 'refusal' } as const;
 
@@ -55,7 +55,7 @@ interface Block {
 function blocksOf({ thought, text, calls, lacks }: Answer): Block[] {
   const blocks: Block[] = [];
   if (thought !== '') {
-    const signature = 'b3BhcXVl';
+    const signature = OPAQUE_STATE;
     const deltas: Json[] = words(thought).map((thinking) => ({ type: 'thinking_delta', thinking }));
     deltas.push({ type: 'signature_delta', signature });
     const block = { type: 'thinking', thinking: thought, signature };

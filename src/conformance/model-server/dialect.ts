@@ -17,6 +17,9 @@ export interface Fault {
   missing?: readonly ('index' | 'id' | 'finish')[];
 }
 
+/** What providers keep on an answer and want back unchanged: the signature of a thought. */
+export const OPAQUE_STATE = 'b3BhcXVl+/8=';
+
 /** One answer of the scripted model, in whatever dialect it is asked for. */
 export interface ModelTurn {
   thought?: string;

@@ -1,6 +1,6 @@
 import type { FixtureEntry } from '../fixture.ts';
 import type { Answer, Dialect, Json } from './dialect.ts';
-import { data, list, words } from './dialect.ts';
+import { data, list, OPAQUE_STATE, words } from './dialect.ts';
 
 const finishes = { stop: 'STOP', calls: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY' } as const;
 
@@ -44,7 +44,7 @@ function partsOf({ thought, text, calls, lacks }: Answer, split: (text: string) 
     ...calls.map(({ id, name, args }, at) => ({
       functionCall: { ...(lacks('id') ? {} : { id }), name, args },
       // The first of a batch is signed.
-      ...(at === 0 ? { thoughtSignature: 'b3BhcXVl' } : {}),
+      ...(at === 0 ? { thoughtSignature: OPAQUE_STATE } : {}),
     })),
   ];
 }

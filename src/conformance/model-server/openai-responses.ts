@@ -1,6 +1,6 @@
 import type { FixtureEntry } from '../fixture.ts';
 import type { Answer, Dialect, Json } from './dialect.ts';
-import { list, named, pieces, textsOf, words } from './dialect.ts';
+import { list, named, OPAQUE_STATE, pieces, textsOf, words } from './dialect.ts';
 
 /** https://platform.openai.com/docs/api-reference/responses */
 export const openaiResponses: Dialect = {
@@ -44,7 +44,7 @@ function itemsOf({ thought, text, calls }: Answer): Json[] {
   const items: Json[] = [];
   if (thought !== '') {
     const summary = [{ type: 'summary_text', text: thought }];
-    items.push({ type: 'reasoning', id: 'rs_cx', summary, encrypted_content: 'b3BhcXVl' });
+    items.push({ type: 'reasoning', id: 'rs_cx', summary, encrypted_content: OPAQUE_STATE });
   }
   if (text !== '') {
     const content = [{ type: 'output_text', text, annotations: [] }];

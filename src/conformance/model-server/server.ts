@@ -130,7 +130,12 @@ export class ModelServer implements AsyncDisposable {
   }
 }
 
-function turnOf({ fail, ask, calls, ...step }: FixtureStep): ModelTurn {
+function turnOf({ fail, ask, calls, fault, finish, ...rest }: FixtureStep): ModelTurn {
+  const step = {
+    ...rest,
+    ...(fault ? { fault: fault as Fault } : {}),
+    ...(finish === undefined ? {} : { finish: finish as NonNullable<ModelTurn['finish']> }),
+  };
   // A client retries what may pass; this does not.
   if (fail !== undefined) return { text: fail, fault: { status: 400 } };
   if (ask) return { ...step, calls: [{ name: 'ask_user', args: ask }] };

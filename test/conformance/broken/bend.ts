@@ -7,7 +7,7 @@ import type {
   SessionInput,
   SessionRef,
 } from '../../../src/contracts/index.ts';
-import { local } from '../targets.ts';
+import { local, overHttp } from '../targets.ts';
 
 export type Input = string | SessionInput | readonly SessionInput[];
 
@@ -22,7 +22,10 @@ export interface Bend {
   update?: (right: AgentSession, ...args: Parameters<AgentSession['update']>) => Promise<unknown>;
   abort?: (right: AgentSession, ...args: Parameters<AgentSession['abort']>) => Promise<void>;
   pending?: (right: AgentSession) => ReturnType<AgentSession['pending']>;
+  /** `events` up to now. */
   stored?: (right: AgentSession, after: string | undefined) => AsyncIterable<AgentEvent>;
+  /** `events` from now on. */
+  live?: (right: AgentSession) => AsyncIterable<AgentEvent>;
   close?: (right: AgentSession) => Promise<void>;
 }
 
@@ -32,17 +35,20 @@ export interface Broken {
   how: string;
   bend?: () => Bend;
   open?: (right: (ref?: SessionRef) => Promise<AgentSession>, ref?: SessionRef) => Promise<AgentSession>;
+  /** Its model is asked over HTTP; what it sends is changed so. */
+  send?: (body: string) => string;
   /** The runtime as it is, without what the others have mended. */
   bare?: boolean;
 }
 
-export function targetOf({ id, bend, open, bare }: Broken): ConformanceTarget {
+export function targetOf({ id, bend, open, bare, send }: Broken): ConformanceTarget {
   return {
     name: `broken ${id}`,
     async start() {
-      const executor = await local.start();
+      const executor = await (send ? overHttp(send) : local).start();
       const right = async (ref?: SessionRef) => (bare ? executor.open(ref) : mended(await executor.open(ref)));
       return {
+        ...executor,
         async open(ref) {
           const session = await (open ? open(right, ref) : right(ref));
           return bend ? bent(session, bend()) : session;
@@ -80,7 +86,8 @@ function bent(right: AgentSession, bend: Bend): AgentSession {
     update: (...args) => (bend.update?.(right, ...args) as ReturnType<AgentSession['update']>) ?? right.update(...args),
     abort: (...args) => bend.abort?.(right, ...args) ?? right.abort(...args),
     pending: () => bend.pending?.(right) ?? right.pending(),
-    events: (options) => bend.stored?.(right, options?.after) ?? right.events(options),
+    events: (options) =>
+      (options?.live ? bend.live?.(right) : bend.stored?.(right, options?.after)) ?? right.events(options),
     [Symbol.asyncDispose]: async () => bend.close?.(right) ?? right[Symbol.asyncDispose](),
   };
 }

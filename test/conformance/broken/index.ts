@@ -2,6 +2,7 @@ import type { Broken } from './bend.ts';
 import { control } from './control.ts';
 import { grammar } from './grammar.ts';
 import { lifecycle } from './lifecycle.ts';
+import { model } from './model.ts';
 import { storage } from './storage.ts';
 import { tools } from './tools.ts';
 import { errors, turns } from './turns.ts';
@@ -15,4 +16,5 @@ export const broken: readonly Broken[] = [
   ...control,
   ...storage,
   ...errors,
+  ...model,
 ];

@@ -42,5 +42,14 @@ export const storage: readonly Broken[] = [
     open: (right, ref) => right(ref?.sessionId === undefined ? ref : { ...ref, create: true }),
   },
   { id: 'CX-RESUME-05', how: 'an end is kept without its sums', bare: true },
+  {
+    id: 'CX-RESUME-06',
+    how: 'whoever watches misses messages',
+    bend: () => ({
+      async *live(right) {
+        for await (const event of right.events({ live: true })) if (event.type !== 'message') yield event;
+      },
+    }),
+  },
   { id: 'CX-FORK-01', how: 'a fork begins with nothing', open: (right, ref) => right(ref?.fork ? {} : ref) },
 ];

@@ -77,6 +77,20 @@ export const turns: readonly Broken[] = [
       show: (event) => (event.type === 'usage' ? [event, beside(event, { ...event, id: `${event.id}+` })] : event),
     }),
   },
+  {
+    id: 'CX-TURN-08',
+    how: 'every stream is a turn',
+    bend: () => ({
+      show: (event, input) => (holds(input, 'same turn') ? { ...event, turnId: `${event.turnId}-2` } : event),
+    }),
+  },
+  {
+    id: 'CX-TURN-09',
+    how: 'a turn that cannot be timed',
+    bend: () => ({
+      show: (event, input) => (isEnd(event) && input === 'cx: say timed' ? { ...event, reason: 'refusal' } : event),
+    }),
+  },
 ];
 
 export const errors: readonly Broken[] = [
