@@ -27,6 +27,26 @@ test('coxswain conformance judges a command, reports as JSON and JUnit, and fail
   expect(readFileSync(join(place.path, 'out.xml'), 'utf8')).toContain('an expected failure that is none');
 });
 
+test('an executor with a model is pointed at the model server by the environment, and judged by what that can show', async () => {
+  const models = join(import.meta.dirname, '../../src/adapters/models/index.ts');
+  const path = join(folder, 'real.ts');
+  writeFileSync(
+    path,
+    `import { LlmAgent } from ${JSON.stringify(source)};
+import { openaiChatModel } from ${JSON.stringify(models)};
+const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey } = process.env;
+export default () => new LlmAgent({ name: 'bot', model: openaiChatModel('cx', { baseUrl, apiKey, provider: 'openai' }) });
+`,
+  );
+  const place = new Place();
+  const { code, stdout, stderr } = await place.run(['conformance', path, '--only', 'MODEL']);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^ok +CX-MODEL-01 /m);
+  expect(stdout).toMatch(/\n6 passed: conformant\n$/);
+  const minimal = await place.run(['conformance', '--only', 'MODEL-01', '--', process.execPath, executor]);
+  expect(minimal.stdout).toContain('its model is another one: the model server was not asked');
+});
+
 test('a module may export an agent, a source, a factory, or a function that makes one', async () => {
   const forms: Record<string, string> = {
     agent: 'export default new LlmAgent({ name: "bot", model })',

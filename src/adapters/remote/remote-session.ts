@@ -208,6 +208,8 @@ export class RemoteSession implements AgentSession {
       throw error;
     }
     options.signal?.addEventListener('abort', follow, { once: true });
+    // It may have fired while the input was on its way.
+    if (options.signal?.aborted) follow();
     void stream.ended.then(() => options.signal?.removeEventListener('abort', follow));
   }
 

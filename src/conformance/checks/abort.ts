@@ -73,6 +73,13 @@ export const abort: readonly Requirement[] = [
       controller.abort();
       await two.ended();
       check.equal(two.reason, 'aborted', 'the end after the signal');
+      const early = new AbortController();
+      const three = probe.begin('cx: wait', { signal: early.signal });
+      check.transcript.sent('signal fires at once');
+      early.abort();
+      await three.settled();
+      // It may have been early enough for nothing to have begun.
+      if (three.events.length > 0) check.equal(three.reason, 'aborted', 'the end after a signal that fires at once');
     },
   },
   {
