@@ -3,7 +3,6 @@ import { Command } from 'commander';
 import type { AcpFlags } from './acp.ts';
 import type { AnswerFlags, ListApprovalsFlags } from './approvals.ts';
 import type { ConformanceFlags } from './conformance.ts';
-import type { HostFlags } from './flags.ts';
 import { addHostFlags, addLimitFlags, addRunFlags, whole } from './flags.ts';
 import type { McpFlags } from './mcp.ts';
 import { addAuditCommands, addPolicyCommands } from './program-audit.ts';
