@@ -38,6 +38,8 @@ export class LiveSession {
   /** Executors that wait in memory, by path. */
   readonly held = new Map<string, Held>();
   current: CurrentRun | undefined;
+  /** What is open is being settled while nothing runs. */
+  aborting: Promise<void> | undefined;
   readonly #chain = new Chain();
   readonly #steers = new Map<string, Event>();
   readonly #histories = new Map<string, History>();

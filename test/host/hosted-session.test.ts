@@ -581,7 +581,8 @@ describe('abort', () => {
     });
     const session = await host.open('bot');
     await say(session, 'go');
-    await session.abort();
+    const other = await host.open('bot', { sessionId: session.id });
+    await Promise.all([session.abort(), session.abort(), other.abort()]);
     await session.abort();
     expect(brief(await all(session.events())).slice(-2)).toEqual(['pay = cancelled', 'end aborted']);
     expect(await session.pending()).toEqual([]);

@@ -239,8 +239,11 @@ export class AdkSession implements AgentSession {
       return;
     }
     if (this.#closed) return;
-    await this.live.catchUp();
-    if (this.live.fold.open.size > 0) await this.#abortIdle(reason);
+    // One that is on its way ends what this one would end.
+    this.live.aborting ??= this.#abortIdle(reason).finally(() => {
+      this.live.aborting = undefined;
+    });
+    await this.live.aborting;
   }
 
   events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
@@ -339,6 +342,8 @@ export class AdkSession implements AgentSession {
 
   /** Nothing runs, but something is open: it is settled and the turn ends. */
   async #abortIdle(reason: string): Promise<void> {
+    await this.live.catchUp();
+    if (this.live.fold.open.size === 0) return;
     const lease = await this.live.service.acquire(this.live.key);
     try {
       await this.live.catchUp();

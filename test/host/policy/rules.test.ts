@@ -64,10 +64,8 @@ describe('which rule speaks', () => {
     });
   });
 
-  test('globs take no more time than they should', () => {
-    const started = performance.now();
+  test('a glob that a backtracking matcher would never be done with is decided', () => {
     expect(outcome([{ tool: `${'*a'.repeat(30)}*b`, outcome: allow }], call('a'.repeat(5000)))).toBe('ask_user');
-    expect(performance.now() - started).toBeLessThan(1000);
   });
 });
 
@@ -363,17 +361,18 @@ describe('warnings', () => {
   });
 });
 
-test('a thousand rules decide in microseconds', () => {
+test('among a thousand rules each call finds its own, by name or by pattern', () => {
   const rules: PolicyRule[] = Array.from({ length: 1000 }, (_, n) => ({
+    id: `rule ${n}`,
     tool: n % 10 === 0 ? `group${n}_*` : `tool_${n}`,
     args: { '/path': `^/home/${n}/` },
     outcome: allow,
   }));
   const policy = rulePolicy(rules);
-  const requests = Array.from({ length: 100 }, (_, n) => call(`tool_${n * 7 + 1}`, { path: `/home/${n * 7 + 1}/x` }));
-  for (const request of requests) policy.evaluate(request);
-  const started = performance.now();
-  for (let round = 0; round < 100; round++) for (const request of requests) policy.evaluate(request);
-  // A generous bound for busy machines: the figure itself is far below.
-  expect((performance.now() - started) / 10_000).toBeLessThan(0.02);
+  for (let n = 0; n < rules.length; n++) {
+    const name = n % 10 === 0 ? `group${n}_x` : `tool_${n}`;
+    const decision = policy.evaluate(call(name, { path: `/home/${n}/x` }));
+    expect(decision).toMatchObject({ outcome: 'allow', ruleId: `rule ${n}` });
+    expect(policy.evaluate(call(name, { path: '/home/x' }))).toMatchObject({ outcome: 'ask_user' });
+  }
 });
