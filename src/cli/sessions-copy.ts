@@ -5,10 +5,12 @@ import { pipeline } from 'node:stream/promises';
 import { settleFork } from '../adapters/adk/index.ts';
 import { exportSession, importSession, rewind, turnStarts } from '../adapters/stores/maintenance.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
+import type { SessionKey } from '../runtime/index.ts';
 import { LiveSession } from '../runtime/index.ts';
 import { EXIT } from './exit-code.ts';
 import type { StoreFlags } from './flags.ts';
 import { missing, withStore } from './sessions.ts';
+import type { Store } from './store.ts';
 import { openKeptStore } from './store.ts';
 
 export interface ForkFlags extends StoreFlags {
@@ -27,7 +29,7 @@ export async function forkSession(id: string, flags: ForkFlags): Promise<number>
       ...(flags.id === undefined ? {} : { id: flags.id }),
     };
     const copy = await store.sessions.fork(key, options);
-    await settleFork(await LiveSession.open(store.sessions, copy.key));
+    await settleCopy(store, copy.key);
     process.stderr.write(`forked ${id} through event ${copy.lastSeq}\n`);
     process.stdout.write(`${copy.key.id}\n`);
     return EXIT.done;
@@ -113,10 +115,9 @@ export async function importLines(file: string | undefined, flags: ImportFlags):
     const source = { app, userId, id };
     const isCopy =
       JSON.stringify(source) !== JSON.stringify(record.key) && (await store.sessions.get(source, { limit: 0 }));
-    const live = await LiveSession.open(store.sessions, record.key);
-    const open = live.fold.open.size;
+    const open = (await store.sessions.openCalls(record.key)).length;
     if (open > 0 && (isCopy || !flags.keepOpen)) {
-      await settleFork(live);
+      await settleCopy(store, record.key);
       process.stderr.write(`${open} open calls were settled: they stay with the original\n`);
     }
     process.stderr.write(`imported ${record.lastSeq} events\n`);
@@ -124,6 +125,16 @@ export async function importLines(file: string | undefined, flags: ImportFlags):
     return EXIT.done;
   } finally {
     await store.close();
+  }
+}
+
+/** A copy whose open calls cannot be settled is none: one payment could be approved twice. */
+async function settleCopy({ sessions }: Store, key: SessionKey): Promise<void> {
+  try {
+    await settleFork(await LiveSession.open(sessions, key));
+  } catch (error) {
+    await sessions.delete(key);
+    throw error;
   }
 }
 

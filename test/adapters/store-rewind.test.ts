@@ -119,38 +119,44 @@ describe.each(Object.keys(stores))('rewind of a session that agents ran in, on %
     await host.close();
   });
 
-  test('F20 a call that ran in what is taken back, and is open again, is not run again unasked', async () => {
-    const runs: unknown[] = [];
-    const pay = tool('pay', (args) => {
-      runs.push(args);
-      return 'paid';
-    });
-    const { host } = hosted([{ calls: [['pay', { eur: 5 }]] }, 'meanwhile', 'paid it', 'done'], {
-      tools: [pay],
-      policy: policyOf({ pay: 'ask_user' }),
-    });
-    const session = await host.open('bot');
-    await say(session, 'pay');
-    await say(session, 'something else', { whilePending: 'proceed' });
-    const [open] = await host.approvals.list();
-    await session.respond(open?.request.requestId ?? '', { kind: 'approve', by: { id: 'bob' } });
-    await session.resume();
-    expect(runs).toHaveLength(1);
-    const key = keyOf(session.id);
-    const [, second = 0] = await startsOf(key);
-    await rewind(store, key, second);
-    // Open again, and its outcome is unknown: asked about, not run.
-    const [again] = await host.approvals.list();
-    expect(again?.request).toMatchObject({ kind: 'rerun_unknown', name: 'pay' });
-    await session.resume();
-    expect(runs).toHaveLength(1);
-    const settled = await session.respond(again?.request.requestId ?? '', { kind: 'deny', by: { id: 'bob' } });
-    expect(settled.status).toBe('settled');
-    await session.resume();
-    expect(runs).toHaveLength(1);
-    expect(await store.openCalls({ app: 'shop' })).toEqual([]);
-    await host.close();
-  });
+  test.each(['host', 'agent'])(
+    'F20 a call that ran in what is taken back, and is open again, is not run again unasked (tool of the %s)',
+    async (owner) => {
+      const runs: unknown[] = [];
+      const pay = tool('pay', (args) => {
+        runs.push(args);
+        return 'paid';
+      });
+      const model = new ScriptedModel([{ calls: [['pay', { eur: 5 }]] }, 'meanwhile', 'paid it', 'done']);
+      const { host } = hostOf(bot(model, owner === 'agent' ? { tools: [pay] } : {}), {
+        ...{ store, userId: 'ann', policy: policyOf({ pay: 'ask_user' }) },
+        ...(owner === 'host' ? { tools: [pay] } : {}),
+      });
+      const session = await host.open('bot');
+      await say(session, 'pay');
+      await say(session, 'something else', { whilePending: 'proceed' });
+      const [open] = await host.approvals.list();
+      await session.respond(open?.request.requestId ?? '', { kind: 'approve', by: { id: 'bob' } });
+      await session.resume();
+      expect(runs).toHaveLength(1);
+      const key = keyOf(session.id);
+      const [, second = 0] = await startsOf(key);
+      await rewind(store, key, second);
+      // Open again, and its outcome is unknown: asked about, not run.
+      await session.resume();
+      expect(runs).toHaveLength(1);
+      const [again] = await host.approvals.list();
+      expect(again?.request).toMatchObject({ kind: 'rerun_unknown', name: 'pay' });
+      await session.resume();
+      expect(runs).toHaveLength(1);
+      const settled = await session.respond(again?.request.requestId ?? '', { kind: 'deny', by: { id: 'bob' } });
+      expect(settled.status).toBe('settled');
+      await session.resume();
+      expect(runs).toHaveLength(1);
+      expect(await store.openCalls({ app: 'shop' })).toEqual([]);
+      await host.close();
+    },
+  );
 
   test('F25 a rewind takes in what came in between, and is refused while a run holds the session', async () => {
     const { host } = hosted(['one', 'two']);
