@@ -54,7 +54,8 @@ async function serve(
   }
 }
 
-function settleAt({ requestId }: OpenQuestion, path: string, flags: McpFlags): string {
+/** The command that settles a question, as it can be pasted. */
+export function settleAt({ requestId }: OpenQuestion, path: string, flags: HostFlags): string {
   return commandLine(['approvals', 'approve', requestId], {
     agent: path,
     store: flags.store === DEFAULT_STORE ? undefined : flags.store,
@@ -66,7 +67,7 @@ function settleAt({ requestId }: OpenQuestion, path: string, flags: McpFlags): s
 }
 
 /** The secret that lets an answer be taken after a restart; made once for the folder, readable by its owner. */
-function stateKey(): string {
+export function stateKey(): string {
   const file = join(dataFolder(), 'mcp.key');
   try {
     // Whoever comes first makes it; all others read it.

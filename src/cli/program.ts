@@ -174,6 +174,7 @@ function addServe(program: Command, interrupts: Interrupts, result: { code: numb
     .option('--people <file>', 'who may come: JSON, [{"token": "…", "id": "anna", "roles": ["boss"]}]')
     .option('--allow-origin <origin...>', 'pages that may connect')
     .option('--allow-host <name...>', 'names that the server is called by')
+    .option('--mcp <port>', 'serve MCP clients too, over HTTP on this port; 0: any free one', whole)
     .option('--deadline <seconds>', 'how long runs may go on after SIGTERM', whole, 30)
     .addHelpText(
       'after',
@@ -186,7 +187,7 @@ Examples:
     )
     .action(async (module: string, flags: ServeFlags) => {
       const { serveCommand } = await import('./serve.ts');
-      result.code = await serveCommand(module, flags, interrupts);
+      result.code = await serveCommand(module, flags, version(), interrupts);
     });
 }
 

@@ -2,12 +2,14 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Principal } from '../contracts/index.ts';
 import { messageOf } from '../contracts/index.ts';
+import type { McpListener } from '../host/mcp/index.ts';
 import type { AgentServer, ServeOptions } from '../host/websocket/index.ts';
 import { isLoopback, serve } from '../host/websocket/index.ts';
 import { dataFolder } from './data-folder.ts';
 import { usage } from './errors.ts';
 import { EXIT } from './exit-code.ts';
 import type { HostFlags } from './flags.ts';
+import type { Workplace } from './host.ts';
 import { closeQuietly, openWorkplace } from './host.ts';
 import { Screen } from './screen.ts';
 import type { Interrupts } from './signals.ts';
@@ -21,10 +23,17 @@ export interface ServeFlags extends HostFlags {
   allowHost?: string[];
   /** Seconds. */
   deadline: number;
+  /** Port for MCP clients. */
+  mcp?: number;
 }
 
 /** `coxswain serve`: the agent for hosts, pages and people elsewhere, until it is interrupted. */
-export async function serveCommand(path: string, flags: ServeFlags, interrupts: Interrupts): Promise<number> {
+export async function serveCommand(
+  path: string,
+  flags: ServeFlags,
+  version: string,
+  interrupts: Interrupts,
+): Promise<number> {
   const people = flags.people === undefined ? undefined : readPeople(flags.people);
   if (!people && !isLoopback(flags.listen)) {
     throw usage(`--listen ${flags.listen} is reachable from elsewhere: say who may come with --people`);
@@ -47,15 +56,18 @@ export async function serveCommand(path: string, flags: ServeFlags, interrupts: 
       warn: (message, error) => work.warn(message, error),
     } satisfies ServeOptions & Parameters<typeof serve>[1]);
     tokenFile = keepToken(server);
+    const mcp =
+      flags.mcp === undefined ? undefined : await overMcp(path, flags, flags.mcp, version, work, server, people);
     // What starts this command waits for this line. The token itself is in no output.
     process.stdout.write(
-      `${JSON.stringify({ event: 'listening', url: server.url, ...(tokenFile === undefined ? {} : { tokenFile }) })}\n`,
+      `${JSON.stringify({ event: 'listening', url: server.url, ...(mcp ? { mcp: mcp.url } : {}), ...(tokenFile === undefined ? {} : { tokenFile }) })}\n`,
     );
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
     log({ event: 'closing', deadlineSeconds: flags.deadline });
+    await mcp?.close();
     await server.close({ deadlineMs: flags.deadline * 1000 });
     log({ event: 'closed' });
     return EXIT.done;
@@ -64,6 +76,21 @@ export async function serveCommand(path: string, flags: ServeFlags, interrupts: 
     interrupts.over();
     await closeQuietly(work);
   }
+}
+
+/** MCP clients bring the same tokens. */
+async function overMcp(
+  path: string,
+  flags: ServeFlags,
+  port: number,
+  version: string,
+  work: Workplace,
+  server: AgentServer,
+  people: Map<string, Principal> | undefined,
+): Promise<McpListener> {
+  const { serveMcpBeside } = await import('./serve-mcp.ts');
+  const who = (token: string) => people?.get(token) ?? (token === server.token ? { id: flags.user } : undefined);
+  return serveMcpBeside({ work, path, flags, port, version, who });
 }
 
 /** For whoever may read the files of this user, and nobody else. */
