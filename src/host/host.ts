@@ -39,6 +39,8 @@ export interface AuditOptions extends RedactionOptions {
 
 export interface AgentHost {
   readonly agents: readonly AgentDescriptor[];
+  /** Of sessions that say nothing else. */
+  readonly permissionMode: PermissionMode | undefined;
   /** Open questions across sessions and processes. */
   readonly approvals: Approvals;
   /**
@@ -107,6 +109,10 @@ class Host implements AgentHost {
       session: (agent, userId, sessionId) => this.#handle(agent, userId, sessionId),
       warn: this.#warn,
     });
+  }
+
+  get permissionMode(): PermissionMode | undefined {
+    return this.#options.permissionMode;
   }
 
   get agents(): readonly AgentDescriptor[] {

@@ -101,6 +101,14 @@ describe('sessions and their control', () => {
     expect((await all(session.stream('x', { permissionMode: 'plan' }))).at(-1)).toMatchObject({ reason: 'completed' });
   });
 
+  test('WS-25 take no mode that is looser than the host’s own', async () => {
+    const { host } = hostOf(bot(['one']), { permissionMode: 'plan' });
+    const session = await (await client(await serving(host))).open('bot');
+    const loose = { permissionMode: 'default' as const };
+    await expect(all(session.stream('x', loose))).rejects.toMatchObject({ code: 'E_CEILING' });
+    await expect(session.update(loose)).rejects.toMatchObject({ code: 'E_CEILING' });
+  });
+
   test('WS-26 name whoever answers by the connection, not by the message', async () => {
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'paid']), {

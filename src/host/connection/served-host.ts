@@ -14,7 +14,8 @@ export function servedHost(
   options: ServerOptions,
   warn: (message: string, error?: unknown) => void,
 ): Served {
-  const ceiling = new Ceiling(options);
+  const { permissionMode = host.permissionMode ?? 'default' } = options;
+  const ceiling = new Ceiling({ ...options, permissionMode });
   return {
     kind: 'host',
     agents: host.agents,
