@@ -74,6 +74,39 @@ describe('resume', () => {
     );
   });
 
+  test('WS-35 F43 the same with a ring that is too small: the durable events are the log, and each character is read once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 25 }), { minLength: 1, maxLength: 10 }),
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 2, max: 12 }),
+        async (drops, size, ringFrames) => {
+          const look = notingTool('look', readOnly);
+          const { host } = hostOf(
+            bot([{ deltas: pieces(size), calls: [['look', {}]] }, { deltas: pieces(size, 'x') }]),
+            {
+              tools: [look.tool],
+            },
+          );
+          const server = await serving(host, { limits: { ringFrames, window: 8 } });
+          const remote = await client(server, 'anna', { WebSocket: flaky(drops).WebSocket });
+          const session = await remote.open('bot', { sessionId: 's', create: true });
+          const events = await all(session.stream('go'));
+          expect(events.at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed' });
+          expect(checkStream(events)).toEqual([]);
+          expect(idsOf(durable(events))).toEqual(idsOf(await logOf(session)));
+          const read: string[] = [];
+          for await (const text of textOf(ReadableStream.from(events))) read.push(text);
+          expect(read.join('')).toBe([...pieces(size), ...pieces(size, 'x')].join(''));
+          await remote.close();
+          await server.close({ deadlineMs: 0 });
+          await host.close();
+        },
+      ),
+      { numRuns: 15, endOnFailure: true },
+    );
+  });
+
   test('WS-31 WS-30 F41 a random place in the ring: exactly the missing frames, and the live ones behind them', async () => {
     const { host } = hostOf(bot([{ deltas: pieces(20) }, { deltas: pieces(5, 'later') }]));
     const server = await serving(host);
