@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AdkAgent, AdkModule, AdkTool } from '../../src/adapters/google-adk/index.ts';
-import { installed } from './install.ts';
+import { installed } from '../installed.ts';
 
 const folder = join(import.meta.dirname, 'google-adk');
 

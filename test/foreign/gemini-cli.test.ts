@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { fromAcp } from '../../src/adapters/acp/index.ts';
 import { createHost } from '../../src/index.ts';
 import { endOf, responsesOf, say, texts } from '../dispatch/agent-kit.ts';
+import { installed } from '../installed.ts';
 import { geminiServer } from './gemini-server.ts';
-import { installed } from './install.ts';
 
 const folder = join(import.meta.dirname, 'gemini-cli');
 const missing = installed(folder);

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { McpListener } from '../../../src/host/mcp/index.ts';
+import { installed } from '../../installed.ts';
 import { serveConformance } from './serve.ts';
 
 const run = promisify(execFile);
@@ -16,34 +17,12 @@ const expected = JSON.parse(readFileSync(join(suite, 'expected-failures.json'), 
   Record<string, string>
 >;
 
-let missing: string | undefined;
+const missing = installed(suite);
+
 let server: McpListener;
-
-/** Installed from its own lockfile once, apart from the package's dependencies. */
-async function install(): Promise<void> {
-  if (existsSync(bin)) return;
-  const { npm_config_local_prefix: _, NODE_ENV: __, ...env } = process.env;
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=2'];
-  await run('npm', ['ci', ...flags, '--fetch-timeout=30000'], { cwd: suite, env, timeout: 200_000 });
-}
-
 beforeAll(async () => {
-  try {
-    await install();
-  } catch (error) {
-    const [, code = ''] = /npm error code (\S+)/.exec(String((error as { stderr?: unknown }).stderr)) ?? [];
-    const { killed } = error as { killed?: boolean };
-    // Anything else is a fault of the suite's own folder.
-    if (
-      !/^(E5\d\d|ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENET\w+|EHOSTUNREACH)$/.test(code) &&
-      !killed
-    )
-      throw error;
-    missing = `the suite could not be installed: the registry is not reachable (${code || 'time-out'})`;
-    console.warn(`MCP conformance is not checked: ${missing}`);
-  }
   server = await serveConformance();
-}, 240_000);
+});
 afterAll(() => server?.close());
 
 /** `✓ name: …` and `✗ name: …` of the report, and those below "Not scored". */

@@ -6,26 +6,41 @@ import { join } from 'node:path';
 
 const LONGEST_MS = 240_000;
 
-/** Installs a folder's packages by its lock file, once. Why it could not; undefined if it could. */
-export function installed(folder: string): string | undefined {
+const unreachable = /^(E5\d\d|ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENET\w+|EHOSTUNREACH)$/;
+
+/**
+ * Installs a folder's packages by its lock file, once. Undefined: they are there; else why they cannot be had: the
+ * registry is not reachable.
+ * @param command `install` for a lock file that names a package which no registry has, and which `ci` refuses for that
+ * @throws Error whatever else is wrong: a fault of the folder
+ */
+export function installed(folder: string, command: 'ci' | 'install' = 'ci'): string | undefined {
   const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8');
   const mark = join(folder, 'node_modules', '.coxswain-installed');
   const isDone = () => existsSync(mark) && readFileSync(mark, 'utf8') === lock;
   if (isDone()) return undefined;
   return alone(folder, () => {
     if (isDone()) return undefined;
+    // Of the npm that runs these tests: it would install there instead.
+    const { npm_config_local_prefix: _, NODE_ENV: __, ...env } = process.env;
     const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-    const done = spawnSync(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+    const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--no-save', '--omit=dev'];
+    const { status, stderr, error } = spawnSync(npm, [command, ...flags], {
       cwd: folder,
+      env,
       encoding: 'utf8',
       timeout: LONGEST_MS,
     });
-    if (done.status !== 0) {
-      const [why = 'npm ci was ended'] = /npm error .*/.exec(done.stderr ?? '') ?? [done.error?.message];
-      return why;
+    if (status === 0) {
+      writeFileSync(mark, lock);
+      return undefined;
     }
-    writeFileSync(mark, lock);
-    return undefined;
+    const [, code = ''] = /npm error code (\S+)/.exec(stderr ?? '') ?? [];
+    const isTooSlow = (error as NodeJS.ErrnoException | undefined)?.code === 'ETIMEDOUT';
+    if (!unreachable.test(code) && !isTooSlow) throw new Error(`npm ${command} failed in ${folder}: ${stderr}`);
+    const why = `${folder} could not be installed: the registry is not reachable (${code || 'time-out'})`;
+    console.warn(why);
+    return why;
   });
 }
 
