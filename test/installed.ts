@@ -24,7 +24,7 @@ export function installed(folder: string, command: 'ci' | 'install' = 'ci'): str
     // Of the npm that runs these tests: it would install there instead.
     const { npm_config_local_prefix: _, NODE_ENV: __, ...env } = process.env;
     const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-    const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--no-save', '--omit=dev'];
+    const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-save', '--omit=dev'];
     const { status, stderr, error } = spawnSync(npm, [command, ...flags], {
       cwd: folder,
       env,

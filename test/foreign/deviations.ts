@@ -20,14 +20,3 @@ export function conforms(target: () => ConformanceTarget, deviations: Deviations
     expect(Object.keys(deviations).filter((id) => !known.has(id))).toEqual([]);
   });
 }
-
-const BETWEEN = 'what is answered between two streams is in events(), which the kit reads where resume is advertised';
-
-/** Of executors that wait in memory. */
-export const heldInMemory: Deviations = {
-  'CX-TOOL-06': BETWEEN,
-  'CX-TOOL-07': BETWEEN,
-  'CX-ELIC-01': BETWEEN,
-  'CX-ELIC-02': BETWEEN,
-  'CX-ELIC-03': BETWEEN,
-};
