@@ -30,6 +30,7 @@ export async function findTarget(words: readonly string[], options: TargetOption
   if (MODULE.test(first) && existsSync(first)) return targetOfModule(first, options);
   if (MODULE.test(first)) throw usage(`there is no module ${first}; to start a command, write it after --`);
   if (existsSync(first) && statSync(first).isDirectory()) throw usage(`${first} is a folder; name the module in it`);
+  if (/\s/.test(first) && !existsSync(first)) throw usage(`write the command without quotes, after --: -- ${first}`);
   return command(words, options);
 }
 

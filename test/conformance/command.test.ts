@@ -87,3 +87,10 @@ test('a module that exports nothing to judge is told so', async () => {
   const target = await findTarget([path], {});
   await expect(target.start()).rejects.toMatchObject({ code: 'E_USAGE' });
 });
+
+test('a command in quotes is told how to be written, before anything is judged', async () => {
+  await expect(findTarget(['python3 executor.py'], {})).rejects.toMatchObject({
+    code: 'E_USAGE',
+    message: expect.stringContaining('-- python3 executor.py'),
+  });
+});
