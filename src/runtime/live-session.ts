@@ -128,7 +128,7 @@ export class LiveSession {
 
   /** Events that somebody else is about to append, bound to what is known of the log here. */
   link(events: readonly Event[]): readonly Event[] {
-    return this.#chain.link(events);
+    return this.service.chained === false ? events : this.#chain.link(events);
   }
 
   /** Takes in what other processes have written. */
@@ -183,7 +183,7 @@ export class LiveSession {
 
   #apply(event: Event): void {
     if (event.seq <= this.fold.at) return;
-    this.#chain.see(event);
+    if (this.service.chained !== false) this.#chain.see(event);
     if (event.actions.rewound) this.#rewind(event.actions.rewound.through);
     if (event.actions.turn) this.#forgetTurn();
     this.log.push(event);

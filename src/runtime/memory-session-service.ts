@@ -77,9 +77,18 @@ interface App {
 
 /** Keeps everything in this process's memory: the default without a database, and for tests. */
 export class InMemorySessionService implements SessionService {
+  readonly chained: boolean;
   readonly #apps = new Map<string, App>();
   #created = 0;
   #closed = false;
+
+  /**
+   * @param options.chained keep the audit chain. Default false: nobody can touch these logs from outside of the
+   *   process, and they end with it
+   */
+  constructor(options: { chained?: boolean } = {}) {
+    this.chained = options.chained ?? false;
+  }
 
   async create(
     given: { app: string; userId: string; id?: string },

@@ -56,6 +56,8 @@ export interface OpenCall {
  * Values are JSON; order is `seq`; events that were acknowledged are there after a crash, each once.
  */
 export interface SessionService {
+  /** Whether evidence is linked to an audit chain as it is appended. Default true. */
+  readonly chained?: boolean;
   /**
    * Without `id` one is made. `app:` and `user:` keys of `state` go to the shared state.
    * @throws CoxswainError `ALREADY_EXISTS / E_SESSION_EXISTS`, `INVALID_ARGUMENT / E_ID | E_NOT_JSON`

@@ -11,7 +11,7 @@ let key: SessionKey;
 let lines: string[];
 
 beforeAll(async () => {
-  store = new InMemorySessionService();
+  store = new InMemorySessionService({ chained: true });
   key = await paidSession(store);
   lines = await all(exportAudit(store, key));
 });
@@ -19,6 +19,12 @@ beforeAll(async () => {
 const faultsOf = async (changed: readonly string[]) =>
   (await verifyExport(changed)).faults.map(({ line, fault }) => `${line} ${fault}`);
 const redacted = (options: RedactionOptions) => all(exportAudit(store, key, options));
+
+test('a store in memory keeps a chain where it is asked to', async () => {
+  const plain = new InMemorySessionService();
+  expect(await verifySession(plain, await paidSession(plain))).toMatchObject({ linked: 0, faults: [] });
+  expect((await verifySession(store, key)).linked).toBeGreaterThan(0);
+});
 
 describe('an export', () => {
   test('holds the evidence and nothing else, and fits itself and the log that it was made from', async () => {

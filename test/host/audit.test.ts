@@ -9,7 +9,7 @@ const hostOver = (store: InMemorySessionService) =>
 
 describe('the audit of a session', () => {
   test('who asked, who decided, why, under which rule, with which arguments, what ran and how it ended', async () => {
-    const store = new InMemorySessionService();
+    const store = new InMemorySessionService({ chained: true });
     const { id } = await paidSession(store);
     const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
     const entries = await hostOver(store).audit(id);
