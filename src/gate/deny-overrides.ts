@@ -13,7 +13,7 @@ export function compareStrictness(a: CheckedDecision, b: CheckedDecision): numbe
 /**
  * Asks every policy and takes the strictest answer: deny > ask_user > allow. Each is guarded by itself: one that
  * fails denies. Two asks become one that satisfies both, see {@link mergeDecisions}. Excluded is what any of them
- * excludes. Shadow policies among them are told of each call and what was decided, and decide nothing.
+ * excludes. None at all denies. Shadow policies among them are told of each call and what was decided, and decide nothing.
  */
 export function denyOverrides(...given: readonly PolicyEvaluator[]): PolicyEvaluator {
   const shadows = given.filter(isShadow);
@@ -34,6 +34,7 @@ export function denyOverrides(...given: readonly PolicyEvaluator[]): PolicyEvalu
 function strictestOf(policies: readonly PolicyEvaluator[]): PolicyEvaluator {
   return {
     evaluate(request, signal) {
+      if (policies.length === 0) return { outcome: 'deny', reason: 'There is no policy to ask.' };
       const answers: (CheckedDecision | Promise<CheckedDecision>)[] = [];
       for (const policy of policies) {
         // Whoever asks this policy has the clock.

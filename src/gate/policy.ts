@@ -75,7 +75,7 @@ function checkDecision(value: unknown): CheckedDecision {
   const decision = value as PolicyDecision;
   const outcome = outcomeOf(decision.outcome);
   if (!outcome) return denied(`The policy gave an unknown outcome: ${cut(String(JSON.stringify(decision.outcome)))}.`);
-  const fault = outcome === 'deny' ? undefined : faultOf(decision);
+  const fault = outcome === 'deny' ? undefined : faultOf(decision, outcome);
   if (fault !== undefined) return denied(`The policy gave a decision with a malformed member: ${fault}.`);
   const isProper = outcome === decision.outcome && words.every((word) => isAbsentOr('string', decision[word]));
   if (isProper) return decision as CheckedDecision;
@@ -93,15 +93,22 @@ const words = ['reason', 'hint', 'ruleId'] as const;
 
 const isAbsentOr = (type: string, value: unknown): boolean => value === undefined || typeof value === type;
 
-function faultOf({ approvers, expiresIn, redact }: PolicyDecision): string | undefined {
+/** Seconds; some three hundred years. Beyond it a time cannot be told. */
+const MAX_EXPIRES_IN = 1e10;
+
+function faultOf({ approvers, expiresIn, redact }: PolicyDecision, outcome: PolicyOutcome): string | undefined {
   if (approvers !== undefined) {
     if (!isObject(approvers)) return 'approvers';
-    if (approvers.roles !== undefined && !isStrings(approvers.roles)) return 'approvers.roles';
+    if (outcome === 'allow') return 'approvers (they go with ask only)';
+    // An empty list names nobody, rather than anybody.
+    const { roles } = approvers;
+    if (roles !== undefined && !(isStrings(roles) && roles.length > 0)) return 'approvers.roles';
     if (!isAbsentOr('boolean', approvers.notRequester)) return 'approvers.notRequester';
     const { quorum } = approvers;
     if (quorum !== undefined && !(Number.isInteger(quorum) && quorum >= 1)) return 'approvers.quorum';
   }
-  if (expiresIn !== undefined && !(Number.isFinite(expiresIn) && expiresIn > 0)) return 'expiresIn';
+  if (expiresIn !== undefined && !(Number.isFinite(expiresIn) && expiresIn > 0 && expiresIn <= MAX_EXPIRES_IN))
+    return 'expiresIn';
   return redact !== undefined && !isStrings(redact) ? 'redact' : undefined;
 }
 

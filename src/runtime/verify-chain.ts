@@ -56,9 +56,14 @@ export function verifyLog(events: readonly Event[], options: VerifyOptions = {})
     else if (seq <= at) gaps.push({ seq, id, fault: 'reordered', message: `event ${seq} stands behind event ${at}` });
     at = seq;
   }
+  for (const { seq, id, partial } of events) {
+    if (partial) gaps.push({ seq, id, fault: 'changed', message: `event ${seq} is stored as a piece of one` });
+  }
   const { lastSeq = at } = options;
   if (lastSeq > at) gaps.push(gap(at + 1, lastSeq));
-  const rows = events.filter(isAudited).map((event) => ({
+  // What has a link was evidence when it was written, whatever it says now.
+  const evidence = events.filter((event) => isAudited(event) || event.chain !== undefined);
+  const rows = evidence.map((event) => ({
     id: event.id,
     seq: event.seq,
     digest: digestOf(event),

@@ -54,6 +54,16 @@ describe('the chain of a log that several wrote at once', () => {
     );
   });
 
+  test('holds no more when the newest evidence is made to say nothing, or any event is called a piece', () => {
+    const log = written([{ writer: 0, behind: 0, batch: [true, true] }]);
+    const [first, last] = log as [Event, Event];
+    const silenced: Event = { ...last, actions: { ...last.actions, decisions: undefined as never } };
+    expect(isAudited(silenced)).toBe(false);
+    expect(verifyLog([first, silenced]).faults).toMatchObject([{ seq: 2, fault: 'changed' }]);
+    expect(verifyLog([first, { ...last, partial: true }]).faults).toMatchObject([{ seq: 2, fault: 'changed' }]);
+    expect(verifyLog(log).ok).toBe(true);
+  });
+
   test('holds no more when any event of it is changed, and names no later place than the next link', () => {
     fc.assert(
       fc.property(logs, fc.nat(), (log, pick) => {

@@ -158,7 +158,7 @@ describe('denyOverrides', () => {
   const later = (policy: PolicyEvaluator): PolicyEvaluator => ({ evaluate: async (asked) => policy.evaluate(asked) });
 
   test.each<[string, PolicyEvaluator[], object]>([
-    ['nothing', [], { outcome: 'allow' }],
+    ['nothing', [], { outcome: 'deny', reason: 'There is no policy to ask.' }],
     ['allow, allow', [allow, allow], { outcome: 'allow', ruleId: 'a' }],
     ['allow, ask', [allow, ask], { outcome: 'ask_user', ruleId: 'q', reason: 'risky' }],
     ['ask, deny', [ask, deny], { outcome: 'deny', ruleId: 'd' }],

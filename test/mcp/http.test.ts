@@ -49,6 +49,20 @@ describe('who may call', () => {
   });
   afterAll(() => shop[Symbol.asyncDispose]());
 
+  test('a target that is no address is not found, and the server lives', async () => {
+    for (const target of ['//', '///x', '/mcp//', 'http://']) {
+      const status = await new Promise((resolve, reject) => {
+        const { hostname, port } = new URL(shop.url);
+        const sent = httpRequest({ hostname, port, path: target }, (response) => {
+          response.resume().on('end', () => resolve(response.statusCode));
+        });
+        sent.on('error', reject).end();
+      });
+      expect([target, status]).toEqual([target, 404]);
+    }
+    expect((await send(shop.url, { body: initialize })).status).toBe(200);
+  });
+
   test.each([
     [{ origin: 'https://evil.test' }, 403],
     [{ origin: 'null' }, 403],

@@ -147,6 +147,9 @@ describe('a policy server', () => {
       [{ outcome: 'ask', expires_in: '60' }, /expiresIn/],
       [{ outcome: 'ask', expires_in: 1, expiresIn: 9 }, /expiresIn twice/],
       [{ outcome: 'allow', redact: '/x' }, /redact/],
+      [{ outcome: 'ask', approvers: { roles: [] } }, /approvers\.roles/],
+      [{ outcome: 'allow', approvers: { roles: ['x'] } }, /approvers \(they go with ask only\)/],
+      [{ outcome: 'ask', expires_in: 1e13 }, /expiresIn/],
     ];
     for (const [result, reason] of rubbish) {
       expect([result, await answer(result)]).toEqual([

@@ -104,6 +104,12 @@ describe('people who hold no session', () => {
     await expect(bert.approvals.decide(requestId, { kind: 'approve' })).rejects.toMatchObject({
       code: 'E_NOT_APPROVER',
     });
+    // The call's own id is no way around the question.
+    const callId = requestId.split('#')[0] ?? '';
+    for (const answer of [{ kind: 'approve', args: { amount: 999 } }, { kind: 'deny' }] as const) {
+      await expect(bert.approvals.decide(callId, answer)).rejects.toMatchObject({ code: 'E_UNKNOWN_REQUEST' });
+    }
+    expect(runs).toEqual([]);
     const again = await client(server, 'anna');
     expect(await again.approvals.list()).toHaveLength(1);
     const events = session.watch();

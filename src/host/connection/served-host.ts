@@ -54,6 +54,8 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
     async decide(who, requestId, given, channelOf) {
       const answer = answerBy(given, who);
       const open = await host.approvals.get(requestId);
+      // The id of a call is no question: who may decide on it is known by its question alone.
+      if (!open && !requestId.includes('#')) throw unknownRequest(requestId);
       const why = open && mayDecide(open, who);
       if (why !== undefined) {
         const message = `${who.id} may not decide on ${requestId}: ${why}`;
@@ -66,6 +68,11 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
       return settlement;
     },
   };
+}
+
+function unknownRequest(requestId: string): CoxswainError {
+  const message = `there is no open question ${JSON.stringify(requestId)}; approvals/list shows what is open`;
+  return new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', message, { details: { requestId } });
 }
 
 /** Why somebody may not decide: policy names others, or names nobody and it is not their session. */

@@ -96,7 +96,9 @@ export async function serveMcpHttp(host: AgentHost, options: McpServeOptions = {
   }
   const mcp = await createMcpHttp(host, options);
   const server = createServer((request, response) => {
-    if (new URL(request.url ?? '/', 'http://localhost').pathname === path) void mcp.node(request, response);
+    // Whoever has not shown who they are may send anything: `//` is no address at all.
+    const [asked] = (request.url ?? '/').split('?');
+    if (asked === path) void mcp.node(request, response);
     else response.writeHead(404).end();
   });
   await new Promise<void>((resolve, reject) => {
