@@ -108,9 +108,9 @@ describe('real failures', () => {
     const reader = await openSql(url.href);
     closing.push(() => reader.close());
     expect(await reader.list({ app: 'shop' })).toHaveLength(1);
-    const attempts = [reader.append(key, [event('e1')]), reader.create(other), reader.acquire(key)];
+    const attempts = [() => reader.append(key, [event('e1')]), () => reader.create(other), () => reader.acquire(key)];
     for (const attempt of attempts) {
-      expect(await refusalOf(attempt)).toMatchObject({ status: 'FAILED_PRECONDITION', code: 'E_STORE_READ_ONLY' });
+      expect(await refusalOf(attempt())).toMatchObject({ status: 'FAILED_PRECONDITION', code: 'E_STORE_READ_ONLY' });
     }
   });
 
