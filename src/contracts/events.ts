@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Closed } from './closed.ts';
 import type * as schema from './schemas/events.ts';
+import type { DecisionRecord } from './session.ts';
 
 export type InitializeEvent = Closed<z.infer<typeof schema.initializeEvent>>;
 export type SessionUpdateEvent = Closed<z.infer<typeof schema.sessionUpdateEvent>>;
@@ -36,6 +37,8 @@ export interface PolicyDecisionRecord {
   requestedBy?: string;
   /** JSON pointers into the arguments that policy wants hidden in audits. */
   redact?: string[];
+  /** What policy was asked with, besides tool and arguments. Absent where the gate was not asked. */
+  asked?: DecisionRecord['asked'];
 }
 
 /** Kinds of `custom` events with their data. Add your own by declaration merging. */

@@ -12,10 +12,11 @@ import type {
   ToolResult,
 } from '../contracts/index.ts';
 import { canonicalJson, messageOf } from '../contracts/index.ts';
+import { askedWith, requestOf } from './asked.ts';
 import type { Decision } from './decision.ts';
 import { mintDecision } from './decision.ts';
 import { errorResult, normaliseReturn } from './normalise.ts';
-import { evaluatePolicy } from './policy.ts';
+import { evaluatePolicy, withRedact } from './policy.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** A valid call of a known tool. */
@@ -60,6 +61,7 @@ export interface Approval {
   ruleId?: string | undefined;
   requestedBy?: string | undefined;
   redact?: string[] | undefined;
+  asked?: DecisionRecord['asked'];
 }
 
 export type Verdict =
@@ -102,13 +104,16 @@ export async function decideApproved(call: GateCall, rules: GateRules, approval:
     const checked = rules.validate(approval.args);
     if (!checked.ok)
       return refuse('invalid_args', `the edited arguments do not fit: ${checked.message}`, {
-        ...onBehalf(rules),
+        ...recordFacts(call, call.args, rules),
         ...approval,
       });
   }
-  const policy = await evaluatePolicy(rules.policy, policyRequest(call, args, rules), policyOptions(rules));
-  if (policy.outcome === 'deny') return denied(policy, rules);
-  return run(call, args, { ...onBehalf(rules, policy), ...approval });
+  const answer = await evaluatePolicy(rules.policy, policyRequest(call, args, rules), policyOptions(rules));
+  // What was to be hidden before an edit is hidden after it.
+  const policy = withRedact(answer, approval.redact);
+  const { redact: _, ...why } = approval;
+  if (policy.outcome === 'deny') return denied(call, args, policy, rules);
+  return run(call, args, { ...recordFacts(call, args, rules, policy), ...why });
 }
 
 async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> {
@@ -118,43 +123,51 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
     policyRequest(call, args, rules),
     policyOptions(rules),
   );
-  if (policy.outcome === 'deny') return denied(policy, rules);
+  if (policy.outcome === 'deny') return denied(call, args, policy, rules);
   if (rules.beforeTool) {
+    const facts = recordFacts(call, args, rules, policy);
     const answer = await askHook(rules.beforeTool, args, rules.signal);
-    if (answer.kind === 'result') return answered(answer.value, onBehalf(rules, policy));
-    if (answer.kind === 'block') return refuse('denied', answer.reason, { by: 'hook', ...onBehalf(rules, policy) });
+    if (answer.kind === 'result') return answered(answer.value, facts);
+    if (answer.kind === 'block') return refuse('denied', answer.reason, { by: 'hook', ...facts });
     if (answer.args && !sameArgs(answer.args, args)) {
       const checked = rules.validate(answer.args);
       if (!checked.ok)
         return refuse('invalid_args', `a hook's arguments do not fit: ${checked.message}`, {
           by: 'hook',
-          ...onBehalf(rules, policy),
+          ...facts,
         });
       args = checked.args;
       policy = stricter(
         policy,
         await evaluatePolicy(rules.policy, policyRequest(call, args, rules), policyOptions(rules)),
       );
-      if (policy.outcome === 'deny') return denied(policy, rules);
+      if (policy.outcome === 'deny') return denied(call, args, policy, rules);
     }
   }
   const hookAsks = rules.hookAsked?.();
   const floor =
     policy.outcome === 'allow' && !hookAsks ? await authorAsks(rules.needsApproval, args, rules.signal) : undefined;
   if (policy.outcome === 'allow' && !hookAsks && !floor) {
-    return run(call, args, { by: 'policy', ruleId: policy.ruleId, ...onBehalf(rules, policy) });
+    return run(call, args, { by: 'policy', ruleId: policy.ruleId, ...recordFacts(call, args, rules, policy) });
   }
   return { kind: 'ask', question: question(args, policy, floor, hookAsks) };
 }
 
-/** What a record says whatever was decided: on whose behalf, and what policy wants hidden. */
-function onBehalf(
-  { principal }: GateRules,
+function onBehalf({ principal }: GateRules): Pick<DecisionRecord, 'requestedBy'> {
+  return principal === undefined ? {} : { requestedBy: principal.id };
+}
+
+/** What a record says whatever was decided: on whose behalf, what policy was asked with and what it wants hidden. */
+export function recordFacts(
+  call: GateCall,
+  args: Record<string, unknown>,
+  rules: GateRules,
   { redact }: PolicyDecision = { outcome: 'allow' },
-): Pick<DecisionRecord, 'requestedBy' | 'redact'> {
+): Pick<DecisionRecord, 'requestedBy' | 'redact' | 'asked'> {
   return {
-    ...(principal === undefined ? {} : { requestedBy: principal.id }),
+    ...onBehalf(rules),
     ...(redact === undefined || redact.length === 0 ? {} : { redact }),
+    asked: askedWith(call, rules, args === call.args || sameArgs(args, call.args) ? undefined : args),
   };
 }
 
@@ -212,27 +225,13 @@ async function authorAsks(
 
 /** What a policy is asked about a call. */
 export function policyRequest(call: GateCall, args: Record<string, unknown>, rules: GateRules): PolicyRequest {
-  const { tool } = call;
-  const person = rules.principal?.id;
-  return {
-    action: tool.name,
+  const { principal } = rules;
+  return requestOf(
+    call.tool.name,
     args,
-    ...(rules.principal ? { principal: rules.principal } : {}),
-    principalPath: person === undefined ? [...call.agentPath] : [person, ...call.agentPath],
-    context: {
-      resource: {
-        type: 'tool',
-        id: tool.name,
-        source: call.source,
-        ...(tool.kind === undefined ? {} : { kind: tool.kind }),
-        ...(tool.annotations ? { annotations: tool.annotations } : {}),
-      },
-      session: { id: call.sessionId, ...rules.usage },
-      agentPath: [...call.agentPath],
-      ...(rules.permissionMode === undefined ? {} : { permissionMode: rules.permissionMode }),
-      interactive: rules.interactive ?? false,
-    },
-  };
+    { ...askedWith(call, rules), ...(principal ? { principal } : {}) },
+    call.sessionId,
+  );
 }
 
 function policyOptions(rules: GateRules): { timeoutMs?: number; signal?: AbortSignal } {
@@ -245,7 +244,8 @@ function policyOptions(rules: GateRules): { timeoutMs?: number; signal?: AbortSi
 const strictness: Record<string, number> = { allow: 0, ask_user: 1, deny: 2 };
 
 function stricter(a: PolicyDecision, b: PolicyDecision): PolicyDecision {
-  return (strictness[b.outcome] ?? 2) >= (strictness[a.outcome] ?? 2) ? b : a;
+  const [lax, strict] = (strictness[b.outcome] ?? 2) >= (strictness[a.outcome] ?? 2) ? [a, b] : [b, a];
+  return withRedact(strict, lax.redact);
 }
 
 function question(
@@ -274,12 +274,18 @@ function run(call: GateCall, args: Record<string, unknown>, why: Approval): Verd
   if (why.reason !== undefined) record.reason = why.reason;
   if (why.requestedBy !== undefined) record.requestedBy = why.requestedBy;
   if (why.redact !== undefined) record.redact = why.redact;
+  if (why.asked !== undefined) record.asked = withoutArgs(why.asked);
   if (args !== call.args && !sameArgs(args, call.args)) record.args = args;
   return { kind: 'run', decision: mintDecision(call.callId, args, record) };
 }
 
-function denied(policy: PolicyDecision, rules: GateRules): Verdict {
-  const why = { by: 'policy', ruleId: policy.ruleId, ...onBehalf(rules, policy) };
+/** They are in the record itself. */
+function withoutArgs({ args: _, ...asked }: NonNullable<DecisionRecord['asked']>): DecisionRecord['asked'] {
+  return asked;
+}
+
+function denied(call: GateCall, args: Record<string, unknown>, policy: PolicyDecision, rules: GateRules): Verdict {
+  const why = { by: 'policy', ruleId: policy.ruleId, ...recordFacts(call, args, rules, policy) };
   return refuse('denied', policy.reason ?? 'denied by policy', why);
 }
 
@@ -294,6 +300,7 @@ function refuse(errorType: string, message: string, why: Approval): Verdict {
       ...(why.ruleId === undefined ? {} : { ruleId: why.ruleId }),
       ...(why.requestedBy === undefined ? {} : { requestedBy: why.requestedBy }),
       ...(why.redact === undefined ? {} : { redact: why.redact }),
+      ...(why.asked === undefined ? {} : { asked: why.asked }),
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { PolicyDecision, PolicyEvaluator } from '../contracts/index.ts';
 import type { CheckedDecision } from './policy.ts';
-import { evaluatePolicy } from './policy.ts';
+import { evaluatePolicy, withRedact } from './policy.ts';
 import { isShadow, tellShadows } from './shadow.ts';
 
 const strictness = { allow: 0, ask_user: 1, deny: 2 };
@@ -39,7 +39,6 @@ function strictestOf(policies: readonly PolicyEvaluator[]): PolicyEvaluator {
       for (const policy of policies) {
         // Whoever asks this policy has the clock.
         const answer = evaluatePolicy(policy, request, { signal, timeoutMs: 0 });
-        if (!(answer instanceof Promise) && answer.outcome === 'deny') return answer;
         answers.push(answer);
       }
       const isSync = (list: typeof answers): list is CheckedDecision[] => !list.some((item) => item instanceof Promise);
@@ -66,12 +65,11 @@ function mergeAll(decisions: readonly CheckedDecision[]): PolicyDecision {
  */
 export function mergeDecisions(a: CheckedDecision, b: CheckedDecision): CheckedDecision {
   const order = compareStrictness(a, b);
-  const redact = [...new Set([...(a.redact ?? []), ...(b.redact ?? [])])];
   let merged: CheckedDecision;
   if (order !== 0) merged = order > 0 ? a : b;
   else if (a.outcome === 'ask_user') merged = mergeAsks(a, b);
   else merged = a.ruleId === undefined && a.reason === undefined ? b : a;
-  return redact.length > (merged.redact?.length ?? 0) ? { ...merged, redact } : merged;
+  return withRedact(withRedact(merged, a.redact), b.redact);
 }
 
 function mergeAsks(a: CheckedDecision, b: CheckedDecision): CheckedDecision {

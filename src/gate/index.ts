@@ -1,8 +1,10 @@
 /** The one way a tool runs. Importing this loads neither a schema library nor a validator. */
+export type { AskedWith } from './asked.ts';
+export { requestOf } from './asked.ts';
 export type { CapLimit, CapOptions } from './cap.ts';
 export { capResult, MAX_RESULT_BYTES } from './cap.ts';
 export type { Approval, GateCall, GateRules, Question, Verdict } from './decide.ts';
-export { askHook, decide, decideApproved, isHookResult, policyRequest } from './decide.ts';
+export { askHook, decide, decideApproved, isHookResult, policyRequest, recordFacts } from './decide.ts';
 export { Decision } from './decision.ts';
 export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrides.ts';
 export { providedTool, runHandler } from './execute.ts';
@@ -11,7 +13,7 @@ export { errorResult, normaliseReturn } from './normalise.ts';
 export type { ReadOutput } from './output.ts';
 export { readOutput } from './output.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
-export { evaluatePolicy } from './policy.ts';
+export { evaluatePolicy, withRedact } from './policy.ts';
 export type { ToolResponseFields } from './response.ts';
 export { fromResponse, toResponse } from './response.ts';
 export type { RetryToolOptions } from './retry-tool.ts';

@@ -75,7 +75,8 @@ function checkDecision(value: unknown): CheckedDecision {
   const decision = value as PolicyDecision;
   const outcome = outcomeOf(decision.outcome);
   if (!outcome) return denied(`The policy gave an unknown outcome: ${cut(String(JSON.stringify(decision.outcome)))}.`);
-  const fault = outcome === 'deny' ? undefined : faultOf(decision, outcome);
+  const fault =
+    outcome === 'deny' ? faultOf({ redact: decision.redact } as PolicyDecision, outcome) : faultOf(decision, outcome);
   if (fault !== undefined) return denied(`The policy gave a decision with a malformed member: ${fault}.`);
   const isProper = outcome === decision.outcome && words.every((word) => isAbsentOr('string', decision[word]));
   if (isProper) return decision as CheckedDecision;
@@ -109,15 +110,27 @@ function faultOf({ approvers, expiresIn, redact }: PolicyDecision, outcome: Poli
   }
   if (expiresIn !== undefined && !(Number.isFinite(expiresIn) && expiresIn > 0 && expiresIn <= MAX_EXPIRES_IN))
     return 'expiresIn';
-  return redact !== undefined && !isStrings(redact) ? 'redact' : undefined;
+  return redact !== undefined && !(isStrings(redact) && redact.every(isPointer)) ? 'redact' : undefined;
 }
+
+/** One that is none would hide nothing. */
+const isPointer = (text: string): boolean => text === '' || text.startsWith('/');
 
 function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
+/** Nobody knows what a policy would have hidden that gave no answer: all of the arguments are. */
 function denied(reason: string): CheckedDecision {
-  return { outcome: 'deny', reason };
+  return { outcome: 'deny', reason, redact: [''] };
+}
+
+/** The decision, which hides these as well. */
+export function withRedact<T extends PolicyDecision>(decision: T, redact: readonly string[] | undefined): T {
+  if (!redact || redact.length === 0) return decision;
+  const own = decision.redact ?? [];
+  const all = [...new Set([...own, ...redact])];
+  return all.length === own.length ? decision : { ...decision, redact: all };
 }
 
 function threw(error: unknown): CheckedDecision {

@@ -154,7 +154,7 @@ export class AnswerChecks {
 /** Whether a call starts is its host's to say, not its caller's. */
 export function withoutStart(answer: RequestAnswer): RequestAnswer {
   if (answer.kind !== 'approve') return answer;
-  const { starts: _, ...rest } = answer;
+  const { starts: _, decision: __, ...rest } = answer;
   return rest;
 }
 

@@ -308,6 +308,7 @@ export class HostedRun {
     const settlement = await this.#session.inner.respond(request.requestId, {
       kind: 'approve',
       starts: true,
+      decision: decision.record,
       ...(args ? { args } : {}),
       ...(person === undefined ? {} : { by: { id: person } }),
     });

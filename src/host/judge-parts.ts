@@ -1,4 +1,10 @@
-import type { AnyTool, ConfirmationRequest, PendingRequest, ToolDescriptor } from '../contracts/index.ts';
+import type {
+  AnyTool,
+  ConfirmationRequest,
+  DecisionRecord,
+  PendingRequest,
+  ToolDescriptor,
+} from '../contracts/index.ts';
 import type { Approval, GateCall, Question } from '../gate/index.ts';
 import { errorResult } from '../gate/index.ts';
 import type { Step } from './judge.ts';
@@ -68,9 +74,13 @@ export async function unknownOutcome(
   }
 }
 
-/** A no to a question names the rule that asked. */
-export function underRule(step: Step, { ruleId, redact }: Question): Step {
+/** A no to a question names the rule that asked, and hides what was to be hidden. */
+export function underRule(step: Step, { ruleId, redact }: Question, asked: DecisionRecord['asked']): Step {
   if (step.kind !== 'settle' || !step.decision) return step;
-  const facts = { ...(ruleId === undefined ? {} : { ruleId }), ...(redact ? { redact } : {}) };
-  return { ...step, decision: { ...facts, ...step.decision } };
+  const decision = { ...(ruleId === undefined ? {} : { ruleId }), asked, ...step.decision };
+  return { ...step, decision: redact ? { ...decision, redact: hidden(decision.redact, redact) } : decision };
+}
+
+export function hidden(...lists: readonly (readonly string[] | undefined)[]): string[] {
+  return [...new Set(lists.flatMap((list) => list ?? []))];
 }

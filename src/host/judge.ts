@@ -8,7 +8,7 @@ import type {
   ToolResult,
 } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
+import type { Approval, CheckedDecision, Decision, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
 import {
   decide,
   decideApproved,
@@ -17,6 +17,7 @@ import {
   evaluatePolicy,
   normaliseReturn,
   policyRequest,
+  recordFacts,
   validateArgs,
 } from '../gate/index.ts';
 import { votesFor, whyNot } from './approver.ts';
@@ -26,6 +27,7 @@ import {
   expiry,
   floorOf,
   gateCall,
+  hidden,
   hintOf,
   isPolicyQuestion,
   notAgain,
@@ -53,6 +55,7 @@ export type Step =
 export interface Confirmation {
   asked: ConfirmationRequest;
   args: Record<string, unknown>;
+  redact?: string[] | undefined;
   first: number;
 }
 
@@ -91,9 +94,13 @@ export class Judge {
   }
 
   /** A handler has ended with a question of its own: what was answered before is no answer to it. */
-  confirmationAsked({ callId, args }: Decision, asked: ConfirmationRequest, { answers }: PendingRequest): void {
+  confirmationAsked(
+    { callId, args, record: { redact } }: Decision,
+    asked: ConfirmationRequest,
+    { answers }: PendingRequest,
+  ): void {
     const first = (answers ?? []).filter(({ requestId, quorum }) => !quorum && isPolicyQuestion(requestId)).length;
-    this.#confirmations.set(callId, { asked, args, first });
+    this.#confirmations.set(callId, { asked, args, redact, first });
   }
 
   /** Forgets what is not open any more. */
@@ -132,7 +139,8 @@ export class Judge {
     const rules = this.#rules(hostTool, signal);
     const confirmation = this.#confirmations.get(call.callId);
     if (confirmation) {
-      const question = { args: confirmation.args, ...hintOf(confirmation.asked) };
+      const { args, redact } = confirmation;
+      const question = { args, ...hintOf(confirmation.asked), ...(redact ? { redact } : {}) };
       return this.#asked(request, hostTool, call, rules, question, 'policy', confirmation.first);
     }
     if (request.started) return this.#lost(request, hostTool, call, rules);
@@ -141,7 +149,9 @@ export class Judge {
       // Not every executor checks what it announces.
       const checked = rules.validate(call.args);
       if (!checked.ok) {
-        const decision: DecisionRecord = { outcome: 'denied', by: 'gate', reason: checked.message };
+        const policy = await this.#policyOn(call, call.args, rules);
+        const facts = recordFacts(call, call.args, rules, policy);
+        const decision: DecisionRecord = { ...facts, outcome: 'denied', by: 'gate', reason: checked.message };
         return { kind: 'settle', result: errorResult('invalid_args', checked.message), decision };
       }
       call = { ...call, args: checked.args };
@@ -152,10 +162,8 @@ export class Judge {
         return this.#canRun(request, hostTool)
           ? { kind: 'run', decision: verdict.decision, rerun: false }
           : { kind: 'leave', decision: verdict.decision.record };
-      case 'ask': {
-        const { question } = verdict;
-        return underRule(await this.#asked(request, hostTool, call, rules, question, 'policy'), question);
-      }
+      case 'ask':
+        return this.#asked(request, hostTool, call, rules, verdict.question, 'policy');
       default:
         return { kind: 'settle', result: verdict.result, decision: verdict.record };
     }
@@ -221,9 +229,10 @@ export class Judge {
     first = 0,
   ): Promise<Step> {
     const { interactive, principal } = this.#options;
-    if (!interactive()) return kind === 'rerun' ? notAgain('host') : refusal('nobody can be asked here', 'host');
     const answers = request.answers ?? [];
     let question = asked;
+    const no = (step: Step) => underRule(step, question, recordFacts(call, question.args, rules).asked);
+    if (!interactive()) return no(kind === 'rerun' ? notAgain('host') : refusal('nobody can be asked here', 'host'));
     let preview = await this.#questions.preview(hostTool?.tool, question.args, rules.signal);
     let digest = previewDigest(call.tool.name, question.args, preview);
     for (let n = first; ; n++) {
@@ -233,7 +242,7 @@ export class Judge {
       if (kind === 'rerun' && answer?.spent) continue;
       if (!answer) {
         const expiresAt = expiry(request, question);
-        if (expiresAt !== undefined && expiresAt <= Date.now()) return refusal('nobody answered in time', 'expiry');
+        if (expiresAt !== undefined && expiresAt <= Date.now()) return no(refusal('nobody answered in time', 'expiry'));
         const open = await this.#questions.make(request, call, rules, question, {
           requestId,
           kind,
@@ -245,15 +254,15 @@ export class Judge {
         return { kind: 'ask', question: open };
       }
       const by = `user:${answer.by?.id ?? 'unknown'}`;
-      if (answer.action !== 'accept' && kind === 'rerun') return notAgain(by);
-      if (answer.action === 'decline') return refusal(answer.reason ?? 'denied', by, answer.reason);
+      if (answer.action !== 'accept' && kind === 'rerun') return no(notAgain(by));
+      if (answer.action === 'decline') return no(refusal(answer.reason ?? 'denied', by, answer.reason));
       if (answer.action === 'cancel') {
         const record: DecisionRecord = { outcome: 'denied', by, reason: 'cancelled' };
-        return { kind: 'settle', result: errorResult('cancelled', 'cancelled: it never ran'), decision: record };
+        return no({ kind: 'settle', result: errorResult('cancelled', 'cancelled: it never ran'), decision: record });
       }
       // A yes holds for what was shown, from somebody who may give it; else it is asked again.
       if (answer.digest !== digest || !this.#mayDecide(question, principal, answer.by)) continue;
-      const others = answer.args && (await this.#forOthers(call, rules, answer.args, answer.by));
+      const others = answer.args && (await this.#forOthers(call, rules, answer.args, answer.by, question.redact));
       if (others) {
         question = others;
         preview = await this.#questions.preview(hostTool?.tool, question.args, rules.signal);
@@ -261,8 +270,8 @@ export class Judge {
         continue;
       }
       const changed = answer.args ?? (question.args === call.args ? undefined : question.args);
-      const approval: Approval = { by, args: changed, reason: answer.reason, ruleId: question.ruleId };
-      const payload = question.payload;
+      const { payload, ruleId, redact } = question;
+      const approval: Approval = { by, args: changed, reason: answer.reason, ruleId, redact };
       const confirmation = this.#confirmations.has(call.callId) ? { confirmed: true, payload } : undefined;
       return this.#approved(
         request,
@@ -282,11 +291,10 @@ export class Judge {
     rules: GateRules,
     args: Record<string, unknown>,
     by: Principal | undefined,
+    redact?: readonly string[],
   ): Promise<Question | undefined> {
-    const policy = await evaluatePolicy(rules.policy, policyRequest(call, args, rules), {
-      timeoutMs: rules.policyTimeoutMs,
-      signal: rules.signal,
-    });
+    const policy = await this.#policyOn(call, args, rules);
+    const all = hidden(redact, policy.redact);
     const { outcome, approvers, reason, hint, ruleId } = policy;
     if (outcome !== 'ask_user' || !approvers) return undefined;
     const question: Question = {
@@ -295,6 +303,7 @@ export class Judge {
       ...(reason === undefined ? {} : { reason }),
       ...(hint === undefined ? {} : { hint }),
       ...(ruleId === undefined ? {} : { ruleId }),
+      ...(all.length > 0 ? { redact: all } : {}),
     };
     const decides = (approvers.quorum ?? 1) === 1 && this.#mayDecide(question, this.#options.principal, by);
     return decides ? undefined : question;
@@ -309,11 +318,14 @@ export class Judge {
   ): Promise<string | undefined> {
     const call = gateCall(request, hostTool);
     const rules = this.#rules(hostTool, new AbortController().signal);
-    const policy = await evaluatePolicy(rules.policy, policyRequest(call, args, rules), {
-      timeoutMs: rules.policyTimeoutMs,
-    });
+    const policy = await this.#policyOn(call, args, rules);
     if (policy.outcome === 'deny') return policy.reason ?? 'policy denies them';
     return (await this.#forOthers(call, rules, args, by)) && 'others must decide on them';
+  }
+
+  async #policyOn(call: GateCall, args: Record<string, unknown>, rules: GateRules): Promise<CheckedDecision> {
+    const { policy, policyTimeoutMs: timeoutMs, signal } = rules;
+    return evaluatePolicy(policy, policyRequest(call, args, rules), { timeoutMs, signal });
   }
 
   #mayDecide(question: Question, requestedBy: Principal, by: Principal | undefined): boolean {

@@ -1,5 +1,5 @@
 import type { ContentPart, ToolResult } from '../contracts/index.ts';
-import { decide, errorResult, validateArgs } from '../gate/index.ts';
+import { decide, errorResult, recordFacts, validateArgs } from '../gate/index.ts';
 import type { HostedFrame } from './hosted-session.ts';
 import type { HostCall, RunToolOptions } from './tool-runner.ts';
 import { runHostTool } from './tool-runner.ts';
@@ -46,14 +46,16 @@ export async function runTailCalls(
       agentPath: call.agentPath,
       sessionId: call.sessionId,
     };
+    const rules = { ...frame.judge.rulesFor(signal), validate };
     const verdict = await decide(gateCall, {
-      ...frame.judge.rulesFor(signal),
+      ...rules,
       needsApproval: hostTool.tool.needsApproval,
       beforeTool: frame.judge.beforeTool(gateCall),
-      validate,
     });
     if (verdict.kind === 'ask') {
-      decisions.push({ callId, name, outcome: 'denied', by: 'policy' });
+      const { args: asked, ruleId, redact } = verdict.question;
+      const facts = recordFacts(gateCall, asked, rules, { outcome: 'deny', ...(redact ? { redact } : {}) });
+      decisions.push({ callId, name, ...facts, ...(ruleId ? { ruleId } : {}), outcome: 'denied', by: 'policy' });
       return errorResult('denied', `denied: ${name} needs approval, and a tail call cannot wait for one`);
     }
     if (verdict.kind !== 'run') {

@@ -1,4 +1,4 @@
-import type { PendingRequest, RequestAnswer, Settlement, ToolResult } from '../contracts/index.ts';
+import type { DecisionRecord, PendingRequest, RequestAnswer, Settlement, ToolResult } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { errorResult, toResponse } from '../gate/index.ts';
 import { isoTime } from '../session/index.ts';
@@ -38,8 +38,8 @@ export function answerEvent(fold: Fold, requestId: string, answer: RequestAnswer
       const canStart = origin.starts && call.handledBy === 'host' && call.interim === undefined;
       const restarts = canStart && (origin.rerun === true || !call.started);
       if (call.decision?.outcome === 'approved' && !restarts) throw closed(requestId, 'approved');
-      const decision = {
-        outcome: 'approved' as const,
+      const decision: DecisionRecord = (origin.starts ? answer.decision : undefined) ?? {
+        outcome: 'approved',
         by: answer.by ? `user:${answer.by.id}` : 'host',
         ...(answer.args ? { args: answer.args } : {}),
         ...(answer.reason === undefined ? {} : { reason: answer.reason }),

@@ -23,6 +23,8 @@ export interface Ask {
   /** Epoch milliseconds. */
   expiresAt?: number;
   ruleId?: string;
+  /** JSON pointers into the arguments that policy wants hidden in audits. */
+  redact?: string[];
 }
 
 export interface StoredAnswer {

@@ -34,6 +34,7 @@ export async function prepareCall(
       ? errorResult('truncated', 'the answer was cut at the output limit; nothing of it ran. Ask for less at once.')
       : notFound(part.name, tools);
     const recovered = resolved ? undefined : await askAboutUnknown(context, call, hooks);
+    if (recovered) call._meta = { ...call._meta, hooked: true };
     return { call, refusal: answerTo(call, recovered ?? result) };
   }
   const hostRun = isHostRun(resolved);

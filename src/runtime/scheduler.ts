@@ -156,7 +156,8 @@ async function afterAsk(context: AgentContext, call: CallState, resolved: Resolv
   if (action === 'cancel') return settle(errorResult('cancelled', 'cancelled: it never ran'));
   if (action === 'decline') return settle(denied(reason));
   if (isHostRun(resolved)) return { kind: 'wait' };
-  const approval: Approval = { by: by ? `user:${by}` : 'user', args: args ?? ask.args, reason, ruleId: ask.ruleId };
+  const { ruleId, redact } = ask;
+  const approval: Approval = { by: by ? `user:${by}` : 'user', args: args ?? ask.args, reason, ruleId, redact };
   const verdict = await approved(context, call, resolved, approval);
   const confirmation = { confirmed: true, ...(content ? { payload: content } : {}) };
   const confirms = ask.kind === 'tool_confirmation' && ask.context !== undefined;
@@ -192,7 +193,7 @@ function fromVerdict(
 }
 
 function confirmationAsk(call: CallState, question: Question): Ask {
-  const { args, reason, hint, ruleId, expiresIn, payload } = question;
+  const { args, reason, hint, ruleId, expiresIn, payload, redact } = question;
   return {
     requestId: `${call.id}#${call.asks.length}`,
     callId: call.id,
@@ -201,6 +202,7 @@ function confirmationAsk(call: CallState, question: Question): Ask {
     ...(args === call.args ? {} : { args }),
     ...(payload === undefined ? {} : { context: { payload } }),
     ...(ruleId === undefined ? {} : { ruleId }),
+    ...(redact ? { redact } : {}),
     ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + expiresIn * 1000 }),
   };
 }

@@ -6,7 +6,7 @@ import type {
   ToolResponseEvent,
 } from '../contracts/index.ts';
 import type { RedactionOptions } from './redact.ts';
-import { REDACTED, redactionOf, redactPointers } from './redact.ts';
+import { obligationsOf, REDACTED, redactionOf, redactPointers } from './redact.ts';
 
 /** How a call ended; `open`: it has not. Otherwise `completed`, or the error type of its result. */
 export type AuditOutcome = 'open' | 'completed' | 'failed' | 'denied' | 'cancelled' | 'interrupted' | (string & {});
@@ -44,17 +44,17 @@ export async function auditOf(
   events: Iterable<AgentEvent> | AsyncIterable<AgentEvent>,
   options: RedactionOptions = {},
 ): Promise<AuditEntry[]> {
-  const calls = new Map<string, { entry: AuditEntry; obliged: Set<string> }>();
+  const calls = new Map<string, Call>();
   for await (const event of events) {
     switch (event.type) {
       case 'tool_request':
-        calls.set(event.requestId, { entry: entryOf(event as ToolRequestEvent), obliged: new Set() });
+        calls.set(event.requestId, callOf(event as ToolRequestEvent));
         break;
       case 'tool_update':
         if (event.status === 'started') calls.get(event.requestId as string)?.entry.startedAt.push(event.timestamp);
         break;
       case 'tool_response':
-        end(calls.get(event.requestId as string)?.entry, event as ToolResponseEvent);
+        end(calls.get(event.requestId as string), event as ToolResponseEvent);
         break;
       case 'elicitation_response': {
         const { requestId, action, by, reason, timestamp } = event as Extract<
@@ -69,7 +69,20 @@ export async function auditOf(
         if (event.kind === 'policy_decision') decide(calls, event.data as PolicyDecisionRecord, event.timestamp);
     }
   }
-  return [...calls.values()].map(({ entry, obliged }) => redacted(entry, [...obliged], options));
+  return [...calls.values()].map(({ entry, records, ended, hooked }) =>
+    redacted(entry, obligationsOf(records, ended, hooked), options),
+  );
+}
+
+interface Call {
+  entry: AuditEntry;
+  records: PolicyDecisionRecord[];
+  ended?: ToolResponseEvent;
+  hooked: boolean;
+}
+
+function callOf(event: ToolRequestEvent): Call {
+  return { entry: entryOf(event), records: [], hooked: event._meta?.hooked === true };
 }
 
 function entryOf({ requestId, name, args, agentId, threadId, turnId, timestamp }: ToolRequestEvent): AuditEntry {
@@ -86,22 +99,21 @@ function entryOf({ requestId, name, args, agentId, threadId, turnId, timestamp }
   };
 }
 
-function decide(
-  calls: ReadonlyMap<string, { entry: AuditEntry; obliged: Set<string> }>,
-  decision: PolicyDecisionRecord,
-  at: string,
-): void {
+function decide(calls: ReadonlyMap<string, Call>, decision: PolicyDecisionRecord, at: string): void {
   const call = calls.get(decision.callId);
   if (!call) return;
-  const { outcome, by, ruleId, reason, args, requestedBy, redact = [] } = decision;
+  call.records.push(decision);
+  const { outcome, by, ruleId, reason, args, requestedBy } = decision;
   call.entry.decisions.push({ outcome, by, ...defined({ ruleId, reason }), at });
   if (args) call.entry.argsRun = args;
   if (requestedBy !== undefined) call.entry.requestedBy = requestedBy;
-  for (const pointer of redact) call.obliged.add(pointer);
 }
 
-function end(entry: AuditEntry | undefined, { isError, errorType, content, timestamp }: ToolResponseEvent): void {
-  if (!entry) return;
+function end(call: Call | undefined, response: ToolResponseEvent): void {
+  if (!call) return;
+  call.ended = response;
+  const { entry } = call;
+  const { isError, errorType, content, timestamp } = response;
   entry.outcome = errorType ?? (isError ? 'failed' : 'completed');
   entry.endedAt = timestamp;
   entry.result = content;

@@ -1,4 +1,4 @@
-import type { Principal } from '../contracts/index.ts';
+import type { DecisionRecord, Principal } from '../contracts/index.ts';
 import { setOwn } from '../contracts/index.ts';
 
 /** What stands for a value that a viewer may not see. */
@@ -28,6 +28,25 @@ export interface RedactionOptions {
   rules?: readonly RedactionRule[];
   /** Roles that see what policies have hidden. Default: nobody. */
   reveal?: readonly string[];
+}
+
+/** Results of calls that ran. */
+const ran: ReadonlySet<string | undefined> = new Set(['failed', 'timeout']);
+
+/**
+ * What policies obliged to hide of one call. All of its arguments, where nobody knows: it has not ended, or did not
+ * run, and no gate was asked about it. Sessions of foreign agents have no gate, and what ran there is shown.
+ */
+export function obligationsOf(
+  decisions: readonly Pick<DecisionRecord, 'by' | 'asked' | 'redact'>[],
+  end: { isError?: boolean | undefined; errorType?: string | undefined } | undefined,
+  hooked: boolean,
+): string[] {
+  // Without a policy, one that runs at once is the policy's by name only.
+  const isKnown = decisions.some(({ by, asked }) => asked !== undefined || by === 'policy');
+  const isForeign = decisions.length === 0 && !hooked && end !== undefined && (!end.isError || ran.has(end.errorType));
+  const pointers = decisions.flatMap(({ redact = [] }) => redact);
+  return isKnown || isForeign ? pointers : [...pointers, ''];
 }
 
 export function redactionOf(tool: string, obliged: readonly string[], options: RedactionOptions): Redaction {

@@ -54,8 +54,10 @@ describe('F20 anything but a proper answer is a deny', () => {
     ['a quorum of none', { outcome: 'ask_user', approvers: { quorum: 0 } }, /approvers\.quorum/],
     ['no time to answer', { outcome: 'ask_user', expiresIn: -1 }, /expiresIn/],
     ['malformed redactions', { outcome: 'allow', redact: '/path' }, /redact/],
+    ['a redaction that hides nothing', { outcome: 'allow', redact: ['path'] }, /redact/],
+    ['malformed redactions of a deny', { outcome: 'deny', redact: '/path' }, /redact/],
   ])('%s', async (_, decision, reason) => {
-    const expected = { outcome: 'deny', reason: expect.stringMatching(reason) };
+    const expected = { outcome: 'deny', reason: expect.stringMatching(reason), redact: [''] };
     expect(evaluatePolicy(says(decision), request)).toEqual(expected);
     expect(await evaluatePolicy(says(Promise.resolve(decision)), request)).toEqual(expected);
   });
@@ -66,8 +68,12 @@ describe('F20 anything but a proper answer is a deny', () => {
     ['a long message', new Error('x'.repeat(1000)), `The policy failed: ${'x'.repeat(300)}…`],
     ['what has no words', Object.create(null), expect.stringMatching(/^The policy failed: /)],
   ])('a throw of %s', async (_, error, reason) => {
-    expect(evaluatePolicy(fails(error), request)).toEqual({ outcome: 'deny', reason });
-    expect(await evaluatePolicy(says(Promise.reject(error)), request)).toEqual({ outcome: 'deny', reason });
+    expect(evaluatePolicy(fails(error), request)).toEqual({ outcome: 'deny', reason, redact: [''] });
+    expect(await evaluatePolicy(says(Promise.reject(error)), request)).toEqual({
+      outcome: 'deny',
+      reason,
+      redact: [''],
+    });
   });
 
   test('a decision that throws while it is read', async () => {
@@ -76,7 +82,7 @@ describe('F20 anything but a proper answer is a deny', () => {
         throw new Error('trap');
       },
     });
-    const expected = { outcome: 'deny', reason: 'The policy failed: trap' };
+    const expected = { outcome: 'deny', reason: 'The policy failed: trap', redact: [''] };
     expect(evaluatePolicy(says(decision), request)).toEqual(expected);
     expect(await evaluatePolicy(says(Promise.resolve(decision)), request)).toEqual(expected);
   });
@@ -107,7 +113,7 @@ describe('time and abort', () => {
     };
     const answer = evaluatePolicy(policy, request);
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(await answer).toEqual({ outcome: 'deny', reason: 'The policy gave no answer within 10000 ms.' });
+    expect(await answer).toMatchObject({ outcome: 'deny', reason: 'The policy gave no answer within 10000 ms.' });
     expect(signal?.aborted).toBe(true);
     reject(new Error('late'));
     vi.useRealTimers();
@@ -129,7 +135,7 @@ describe('time and abort', () => {
     };
     const answer = evaluatePolicy(policy, request, { signal: controller.signal });
     controller.abort('stop');
-    expect(await answer).toEqual({ outcome: 'deny', reason: 'The policy gave no answer: the call was aborted.' });
+    expect(await answer).toMatchObject({ outcome: 'deny', reason: 'The policy gave no answer: the call was aborted.' });
     expect(seen).toBe('stop');
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -162,10 +168,28 @@ describe('denyOverrides', () => {
     ['allow, allow', [allow, allow], { outcome: 'allow', ruleId: 'a' }],
     ['allow, ask', [allow, ask], { outcome: 'ask_user', ruleId: 'q', reason: 'risky' }],
     ['ask, deny', [ask, deny], { outcome: 'deny', ruleId: 'd' }],
-    ['allow, a failure', [allow, fails(new Error('down'))], { outcome: 'deny', reason: 'The policy failed: down' }],
+    [
+      'allow, a failure',
+      [allow, fails(new Error('down'))],
+      { outcome: 'deny', reason: 'The policy failed: down', redact: [''] },
+    ],
   ])('%s', async (_, policies, expected) => {
     expect(denyOverrides(...policies).evaluate(request)).toEqual(expected);
     expect(await denyOverrides(...policies.map(later)).evaluate(request)).toEqual(expected);
+  });
+
+  test('what any of them hides is hidden, whoever denies and in whatever order', async () => {
+    const hides = says({ outcome: 'allow', redact: ['/a'] });
+    const deny = says({ outcome: 'deny', ruleId: 'd', redact: ['/b'] });
+    for (const policies of [
+      [deny, hides],
+      [hides, deny],
+      [deny, later(hides)],
+      [later(hides), later(deny)],
+    ]) {
+      const decision = await denyOverrides(...policies).evaluate(request);
+      expect([decision.outcome, decision.ruleId, decision.redact?.toSorted()]).toEqual(['deny', 'd', ['/a', '/b']]);
+    }
   });
 
   test('two asks become one that satisfies both', () => {

@@ -132,7 +132,7 @@ function message(event: Event, bodies: Body[]): void {
 
 function toolRequest(part: FunctionCallPart): Body {
   const tool = part._meta?.tool as { kind?: string; annotations?: ToolAnnotations } | undefined;
-  const rawArgs = part._meta?.rawArgs;
+  const { rawArgs, hooked } = part._meta ?? {};
   return {
     type: 'tool_request',
     requestId: part.id,
@@ -141,7 +141,7 @@ function toolRequest(part: FunctionCallPart): Body {
     ...defined({ kind: tool?.kind }),
     handledBy: part._meta?.handledBy === 'host' ? 'host' : 'agent',
     ...defined({ annotations: tool?.annotations }),
-    ...(rawArgs === undefined ? {} : { _meta: { rawArgs } }),
+    ...(rawArgs === undefined && hooked === undefined ? {} : { _meta: defined({ rawArgs, hooked }) }),
   };
 }
 

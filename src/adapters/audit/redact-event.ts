@@ -1,41 +1,66 @@
-import type { ContentPart, DecisionRecord } from '../../contracts/index.ts';
+import type { ContentPart, DecisionRecord, FunctionCallPart, FunctionResponsePart } from '../../contracts/index.ts';
 import type { Event, EventActions } from '../../runtime/index.ts';
 import type { Redaction, RedactionOptions } from '../../session/index.ts';
-import { REDACTED, redactionOf, redactPointers } from '../../session/index.ts';
+import { obligationsOf, REDACTED, redactionOf, redactPointers } from '../../session/index.ts';
 
 /** What one viewer is not shown of the calls of a log, by call id. */
 export function redactionsOf(events: readonly Event[], options: RedactionOptions): Map<string, Redaction> {
-  const names = new Map<string, string>();
-  const obliged = new Map<string, string[]>();
+  const calls = new Map<string, FunctionCallPart>();
+  const records = new Map<string, DecisionRecord[]>();
+  const ends = new Map<string, FunctionResponsePart>();
+  const found = new Map<string, Redaction>();
+  const hide = (callId: string, name: string, obliged: readonly string[]) => {
+    const redaction = redactionOf(name, obliged, options);
+    if (redaction.args.length > 0 || redaction.result) found.set(callId, redaction);
+  };
   for (const { content, actions } of events) {
-    for (const part of content?.parts ?? []) if (part.type === 'function_call') names.set(part.id, part.name);
-    for (const [callId, { redact }] of Object.entries(actions.decisions ?? {})) {
-      if (redact) obliged.set(callId, [...(obliged.get(callId) ?? []), ...redact]);
+    for (const part of content?.parts ?? []) {
+      if (part.type === 'function_call') calls.set(part.id, part);
+      else if (part.type === 'function_response') ends.set(part.id, part);
+    }
+    for (const [callId, decision] of Object.entries(actions.decisions ?? {})) {
+      records.set(callId, [...(records.get(callId) ?? []), decision]);
+      for (const tail of tailsOf(decision)) hide(tail.callId, tail.name, obligationsOf([tail], undefined, false));
     }
   }
-  const found = new Map<string, Redaction>();
-  for (const [callId, name] of names) {
-    const redaction = redactionOf(name, obliged.get(callId) ?? [], options);
-    if (redaction.args.length > 0 || redaction.result) found.set(callId, redaction);
+  for (const [callId, { name, _meta }] of calls) {
+    hide(callId, name, obligationsOf(records.get(callId) ?? [], ends.get(callId), _meta?.hooked === true));
   }
   return found;
 }
 
+/** Calls that a result asked for: what was decided about them stands in the record of the call that had the result. */
+type Tail = DecisionRecord & { callId: string; name: string };
+
+const none: Tail[] = [];
+
+const tailsOf = (decision: DecisionRecord & { tailCalls?: Tail[] }): Tail[] => decision.tailCalls ?? none;
+
 /** The event as a viewer may see it: the same object if nothing of it is hidden. */
 export function redactEvent(event: Event, redactions: ReadonlyMap<string, Redaction>): Event {
   if (redactions.size === 0) return event;
-  const parts = event.content && mapped(event.content.parts, (part) => redactPart(part, redactions));
+  const words = isInputOf(event, redactions) ? hiddenText : (part: ContentPart) => redactPart(part, redactions);
+  const parts = event.content && mapped(event.content.parts, words);
   const actions = redactActions(event.actions, redactions);
   if (parts === event.content?.parts && actions === event.actions) return event;
   return { ...event, ...(event.content && parts ? { content: { ...event.content, parts } } : {}), actions };
 }
 
+const hiddenText = (part: ContentPart): ContentPart => (part.type === 'text' ? { ...part, text: REDACTED } : part);
+
+/** It hands the arguments of a call to an agent, as text. */
+function isInputOf({ iso, actions: { decisions = {} } }: Event, redactions: ReadonlyMap<string, Redaction>): boolean {
+  if (iso === undefined) return false;
+  return Object.keys(decisions).some((id) => iso.endsWith(`/${id}`) && (redactions.get(id)?.args.length ?? 0) > 0);
+}
+
 function redactPart(part: ContentPart, redactions: ReadonlyMap<string, Redaction>): ContentPart {
   if (part.type === 'function_call') {
-    const { value, hidden } = redactPointers(part.args, redactions.get(part.id)?.args ?? []);
-    if (hidden.length === 0) return part;
-    // The text that the model wrote holds it too.
-    const { rawArgs: _, ...meta } = part._meta ?? {};
+    const pointers = redactions.get(part.id)?.args ?? [];
+    const { value, hidden } = redactPointers(part.args, pointers);
+    // What the model wrote may hold it too, where a hook has changed it or it was no object.
+    const { rawArgs, ...meta } = part._meta ?? {};
+    if (hidden.length === 0 && (rawArgs === undefined || pointers.length === 0)) return part;
     return { ...part, args: value, ...(part._meta ? { _meta: meta } : {}) };
   }
   if (part.type !== 'function_response' || !redactions.get(part.id)?.result) return part;
@@ -51,6 +76,14 @@ function redactActions(actions: EventActions, redactions: ReadonlyMap<string, Re
     const redacted = redactPointers(args, pointers);
     return redacted.hidden.length === 0 ? value : { ...value, args: redacted.value };
   };
+  const recordOf = <T extends DecisionRecord>(callId: string, given: T): T => {
+    const decision = argsOf(callId, given);
+    const asked = decision.asked && argsOf(callId, decision.asked);
+    const tails = tailsOf(decision);
+    const tailCalls = mapped(tails, (tail) => recordOf(tail.callId, tail));
+    if (asked === decision.asked && tailCalls === tails) return decision;
+    return { ...decision, ...(asked ? { asked } : {}), ...(tails.length > 0 ? { tailCalls } : {}) };
+  };
   const result = { ...actions };
   let changed = false;
   const set = <K extends keyof EventActions>(key: K, value: EventActions[K]) => {
@@ -58,10 +91,7 @@ function redactActions(actions: EventActions, redactions: ReadonlyMap<string, Re
     result[key] = value;
     changed = true;
   };
-  set(
-    'decisions',
-    mappedRecord(actions.decisions, (id, decision: DecisionRecord) => argsOf(id, decision)),
-  );
+  set('decisions', mappedRecord(actions.decisions, recordOf));
   set(
     'answers',
     mappedRecord(actions.answers, (id, answer) => argsOf(id.split('#')[0] ?? '', answer)),

@@ -190,5 +190,5 @@ function inOrder(ids: readonly string[]): readonly string[] {
 }
 
 function failed(error: unknown): PolicyDecision {
-  return { outcome: 'deny', reason: `Cedar gave no decision: ${messageOf(error)}` };
+  return { outcome: 'deny', reason: `Cedar gave no decision: ${messageOf(error)}`, redact: [''] };
 }

@@ -134,5 +134,5 @@ function addressOf(base: string, path: string): URL {
 }
 
 function failed(error: unknown): PolicyDecision {
-  return { outcome: 'deny', reason: `The policy server gave no decision: ${messageOf(error)}` };
+  return { outcome: 'deny', reason: `The policy server gave no decision: ${messageOf(error)}`, redact: [''] };
 }

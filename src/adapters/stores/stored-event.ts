@@ -72,9 +72,20 @@ const actionFields: Record<string, Check> = {
   'requestedAuthConfigs?': mapOf(isMap),
   'turn?': shape({ start: isText }),
   'reopened?': isFlag,
-  'decisions?': mapOf(shape({ outcome: isText, by: isText })),
+  'decisions?': mapOf(
+    shape({ outcome: isText, by: isText, 'redact?': listOf(isText), 'asked?': isMap, 'tailCalls?': listOf(isMap) }),
+  ),
   'started?': listOf(isText),
-  'asks?': listOf(shape({ requestId: isText, callId: isText, kind: isText, message: isText, 'expiresAt?': isTime })),
+  'asks?': listOf(
+    shape({
+      requestId: isText,
+      callId: isText,
+      kind: isText,
+      message: isText,
+      'redact?': listOf(isText),
+      'expiresAt?': isTime,
+    }),
+  ),
   'answers?': mapOf(shape({ action: isText })),
   'interim?': mapOf(isMap),
   'completed?': listOf(shape({ path: isText, agent: isText, outcome: isMap })),

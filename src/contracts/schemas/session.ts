@@ -2,13 +2,29 @@ import { z } from 'zod';
 import { principal } from './approvals.ts';
 import { contentPart } from './content.ts';
 import { openEnum, record } from './open.ts';
-import { toolDescriptor, toolResult } from './tools.ts';
+import { toolAnnotations, toolDescriptor, toolKind, toolResult } from './tools.ts';
 
 export const permissionModes = ['default', 'auto_edit', 'autonomous', 'plan', 'dont_ask'] as const;
 export const permissionMode = openEnum(permissionModes);
 
 /** Text is short for one text part. */
 export const messageContent = z.union([z.string(), z.array(contentPart)]);
+
+/** What a policy is asked with besides tool, arguments and session. */
+export const askedWith = z.looseObject({
+  /** Id, roles and on whose behalf; nothing else that a host keeps in it. */
+  principal: principal.optional(),
+  /** Where the tool came from: `host`, `agent:<name>`, `mcp:<server>`. */
+  source: z.string().optional(),
+  kind: toolKind.optional(),
+  annotations: toolAnnotations.optional(),
+  agentPath: z.array(z.string()),
+  permissionMode: permissionMode.optional(),
+  interactive: z.boolean(),
+  usage: z.looseObject({ calls: z.number().int(), usd: z.number().optional() }).optional(),
+  /** The arguments that it was asked about, where they are neither the call's nor the decision's. */
+  args: record.optional(),
+});
 
 export const decisionRecord = z.looseObject({
   outcome: z.enum(['approved', 'denied']),
@@ -22,6 +38,8 @@ export const decisionRecord = z.looseObject({
   requestedBy: z.string().optional(),
   /** JSON pointers into the arguments that policy wants hidden in audits. */
   redact: z.array(z.string()).optional(),
+  /** Absent where a decision was made without asking the host's gate. */
+  asked: askedWith.optional(),
 });
 
 const by = { by: principal.optional() };
@@ -44,6 +62,8 @@ export const requestAnswer = z.discriminatedUnion('kind', [
     quorum: z.number().int().min(2).optional(),
     /** The call starts now, or once more; only the host that runs it says so. */
     starts: z.boolean().optional(),
+    /** Why it starts, from that host too. */
+    decision: decisionRecord.optional(),
     ...remember,
     ...by,
   }),

@@ -1,6 +1,6 @@
 import type { PermissionMode, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
-import { evaluatePolicy } from '../../gate/index.ts';
+import { evaluatePolicy, withRedact } from '../../gate/index.ts';
 import { isForeign } from './compile.ts';
 
 export interface PresetOptions {
@@ -56,10 +56,12 @@ function traitsOf({ context }: PolicyRequest, { trustAnnotations = false }: Pres
 /**
  * Puts a permission mode over any policy. `plan` denies what is not readOnly and `dont_ask` turns every ask into a
  * deny, whether `mode` or the request's context says so. `auto_edit` and `autonomous` allow what the mode allows,
- * where a preset asked; the ask of anybody else (a rule, its default) stays.
+ * where a preset asked; the ask of anybody else (a rule, its default) stays. What the policy hides stays hidden.
  */
 export function applyMode(policy: PolicyEvaluator, mode: PermissionMode, options: PresetOptions = {}): PolicyEvaluator {
-  const adjust = (decision: CheckedDecision, request: PolicyRequest): CheckedDecision => {
+  const adjust = (decision: CheckedDecision, request: PolicyRequest): CheckedDecision =>
+    withRedact(moded(decision, request), decision.redact);
+  const moded = (decision: CheckedDecision, request: PolicyRequest): CheckedDecision => {
     const current = request.context?.permissionMode;
     if (decision.outcome === 'deny') return decision;
     if ((mode === 'plan' || current === 'plan') && !traitsOf(request, options).isReadOnly) {

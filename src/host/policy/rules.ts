@@ -1,6 +1,6 @@
 import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import type { CheckedDecision, PolicyOutcome } from '../../gate/index.ts';
-import { evaluatePolicy, mergeDecisions } from '../../gate/index.ts';
+import { evaluatePolicy, mergeDecisions, withRedact } from '../../gate/index.ts';
 import type { CompiledRule, PolicyScope } from './compile.ts';
 import { compileRule, ruleError } from './compile.ts';
 import type { ExplainedRule, Explanation } from './explain.ts';
@@ -24,8 +24,8 @@ export type TieredRules = { [Tier in PolicyTier]?: readonly PolicyRule[] | undef
 /**
  * Rules in tiers. Within a tier the first rule that applies speaks: higher priority first, then in order. Over the
  * tiers (org > user > session) the strictest word counts, deny > ask_user > allow, so that a lower tier can tighten
- * only; what an `overridable` rule says is replaced by whatever a lower tier says. Two asks are merged into one that
- * satisfies both.
+ * only; what an `overridable` rule says is replaced by whatever a lower tier says, but for `redact`, which no tier takes
+ * back. Two asks are merged into one that satisfies both.
  */
 export interface RulePolicy extends PolicyEvaluator {
   evaluate(request: PolicyRequest, signal?: AbortSignal): PolicyDecision | Promise<PolicyDecision>;
@@ -91,15 +91,18 @@ class Rules implements RulePolicy {
   evaluate(request: PolicyRequest, signal?: AbortSignal): PolicyDecision | Promise<PolicyDecision> {
     let firm: CheckedDecision | undefined;
     let soft: CheckedDecision | undefined;
+    let redact: readonly string[] = [];
     for (const tier of this.#tiers) {
       const rule = tier.first(request);
       if (!rule) continue;
-      // Whatever a lower tier says takes the place of what a higher one left open.
+      // Whatever a lower tier says takes the place of what a higher one left open; what that hides stays hidden.
       soft = rule.overridable ? rule.decision : undefined;
+      if (rule.decision.redact) redact = [...redact, ...rule.decision.redact];
       if (!rule.overridable) firm = firm ? mergeDecisions(firm, rule.decision) : rule.decision;
     }
-    if (firm && soft) return mergeDecisions(firm, soft);
-    return firm ?? soft ?? this.#options.fallback?.evaluate(request, signal) ?? this.#default;
+    const said = firm && soft ? mergeDecisions(firm, soft) : (firm ?? soft);
+    if (said) return withRedact(said, redact);
+    return this.#options.fallback?.evaluate(request, signal) ?? this.#default;
   }
 
   getExcluded(scope: PolicyScope = {}): readonly string[] {

@@ -1,0 +1,55 @@
+import type { DecisionRecord, PolicyRequest } from '../contracts/index.ts';
+import type { GateCall, GateRules } from './decide.ts';
+
+/** What a policy is asked with besides tool, arguments and session. */
+export type AskedWith = NonNullable<DecisionRecord['asked']>;
+
+/** `args`: those that it was asked about, where they are not the call's. */
+export function askedWith(
+  { tool: { kind, annotations }, source, agentPath }: GateCall,
+  { principal, permissionMode, interactive = false, usage }: GateRules,
+  args?: Record<string, unknown>,
+): AskedWith {
+  const asked: AskedWith = { source, agentPath: [...agentPath], interactive };
+  if (principal) {
+    // Whatever else it carries may be nothing for a log.
+    const { id, roles, onBehalfOf } = principal;
+    asked.principal = { id };
+    if (roles) asked.principal.roles = [...roles];
+    if (onBehalfOf !== undefined) asked.principal.onBehalfOf = onBehalfOf;
+  }
+  if (kind !== undefined) asked.kind = kind;
+  if (annotations) asked.annotations = annotations;
+  if (permissionMode !== undefined) asked.permissionMode = permissionMode;
+  if (usage) asked.usage = usage;
+  if (args) asked.args = args;
+  return asked;
+}
+
+/** The request that was, or would be, made of it. */
+export function requestOf(
+  name: string,
+  args: Record<string, unknown>,
+  { principal, source, kind, annotations, agentPath, permissionMode, interactive, usage }: AskedWith,
+  sessionId: string,
+): PolicyRequest {
+  return {
+    action: name,
+    args,
+    ...(principal ? { principal } : {}),
+    principalPath: principal === undefined ? [...agentPath] : [principal.id, ...agentPath],
+    context: {
+      resource: {
+        type: 'tool',
+        id: name,
+        ...(source === undefined ? {} : { source }),
+        ...(kind === undefined ? {} : { kind }),
+        ...(annotations ? { annotations } : {}),
+      },
+      session: { id: sessionId, ...usage },
+      agentPath: [...agentPath],
+      ...(permissionMode === undefined ? {} : { permissionMode }),
+      interactive,
+    },
+  };
+}
