@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
+import { faultOf } from './mcp-secrets.ts';
 import type { McpToolset } from './mcp-toolset.ts';
 import { mcpToolset } from './mcp-toolset.ts';
 
@@ -21,18 +22,32 @@ export function loadMcpServers(
   if (servers === undefined) throw fault('it has no member "mcpServers"');
   return Object.entries(membersOf(servers, 'mcpServers')).flatMap(([name, entry]) => {
     const members = membersOf(entry, `mcpServers.${name}`);
-    if (members.disabled === true) return [];
-    return [mcpToolset({ ...serverOf(name, members, env), ...rest, name })];
+    const { disabled } = members;
+    if (disabled !== undefined && typeof disabled !== 'boolean') {
+      throw fault(`mcpServers.${name}.disabled is neither true nor false`);
+    }
+    if (disabled) return [];
+    const server = serverOf(name, members, env);
+    const wrong = faultOf(server);
+    if (wrong !== undefined) throw fault(`mcpServers.${name}.${wrong}`);
+    return [mcpToolset({ ...server, ...rest, name })];
   });
 }
 
 /** {@link loadMcpServers} of a JSON file. */
 export function readMcpServers(file: string, options: Parameters<typeof loadMcpServers>[1] = {}): McpToolset[] {
-  let config: unknown;
+  let text: string;
   try {
-    config = JSON.parse(readFileSync(file, 'utf8'));
+    text = readFileSync(file, 'utf8');
   } catch (error) {
     throw fault(`${file} cannot be read: ${messageOf(error)}`);
+  }
+  let config: unknown;
+  try {
+    config = JSON.parse(text);
+  } catch {
+    // The parser's own words quote what it found.
+    throw fault(`${file} is no JSON; it is to be {"mcpServers": {…}}`);
   }
   return loadMcpServers(config, options);
 }
@@ -41,25 +56,25 @@ function serverOf(name: string, entry: Record<string, unknown>, env: Environment
   const at = `mcpServers.${name}`;
   const { type, command, args, url, cwd } = entry;
   if (type !== undefined && !['stdio', 'http', 'streamable-http', 'streamableHttp'].includes(String(type))) {
-    throw fault(`${at}.type is ${JSON.stringify(type)}; it can be stdio or http`);
+    throw fault(`${at}.type can be stdio or http`);
   }
-  if (typeof command === 'string' && url === undefined) {
+  const isHttp = type === undefined ? undefined : type !== 'stdio';
+  if (typeof command === 'string' && url === undefined && isHttp !== true) {
     if (args !== undefined && !(Array.isArray(args) && args.every((arg) => typeof arg === 'string'))) {
       throw fault(`${at}.args is no list of strings`);
     }
+    if (cwd !== undefined && typeof cwd !== 'string') throw fault(`${at}.cwd is no string`);
     return {
       command: expand(command, env, `${at}.command`),
       args: ((args ?? []) as string[]).map((arg, n) => expand(arg, env, `${at}.args[${n}]`)),
       env: textsOf(entry.env, env, `${at}.env`),
-      ...(typeof cwd === 'string' ? { cwd: expand(cwd, env, `${at}.cwd`) } : {}),
+      ...(cwd === undefined ? {} : { cwd: expand(cwd, env, `${at}.cwd`) }),
     };
   }
-  if (typeof url === 'string' && command === undefined) {
-    const expanded = expand(url, env, `${at}.url`);
-    if (!/^https?:/.test(expanded) || !URL.canParse(expanded)) throw fault(`${at}.url is no http address`);
-    return { url: expanded, headers: textsOf(entry.headers, env, `${at}.headers`) };
+  if (typeof url === 'string' && command === undefined && isHttp !== false) {
+    return { url: expand(url, env, `${at}.url`), headers: textsOf(entry.headers, env, `${at}.headers`) };
   }
-  throw fault(`${at} needs either a "command" or a "url"`);
+  throw fault(`${at} needs either a "command" or a "url", and the one that its type says`);
 }
 
 function textsOf(value: unknown, env: Environment, at: string): Record<string, string> {

@@ -1,8 +1,11 @@
 import type { Client, Transport } from '@modelcontextprotocol/client';
-import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import { untilAborted } from '../../gate/index.ts';
+import { httpTransport } from './mcp-http.ts';
 import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
+import { explainer } from './mcp-secrets.ts';
 
-type Sdk = typeof import('@modelcontextprotocol/client');
+export type Sdk = typeof import('@modelcontextprotocol/client');
 
 /** A connection to one server that is made when it is needed, and made again when it was lost. */
 export class McpConnection {
@@ -10,14 +13,19 @@ export class McpConnection {
   readonly #server: McpServer;
   readonly #options: McpToolsetOptions;
   readonly #onToolsChanged: () => void;
+  /** What went wrong, without what is secret. */
+  readonly explain: (error: unknown) => string;
   #client: Promise<Client> | undefined;
   #isClosed = false;
+  /** Those that nobody tells of changes any more. */
+  readonly #deaf = new WeakSet<Client>();
 
   constructor(name: string, server: McpServer, options: McpToolsetOptions, onToolsChanged: () => void) {
     this.name = name;
     this.#server = server;
     this.#options = options;
     this.#onToolsChanged = onToolsChanged;
+    this.explain = explainer(server);
   }
 
   /** @throws CoxswainError `UNAVAILABLE / E_MCP_SERVER`, `FAILED_PRECONDITION / E_SESSION_CLOSED` */
@@ -40,6 +48,11 @@ export class McpConnection {
     return opening;
   }
 
+  /** Whether what was listed over it has to be listed anew each time, since no change would be told. */
+  isDeaf(client: Client): boolean {
+    return this.#deaf.has(client);
+  }
+
   /** What is known of the connection is not true any more. */
   drop(): void {
     const client = this.#client;
@@ -60,23 +73,40 @@ export class McpConnection {
   async #connect(onclose: () => void): Promise<Client> {
     const sdk = await loadSdk();
     const { onElicitation, connectMs = 30_000 } = this.#options;
+    // The SDK counts each step by itself; the signal counts all.
+    const later = 2 * connectMs;
     const client = new sdk.Client(
       { name: 'coxswain', version: '0.0.0' },
       {
         capabilities: onElicitation ? { elicitation: { form: {}, url: {} } } : {},
-        versionNegotiation: { mode: 'auto' },
-        listChanged: { tools: { autoRefresh: false, onChanged: () => this.#onToolsChanged() } },
+        // A child of before 2026 may never answer the first question: half the time is left for the next one.
+        versionNegotiation: { mode: 'auto', probe: { timeoutMs: 'url' in this.#server ? later : connectMs / 2 } },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => this.#onToolsChanged() } },
       },
     );
+    // Also where the server did not say beforehand that it would tell.
+    client.setNotificationHandler('notifications/tools/list_changed', () => this.#onToolsChanged());
     if (onElicitation) this.#answer(client, onElicitation);
+    const signal = AbortSignal.timeout(connectMs);
     try {
-      await client.connect(await this.#transport(sdk), { timeout: connectMs });
+      const transport = await this.#transport(sdk);
+      await untilAborted(client.connect(transport, { timeout: later, signal }), signal);
     } catch (error) {
       await client.close().catch(() => {});
-      const message = `the MCP server ${this.name} cannot be reached: ${messageOf(error)}`;
-      throw new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message, { retryable: true, cause: error });
+      const why = signal.aborted ? `it did not answer within ${connectMs} ms` : this.explain(error);
+      const message = `the MCP server ${this.name} cannot be reached: ${why}`;
+      throw new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message, { retryable: true });
     }
     client.onclose = onclose;
+    // What went wrong may have been the news of a change.
+    client.onerror = (error) => {
+      if (/^Maximum reconnection attempts/.test(error.message)) this.#deaf.add(client);
+      this.#onToolsChanged();
+    };
+    void client.autoOpenedSubscription?.closed.then(() => {
+      this.#deaf.add(client);
+      this.#onToolsChanged();
+    });
     return client;
   }
 
@@ -84,10 +114,7 @@ export class McpConnection {
     const server = this.#server;
     if ('url' in server) {
       const { url, headers, authProvider } = server;
-      return new sdk.StreamableHTTPClientTransport(new URL(url), {
-        ...(headers ? { requestInit: { headers: { ...headers } } } : {}),
-        ...(authProvider ? { authProvider } : {}),
-      });
+      return httpTransport(sdk, new URL(url), { headers: { ...headers }, authProvider });
     }
     const { StdioClientTransport, getDefaultEnvironment } = await import('@modelcontextprotocol/client/stdio');
     const { command, args = [], env, cwd, stderr = 'ignore' } = server;
@@ -114,7 +141,7 @@ export class McpConnection {
   }
 }
 
-async function loadSdk(): Promise<Sdk> {
+export async function loadSdk(): Promise<Sdk> {
   try {
     return await import('@modelcontextprotocol/client');
   } catch (error) {

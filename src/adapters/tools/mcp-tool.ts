@@ -10,9 +10,16 @@ export type Call = (
   context: Pick<ToolCallContext, 'signal' | 'progress'>,
 ) => Promise<ToolReturn>;
 
-/** What a server says of a tool, as one value: another one is another tool, whatever its name. */
-export function definitionDigest({ name, description, inputSchema, annotations }: Tool): string {
-  const definition = { name, description: description ?? '', inputSchema, annotations: annotations ?? {} };
+/** What a server says of a tool, to people and models, as one value: another one is another tool, whatever its name. */
+export function definitionDigest({ name, title, description, inputSchema, outputSchema, annotations }: Tool): string {
+  const definition = {
+    name,
+    title: title ?? '',
+    description: description ?? '',
+    inputSchema,
+    outputSchema: outputSchema ?? {},
+    annotations: annotations ?? {},
+  };
   return createHash('sha256').update(canonicalJson(definition)).digest('hex');
 }
 
@@ -24,8 +31,8 @@ export interface Server {
   pinned(tool: string): string | undefined;
   /** Digest of the definition that was pinned when this toolset first listed it. */
   firstSeen(tool: string): string | undefined;
-  /** What the server says of a tool now; undefined: it has none of that name any more. */
-  current(tool: string): Promise<Tool | undefined>;
+  /** What the server says of a tool now, for somebody who judges a call of it; undefined: it has none of that name. */
+  judge(tool: string): Promise<{ definition: Tool; digest: string } | undefined>;
   call: Call;
 }
 
@@ -33,7 +40,6 @@ export interface Server {
 export function asTool(tool: Tool, server: Server): AnyTool {
   const { options } = server;
   const shown = definitionDigest(tool);
-  const now = async () => (await server.current(tool.name)) ?? tool;
   return {
     name: `${options.prefix ?? ''}${tool.name}`,
     description: tool.description ?? '',
@@ -44,17 +50,20 @@ export function asTool(tool: Tool, server: Server): AnyTool {
     ...(tool.outputSchema ? { outputSchema: tool.outputSchema as JsonSchema } : {}),
     // The model has read another definition than the one that would run, or policy's yes was to another one.
     needsApproval: async () => {
-      const digest = definitionDigest(await now());
-      return digest !== shown || digest !== server.pinned(tool.name);
+      const now = await server.judge(tool.name);
+      return now !== undefined && (now.digest !== shown || now.digest !== server.pinned(tool.name));
     },
     // What it says of itself is part of what is approved: if it changes before the call runs, the yes is void.
     preview: async (args: Record<string, unknown>) => {
-      const definition = await now();
-      const hasChanged = definitionDigest(definition) !== server.firstSeen(tool.name);
+      const { definition, digest } = (await server.judge(tool.name)) ?? { definition: tool, digest: shown };
+      const { title, description = '' } = definition;
       return [
-        ...(hasChanged ? [`${server.name} has changed what ${tool.name} is. It says now:`] : []),
-        `${server.name} · ${tool.name}: ${definition.description ?? ''}`,
+        ...(digest === server.firstSeen(tool.name)
+          ? []
+          : [`${server.name} has changed what ${tool.name} is. It says now:`]),
+        `${server.name} · ${tool.name}${title === undefined ? '' : ` (${title})`}: ${description}`,
         JSON.stringify(args, null, 2),
+        `definition sha256:${digest}`,
       ].map((text) => ({ type: 'text' as const, text }));
     },
     execute: (args: Record<string, unknown>, context: ToolCallContext) => server.call(tool.name, args, context),

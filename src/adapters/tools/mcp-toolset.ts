@@ -3,9 +3,12 @@ import type { AnyTool, ProvidedTool, ToolCallContext, ToolProvider, ToolResult }
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { describeTool, errorResult } from '../../gate/index.ts';
 import type { Toolset } from '../../runtime/index.ts';
-import { McpConnection } from './mcp-connection.ts';
+import type { Sdk } from './mcp-connection.ts';
+import { loadSdk, McpConnection } from './mcp-connection.ts';
 import { toToolResult } from './mcp-content.ts';
 import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
+import { isForgotten, outcomeOf } from './mcp-outcome.ts';
+import { checkServer } from './mcp-secrets.ts';
 import type { Server } from './mcp-tool.ts';
 import { asTool, definitionDigest } from './mcp-tool.ts';
 
@@ -20,7 +23,7 @@ export interface McpToolset extends Toolset, ToolProvider, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a server that is neither a command nor a URL */
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is neither a command nor a URL, or holds a password */
 export function mcpToolset(options: McpServer & McpToolsetOptions): McpToolset {
   return new ServerTools(options, options);
 }
@@ -35,11 +38,15 @@ class ServerTools implements McpToolset {
   readonly #warn: (message: string, error?: unknown) => void;
   #tools: readonly AnyTool[] | undefined;
   #isStale = true;
+  #listing: Promise<readonly AnyTool[]> | undefined;
   readonly #firstSeen = new Map<string, string>();
   /** What is offered, by the server's name of it. */
-  readonly #definitions = new Map<string, Tool>();
+  readonly #definitions = new Map<string, { definition: Tool; digest: string }>();
+  /** Digest of each tool as it was when a call of it was last judged: what runs is what was judged. */
+  readonly #judged = new Map<string, string>();
 
   constructor(server: McpServer, options: McpToolsetOptions) {
+    checkServer(server, options.name);
     this.name = options.name ?? nameOf(server);
     this.#options = options;
     this.#pins = options.pins ?? new Map<string, string>();
@@ -50,19 +57,36 @@ class ServerTools implements McpToolset {
   }
 
   async tools(): Promise<readonly AnyTool[]> {
-    if (this.#tools && !this.#isStale) return this.#tools;
-    let listed: Tool[];
     try {
-      // What changes from now on is another change.
-      this.#isStale = false;
+      return await this.#list();
+    } catch (error) {
+      if (!this.#tools) throw error;
+      // A call will try again, and say so if it cannot.
+      this.#warn(`${this.name}: its tools could not be listed again: ${messageOf(error)}`);
+      return this.#tools;
+    }
+  }
+
+  /** As they are now, or a failure. */
+  #list(): Promise<readonly AnyTool[]> {
+    if (this.#tools && !this.#isStale && !this.#listing) return Promise.resolve(this.#tools);
+    this.#listing ??= this.#listAnew().finally(() => {
+      this.#listing = undefined;
+    });
+    return this.#listing;
+  }
+
+  async #listAnew(): Promise<readonly AnyTool[]> {
+    let listed: Tool[] = [];
+    try {
       const client = await this.#connection.client();
-      listed = client.getServerCapabilities()?.tools ? (await client.listTools()).tools : [];
+      // What changes from now on is another change.
+      this.#isStale = this.#connection.isDeaf(client);
+      const options = { cacheMode: 'refresh' } as const;
+      if (client.getServerCapabilities()?.tools) listed = (await client.listTools(undefined, options)).tools;
     } catch (error) {
       this.#isStale = true;
-      if (!this.#tools) throw unreachable(this.name, error);
-      // A call will try again, and say so if it cannot.
-      this.#warn(`${this.name}: its tools could not be listed again`, error);
-      return this.#tools;
+      throw this.#unreachable(error);
     }
     this.#tools = this.#usable(listed);
     return this.#tools;
@@ -99,9 +123,11 @@ class ServerTools implements McpToolset {
       options: this.#options,
       pinned: (name) => this.#pins.get(name),
       firstSeen: (name) => this.#firstSeen.get(name),
-      current: async (name) => {
+      judge: async (name) => {
         await this.tools();
-        return this.#definitions.get(name);
+        const now = this.#definitions.get(name);
+        if (now) this.#judged.set(name, now.digest);
+        return now;
       },
       call: (name, args, context) => this.#call(name, args, context),
     };
@@ -112,11 +138,12 @@ class ServerTools implements McpToolset {
     this.#definitions.clear();
     return listed.flatMap((definition) => {
       if (include && !include(definition.name)) return [];
-      this.#see(definition);
+      const digest = definitionDigest(definition);
+      this.#see(definition.name, digest);
       const tool = asTool(definition, this.#server);
       try {
         describeTool(tool);
-        this.#definitions.set(definition.name, definition);
+        this.#definitions.set(definition.name, { definition, digest });
         return [tool];
       } catch (error) {
         this.#warn(`${this.name}: its tool ${definition.name} is left out: ${messageOf(error)}`);
@@ -126,51 +153,74 @@ class ServerTools implements McpToolset {
   }
 
   /** On first sight a definition is taken as it is: policy judges it like any other. */
-  #see(definition: Tool): void {
-    const { name } = definition;
-    const pinned = this.#pins.get(name) ?? definitionDigest(definition);
+  #see(name: string, digest: string): void {
+    const pinned = this.#pins.get(name) ?? digest;
     if (this.#pins.get(name) === undefined) this.#pins.set(name, pinned);
     if (!this.#firstSeen.has(name)) this.#firstSeen.set(name, pinned);
+  }
+
+  /** @throws CoxswainError `NOT_FOUND | FAILED_PRECONDITION / E_TOOL` where it is not what was judged any more */
+  async #definitionOf(name: string, judged: string | undefined): Promise<Tool> {
+    await this.#list();
+    const now = this.#definitions.get(name);
+    if (!now) throw new CoxswainError('NOT_FOUND', 'E_TOOL', `${this.name} has no tool ${name} any more`);
+    if (now.digest !== judged) {
+      const message = `${this.name} has changed what ${name} is since this call was judged; it was not run. Call it again`;
+      throw new CoxswainError('FAILED_PRECONDITION', 'E_TOOL', message);
+    }
+    this.#pins.set(name, now.digest);
+    return now.definition;
   }
 
   async #call(
     name: string,
     args: Record<string, unknown>,
-    { signal, progress }: Pick<ToolCallContext, 'signal' | 'progress'>,
+    context: Pick<ToolCallContext, 'signal' | 'progress'>,
   ): Promise<ToolResult> {
-    const definition = this.#definitions.get(name);
-    if (!definition) {
-      throw new CoxswainError('NOT_FOUND', 'E_TOOL', `${this.name} has no tool ${name} any more`);
+    const judged = this.#judged.get(name) ?? this.#pins.get(name);
+    const sdk = await loadSdk();
+    for (let isRetry = false; ; isRetry = true) {
+      const definition = await this.#definitionOf(name, judged);
+      const client = await this.#connection.client();
+      const sessionId = client.transport?.sessionId;
+      try {
+        return toToolResult(await this.#send(client, definition, args, context));
+      } catch (error) {
+        if (context.signal.aborted) throw error;
+        if (isRetry || !isForgotten(error, sessionId, sdk)) return this.#failed(error, sdk);
+        // The server does not know this session any more, so it has not read anything: once more in a new one.
+        this.#connection.drop();
+        this.#isStale = true;
+      }
     }
-    // It passed the gate as it is now.
-    this.#pins.set(name, definitionDigest(definition));
-    let client = await this.#connection.client();
-    const send = () => this.#send(client, name, args, signal, progress);
-    try {
-      return toToolResult(await send());
-    } catch (error) {
-      if (signal.aborted) throw error;
-      const lost = lostWith(error, this.name);
-      if (lost) return lost;
-      if (!isForgotten(error)) throw error;
-      // The server does not know this session any more, so it has not run anything: once more in a new one.
-      this.#connection.drop();
-      client = await this.#connection.client();
-      return toToolResult(await send());
+  }
+
+  #failed(error: unknown, sdk: Sdk): ToolResult {
+    const why = this.#connection.explain(error);
+    switch (outcomeOf(error, sdk)) {
+      case 'timeout':
+        return errorResult('timeout', `${this.name} gave no sign of life; the call may have run`);
+      case 'interrupted':
+        this.#isStale = true;
+        return errorResult('interrupted', `the answer of ${this.name} was lost; the call may have run (${why})`);
+      default:
+        return errorResult('failed', why);
     }
   }
 
   #send(
     client: Client,
-    name: string,
+    definition: Tool,
     args: Record<string, unknown>,
-    signal: AbortSignal,
-    show: ToolCallContext['progress'],
+    { signal, progress: show }: Pick<ToolCallContext, 'signal' | 'progress'>,
   ): Promise<CallToolResult> {
+    const { name, outputSchema: _, ...shape } = definition;
     return client.callTool(
       { name, arguments: args },
       {
         signal,
+        // Given, the SDK neither sends a call twice, to look the tool up in between, nor drops a result that misfits.
+        toolDefinition: { name, ...shape },
         timeout: this.#options.idleMs ?? IDLE_MS,
         resetTimeoutOnProgress: true,
         onprogress: ({ progress, total, message }) =>
@@ -182,26 +232,12 @@ class ServerTools implements McpToolset {
       },
     );
   }
-}
 
-/** The call was sent and nothing came back: whether it ran nobody knows. */
-function lostWith(error: unknown, name: string): ToolResult | undefined {
-  const { code } = error as { code?: unknown };
-  if (code === 'REQUEST_TIMEOUT') return errorResult('timeout', `${name} gave no sign of life; the call may have run`);
-  if (code !== 'CONNECTION_CLOSED') return undefined;
-  return errorResult('interrupted', `the connection to ${name} was lost; the call may have run`);
-}
-
-/** 404 to a request with a session id: it was refused before it was read. */
-function isForgotten(error: unknown): boolean {
-  const { status, data } = error as { status?: unknown; data?: { status?: unknown } };
-  return status === 404 || data?.status === 404;
-}
-
-function unreachable(name: string, error: unknown): unknown {
-  if (error instanceof Error && 'code' in error && String(error.code).startsWith('E_')) return error;
-  const message = `the tools of the MCP server ${name} cannot be listed: ${messageOf(error)}`;
-  return new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message, { retryable: true, cause: error });
+  #unreachable(error: unknown): unknown {
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('E_')) return error;
+    const message = `the tools of the MCP server ${this.name} cannot be listed: ${this.#connection.explain(error)}`;
+    return new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message, { retryable: true });
+  }
 }
 
 function nameOf(server: McpServer): string {

@@ -1,0 +1,59 @@
+import type { AuthProvider, OAuthClientProvider, Transport } from '@modelcontextprotocol/client';
+
+type Sdk = typeof import('@modelcontextprotocol/client');
+type HttpTransport = InstanceType<Sdk['StreamableHTTPClientTransport']>;
+type Send = Parameters<HttpTransport['send']>;
+type Heard = NonNullable<Transport['onmessage']>;
+
+/** Found as `data` of a request's error, by identity: no server can send it. */
+export const UNANSWERED: Readonly<Record<string, never>> = Object.freeze({});
+
+/**
+ * Streamable HTTP whose requests fail when their response stream has ended without a response, and could not be
+ * resumed: left alone they wait for their timer.
+ */
+export function httpTransport(
+  sdk: Sdk,
+  url: URL,
+  options: { headers: Record<string, string>; authProvider: AuthProvider | OAuthClientProvider | undefined },
+): HttpTransport {
+  const { headers, authProvider } = options;
+  return new (class extends sdk.StreamableHTTPClientTransport {
+    readonly #open = new Set<string | number>();
+
+    constructor() {
+      super(url, { requestInit: { headers }, ...(authProvider ? { authProvider } : {}) });
+      let listener: Heard | undefined;
+      // The protocol sets its listener on the instance, more than once, each around the one before.
+      Object.defineProperty(this, 'onmessage', {
+        get: () => listener,
+        set: (value: Heard | undefined) => {
+          listener =
+            value &&
+            ((message, extra) => {
+              if (!('method' in message) && message.id !== undefined) this.#open.delete(message.id);
+              value(message, extra);
+            });
+        },
+      });
+    }
+
+    override async send(message: Send[0], given?: Send[1]): Promise<void> {
+      const id = !Array.isArray(message) && 'method' in message && 'id' in message ? message.id : undefined;
+      if (id === undefined || given?.onRequestStreamEnd) return super.send(message, given);
+      this.#open.add(id);
+      try {
+        await super.send(message, { ...given, onRequestStreamEnd: () => this.#ended(id) });
+      } catch (error) {
+        this.#open.delete(id);
+        throw error;
+      }
+    }
+
+    #ended(id: string | number): void {
+      if (!this.#open.delete(id)) return;
+      const error = { code: -32_000, message: 'the response stream ended without a response', data: UNANSWERED };
+      this.onmessage?.({ jsonrpc: '2.0', id, error });
+    }
+  })();
+}

@@ -1,0 +1,50 @@
+import type { ToolErrorType } from '../../contracts/index.ts';
+import { UNANSWERED } from './mcp-http.ts';
+
+type Sdk = typeof import('@modelcontextprotocol/client');
+
+/** What a request that was sent over HTTP and refused says of its session: only the transport's own word counts. */
+export function isForgotten(error: unknown, sessionId: string | undefined, { SdkHttpError }: Sdk): boolean {
+  return sessionId !== undefined && error instanceof SdkHttpError && error.status === 404;
+}
+
+/** No connection was made, so nothing was sent. */
+const UNSENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** The answer came, and could not be read. */
+const UNREADABLE = new Set([
+  'CONNECTION_CLOSED',
+  'INVALID_RESULT',
+  'UNSUPPORTED_RESULT_TYPE',
+  'CLIENT_HTTP_UNEXPECTED_CONTENT',
+]);
+
+/**
+ * What a call that threw came to: `failed` where the server refused it or said that it failed, or it was never sent;
+ * `timeout` and `interrupted` where it may have run.
+ */
+export function outcomeOf(error: unknown, sdk: Sdk): Extract<ToolErrorType, 'failed' | 'timeout' | 'interrupted'> {
+  if (error instanceof sdk.ProtocolError) return error.data === UNANSWERED ? 'interrupted' : 'failed';
+  // A gateway's error, or one of a server that broke while it worked.
+  if (error instanceof sdk.SdkHttpError) return error.status === 408 || error.status >= 500 ? 'interrupted' : 'failed';
+  if (error instanceof sdk.SdkError) {
+    if (error.code === sdk.SdkErrorCode.RequestTimeout) return 'timeout';
+    return UNREADABLE.has(error.code) ? 'interrupted' : 'failed';
+  }
+  if (error instanceof sdk.UnauthorizedError) return 'failed';
+  return isUnsent(error) ? 'failed' : 'interrupted';
+}
+
+function isUnsent(error: unknown): boolean {
+  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown[] };
+  if (typeof code === 'string' && UNSENT.has(code)) return true;
+  if (errors?.length) return errors.every(isUnsent);
+  return typeof cause === 'object' && cause !== null && isUnsent(cause);
+}

@@ -1,0 +1,58 @@
+import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import type { McpServer } from './mcp-options.ts';
+
+/** Shorter ones would blank out ordinary words. */
+const MIN_SECRET = 6;
+
+/**
+ * Says what went wrong, down to the cause, without what was given to be kept: values of headers and of the address's
+ * query, wherever an error's text repeats them.
+ */
+export function explainer(server: McpServer): (error: unknown) => string {
+  const secrets = secretsOf(server);
+  return (error) => {
+    const { cause } = error as { cause?: unknown };
+    const reason = cause === undefined || cause === null ? '' : messageOf(cause);
+    const words = messageOf(error);
+    const whole = reason === '' || words.includes(reason) ? words : `${words}: ${reason}`;
+    return secrets.reduce((text, secret) => text.replaceAll(secret, '***'), whole);
+  };
+}
+
+function secretsOf(server: McpServer): string[] {
+  if (!('url' in server)) return [];
+  const values = Object.values(server.headers ?? {}).flatMap((value) => [value, value.split(' ').at(-1) ?? '']);
+  const { searchParams, search } = new URL(server.url);
+  const given = [...values, ...searchParams.values(), ...search.slice(1).split(/[&=]/)];
+  // The longest first: a part of it may be another one.
+  return [...new Set(given)].filter(({ length }) => length >= MIN_SECRET).sort((a, b) => b.length - a.length);
+}
+
+/** Why a server cannot be reached as it is written; undefined: it can be tried. Quotes no value. */
+export function faultOf(server: McpServer): string | undefined {
+  if (!('url' in server)) return server.command ? undefined : 'command is empty; it is to be a command or a URL';
+  if (!URL.canParse(server.url)) return 'url is no http address';
+  const { protocol, username, password } = new URL(server.url);
+  if (protocol !== 'http:' && protocol !== 'https:') return 'url is no http address';
+  if (username !== '' || password !== '')
+    return 'url holds a user or a password; put them into the header Authorization';
+  for (const [name, value] of Object.entries(server.headers ?? {})) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
+      return `headers.${name} has a name or a value that HTTP does not take (a line break?)`;
+    }
+  }
+  return undefined;
+}
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export function checkServer(server: McpServer, name: string | undefined): void {
+  const fault = faultOf(server);
+  if (fault === undefined) return;
+  throw new CoxswainError(
+    'INVALID_ARGUMENT',
+    'E_BAD_INPUT',
+    `MCP server${name === undefined ? '' : ` ${name}`}: ${fault}`,
+  );
+}
