@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { ConformanceTarget, ModelServer, RunningExecutor } from '../conformance/index.ts';
 import { targetOfCommand, targetOfFactory, targetOfSource } from '../conformance/index.ts';
 import type { AgentDescriptor, AgentSource, SessionFactory } from '../contracts/index.ts';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
 import type { Agent } from '../runtime/index.ts';
 import { usage } from './errors.ts';
 
@@ -50,7 +51,15 @@ function targetOfUrl(url: string, options: TargetOptions): ConformanceTarget {
     async start() {
       const { connect } = await import('../adapters/remote/index.ts');
       const token = options.token ?? process.env.COXSWAIN_TOKEN;
-      const remote = await connect(url, token === undefined ? {} : { token });
+      const remote = await connect(url, token === undefined ? {} : { token }).catch((error: unknown) => {
+        // What a server says when it refuses the handshake is kept from clients.
+        const hint = token === undefined ? 'does it want a --token?' : 'is the token the right one?';
+        throw new CoxswainError(
+          'UNAVAILABLE',
+          'E_CONNECTION_LOST',
+          `no connection to ${url} (${messageOf(error)}); ${hint}`,
+        );
+      });
       const names = remote.agents.map(({ name }) => name);
       const agent = options.agent ?? names[0];
       if (agent === undefined || (options.agent === undefined && names.length > 1) || !names.includes(agent)) {

@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { findTarget } from '../../src/cli/conformance-target.ts';
-import { judge, requirements } from '../../src/conformance/index.ts';
+import { judge, requirements, runConformance } from '../../src/conformance/index.ts';
+import { serveExecutor } from '../../src/host/websocket/index.ts';
+import { fromAgent, LlmAgent } from '../../src/index.ts';
 import { Place } from '../cli/coxswain.ts';
+import { fixtureModel } from './fixture-model.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'coxswain-kit-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -67,6 +70,33 @@ test('a module may export an agent, a source, a factory, or a function that make
     const target = await findTarget([path], {});
     const findings = await Promise.all(first.map((requirement) => judge(requirement, target)));
     expect([name, findings.map(({ status, found }) => found ?? status)]).toEqual([name, ['passed']]);
+  }
+});
+
+test('a ws:// address: its only agent is judged with the token that is given, and which of many has to be named', async () => {
+  const agent = (name: string) => fromAgent(new LlmAgent({ name, model: fixtureModel() }));
+  const start = async (...names: string[]) =>
+    serveExecutor({ app: 'conformance', agents: names.map(agent) }, { warn: () => {} });
+  const [one, two] = [await start('bot'), await start('bot', 'other')];
+  try {
+    const token = String(one.token);
+    const target = await findTarget([one.url], { token });
+    expect(target.name).toBe(new URL(one.url).host);
+    const chosen = requirements.filter(({ id }) => /^CX-(TURN-0[13]|TOOL-02|RESUME-03)$/.test(id));
+    const findings = await runConformance(chosen, target);
+    expect(findings.map(({ status, found }) => found ?? status)).toEqual(['passed', 'passed', 'passed', 'passed']);
+    const strange = await findTarget([one.url], { token: 'guessed' });
+    await expect(strange.start()).rejects.toThrow(/no connection to .*is the token the right one/);
+    const many = await findTarget([two.url], { token: String(two.token) });
+    await expect(many.start()).rejects.toMatchObject({
+      code: 'E_USAGE',
+      message: expect.stringContaining('bot, other'),
+    });
+    const named = await findTarget([two.url], { token: String(two.token), agent: 'other' });
+    const [finding] = await runConformance(first, named);
+    expect(finding?.status).toBe('passed');
+  } finally {
+    await Promise.all([one, two].map((server) => server.close({ deadlineMs: 0 })));
   }
 });
 

@@ -102,3 +102,18 @@ describe.each(dialects)('faults of $name', ({ model }) => {
     ]);
   });
 });
+
+test('a path that is no URL is answered, and what an agent asks aside takes nothing of the script', async () => {
+  await using server = await ModelServer.start({
+    script: [{ text: 'the answer' }],
+    aside: ({ body }) => (body.tools ? undefined : { text: 'a title' }),
+  });
+  expect((await fetch(`${server.url}//`)).status).toBe(404);
+  const ask = async (body: object) => {
+    const url = `${server.url}/v1/chat/completions`;
+    return (await fetch(url, { method: 'POST', body: JSON.stringify({ messages: [], ...body }) })).text();
+  };
+  expect(await ask({})).toContain('a title');
+  expect(await ask({ tools: [] })).toContain('the answer');
+  expect([server.requests.length, server.remaining]).toEqual([1, 0]);
+});

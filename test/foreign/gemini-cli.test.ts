@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fromAcp } from '../../src/adapters/acp/index.ts';
+import { ModelServer } from '../../src/conformance/index.ts';
 import { createHost } from '../../src/index.ts';
 import { endOf, responsesOf, say, texts } from '../dispatch/agent-kit.ts';
 import { installed } from '../installed.ts';
-import { geminiServer } from './gemini-server.ts';
 
 const folder = join(import.meta.dirname, 'gemini-cli');
 const missing = installed(folder);
@@ -28,15 +28,19 @@ test.skipIf(missing !== undefined)(
     mkdirSync(join(home, '.gemini'), { recursive: true });
     mkdirSync(cwd);
     writeFileSync(join(home, '.gemini', 'settings.json'), JSON.stringify(settings));
-    const write = (name: string) => ['write_file', { file_path: join(cwd, name), content: 'new' }] as const;
-    await using server = await geminiServer([
-      { text: 'hello from afar' },
-      { calls: [write('denied.txt')] },
-      { text: 'a pity' },
-      { calls: [write('allowed.txt')] },
-      { calls: [['read_file', { file_path: join(cwd, 'allowed.txt') }]] },
-      { text: 'written and read' },
-    ]);
+    const write = (name: string) => ({ name: 'write_file', args: { file_path: join(cwd, name), content: 'new' } });
+    await using server = await ModelServer.start({
+      script: [
+        { text: 'hello from afar' },
+        { calls: [write('denied.txt')] },
+        { text: 'a pity' },
+        { calls: [write('allowed.txt')] },
+        { calls: [{ name: 'read_file', args: { file_path: join(cwd, 'allowed.txt') } }] },
+        { text: 'written and read' },
+      ],
+      // Its side questions (which model, a title) have no tools.
+      aside: ({ body }) => (body.tools ? undefined : { text: '{"reasoning":"none","model_choice":"flash"}' }),
+    });
     const source = fromAcp({
       name: 'gemini',
       command: process.execPath,
@@ -44,8 +48,7 @@ test.skipIf(missing !== undefined)(
       cwd,
       env: {
         HOME: home,
-        GEMINI_API_KEY: 'not-a-key',
-        GOOGLE_GEMINI_BASE_URL: server.url,
+        ...server.env,
         GEMINI_CLI_NO_RELAUNCH: '1',
       },
       authMethod: 'gemini-api-key',

@@ -27,17 +27,21 @@ export interface ModelRequestSeen {
 export interface ModelServerOptions {
   /** Answers in order, whoever asks. Default: what fixture messages say. */
   script?: readonly ModelTurn[];
+  /** Answers what an agent asks beside the conversation (a title, which model to take); undefined: it is not that. */
+  aside?: (request: ModelRequestSeen) => ModelTurn | undefined;
 }
 
 /** A model on loopback that says what is written down, in the protocols of four providers. */
 export class ModelServer implements AsyncDisposable {
   readonly requests: ModelRequestSeen[] = [];
   readonly #script: ModelTurn[] | undefined;
+  readonly #aside: ModelServerOptions['aside'];
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   #calls = 0;
 
   private constructor(options: ModelServerOptions) {
     this.#script = options.script && [...options.script];
+    this.#aside = options.aside;
   }
 
   static async start(options: ModelServerOptions = {}): Promise<ModelServer> {
@@ -70,14 +74,17 @@ export class ModelServer implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = new URL(request.url ?? '/', 'http://localhost').pathname;
+    // Not parsed as a URL: what a client sends need not be one (`//`), and its path is all that counts.
+    const [path = '/'] = (request.url ?? '/').split('?');
     const dialect = dialects.find((each) => each.path.test(path));
     try {
       const body = await bodyOf(request);
       if (!dialect || body === undefined) return sendJson(response, 404, { error: { message: `nothing at ${path}` } });
-      const conversation = dialect.read(body);
-      this.requests.push({ dialect: dialect.name, path, body, conversation });
-      await this.#answer(dialect, dialect.streams(path, body), this.#next(conversation), response);
+      const seen = { dialect: dialect.name, path, body, conversation: dialect.read(body) };
+      const aside = this.#aside?.(seen);
+      if (!aside) this.requests.push(seen);
+      const turn = aside ?? this.#next(seen.conversation);
+      await this.#answer(dialect, dialect.streams(path, body), turn, response);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       if (response.headersSent) response.destroy();

@@ -1,7 +1,9 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 import type { AgentDescriptor, AgentEvent, AgentSession, SessionRef } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
+import type { StreamQueue } from '../../session/index.ts';
 import type { ConformanceTarget, RunningExecutor } from '../target.ts';
 import { broken, lost, RpcClient } from './rpc.ts';
 import { StdioSession } from './stdio-session.ts';
@@ -34,8 +36,24 @@ export async function launchExecutor(
     env: { ...process.env, ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   });
+  const { rpc, initialize } = executorOn(child.stdout, child.stdin);
+  const exited = watch(child, rpc);
+  const close = () => {
+    rpc.drain();
+    return end(child, exited, options.graceMs ?? DEFAULT_GRACE_MS);
+  };
+  try {
+    return { ...(await initialize()), close, lost: () => rpc.failed };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** An executor at the other end of two pipes. */
+export function executorOn(input: Readable, output: Writable) {
   const sessions = new Map<string, StdioSession>();
-  const rpc = new RpcClient(child.stdout, child.stdin, {
+  const rpc = new RpcClient(input, output, {
     notified: (method, params) => {
       if (method !== 'event') return;
       const { sessionId, streamId, event } = (params ?? {}) as {
@@ -49,10 +67,9 @@ export async function launchExecutor(
     lost: (reason) => {
       for (const session of sessions.values()) session.lose(reason);
     },
+    room: () => roomIn([...sessions.values()].flatMap(({ queues }) => queues)),
   });
-  const exited = watch(child, rpc);
-  const close = () => end(child, exited, options.graceMs ?? DEFAULT_GRACE_MS);
-  try {
+  const initialize = async () => {
     const told = await rpc.call('initialize', { protocolVersion: PROFILE_VERSION });
     const { protocolVersion, descriptor } = (told ?? {}) as { protocolVersion?: string; descriptor?: AgentDescriptor };
     if (protocolVersion?.split('.')[0] !== PROFILE_VERSION.split('.')[0]) {
@@ -66,11 +83,16 @@ export async function launchExecutor(
       sessions.set(sessionId, session);
       return session;
     };
-    return { descriptor, open, close, lost: () => rpc.failed };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    return { descriptor, open };
+  };
+  return { rpc, initialize };
+}
+
+/** One pipe carries all streams: it rests while one has too much and nobody waits for any. */
+function roomIn(queues: readonly StreamQueue<AgentEvent>[]): Promise<unknown> | undefined {
+  if (queues.every((queue) => queue.room(true) === undefined)) return undefined;
+  const rooms = queues.map((queue) => queue.room(false));
+  return rooms.includes(undefined) ? undefined : Promise.race(rooms);
 }
 
 /** Tells who waits when the process goes; resolves then. */

@@ -26,17 +26,27 @@ export class RpcClient {
   readonly #waiting = new Map<number, Waiting>();
   readonly #notified: (method: string, params: unknown) => void;
   readonly #lost: (reason: CoxswainError) => void;
+  readonly #room: () => Promise<unknown> | undefined;
   #nextId = 1;
+  /** Wakes the reader that has stopped for a slow host. */
+  #wake: (() => void) | undefined;
+  #draining = false;
   #failure: CoxswainError | undefined;
 
   constructor(
     input: Readable,
     output: Writable,
-    on: { notified: (method: string, params: unknown) => void; lost: (reason: CoxswainError) => void },
+    on: {
+      notified: (method: string, params: unknown) => void;
+      lost: (reason: CoxswainError) => void;
+      /** What is waited for before more is read; undefined: there is room. */
+      room: () => Promise<unknown> | undefined;
+    },
   ) {
     this.#output = output;
     this.#notified = on.notified;
     this.#lost = on.lost;
+    this.#room = on.room;
     output.on('error', (error) => this.fail(lost(messageOf(error))));
     void this.#read(input);
   }
@@ -51,8 +61,15 @@ export class RpcClient {
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { method, resolve, reject });
+      this.#wake?.();
       this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
     });
+  }
+
+  /** Reads to the end, whoever is slow: a process that cannot write does not end. */
+  drain(): void {
+    this.#draining = true;
+    this.#wake?.();
   }
 
   /** Nothing more comes: whoever waits is told why. */
@@ -67,12 +84,29 @@ export class RpcClient {
 
   async #read(input: Readable): Promise<void> {
     try {
-      for await (const line of linesOf(input)) this.#take(line);
+      for await (const line of linesOf(input)) {
+        this.#take(line);
+        while (this.#isAhead()) await this.#pause();
+      }
       // Its exit code and last words say more, and come a moment later.
       setTimeout(() => this.fail(lost('its output ended')), EXIT_FOLLOWS_MS).unref();
     } catch (error) {
       this.fail(error instanceof CoxswainError ? error : broken(messageOf(error)));
     }
+  }
+
+  /** Not while anybody waits for an answer: it comes behind the events. */
+  #isAhead(): boolean {
+    return !this.#draining && this.#waiting.size === 0 && this.#room() !== undefined;
+  }
+
+  /** Not to be read is all the flow control that a pipe has. */
+  async #pause(): Promise<void> {
+    const called = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    await Promise.race([this.#room(), called]);
+    this.#wake = undefined;
   }
 
   #take(line: string): void {

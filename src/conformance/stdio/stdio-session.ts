@@ -104,6 +104,11 @@ export class StdioSession implements AgentSession {
     live.end();
   }
 
+  /** Of the streams that are being read. */
+  get queues(): readonly StreamQueue<AgentEvent>[] {
+    return [...this.#live.values()].map(({ queue }) => queue);
+  }
+
   /** The executor is gone: what runs ends as failed. */
   lose({ status, code, message, retryable }: CoxswainError): void {
     for (const live of this.#live.values()) {
