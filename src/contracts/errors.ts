@@ -40,6 +40,7 @@ export const ERROR_CODES = [
   'E_EXECUTOR_SILENT',
   'E_FENCED',
   'E_FORBIDDEN',
+  'E_GOING_AWAY',
   'E_HOOK_BLOCKED',
   'E_HOOK_FAILED',
   'E_ID',

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { bot, hostOf, notingTool, policyOf, readOnly, slowTool } from '../host/kit.ts';
+import { flaky } from './flaky.ts';
 import { all, client, logOf, serving } from './kit.ts';
-import { Raw } from './raw.ts';
+import { endOf, Raw } from './raw.ts';
 
 describe('sessions and their control', () => {
   test('WS-20 WS-21 are opened, found, copied, closed and deleted by their owner alone', async () => {
@@ -150,6 +151,60 @@ describe('sessions and their control', () => {
     expect(seen.at(-1)).toMatchObject({ reason: 'aborted' });
   });
 
+  test('WS-22 control that was taken later is kept at a lost connection, and at a restart', async () => {
+    const { host } = hostOf(bot(['one', 'two', 'three']));
+    const server = await serving(host);
+    const first = await client(server);
+    await first.open('bot', { sessionId: 's', create: true });
+    const network = flaky([]);
+    const second = await client(server, 'anna', { WebSocket: network.WebSocket });
+    const session = await second.open('bot', { sessionId: 's', control: false });
+    await session.takeControl();
+    for (const text of ['one', 'two']) {
+      network.drop();
+      expect((await all(session.stream(text))).at(-1)).toMatchObject({ reason: 'completed' });
+      expect(session.controls).toBe(true);
+    }
+    const { port } = server;
+    await first.close();
+    await server.close();
+    await serving(host, { port });
+    expect((await all(session.stream('three'))).at(-1)).toMatchObject({ reason: 'completed' });
+  });
+
+  test('WS-22 the current token gives control back also to whoever would only watch; an old one does not', async () => {
+    const { host } = hostOf(bot(['one']));
+    const server = await serving(host);
+    const first = await Raw.ready(server.url);
+    const { sessionId, fencingToken } = await first.ask('session/open', { agent: 'bot' });
+    const second = await Raw.ready(server.url);
+    const place = { agent: 'bot', sessionId, control: false };
+    expect(await second.ask('session/attach', { ...place, fencingToken: 'old' })).not.toHaveProperty('fencingToken');
+    expect(await second.ask('session/attach', { ...place, fencingToken })).toMatchObject({ fencingToken });
+    expect((await first.until(({ method }) => method === 'session/control')).params).toMatchObject({ controls: false });
+  });
+
+  test('WS-21 a session that runs is not deleted, though nobody holds it', async () => {
+    const slow = slowTool('slow', readOnly);
+    const { host } = hostOf(bot([{ calls: [['slow', {}]] }, 'done']), { tools: [slow.tool] });
+    const server = await serving(host);
+    const raw = await Raw.ready(server.url);
+    const { sessionId, fencingToken } = await raw.ask('session/open', { agent: 'bot' });
+    await raw.ask('session/stream', { sessionId, fencingToken, streamId: 'a', input: 'go' });
+    await slow.started;
+    await raw.ask('session/close', { sessionId });
+    await expect(raw.ask('session/delete', { sessionId })).rejects.toMatchObject({ code: 'E_SESSION_BUSY' });
+    const back = await raw.ask('session/attach', { agent: 'bot', sessionId });
+    expect(back.streamId).toBe('a');
+    slow.finish('ok');
+    expect((await raw.until(endOf('a'))).params?.event).toMatchObject({ reason: 'completed' });
+    await raw.ask('session/close', { sessionId });
+    await raw.ask('session/delete', { sessionId });
+    await expect(raw.ask('session/open', { agent: 'bot', sessionId })).rejects.toMatchObject({
+      code: 'E_SESSION_NOT_FOUND',
+    });
+  });
+
   test('WS-70 a server that goes away says so, lets what runs finish, and closes with 1001', async () => {
     const slow = slowTool('slow', readOnly);
     const { host } = hostOf(bot([{ calls: [['slow', {}]] }, 'done']), { tools: [slow.tool] });
@@ -164,5 +219,60 @@ describe('sessions and their control', () => {
     expect(await raw.closed).toMatchObject({ code: 1001 });
     await closing;
     expect(raw.frames().at(-1)?.event).toMatchObject({ type: 'stream_end', reason: 'completed' });
+  });
+
+  test('WS-70 a server that goes away begins nothing: no session, no stream; a client of this package waits for the next one', async () => {
+    const slow = slowTool('slow', readOnly);
+    const { host } = hostOf(bot([{ calls: [['slow', {}]] }, 'done', 'again']), { tools: [slow.tool] });
+    const server = await serving(host);
+    const raw = await Raw.ready(server.url);
+    const remote = await client(server);
+    const idle = await remote.open('bot', { sessionId: 'idle', create: true });
+    const { sessionId, fencingToken } = await raw.ask('session/open', { agent: 'bot' });
+    await raw.ask('session/stream', { sessionId, fencingToken, streamId: 'a', input: 'go' });
+    await slow.started;
+    const closing = server.close({ deadlineMs: 20_000 });
+    await raw.until(({ method }) => method === 'session/goAway');
+    const refused = { status: 'UNAVAILABLE', code: 'E_GOING_AWAY', retryable: true };
+    expect((await raw.request('session/open', { agent: 'bot' })).error?.data).toMatchObject(refused);
+    const other = await raw.ask('session/attach', { agent: 'bot', sessionId: 'idle', control: false });
+    expect(other.sessionId).toBe('idle');
+    const { fencingToken: taken } = await raw.ask('session/takeControl', { sessionId: 'idle' });
+    const stream = { sessionId: 'idle', fencingToken: taken, streamId: 'b', input: 'go' };
+    expect((await raw.request('session/stream', stream)).error?.data).toMatchObject(refused);
+    await idle.takeControl();
+    const later = all(idle.stream('once more'));
+    expect(await idle.pending()).toEqual([]);
+    slow.finish('ok');
+    expect(await raw.closed).toMatchObject({ code: 1001 });
+    await closing;
+    await serving(host, { port: server.port });
+    expect((await later).at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed' });
+  });
+
+  test('WS-70 what still runs at the deadline is aborted: its end is stored and shown before the connection closes', async () => {
+    const slow = slowTool('slow', readOnly);
+    const pay = notingTool('pay');
+    const { host } = hostOf(bot([{ calls: [['pay', {}]] }, { calls: [['slow', {}]] }]), {
+      tools: [slow.tool, pay.tool],
+      policy: policyOf({ pay: 'ask_user' }),
+    });
+    const server = await serving(host);
+    const raw = await Raw.ready(server.url);
+    const paused = await raw.ask('session/open', { agent: 'bot' });
+    const controlOf = ({ sessionId, fencingToken }: typeof paused) => ({ sessionId, fencingToken });
+    await raw.ask('session/stream', { ...controlOf(paused), streamId: 'p', input: 'pay' });
+    await raw.until(endOf('p'));
+    const runs = await raw.ask('session/open', { agent: 'bot' });
+    await raw.ask('session/stream', { ...controlOf(runs), streamId: 'a', input: 'go' });
+    await slow.started;
+    await server.close({ deadlineMs: 0 });
+    expect(await raw.closed).toMatchObject({ code: 1001 });
+    const end = (await raw.until(endOf('a'))).params?.event as { id: string };
+    expect(end).toMatchObject({ reason: 'aborted' });
+    const log = await logOf(await host.open('bot', { sessionId: runs.sessionId, userId: 'anna' }));
+    expect(log.at(-1)?.id).toBe(end.id);
+    // A pause is no run: its question stays open.
+    expect(await host.approvals.list({ sessionId: paused.sessionId })).toHaveLength(1);
   });
 });

@@ -9,6 +9,7 @@ import type {
   SessionProvider,
   SessionRef,
 } from '../../contracts/index.ts';
+import { isCoxswainError } from '../../contracts/index.ts';
 import type { OpenApprovalOnWire } from './approvals.ts';
 import { RemoteApprovals } from './approvals.ts';
 import { Link } from './link.ts';
@@ -152,10 +153,9 @@ class Client implements RemoteHost {
     try {
       await session.resume();
     } catch (error) {
-      const code = (error as CoxswainError).code;
-      // The connection is gone again: the next one tries again.
-      if (code === 'E_CONNECTION_LOST' || code === undefined) throw error;
-      session.fail(error as CoxswainError);
+      // The connection is gone again, or the server has no room yet: the next one tries again.
+      if (!isCoxswainError(error) || error.retryable) throw error;
+      session.fail(error);
     }
   }
 

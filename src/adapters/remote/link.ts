@@ -215,6 +215,8 @@ export class Link {
     }
     const waiting = this.#waiting.get(message.id ?? -1);
     if (!waiting) return;
+    // Nothing was changed: it waits for the next connection.
+    if (message.error?.data?.code === 'E_GOING_AWAY' && waiting.resend) return;
     this.#waiting.delete(message.id ?? -1);
     if (message.error) waiting.reject(errorOf(message.error));
     else {

@@ -165,7 +165,8 @@ export class RemoteSession implements AgentSession {
       agent: this.#options.agent,
       sessionId: this.id,
       ...this.#position.known,
-      control: this.#options.control,
+      // Whoever took control later comes back with it, also to a server that knows no token any more.
+      control: this.#options.control || this.controls,
       fencingToken: this.#token,
     };
     await this.#link.now<AttachResult>('session/attach', place, (at) => {

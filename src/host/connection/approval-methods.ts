@@ -32,7 +32,13 @@ export const approvalMethods: Handlers<'approvals/list' | 'approvals/watch' | 'a
       connection.principal,
       requestId,
       answer as RequestAnswer,
-      async (agent, userId, sessionId) => connection.hub.find(agent, userId, sessionId),
+      async (agent, userId, sessionId) => {
+        const channel = await connection.hub.find(agent, userId, sessionId);
+        // The run would go on, and end with this server.
+        if (!channel) connection.hub.assertTaking();
+        return channel;
+      },
+      () => connection.assertCurrent(),
     ),
 };
 

@@ -1,16 +1,10 @@
-import type { InitializeResult, ParamsOf, Principal, RpcMethod, RpcParams } from '../../contracts/index.ts';
-import {
-  CLOSE_CODES,
-  CoxswainError,
-  isCoxswainError,
-  PROTOCOL_VERSION,
-  RPC_CODES,
-  SUBPROTOCOL,
-} from '../../contracts/index.ts';
+import type { InitializeResult, ParamsOf, Principal, RpcMethod } from '../../contracts/index.ts';
+import { CLOSE_CODES, CoxswainError, isCoxswainError, PROTOCOL_VERSION, SUBPROTOCOL } from '../../contracts/index.ts';
 import type { Channel } from './channel.ts';
 import type { Controller } from './control.ts';
 import type { Hub } from './hub.ts';
 import { errorText, isTooDeep, noticeText, protocolError, resultText, wireError } from './json-rpc.ts';
+import { check, numberOf, parse } from './messages.ts';
 import { methods } from './methods.ts';
 import { RateLimit } from './rate-limit.ts';
 import { SessionHold } from './session-hold.ts';
@@ -39,12 +33,9 @@ export interface ConnectionOptions {
   log?(entry: { event: string; [field: string]: unknown }): void;
 }
 
-/** Schemas of params: loaded once, by whoever serves. */
-let params: RpcParams | undefined;
-
-export async function loadProtocol(): Promise<void> {
-  params ??= (await import('../../contracts/schemas/index.ts')).rpcParams;
-}
+const EXPIRED = 'credentials expired; come back with new ones';
+/** Longest wait of a timer, in milliseconds. */
+const MAX_TIMEOUT = 2 ** 31 - 1;
 
 /** The protocol over one socket, whatever library it comes from: `spec/PROTOCOL.md`. */
 export class Connection implements Opened, Controller {
@@ -121,6 +112,21 @@ export class Connection implements Opened, Controller {
     this.notify('session/control', { sessionId: session.id, controls: false, reason: 'another client took control' });
   }
 
+  /**
+   * Whoever asked is still there and still believed: said again after every wait, before anything is changed.
+   * @throws CoxswainError `UNAVAILABLE / E_CONNECTION_LOST`, `UNAUTHENTICATED / E_UNAUTHENTICATED`
+   */
+  assertCurrent(): void {
+    if (this.isClosed) {
+      const message = 'the connection ended before the request was done; nothing was changed';
+      throw new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message, { retryable: true });
+    }
+    const expiresAt = this.#identity?.expiresAt;
+    if (expiresAt === undefined || expiresAt > Date.now()) return;
+    this.close(CLOSE_CODES.unauthenticated, EXPIRED);
+    throw new CoxswainError('UNAUTHENTICATED', 'E_UNAUTHENTICATED', EXPIRED);
+  }
+
   /** The channel that this connection holds. @throws CoxswainError `FAILED_PRECONDITION / E_SESSION_NOT_FOUND` */
   held(sessionId: string): SessionHold {
     const hold = this.holds.get(sessionId);
@@ -130,12 +136,18 @@ export class Connection implements Opened, Controller {
   }
 
   hold(channel: Channel): SessionHold {
+    try {
+      this.assertCurrent();
+    } catch (error) {
+      this.hub.release(channel);
+      throw error;
+    }
     const known = this.holds.get(channel.session.id);
     if (known?.channel === channel) {
       this.hub.release(channel);
       return known;
     }
-    if (known || this.holds.size >= this.hub.options.limits.maxSessions || this.isClosed) {
+    if (known || this.holds.size >= this.hub.options.limits.maxSessions) {
       this.hub.release(channel);
       const message = known
         ? `this connection holds session ${channel.session.id} of another agent; close that first`
@@ -218,7 +230,10 @@ export class Connection implements Opened, Controller {
     const run = Object.hasOwn(methods, method) ? methods[method as keyof typeof methods] : undefined;
     if (!run) throw protocolError(`there is no method ${JSON.stringify(method.slice(0, 64))}`, 'UNIMPLEMENTED');
     const checked = check(method as RpcMethod, given);
-    const act = () => (run as (connection: Connection, params: unknown) => unknown)(this, checked);
+    const act = () => {
+      this.assertCurrent();
+      return (run as (connection: Connection, params: unknown) => unknown)(this, checked);
+    };
     const { authorize } = this.options;
     if (!authorize || method === 'ping' || method === 'session/ack') return act();
     return this.#authorized(authorize, method, checked).then(act);
@@ -272,43 +287,13 @@ export class Connection implements Opened, Controller {
     this.#state = 'ready';
     clearTimeout(this.#timer);
     this.options.onInitialised?.();
-    const { expiresAt } = this.#identity;
+    this.#endOn(this.#identity.expiresAt);
+  }
+
+  #endOn(expiresAt: number | undefined): void {
     if (expiresAt === undefined) return;
-    const left = Math.min(Math.max(0, expiresAt - Date.now()), 2 ** 31 - 1);
-    this.#timer = setTimeout(
-      () => this.close(CLOSE_CODES.unauthenticated, 'credentials expired; come back with new ones'),
-      left,
-    );
-    this.#timer.unref();
+    const left = Math.max(0, expiresAt - Date.now());
+    const end = () => (left > MAX_TIMEOUT ? this.#endOn(expiresAt) : this.close(CLOSE_CODES.unauthenticated, EXPIRED));
+    this.#timer = setTimeout(end, Math.min(left, MAX_TIMEOUT)).unref();
   }
-}
-
-interface Message {
-  id?: unknown;
-  method?: unknown;
-  params?: unknown;
-}
-
-function parse(text: string): Message | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject && (value as { jsonrpc?: unknown }).jsonrpc === '2.0' ? (value as Message) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function check<M extends RpcMethod>(method: M, given: unknown): ParamsOf<M> {
-  const checked = params?.[method].safeParse(given);
-  if (checked?.success) return checked.data as ParamsOf<M>;
-  const issue = checked?.error.issues[0];
-  const place = ['params', ...(issue?.path ?? [])].map(String).join('.').slice(0, 120);
-  throw protocolError(`${method}: ${place}: ${issue?.message ?? 'cannot be checked'}`);
-}
-
-function numberOf(error: unknown, method: string): number {
-  if (!isCoxswainError(error) || error.code !== 'E_PROTOCOL') return RPC_CODES.server;
-  if (error.status === 'UNIMPLEMENTED') return RPC_CODES.methodNotFound;
-  return method === '' ? RPC_CODES.invalidRequest : RPC_CODES.invalidParams;
 }

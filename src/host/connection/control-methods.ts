@@ -24,13 +24,16 @@ function controlled<P extends Controlled>(
 export const controlMethods: Handlers<
   'session/stream' | 'session/respond' | 'session/steer' | 'session/update' | 'session/abort' | 'session/takeControl'
 > = {
-  'session/stream': controlled(async (channel, params, { hub, principal }) => {
+  'session/stream': controlled(async (channel, params, connection) => {
     const { streamId } = params;
+    const { hub, principal } = connection;
     const { served } = hub;
     const input = served.input(params.input as SessionInput[], principal);
     const options = served.options((params.options ?? {}) as ExecutionOptions);
     // Its first copy was accepted by a server that is gone.
     if (params.retry && opensTurn(input) && (await channel.knows(streamId))) return { streamId, duplicate: true };
+    connection.assertCurrent();
+    hub.assertTaking();
     await channel.stream(input, { ...options, streamId });
     return { streamId };
   }),

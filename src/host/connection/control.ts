@@ -16,11 +16,11 @@ export class Control {
     this.#channel = channel;
   }
 
-  /** Control for whoever had it before a lost connection, or for anybody while nobody has it. */
-  offer(who: Controller, token: string | undefined): string | undefined {
+  /** Control for whoever had it before a lost connection, or for anybody who wants it while nobody has it. */
+  offer(who: Controller, token: string | undefined, wants: boolean): string | undefined {
     if (this.#holder === who) return this.#token;
     if (token !== undefined && token === this.#token) return this.#pass(who, token);
-    return this.#holder ? undefined : this.#pass(who, crypto.randomUUID());
+    return this.#holder || !wants ? undefined : this.#pass(who, crypto.randomUUID());
   }
 
   /** Control, whoever has it. */

@@ -14,6 +14,7 @@ export class Hub {
   readonly served: Served;
   readonly options: HubOptions;
   readonly #channels = new Map<string, Promise<Channel>>();
+  #retired = false;
   readonly #idle = new Map<Channel, NodeJS.Timeout>();
 
   constructor(served: Served, options: HubOptions) {
@@ -21,10 +22,38 @@ export class Hub {
     this.options = options;
   }
 
-  /** Streams that run now. */
-  async running(): Promise<Promise<void>[]> {
-    const channels = await this.#all();
-    return channels.flatMap(({ running }) => (running ? [running] : []));
+  /** From now on nothing begins here; what runs goes on. */
+  retire(): void {
+    this.#retired = true;
+  }
+
+  /** @throws CoxswainError `UNAVAILABLE / E_GOING_AWAY` */
+  assertTaking(): void {
+    if (!this.#retired) return;
+    const message = 'this server goes away and begins nothing new; ask again once the connection is made anew';
+    throw new CoxswainError('UNAVAILABLE', 'E_GOING_AWAY', message, { retryable: true });
+  }
+
+  /** Resolves when nothing runs. */
+  async quiet(): Promise<void> {
+    for (;;) {
+      const running = (await this.#all()).flatMap((channel) => channel.running ?? []);
+      if (running.length === 0) return;
+      await Promise.all(running);
+    }
+  }
+
+  /** Ends what runs; its end is stored, and shown to whoever watches. */
+  async abort(reason: string): Promise<void> {
+    const aborted = (await this.#all()).map(async (channel) => {
+      const { running } = channel;
+      if (!running) return;
+      await channel.session.abort({ reason });
+      await running;
+    });
+    for (const one of await Promise.allSettled(aborted)) {
+      if (one.status === 'rejected') this.options.warn('a run could not be aborted', one.reason);
+    }
   }
 
   /** Characters that the rings of all sessions hold. */
@@ -63,8 +92,10 @@ export class Hub {
   async drop(agent: string, userId: string, sessionId: string): Promise<void> {
     const channel = await this.find(agent, userId, sessionId);
     if (!channel) return;
-    if (channel.holders > 0) {
-      const message = `session ${sessionId} is open; close it everywhere first`;
+    if (channel.holders > 0 || channel.running) {
+      const message = channel.running
+        ? `session ${sessionId} runs; wait for its end or abort it first`
+        : `session ${sessionId} is open; close it everywhere first`;
       throw new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_BUSY', message);
     }
     await this.#close(channel);
@@ -80,6 +111,7 @@ export class Hub {
   }
 
   async #open(agent: string, request: OpenRequest, who: Principal, key: string | undefined): Promise<Channel> {
+    this.assertTaking();
     const { limits, warn } = this.options;
     const userId = this.served.userOf(who);
     const opening = this.served

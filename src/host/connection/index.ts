@@ -1,10 +1,11 @@
 export type { ServerOptions } from './ceiling.ts';
 export type { ConnectionOptions, Identity } from './connection.ts';
-export { Connection, loadProtocol } from './connection.ts';
+export { Connection } from './connection.ts';
 export type { HubOptions } from './hub.ts';
 export { Hub } from './hub.ts';
 export type { ServerLimits } from './limits.ts';
 export { DEFAULT_LIMITS } from './limits.ts';
+export { loadProtocol } from './messages.ts';
 export type { OpenRequest, Served, ServedApprovals } from './served.ts';
 export type { ExecutorOptions } from './served-executor.ts';
 export { servedExecutor } from './served-executor.ts';

@@ -51,7 +51,7 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
         (one) => mayDecide(one, who) === undefined,
       ),
 
-    async decide(who, requestId, given, channelOf) {
+    async decide(who, requestId, given, channelOf, assertCurrent) {
       const answer = answerBy(given, who);
       const open = await host.approvals.get(requestId);
       // The id of a call is no question: who may decide on it is known by its question alone.
@@ -62,6 +62,7 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
         throw new CoxswainError('PERMISSION_DENIED', 'E_NOT_APPROVER', message, { details: { requestId, by: who.id } });
       }
       const channel = open && (await channelOf(open.agent, open.userId, open.request.sessionId));
+      assertCurrent();
       if (!channel) return host.approvals.decide(requestId, answer, { by: who });
       const settlement = await channel.session.respond(requestId, answer);
       if (settlement.status === 'settled') void goOn(channel, warn);

@@ -28,6 +28,8 @@ export interface ServedApprovals {
     requestId: string,
     answer: RequestAnswer,
     channel: (agent: string, userId: string, sessionId: string) => Promise<Channel | undefined>,
+    /** Throws where they may not any more; asked last. */
+    assertCurrent: () => void,
   ): Promise<Settlement>;
 }
 

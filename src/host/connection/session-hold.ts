@@ -36,7 +36,7 @@ export class SessionHold {
   }
 
   offer(control: boolean | undefined, token: string | undefined): string | undefined {
-    return control === false ? undefined : this.channel.control.offer(this.#connection, token);
+    return this.channel.control.offer(this.#connection, token, control !== false);
   }
 
   detach(): void {

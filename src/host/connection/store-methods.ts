@@ -1,4 +1,4 @@
-import type { AttachResult, Principal, SessionSnapshot } from '../../contracts/index.ts';
+import type { AttachResult, SessionSnapshot } from '../../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../../contracts/index.ts';
 import type { Connection } from './connection.ts';
 import type { Handlers } from './methods.ts';
@@ -69,7 +69,9 @@ export const storeMethods: Handlers<
   'session/delete': async (connection, { sessionId, agent }) => {
     const { hub, principal } = connection;
     const sessions = provider(connection, agent);
-    for (const { name } of hub.served.agents) await hub.drop(name, userOf(connection, principal), sessionId);
+    const userId = hub.served.userOf(principal);
+    for (const { name } of hub.served.agents) await hub.drop(name, userId, sessionId);
+    connection.assertCurrent();
     await sessions.delete(sessionId);
     return {};
   },
@@ -77,10 +79,6 @@ export const storeMethods: Handlers<
 
 function provider(connection: Connection, agent: string | undefined) {
   return connection.hub.served.sessions(connection.principal, agent);
-}
-
-function userOf(connection: Connection, principal: Principal): string {
-  return connection.hub.served.userOf(principal);
 }
 
 function notFound(sessionId: string): CoxswainError {

@@ -58,6 +58,9 @@ async function loadWs(): Promise<typeof import('ws')> {
   }
 }
 
+/** Milliseconds that the end of an aborted run has to reach those who watch. */
+const ABORT_MS = 2000;
+
 class SocketServer implements AgentServer {
   readonly http: Server;
   readonly token: string | undefined;
@@ -69,6 +72,8 @@ class SocketServer implements AgentServer {
   readonly #connections = new Set<Connection>();
   readonly #log: NonNullable<ServeOptions['log']>;
   readonly #warn: NonNullable<ServeOptions['warn']>;
+  /** Still said once it is closed. */
+  #address: AddressInfo = { address: '', family: '', port: 0 };
   #uninitialised = 0;
   #closing: Promise<void> | undefined;
 
@@ -102,11 +107,11 @@ class SocketServer implements AgentServer {
   }
 
   get port(): number {
-    return (this.http.address() as AddressInfo).port;
+    return this.#address.port;
   }
 
   get url(): string {
-    const { address, family, port } = this.http.address() as AddressInfo;
+    const { address, family, port } = this.#address;
     return `ws://${family === 'IPv6' ? `[${address}]` : address}:${port}${PROTOCOL_PATH}`;
   }
 
@@ -120,7 +125,10 @@ class SocketServer implements AgentServer {
         const message = `cannot listen on ${host}:${port} (${messageOf(error)})`;
         reject(new CoxswainError('FAILED_PRECONDITION', 'E_BAD_INPUT', message, { cause: error }));
       });
-      this.http.listen(port, host, resolve);
+      this.http.listen(port, host, () => {
+        this.#address = this.http.address() as AddressInfo;
+        resolve();
+      });
     });
   }
 
@@ -132,15 +140,10 @@ class SocketServer implements AgentServer {
   async #close(deadlineMs: number): Promise<void> {
     const listening = new Promise<void>((resolve) => this.http.close(() => resolve()));
     this.http.closeIdleConnections();
+    this.#hub.retire();
     for (const connection of this.#connections) connection.notify('session/goAway', { deadlineMs });
-    const running = await this.#hub.running();
-    if (running.length > 0) {
-      let timer: NodeJS.Timeout | undefined;
-      const deadline = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, deadlineMs);
-      });
-      await Promise.race([Promise.all(running), deadline]);
-      clearTimeout(timer);
+    if (!(await within(this.#hub.quiet(), deadlineMs))) {
+      await within(this.#hub.abort('the server goes away'), ABORT_MS);
     }
     for (const connection of [...this.#connections]) connection.close(CLOSE_CODES.goingAway, 'the server goes away');
     await this.#hub.close();
@@ -228,6 +231,17 @@ class SocketServer implements AgentServer {
       '',
     ].join('\n');
   }
+}
+
+/** Whether something was over in time. */
+async function within(over: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const isOver = await Promise.race([over.then(() => true), deadline]);
+  clearTimeout(timer);
+  return isOver;
 }
 
 function text(response: ServerResponse, status: number, body: string, headers: Record<string, string> = {}): void {

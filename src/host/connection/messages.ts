@@ -1,0 +1,40 @@
+import type { ParamsOf, RpcMethod, RpcParams } from '../../contracts/index.ts';
+import { isCoxswainError, RPC_CODES } from '../../contracts/index.ts';
+import { protocolError } from './json-rpc.ts';
+
+/** Schemas of params: loaded once, by whoever serves. */
+let params: RpcParams | undefined;
+
+export async function loadProtocol(): Promise<void> {
+  params ??= (await import('../../contracts/schemas/index.ts')).rpcParams;
+}
+
+export interface Message {
+  id?: unknown;
+  method?: unknown;
+  params?: unknown;
+}
+
+export function parse(text: string): Message | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject && (value as { jsonrpc?: unknown }).jsonrpc === '2.0' ? (value as Message) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function check<M extends RpcMethod>(method: M, given: unknown): ParamsOf<M> {
+  const checked = params?.[method].safeParse(given);
+  if (checked?.success) return checked.data as ParamsOf<M>;
+  const issue = checked?.error.issues[0];
+  const place = ['params', ...(issue?.path ?? [])].map(String).join('.').slice(0, 120);
+  throw protocolError(`${method}: ${place}: ${issue?.message ?? 'cannot be checked'}`);
+}
+
+export function numberOf(error: unknown, method: string): number {
+  if (!isCoxswainError(error) || error.code !== 'E_PROTOCOL') return RPC_CODES.server;
+  if (error.status === 'UNIMPLEMENTED') return RPC_CODES.methodNotFound;
+  return method === '' ? RPC_CODES.invalidRequest : RPC_CODES.invalidParams;
+}

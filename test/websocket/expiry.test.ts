@@ -1,0 +1,76 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { bot, door, hostOf, notingTool, policyOf, say } from '../host/kit.ts';
+import { byName, logOf, serving } from './kit.ts';
+import { Raw } from './raw.ts';
+
+const HOUR = 3_600_000;
+
+/** A question that is open, and a client whose credentials expire while the server asks whether it may. */
+async function expiring(slow: string) {
+  const pay = notingTool('pay');
+  const { host } = hostOf(bot([{ calls: [['pay', { amount: 3 }]] }, 'paid', 'more']), {
+    tools: [pay.tool],
+    policy: policyOf({ pay: 'ask_user' }),
+  });
+  const session = await host.open('bot', { sessionId: 's', create: true, userId: 'anna' });
+  await say(session, 'pay');
+  const [question] = await session.pending();
+  const before = await logOf(session);
+  const asked = door();
+  const answered = door();
+  const server = await serving(host, {
+    authenticate: (request) => {
+      const principal = byName(request);
+      return principal && { principal, expiresAt: Date.now() + HOUR };
+    },
+    authorize: async (_, method) => {
+      if (method !== slow) return true;
+      asked.open();
+      await answered.opened;
+      return true;
+    },
+  });
+  const raw = await Raw.ready(server.url);
+  const { fencingToken } = await raw.ask('session/open', { agent: 'bot', sessionId: 's' });
+  const params = { sessionId: 's', fencingToken, requestId: question?.requestId, answer: { kind: 'approve' } };
+  return { raw, params, asked: asked.opened, goOn: answered.open, session, before, pay };
+}
+
+describe('credentials that expire while the server makes up its mind', () => {
+  test.each(['approvals/decide', 'session/respond', 'session/stream', 'session/steer', 'session/update'])(
+    'WS-11 WS-18 %s changes nothing',
+    async (method) => {
+      const { raw, params, asked, goOn, session, before, pay } = await expiring(method);
+      const own = { streamId: 't', input: 'more', data: { content: 'x' }, config: { permissionMode: 'plan' } };
+      raw.send({ id: 99, method, params: { ...params, ...own } });
+      await asked;
+      const later = Date.now() + 2 * HOUR;
+      const clock = vi.spyOn(Date, 'now').mockReturnValue(later);
+      onTestFinished(() => clock.mockRestore());
+      goOn();
+      expect((await raw.closed).code).toBe(4401);
+      clock.mockRestore();
+      expect(await session.pending()).toHaveLength(1);
+      expect(await logOf(session)).toEqual(before);
+      expect(pay.runs).toEqual([]);
+    },
+  );
+
+  test('WS-18 a client that has gone meanwhile changes nothing either', async () => {
+    const { raw, params, asked, goOn, session, before } = await expiring('approvals/decide');
+    raw.send({ id: 99, method: 'approvals/decide', params });
+    await asked;
+    raw.ws.terminate();
+    await raw.closed;
+    await expect.poll(async () => fetchConnections(raw)).toBe(0);
+    goOn();
+    await new Promise(setImmediate);
+    expect(await session.pending()).toHaveLength(1);
+    expect(await logOf(session)).toEqual(before);
+  });
+});
+
+async function fetchConnections({ ws }: Raw): Promise<number> {
+  const text = await (await fetch(ws.url.replace('ws', 'http').replace('/v1', '/metrics'))).text();
+  return Number(/^coxswain_connections (\d+)$/m.exec(text)?.[1]);
+}
