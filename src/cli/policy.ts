@@ -1,15 +1,16 @@
 import type { AnyTool, PolicyEvaluator, PolicyRequest, ToolDescriptor } from '../contracts/index.ts';
+import { canonicalJson } from '../contracts/index.ts';
+import { evaluatePolicy } from '../gate/index.ts';
 import type { CallFacts, CaseResult, Explanation, RulePolicy } from '../host/index.ts';
-import { describeExplanation, loadPolicyCases, policyCall, runPolicyCases } from '../host/index.ts';
-import { auditOf, project } from '../index.ts';
-import type { AuditEntry } from '../session/index.ts';
+import { describeExplanation, loadPolicyCases, policyCall, runPolicyCases, underMode } from '../host/index.ts';
 import { loadAgentModule, moduleContext } from './agent-module.ts';
 import { usage } from './errors.ts';
 import { EXIT } from './exit-code.ts';
 import type { StoreFlags } from './flags.ts';
 import { chooseModel } from './model.ts';
 import { moduleTools, openPolicy, policyWarning, readText } from './policy-file.ts';
-import { openStore } from './store.ts';
+import type { Overrides, StoredCall } from './stored-call.ts';
+import { shownRequest, storedCall } from './stored-call.ts';
 import { clean } from './text.ts';
 
 interface ToolsFlags {
@@ -62,53 +63,63 @@ function lineOf({ case: { name, line, expect }, decision, wrong }: CaseResult, f
 
 /** `coxswain policy explain`: a hypothetical call, or a stored one. */
 export async function explainPolicy(file: string, call: string, flags: ExplainFlags): Promise<number> {
-  const stored = flags.session === undefined ? undefined : await storedCall(call, flags.session, flags);
-  const policy = await policyOf(file, flags);
   const facts = factsOf(flags);
-  const request = stored
-    ? policyCall(stored.tool, stored.argsRun ?? stored.args, {
-        ...facts,
-        as: facts.as ?? stored.requestedBy,
-        agents: facts.agents ?? (stored.agentId === undefined ? undefined : [stored.agentId]),
-      })
-    : policyCall(call, argsOf(flags.args), facts);
-  const explanation = await explain(policy, request);
-  if (flags.json) process.stdout.write(`${JSON.stringify({ ...explanation, ...(stored ? { stored } : {}) })}\n`);
-  else for (const line of [...storedLines(stored), ...describeExplanation(explanation)]) out(line);
-  if (!flags.json) out(`  asked with ${JSON.stringify(request)}`);
+  const stored =
+    flags.session === undefined ? undefined : await storedCall(call, flags.session, flags, overridesOf(flags, facts));
+  if (stored && flags.args !== undefined) stored.request.args = argsOf(flags.args);
+  const policy = await policyOf(file, flags);
+  const explanation = await explain(policy, stored?.request ?? policyCall(call, argsOf(flags.args), facts));
+  const { entry } = stored ?? {};
+  const hidden = [...(entry?.redacted ?? []), ...(stored ? (explanation.decision.redact ?? []) : [])];
+  const request = shownRequest(explanation.request, hidden);
+  if (flags.json) {
+    process.stdout.write(`${JSON.stringify({ ...explanation, request, ...(entry ? { stored: entry } : {}) })}\n`);
+    return EXIT.done;
+  }
+  for (const line of [...storedLines(stored), ...describeExplanation(explanation)]) out(line);
+  out(`  asked with ${JSON.stringify(request)}`);
   return EXIT.done;
 }
 
 const out = (line: string) => process.stdout.write(`${clean(line)}\n`);
 
 async function explain(policy: PolicyEvaluator, request: PolicyRequest): Promise<Explanation> {
-  if ('explain' in policy) return (policy as RulePolicy).explain(request);
-  const { evaluatePolicy } = await import('../gate/index.ts');
-  const decision = await evaluatePolicy(policy, request);
-  return { decision, rules: [], byDefault: false, request };
+  const said: Explanation =
+    'explain' in policy
+      ? await (policy as RulePolicy).explain(request)
+      : { decision: await evaluatePolicy(policy, request), rules: [], byDefault: false, request };
+  const mode = request.context?.permissionMode;
+  const decision = await evaluatePolicy(underMode(policy, mode), request);
+  const isChanged = mode !== undefined && canonicalJson(decision) !== canonicalJson(said.decision);
+  return isChanged ? { ...said, decision, mode: { name: mode, without: said.decision } } : said;
 }
 
-function storedLines(stored: AuditEntry | undefined): string[] {
+function storedLines(stored: StoredCall | undefined): string[] {
   if (!stored) return [];
-  const decisions = stored.decisions.map(({ at, outcome, by, ruleId, reason }) => {
+  const decisions = stored.entry.decisions.map(({ at, outcome, by, ruleId, reason }) => {
     const rule = ruleId === undefined ? '' : `, rule ${ruleId}`;
     return `stored ${at}: ${outcome} by ${by}${rule}${reason === undefined ? '' : ` (${reason})`}`;
   });
-  return decisions.length > 0 ? decisions : ['stored: nothing was decided yet'];
+  if (decisions.length === 0) decisions.push('stored: nothing was decided');
+  if (stored.incomplete) {
+    decisions.push('stored: not what policy was asked with; roles, source, path and mode are what the flags say');
+  }
+  return decisions;
 }
 
-async function storedCall(callId: string, session: string, flags: ExplainFlags): Promise<AuditEntry> {
-  const store = await openStore(flags.store);
-  try {
-    const record = await store.sessions.get({ app: flags.app, userId: flags.user, id: session });
-    const entries = await auditOf(record?.events.flatMap((event) => project(session, event)) ?? []);
-    const found = entries.find((entry) => entry.callId === callId);
-    if (found) return found;
-    const known = entries.map((entry) => `${entry.callId} (${entry.tool})`).join(', ') || 'none';
-    throw usage(`session ${session} has no call ${callId}; it has: ${known}`);
-  } finally {
-    await store.close();
-  }
+/** What flags say of a stored call goes before what is stored. */
+function overridesOf(
+  flags: ExplainFlags,
+  { as, roles, source, kind, mode, agents, annotations }: CallFacts,
+): Overrides {
+  return {
+    ...(as === undefined ? {} : { principal: { id: as, ...(roles ? { roles: [...roles] } : {}) } }),
+    ...(source === undefined ? {} : { source }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(mode === undefined ? {} : { permissionMode: mode, interactive: mode !== 'dont_ask' }),
+    ...(agents === undefined ? {} : { agentPath: [...agents] }),
+    ...(flags.readOnly || flags.destructive ? { annotations: annotations ?? {} } : {}),
+  };
 }
 
 function factsOf(flags: ExplainFlags): CallFacts {
@@ -117,6 +128,7 @@ function factsOf(flags: ExplainFlags): CallFacts {
     ...(flags.destructive ? { destructive: true } : {}),
   };
   const { as, role: roles, source, kind, mode } = flags;
+  if (roles && as === undefined) throw usage("--role goes with --as: roles are somebody's");
   return { as, roles, source, kind, mode, annotations, agents: flags.agents?.split('/') };
 }
 

@@ -1,6 +1,6 @@
 import type { PermissionMode, PolicyEvaluator, RememberOption } from '../contracts/index.ts';
 import type { PolicyRule, RulePolicy } from './policy/index.ts';
-import { applyMode, presetPolicy, rulePolicy } from './policy/index.ts';
+import { presetPolicy, rulePolicy, underMode } from './policy/index.ts';
 
 /** "Always" answers of people: rules at the session or user tier, for as long as the host lives. */
 export class RememberedRules {
@@ -41,7 +41,7 @@ export function sessionPolicy(
     for (const rule of remembered.session) rules = rules.with(rule, 'session');
     policy = rules;
   }
-  return mode === undefined || mode === 'default' ? policy : applyMode(policy, mode);
+  return underMode(policy, mode);
 }
 
 export function isRulePolicy(policy: PolicyEvaluator): policy is RulePolicy {

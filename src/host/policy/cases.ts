@@ -2,6 +2,7 @@ import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contr
 import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
 import { evaluatePolicy } from '../../gate/index.ts';
+import { underMode } from './presets.ts';
 import { isObject } from './rule.ts';
 import { YamlFile } from './yaml-file.ts';
 
@@ -85,6 +86,8 @@ function readRequest(
   if (annotations !== undefined && !isObject(annotations)) {
     throw yaml.fault([...path, 'annotations'], '"annotations" must be an object');
   }
+  if (roles !== undefined && as === undefined)
+    throw yaml.fault([...path, 'roles'], '"roles" are of somebody: give "as"');
   return policyCall(call, args, {
     as: text('as', as),
     roles: list('roles', roles),
@@ -126,7 +129,7 @@ export function policyCall(name: string, args: Record<string, unknown>, facts: C
       session: { id: 'case', calls: 0 },
       agentPath: [...agents],
       ...(mode === undefined ? {} : { permissionMode: mode }),
-      interactive: true,
+      interactive: mode !== 'dont_ask',
     },
   };
 }
@@ -146,11 +149,11 @@ function asObject(value: unknown, path: readonly (string | number)[], yaml: Yaml
   return value;
 }
 
-/** Tries a policy on cases, in order. A policy that fails denies, as it does behind a host. */
+/** Tries a policy on cases, in order, each under its mode. A policy that fails denies, as it does behind a host. */
 export async function runPolicyCases(policy: PolicyEvaluator, cases: readonly PolicyCase[]): Promise<CaseResult[]> {
   const results: CaseResult[] = [];
   for (const one of cases) {
-    const decision = await evaluatePolicy(policy, one.request);
+    const decision = await evaluatePolicy(underMode(policy, one.request.context?.permissionMode), one.request);
     const wrong = Object.entries(one.expect).flatMap(([name, value]) =>
       isSame(decision[name as keyof PolicyDecision], value) ? [] : [name],
     );

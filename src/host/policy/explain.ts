@@ -20,18 +20,21 @@ export interface Explanation {
   rules: ExplainedRule[];
   /** No rule spoke: the policy's default, or its fallback. */
   byDefault: boolean;
+  /** The session's mode had another word than the policy alone. */
+  mode?: { name: string; without: PolicyDecision };
   /** What the rules were given. */
   request: PolicyRequest;
 }
 
 /** In lines, for people. */
-export function describeExplanation({ decision, rules, byDefault }: Explanation): string[] {
+export function describeExplanation({ decision, rules, byDefault, mode }: Explanation): string[] {
   const { outcome, ruleId, reason, hint, approvers, expiresIn, redact } = decision;
   const words = [
-    outcome === 'ask_user' ? 'ask' : outcome,
+    wordOf({ outcome }),
     ...(ruleId === undefined ? [] : [`by ${ruleId}`]),
     ...(byDefault ? ['(no rule speaks about this call)'] : []),
-    ...(reason === undefined || byDefault ? [] : [`: ${reason}`]),
+    ...(mode ? [`(mode ${mode.name}; otherwise ${wordOf(mode.without)})`] : []),
+    ...(reason === undefined || (byDefault && !mode) ? [] : [`: ${reason}`]),
   ];
   const obligations = Object.entries({ hint, approvers, expiresIn, redact }).flatMap(([name, value]) =>
     value === undefined ? [] : [`  ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`],
@@ -39,8 +42,10 @@ export function describeExplanation({ decision, rules, byDefault }: Explanation)
   return [words.join(' ').replace(' :', ':'), ...obligations, ...rules.map(describeRule)];
 }
 
+const wordOf = ({ outcome }: { outcome: string }) => (outcome === 'ask_user' ? 'ask' : outcome);
+
 function describeRule({ rule, outcome, spoke, because }: ExplainedRule): string {
-  const what = `${rule} (${outcome === 'ask_user' ? 'ask' : outcome})`;
+  const what = `${rule} (${wordOf({ outcome })})`;
   if (spoke) return `  + ${what} applies`;
   if (because && 'after' in because) return `  - ${what} is not reached: ${because.after} comes first`;
   return `  - ${what} does not apply: ${because?.field ?? 'it'} does not fit`;

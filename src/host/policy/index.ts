@@ -5,7 +5,7 @@ export type { PolicyScope } from './compile.ts';
 export type { ExplainedRule, Explanation } from './explain.ts';
 export { describeExplanation } from './explain.ts';
 export type { PresetOptions } from './presets.ts';
-export { allowAll, applyMode, denyAll, presetPolicy } from './presets.ts';
+export { allowAll, applyMode, denyAll, presetPolicy, underMode } from './presets.ts';
 export type { ArgsCondition, PolicyRule, PolicyTier } from './rule.ts';
 export { POLICY_TIERS } from './rule.ts';
 export type { RulePolicy, RulePolicyOptions, TieredRules } from './rules.ts';

@@ -87,6 +87,11 @@ export function applyMode(policy: PolicyEvaluator, mode: PermissionMode, options
   };
 }
 
+/** The policy as it is in a session of this mode. */
+export function underMode(policy: PolicyEvaluator, mode: PermissionMode | undefined): PolicyEvaluator {
+  return mode === undefined || mode === 'default' ? policy : applyMode(policy, mode);
+}
+
 /** Everything runs, nobody is asked. */
 export function allowAll(): PolicyEvaluator {
   const decision: PolicyDecision = Object.freeze({ outcome: 'allow' });
