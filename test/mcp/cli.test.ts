@@ -38,6 +38,18 @@ test('F37: every line on stdout is JSON-RPC, whatever the module, its tools and 
   expect(code).toBe(0);
 });
 
+test('a client that does not read any more: the process ends', async () => {
+  using place = new Place();
+  const running = place.start(['mcp', module, '--store', 'memory:', '--workspace', place.desk], { stdin: 'pipe' });
+  const ping = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`;
+  running.child.stdin?.on('error', () => {});
+  running.child.stdin?.write(ping);
+  await running.shows('"id":1');
+  running.child.stdout?.destroy();
+  running.child.stdin?.write(ping);
+  expect((await running.ended).code).toBe(0);
+});
+
 test('killed between question and answer: the answer is taken by the next process, and the tool runs once', async () => {
   using place = new Place();
   const target = {

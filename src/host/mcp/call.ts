@@ -145,8 +145,12 @@ export class AgentCall {
     this.#progress.waits();
     for (const question of forms) {
       const reply = await this.#frame.asking.push?.(question, this.#context).catch(async (error: unknown) => {
-        // The caller has left: nobody will answer any more.
-        if (this.#context.mcpReq.signal.aborted) await session.abort({ reason: 'the caller cancelled' });
+        const { aborted, reason } = this.#context.mcpReq.signal;
+        // A caller that cancels wants it no more; one that is lost leaves its question to whoever can answer.
+        const isLost = (reason as { code?: unknown } | undefined)?.code === 'CONNECTION_CLOSED';
+        if (aborted && !(isLost && this.#frame.options.unanswerable !== 'deny')) {
+          await session.abort({ reason: isLost ? 'the caller is gone' : 'the caller cancelled' });
+        }
         throw error;
       });
       if (!reply) return false;

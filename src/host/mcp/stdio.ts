@@ -12,7 +12,10 @@ export interface McpStdioOptions extends McpOptions {
 }
 
 export interface McpStdioServer {
-  /** Resolves when the client has closed its end, or `close` was called. */
+  /**
+   * Resolves when the client has closed either end, when it has sent what no message can be (a line of more than
+   * 10 MB), or when `close` was called. What it was asked stays open.
+   */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
@@ -29,10 +32,13 @@ export async function serveMcpStdio(host: AgentHost, options: McpStdioOptions = 
   const closed = new Promise<void>((resolve) => {
     end = resolve;
   });
-  input.once('end', end);
-  input.once('close', end);
   const warn = options.warn ?? ((message: string, error?: unknown) => console.warn(`coxswain: ${message}`, error));
   const handle = serveStdio(factory, { transport, onerror: (error) => warn('MCP over stdio', error) });
+  const { onclose } = transport;
+  transport.onclose = () => {
+    onclose?.();
+    end();
+  };
   return {
     closed,
     async close() {
