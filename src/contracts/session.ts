@@ -1,12 +1,13 @@
 import type { z } from 'zod';
-import type { PendingRequest } from './approvals.ts';
+import type { PendingRequest, Principal } from './approvals.ts';
 import type { Closed } from './closed.ts';
 import type { AgentDescriptor } from './descriptor.ts';
 import type { AgentEvent } from './events.ts';
+import type * as mode from './schemas/permission-mode.ts';
 import type * as schema from './schemas/session.ts';
 import type { ToolDescriptor } from './tools.ts';
 
-export type PermissionMode = z.infer<typeof schema.permissionMode>;
+export type PermissionMode = z.infer<typeof mode.permissionMode>;
 export type SessionInput = Closed<z.infer<typeof schema.sessionInput>>;
 export type MessageInput = Closed<z.infer<typeof schema.messageInput>>;
 export type ToolResultInput = Closed<z.infer<typeof schema.toolResultInput>>;
@@ -19,6 +20,7 @@ export type Settlement = Closed<z.infer<typeof schema.settlement>>;
 export type SteerData = Closed<z.infer<typeof schema.steerData>>;
 export type SessionUpdate = Closed<z.infer<typeof schema.sessionUpdate>>;
 export type Limits = Closed<z.infer<typeof schema.limits>>;
+export type TurnTerms = Closed<z.infer<typeof schema.turnTerms>>;
 export type SessionSummary = Closed<z.infer<typeof schema.sessionSummary>>;
 
 export interface ExecutionOptions {
@@ -45,6 +47,20 @@ export interface ExecutionOptions {
   deps?: unknown;
   /** Outer stream's id, where this stream is a part of one. */
   streamId?: string;
+  /** On whose behalf, where it is not whoever opened the session; for hosts. */
+  principal?: Principal;
+  /** A host's word to its executor: what the turn is begun with, to be kept in its log and given back by `standing`. */
+  terms?: TurnTerms;
+}
+
+/** What a session and its newest turn are held to, as the log says. */
+export interface SessionStanding {
+  /** What the session was updated to. */
+  permissionMode?: PermissionMode;
+  /** Of the newest turn. */
+  terms?: TurnTerms;
+  /** The newest turn has ended, or there is none. */
+  isOver: boolean;
 }
 
 /** The events of one stream. Leaving a `for await` aborts it. */
@@ -87,4 +103,6 @@ export interface AgentSession extends AsyncDisposable {
   events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterable<AgentEvent>;
   /** Open tool requests and elicitations, derived from the log. */
   pending(): Promise<PendingRequest[]>;
+  /** For hosts: what whoever goes on is held to. An executor without it keeps no terms: they are lost with the host. */
+  standing?(): Promise<SessionStanding>;
 }

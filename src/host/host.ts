@@ -14,16 +14,18 @@ import { assertSafeId, CoxswainError } from '../contracts/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
 import { auditOf, isPipeable } from '../session/index.ts';
 import { Approvals } from './approvals.ts';
-import type { HostedFrame } from './hosted-session.ts';
+import type { HostedFrame, SharedStanding } from './hosted-session.ts';
 import { HostedSession } from './hosted-session.ts';
 import type { Confirmation } from './judge.ts';
 import { Judge } from './judge.ts';
 import type { HostOptions } from './options.ts';
+import { stricterMode } from './permission-mode.ts';
 import { defaultPolicy, RememberedRules, sessionPolicy } from './remembered.ts';
 import type { Subagent } from './subagent.ts';
 import { subagentOf, subagentSessionId } from './subagent.ts';
 import { SubagentSession } from './subagent-session.ts';
 import { ToolRegistry } from './tool-registry.ts';
+import { onBehalfOf } from './turn-terms.ts';
 
 export interface OpenOptions extends SessionRef {
   /** On whose behalf; default the host's. */
@@ -72,12 +74,13 @@ export function createHost(options: HostOptions): AgentHost {
 interface Place {
   userId: string;
   principal: Principal;
-  ownMode: PermissionMode | undefined;
   ephemeral: boolean | undefined;
   /** Session and agent that a person has opened. */
   root: string;
   rootAgent: string;
   caller?: HostedFrame;
+  /** The mode of the caller's turn. */
+  callersMode?: () => PermissionMode | undefined;
 }
 
 class Host implements AgentHost {
@@ -89,6 +92,7 @@ class Host implements AgentHost {
   readonly #remembered = new RememberedRules();
   readonly #confirmations = new Map<string, Confirmation>();
   readonly #open = new Map<string, Set<HostedSession>>();
+  readonly #shared = new Map<string, SharedStanding>();
   readonly #warn: (message: string, error?: unknown) => void;
 
   constructor(options: HostOptions) {
@@ -120,6 +124,19 @@ class Host implements AgentHost {
   }
 
   async open(agent: string, options: OpenOptions = {}): Promise<HostedSession> {
+    const userId = options.userId ?? this.#options.userId ?? 'local';
+    const principal = options.principal ?? this.#options.principal;
+    const session = await this.#openFor(agent, options, userId, principal ?? { id: userId });
+    try {
+      await session.admit(principal, options.permissionMode);
+    } catch (error) {
+      await session[Symbol.asyncDispose]();
+      throw error;
+    }
+    return session;
+  }
+
+  async #openFor(agent: string, options: OpenOptions, userId: string, principal: Principal): Promise<HostedSession> {
     const source = this.#sources.get(agent);
     if (!source) {
       const known = [...this.#sources.keys()].join(', ');
@@ -129,11 +146,9 @@ class Host implements AgentHost {
         `the host has no agent ${JSON.stringify(agent)}; it has: ${known}`,
       );
     }
-    const userId = options.userId ?? this.#options.userId ?? 'local';
-    const principal = options.principal ?? this.#options.principal ?? { id: userId };
     const inner = await source.open(options, this.#context(userId, principal));
-    const { permissionMode: ownMode, ephemeral } = options;
-    return this.#hosted(agent, inner, { userId, principal, ownMode, ephemeral, root: inner.id, rootAgent: agent });
+    const { ephemeral } = options;
+    return this.#hosted(agent, inner, { userId, principal, ephemeral, root: inner.id, rootAgent: agent });
   }
 
   async #hosted(agent: string, inner: AgentSession, place: Place): Promise<HostedSession> {
@@ -142,43 +157,53 @@ class Host implements AgentHost {
     const name = `${userId}/${inner.id}`;
     const defaultMode = this.#options.permissionMode;
     const remembered = () => this.#remembered.of(userId, root);
+    const shared = this.#shared.get(name) ?? { present: caller?.shared.present ?? new Map(), begun: undefined };
+    this.#shared.set(name, shared);
     let cached: { version: number; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
+    const policyIn = (mode: PermissionMode | undefined) => {
+      const { version } = this.#remembered;
+      if (cached?.version !== version || cached.mode !== mode) {
+        cached = { version, mode, policy: sessionPolicy(this.#policy, remembered(), mode) };
+      }
+      return cached.policy;
+    };
+    const turnsMode = ({ requestedBy, permissionMode }: PendingRequest) =>
+      requestedBy ? permissionMode : shared.begun?.permissionMode;
     const frame: HostedFrame = {
       options: this.#options,
       tools,
       descriptors,
       principal,
       warn: this.#warn,
-      streamMode: undefined,
-      ownMode: place.ownMode,
-      get mode() {
+      ownMode: undefined,
+      shared,
+      modeOf(turns) {
         // A sub-agent may do what its caller may.
-        if (caller) return caller.mode;
-        const stored = isPipeable(inner) ? inner.permissionMode : undefined;
-        return this.streamMode ?? this.ownMode ?? stored ?? defaultMode;
+        if (place.callersMode) return stricterMode(turns, place.callersMode());
+        const kept = stricterMode(this.ownMode, isPipeable(inner) ? inner.permissionMode : undefined);
+        return stricterMode(turns, kept) ?? defaultMode;
       },
+      requesterOf: ({ requestedBy }) => requestedBy ?? shared.begun?.principal ?? principal,
       judge: new Judge({
         base: this.#policy,
-        policy: () => {
-          const { version } = this.#remembered;
-          const { mode } = frame;
-          if (cached?.version !== version || cached.mode !== mode) {
-            cached = { version, mode, policy: sessionPolicy(this.#policy, remembered(), mode) };
-          }
-          return cached.policy;
+        grounds: (request) => {
+          const mode = frame.modeOf(turnsMode(request));
+          const requester = frame.requesterOf(request);
+          return {
+            ...onBehalfOf(requester, shared.present.get(requester.id), policyIn(mode)),
+            permissionMode: mode,
+            interactive: (this.#options.interactive ?? true) && mode !== 'dont_ask',
+          };
         },
         policyTimeoutMs: this.#options.policyTimeoutMs,
         hooks: this.#options.hooks,
-        principal,
-        permissionMode: () => frame.mode,
-        interactive: () => (this.#options.interactive ?? true) && frame.mode !== 'dont_ask',
         deps: () => this.#options.deps,
         confirmations: this.#confirmations,
         goesOn: (request) => session.subagents.isResumable(request),
         warn: this.#warn,
       }),
-      excluded: async () => {
-        const scope = { agent, ...(frame.mode === undefined ? {} : { permissionMode: frame.mode }) };
+      excluded: async (mode) => {
+        const scope = { agent, ...(mode === undefined ? {} : { permissionMode: mode }) };
         return (await this.#policy.getExcluded?.(scope)) ?? [];
       },
       remember: (option) => this.#remembered.add(userId, root, option),
@@ -190,12 +215,19 @@ class Host implements AgentHost {
       closed: () => {
         const handles = this.#open.get(name);
         handles?.delete(session);
-        if (handles?.size === 0) this.#open.delete(name);
+        if (handles?.size !== 0) return;
+        this.#open.delete(name);
+        this.#shared.delete(name);
       },
       depth: (caller?.depth ?? -1) + 1,
       hasSubagents: [...tools.values()].some(({ tool }) => subagentOf(tool)),
       openSubagent: (subagent, request, callersId, create) =>
-        this.#openSubagent(subagent, request, callersId, create, { ...place, caller: frame }),
+        this.#openSubagent(subagent, request, callersId, create, {
+          ...place,
+          principal: frame.requesterOf(request),
+          caller: frame,
+          callersMode: () => frame.modeOf(turnsMode(request)),
+        }),
     };
     const session = new HostedSession(inner, frame);
     const handles = this.#open.get(name) ?? new Set();
@@ -283,7 +315,8 @@ class Host implements AgentHost {
     );
     const known = handles.find((handle) => handle.running) ?? handles[0];
     if (known) return { session: known, temporary: false };
-    return { session: await this.open(agent, { userId, sessionId }), temporary: true };
+    // On behalf of nobody in particular: whose turns they are says the log.
+    return { session: await this.#openFor(agent, { sessionId }, userId, { id: userId }), temporary: true };
   }
 }
 

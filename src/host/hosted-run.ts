@@ -8,6 +8,7 @@ import type {
   SessionInput,
   Settlement,
   StreamEndEvent,
+  TurnTerms,
 } from '../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { StreamQueue } from '../session/index.ts';
@@ -37,6 +38,8 @@ export class HostedRun {
   readonly #questions: RunQuestions;
   readonly #budget: Budget;
   readonly #limits: Limits;
+  /** Not in the log yet. */
+  #terms: TurnTerms | undefined;
   #excluded: readonly string[] | undefined;
   #hasFailed = false;
   #bell: (() => void) | undefined;
@@ -53,11 +56,13 @@ export class HostedRun {
     session: HostedSession,
     out: StreamQueue<AgentEvent>,
     options: ExecutionOptions & { streamId: string },
+    terms: TurnTerms | undefined,
     respond: (requestId: string, answer: RequestAnswer) => Promise<Settlement>,
   ) {
     this.#session = session;
     this.#out = out;
     this.#options = options;
+    this.#terms = terms;
     const { frame, descriptor } = session;
     const { constraints } = descriptor;
     this.#limits = strictestLimits(frame.options.limits, options.limits, {
@@ -320,6 +325,8 @@ export class HostedRun {
     try {
       const end = await this.#inner(batch);
       this.#scope.accepted = true;
+      if (this.#terms) this.#session.frame.shared.begun = this.#terms;
+      this.#terms = undefined;
       this.#session.subagents.release(this.#scope.below);
       for (const input of batch) if (input.kind === 'tool_result') this.#calls.stored(input.requestId);
       return end;
@@ -337,7 +344,7 @@ export class HostedRun {
 
   #inner(batch: readonly SessionInput[]): Promise<StreamEndEvent> {
     const { frame, inner } = this.#session;
-    const { mode } = frame;
+    const mode = frame.modeOf(this.#options.permissionMode);
     const { usd: _, ...limits } = this.#limits;
     const options: ExecutionOptions = {
       ...this.#options,
@@ -346,6 +353,7 @@ export class HostedRun {
       signal: this.#controller.signal,
       ...(mode === undefined ? {} : { permissionMode: mode }),
       ...(this.#excluded === undefined ? {} : { excludeTools: this.#excluded }),
+      ...(this.#terms ? { terms: this.#terms } : {}),
     };
     return runInner(inner, batch, options, this.#out, this.#watches ? this.#see : undefined);
   }
@@ -465,8 +473,10 @@ export class HostedRun {
   }
 
   async #prepare(inputs: readonly SessionInput[]): Promise<BusyClock | undefined> {
-    const excluded = await this.#session.frame.excluded();
-    if (excluded.length > 0) this.#excluded = excluded;
+    const { excludeTools = [], permissionMode } = this.#options;
+    const { frame } = this.#session;
+    const excluded = await frame.excluded(frame.modeOf(permissionMode));
+    if (excluded.length > 0) this.#excluded = [...excludeTools, ...excluded];
     const goesOn = !inputs.some((input) => input.kind === 'message');
     if (this.#limits.usd !== undefined && goesOn) await this.#budget.seeTurn(this.#session.inner.events());
     return startClock(this.#limits.minutes, (error) => this.abort(error));
@@ -475,8 +485,10 @@ export class HostedRun {
   /** What a crash could make run twice gets its decision into the log before it starts; the rest starts at once. */
   #approve(request: PendingRequest, step: RunStep, tool: HostTool | undefined, batch: SessionInput[], starts: Start[]) {
     const annotations = tool?.descriptor.annotations;
-    const goesOn = this.#session.subagents.isResumable(request);
-    if (request.handledBy === 'host' && (annotations?.readOnly || annotations?.idempotent || goesOn)) {
+    const { subagents } = this.#session;
+    // A sub-agent that asks is found again by the start of its call, whatever it says of itself.
+    const isHarmless = (annotations?.readOnly || annotations?.idempotent) && !subagents.of(request);
+    if (request.handledBy === 'host' && (isHarmless || subagents.isResumable(request))) {
       this.#calls.start(request, step);
       return;
     }

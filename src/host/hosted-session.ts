@@ -8,12 +8,15 @@ import type {
   ExecutionOptions,
   PendingRequest,
   PermissionMode,
+  Principal,
   RequestAnswer,
   SessionInput,
+  SessionStanding,
   SessionUpdate,
   Settlement,
   SteerData,
   ToolDescriptor,
+  TurnTerms,
 } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { describeTool } from '../gate/index.ts';
@@ -23,10 +26,19 @@ import { answerOf, inputOf } from './answer-forms.ts';
 import { HostedRun } from './hosted-run.ts';
 import type { Judge, Step } from './judge.ts';
 import type { ApprovalQuestion, HostOptions } from './options.ts';
+import { isTighter, stricterMode } from './permission-mode.ts';
 import { hasOutlived } from './run-inputs.ts';
 import type { Subagent } from './subagent.ts';
 import { Subagents } from './subagents.ts';
 import type { HostTool } from './tool-registry.ts';
+import { beginTurn, goOnWithTurn } from './turn-terms.ts';
+
+export interface SharedStanding {
+  /** People who have opened it, with the roles that they had last. */
+  readonly present: Map<string, Principal>;
+  /** What the newest turn was begun with, for executors that keep no terms. */
+  begun: TurnTerms | undefined;
+}
 
 /** What a hosted session is given by its host. */
 export interface HostedFrame {
@@ -34,15 +46,17 @@ export interface HostedFrame {
   readonly judge: Judge;
   readonly tools: ReadonlyMap<string, HostTool>;
   readonly descriptors: readonly ToolDescriptor[];
-  readonly principal: { id: string; roles?: string[] | undefined };
+  /** Whoever opened this handle. */
+  readonly principal: Principal;
   readonly warn: (message: string, error?: unknown) => void;
-  /** The stream's, the session's or the host's. */
-  readonly mode: PermissionMode | undefined;
-  /** For the length of one stream. */
-  streamMode: PermissionMode | undefined;
   /** Set where the session was opened, or by an update that the inner session does not keep. */
   ownMode: PermissionMode | undefined;
-  excluded(): Promise<readonly string[]>;
+  /** What all handles of the session know of it. */
+  readonly shared: SharedStanding;
+  /** What a turn's own mode comes to: a session's holds too if it is stricter; the host's where neither has one. */
+  modeOf(turns: PermissionMode | undefined): PermissionMode | undefined;
+  requesterOf(request: PendingRequest): Principal;
+  excluded(mode: PermissionMode | undefined): Promise<readonly string[]>;
   remember(option: ApprovalQuestion['approval']['remember'][number]): void;
   /** A question is open. */
   announce(question: ApprovalQuestion): void;
@@ -151,6 +165,22 @@ export class HostedSession implements AgentSession {
     return result;
   }
 
+  /**
+   * Somebody opens the session, or joins it where it is open: the roles that they have now count, and a stricter mode
+   * is kept with the session and holds for everybody. Only an update loosens it.
+   */
+  async admit(who: Principal | undefined, mode: PermissionMode | undefined): Promise<void> {
+    const { frame, inner } = this;
+    if (who) frame.shared.present.set(who.id, who);
+    if (mode === undefined) return;
+    const kept = isPipeable(inner) ? inner.permissionMode : frame.ownMode;
+    const stricter = stricterMode(kept, mode);
+    if (stricter === kept) return;
+    if (isPipeable(inner) && isTighter(stricter, frame.options.permissionMode)) {
+      await this.update({ permissionMode: mode });
+    } else frame.ownMode = stricterMode(frame.ownMode, mode);
+  }
+
   async abort(target: AbortTarget = {}): Promise<void> {
     const run = this.#owner.#run;
     if (target.requestId !== undefined && run?.abortCall(callOf(target.requestId), target.reason)) return;
@@ -192,6 +222,12 @@ export class HostedSession implements AgentSession {
     return (await Promise.all(shown)).flat();
   }
 
+  async standing(): Promise<SessionStanding> {
+    const known = await this.inner.standing?.();
+    const terms = known?.terms ?? this.frame.shared.begun;
+    return { isOver: false, ...known, ...(terms ? { terms } : {}) };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -222,19 +258,25 @@ export class HostedSession implements AgentSession {
     options: ExecutionOptions & { streamId: string },
   ): Promise<void> {
     this.#assertOpen();
-    if (this.#run || this.frame.running()) {
+    const { frame } = this;
+    const given = normaliseInput(input);
+    if (options.principal) frame.shared.present.set(options.principal.id, options.principal);
+    const who = options.principal ?? frame.shared.present.get(frame.principal.id) ?? frame.principal;
+    const terms = given.some(({ kind }) => kind === 'message')
+      ? beginTurn(options, who, frame.options.permissionMode)
+      : goOnWithTurn(await this.standing(), options, who);
+    if (this.#run || frame.running()) {
       const message = `session ${this.id} has a live stream; wait for its end or abort it`;
       throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });
     }
-    const tools = offered(this.frame, options.tools);
-    const run = new HostedRun(this, out, { ...options, tools }, (requestId, answer) => this.respond(requestId, answer));
+    const tools = offered(frame, terms.options.tools);
+    const held = { ...terms.options, tools, streamId: options.streamId };
+    const run = new HostedRun(this, out, held, terms.news, (requestId, answer) => this.respond(requestId, answer));
     this.#run = run;
-    this.frame.streamMode = options.permissionMode;
     try {
-      await run.drive(await this.#translate(normaliseInput(input)));
+      await run.drive(await this.#translate(given));
     } finally {
       this.#run = undefined;
-      this.frame.streamMode = undefined;
       run.finish(run.reason);
     }
   }

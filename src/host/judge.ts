@@ -59,16 +59,23 @@ export interface Confirmation {
   first: number;
 }
 
+/** On what grounds a request is decided: whose turn it is of, and in which mode. */
+export interface Grounds {
+  principal: Principal;
+  /** With remembered answers and mode. */
+  policy: PolicyEvaluator;
+  permissionMode: string | undefined;
+  /** Somebody can be asked. */
+  interactive: boolean;
+}
+
+type HostRules = GateRules & Grounds;
+
 export interface JudgeOptions {
   base: PolicyEvaluator;
-  /** With remembered answers and mode. */
-  policy: () => PolicyEvaluator;
+  grounds: (request: PendingRequest) => Grounds;
   policyTimeoutMs: number | undefined;
   hooks: LifecycleInterceptor | undefined;
-  principal: Principal;
-  permissionMode: () => string | undefined;
-  /** Somebody can be asked. */
-  interactive: () => boolean;
   deps: () => unknown;
   /** Questions that host tools have asked in mid-run, by call id: the same for all handles of a host. */
   confirmations: Map<string, Confirmation>;
@@ -123,7 +130,7 @@ export class Judge {
   ): Promise<Step> {
     const step = await this.#step(request, hostTool, signal, peek);
     if (step.kind !== 'settle' || !step.decision) return step;
-    return { ...step, decision: { requestedBy: this.#options.principal.id, ...step.decision } };
+    return { ...step, decision: { requestedBy: this.#options.grounds(request).principal.id, ...step.decision } };
   }
 
   async #step(
@@ -136,7 +143,7 @@ export class Judge {
     const loading = ensureValidator();
     if (loading) await loading;
     let call = gateCall(request, hostTool);
-    const rules = this.#rules(hostTool, signal);
+    const rules = this.#rules(request, hostTool, signal);
     const confirmation = this.#confirmations.get(call.callId);
     if (confirmation) {
       const { args, redact } = confirmation;
@@ -176,7 +183,7 @@ export class Judge {
   #verdict(
     request: PendingRequest,
     call: GateCall,
-    rules: GateRules,
+    rules: HostRules,
     hostTool: HostTool | undefined,
     peek: boolean,
   ): Promise<Verdict> {
@@ -203,7 +210,7 @@ export class Judge {
     request: PendingRequest,
     hostTool: HostTool | undefined,
     call: GateCall,
-    rules: GateRules,
+    rules: HostRules,
   ): Promise<Step> {
     if (!hostTool?.tool.execute) return { kind: 'leave' };
     const approval = approvalOf(request);
@@ -223,16 +230,16 @@ export class Judge {
     request: PendingRequest,
     hostTool: HostTool | undefined,
     call: GateCall,
-    rules: GateRules,
+    rules: HostRules,
     asked: Question,
     kind: 'policy' | 'rerun',
     first = 0,
   ): Promise<Step> {
-    const { interactive, principal } = this.#options;
     const answers = request.answers ?? [];
     let question = asked;
     const no = (step: Step) => underRule(step, question, recordFacts(call, question.args, rules).asked);
-    if (!interactive()) return no(kind === 'rerun' ? notAgain('host') : refusal('nobody can be asked here', 'host'));
+    if (!rules.interactive)
+      return no(kind === 'rerun' ? notAgain('host') : refusal('nobody can be asked here', 'host'));
     let preview = await this.#questions.preview(hostTool?.tool, question.args, rules.signal);
     let digest = previewDigest(call.tool.name, question.args, preview);
     for (let n = first; ; n++) {
@@ -261,7 +268,7 @@ export class Judge {
         return no({ kind: 'settle', result: errorResult('cancelled', 'cancelled: it never ran'), decision: record });
       }
       // A yes holds for what was shown, from somebody who may give it; else it is asked again.
-      if (answer.digest !== digest || !this.#mayDecide(question, principal, answer.by)) continue;
+      if (answer.digest !== digest || !this.#mayDecide(question, rules.principal, answer.by)) continue;
       const others = answer.args && (await this.#forOthers(call, rules, answer.args, answer.by, question.redact));
       if (others) {
         question = others;
@@ -288,7 +295,7 @@ export class Judge {
   /** Whoever edits a call cannot make it one that others must decide on: they are asked about the edited one. */
   async #forOthers(
     call: GateCall,
-    rules: GateRules,
+    rules: HostRules,
     args: Record<string, unknown>,
     by: Principal | undefined,
     redact?: readonly string[],
@@ -305,7 +312,7 @@ export class Judge {
       ...(ruleId === undefined ? {} : { ruleId }),
       ...(all.length > 0 ? { redact: all } : {}),
     };
-    const decides = (approvers.quorum ?? 1) === 1 && this.#mayDecide(question, this.#options.principal, by);
+    const decides = (approvers.quorum ?? 1) === 1 && this.#mayDecide(question, rules.principal, by);
     return decides ? undefined : question;
   }
 
@@ -317,7 +324,7 @@ export class Judge {
     by: Principal,
   ): Promise<string | undefined> {
     const call = gateCall(request, hostTool);
-    const rules = this.#rules(hostTool, new AbortController().signal);
+    const rules = this.#rules(request, hostTool, new AbortController().signal);
     const policy = await this.#policyOn(call, args, rules);
     if (policy.outcome === 'deny') return policy.reason ?? 'policy denies them';
     return (await this.#forOthers(call, rules, args, by)) && 'others must decide on them';
@@ -336,7 +343,7 @@ export class Judge {
     request: PendingRequest,
     hostTool: HostTool | undefined,
     call: GateCall,
-    rules: GateRules,
+    rules: HostRules,
     approval: Approval,
     rerun: boolean,
     confirmation?: { confirmed: boolean; payload?: unknown },
@@ -353,22 +360,15 @@ export class Judge {
     return { kind: 'settle', result: verdict.result, decision: verdict.record };
   }
 
-  /** Who decides, and on what grounds, whatever the call. */
-  rulesFor(signal: AbortSignal): Omit<GateRules, 'validate'> {
-    const { policy, policyTimeoutMs, principal, permissionMode, interactive } = this.#options;
-    return {
-      policy: policy(),
-      policyTimeoutMs,
-      principal,
-      permissionMode: permissionMode(),
-      interactive: interactive(),
-      signal,
-    };
+  /** Who decides, and on what grounds, whatever the arguments. */
+  rulesFor(request: PendingRequest, signal: AbortSignal): Omit<HostRules, 'validate'> {
+    const { grounds, policyTimeoutMs } = this.#options;
+    return { ...grounds(request), policyTimeoutMs, signal };
   }
 
-  #rules(hostTool: HostTool | undefined, signal: AbortSignal): GateRules {
+  #rules(request: PendingRequest, hostTool: HostTool | undefined, signal: AbortSignal): HostRules {
     return {
-      ...this.rulesFor(signal),
+      ...this.rulesFor(request, signal),
       validate: (args) =>
         hostTool
           ? validateArgs(

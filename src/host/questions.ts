@@ -17,7 +17,6 @@ const PREVIEW_TIMEOUT_MS = 10_000;
 
 export interface QuestionOptions {
   base: PolicyEvaluator;
-  principal: Principal;
   deps: () => unknown;
 }
 
@@ -49,7 +48,7 @@ export class Questions {
   async make(
     request: PendingRequest,
     call: GateCall,
-    rules: GateRules,
+    rules: GateRules & { principal: Principal },
     question: Question,
     facts: {
       requestId: string;
@@ -77,7 +76,7 @@ export class Questions {
         title,
         preview: facts.preview,
         previewDigest: facts.digest,
-        requestedBy: this.#options.principal,
+        requestedBy: rules.principal,
         remember: facts.isPolicys ? await this.#rememberOptions(call, question, rules) : [],
         ...(question.reason === undefined ? {} : { reason: question.reason }),
         ...(question.ruleId === undefined ? {} : { ruleId: question.ruleId }),

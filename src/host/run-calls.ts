@@ -179,7 +179,7 @@ export class RunCalls {
     }
     await subagents.quiet(callId);
     if (outcome.kind === 'suspended') return;
-    const tail = await runTailCalls(outcome.result, call, frame, options, signal);
+    const tail = await runTailCalls(outcome.result, call, request, frame, options, signal);
     frame.judge.settled(callId);
     if (this.#scope.signal.aborted) return;
     const { annotations } = hostTool.descriptor;

@@ -8,6 +8,7 @@ import type {
   PendingRequest,
   RequestAnswer,
   SessionInput,
+  SessionStanding,
   SessionUpdate,
   Settlement,
   SteerData,
@@ -63,6 +64,10 @@ export class SubagentSession implements AgentSession {
 
   async pending(): Promise<PendingRequest[]> {
     return (await this.#inner.pending()).map((request) => this.#request(request));
+  }
+
+  async standing(): Promise<SessionStanding> {
+    return (await this.#inner.standing?.()) ?? { isOver: false };
   }
 
   respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {

@@ -305,9 +305,11 @@ export class Subagents {
     signal: AbortSignal,
   ): Promise<void> {
     const input: SessionInput = turn.isOpen ? { kind: 'continue' } : { kind: 'message', content: askedWith(args) };
-    const { streaming, deps, limits } = stream.options;
+    const { streaming, deps, limits, excludeTools } = stream.options;
     const own: ExecutionOptions = {
       signal,
+      principal: this.#session.frame.requesterOf(request),
+      ...(excludeTools === undefined ? {} : { excludeTools }),
       ...(streaming === undefined ? {} : { streaming }),
       ...(deps === undefined ? {} : { deps }),
       ...(limits === undefined ? {} : { limits }),

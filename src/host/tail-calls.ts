@@ -1,4 +1,4 @@
-import type { ContentPart, ToolResult } from '../contracts/index.ts';
+import type { ContentPart, PendingRequest, ToolResult } from '../contracts/index.ts';
 import { decide, errorResult, recordFacts, validateArgs } from '../gate/index.ts';
 import type { HostedFrame } from './hosted-session.ts';
 import type { HostCall, RunToolOptions } from './tool-runner.ts';
@@ -14,6 +14,7 @@ const MAX_TAIL_CALLS = 16;
 export async function runTailCalls(
   result: ToolResult,
   call: HostCall,
+  request: PendingRequest,
   frame: HostedFrame,
   options: RunToolOptions,
   signal: AbortSignal,
@@ -46,7 +47,7 @@ export async function runTailCalls(
       agentPath: call.agentPath,
       sessionId: call.sessionId,
     };
-    const rules = { ...frame.judge.rulesFor(signal), validate };
+    const rules = { ...frame.judge.rulesFor(request, signal), validate };
     const verdict = await decide(gateCall, {
       ...rules,
       needsApproval: hostTool.tool.needsApproval,

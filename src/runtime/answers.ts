@@ -1,4 +1,11 @@
-import type { DecisionRecord, PendingRequest, RequestAnswer, Settlement, ToolResult } from '../contracts/index.ts';
+import type {
+  DecisionRecord,
+  PendingRequest,
+  RequestAnswer,
+  Settlement,
+  ToolResult,
+  TurnTerms,
+} from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { errorResult, toResponse } from '../gate/index.ts';
 import { isoTime } from '../session/index.ts';
@@ -155,7 +162,7 @@ export function pendingRequests(
   const requests: PendingRequest[] = [];
   if (fold.turn?.ended === undefined || fold.open.size > 0) {
     for (const call of fold.open.values()) {
-      const request = pendingRequest(call, key, agentPath);
+      const request = pendingRequest(call, key, agentPath, fold.terms.get(call.turnId));
       if (!request) continue;
       const isOfTurn = fold.turn?.ended === undefined && call.turnId === fold.turn?.id;
       requests.push(isOfTurn ? request : { ...request, detached: true });
@@ -168,6 +175,7 @@ function pendingRequest(
   call: CallState,
   key: SessionKey,
   agentPath: (call: CallState) => string[],
+  terms: TurnTerms | undefined,
 ): PendingRequest | undefined {
   if (call.interim) return undefined;
   const ask = call.asks.at(-1);
@@ -183,6 +191,8 @@ function pendingRequest(
     path: call.path,
     agentPath: agentPath(call),
     ...(threadId === undefined ? {} : { threadId }),
+    ...(terms?.principal === undefined ? {} : { requestedBy: terms.principal }),
+    ...(terms?.permissionMode === undefined ? {} : { permissionMode: terms.permissionMode }),
   };
   if (ask && !ask.answer) {
     const rerun = ask.kind === 'rerun_unknown';

@@ -4,6 +4,7 @@ import type {
   ElicitationAction,
   ElicitationKind,
   JsonSchema,
+  TurnTerms,
   Usage,
 } from '../contracts/index.ts';
 import { newId } from './identity.ts';
@@ -100,6 +101,8 @@ export interface EventActions {
 
   /** A new turn begins; its root slot is entered with this agent. */
   turn?: { start: string };
+  /** What the turn is begun with, or held to from here on: it replaces what was said before. */
+  terms?: TurnTerms;
   /** A turn that had ended is opened again with fresh counters. */
   reopened?: boolean;
   /** Why calls may (or may not) run, by call id. */

@@ -1,4 +1,4 @@
-import type { ContentPart, DecisionRecord, FunctionResponsePart, Usage } from '../contracts/index.ts';
+import type { ContentPart, DecisionRecord, FunctionResponsePart, TurnTerms, Usage } from '../contracts/index.ts';
 import { setOwn, textOfParts } from '../contracts/index.ts';
 import { addUsage } from '../session/index.ts';
 import type { Ask, Event, EventActions, StoredAnswer } from './event.ts';
@@ -132,6 +132,8 @@ export class Fold {
   readonly closed = new Map<string, Settled>();
   readonly activations = new Map<string, Activation>();
   readonly steers = new Map<string, Event>();
+  /** Of the newest turn and those that have open calls, by turn. */
+  readonly terms = new Map<string, TurnTerms>();
   turn: TurnState | undefined;
   /** Whoever spoke last in the root slot of the newest turn. */
   occupant: string | undefined;
@@ -161,6 +163,7 @@ export class Fold {
     this.at = event.seq;
     const { actions } = event;
     if (actions.turn) this.#openTurn(event, actions.turn.start);
+    if (actions.terms) this.terms.set(event.turnId, actions.terms);
     this.#clock(event);
     if (actions.reopened) this.#reopen();
     this.#applyState(event);
@@ -191,8 +194,8 @@ export class Fold {
     const config = { ...this.config };
     for (const key of Object.keys(state)) delete state[key];
     for (const key of Object.keys(initialState)) setOwn(state, key, initialState[key]);
-    const { calls, open, closed, activations, isolated, isolatedText, steers } = this;
-    for (const map of [calls, open, closed, activations, isolated, isolatedText, steers]) map.clear();
+    const { calls, open, closed, activations, isolated, isolatedText, steers, terms } = this;
+    for (const map of [calls, open, closed, activations, isolated, isolatedText, steers, terms]) map.clear();
     this.turn = undefined;
     this.occupant = undefined;
     this.#lastStream = '';
@@ -224,6 +227,12 @@ export class Fold {
       this.closed.set(call.id, call.settled);
       this.calls.delete(call.id);
     }
+    for (const turnId of this.terms.keys()) if (!this.#waitsFor(turnId)) this.terms.delete(turnId);
+  }
+
+  #waitsFor(turnId: string): boolean {
+    for (const call of this.open.values()) if (call.turnId === turnId) return true;
+    return false;
   }
 
   #reopen(): void {

@@ -8,6 +8,7 @@ import type {
   SessionInput,
   ToolDescriptor,
   ToolUpdate,
+  TurnTerms,
 } from '../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError, messageOf } from '../contracts/index.ts';
 import { checkContent } from '../session/index.ts';
@@ -83,6 +84,7 @@ export interface InvocationOptions {
   limits?: TurnLimits | undefined;
   signal?: AbortSignal | undefined;
   deps?: unknown;
+  terms?: TurnTerms | undefined;
 }
 
 /** How a run ended; `input_required` is derived and not stored, everything else ends the turn. */
@@ -353,14 +355,18 @@ export class Invocation implements InvocationInfo {
     if (!fold.turn) {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_NO_TURN', 'there is no turn to continue; send a message');
     }
-    if (fold.turn.ended === undefined) return events;
+    const { terms } = this.options;
+    if (fold.turn.ended === undefined) {
+      if (terms) events.unshift(this.#rootEvent({ author: 'user', actions: { terms } }));
+      return events;
+    }
     if (resumesLongRunning || (events.length > 0 && fold.turn.ended === 'completed')) {
       // The new turn comes first: it is told what the long-running call came to.
       events.unshift(this.#turnEvent([], undefined));
     } else if (fold.turn.ended === 'completed' || fold.turn.ended === 'refusal') {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_TURN_COMPLETED', 'the turn is complete; send a message');
     } else {
-      events.push(this.#rootEvent({ author: 'user', actions: { reopened: true } }));
+      events.push(this.#rootEvent({ author: 'user', actions: { reopened: true, ...(terms ? { terms } : {}) } }));
     }
     return events;
   }
@@ -439,13 +445,19 @@ export class Invocation implements InvocationInfo {
     const start = startingAgent(this.tree, this.fold).name;
     // Words that came too late for their turn belong to the next one and stand before its message.
     const late = [...this.fold.steers.keys()];
+    // One that nobody begins with a message goes on with what the turn before it was held to.
+    const terms = this.options.terms ?? (parts.length > 0 ? undefined : this.fold.terms.get(this.turnId));
     return createEvent({
       ...this.origin(),
       turnId: newId(),
       author: 'user',
       ...(parts.length > 0 ? { content: { role: 'user', parts } } : {}),
       ...(role === 'developer' ? { customMetadata: { role } } : {}),
-      actions: { turn: { start }, ...(late.length > 0 ? { delivered: late } : {}) },
+      actions: {
+        turn: { start },
+        ...(terms ? { terms } : {}),
+        ...(late.length > 0 ? { delivered: late } : {}),
+      },
     });
   }
 

@@ -9,6 +9,7 @@ import type {
   PermissionMode,
   RequestAnswer,
   SessionInput,
+  SessionStanding,
   SessionUpdate,
   Settlement,
   SteerData,
@@ -253,6 +254,18 @@ export class AdkSession implements AgentSession {
   async pending(): Promise<PendingRequest[]> {
     await this.live.catchUp();
     return this.#pending();
+  }
+
+  async standing(): Promise<SessionStanding> {
+    await this.live.catchUp();
+    const { turn, terms } = this.live.fold;
+    const { permissionMode } = this;
+    const own = turn && terms.get(turn.id);
+    return {
+      isOver: turn?.ended !== undefined || !turn,
+      ...(permissionMode === undefined ? {} : { permissionMode }),
+      ...(own ? { terms: own } : {}),
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

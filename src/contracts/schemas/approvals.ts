@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { displayContent } from './content.ts';
 import { openEnum, record, timestamp } from './open.ts';
+import { permissionMode } from './permission-mode.ts';
 import { jsonSchema } from './tools.ts';
 
 export const principal = z.looseObject({
@@ -69,6 +70,10 @@ export const pendingRequest = z.looseObject({
   requestedSchema: jsonSchema.optional(),
   context: record.optional(),
   requestedAt: timestamp,
+  /** On whose behalf its turn was begun, as the host that began it has said. */
+  requestedBy: principal.optional(),
+  /** Its turn was begun in this mode. */
+  permissionMode: permissionMode.optional(),
   expiresAt: timestamp.optional(),
   approval: approvalRequest.optional(),
   /** Yes given and durable, not yet acted upon (a host finds it after a restart). */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { approverRule, principal } from './approvals.ts';
 import { openEnum, record } from './open.ts';
-import { permissionMode } from './session.ts';
+import { permissionMode } from './permission-mode.ts';
 import { toolAnnotations, toolKind } from './tools.ts';
 
 export const policyContext = z.looseObject({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { record } from './open.ts';
-import { limits, permissionMode, requestAnswer, sessionInput, sessionUpdate, steerData } from './session.ts';
+import { permissionMode } from './permission-mode.ts';
+import { limits, requestAnswer, sessionInput, sessionUpdate, steerData, turnTerms } from './session.ts';
 import { toolDescriptor } from './tools.ts';
 
 const id = z.string().min(1).max(256);
@@ -26,6 +27,8 @@ export const streamOptions = z.looseObject({
   permissionMode: permissionMode.optional(),
   whilePending: z.enum(['cancel', 'hold', 'proceed']).optional(),
   limits: limits.optional(),
+  /** Of a host, to an executor; a server of hosted sessions does not listen to it. */
+  terms: turnTerms.optional(),
   traceContext: record.optional(),
 });
 
@@ -65,7 +68,12 @@ export const rpcParams = {
   ping: z.looseObject({}),
   'agents/list': z.looseObject({}),
   'session/open': z.looseObject({ ...place, ...position, agent: id, attach: z.boolean().optional() }),
-  'session/attach': z.looseObject({ ...session, ...position, agent: id.optional() }),
+  'session/attach': z.looseObject({
+    ...session,
+    ...position,
+    agent: id.optional(),
+    permissionMode: permissionMode.optional(),
+  }),
   'session/load': z.looseObject({ ...session, agent: id.optional() }),
   'session/list': z.looseObject({
     agent: id.optional(),

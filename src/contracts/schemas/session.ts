@@ -2,10 +2,8 @@ import { z } from 'zod';
 import { principal } from './approvals.ts';
 import { contentPart } from './content.ts';
 import { openEnum, record } from './open.ts';
+import { permissionMode } from './permission-mode.ts';
 import { toolAnnotations, toolDescriptor, toolKind, toolResult } from './tools.ts';
-
-export const permissionModes = ['default', 'auto_edit', 'autonomous', 'plan', 'dont_ask'] as const;
-export const permissionMode = openEnum(permissionModes);
 
 /** Text is short for one text part. */
 export const messageContent = z.union([z.string(), z.array(contentPart)]);
@@ -134,6 +132,17 @@ export const limits = z.looseObject({
   tokens: z.number().int().positive().optional(),
   /** Time spent in streams and tools; waiting for people is free. */
   minutes: z.number().positive().optional(),
+});
+
+/** What a turn was begun with: whoever goes on with it is held to it. */
+export const turnTerms = z.looseObject({
+  /** On whose behalf. */
+  principal: principal.optional(),
+  permissionMode: permissionMode.optional(),
+  excludeTools: z.array(z.string()).optional(),
+  tools: z.array(toolDescriptor).optional(),
+  model: z.string().optional(),
+  limits: limits.optional(),
 });
 
 export const settlement = z.looseObject({

@@ -7,6 +7,7 @@ import type {
   SessionUpdate,
 } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
+import { strictnessOf } from '../permission-mode.ts';
 
 /** What a remote client may ask for; everything that is not named here it may not. */
 export interface ServerOptions {
@@ -19,9 +20,6 @@ export interface ServerOptions {
   /** `config` and initial state may be set. Default false. */
   config?: boolean;
 }
-
-/** Modes from loose to strict. A mode that is not known is as strict as `default` by policy, and refused here. */
-const STRICTNESS: Record<string, number> = { autonomous: 0, auto_edit: 1, default: 2, dont_ask: 3, plan: 4 };
 
 /** Fields of an answer that only a host may say. */
 const HOST_ONLY = ['decision', 'quorum', 'starts', 'rerun'] as const;
@@ -38,8 +36,9 @@ export class Ceiling {
   mode(mode: PermissionMode | null | undefined): void {
     if (mode === undefined || mode === null) return;
     const ceiling = this.#options.permissionMode ?? 'default';
-    const asked = STRICTNESS[mode];
-    if (asked === undefined || asked < (STRICTNESS[ceiling] ?? 2)) {
+    const asked = strictnessOf(mode);
+    // One that is not known is as strict as `default` by policy, and refused here.
+    if (asked === undefined || asked < (strictnessOf(ceiling) ?? 2)) {
       throw refuse(`permission mode ${JSON.stringify(mode)} is looser than ${ceiling}`);
     }
   }

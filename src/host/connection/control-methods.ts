@@ -29,7 +29,7 @@ export const controlMethods: Handlers<
     const { hub, principal } = connection;
     const { served } = hub;
     const input = served.input(params.input as SessionInput[], principal);
-    const options = served.options((params.options ?? {}) as ExecutionOptions);
+    const options = served.options((params.options ?? {}) as ExecutionOptions, principal);
     // Its first copy was accepted by a server that is gone.
     if (params.retry && opensTurn(input) && (await channel.knows(streamId))) return { streamId, duplicate: true };
     connection.assertCurrent();

@@ -79,6 +79,13 @@ export class Hub {
     const channel = known ? await known : await this.#open(agent, request, who, key);
     channel.holders++;
     this.#stay(channel);
+    if (!known) return channel;
+    try {
+      await this.served.join(channel.session, request, who);
+    } catch (error) {
+      this.release(channel);
+      throw error;
+    }
     return channel;
   }
 

@@ -36,6 +36,7 @@ export function servedExecutor(options: ExecutorOptions): Served {
     async open(agent, { permissionMode: _, ...ref }, principal) {
       return find(agent).open(ref, context(principal));
     },
+    async join() {},
     sessions(principal, agent) {
       const provider = find(agent).sessions?.(context(principal));
       if (provider) return provider;

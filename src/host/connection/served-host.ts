@@ -3,6 +3,7 @@ import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { OpenApproval } from '../approvals.ts';
 import { whyNot } from '../approver.ts';
 import type { AgentHost } from '../host.ts';
+import { HostedSession } from '../hosted-session.ts';
 import type { ServerOptions } from './ceiling.ts';
 import { answerBy, Ceiling, inputBy } from './ceiling.ts';
 import type { Channel } from './channel.ts';
@@ -30,9 +31,13 @@ export function servedHost(
       }
       return host.open(agent, { ...request, userId: principal.id, principal });
     },
+    async join(session, { permissionMode: mode }, principal) {
+      ceiling.mode(mode);
+      if (session instanceof HostedSession) await session.admit(principal, mode);
+    },
     sessions: ({ id }) => host.sessions(id),
     input: inputBy,
-    options: (given) => ceiling.stream(given),
+    options: (given, principal) => ({ ...ceiling.stream(given), principal }),
     update: (config) => ceiling.update(config),
     answer: answerBy,
   };

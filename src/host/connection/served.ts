@@ -41,11 +41,13 @@ export interface Served {
   /** Whose sessions a principal's are. */
   userOf(who: Principal): string;
   open(agent: string, request: OpenRequest, who: Principal): Promise<AgentSession>;
+  /** Somebody joins a session that is open here. @throws CoxswainError `E_CEILING` */
+  join(session: AgentSession, request: OpenRequest, who: Principal): Promise<void>;
   /** @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` */
   sessions(who: Principal, agent?: string): SessionProvider;
   /** What a client's words come to; the server's options are a ceiling. @throws CoxswainError `E_CEILING` */
   input(input: string | SessionInput | SessionInput[], who: Principal): string | SessionInput | SessionInput[];
-  options(options: ExecutionOptions): ExecutionOptions;
+  options(options: ExecutionOptions, who: Principal): ExecutionOptions;
   update(config: SessionUpdate): SessionUpdate;
   answer(answer: RequestAnswer, who: Principal): RequestAnswer;
 }

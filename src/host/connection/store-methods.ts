@@ -36,12 +36,16 @@ export const storeMethods: Handlers<
   },
 
   'session/attach': async (connection, params) => {
-    const known = connection.holds.get(params.sessionId);
-    if (known) return known.attach(params);
-    assertSafeId('session', params.sessionId);
-    const { agent, sessionId } = params;
+    const { agent, sessionId, permissionMode } = params;
+    const request: OpenRequest = { sessionId, ...(permissionMode === undefined ? {} : { permissionMode }) };
+    const known = connection.holds.get(sessionId);
+    if (known) {
+      await connection.hub.served.join(known.channel.session, request, connection.principal);
+      return known.attach(params);
+    }
+    assertSafeId('session', sessionId);
     if (agent === undefined) return connection.held(sessionId);
-    return connection.hold(await connection.hub.hold(agent, { sessionId }, connection.principal)).attach(params);
+    return connection.hold(await connection.hub.hold(agent, request, connection.principal)).attach(params);
   },
 
   'session/load': async (connection, { sessionId, agent }) => {

@@ -1,0 +1,332 @@
+import { describe, expect, test } from 'vitest';
+import type {
+  AgentSession,
+  AgentSource,
+  ExecutionOptions,
+  PolicyEvaluator,
+  Principal,
+} from '../../src/contracts/index.ts';
+import type { HostOptions, SessionService } from '../../src/index.ts';
+import { createHost, fromAgent, LlmAgent, subagentTool } from '../../src/index.ts';
+import type { Script } from '../../src/testing/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+import { all, bot, door, endOf, hostOf, notingTool, only, policyOf, readOnly, results, say } from './kit.ts';
+
+const ann: Principal = { id: 'ann' };
+const bob: Principal = { id: 'bob', roles: ['boss'] };
+const intern: Principal = { id: 'ann', roles: ['intern'] };
+
+/** `look` is asked about, then comes `pay`; interns do not pay, and may be anybody. */
+const rules: PolicyEvaluator = {
+  evaluate: ({ action, principal }) => {
+    if (action === 'look') return { outcome: 'ask_user' };
+    return { outcome: action === 'pay' && principal?.roles?.includes('intern') ? 'deny' : 'allow' };
+  },
+};
+
+const steps: readonly Script[] = [{ calls: [['look']] }, { calls: [['pay']] }, 'done'];
+
+function shop(options: Partial<Omit<HostOptions, 'agents' | 'sessions'>> & { store?: SessionService } = {}) {
+  const pay = notingTool('pay');
+  const look = notingTool('look', readOnly);
+  const model = new ScriptedModel([...steps]);
+  const tools = [look.tool, pay.tool];
+  return { ...hostOf(bot(model), { tools, policy: rules, ...options }), pay, look, model };
+}
+
+/** Another process, to which nobody is connected, is told the answer: it runs the turn to where it stops. */
+async function decideElsewhere(
+  store: SessionService,
+  requestId: string,
+  {
+    script = steps.slice(1),
+    by = bob,
+    ...options
+  }: Partial<HostOptions> & { script?: readonly Script[]; by?: Principal } = {},
+) {
+  const closed = door();
+  const pay = notingTool('pay');
+  const look = notingTool('look', readOnly);
+  const model = new ScriptedModel([...script]);
+  const from = { onClose: async () => closed.open() };
+  const { host } = hostOf(bot(model), { tools: [look.tool, pay.tool], policy: rules, store, from, ...options });
+  await host.approvals.decide(requestId, { kind: 'approve' }, { by });
+  await closed.opened;
+  return { host, pay, look, model };
+}
+
+async function resultsOf(store: SessionService, sessionId: string) {
+  const { host } = shop({ store });
+  const events = await all((await host.open('bot', { sessionId })).events());
+  return { events, results: results(events) };
+}
+
+describe('what a turn was begun with holds for whoever goes on with it', () => {
+  const tightened: [string, ExecutionOptions, string][] = [
+    ['plan mode', { permissionMode: 'plan' }, 'denied'],
+    ['excluded tools', { excludeTools: ['pay'] }, 'not_found'],
+  ];
+
+  test.each(tightened)(
+    '%s: after an approval, whoever continues, here and in another process',
+    async (_, options, why) => {
+      const ways = {
+        asked: async ({ session, request }: Asked) => {
+          await session.respond(request.requestId, { kind: 'approve' });
+          await say(session, { kind: 'continue' });
+        },
+        decided: async ({ host, session, request }: Asked) => {
+          const ended = turnEnd(session);
+          await host.approvals.decide(request.requestId, { kind: 'approve' }, { by: bob });
+          await ended;
+        },
+        elsewhere: async ({ store, request }: Asked) => {
+          const { pay } = await decideElsewhere(store, request.requestId);
+          expect(pay.runs).toEqual([]);
+        },
+        looser: async ({ session, request }: Asked) => {
+          await session.respond(request.requestId, { kind: 'approve' });
+          await say(session, { kind: 'continue' }, { permissionMode: 'autonomous', excludeTools: [] });
+        },
+      };
+      for (const [way, goOn] of Object.entries(ways)) {
+        const asked = await asking(options);
+        await goOn(asked);
+        const { results: came } = await resultsOf(asked.store, asked.session.id);
+        expect([way, came.look]).toEqual([way, 'look done']);
+        expect([way, came.pay]).toEqual([way, expect.stringContaining(why)]);
+        expect(asked.pay.runs).toEqual([]);
+      }
+    },
+  );
+
+  test('an excluded tool is not offered again, by policy’s word or the caller’s', async () => {
+    const policy: PolicyEvaluator = { ...rules, getExcluded: () => ['look'] };
+    const { host, model } = shop({ policy });
+    const session = await host.open('bot');
+    await say(session, 'go', { excludeTools: ['pay'] });
+    expect(model.requests[0]?.tools).toEqual([]);
+  });
+
+  test('limits: the steps of a turn are counted on; one that had ended is opened again with those that are named', async () => {
+    const { store, request, session } = await asking({ limits: { steps: 2, tokens: 1000 } });
+    await decideElsewhere(store, request.requestId, { script: steps.slice(1) });
+    const { events } = await resultsOf(store, session.id);
+    expect(endOf(events).reason).toBe('max_turns');
+    const tools = [notingTool('pay').tool];
+    const { host } = hostOf(bot([{ calls: [['pay']] }, { calls: [['pay']] }, 'done']), { tools, policy: rules, store });
+    const again = await host.open('bot', { sessionId: session.id });
+    expect(endOf(await say(again, { kind: 'continue' }, { limits: { steps: 3 } })).reason).toBe('completed');
+  });
+
+  test('a continuation that is tighter is held to it by the next one too', async () => {
+    const again = { calls: [['look']] } satisfies Script;
+    const pay = notingTool('pay');
+    const tools = [notingTool('look', readOnly).tool, pay.tool];
+    const { host } = hostOf(bot([again, again, ...steps.slice(1)]), { tools, policy: rules });
+    const session = await host.open('bot');
+    await say(session, 'go');
+    await session.respond((await only(session)).requestId, { kind: 'approve' });
+    await say(session, { kind: 'continue' }, { permissionMode: 'plan' });
+    await session.respond((await only(session)).requestId, { kind: 'approve' });
+    expect(results(await say(session, { kind: 'continue' })).pay).toMatch(/^denied/);
+    expect(pay.runs).toEqual([]);
+  });
+
+  test('the mode of a strict host is the turn’s, though a looser one goes on', async () => {
+    const first = shop({ permissionMode: 'plan' });
+    const session = await first.host.open('bot');
+    await say(session, 'go');
+    const { requestId } = await only(session);
+    const { pay } = await decideElsewhere(first.store, requestId);
+    expect(pay.runs).toEqual([]);
+    expect((await resultsOf(first.store, session.id)).results.pay).toMatch(/^denied/);
+  });
+});
+
+describe('on whose behalf', () => {
+  test('F23 a rule about roles holds after a restart, with nobody connected', async () => {
+    const { store, session, request } = await asking({}, intern);
+    expect(request.approval?.requestedBy).toEqual(intern);
+    const { pay, host } = await decideElsewhere(store, request.requestId, { principal: { id: 'svc' } });
+    expect(pay.runs).toEqual([]);
+    expect((await resultsOf(store, session.id)).results.pay).toMatch(/^denied/);
+    const audit = await host.audit(session.id, {});
+    expect(audit.map(({ requestedBy }) => requestedBy)).toEqual(['ann', 'ann']);
+  });
+
+  test('F23 four eyes: whoever asked may not approve after a restart, though the host acts as somebody else', async () => {
+    const policy = policyOf({ look: { outcome: 'ask_user', approvers: { notRequester: true } } });
+    const first = shop({ policy });
+    const session = await first.host.open('bot', { principal: ann });
+    await say(session, 'go');
+    const { requestId } = await only(session);
+    const second = shop({ policy, store: first.store, principal: bob });
+    await expect(second.host.approvals.decide(requestId, { kind: 'approve' }, { by: ann })).rejects.toMatchObject({
+      code: 'E_NOT_APPROVER',
+    });
+    expect((await second.host.approvals.list({ approver: ann })).length).toBe(0);
+    expect((await second.host.approvals.list({ approver: bob })).length).toBe(1);
+    const handle = await second.host.open('bot', { sessionId: session.id });
+    const answer = { kind: 'approve', by: ann } as const;
+    await expect(handle.respond(requestId, answer)).rejects.toMatchObject({ code: 'E_NOT_APPROVER' });
+    await handle.respond(requestId, { kind: 'approve' });
+    await say(handle, { kind: 'continue' });
+    expect(second.look.runs).toHaveLength(1);
+  });
+
+  test('a new turn is of whoever begins it', async () => {
+    const policy = policyOf({
+      pay: ({ principal }) => ({ outcome: principal?.roles?.includes('boss') ? 'allow' : 'deny' }),
+    });
+    const pay = notingTool('pay');
+    const turn: readonly Script[] = [{ calls: [['pay']] }, 'done'];
+    const { host } = hostOf(bot([...turn, ...turn, ...turn]), { tools: [pay.tool], policy });
+    const session = await host.open('bot', { principal: { id: 'ann', roles: ['boss'] } });
+    expect(results(await say(session, 'go')).pay).toBe('pay done');
+    expect(results(await say(session, 'go', { principal: ann })).pay).toMatch(/^denied/);
+    // Whoever opens it again has the roles of now, on all handles.
+    await host.open('bot', { sessionId: session.id, principal: { id: 'ann', roles: ['boss'] } });
+    expect(results(await say(session, 'go')).pay).toBe('pay done');
+  });
+
+  test.each([
+    ['a role that was taken', { id: 'ann', roles: ['boss'] }, ann, 'boss'],
+    ['a role that forbids and is gone', intern, ann, undefined],
+  ])('in mid-turn a call must be allowed with the roles of then and those of now: %s', async (_, then, now, needed) => {
+    const policy: PolicyEvaluator = {
+      evaluate: (request) => {
+        if (request.action === 'look' || needed === undefined) return rules.evaluate(request);
+        return { outcome: request.principal?.roles?.includes(needed) ? 'allow' : 'deny' };
+      },
+    };
+    const { host, pay } = shop({ policy });
+    const session = await host.open('bot', { principal: then });
+    await say(session, 'go');
+    const { requestId } = await only(session);
+    const other = await host.open('bot', { sessionId: session.id, principal: now });
+    await session.respond(requestId, { kind: 'approve', by: bob });
+    expect(results(await say(other, { kind: 'continue' })).pay).toMatch(/^denied/);
+    expect(pay.runs).toEqual([]);
+  });
+
+  test('nothing of a principal is stored but who it is', async () => {
+    const { store, session } = await asking({}, { ...intern, token: 'sk-secret' } as Principal);
+    const record = await store.get({ app: 'shop', userId: 'local', id: session.id });
+    expect(JSON.stringify(record?.events)).not.toContain('sk-secret');
+    expect(record?.events.find(({ actions }) => actions.terms)?.actions.terms).toEqual({ principal: intern });
+  });
+});
+
+describe('a mode that a session is opened with', () => {
+  test('is kept with it; a stricter one tightens, a looser one does not loosen; an update does', async () => {
+    const turn: readonly Script[] = [{ calls: [['pay']] }, 'done'];
+    const model = new ScriptedModel([...turn, ...turn, ...turn, ...turn, ...turn]);
+    const { host, store } = hostOf(bot(model), { tools: [notingTool('pay').tool], policy: rules });
+    const first = await host.open('bot', { permissionMode: 'plan' });
+    const sessionId = first.id;
+    await first[Symbol.asyncDispose]();
+    const again = await host.open('bot', { sessionId });
+    expect(results(await say(again, 'go')).pay).toMatch(/^denied/);
+    const { host: later } = hostOf(bot(model), { tools: [notingTool('pay').tool], policy: rules, store });
+    const loose = await later.open('bot', { sessionId, permissionMode: 'autonomous' });
+    expect(results(await say(loose, 'go')).pay).toMatch(/^denied/);
+    expect(results(await say(loose, 'go', { permissionMode: 'autonomous' })).pay).toMatch(/^denied/);
+    await loose.update({ permissionMode: null });
+    expect(results(await say(loose, 'go')).pay).toBe('pay done');
+    // Whoever joins tightens for all.
+    await later.open('bot', { sessionId, permissionMode: 'plan' });
+    expect(results(await say(loose, 'go')).pay).toMatch(/^denied/);
+  });
+});
+
+describe('sub-agents', () => {
+  function boss(store?: SessionService, restarted = false) {
+    const pay = notingTool('pay');
+    const look = notingTool('look', readOnly);
+    const clerk = new LlmAgent({ name: 'clerk', model: new ScriptedModel(restarted ? steps.slice(1) : [...steps]) });
+    const agent = bot(restarted ? ['done'] : [{ calls: [['clerk', { request: 'pay' }]] }, 'done']);
+    const closed = door();
+    const bench = hostOf(agent, {
+      tools: [look.tool, pay.tool, subagentTool(fromAgent(clerk), { annotations: { readOnly: true } })],
+      policy: rules,
+      from: { onClose: async () => closed.open() },
+      ...(store ? { store } : {}),
+    });
+    return { ...bench, pay, closed: closed.opened };
+  }
+
+  test.each([
+    ['mode', { permissionMode: 'plan' }, ann],
+    ['tools', { excludeTools: ['pay'] }, ann],
+    ['roles', {}, intern],
+    ['nothing', {}, ann],
+  ] as const)(
+    'S3-56 are held to what their caller’s turn was begun with, in another process too: %s',
+    async (what, options, principal) => {
+      const first = boss();
+      const session = await first.host.open('bot', { principal });
+      await say(session, 'go', options);
+      const { requestId, requestedBy } = await only(session);
+      expect(requestedBy).toEqual(principal);
+      const second = boss(first.store, true);
+      const watcher = await second.host.open('bot', { sessionId: session.id });
+      const ended = turnEnd(watcher);
+      await second.host.approvals.decide(requestId, { kind: 'approve' }, { by: bob });
+      expect(await ended).toBe('completed');
+      expect(second.pay.runs).toHaveLength(what === 'nothing' ? 1 : 0);
+    },
+  );
+});
+
+describe('an executor that keeps no terms', () => {
+  test('is held to them as long as the host lives', async () => {
+    const pay = notingTool('pay');
+    const look = notingTool('look', readOnly);
+    const forgetful = (source: AgentSource): AgentSource => ({
+      ...source,
+      async open(ref, context) {
+        const inner = await source.open(ref, context);
+        return {
+          id: inner.id,
+          descriptor: inner.descriptor,
+          stream: (input, { terms: _, ...options } = {}) => inner.stream(input, options),
+          respond: (id, answer) => inner.respond(id, answer),
+          steer: (data) => inner.steer(data),
+          update: (config) => inner.update(config),
+          abort: (target) => inner.abort(target),
+          events: (options) => inner.events(options),
+          pending: () => inner.pending(),
+          [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
+        };
+      },
+    });
+    for (const options of [{ permissionMode: 'plan' }, { excludeTools: ['pay'] }, { principal: intern }] as const) {
+      const agents = [forgetful(fromAgent(bot([...steps])))];
+      const host = createHost({ app: 'shop', agents, tools: [look.tool, pay.tool], policy: rules });
+      const session = await host.open('bot');
+      await say(session, 'go', options);
+      const { requestId } = await only(session);
+      const ended = turnEnd(session);
+      await host.approvals.decide(requestId, { kind: 'approve' }, { by: bob });
+      await ended;
+      expect(pay.runs).toEqual([]);
+    }
+  });
+});
+
+type Asked = Awaited<ReturnType<typeof asking>>;
+
+/** A turn that waits for an answer about `look`. */
+async function asking(options: ExecutionOptions, principal: Principal = ann) {
+  const bench = shop();
+  const session = await bench.host.open('bot', { principal });
+  await say(session, 'go', options);
+  return { ...bench, session, request: await only(session) };
+}
+
+/** How the turn ends that goes on next. */
+async function turnEnd(session: AgentSession): Promise<string> {
+  for await (const event of session.events({ live: true })) if (event.type === 'stream_end') return event.reason;
+  return 'never';
+}
