@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { errorResult } from '../../src/gate/index.ts';
 import { connect, kinds, sessionOf, textOf } from './clients.ts';
 import { openShop } from './kit.ts';
 
@@ -195,5 +196,72 @@ test.each(['v2-2025', 'v1'] as const)(
     await expect(client.call('puppet', pay, { signal: controller.signal })).rejects.toThrow();
     await expect.poll(() => shop.host.approvals.list()).toEqual([]);
     expect(shop.runs).toEqual([]);
+  },
+);
+
+describe.each(kinds)('%s: a caller learns what ran and what is open', (kind) => {
+  test('a call ran before the question that nobody could be asked', async () => {
+    await using shop = await openShop();
+    shop.waiting.release();
+    await using client = await connect(kind, { url: shop.url });
+    const result = await client.call('puppet', { prompt: 'call wait {} pay {"amount": 5}' });
+    expect(textOf(result)).toContain('Ran: wait.');
+    expect(textOf(result)).not.toContain('Nothing was run');
+    expect(result._meta?.['coxswain/calls']).toEqual([
+      { callId: expect.any(String), name: 'wait', outcome: 'ran' },
+      { callId: expect.any(String), name: 'pay', outcome: 'waiting' },
+    ]);
+    // So does whoever speaks to the conversation meanwhile.
+    const again = await client.call('puppet', { prompt: 'say hello', session_id: sessionOf(result) });
+    expect(textOf(again)).toMatch(/was not delivered[\s\S]*Ran: wait\./);
+    const [open] = await shop.host.approvals.list();
+    expect(result._meta?.['coxswain/open']).toEqual([open?.request.requestId]);
+  });
+
+  test('a run that is stopped by a limit says what it had run', async () => {
+    await using shop = await openShop({ mcp: { limits: { steps: 1 } } });
+    shop.waiting.release();
+    await using client = await connect(kind, { url: shop.url });
+    const result = await client.call('puppet', { prompt: 'call wait {}' });
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toContain('Ran: wait.');
+  });
+
+  test('a call whose outcome is unknown is named, though the agent went on', async () => {
+    const unknown = { name: 'send', inputSchema: { type: 'object' }, annotations: { readOnly: true } };
+    const send = { ...unknown, description: 'Sends.', execute: () => errorResult('interrupted', 'it was cut off') };
+    await using shop = await openShop({ host: { tools: [send] } });
+    await using client = await connect(kind, { url: shop.url });
+    const result = await client.call('puppet', { prompt: 'call send {}' });
+    expect(textOf(result)).toContain('Begun, and may have run: send.');
+  });
+});
+
+test.each(['v2-2025', 'v1'] as const)(
+  '%s: one question answered, the next cannot be: only that one is open',
+  async (kind) => {
+    await using shop = await openShop();
+    let asked = 0;
+    await using client = await connect(
+      kind,
+      { url: shop.url },
+      {
+        onElicit() {
+          asked += 1;
+          if (asked === 1) return allow;
+          throw new Error('the window is closed');
+        },
+      },
+    );
+    const result = await client.call('puppet', { prompt: 'call pay {"amount": 1} pay {"amount": 2}' });
+    expect(asked).toBe(2);
+    const open = await shop.host.approvals.list();
+    expect(result._meta?.['coxswain/open']).toEqual(open.map(({ request }) => request.requestId));
+    expect(open).toHaveLength(1);
+    expect(textOf(result).match(/approvals approve/g)).toHaveLength(1);
+    expect(shop.runs).toEqual([]);
+    expect(textOf(result)).toContain('Not begun yet: pay.');
+    await shop.host.approvals.decide(open[0]?.request.requestId ?? '', { kind: 'deny' }, { by: { id: 'anna' } });
+    await expect.poll(() => shop.runs).toEqual([1]);
   },
 );

@@ -12,7 +12,7 @@ import type { FormQuestion, Reply } from './questions.ts';
 import { answerOf, questionOf } from './questions.ts';
 import type { ParkedCall } from './request-state.ts';
 import { failed, parked, resultOf } from './result.ts';
-import { Turn } from './turn.ts';
+import { loggedTurn, Turn } from './turn.ts';
 
 /** How a caller's person is asked: in mid-call, or by ending this call with a question. */
 export interface Asking {
@@ -48,6 +48,7 @@ export class AgentCall {
   readonly #progress: Progress;
   /** It lives in memory only, and waits there for its answer. */
   #isHeld = false;
+  #turnId: string | undefined;
 
   constructor(frame: CallFrame, tool: AgentTool, context: ServerContext, by: Principal | undefined) {
     this.#frame = frame;
@@ -68,13 +69,14 @@ export class AgentCall {
         (answers && this.#frame.held.take(answers.call.sessionId)) ??
         (await this.#open(answers?.call.sessionId ?? this.#tool.sessionOf(args)));
       if (answers) return await this.#finish(session, await this.#resume(session, answers));
-      const waiting = await session.pending();
-      if (waiting.length > 0) return this.#stillWaits(session, waiting);
+      const waiting = await openQuestions(session);
+      if (waiting.length > 0) return await this.#stillWaits(session, waiting);
       return await this.#finish(session, await this.#stream(session, this.#tool.messageOf(args)));
     } catch (error) {
       if (this.#context.mcpReq.signal.aborted) throw error;
       if (!isCoxswainError(error)) this.#frame.warn(`a call of ${this.#tool.name} failed`, error);
-      return failed(isCoxswainError(error) ? `${error.code}: ${error.message}` : messageOf(error));
+      const words = isCoxswainError(error) ? `${error.code}: ${error.message}` : messageOf(error);
+      return failed(words, this.#tool, session, session && (await this.#soFar(session)));
     } finally {
       this.#progress.stop();
       if (session && this.#isHeld) this.#frame.held.keep(session);
@@ -91,12 +93,23 @@ export class AgentCall {
     });
   }
 
+  /** What the turn had come to when something broke; undefined where the log cannot say. */
+  async #soFar(session: HostedSession): Promise<Turn | undefined> {
+    try {
+      return await loggedTurn(session, this.#turnId);
+    } catch (error) {
+      this.#frame.warn(`what a call of ${this.#tool.name} has run could not be read`, error);
+      return undefined;
+    }
+  }
+
   async #stream(session: HostedSession, input: string | SessionInput): Promise<Turn> {
     const turn = new Turn();
     const { limits } = this.#frame.options;
     const { signal } = this.#context.mcpReq;
     for await (const event of session.stream(input, { signal, ...(limits ? { limits } : {}) })) {
       turn.push(event);
+      this.#turnId = turn.id;
       this.#progress.see(event);
     }
     return turn;
@@ -107,7 +120,7 @@ export class AgentCall {
     let turn = first;
     while (turn.reason === 'input_required') {
       const { asking, options } = this.#frame;
-      const open = await session.pending();
+      const open = await openQuestions(session);
       if (open.length === 0) {
         // Settled elsewhere in this moment.
         turn = await this.#goOn(session, turn.id);
@@ -128,8 +141,10 @@ export class AgentCall {
       const why = asking.isPossible
         ? (asked.find((question) => typeof question === 'string') ?? 'the client could not ask its user')
         : 'the client cannot ask its user';
-      if (options.unanswerable !== 'deny') return parked(this.#tool, session, open, why, options);
-      await this.#denyAll(session, open, why);
+      // Some may have been answered before one could not be.
+      const left = await openQuestions(session);
+      if (options.unanswerable === 'deny') await this.#denyAll(session, left, why);
+      else if (left.length > 0) return this.#parked(session, left, why);
       turn = await this.#goOn(session, open[0]?.turnId);
     }
     this.#context.mcpReq.signal.throwIfAborted();
@@ -163,7 +178,8 @@ export class AgentCall {
     if (call.agent !== this.#tool.agent.name) {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', 'the question was asked by another agent');
     }
-    const open = await session.pending();
+    this.#turnId = call.turnId;
+    const open = await openQuestions(session);
     for (const { id, digest } of call.asked) {
       const request = open.find(({ requestId }) => requestId === id);
       const reply = replyTo(id);
@@ -217,9 +233,14 @@ export class AgentCall {
     }
   }
 
-  #stillWaits(session: HostedSession, open: readonly PendingRequest[]): CallToolResult {
+  #stillWaits(session: HostedSession, open: readonly PendingRequest[]): Promise<CallToolResult> {
     const why = 'this conversation waits for an answer to an earlier question, so the new message was not delivered';
-    return parked(this.#tool, session, open, why, this.#frame.options);
+    return this.#parked(session, open, why);
+  }
+
+  async #parked(session: HostedSession, open: readonly PendingRequest[], why: string): Promise<CallToolResult> {
+    const turn = await loggedTurn(session, open[0]?.turnId);
+    return parked(this.#tool, session, { turn, open, why, options: this.#frame.options });
   }
 }
 
@@ -237,12 +258,18 @@ function parkedCall(tool: AgentTool, session: HostedSession, open: readonly Pend
   };
 }
 
+/** What somebody has to answer, or to run: not what was answered, or runs by itself. */
+async function openQuestions(session: HostedSession): Promise<PendingRequest[]> {
+  const pending = await session.pending();
+  return pending.filter(({ kind, approval, started, decision, answers = [] }) => {
+    if (approval || kind !== 'tool') return true;
+    return !started && !decision && !answers.some(({ action, quorum }) => action === 'accept' && !quorum);
+  });
+}
+
 /** What the log says of a turn that is over; undefined while it is not. */
 async function endedTurn(session: HostedSession, turnId: string | undefined): Promise<Turn | undefined> {
   if (turnId === undefined) return undefined;
-  const turn = new Turn();
-  for await (const event of session.events()) {
-    if ('turnId' in event && event.turnId === turnId) turn.push(event);
-  }
+  const turn = await loggedTurn(session, turnId);
   return turn.reason === undefined || turn.reason === 'input_required' ? undefined : turn;
 }

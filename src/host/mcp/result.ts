@@ -5,21 +5,27 @@ import type { HostedSession } from '../hosted-session.ts';
 import type { AgentTool } from './agent-tool.ts';
 import { toBlocks } from './content.ts';
 import type { McpOptions } from './options.ts';
-import type { Turn } from './turn.ts';
+import type { CallOutcome } from './turn.ts';
+import { Turn } from './turn.ts';
 
 const text = (words: string): { type: 'text'; text: string } => ({ type: 'text', text: words });
 
-/** A failure that the caller's model can read. */
-export function failed(words: string): CallToolResult {
-  return { content: [text(words)], isError: true };
+/** A failure that the caller's model can read; what had run by then, and how to go on, where there is a session. */
+export function failed(words: string, tool: AgentTool, session?: HostedSession, turn?: Turn): CallToolResult {
+  if (!session) return { content: [text(words)], isError: true };
+  const ran = turn ? account(turn) : [];
+  const _meta = { 'coxswain/sessionId': session.id, ...(turn ? metaOf(turn) : {}) };
+  return { content: [...[words, ...ran].map(text), ...sessionNote(tool, session)], isError: true, _meta };
 }
 
 /** What a turn that has ended came to. */
 export function resultOf(tool: AgentTool, session: HostedSession, turn: Turn): CallToolResult {
   const said = toBlocks(turn.parts);
-  const content = [...said, ...notes(turn), ...sessionNote(tool, session)];
-  const _meta = { 'coxswain/sessionId': session.id };
-  if (turn.reason !== 'completed') {
+  const isDone = turn.reason === 'completed';
+  const notes = account(turn, isDone ? ['denied', 'unknown'] : undefined).map(text);
+  const content = [...said, ...notes, ...sessionNote(tool, session)];
+  const _meta = { 'coxswain/sessionId': session.id, ...metaOf(turn) };
+  if (!isDone) {
     const why = turn.error === undefined ? '' : ` (${turn.error})`;
     return { content: [text(`${tool.name} did not finish: ${turn.reason}${why}`), ...content], isError: true, _meta };
   }
@@ -32,22 +38,41 @@ export function resultOf(tool: AgentTool, session: HostedSession, turn: Turn): C
   return { content, structuredContent: output as Record<string, unknown>, _meta };
 }
 
-function notes({ denied }: Turn): CallToolResult['content'] {
-  return denied.size === 0 ? [] : [text(`Not run, for want of a yes: ${[...denied].join(', ')}.`)];
+const headings: Record<CallOutcome, string> = {
+  ran: 'Ran',
+  failed: 'Failed',
+  unknown: 'Begun, and may have run',
+  running: 'Still running',
+  waiting: 'Not begun yet',
+  refused: 'Not run, since it could not be',
+  denied: 'Not run, for want of a yes',
+};
+
+/** What became of a turn's calls, a line for each kind. */
+function account({ calls }: Turn, kinds = Object.keys(headings) as CallOutcome[]): string[] {
+  return kinds.flatMap((kind) => {
+    const names = [...calls.values()].filter(({ outcome }) => outcome === kind).map(({ name }) => name);
+    return names.length === 0 ? [] : [`${headings[kind]}: ${names.join(', ')}.`];
+  });
 }
+
+/** For programs: the same, call by call. */
+function metaOf({ calls }: Turn): Record<string, unknown> {
+  return calls.size === 0 ? {} : { 'coxswain/calls': [...calls].map(([callId, call]) => ({ callId, ...call })) };
+}
+
+const begun = new Set<CallOutcome>(['ran', 'failed', 'unknown', 'running']);
 
 function sessionNote({ tellsSession }: AgentTool, { id }: HostedSession): CallToolResult['content'] {
   if (!tellsSession) return [];
   return [{ ...text(`[session_id: ${id}]`), annotations: { audience: ['assistant'], priority: 0 } }];
 }
 
-/** The call ends, its question stays open: nothing has run. */
+/** The call ends, its questions stay open. `turn`: what the log says of it by now. */
 export function parked(
   tool: AgentTool,
   session: HostedSession,
-  open: readonly PendingRequest[],
-  why: string,
-  options: McpOptions,
+  { turn, open, why, options }: { turn: Turn; open: readonly PendingRequest[]; why: string; options: McpOptions },
 ): CallToolResult {
   const settleAt = options.settleAt ?? (({ requestId }) => `coxswain approvals approve ${requestId}`);
   const lines = open.map((request) => {
@@ -55,13 +80,22 @@ export function parked(
     const where = settleAt({ requestId, sessionId: session.id, agent: tool.agent.name });
     return `- ${request.message ?? request.name ?? 'a question'}\n  id ${requestId}; to be settled by a person: ${where}`;
   });
+  const asked = new Set(open.map(({ callId }) => callId));
+  const settled = new Turn();
+  for (const [callId, call] of turn.calls) if (!asked.has(callId)) settled.calls.set(callId, call);
+  const isNothing = ![...settled.calls.values()].some(({ outcome }) => begun.has(outcome));
+  const lead = [isNothing ? `Nothing was run: ${why}.` : `It waits for an answer: ${why}.`, ...account(settled)];
   const next = tool.tellsSession ? ` Once it is settled, call ${tool.name} again with this session_id.` : '';
   return {
     content: [
-      text(`Nothing was run: ${why}. Open:\n${lines.join('\n')}\nNo tool can settle it.${next}`),
+      text(`${lead.join('\n')}\nOpen:\n${lines.join('\n')}\nNo tool can settle it.${next}`),
       ...sessionNote(tool, session),
     ],
     isError: true,
-    _meta: { 'coxswain/sessionId': session.id, 'coxswain/open': open.map(({ requestId }) => requestId) },
+    _meta: {
+      'coxswain/sessionId': session.id,
+      'coxswain/open': open.map(({ requestId }) => requestId),
+      ...metaOf(turn),
+    },
   };
 }

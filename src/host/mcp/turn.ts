@@ -1,13 +1,22 @@
 import type { AgentEvent, ContentPart, StreamEndReason } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
+import type { HostedSession } from '../hosted-session.ts';
+
+/** What became of a call: `unknown` was begun and may have run, `waiting` has not begun. */
+export type CallOutcome = 'ran' | 'failed' | 'refused' | 'denied' | 'unknown' | 'running' | 'waiting';
+
+export interface TurnCall {
+  name: string;
+  outcome: CallOutcome;
+}
 
 /** What one turn of an agent has come to: a fold over its events, live or from the log. */
 export class Turn {
   reason: StreamEndReason | undefined;
   id: string | undefined;
   error: string | undefined;
-  /** Names of the tools whose calls were denied. */
-  readonly denied = new Set<string>();
+  /** Its calls of tools, by id, in the order in which they were made. */
+  readonly calls = new Map<string, TurnCall>();
   #output: unknown;
   #answer: ContentPart[] = [];
   /** Said before a call: shown only if nothing follows. */
@@ -19,8 +28,16 @@ export class Turn {
       case 'message':
         if (event.role === 'agent' && !event.partial && !event.threadId) this.#answer.push(...event.content);
         break;
+      case 'tool_request':
+        if (!this.calls.has(event.requestId)) this.calls.set(event.requestId, { name: event.name, outcome: 'waiting' });
+        break;
+      case 'tool_update': {
+        const call = this.calls.get(event.requestId);
+        if (call?.outcome === 'waiting' && event.status === 'started') call.outcome = 'running';
+        break;
+      }
       case 'tool_response':
-        if (event.errorType === 'denied' || event.errorType === 'cancelled') this.denied.add(event.name);
+        this.calls.set(event.requestId, { name: event.name, outcome: outcomeOf(event.errorType) });
         if (!event.threadId) this.#earlier.push(...this.#answer.splice(0));
         break;
       case 'error':
@@ -49,4 +66,34 @@ export class Turn {
       return undefined;
     }
   }
+}
+
+function outcomeOf(errorType: string | undefined): CallOutcome {
+  switch (errorType) {
+    case undefined:
+    case 'truncated':
+    case 'too_large':
+      return 'ran';
+    case 'denied':
+    case 'cancelled':
+      return 'denied';
+    case 'not_found':
+    case 'invalid_args':
+      return 'refused';
+    case 'interrupted':
+    case 'timeout':
+      return 'unknown';
+    default:
+      return 'failed';
+  }
+}
+
+/** What the log says of a turn so far. */
+export async function loggedTurn(session: HostedSession, turnId: string | undefined): Promise<Turn> {
+  const turn = new Turn();
+  if (turnId === undefined) return turn;
+  for await (const event of session.events()) {
+    if ('turnId' in event && event.turnId === turnId) turn.push(event);
+  }
+  return turn;
 }
