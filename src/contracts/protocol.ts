@@ -58,6 +58,8 @@ export interface ProtocolLimits {
   ringBytes: number;
   /** Milliseconds between pings. */
   heartbeatMs: number;
+  /** Milliseconds that the key of a change is remembered after its answer. */
+  keyMs: number;
 }
 
 export interface InitializeResult {

@@ -20,7 +20,9 @@ describe('a connection', () => {
   });
 
   test('WS-9 that never initialises is closed, a thousand of them too, and others are served', async () => {
-    const server = await serving(lone(), { limits: { initTimeoutMs: 300, maxUninitialised: 900 } });
+    const server = await serving(lone(), {
+      limits: { initTimeoutMs: 300, maxUninitialised: 900, maxConnectionsPerPrincipal: 1000 },
+    });
     const opened = await Promise.allSettled(
       Array.from({ length: 1000 }, () => Raw.open(server.url, { token: 'anna' })),
     );

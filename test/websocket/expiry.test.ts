@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { bot, door, hostOf, notingTool, policyOf, say } from '../host/kit.ts';
-import { byName, logOf, serving } from './kit.ts';
+import { byName, logOf, metric, serving } from './kit.ts';
 import { Raw } from './raw.ts';
 
 const HOUR = 3_600_000;
@@ -62,15 +62,10 @@ describe('credentials that expire while the server makes up its mind', () => {
     await asked;
     raw.ws.terminate();
     await raw.closed;
-    await expect.poll(async () => fetchConnections(raw)).toBe(0);
+    await expect.poll(() => metric(raw.ws, 'coxswain_connections')).toBe(0);
     goOn();
     await new Promise(setImmediate);
     expect(await session.pending()).toHaveLength(1);
     expect(await logOf(session)).toEqual(before);
   });
 });
-
-async function fetchConnections({ ws }: Raw): Promise<number> {
-  const text = await (await fetch(ws.url.replace('ws', 'http').replace('/v1', '/metrics'))).text();
-  return Number(/^coxswain_connections (\d+)$/m.exec(text)?.[1]);
-}

@@ -53,3 +53,9 @@ export function logOf(session: AgentSession): Promise<AgentEvent[]> {
 export const idsOf = (events: readonly AgentEvent[]): string[] => events.map(({ id }) => id);
 export const durable = (events: readonly AgentEvent[]): AgentEvent[] =>
   events.filter(({ cursor }) => cursor !== undefined);
+
+/** A number of the server's metrics. */
+export async function metric({ url }: Pick<AgentServer, 'url'>, name: string): Promise<number> {
+  const text = await (await fetch(url.replace('ws', 'http').replace('/v1', '/metrics'))).text();
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
+}

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/index.ts';
 import { bot, door, hostOf, notingTool, readOnly } from '../host/kit.ts';
-import { all, client, durable, idsOf, logOf, serving } from './kit.ts';
+import { all, client, durable, idsOf, logOf, metric, serving } from './kit.ts';
 import { endOf, Raw } from './raw.ts';
 
 /** A megabyte of words in so many pieces. */
@@ -145,8 +145,7 @@ describe('a client that is slow', () => {
   });
 });
 
-async function memory({ url }: { url: string }): Promise<{ ring: number; buffered: number }> {
-  const text = await (await fetch(url.replace('ws', 'http').replace('/v1', '/metrics'))).text();
-  const read = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
-  return { ring: read('coxswain_ring_bytes'), buffered: read('coxswain_socket_buffered_bytes') };
+async function memory(server: { url: string }): Promise<{ ring: number; buffered: number }> {
+  const buffered = await metric(server, 'coxswain_socket_buffered_bytes');
+  return { ring: await metric(server, 'coxswain_ring_bytes'), buffered };
 }

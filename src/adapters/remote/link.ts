@@ -53,6 +53,7 @@ export class Link {
   #pulse: ReturnType<typeof setInterval> | undefined;
   #quiet = 0;
   #maxPayload = 4 * 1024 * 1024;
+  #keyMs = 0;
 
   constructor(url: string, options: ConnectOptions, listener: LinkListener) {
     this.#url = url;
@@ -62,6 +63,11 @@ export class Link {
 
   get state(): LinkState {
     return this.#state;
+  }
+
+  /** Milliseconds that the server remembers the key of a change. */
+  get keyMs(): number {
+    return this.#keyMs;
   }
 
   /** The first connection; later ones make themselves. */
@@ -182,6 +188,7 @@ export class Link {
       client: { name: 'coxswain' },
     });
     this.#maxPayload = init.limits.maxPayload;
+    this.#keyMs = init.limits.keyMs;
     this.#isInitialised = true;
     await this.#listener.ready(init, isFirst);
     if (this.#socket !== socket) throw lost('the connection was lost while it was taken up');

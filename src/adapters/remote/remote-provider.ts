@@ -3,6 +3,8 @@ import { isCoxswainError } from '../../contracts/index.ts';
 import type { Link } from './link.ts';
 import type { RemoteSession } from './remote-session.ts';
 
+const PAGE = 200;
+
 interface Opener {
   readonly agents: readonly { name: string }[];
   readonly principal: { id: string };
@@ -11,8 +13,15 @@ interface Opener {
 
 /** Stored sessions of this principal on a server. */
 export function remoteProvider(link: Link, opener: Opener, agent: string | undefined): SessionProvider {
-  const list = async (options: object = {}) =>
-    (await link.request<{ sessions: SessionSummary[] }>('session/list', { agent, ...options })).sessions;
+  const list = async ({ limit = Number.POSITIVE_INFINITY, after }: { limit?: number; after?: string } = {}) => {
+    const found: SessionSummary[] = [];
+    for (let last = after; ; last = found.at(-1)?.id) {
+      const params = { agent, after: last, limit: Math.min(PAGE, limit - found.length) };
+      const page = await link.request<{ sessions: SessionSummary[]; more: boolean }>('session/list', params);
+      found.push(...page.sessions);
+      if (!page.more || page.sessions.length === 0 || found.length >= limit) return found;
+    }
+  };
   const handleOf = async (sessionId: string): Promise<SessionHandle> => {
     const found = await link.request<Omit<SessionHandle, 'events'>>('session/load', { sessionId, agent });
     const name = agent ?? opener.agents[0]?.name ?? '';

@@ -272,9 +272,12 @@ export class RemoteSession implements AgentSession {
   #change<T>(method: RpcMethod, params: object, isOnce = false): Promise<T> {
     const key = crypto.randomUUID();
     const { epoch } = this.#position;
+    const since = Date.now();
     return this.#link.request<T>(method, (attempt) => {
-      if (isOnce && attempt > 1 && this.#position.epoch !== epoch) {
-        const message = `${method} was sent to a server that is gone; whether it was taken is not known`;
+      // A server knows a key of its own time, for a while.
+      const isForgotten = this.#position.epoch !== epoch || Date.now() - since > this.#link.keyMs;
+      if (isOnce && attempt > 1 && isForgotten) {
+        const message = `${method} was sent to a server that has forgotten it since; whether it was taken is not known`;
         throw new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message);
       }
       return this.#signed({ ...params, key });

@@ -8,9 +8,10 @@ const watching = new WeakMap<Connection, () => void>();
 
 /** For people who hold no session. */
 export const approvalMethods: Handlers<'approvals/list' | 'approvals/watch' | 'approvals/decide'> = {
-  'approvals/list': async (connection, { sessionId }) => ({
-    approvals: await approvals(connection).list(connection.principal, sessionId),
-  }),
+  'approvals/list': async (connection, { sessionId }) => {
+    const open = await approvals(connection).list(connection.principal, sessionId);
+    return { approvals: fitting(open, connection.hub.options.limits.maxPayload / 2) };
+  },
 
   'approvals/watch': (connection, { sessionId, stop }) => {
     watching.get(connection)?.();
@@ -44,10 +45,23 @@ export const approvalMethods: Handlers<'approvals/list' | 'approvals/watch' | 'a
 
 async function tell(connection: Connection, questions: AsyncIterable<object>): Promise<void> {
   try {
-    for await (const approval of questions) connection.notify('approvals/open', { approval });
+    for await (const approval of questions) {
+      await connection.room();
+      if (connection.isClosed) return;
+      connection.notify('approvals/open', { approval });
+    }
   } catch (error) {
     connection.hub.options.warn('open questions could not be watched', error);
   }
+}
+
+/** The oldest ones that fit into one answer: those behind them come up once these are decided. */
+function fitting<T>(items: readonly T[], maxBytes: number): T[] {
+  let left = maxBytes;
+  return items.filter((item, index) => {
+    if (left > 0) left -= Buffer.byteLength(JSON.stringify(item));
+    return left >= 0 || index === 0;
+  });
 }
 
 function approvals({ hub }: Connection): ServedApprovals {

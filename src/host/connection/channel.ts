@@ -22,7 +22,7 @@ export class Channel {
   readonly options: ChannelOptions;
   readonly epoch: string = crypto.randomUUID();
   readonly ring: Ring;
-  readonly keys: IdempotencyKeys = new IdempotencyKeys();
+  readonly keys: IdempotencyKeys;
   readonly control: Control = new Control(this);
   readonly attachments = new Set<Attachment>();
   /** Connections that hold the session, attached or not. */
@@ -38,6 +38,7 @@ export class Channel {
   private constructor(session: AgentSession, options: ChannelOptions) {
     this.session = session;
     this.options = options;
+    this.keys = new IdempotencyKeys(options.limits);
     this.ring = new Ring(options.limits.ringFrames, options.limits.ringBytes);
     this.#follower = new LogFollower(
       session,
@@ -48,7 +49,12 @@ export class Channel {
 
   static async open(session: AgentSession, options: ChannelOptions): Promise<Channel> {
     const channel = new Channel(session, options);
-    await channel.#follower.start();
+    try {
+      await channel.#follower.start();
+    } catch (error) {
+      await session[Symbol.asyncDispose]();
+      throw error;
+    }
     channel.durable = { cursor: channel.#follower.cursor, offset: 0 };
     return channel;
   }

@@ -1,10 +1,11 @@
 import type { InitializeResult, ParamsOf, Principal, RpcMethod } from '../../contracts/index.ts';
 import { CLOSE_CODES, CoxswainError, isCoxswainError, PROTOCOL_VERSION, SUBPROTOCOL } from '../../contracts/index.ts';
+import { BackPressure } from './back-pressure.ts';
 import type { Channel } from './channel.ts';
 import type { Controller } from './control.ts';
 import type { Hub } from './hub.ts';
 import { errorText, isTooDeep, noticeText, protocolError, resultText, wireError } from './json-rpc.ts';
-import { check, numberOf, parse } from './messages.ts';
+import { assertFits, check, numberOf, parse } from './messages.ts';
 import { methods } from './methods.ts';
 import { RateLimit } from './rate-limit.ts';
 import { SessionHold } from './session-hold.ts';
@@ -33,6 +34,15 @@ export interface ConnectionOptions {
   log?(entry: { event: string; [field: string]: unknown }): void;
 }
 
+/** Methods whose answers may be large. */
+const LARGE: ReadonlySet<string> = new Set<RpcMethod>([
+  'session/events',
+  'session/list',
+  'session/load',
+  'session/pending',
+  'approvals/list',
+]);
+
 const EXPIRED = 'credentials expired; come back with new ones';
 /** Longest wait of a timer, in milliseconds. */
 const MAX_TIMEOUT = 2 ** 31 - 1;
@@ -45,6 +55,11 @@ export class Connection implements Opened, Controller {
   readonly holds = new Map<string, SessionHold>();
   readonly options: ConnectionOptions;
   readonly #rate: RateLimit;
+  readonly #pressure: BackPressure;
+  /** The newest of the answers that may be large. */
+  #reads: Promise<unknown> = Promise.resolve();
+  /** Whose connections this one is counted among. */
+  #countedFor: string | undefined;
   #identity: Identity | undefined;
   #state: 'new' | 'initialising' | 'ready' | 'closed' = 'new';
   #requests = 0;
@@ -58,6 +73,7 @@ export class Connection implements Opened, Controller {
     this.#identity = options.identity;
     const { limits } = hub.options;
     this.#rate = new RateLimit(limits.messagesPerSecond);
+    this.#pressure = new BackPressure(transport, limits, () => this.slow());
     this.#timer = setTimeout(
       () => this.close(CLOSE_CODES.initTimeout, 'initialize did not come'),
       limits.initTimeoutMs,
@@ -65,8 +81,10 @@ export class Connection implements Opened, Controller {
     this.#timer.unref();
     transport.onMessage((text) => this.#receive(text));
     transport.onDrain(() => {
+      this.#pressure.release();
       for (const hold of this.holds.values()) hold.attachment?.drained();
     });
+    if (options.identity) this.#count(options.identity.principal.id);
     if (transport.protocol !== SUBPROTOCOL) this.close(CLOSE_CODES.version, `this server speaks ${SUBPROTOCOL}`);
   }
 
@@ -89,6 +107,8 @@ export class Connection implements Opened, Controller {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     clearTimeout(this.#timer);
+    this.#pressure.release();
+    if (this.#countedFor !== undefined) this.hub.connections.give(this.#countedFor);
     for (const end of this.#endings) end();
     for (const hold of this.holds.values()) {
       if (this.options.onDisconnect === 'abort' && hold.channel.control.holds(this))
@@ -105,7 +125,12 @@ export class Connection implements Opened, Controller {
   }
 
   notify(method: string, content: object): void {
-    if (this.#state === 'ready') this.transport.send(noticeText(method, content));
+    if (this.#state === 'ready') this.#send(noticeText(method, content));
+  }
+
+  /** Resolves once the client has read what waits for it; undefined: it has. */
+  room(): Promise<void> | undefined {
+    return this.#pressure.room();
   }
 
   controlLost({ session }: Channel): void {
@@ -161,7 +186,20 @@ export class Connection implements Opened, Controller {
 
   /** A client fell too far behind; it may come back to where it was. */
   slow(): void {
+    if (this.isClosed) return;
+    this.options.log?.({ event: 'slow', unsent: this.transport.bufferedAmount });
     this.close(CLOSE_CODES.slow, 'too slow; come back');
+  }
+
+  #send(text: string): void {
+    this.transport.send(text);
+    this.#pressure.sent();
+  }
+
+  /** @throws CoxswainError `RESOURCE_EXHAUSTED / E_RATE_LIMIT` */
+  #count(id: string): void {
+    this.hub.connections.take(id);
+    this.#countedFor = id;
   }
 
   #receive(text: string): void {
@@ -205,7 +243,7 @@ export class Connection implements Opened, Controller {
     if (id !== undefined && this.#requests >= this.hub.options.limits.maxRequests) {
       const message = `${this.#requests} requests wait for their answers; wait too`;
       const error = new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message, { retryable: true });
-      this.transport.send(errorText(id, wireError(error)));
+      this.#send(errorText(id, wireError(error)));
       return;
     }
     this.#requests++;
@@ -213,6 +251,7 @@ export class Connection implements Opened, Controller {
     try {
       const result = await this.#call(method, given);
       if (id !== undefined) text = resultText(id, result);
+      if (text !== undefined) assertFits(text, method, this.hub.options.limits.maxPayload);
     } catch (error) {
       if (!isCoxswainError(error)) this.hub.options.warn(`request ${method} failed`, error);
       this.options.log?.({ event: 'refused', method, code: isCoxswainError(error) ? error.code : 'E_INTERNAL' });
@@ -221,7 +260,7 @@ export class Connection implements Opened, Controller {
       this.#requests--;
     }
     if (text === undefined || this.isClosed) return;
-    this.transport.send(text);
+    this.#send(text);
     if (method === 'initialize') this.#begin();
   }
 
@@ -234,9 +273,20 @@ export class Connection implements Opened, Controller {
       this.assertCurrent();
       return (run as (connection: Connection, params: unknown) => unknown)(this, checked);
     };
+    const begin = LARGE.has(method) ? () => this.#inTurn(act) : act;
     const { authorize } = this.options;
-    if (!authorize || method === 'ping' || method === 'session/ack') return act();
-    return this.#authorized(authorize, method, checked).then(act);
+    if (!authorize || method === 'ping' || method === 'session/ack') return begin();
+    return this.#authorized(authorize, method, checked).then(begin);
+  }
+
+  /** One after the other, and no faster than the client reads. */
+  #inTurn(act: () => unknown): Promise<unknown> {
+    const turn = this.#reads.then(async () => {
+      await this.room();
+      return act();
+    });
+    this.#reads = turn.catch(() => {});
+    return turn;
   }
 
   async #authorized(
@@ -260,7 +310,12 @@ export class Connection implements Opened, Controller {
       queueMicrotask(() => setImmediate(() => this.close(CLOSE_CODES.version, message)));
       throw protocolError(message);
     }
-    if (!this.#identity && content.token !== undefined) this.#identity = await this.options.identify(content.token);
+    if (!this.#identity && content.token !== undefined) {
+      const identity = await this.options.identify(content.token);
+      this.assertCurrent();
+      if (identity) this.#countLate(identity.principal.id);
+      this.#identity = identity;
+    }
     if (!this.#identity) {
       setImmediate(() => this.close(CLOSE_CODES.unauthenticated, 'no valid credentials'));
       throw new CoxswainError(
@@ -269,17 +324,16 @@ export class Connection implements Opened, Controller {
         'no valid credentials came with the upgrade or initialize',
       );
     }
-    const { served } = this.hub;
-    const { maxPayload, window, ringFrames, ringBytes, heartbeatMs } = this.hub.options.limits;
-    return {
-      protocolVersion: PROTOCOL_VERSION,
-      server: { name: 'coxswain', ...(this.options.version === undefined ? {} : { version: this.options.version }) },
-      serves: served.kind,
-      capabilities: { approvals: served.approvals !== undefined, sessions: true },
-      limits: { maxPayload, window, ringFrames, ringBytes, heartbeatMs },
-      principal: this.principal,
-      agents: [...served.agents],
-    };
+    return this.hub.welcome(this.principal, this.options.version);
+  }
+
+  #countLate(id: string): void {
+    try {
+      this.#count(id);
+    } catch (error) {
+      setImmediate(() => this.close(CLOSE_CODES.slow, 'too many connections; come back later'));
+      throw error;
+    }
   }
 
   #begin(): void {

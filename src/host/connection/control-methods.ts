@@ -12,12 +12,14 @@ interface Controlled {
 /** Only whoever is in control changes a session; each change is done once for its key. */
 function controlled<P extends Controlled>(
   act: (channel: Channel, params: P, connection: Connection) => Promise<unknown>,
+  /** The log tells whether it was done. */
+  isInLog = false,
 ) {
   return (connection: Connection, params: P): Promise<unknown> => {
     const { channel } = connection.held(params.sessionId);
     channel.control.assert(connection, params.fencingToken);
     const { key, fencingToken: _, retry: __, ...body } = params as P & { retry?: unknown };
-    return channel.keys.run(key, body, () => act(channel, params, connection));
+    return channel.keys.run(key, body, isInLog, () => act(channel, params, connection));
   };
 }
 
@@ -36,10 +38,12 @@ export const controlMethods: Handlers<
     hub.assertTaking();
     await channel.stream(input, { ...options, streamId });
     return { streamId };
-  }),
+  }, true),
 
-  'session/respond': controlled(async ({ session }, { requestId, answer }, { hub, principal }) =>
-    session.respond(requestId, hub.served.answer(answer as RequestAnswer, principal)),
+  'session/respond': controlled(
+    async ({ session }, { requestId, answer }, { hub, principal }) =>
+      session.respond(requestId, hub.served.answer(answer as RequestAnswer, principal)),
+    true,
   ),
 
   'session/steer': controlled(async ({ session }, { data }) => session.steer(data as SteerData)),

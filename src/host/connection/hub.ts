@@ -1,7 +1,8 @@
-import type { Principal } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import type { InitializeResult, Principal } from '../../contracts/index.ts';
+import { CoxswainError, PROTOCOL_VERSION } from '../../contracts/index.ts';
 import { Channel } from './channel.ts';
 import type { ServerLimits } from './limits.ts';
+import { Quota } from './quota.ts';
 import type { OpenRequest, Served } from './served.ts';
 
 export interface HubOptions {
@@ -13,6 +14,9 @@ export interface HubOptions {
 export class Hub {
   readonly served: Served;
   readonly options: HubOptions;
+  /** What each principal has. */
+  readonly connections: Quota;
+  readonly sessions: Quota;
   readonly #channels = new Map<string, Promise<Channel>>();
   #retired = false;
   readonly #idle = new Map<Channel, NodeJS.Timeout>();
@@ -20,6 +24,23 @@ export class Hub {
   constructor(served: Served, options: HubOptions) {
     this.served = served;
     this.options = options;
+    this.connections = new Quota(options.limits.maxConnectionsPerPrincipal, 'connections');
+    this.sessions = new Quota(options.limits.maxSessionsPerPrincipal, 'sessions open');
+  }
+
+  /** What a client is told at first. */
+  welcome(principal: Principal, version: string | undefined): InitializeResult {
+    const { maxPayload, window, ringFrames, ringBytes, heartbeatMs, keyMs } = this.options.limits;
+    const { kind, approvals, agents } = this.served;
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      server: { name: 'coxswain', ...(version === undefined ? {} : { version }) },
+      serves: kind,
+      capabilities: { approvals: approvals !== undefined, sessions: true },
+      limits: { maxPayload, window, ringFrames, ringBytes, heartbeatMs, keyMs },
+      principal,
+      agents: [...agents],
+    };
   }
 
   /** From now on nothing begins here; what runs goes on. */
@@ -119,11 +140,8 @@ export class Hub {
 
   async #open(agent: string, request: OpenRequest, who: Principal, key: string | undefined): Promise<Channel> {
     this.assertTaking();
-    const { limits, warn } = this.options;
     const userId = this.served.userOf(who);
-    const opening = this.served
-      .open(agent, request, who)
-      .then((session) => Channel.open(session, { agent, userId, limits, warn }));
+    const opening = this.#begin(agent, request, who);
     if (key !== undefined) {
       this.#channels.set(key, opening);
       opening.catch(() => this.#channels.delete(key));
@@ -132,6 +150,25 @@ export class Hub {
     const channel = await opening;
     this.#channels.set(keyOf(agent, userId, channel.session.id), opening);
     return channel;
+  }
+
+  async #begin(agent: string, request: OpenRequest, who: Principal): Promise<Channel> {
+    const userId = this.served.userOf(who);
+    if (this.sessions.isFull(userId)) await this.#closeIdle(userId);
+    this.sessions.take(userId);
+    try {
+      const session = await this.served.open(agent, request, who);
+      return await Channel.open(session, { agent, userId, ...this.options });
+    } catch (error) {
+      this.sessions.give(userId);
+      throw error;
+    }
+  }
+
+  /** Makes room: the session that has been idle for longest is opened again when it is asked for. */
+  async #closeIdle(userId: string): Promise<void> {
+    const idle = [...this.#idle.keys()].find((channel) => channel.options.userId === userId);
+    if (idle) await this.#close(idle);
   }
 
   #leaveLater(channel: Channel): void {
@@ -156,7 +193,9 @@ export class Hub {
   async #close(channel: Channel): Promise<void> {
     this.#stay(channel);
     const { agent, userId } = channel.options;
-    this.#channels.delete(keyOf(agent, userId, channel.session.id));
+    // Closed already.
+    if (!this.#channels.delete(keyOf(agent, userId, channel.session.id))) return;
+    this.sessions.give(userId);
     try {
       await channel.close();
     } catch (error) {

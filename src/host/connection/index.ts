@@ -4,7 +4,7 @@ export { Connection } from './connection.ts';
 export type { HubOptions } from './hub.ts';
 export { Hub } from './hub.ts';
 export type { ServerLimits } from './limits.ts';
-export { DEFAULT_LIMITS } from './limits.ts';
+export { DEFAULT_LIMITS, limitsOf } from './limits.ts';
 export { loadProtocol } from './messages.ts';
 export type { OpenRequest, Served, ServedApprovals } from './served.ts';
 export type { ExecutorOptions } from './served-executor.ts';

@@ -1,5 +1,5 @@
 import type { ParamsOf, RpcMethod, RpcParams } from '../../contracts/index.ts';
-import { isCoxswainError, RPC_CODES } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, RPC_CODES } from '../../contracts/index.ts';
 import { protocolError } from './json-rpc.ts';
 
 /** Schemas of params: loaded once, by whoever serves. */
@@ -37,4 +37,12 @@ export function numberOf(error: unknown, method: string): number {
   if (!isCoxswainError(error) || error.code !== 'E_PROTOCOL') return RPC_CODES.server;
   if (error.status === 'UNIMPLEMENTED') return RPC_CODES.methodNotFound;
   return method === '' ? RPC_CODES.invalidRequest : RPC_CODES.invalidParams;
+}
+
+/** @throws CoxswainError `RESOURCE_EXHAUSTED / E_TOO_LARGE` */
+export function assertFits(text: string, method: string, maxPayload: number): void {
+  // At most three bytes a character.
+  if (text.length * 3 <= maxPayload || Buffer.byteLength(text) <= maxPayload) return;
+  const message = `the answer to ${method} is larger than the ${maxPayload} bytes that one message may have`;
+  throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_TOO_LARGE', message);
 }

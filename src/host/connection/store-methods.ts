@@ -4,6 +4,9 @@ import type { Connection } from './connection.ts';
 import type { Handlers } from './methods.ts';
 import type { OpenRequest } from './served.ts';
 
+/** Sessions that one answer lists, unless another number is asked for. */
+const PAGE = 200;
+
 /** Opening, finding and removing sessions. */
 export const storeMethods: Handlers<
   'session/open' | 'session/attach' | 'session/load' | 'session/list' | 'session/fork' | 'session/delete'
@@ -55,12 +58,12 @@ export const storeMethods: Handlers<
     return { id: found.id, agentName: found.agentName, state: found.state, lastUpdateTime: found.lastUpdateTime };
   },
 
-  'session/list': async (connection, { agent, limit, after }) => ({
-    sessions: await provider(connection, agent).list({
-      ...(limit === undefined ? {} : { limit }),
-      ...(after === undefined ? {} : { after }),
-    }),
-  }),
+  'session/list': async (connection, { agent, limit = PAGE, after }) => {
+    // One more than asked for tells whether there is more.
+    const options = { limit: limit + 1, ...(after === undefined ? {} : { after }) };
+    const sessions = await provider(connection, agent).list(options);
+    return { sessions: sessions.slice(0, limit), more: sessions.length > limit };
+  },
 
   'session/fork': async (connection, { agent, sessionId, after }) => {
     const fork = after === undefined ? true : { after };

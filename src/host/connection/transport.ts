@@ -5,6 +5,9 @@ export interface Transport {
   /** Sends one text message; never waits, never throws. */
   send(text: string): void;
   close(code: number, reason: string): void;
+  /** Nothing is read any more, until it is resumed: what the peer sends waits with the peer. */
+  pause(): void;
+  resume(): void;
   onMessage(listener: (text: string) => void): void;
   /** Bytes that wait to be written. */
   readonly bufferedAmount: number;

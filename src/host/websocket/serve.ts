@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { CLOSE_CODES, CoxswainError, messageOf, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
 import type { ExecutorOptions, Served, ServerLimits, ServerOptions } from '../connection/index.ts';
-import { Connection, DEFAULT_LIMITS, Hub, loadProtocol, servedExecutor, servedHost } from '../connection/index.ts';
+import { Connection, Hub, limitsOf, loadProtocol, servedExecutor, servedHost } from '../connection/index.ts';
 import type { AgentHost } from '../host.ts';
 import type { ServeOptions } from './options.ts';
 import { keepAlive, transportOf } from './socket.ts';
@@ -79,7 +79,7 @@ class SocketServer implements AgentServer {
 
   constructor(served: Served, options: ServeOptions, Sockets: typeof WebSocketServer) {
     this.#options = options;
-    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#limits = limitsOf(options.limits);
     this.#warn = options.warn ?? warnOnStderr;
     this.#log = options.log ?? (() => {});
     this.token = options.authenticate ? undefined : randomBytes(32).toString('base64url');
@@ -164,6 +164,10 @@ class SocketServer implements AgentServer {
     if (this.#closing || isFull || this.#uninitialised >= this.#limits.maxUninitialised) {
       this.#log({ event: 'refused', status: 503, reason: this.#closing ? 'closing' : 'full', remote });
       return refuse(socket, 503, 'Service Unavailable');
+    }
+    if (verdict.identity && this.#hub.connections.isFull(verdict.identity.principal.id)) {
+      this.#log({ event: 'refused', status: 429, principal: verdict.identity.principal.id, remote });
+      return refuse(socket, 429, 'too many connections of this principal');
     }
     this.#sockets.handleUpgrade(request, socket, head, (ws) => this.#connect(ws, socket, request, verdict.identity));
   }
@@ -257,6 +261,7 @@ function refuse(socket: Socket, status: number, reason: string): void {
     401: 'Unauthorized',
     403: 'Forbidden',
     404: 'Not Found',
+    429: 'Too Many Requests',
     503: 'Service Unavailable',
   };
   const extra = status === 401 ? 'WWW-Authenticate: Bearer\r\n' : '';

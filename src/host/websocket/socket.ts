@@ -35,6 +35,12 @@ export function transportOf(ws: WebSocket, socket: Socket): Transport {
       // A peer that does not answer the close is cut off.
       setTimeout(() => ws.terminate(), CLOSE_MS).unref();
     },
+    pause() {
+      ws.pause();
+    },
+    resume() {
+      ws.resume();
+    },
     onMessage(listener) {
       ws.on('message', (data, isBinary) => listener(isBinary ? '' : data.toString()));
     },
