@@ -172,11 +172,12 @@ export class HostedSession implements AgentSession {
   async admit(who: Principal | undefined, mode: PermissionMode | undefined): Promise<void> {
     const { frame, inner } = this;
     if (who) frame.shared.present.set(who.id, who);
+    if (!isPipeable(inner)) frame.ownMode ??= (await inner.standing?.())?.permissionMode;
     if (mode === undefined) return;
     const kept = isPipeable(inner) ? inner.permissionMode : frame.ownMode;
     const stricter = stricterMode(kept, mode);
     if (stricter === kept) return;
-    if (isPipeable(inner) && isTighter(stricter, frame.options.permissionMode)) {
+    if (inner.standing && isTighter(stricter, frame.options.permissionMode)) {
       await this.update({ permissionMode: mode });
     } else frame.ownMode = stricterMode(frame.ownMode, mode);
   }

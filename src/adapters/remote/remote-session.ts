@@ -12,6 +12,7 @@ import type {
   RequestAnswer,
   RpcMethod,
   SessionInput,
+  SessionStanding,
   SessionUpdate,
   Settlement,
   SteerData,
@@ -128,6 +129,12 @@ export class RemoteSession implements AgentSession {
 
   async pending(): Promise<PendingRequest[]> {
     return (await this.#ask<{ pending: PendingRequest[] }>('session/pending', {})).pending;
+  }
+
+  /** Of a bare executor; a server of hosted sessions sees to it itself. */
+  async standing(): Promise<SessionStanding> {
+    const { standing } = await this.#ask<{ standing?: SessionStanding }>('session/pending', {});
+    return standing ?? { isOver: false };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -29,9 +29,13 @@ const readMethods: Handlers<
     return {};
   },
 
-  'session/pending': async (connection, { sessionId }) => ({
-    pending: await connection.held(sessionId).channel.session.pending(),
-  }),
+  'session/pending': async (connection, { sessionId }) => {
+    const { session } = connection.held(sessionId).channel;
+    const pending = await session.pending();
+    // The client of a bare executor is its host.
+    const standing = connection.hub.served.kind === 'executor' ? await session.standing?.() : undefined;
+    return { pending, ...(standing ? { standing } : {}) };
+  },
 
   'session/events': async (connection, { sessionId, after, limit = PAGE }) => {
     const { session, options } = connection.held(sessionId).channel;
