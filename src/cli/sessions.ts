@@ -1,8 +1,9 @@
+import { endData } from '../adapters/adk/index.ts';
 import type { AgentEvent, SessionSummary } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
 import { project, projectEnd } from '../index.ts';
 import type { SessionKey } from '../runtime/index.ts';
-import { effectiveEvents } from '../runtime/index.ts';
+import { effectiveEvents, Fold } from '../runtime/index.ts';
 import { EXIT } from './exit-code.ts';
 import type { StoreFlags } from './flags.ts';
 import { Screen } from './screen.ts';
@@ -59,9 +60,11 @@ export async function showSession(id: string, flags: ShowFlags): Promise<number>
     if (!record) throw missing(key, store);
     const view = flags.json ? new JsonView({ all: false }) : new TextView(new Screen(), { showsUser: true });
     // What was taken back is not shown; an export has it.
+    const fold = new Fold(record.initialState, {});
     for (const event of effectiveEvents(record.events)) {
+      fold.apply(event);
       const shown: AgentEvent[] = project(id, event);
-      if (event.actions.end) shown.push(projectEnd(id, event, shown.length, {}));
+      if (event.actions.end) shown.push(projectEnd(id, event, shown.length, endData(fold, [], event)));
       for (const item of shown) await view.event(item);
     }
     const open = await store.sessions.openCalls(key);

@@ -11,7 +11,7 @@ import { errorResult, toResponse } from '../gate/index.ts';
 import { isoTime } from '../session/index.ts';
 import type { Event, EventActions, StoredAnswer } from './event.ts';
 import { createEvent } from './event.ts';
-import type { AskState, CallState, Fold } from './fold.ts';
+import type { AskState, CallState, Fold, Standing } from './fold.ts';
 import { hostQuestion } from './fold.ts';
 import type { SessionKey } from './session-service.ts';
 
@@ -155,18 +155,16 @@ export function settlementOf(fold: Fold, requestId: string): Settlement | undefi
 
 /** Open requests, derived: nothing of them is held in memory. */
 export function pendingRequests(
-  fold: Fold,
+  { turn, open, terms }: Standing,
   key: SessionKey,
   agentPath: (call: CallState) => string[],
 ): PendingRequest[] {
   const requests: PendingRequest[] = [];
-  if (fold.turn?.ended === undefined || fold.open.size > 0) {
-    for (const call of fold.open.values()) {
-      const request = pendingRequest(call, key, agentPath, fold.terms.get(call.turnId));
-      if (!request) continue;
-      const isOfTurn = fold.turn?.ended === undefined && call.turnId === fold.turn?.id;
-      requests.push(isOfTurn ? request : { ...request, detached: true });
-    }
+  for (const call of open.values()) {
+    const request = pendingRequest(call, key, agentPath, terms.get(call.turnId));
+    if (!request) continue;
+    const isOfTurn = turn?.ended === undefined && call.turnId === turn?.id;
+    requests.push(isOfTurn ? request : { ...request, detached: true });
   }
   return requests;
 }

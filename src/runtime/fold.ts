@@ -95,6 +95,14 @@ export interface TurnState {
   ended?: string;
 }
 
+/** A turn and what is open, at one moment. */
+export interface Standing {
+  readonly turn: Readonly<TurnState> | undefined;
+  readonly open: ReadonlyMap<string, CallState>;
+  /** Of the turns of open calls. */
+  readonly terms: ReadonlyMap<string, TurnTerms>;
+}
+
 /** What a session is configured to do, beside its agent. */
 export interface SessionConfig {
   model?: string;
@@ -139,6 +147,8 @@ export class Fold {
   occupant: string | undefined;
   /** Counts decisions and answers: a run looks whether more have come since it looked last. */
   answers = 0;
+  /** What stood when a turn ended, by the seq of its end: an end that is read back says what it said. */
+  readonly ends = new Map<number, Standing>();
   totalUsage: Usage = {};
   totalCalls = 0;
   readonly #cutIds = new Set<string>();
@@ -182,7 +192,10 @@ export class Fold {
     if (actions.steer) this.steers.set(event.id, event);
     else if (event.content) this.#applyContent(event);
     if (event.usage) this.#addUsage(event);
-    if (actions.end && this.turn) this.turn.ended = actions.end.reason;
+    if (actions.end && this.turn) {
+      this.turn.ended = actions.end.reason;
+      this.ends.set(event.seq, stillOf(this));
+    }
   }
 
   /**
@@ -194,8 +207,8 @@ export class Fold {
     const config = { ...this.config };
     for (const key of Object.keys(state)) delete state[key];
     for (const key of Object.keys(initialState)) setOwn(state, key, initialState[key]);
-    const { calls, open, closed, activations, isolated, isolatedText, steers, terms } = this;
-    for (const map of [calls, open, closed, activations, isolated, isolatedText, steers, terms]) map.clear();
+    const { calls, open, closed, activations, isolated, isolatedText, steers, terms, ends } = this;
+    for (const map of [calls, open, closed, activations, isolated, isolatedText, steers, terms, ends]) map.clear();
     this.turn = undefined;
     this.occupant = undefined;
     this.#lastStream = '';
@@ -417,6 +430,19 @@ export class Fold {
 }
 
 const none: readonly never[] = [];
+const nothing = new Map<string, never>();
+
+/** A moment of what goes on changing. */
+function stillOf({ turn, open, terms }: Standing): Standing {
+  const still = turn && { ...turn };
+  if (open.size === 0) return { turn: still, open: nothing, terms: nothing };
+  const copy = (call: CallState): CallState => ({
+    ...call,
+    asks: call.asks.map((ask) => ({ ...ask })),
+    hostAnswers: [...call.hostAnswers],
+  });
+  return { turn: still, open: new Map([...open].map(([id, call]) => [id, copy(call)])), terms: new Map(terms) };
+}
 
 /** Most events have none: nothing is made for them. */
 function entriesOf<T>(record: Record<string, T> | undefined): readonly [string, T][] {

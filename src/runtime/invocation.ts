@@ -578,12 +578,17 @@ export class Invocation implements InvocationInfo {
       result.failure ??
       (this.signal.aborted && result.reason !== 'aborted' ? failureOf(this.signal.reason) : undefined);
     if (failure && failure.code !== '') events.push(this.#rootEvent({ author, ...errorFields(failure) }));
-    events.push(this.#rootEvent({ author, actions: { end: { reason: result.reason } } }));
+    const data = {
+      ...(result.escalate ? { escalateReason: 'escalate' } : {}),
+      ...(failure ? { reason: failure.message } : {}),
+    };
+    const end = { reason: result.reason, ...(Object.keys(data).length > 0 ? { data } : {}) };
+    events.push(this.#rootEvent({ author, actions: { end } }));
     const shown = await Promise.all(events.map((event) => this.#editSafely(event)));
     await this.#commit(shown);
     const last = shown.at(-1);
-    const end = this.session.log.findLast(({ id }) => id === last?.id);
-    return { ...result, ...(failure ? { failure } : {}), ...(end ? { end } : {}) };
+    const stored = this.session.log.findLast(({ id }) => id === last?.id);
+    return { ...result, ...(failure ? { failure } : {}), ...(stored ? { end: stored } : {}) };
   }
 
   /** A hook that must not be skipped by failing. */

@@ -43,6 +43,8 @@ export const overHttp = (send: (body: string) => string): ConformanceTarget => (
       baseUrl: models.url,
       apiKey: DECOY_KEY,
       provider: 'anthropic',
+      // What is judged is the end of it, not the waits before.
+      retry: { retries: 0 },
       fetch: (url, init) => fetch(url, { ...init, body: send(String(init?.body)) }),
     });
     const source = fromAgent(new LlmAgent({ name: 'bot', model, tools: [askUser] }));

@@ -13,11 +13,21 @@ import type {
   SessionUpdate,
   Settlement,
   SteerData,
+  StreamEndData,
   StreamEndEvent,
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
-import type { CallState, CurrentRun, Engine, InvocationResult, LiveSession, TurnLimits } from '../../runtime/index.ts';
+import type {
+  CallState,
+  CurrentRun,
+  Engine,
+  Event,
+  InvocationResult,
+  LiveSession,
+  Standing,
+  TurnLimits,
+} from '../../runtime/index.ts';
 import {
   abandoned,
   answerEvent,
@@ -36,7 +46,7 @@ import { asAgentStream, checkContent, isoTime, normaliseInput, pipe, StreamQueue
 import { cursorOf, project } from './project.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
-import { endData, outputOf } from './stream-end.ts';
+import { endData, outputOf, transferOf } from './stream-end.ts';
 import { checkUpdate } from './update.ts';
 
 export const INTERFACE_VERSION = '1.0';
@@ -248,7 +258,7 @@ export class AdkSession implements AgentSession {
   }
 
   events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
-    return readEvents(this.live, options);
+    return readEvents(this.live, options, (end) => this.#endOf(end));
   }
 
   async pending(): Promise<PendingRequest[]> {
@@ -280,8 +290,8 @@ export class AdkSession implements AgentSession {
     await this.#onClose?.();
   }
 
-  #pending(): PendingRequest[] {
-    return pendingRequests(this.live.fold, this.live.key, (call) => this.#agentPath(call));
+  #pending(standing: Standing = this.live.fold): PendingRequest[] {
+    return pendingRequests(standing, this.live.key, (call) => this.#agentPath(call));
   }
 
   #agentPath(call: CallState): string[] {
@@ -304,10 +314,11 @@ export class AdkSession implements AgentSession {
 
   #streamEnd(streamId: string, result: InvocationResult, hostRuns: boolean): StreamEndEvent {
     const { fold, key } = this.live;
-    const { reason, data } = endData(fold, result, this.#pending(), hostRuns);
-    const output = reason === 'completed' ? outputOf(this.live.log, this.descriptor) : undefined;
-    if (output !== undefined) data.output = output;
     const stored = result.end;
+    const data = stored ? this.#endOf(stored) : endData(fold, this.#pending());
+    const transfer = hostRuns && result.reason === 'input_required' ? transferOf(data) : undefined;
+    const reason = transfer ? 'completed' : result.reason;
+    if (transfer) data.transfer = transfer;
     // What else its record tells comes first.
     const n = stored ? project(key.id, stored).length : 0;
     return {
@@ -323,6 +334,16 @@ export class AdkSession implements AgentSession {
       reason,
       data,
     };
+  }
+
+  /** What a stored end sums up, now and whenever it is read back. */
+  #endOf(end: Event): StreamEndData {
+    const { fold, log } = this.live;
+    const standing = fold.ends.get(end.seq) ?? fold;
+    const data = endData(standing, this.#pending(standing), end);
+    const isCompleted = end.actions.end?.reason === 'completed';
+    const output = isCompleted ? outputOf(log, this.descriptor, end.turnId) : undefined;
+    return output === undefined ? data : { ...data, output };
   }
 
   /** The log cannot be written any more: what was accepted still gets its end. */

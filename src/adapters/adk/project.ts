@@ -4,6 +4,7 @@ import type {
   ElicitationRequestEvent,
   FunctionCallPart,
   FunctionResponsePart,
+  StreamEndData,
   ToolAnnotations,
 } from '../../contracts/index.ts';
 import { fromResponse } from '../../gate/index.ts';
@@ -61,7 +62,7 @@ export function project(sessionId: string, event: Event): AgentEvent[] {
 }
 
 /** A turn's stored end, as it was shown at the end of its stream. */
-export function projectEnd(sessionId: string, event: Event, n: number, data: Record<string, unknown>): AgentEvent {
+export function projectEnd(sessionId: string, event: Event, n: number, data: StreamEndData): AgentEvent {
   const reason = event.actions.end?.reason ?? 'completed';
   return complete({ type: 'stream_end', reason, data }, sessionId, event, n);
 }

@@ -1,8 +1,11 @@
-import type { AgentEvent } from '../../contracts/index.ts';
+import type { AgentEvent, StreamEndData } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Event, LiveSession } from '../../runtime/index.ts';
 import { StreamQueue } from '../../session/index.ts';
 import { parseCursor, project, projectEnd } from './project.ts';
+
+/** What a stored end sums up. */
+type EndOf = (end: Event) => StreamEndData;
 
 /**
  * Durable events after a cursor, oldest first; with `live`, then those that are stored from now on.
@@ -11,25 +14,34 @@ import { parseCursor, project, projectEnd } from './project.ts';
 export function readEvents(
   live: LiveSession,
   options: { after?: string; limit?: number; live?: boolean },
+  endOf: EndOf,
 ): AsyncIterable<AgentEvent> {
-  return options.live ? follow(live, options) : replay(live, options);
+  return options.live ? follow(live, options, endOf) : replay(live, options, endOf);
 }
 
-async function* replay(live: LiveSession, options: { after?: string; limit?: number }): AsyncGenerator<AgentEvent> {
+async function* replay(
+  live: LiveSession,
+  options: { after?: string; limit?: number },
+  endOf: EndOf,
+): AsyncGenerator<AgentEvent> {
   const after = startOf(options.after);
   await live.catchUp();
   const newest = live.fold.at;
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   for (const event of live.since(after.seq - 1)) {
     if (event.seq > newest) return;
-    for (const item of rest(live, event, after)) {
+    for (const item of rest(live, event, after, endOf)) {
       if (left-- <= 0) return;
       yield item;
     }
   }
 }
 
-function follow(live: LiveSession, options: { after?: string; limit?: number }): AsyncIterable<AgentEvent> {
+function follow(
+  live: LiveSession,
+  options: { after?: string; limit?: number },
+  endOf: EndOf,
+): AsyncIterable<AgentEvent> {
   let stop = () => {};
   let ended: () => void = () => {};
   const over = new Promise<void>((resolve) => {
@@ -41,7 +53,7 @@ function follow(live: LiveSession, options: { after?: string; limit?: number }):
       await live.catchUp();
       let left = options.limit ?? Number.POSITIVE_INFINITY;
       const show = (event: Event) => {
-        for (const item of rest(live, event, after)) {
+        for (const item of rest(live, event, after, endOf)) {
           if (left-- > 0) out.push(item);
           if (left <= 0) ended();
         }
@@ -73,9 +85,9 @@ function startOf(cursor: string | undefined): { seq: number; n: number } {
 }
 
 /** What of an event comes after the cursor. */
-function rest(live: LiveSession, event: Event, after: { seq: number; n: number }): AgentEvent[] {
+function rest(live: LiveSession, event: Event, after: { seq: number; n: number }, endOf: EndOf): AgentEvent[] {
   if (event.seq < after.seq) return [];
   const items = project(live.key.id, event);
-  if (event.actions.end) items.push(projectEnd(live.key.id, event, items.length, {}));
+  if (event.actions.end) items.push(projectEnd(live.key.id, event, items.length, endOf(event)));
   return event.seq === after.seq ? items.slice(after.n + 1) : items;
 }

@@ -37,16 +37,14 @@ export interface Broken {
   open?: (right: (ref?: SessionRef) => Promise<AgentSession>, ref?: SessionRef) => Promise<AgentSession>;
   /** Its model is asked over HTTP; what it sends is changed so. */
   send?: (body: string) => string;
-  /** The runtime as it is, without what the others have mended. */
-  bare?: boolean;
 }
 
-export function targetOf({ id, bend, open, bare, send }: Broken): ConformanceTarget {
+export function targetOf({ id, bend, open, send }: Broken): ConformanceTarget {
   return {
     name: `broken ${id}`,
     async start() {
       const executor = await (send ? overHttp(send) : local).start();
-      const right = async (ref?: SessionRef) => (bare ? executor.open(ref) : mended(await executor.open(ref)));
+      const right = (ref?: SessionRef) => executor.open(ref);
       return {
         ...executor,
         async open(ref) {
@@ -56,20 +54,6 @@ export function targetOf({ id, bend, open, bare, send }: Broken): ConformanceTar
       };
     },
   };
-}
-
-/** What the runtime leaves out: sums on an end that is read back. */
-function mended(session: AgentSession): AgentSession {
-  const ends = new Map<string, AgentEvent>();
-  return bent(session, {
-    show(event) {
-      if (event.type === 'stream_end') ends.set(event.id, event);
-      return event;
-    },
-    async *stored(right, after) {
-      for await (const event of right.events(after === undefined ? {} : { after })) yield ends.get(event.id) ?? event;
-    },
-  });
 }
 
 function bent(right: AgentSession, bend: Bend): AgentSession {

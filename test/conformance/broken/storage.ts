@@ -1,3 +1,4 @@
+import type { AgentEvent } from '../../../src/contracts/index.ts';
 import type { Broken } from './bend.ts';
 
 export const storage: readonly Broken[] = [
@@ -41,7 +42,17 @@ export const storage: readonly Broken[] = [
     how: 'any id is a session',
     open: (right, ref) => right(ref?.sessionId === undefined ? ref : { ...ref, create: true }),
   },
-  { id: 'CX-RESUME-05', how: 'an end is kept without its sums', bare: true },
+  {
+    id: 'CX-RESUME-05',
+    how: 'an end is kept without its sums',
+    bend: () => ({
+      async *stored(right, after) {
+        for await (const event of right.events(after === undefined ? {} : { after })) {
+          yield event.type === 'stream_end' ? ({ ...event, data: {} } as AgentEvent) : event;
+        }
+      },
+    }),
+  },
   {
     id: 'CX-RESUME-06',
     how: 'whoever watches misses messages',
