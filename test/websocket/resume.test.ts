@@ -178,6 +178,36 @@ describe('resume', () => {
     }
   });
 
+  test.each(['rubbish', '9999.0', '1.x', '-1.0', 'NaN.0'])(
+    'WS-33 %s, which is no cursor of the session, is refused wherever it comes, and changes nothing',
+    async (cursor) => {
+      const { host } = hostOf(bot(['one']));
+      const server = await serving(host);
+      const one = await Raw.ready(server.url);
+      const { sessionId, fencingToken, epoch } = await one.ask('session/open', { agent: 'bot' });
+      await one.ask('session/stream', { sessionId, fencingToken, streamId: 'a', input: 'go' });
+      await one.until(endOf('a'));
+      const two = await Raw.ready(server.url);
+      const place = { agent: 'bot', sessionId, cursor };
+      const refused = { code: -32000, data: { status: 'INVALID_ARGUMENT', code: 'E_BAD_INPUT' } };
+      for (const [method, params] of [
+        ['session/attach', place],
+        ['session/attach', { ...place, epoch, offset: 1 }],
+        ['session/open', place],
+      ] as const) {
+        expect((await two.request(method, params)).error).toMatchObject(refused);
+        await expect(two.ask('session/pending', { sessionId })).rejects.toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+      }
+      expect((await one.request('session/attach', place)).error).toMatchObject(refused);
+      expect((await one.request('session/events', { sessionId, after: cursor })).error).toMatchObject(refused);
+      const { error } = await two.request('session/fork', { agent: 'bot', sessionId, after: cursor });
+      expect(error).toMatchObject(refused);
+      expect(error?.message).toContain(cursor);
+      expect((await two.ask('session/list')).sessions).toHaveLength(1);
+      expect((await one.ask('session/events', { sessionId })).events.length).toBeGreaterThan(0);
+    },
+  );
+
   test('WS-27 a run goes on without its client, which returns and sees all of it', async () => {
     const slow = slowTool('slow', readOnly);
     const { host } = hostOf(bot([{ calls: [['slow', {}]] }, { deltas: ['do', 'ne'] }]), { tools: [slow.tool] });

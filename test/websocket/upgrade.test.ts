@@ -2,7 +2,8 @@ import { connect as tcp } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/adapters/remote/index.ts';
 import { serve } from '../../src/host/websocket/index.ts';
-import { bot, hostOf } from '../host/kit.ts';
+import { bot, door, hostOf } from '../host/kit.ts';
+import { flaky } from './flaky.ts';
 import { client, serving } from './kit.ts';
 import { Raw } from './raw.ts';
 
@@ -30,7 +31,87 @@ describe('the upgrade', () => {
     const server = await serving(lone());
     await expect(Raw.open(server.url)).rejects.toThrow('401');
     await expect(Raw.open(server.url, { token: 'wrong' })).rejects.toThrow('401');
-    await expect(connect(server.url, { token: 'wrong' })).rejects.toMatchObject({ code: 'E_CONNECTION_LOST' });
+  });
+
+  test('WS-3 WS-17 a client is told why it was refused: credentials, path, a server that is full or not there', async () => {
+    const server = await serving(lone(), { limits: { maxConnectionsPerPrincipal: 1, maxConnections: 2 } });
+    const unknown = { code: 'E_UNAUTHENTICATED', status: 'UNAUTHENTICATED', retryable: false };
+    await expect(connect(server.url, { token: 'wrong' })).rejects.toMatchObject(unknown);
+    await expect(connect(server.url)).rejects.toMatchObject(unknown);
+    await expect(connect(server.url.replace('/v1', '/v2'), { token: 'anna' })).rejects.toMatchObject({
+      code: 'E_PROTOCOL',
+      message: expect.stringContaining('/v1'),
+    });
+    await expect(connect(server.url.replace('127.0.0.1', '127.0.0.2'), { token: 'anna' })).rejects.toMatchObject({
+      code: 'E_CONNECTION_LOST',
+    });
+    await client(server, 'anna');
+    await expect(connect(server.url, { token: 'anna' })).rejects.toMatchObject({ code: 'E_RATE_LIMIT' });
+    await client(server, 'bert');
+    await expect(connect(server.url, { token: 'carl' })).rejects.toMatchObject({
+      code: 'E_CONNECTION_LOST',
+      retryable: true,
+      message: expect.stringContaining('503'),
+    });
+  });
+
+  test('WS-3 a token that is refused later ends the client; one that can ask for another goes on', async () => {
+    const known = new Set(['anna', 'bert']);
+    const authenticate = ({ token }: { token?: string }) => (token && known.has(token) ? { id: token } : undefined);
+    const host = lone();
+    const server = await serving(host, { authenticate });
+    const over = door<string>();
+    const fixed = await client(server, 'anna', { onState: (state, why) => state === 'closed' && over.open(why ?? '') });
+    const session = await fixed.open('bot');
+    const tokens = ['anna', 'anna', 'bert'];
+    const back = door();
+    const network = flaky([]);
+    const fresh = await connect(server.url, {
+      getToken: () => tokens.shift() ?? 'bert',
+      WebSocket: network.WebSocket,
+      minBackoffMs: 1,
+      onState: (state) => state === 'ready' && tokens.length === 0 && back.open(),
+    });
+    onTestFinished(() => fresh.close());
+    known.delete('anna');
+    await server.close({ deadlineMs: 0 });
+    await serving(host, { authenticate, port: server.port });
+    expect(await over.opened).toContain('401');
+    await expect(session.pending()).rejects.toMatchObject({ code: 'E_UNAUTHENTICATED' });
+    await back.opened;
+    expect(fresh.principal).toEqual({ id: 'bert' });
+  });
+
+  test.each(['nonsense', 'http://127.0.0.1/v1', 'ws://127.0.0.1/v1?token=sesame', 'ws://anna:sesame@127.0.0.1/v1', ''])(
+    'WS-5 an address that is none is refused before anything is sent, and not repeated: %s',
+    async (url) => {
+      const error = await connect(url, { token: 'x' }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'E_BAD_INPUT', status: 'INVALID_ARGUMENT' });
+      expect(String(error)).not.toContain('sesame');
+    },
+  );
+
+  test('WS-3 WS-5 an authenticator that breaks lets nobody in, and what it says of a token is told to nobody', async () => {
+    const lines: unknown[] = [];
+    const server = await serving(lone(), {
+      authenticate: ({ token }) => {
+        if (token === 'anna') return { id: 'anna' };
+        throw new RangeError(`cannot look up ${token}`);
+      },
+      allowedOrigins: ['https://app.example'],
+      lateCredentials: true,
+      log: (entry) => lines.push(entry),
+      warn: (...words) => lines.push(words.map((word) => (word instanceof Error ? `${word.stack}` : word))),
+    });
+    await expect(Raw.open(server.url, { token: 'sesame' })).rejects.toThrow('503');
+    await expect(connect(server.url, { token: 'sesame' })).rejects.toMatchObject({ retryable: true });
+    const late = await Raw.open(server.url, { headers: { origin: 'https://app.example' } });
+    const { error } = await late.request('initialize', { protocolVersion: '1', token: 'sesame' });
+    expect(error?.data).toMatchObject({ status: 'UNAVAILABLE', retryable: true });
+    expect((await late.closed).code).toBe(1011);
+    expect(JSON.stringify([lines, late.received])).not.toContain('sesame');
+    expect(JSON.stringify(lines)).toMatch(/authenticate threw RangeError at .*upgrade.test.ts/);
+    await client(server, 'anna');
   });
 
   test('WS-4 F42 a foreign Origin and a foreign Host are refused, also on loopback and with a token', async () => {

@@ -9,7 +9,7 @@ type EndOf = (end: Event) => StreamEndData;
 
 /**
  * Durable events after a cursor, oldest first; with `live`, then those that are stored from now on.
- * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` (at the first next) for a cursor that is none
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` (at the first next) for a cursor of no event of this session
  */
 export function readEvents(
   live: LiveSession,
@@ -27,6 +27,7 @@ async function* replay(
   const after = startOf(options.after);
   await live.catchUp();
   const newest = live.fold.at;
+  assertReached(newest, after.seq);
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   for (const event of live.since(after.seq - 1)) {
     if (event.seq > newest) return;
@@ -51,6 +52,7 @@ function follow(
     async (out) => {
       const after = startOf(options.after);
       await live.catchUp();
+      assertReached(live.fold.at, after.seq);
       let left = options.limit ?? Number.POSITIVE_INFINITY;
       const show = (event: Event) => {
         for (const item of rest(live, event, after, endOf)) {
@@ -69,6 +71,13 @@ function follow(
       ended();
     },
   );
+}
+
+/** Nothing comes after what is not there. */
+function assertReached(newest: number, seq: number): void {
+  if (seq <= newest) return;
+  const message = `the cursor is of event ${seq}, and this session has ${newest}; start from a cursor of its own events`;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
 }
 
 function startOf(cursor: string | undefined): { seq: number; n: number } {

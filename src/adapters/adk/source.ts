@@ -41,7 +41,7 @@ import { AdkSession } from './adk-session.ts';
 import type { DescribeOptions } from './descriptor.ts';
 import { describeAgent } from './descriptor.ts';
 import { hostHooks } from './host-hooks.ts';
-import { project } from './project.ts';
+import { parseCursor, project } from './project.ts';
 
 export interface FromAgentOptions extends DescribeOptions {
   /** Used where the host's context has none. Default: in memory. */
@@ -156,9 +156,12 @@ async function recordFor(
   const key = { ...scope, id };
   const found = await service.get(key);
   if (found && ref.fork) {
-    const through =
-      typeof ref.fork === 'object' && ref.fork.after !== undefined ? Number(ref.fork.after.split('.')[0]) : undefined;
-    return service.fork(key, through === undefined ? {} : { through });
+    const after = typeof ref.fork === 'object' ? ref.fork.after : undefined;
+    if (after === undefined) return service.fork(key, {});
+    const through = parseCursor(after)?.seq;
+    if (through !== undefined && through <= found.lastSeq) return service.fork(key, { through });
+    const message = `${JSON.stringify(after.slice(0, 64))} is no cursor of session ${id}; fork.after is the cursor of one of its events`;
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
   }
   if (found) return found;
   if (!ref.create) throw notFound(id);

@@ -12,6 +12,7 @@ import type {
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { OpenApprovalOnWire } from './approvals.ts';
 import { RemoteApprovals } from './approvals.ts';
+import { assertEndpoint } from './endpoint.ts';
 import { Link } from './link.ts';
 import type { ConnectOptions, LinkState } from './options.ts';
 import { remoteProvider } from './remote-provider.ts';
@@ -38,9 +39,11 @@ export interface RemoteHost extends AsyncDisposable {
 
 /**
  * Connects to a server of agents. What it gives are AgentSessions; a lost connection is made again by itself.
- * @throws CoxswainError `UNAVAILABLE / E_CONNECTION_LOST`, `UNAUTHENTICATED / E_UNAUTHENTICATED`
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`, `UNAUTHENTICATED / E_UNAUTHENTICATED`, `PERMISSION_DENIED /
+ *   E_FORBIDDEN`, `RESOURCE_EXHAUSTED / E_RATE_LIMIT`, `UNAVAILABLE / E_CONNECTION_LOST`
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteHost> {
+  assertEndpoint(url);
   const client = new Client(url, options);
   await client.begin();
   return client;

@@ -8,6 +8,7 @@ import {
   SUBPROTOCOL,
 } from '../../contracts/index.ts';
 import { base64url } from './base64url.ts';
+import { whyRefused } from './endpoint.ts';
 import type { ConnectOptions, LinkState, WebSocketClass, WebSocketLike } from './options.ts';
 
 /** Makes the params anew for each attempt: tokens and positions change with a connection. */
@@ -155,16 +156,19 @@ export class Link {
     const Socket = this.#options.WebSocket ?? (globalThis.WebSocket as unknown as WebSocketClass);
     const socket = new Socket(this.#url, protocols);
     const isFirst = this.#lostAt === undefined;
+    const timeoutMs = this.#options.connectTimeoutMs ?? 10_000;
+    let isOpen = false;
     await new Promise<void>((resolve, reject) => {
       const timeout = setTimeout(() => {
         socket.close();
         reject(lost('the server did not answer in time'));
-      }, this.#options.connectTimeoutMs ?? 10_000);
+      }, timeoutMs);
       const settle = (done: () => void) => {
         clearTimeout(timeout);
         done();
       };
       socket.onopen = () => {
+        isOpen = true;
         if (this.#failure) return socket.close();
         this.#socket = socket;
         this.#begin(socket, isFirst).then(
@@ -176,7 +180,12 @@ export class Link {
       socket.onerror = () => {};
       socket.onclose = ((event: { code: number; reason: string }) => {
         const why = `closed with ${event.code}${event.reason ? ` (${event.reason})` : ''}`;
-        settle(() => reject(lost(`the connection was ${why}`)));
+        if (isOpen) settle(() => reject(lost(`the connection was ${why}`)));
+        else {
+          void whyRefused(this.#url, token, timeoutMs).then((error) =>
+            settle(() => reject(error ?? lost(`the connection was ${why}`))),
+          );
+        }
         if (this.#socket === socket) this.#closed(event.code, why);
       }) as never;
     });
@@ -269,7 +278,7 @@ export class Link {
     this.#retry = setTimeout(
       () => {
         this.#connect().catch((error: unknown) => {
-          if (isCoxswainError(error) && error.code === 'E_PROTOCOL') this.#fail(error);
+          if (isCoxswainError(error) && this.#isFinal(error)) this.#fail(error);
           else if (this.#socket) this.drop('the connection could not be taken up');
           else if (!this.#failure && this.#state === 'connecting')
             this.#again(error instanceof Error ? error.message : why);
@@ -277,6 +286,11 @@ export class Link {
       },
       backoff / 2 + (random() * backoff) / 2,
     );
+  }
+
+  /** Whether asking again is of no use: the same token would be refused again. */
+  #isFinal({ code }: CoxswainError): boolean {
+    return code === 'E_PROTOCOL' || (code === 'E_UNAUTHENTICATED' && !this.#options.getToken);
   }
 
   #startPulse(everyMs: number): void {

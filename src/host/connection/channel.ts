@@ -88,6 +88,12 @@ export class Channel {
     return false;
   }
 
+  /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a cursor of no event of this session */
+  async assertCursor(cursor: string | undefined): Promise<void> {
+    if (cursor === undefined || cursor === this.durable.cursor) return;
+    for await (const _ of this.session.events({ after: cursor, limit: 1 })) return;
+  }
+
   async close(): Promise<void> {
     await this.#follower.stop();
     await this.session[Symbol.asyncDispose]();

@@ -310,12 +310,7 @@ export class Connection implements Opened, Controller {
       queueMicrotask(() => setImmediate(() => this.close(CLOSE_CODES.version, message)));
       throw protocolError(message);
     }
-    if (!this.#identity && content.token !== undefined) {
-      const identity = await this.options.identify(content.token);
-      this.assertCurrent();
-      if (identity) this.#countLate(identity.principal.id);
-      this.#identity = identity;
-    }
+    if (!this.#identity && content.token !== undefined) this.#identity = await this.#late(content.token);
     if (!this.#identity) {
       setImmediate(() => this.close(CLOSE_CODES.unauthenticated, 'no valid credentials'));
       throw new CoxswainError(
@@ -327,11 +322,16 @@ export class Connection implements Opened, Controller {
     return this.hub.welcome(this.principal, this.options.version);
   }
 
-  #countLate(id: string): void {
+  /** Whom the token of a first message names; a fault ends the connection behind its answer. */
+  async #late(token: string): Promise<Identity | undefined> {
     try {
-      this.#count(id);
+      const identity = await this.options.identify(token);
+      this.assertCurrent();
+      if (identity) this.#count(identity.principal.id);
+      return identity;
     } catch (error) {
-      setImmediate(() => this.close(CLOSE_CODES.slow, 'too many connections; come back later'));
+      const isFull = isCoxswainError(error) && error.code === 'E_RATE_LIMIT';
+      setImmediate(() => this.close(isFull ? CLOSE_CODES.slow : CLOSE_CODES.internal, 'come back later'));
       throw error;
     }
   }

@@ -1,8 +1,11 @@
 import type { AttachResult, SessionSnapshot } from '../../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../../contracts/index.ts';
+import type { Position } from './attachment.ts';
+import type { Channel } from './channel.ts';
 import type { Connection } from './connection.ts';
 import type { Handlers } from './methods.ts';
 import type { OpenRequest } from './served.ts';
+import type { SessionHold } from './session-hold.ts';
 
 /** Sessions that one answer lists, unless another number is asked for. */
 const PAGE = 200;
@@ -22,7 +25,7 @@ export const storeMethods: Handlers<
       ...(params.permissionMode === undefined ? {} : { permissionMode: params.permissionMode }),
     };
     if (request.sessionId !== undefined) assertSafeId('session', request.sessionId);
-    const hold = connection.hold(await connection.hub.hold(params.agent, request, connection.principal));
+    const hold = await take(connection, await connection.hub.hold(params.agent, request, connection.principal), params);
     // Opened once more: its frames are coming already.
     if (params.attach !== false && !hold.attachment) return hold.attach(params);
     const { session, epoch, durable, ring } = hold.channel;
@@ -43,12 +46,14 @@ export const storeMethods: Handlers<
     const request: OpenRequest = { sessionId, ...(permissionMode === undefined ? {} : { permissionMode }) };
     const known = connection.holds.get(sessionId);
     if (known) {
+      await known.channel.assertCursor(params.cursor);
       await connection.hub.served.join(known.channel.session, request, connection.principal);
-      return known.attach(params);
+      return connection.held(sessionId).attach(params);
     }
     assertSafeId('session', sessionId);
     if (agent === undefined) return connection.held(sessionId);
-    return connection.hold(await connection.hub.hold(agent, request, connection.principal)).attach(params);
+    const channel = await connection.hub.hold(agent, request, connection.principal);
+    return (await take(connection, channel, params)).attach(params);
   },
 
   'session/load': async (connection, { sessionId, agent }) => {
@@ -83,6 +88,17 @@ export const storeMethods: Handlers<
     return {};
   },
 };
+
+/** The connection's own hold of a channel; refused where the client says that it has what was never there. */
+async function take(connection: Connection, channel: Channel, { cursor }: Position): Promise<SessionHold> {
+  try {
+    await channel.assertCursor(cursor);
+  } catch (error) {
+    connection.hub.release(channel);
+    throw error;
+  }
+  return connection.hold(channel);
+}
 
 function provider(connection: Connection, agent: string | undefined) {
   return connection.hub.served.sessions(connection.principal, agent);

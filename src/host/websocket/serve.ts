@@ -9,6 +9,7 @@ import { Connection, Hub, limitsOf, loadProtocol, servedExecutor, servedHost } f
 import type { AgentHost } from '../host.ts';
 import type { ServeOptions } from './options.ts';
 import { keepAlive, transportOf } from './socket.ts';
+import type { Verdict } from './upgrade.ts';
 import { Gatekeeper, isLoopback } from './upgrade.ts';
 
 export interface AgentServer {
@@ -84,7 +85,7 @@ class SocketServer implements AgentServer {
     this.#log = options.log ?? (() => {});
     this.token = options.authenticate ? undefined : randomBytes(32).toString('base64url');
     this.#hub = new Hub(served, { limits: this.#limits, warn: this.#warn });
-    this.#gate = new Gatekeeper(options, this.token);
+    this.#gate = new Gatekeeper(options, this.token, this.#warn);
     this.#sockets = new Sockets({
       noServer: true,
       maxPayload: this.#limits.maxPayload,
@@ -154,22 +155,27 @@ class SocketServer implements AgentServer {
 
   async #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy());
-    const verdict = await this.#gate.judge(request);
-    const remote = request.socket.remoteAddress;
+    const verdict = await this.#judge(request);
     if ('status' in verdict) {
+      const remote = request.socket.remoteAddress;
       this.#log({ event: 'refused', status: verdict.status, reason: verdict.reason, remote });
       return refuse(socket, verdict.status, verdict.reason);
     }
-    const isFull = this.#connections.size >= this.#limits.maxConnections;
-    if (this.#closing || isFull || this.#uninitialised >= this.#limits.maxUninitialised) {
-      this.#log({ event: 'refused', status: 503, reason: this.#closing ? 'closing' : 'full', remote });
-      return refuse(socket, 503, 'Service Unavailable');
-    }
-    if (verdict.identity && this.#hub.connections.isFull(verdict.identity.principal.id)) {
-      this.#log({ event: 'refused', status: 429, principal: verdict.identity.principal.id, remote });
-      return refuse(socket, 429, 'too many connections of this principal');
-    }
     this.#sockets.handleUpgrade(request, socket, head, (ws) => this.#connect(ws, socket, request, verdict.identity));
+  }
+
+  /** Whether somebody may come in now. */
+  async #judge(request: IncomingMessage): Promise<Verdict> {
+    const verdict = await this.#gate.judge(request);
+    if ('status' in verdict) return verdict;
+    const { identity } = verdict;
+    if (this.#closing) return { status: 503, reason: 'the server goes away' };
+    const isFull = this.#connections.size >= this.#limits.maxConnections;
+    if (isFull || this.#uninitialised >= this.#limits.maxUninitialised) return { status: 503, reason: 'full' };
+    if (identity && this.#hub.connections.isFull(identity.principal.id)) {
+      return { status: 429, reason: 'too many connections of this principal' };
+    }
+    return verdict;
   }
 
   #connect(
@@ -219,8 +225,16 @@ class SocketServer implements AgentServer {
     if (path === '/metrics') return text(response, 200, await this.#metrics());
     const routes = this.#options.routes ?? {};
     if (Object.hasOwn(routes, path)) return routes[path]?.(request, response);
-    if (path === PROTOCOL_PATH) return text(response, 426, 'Upgrade Required\n', { Upgrade: 'websocket' });
+    if (path === PROTOCOL_PATH) return this.#explain(request, response);
     return text(response, 404, 'Not Found\n');
+  }
+
+  /** Clients that are not told why an upgrade was refused ask the same path, with the same credentials. */
+  async #explain(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const verdict = request.headers.authorization === undefined ? undefined : await this.#judge(request);
+    if (!verdict || !('status' in verdict)) return text(response, 426, 'Upgrade Required\n', { Upgrade: 'websocket' });
+    const { status, reason } = verdict;
+    return text(response, status, `${reason}\n`, status === 401 ? { 'www-authenticate': 'Bearer' } : {});
   }
 
   async #metrics(): Promise<string> {

@@ -1,11 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { BEARER_PREFIX, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
+import type { Principal } from '../../contracts/index.ts';
+import { BEARER_PREFIX, CoxswainError, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
 import type { Identity } from '../connection/index.ts';
 import type { ServeOptions } from './options.ts';
 
 /** An upgrade that is let in, or the HTTP status that it is refused with. */
-export type Verdict = { identity: Identity | undefined } | { status: 400 | 401 | 403 | 404; reason: string };
+export type Verdict =
+  | { identity: Identity | undefined }
+  | { status: 400 | 401 | 403 | 404 | 429 | 503; reason: string };
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -14,9 +17,11 @@ export class Gatekeeper {
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
   readonly #token: string | undefined;
+  readonly #warn: (message: string) => void;
 
-  constructor(options: ServeOptions, token: string | undefined) {
+  constructor(options: ServeOptions, token: string | undefined, warn: (message: string) => void) {
     this.#options = options;
+    this.#warn = warn;
     this.#hosts = new Set(
       (options.allowedHosts ?? [...LOOPBACK, ...(options.host === undefined ? [] : [options.host])]).map(lower),
     );
@@ -40,7 +45,18 @@ export class Gatekeeper {
     // A query string ends up in logs: whatever it holds, nothing is taken from it.
     if (query !== undefined) return { status: 400, reason: 'no query string is taken' };
     const protocols = protocolsOf(request);
-    if (!protocols.includes(SUBPROTOCOL)) return { status: 400, reason: `subprotocol ${SUBPROTOCOL} is needed` };
+    // A plain request asks why its upgrade was refused.
+    if (request.headers.upgrade !== undefined && !protocols.includes(SUBPROTOCOL)) {
+      return { status: 400, reason: `subprotocol ${SUBPROTOCOL} is needed` };
+    }
+    try {
+      return await this.#knows(request, protocols);
+    } catch {
+      return { status: 503, reason: 'who it is could not be found out' };
+    }
+  }
+
+  async #knows(request: IncomingMessage, protocols: readonly string[]): Promise<Verdict> {
     const token = tokenOf(request, protocols);
     const { origin } = request.headers;
     if (token === undefined && !(this.#options.lateCredentials && origin !== undefined)) {
@@ -53,6 +69,7 @@ export class Gatekeeper {
     return identity ? { identity } : { status: 401, reason: 'the credentials are not known' };
   }
 
+  /** @throws CoxswainError `UNAVAILABLE / E_INTERNAL` where the authenticator breaks */
   async identify(request: IncomingMessage, token: string | undefined): Promise<Identity | undefined> {
     const { authenticate } = this.#options;
     if (!authenticate) {
@@ -61,12 +78,19 @@ export class Gatekeeper {
     }
     const { origin } = request.headers;
     const { remoteAddress } = request.socket;
-    const found = await authenticate({
-      ...(token === undefined ? {} : { token }),
-      headers: request.headers,
-      ...(origin === undefined ? {} : { origin }),
-      ...(remoteAddress === undefined ? {} : { remoteAddress }),
-    });
+    let found: Principal | Identity | undefined;
+    try {
+      found = await authenticate({
+        ...(token === undefined ? {} : { token }),
+        headers: request.headers,
+        ...(origin === undefined ? {} : { origin }),
+        ...(remoteAddress === undefined ? {} : { remoteAddress }),
+      });
+    } catch (error) {
+      this.#warn(`authenticate threw ${whereOf(error)}; nobody was let in`);
+      const message = 'the server could not find out who this is; come back';
+      throw new CoxswainError('UNAVAILABLE', 'E_INTERNAL', message, { retryable: true });
+    }
     if (!found) return undefined;
     return 'principal' in found ? found : { principal: found };
   }
@@ -85,6 +109,13 @@ function tokenOf(request: IncomingMessage, protocols: readonly string[]): string
   if (header !== undefined) return header;
   const second = protocols.find((name) => name.startsWith(BEARER_PREFIX));
   return second === undefined ? undefined : Buffer.from(second.slice(BEARER_PREFIX.length), 'base64url').toString();
+}
+
+/** What a fault is and where it came from, without its text: that may quote credentials. */
+function whereOf(error: unknown): string {
+  if (!(error instanceof Error)) return `a ${typeof error}`;
+  const at = /^\s+at .*$/m.exec(error.stack?.slice(`${error.name}: ${error.message}`.length) ?? '')?.[0].trim();
+  return at === undefined ? error.constructor.name : `${error.constructor.name} ${at}`;
 }
 
 /** In the same time, whatever differs. */

@@ -1,0 +1,50 @@
+import { CoxswainError, PROTOCOL_PATH } from '../../contracts/index.ts';
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is no address of a server */
+export function assertEndpoint(url: string): void {
+  const form = `it is ws://host:port${PROTOCOL_PATH} or wss://host${PROTOCOL_PATH}`;
+  // What is given is not repeated: it may hold a token.
+  if (!URL.canParse(url)) throw bad(`the address of the server cannot be read; ${form}`);
+  const { protocol, search, hash, username, password } = new URL(url);
+  if (protocol !== 'ws:' && protocol !== 'wss:')
+    throw bad(`the address of the server begins with ${protocol}; ${form}`);
+  if (search !== '' || hash !== '' || username !== '' || password !== '') {
+    throw bad(`the address of the server holds more than a place; ${form}, and a token goes into token or getToken`);
+  }
+}
+
+/**
+ * Why an upgrade was refused, which the platform's WebSocket does not say: the same path is asked over HTTP. Undefined
+ * where that cannot be known, as on a page of another origin.
+ */
+export async function whyRefused(
+  url: string,
+  token: string | undefined,
+  timeoutMs: number,
+): Promise<CoxswainError | undefined> {
+  let status: number;
+  let reason: string;
+  try {
+    const response = await fetch(url.replace(/^ws/, 'http'), {
+      headers: { authorization: `Bearer ${token ?? ''}`.trim() },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    status = response.status;
+    reason = (await response.text()).trim().slice(0, 200);
+  } catch {
+    return undefined;
+  }
+  const why = `the server refuses the connection with ${status} (${reason})`;
+  if (status === 401) return new CoxswainError('UNAUTHENTICATED', 'E_UNAUTHENTICATED', why);
+  if (status === 403) return new CoxswainError('PERMISSION_DENIED', 'E_FORBIDDEN', why);
+  if (status === 404)
+    return new CoxswainError('FAILED_PRECONDITION', 'E_PROTOCOL', `${why}; its path is ${PROTOCOL_PATH}`);
+  if (status === 429) return new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', why, { retryable: true });
+  if (status === 503) return new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', why, { retryable: true });
+  return undefined;
+}
+
+function bad(message: string): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
+}
