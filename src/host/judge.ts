@@ -20,6 +20,7 @@ import {
   recordFacts,
   validateArgs,
 } from '../gate/index.ts';
+import { LazyMap } from '../session/index.ts';
 import { votesFor, whyNot } from './approver.ts';
 import { previewDigest } from './digest.ts';
 import {
@@ -90,7 +91,7 @@ export interface JudgeOptions {
  */
 export class Judge {
   readonly #options: JudgeOptions;
-  readonly #verdicts = new Map<string, Promise<Verdict>>();
+  readonly #verdicts = new LazyMap<string, Promise<Verdict>>();
   readonly #confirmations: Map<string, Confirmation>;
   readonly #questions: Questions;
 

@@ -1,6 +1,7 @@
 import type { PendingRequest, ToolResultInput, ToolUpdate } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { errorResult } from '../gate/index.ts';
+import { LazyMap, LazySet } from '../session/index.ts';
 import { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from './options.ts';
 import type { RunStep } from './run-inputs.ts';
 import { isOpen, resultInput } from './run-inputs.ts';
@@ -16,14 +17,14 @@ export class RunCalls {
   readonly #scope: RunScope;
   readonly #queue: RunQueue;
   /** Calls whose start is on its way into the log. */
-  readonly #starting = new Set<string>();
+  readonly #starting = new LazySet<string>();
   /** What ends each call that is judged or runs here, by id. */
-  readonly #controllers = new Map<string, AbortController>();
-  readonly #running = new Set<string>();
+  readonly #controllers = new LazyMap<string, AbortController>();
+  readonly #running = new LazySet<string>();
   /** Calls that were brought to a result here which is not stored yet. */
-  readonly #unstored = new Set<string>();
+  readonly #unstored = new LazySet<string>();
   /** Calls that somebody is answering. */
-  readonly #withheld = new Set<string>();
+  readonly #withheld = new LazySet<string>();
   /** Results that wait for the next inner stream. */
   #ready: ToolResultInput[] = [];
 

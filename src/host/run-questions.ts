@@ -1,5 +1,6 @@
 import type { PendingRequest, RequestAnswer, Settlement } from '../contracts/index.ts';
 import { isCoxswainError } from '../contracts/index.ts';
+import { LazyMap, LazySet } from '../session/index.ts';
 import { MAX_TIMER_MS } from './busy-clock.ts';
 import type { ApprovalQuestion } from './options.ts';
 import { closedByOthers } from './run-inputs.ts';
@@ -10,9 +11,9 @@ import { eventBase } from './run-scope.ts';
 export class RunQuestions {
   readonly #scope: RunScope;
   readonly #respond: (requestId: string, answer: RequestAnswer) => Promise<Settlement>;
-  readonly #shown = new Set<string>();
+  readonly #shown = new LazySet<string>();
   /** Questions that handlers were given in this stream; true while a handler thinks about one. */
-  readonly #asked = new Map<string, boolean>();
+  readonly #asked = new LazyMap<string, boolean>();
   #expiry: ReturnType<typeof setTimeout> | undefined;
 
   constructor(scope: RunScope, respond: (requestId: string, answer: RequestAnswer) => Promise<Settlement>) {

@@ -9,7 +9,7 @@ import type {
   Usage,
 } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
-import { addUsage } from '../session/index.ts';
+import { addUsage, LazyMap, LazySet } from '../session/index.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { Subagent } from './subagent.ts';
 import { Suspended, subagentOf } from './subagent.ts';
@@ -23,14 +23,14 @@ import type { HostTool } from './tool-registry.ts';
 /** The sub-agents that one hosted session has called: their sessions, their questions, their turns. */
 export class Subagents {
   readonly #session: HostedSession;
-  readonly #children = new Map<string, Promise<HostedSession>>();
-  readonly #requests = new Map<string, PendingRequest>();
+  readonly #children = new LazyMap<string, Promise<HostedSession>>();
+  readonly #requests = new LazyMap<string, PendingRequest>();
   /** What sub-agents have used, by call. */
-  readonly #used = new Map<string, { turnId: string | undefined; readonly usage: Usage }>();
-  readonly #working = new Map<string, Promise<unknown>>();
+  readonly #used = new LazyMap<string, { turnId: string | undefined; readonly usage: Usage }>();
+  readonly #working = new LazyMap<string, Promise<unknown>>();
   /** What was open when a call was left waiting, in the stream that runs now. */
-  readonly #waiting = new Map<string, string>();
-  readonly #entered = new Set<string>();
+  readonly #waiting = new LazyMap<string, string>();
+  readonly #entered = new LazySet<string>();
   readonly #events = new SubagentEvents();
   #healing: Promise<void> | undefined;
 

@@ -1,6 +1,6 @@
 import type { ContentPart, DecisionRecord, FunctionResponsePart, TurnTerms, Usage } from '../contracts/index.ts';
 import { setOwn, textOfParts } from '../contracts/index.ts';
-import { addUsage } from '../session/index.ts';
+import { addUsage, LazyMap, LazySet } from '../session/index.ts';
 import type { Ask, Event, EventActions, StoredAnswer } from './event.ts';
 import type { Outcome } from './outcome.ts';
 import { applyDelta, scopeOf } from './state.ts';
@@ -53,7 +53,7 @@ export interface CallState {
   /** What its response did. */
   effects?: EventActions;
   /** Ids of events that a rewind has cut: an answer takes none of them. */
-  readonly cutIds: ReadonlySet<string>;
+  readonly cutIds: Pick<ReadonlySet<string>, 'has'>;
 }
 
 /** What is known of one activation of an agent (a place in the tree of this turn). */
@@ -129,19 +129,19 @@ export class Fold {
   /** `app:` and `user:` keys. */
   shared: Record<string, unknown>;
   /** Uncommitted state of agents run as tools, by their path. */
-  readonly isolated = new Map<string, Record<string, unknown>>();
+  readonly isolated = new LazyMap<string, Record<string, unknown>>();
   /** Last words of agents run as tools, by their path. */
-  readonly isolatedText = new Map<string, string>();
+  readonly isolatedText = new LazyMap<string, string>();
   readonly config: SessionConfig = {};
-  readonly calls = new Map<string, CallState>();
+  readonly calls = new LazyMap<string, CallState>();
   /** Calls without a response, oldest first. */
-  readonly open = new Map<string, CallState>();
+  readonly open = new LazyMap<string, CallState>();
   /** How calls of earlier turns were closed. */
-  readonly closed = new Map<string, Settled>();
-  readonly activations = new Map<string, Activation>();
-  readonly steers = new Map<string, Event>();
+  readonly closed = new LazyMap<string, Settled>();
+  readonly activations = new LazyMap<string, Activation>();
+  readonly steers = new LazyMap<string, Event>();
   /** Of the newest turn and those that have open calls, by turn. */
-  readonly terms = new Map<string, TurnTerms>();
+  readonly terms = new LazyMap<string, TurnTerms>();
   turn: TurnState | undefined;
   /** Whoever spoke last in the root slot of the newest turn. */
   occupant: string | undefined;
@@ -151,7 +151,7 @@ export class Fold {
   readonly ends = new Map<number, Standing>();
   totalUsage: Usage = {};
   totalCalls = 0;
-  readonly #cutIds = new Set<string>();
+  readonly #cutIds = new LazySet<string>();
   #lastTime = 0;
   #lastStream = '';
 

@@ -11,7 +11,7 @@ import type {
   TurnTerms,
 } from '../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError, messageOf } from '../contracts/index.ts';
-import { checkContent } from '../session/index.ts';
+import { checkContent, LazyMap, LazySet } from '../session/index.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import { asModel } from './agent-hooks.ts';
 import { abandoned, answerEvent, answerId, responseEvent } from './answers.ts';
@@ -106,21 +106,21 @@ export class Invocation implements InvocationInfo {
   readonly sink: RunSink;
   readonly signal: AbortSignal;
   /** Uncommitted `temp:` state by agent-as-tool path; '' for the session's own. */
-  readonly temp = new Map<string, Record<string, unknown>>();
+  readonly temp = new LazyMap<string, Record<string, unknown>>();
   /** Calls whose handlers run in this process now. */
-  readonly running = new Map<string, { cancel(reason: unknown): void }>();
+  readonly running = new LazyMap<string, { cancel(reason: unknown): void }>();
   /** Model calls that have not answered yet. */
   modelCalls = 0;
   /** Nothing that comes now can reach the turn any more. */
   closing = false;
   readonly #controller = new AbortController();
-  readonly #reservations = new Set<Promise<unknown>>();
-  readonly #branches = new Map<string, (reason: unknown) => void>();
+  readonly #reservations = new LazySet<Promise<unknown>>();
+  readonly #branches = new LazyMap<string, (reason: unknown) => void>();
   readonly #completed: CompletedRecord[] = [];
   readonly #began: BeganRecord[] = [];
   readonly #entered: string[] = [];
   readonly #exited: string[] = [];
-  readonly #hooked = new Set<string>();
+  readonly #hooked = new LazySet<string>();
   readonly #eventHooks: readonly Plugin[];
   #lease: Lease | undefined;
 

@@ -1,4 +1,5 @@
 import { CoxswainError } from '../contracts/index.ts';
+import { LazyMap } from '../session/index.ts';
 import { Chain } from './chain.ts';
 import type { Event } from './event.ts';
 import { Fold } from './fold.ts';
@@ -36,12 +37,12 @@ export class LiveSession {
   /** Events that count, in order: what a rewind has cut is not among them. */
   readonly log: Event[] = [];
   /** Executors that wait in memory, by path. */
-  readonly held = new Map<string, Held>();
+  readonly held = new LazyMap<string, Held>();
   current: CurrentRun | undefined;
   /** What is open is being settled while nothing runs. */
   aborting: Promise<void> | undefined;
   readonly #chain = new Chain();
-  readonly #steers = new Map<string, Event>();
+  readonly #steers = new LazyMap<string, Event>();
   readonly #histories = new Map<string, History>();
   readonly #listeners = new Set<(event: Event) => void>();
   #writing: Promise<void> | undefined;

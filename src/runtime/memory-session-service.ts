@@ -1,4 +1,5 @@
 import type { SessionSummary } from '../contracts/index.ts';
+import { LazyMap } from '../session/index.ts';
 import type { Event } from './event.ts';
 import { newId } from './identity.ts';
 import { openCallChanges } from './open-calls.ts';
@@ -62,7 +63,7 @@ interface Session {
   /** `events[n]` has seq n + 1. */
   readonly events: Event[];
   readonly ids: Set<string>;
-  readonly open: Map<string, { name: string; seq: number; at: number }>;
+  readonly open: LazyMap<string, { name: string; seq: number; at: number }>;
 }
 
 interface User {
@@ -293,7 +294,7 @@ export class InMemorySessionService implements SessionService {
       updatedAt: now,
       events: [],
       ids: new Set(),
-      open: new Map(),
+      open: new LazyMap(),
     };
     this.#apps.set(key.app, app);
     app.users.set(key.userId, user);

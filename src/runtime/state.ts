@@ -1,5 +1,6 @@
 import type { StateAccess } from '../contracts/index.ts';
 import { CoxswainError, copyJson, setOwn } from '../contracts/index.ts';
+import type { LazyMap } from '../session/index.ts';
 
 export type StateScope = 'session' | 'app' | 'user' | 'temp';
 
@@ -109,7 +110,12 @@ export class StateView implements StateAccess {
 }
 
 /** Writes `temp:` state of one invocation. */
-export function setTemp(temp: Map<string, Record<string, unknown>>, scope: string, key: string, value: unknown): void {
+export function setTemp(
+  temp: LazyMap<string, Record<string, unknown>>,
+  scope: string,
+  key: string,
+  value: unknown,
+): void {
   let layer = temp.get(scope);
   if (!layer) {
     layer = {};

@@ -1,6 +1,7 @@
 /** What works over any AgentSession, whoever implements it. */
 export * from './audit.ts';
 export * from './input.ts';
+export * from './lazy.ts';
 export * from './pipe.ts';
 export * from './queue.ts';
 export * from './redact.ts';
