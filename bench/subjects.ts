@@ -68,6 +68,7 @@ function hosted({ tools = [], policy, ...options }: Setup): (store: SessionServi
 /** The store as another process has it: an object of which this process knows no open session. */
 function elsewhere(store: SessionService): SessionService {
   return {
+    ...(store.chained === undefined ? {} : { chained: store.chained }),
     create: (...args) => store.create(...args),
     get: (...args) => store.get(...args),
     list: (...args) => store.list(...args),

@@ -254,18 +254,17 @@ function question(
   floor: string | undefined,
   asked: ConfirmationRequest | undefined,
 ): Question {
+  const made: Question = { args };
   const reason = policy.reason ?? floor;
   const hint = asked?.hint ?? policy.hint;
-  return {
-    args,
-    ...(reason === undefined ? {} : { reason }),
-    ...(hint === undefined ? {} : { hint }),
-    ...(asked?.payload === undefined ? {} : { payload: asked.payload }),
-    ...(policy.ruleId === undefined ? {} : { ruleId: policy.ruleId }),
-    ...(policy.approvers ? { approvers: policy.approvers } : {}),
-    ...(policy.expiresIn === undefined ? {} : { expiresIn: policy.expiresIn }),
-    ...(policy.redact ? { redact: policy.redact } : {}),
-  };
+  if (reason !== undefined) made.reason = reason;
+  if (hint !== undefined) made.hint = hint;
+  if (asked?.payload !== undefined) made.payload = asked.payload;
+  if (policy.ruleId !== undefined) made.ruleId = policy.ruleId;
+  if (policy.approvers) made.approvers = policy.approvers;
+  if (policy.expiresIn !== undefined) made.expiresIn = policy.expiresIn;
+  if (policy.redact) made.redact = policy.redact;
+  return made;
 }
 
 function run(call: GateCall, args: Record<string, unknown>, why: Approval): Verdict {

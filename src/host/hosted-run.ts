@@ -70,8 +70,6 @@ export class HostedRun {
       ...(constraints?.maxBudgetUsd === undefined ? {} : { usd: constraints.maxBudgetUsd }),
     });
     this.#budget = new Budget(this.#limits, frame.options.prices, descriptor.metadata?.reportsCost === true);
-    const isFailed = () => this.#hasFailed;
-    const scope = () => this.#scope;
     this.#scope = {
       session,
       options,
@@ -81,9 +79,7 @@ export class HostedRun {
       wake: () => this.wake(),
       below: {
         options: { ...options, limits: this.#limits },
-        get phase() {
-          return isFailed() ? 'over' : scope().accepted ? 'open' : 'early';
-        },
+        phase: () => (this.#hasFailed ? 'over' : this.#scope.accepted ? 'open' : 'early'),
         see: (event) => this.#budget.see(event),
         show: (event) => {
           this.#spend(event);

@@ -12,6 +12,8 @@ import { runTailCalls } from './tail-calls.ts';
 import type { HostTool } from './tool-registry.ts';
 import { runHostTool } from './tool-runner.ts';
 
+const over = new CoxswainError('ABORTED', 'E_ABORTED', 'the run is over');
+
 /** The calls of one run that run here, from the decision to the result that waits for the log. */
 export class RunCalls {
   readonly #scope: RunScope;
@@ -125,7 +127,8 @@ export class RunCalls {
   }
 
   abortAll(): void {
-    for (const controller of this.#controllers.values()) controller.abort(this.#scope.signal.reason);
+    // An abort without a reason makes one each time, with its stack: that costs more than the rest of a pause.
+    for (const controller of this.#controllers.values()) controller.abort(this.#scope.signal.reason ?? over);
   }
 
   start(request: PendingRequest, step: RunStep): void {

@@ -4,7 +4,7 @@ import type { AgentEvent, ExecutionOptions, PendingRequest } from '../contracts/
 export interface CallersStream {
   readonly options: ExecutionOptions & { streamId: string };
   /** Nothing is shown before the first event of its own, nor after a fatal error. */
-  readonly phase: 'early' | 'open' | 'over';
+  phase(): 'early' | 'open' | 'over';
   /** Counts what an earlier stream was charged for. */
   see(event: AgentEvent): void;
   show(event: AgentEvent): Promise<void> | undefined;
@@ -33,8 +33,8 @@ export class SubagentEvents {
 
   /** Shows one event; waits for what it returns, if anything. */
   show(event: AgentEvent, request: PendingRequest, stream: CallersStream): Promise<void> | undefined {
-    if (stream.phase === 'early') this.#early.push([event, request]);
-    if (stream.phase !== 'open') return undefined;
+    if (stream.phase() === 'early') this.#early.push([event, request]);
+    if (stream.phase() !== 'open') return undefined;
     const shown = this.#shown(event, request, stream.options.streamId);
     return shown && stream.show(shown);
   }
