@@ -148,7 +148,7 @@ export class Fold {
   /** Counts decisions and answers: a run looks whether more have come since it looked last. */
   answers = 0;
   /** What stood when a turn ended, by the seq of its end: an end that is read back says what it said. */
-  readonly ends = new Map<number, Standing>();
+  readonly ends = new LazyMap<number, Standing>();
   totalUsage: Usage = {};
   totalCalls = 0;
   readonly #cutIds = new LazySet<string>();
