@@ -34,6 +34,7 @@ export class DispatchState {
   constructor(turn: TurnContext) {
     this.turn = turn;
     this.records = new Records(turn.records);
+    turn.onWords = (words) => void this.records.message.add(words);
   }
 
   terminal(): Terminal | undefined {

@@ -113,8 +113,7 @@ class Dispatch {
   /** Words that came since the last run are there before this one. */
   async #arrivals(): Promise<void> {
     try {
-      const messages = (await this.#turn.backend.arrivals?.()) ?? [];
-      for (const message of messages) this.#state.records.message.add(message);
+      await this.#turn.backend.arrivals?.();
     } catch (error) {
       this.#state.end({ kind: 'nack', error: asError(error) });
     }

@@ -6,7 +6,6 @@ import type { AskedCall, Waiting } from './held-calls.ts';
 import { HeldCalls } from './held-calls.ts';
 import { CallsById } from './known-call.ts';
 import { eventIdOf, recordEvent, recordsOf, steersOf } from './log-records.ts';
-import type { Message } from './message.ts';
 import type { RecordChange } from './records.ts';
 import { ShownReports } from './shown-reports.ts';
 import type { Tool, ToolRunOptions } from './tool.ts';
@@ -89,6 +88,8 @@ export class HeldExecutor implements Held, TurnBackend {
           await this.#work(context, tools, hooks);
           continue;
         }
+        // Between a call and its result there is no place for words.
+        if (!this.#outcome && invocation.fold.open.size === 0 && (await this.#deliver(context))) continue;
         if (this.#calls.resolveSettled(context)) {
           await breath();
           continue;
@@ -161,15 +162,19 @@ export class HeldExecutor implements Held, TurnBackend {
     }) as Promise<void>;
   }
 
-  arrivals(): Promise<readonly Message[]> {
-    return this.#do(async (context) => {
-      const { steers } = context.invocation.fold;
-      if (context.iso !== '' || steers.size === 0) return [];
-      const delivered = [...steers.keys()];
-      const messages = steersOf(context, delivered);
-      await context.emit({ author: 'user', actions: { delivered } });
-      return messages;
-    }) as Promise<readonly Message[]>;
+  arrivals(): Promise<void> {
+    return this.#do((context) => this.#deliver(context)) as Promise<void>;
+  }
+
+  /** Words for the turn are among its messages from here on, whether the function looks again or not. */
+  async #deliver(context: AgentContext): Promise<boolean> {
+    const { steers } = context.invocation.fold;
+    if (context.iso !== '' || steers.size === 0) return false;
+    const delivered = [...steers.keys()];
+    const messages = steersOf(context, delivered);
+    await context.emit({ author: 'user', actions: { delivered } });
+    for (const message of messages) this.#turn.hear(message);
+    return true;
   }
 
   #do(work: (context: AgentContext) => Promise<unknown>): Promise<unknown> {

@@ -21,8 +21,8 @@ export interface TurnBackend {
   stats?(stats: { promptTokens?: number; completionTokens?: number; model?: string }): void;
   /** Stores an event of another framework as it is. */
   event?(init: ForeignEvent): Promise<void>;
-  /** Words that have come since the last look. */
-  arrivals?(): Promise<readonly Message[]>;
+  /** Resolves when words that have come since the last look are among the messages. */
+  arrivals?(): Promise<void>;
 }
 
 /** What an adapter of another framework may say of an event; place, time and turn are filled in. */
@@ -66,6 +66,8 @@ export class TurnContext {
   readonly backend: TurnBackend;
   readonly buses: DispatchBuses;
   readonly turnAbortController: AbortController;
+  /** A dispatch keeps messages of its own. */
+  onWords: (words: Message) => void = () => {};
 
   constructor(init: TurnInit) {
     this.turnId = init.turnId;
@@ -88,6 +90,12 @@ export class TurnContext {
 
   get turnToolCalls(): Set<ToolCall> {
     return this.records.toolCall;
+  }
+
+  /** Words for the turn that came while it was worked on. */
+  hear(words: Message): void {
+    this.records.message.add(words);
+    this.onWords(words);
   }
 
   /** Fires when the turn is aborted, and when its executor fails for silence. */

@@ -4,11 +4,7 @@ import { describeFinding, judge, makeReport, requirements } from '../../src/conf
 import { dispatched, executorOverWebSocket, hosted, local, overWebSocket } from './targets.ts';
 
 /** Deviations that are known, with their reasons. One that is mended turns its test red. */
-const known: Record<string, ExpectedFailures> = {
-  dispatchAgent: {
-    'CX-STEER-01': 'a function that waits in memory has read its messages: words reach its next run',
-  },
-};
+const known: Record<string, ExpectedFailures> = {};
 
 describe.each<ConformanceTarget>([local, hosted, dispatched, overWebSocket, executorOverWebSocket])(
   '$name keeps the contract',

@@ -248,6 +248,32 @@ describe('an executor as an agent', () => {
     expect(seen).toEqual([['go'], ['go', 'faster']]);
   });
 
+  test('words for one that waits for the host are among its messages when it goes on', async () => {
+    const theirs = { name: 'theirs', description: '', inputSchema: { type: 'object' }, annotations: {} };
+    const options = { tools: [theirs], hostToolExecution: true };
+    const seen: (string | undefined)[][] = [];
+    const session = await open(
+      byo(async (ctx) => {
+        const look = () => seen.push([...ctx.turnMessages].map(({ content }) => content));
+        look();
+        await ctx.tools.get('theirs')?.executor(ctx)({});
+        look();
+        ctx.ack();
+      }),
+    );
+    await say(session, 'go', options);
+    const [call] = await session.pending();
+    expect(await session.steer({ content: 'faster' })).toMatchObject({ disposition: 'current_turn' });
+    const result = { content: [{ type: 'text' as const, text: 'ok' }] };
+    const decision = { outcome: 'approved' as const, by: 'user:ann' };
+    const requestId = call?.requestId ?? '';
+    const events = await say(session, { kind: 'tool_result', requestId, result, decision }, options);
+    expect(endOf(events)).toMatchObject({ reason: 'completed' });
+    expect(seen).toEqual([['go'], ['go', 'faster']]);
+    const told = events.flatMap((event) => (event.type === 'custom' ? event.kind : event.type));
+    expect(told.indexOf('steer_applied')).toBeGreaterThan(told.indexOf('tool_response'));
+  });
+
   test('words that come too late for it do not run it again; they stand before the next message', async () => {
     const running = gate();
     const steered = gate();
