@@ -168,6 +168,7 @@ function encodeActions(actions: EventActions, own: Json): string {
 
 function decodeActions(text: string, rest: Json | undefined): EventActions {
   const row = JSON.parse(text);
+  if (typeof row !== 'object' || row === null) throw new TypeError('its actions are no object');
   const actions: EventActions = {
     stateDelta: row.state_delta ?? {},
     artifactDelta: row.artifact_delta ?? {},
@@ -193,7 +194,9 @@ function encodeCustom(custom: Json | undefined, own: Json): string | null {
 
 function decodeCustom(text: string | null): { own: Json; custom: Json | undefined } {
   if (text === null) return { own: {}, custom: undefined };
-  const { coxswain, ...custom } = JSON.parse(text) as Json & { coxswain?: Json };
+  const value: unknown = JSON.parse(text);
+  if (!isObject(value) || Array.isArray(value)) throw new TypeError('its custom_metadata are no object');
+  const { coxswain, ...custom } = value as Json & { coxswain?: Json };
   if (coxswain === undefined) return { own: {}, custom };
   const { [CUSTOM]: aside, ...own } = coxswain;
   return { own, custom: (aside as Json | undefined) ?? (isEmpty(custom) ? undefined : custom) };

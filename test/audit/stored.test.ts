@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AdkSession } from '../../src/adapters/adk/index.ts';
 import { snapshotOf } from '../../src/adapters/adk/index.ts';
-import { describeReport, verifySession } from '../../src/adapters/audit/index.ts';
+import { describeReport, exportAudit, verifySession } from '../../src/adapters/audit/index.ts';
 import { rewind } from '../../src/adapters/stores/rewind.ts';
 import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
 import { rulePolicy } from '../../src/host/index.ts';
 import type { ChainHead, SessionService } from '../../src/runtime/index.ts';
 import { createEvent, digestOf, extendChain, isAudited } from '../../src/runtime/index.ts';
-import { bot, hostOf, refusal, say } from '../host/kit.ts';
+import { all, bot, hostOf, refusal, say } from '../host/kit.ts';
 import { folder, rules, tamperable, tools } from './kit.ts';
 
 let place: ReturnType<typeof folder>;
@@ -65,6 +65,52 @@ describe('a stored log', () => {
     write(seq, text.replace('{', '('));
     const [first, ...others] = await faults();
     expect([first, others.every((fault) => fault.endsWith('missing'))]).toEqual([`${seq} unreadable`, true]);
+  });
+
+  test('columns that hold what no event has: a typed error with session, row and column, in reading and in verifying', async () => {
+    const { seq } = decided();
+    const rubbish: [column: string, value: string | null, says: RegExp][] = [
+      ['long_running_tool_ids', null, /long_running_tool_ids/],
+      ['long_running_tool_ids', '{}', /long_running_tool_ids/],
+      ['timestamp', 'yesterday', /timestamp/],
+      ['timestamp', null, /event \d+ cannot be read/],
+      ['actions', '5', /stateDelta|actions|cannot be read/],
+      ['actions', null, /cannot be read/],
+      ['content', '{"parts":[null]}', /cannot be read/],
+      ['content', 'null', /cannot be read/],
+      ['custom_metadata', '{"coxswain":{"actions":{"decisions":{"x":null}}}}', /actions\.decisions/],
+      [
+        'custom_metadata',
+        '{"coxswain":{"actions":{"decisions":{"x":{"outcome":"approved","by":"p","redact":5}}}}}',
+        /decisions/,
+      ],
+      ['custom_metadata', '{"coxswain":{"actions":{"started":5}}}', /actions\.started/],
+      ['custom_metadata', '{"coxswain":{"chain":5}}', /chain/],
+      ['custom_metadata', '[]', /custom_metadata/],
+    ];
+    const set = (column: string, value: string | null) =>
+      log.sql(
+        `UPDATE adk_events SET ${column} = ${value === null ? 'NULL' : '?'} WHERE seq = ${seq}`,
+        ...(value === null ? [] : [value]),
+      );
+    const [was] = log.rows().filter((row) => row.seq === seq) as unknown as Record<string, string>[];
+    for (const [column, value, says] of rubbish) {
+      set(column, value);
+      const report = await verify();
+      expect([column, value, report.faults[0]?.seq, report.ok]).toEqual([column, value, seq, false]);
+      expect(['unreadable', 'changed', 'unlinked']).toContain(report.faults[0]?.fault);
+      if (report.faults[0]?.fault === 'unreadable') {
+        expect(report.faults[0]?.message).toMatch(says);
+        const refused = await refusal(store().get(log.key));
+        expect([refused.status, refused.code]).toEqual(['DATA_LOSS', 'E_STORE']);
+        expect(refused.message).toMatch(
+          new RegExp(`session shop/local/${log.key.id} is damaged: event ${seq} .*restore`),
+        );
+        expect((await refusal(all(exportAudit(store(), log.key)))).code).toBe('E_STORE');
+      }
+      set(column, was?.[column] ?? null);
+    }
+    expect(await faults()).toEqual([]);
   });
 
   test('its link is part of it: a decision without one, or with another, is named', async () => {

@@ -12,18 +12,41 @@ const listOf = (check: Check): Check => {
   return (value) => Array.isArray(value) && value.every(check);
 };
 const mapOf = (check: Check): Check => {
-  return (value) => isMap(value) && Object.values(value as object).every(check);
-};
-/** An object whose fields fit; those with a `?` may be absent, others that are not named may be there. */
-const shape = (fields: Record<string, Check>): Check => {
-  const checks = Object.entries(fields).map(
-    ([name, check]) => [name.replace(/\?$/, ''), name.endsWith('?'), check] as const,
-  );
   return (value) => {
     if (!isMap(value)) return false;
-    const given = value as Record<string, unknown>;
-    return checks.every(([name, optional, check]) => (optional && given[name] === undefined) || check(given[name]));
+    for (const key in value as Record<string, unknown>)
+      if (!check((value as Record<string, unknown>)[key])) return false;
+    return true;
   };
+};
+
+/** Each event of a log is checked when it is read: what can be known of the fields is made once. */
+interface Field {
+  name: string;
+  optional: boolean;
+  check: Check;
+}
+
+/** Fields with a `?` may be absent. */
+const fieldsOf = (checks: Record<string, Check>): readonly Field[] =>
+  Object.entries(checks).map(([name, check]) => ({
+    name: name.replace(/\?$/, ''),
+    optional: name.endsWith('?'),
+    check,
+  }));
+
+function faultIn(value: Record<string, unknown>, checks: readonly Field[]): string | undefined {
+  for (const { name, optional, check } of checks) {
+    const member = value[name];
+    if (!(optional && member === undefined) && !check(member)) return name;
+  }
+  return undefined;
+}
+
+/** An object whose fields fit; others that are not named may be there. */
+const shape = (checks: Record<string, Check>): Check => {
+  const list = fieldsOf(checks);
+  return (value) => isMap(value) && faultIn(value as Record<string, unknown>, list) === undefined;
 };
 
 const parts: Record<string, Check> = {
@@ -32,10 +55,10 @@ const parts: Record<string, Check> = {
   function_call: shape({ id: isText, name: isText, args: isMap }),
   function_response: shape({ id: isText, name: isText, response: isMap, 'content?': listOf(isMap) }),
 };
-const isPart: Check = (value) =>
-  shape({ type: isText })(value) && (parts[(value as { type: string }).type] ?? isMap)(value);
+const isTyped = shape({ type: isText });
+const isPart: Check = (value) => isTyped(value) && (parts[(value as { type: string }).type] ?? isMap)(value);
 
-const fields: Record<string, Check> = {
+const eventFields: Record<string, Check> = {
   id: isText,
   seq: isCount,
   turnId: isText,
@@ -60,9 +83,17 @@ const fields: Record<string, Check> = {
   'groundingMetadata?': isMap,
   'customMetadata?': isMap,
   longRunningToolIds: listOf(isText),
+  'chain?': shape({ after: isText, hash: isText, 'batch?': isFlag }),
 };
+const fields = fieldsOf(eventFields);
+/** What agents of other people's making write is read as they wrote it, as far as it can be read at all. */
+const readable = fieldsOf({
+  ...eventFields,
+  timestamp: Number.isFinite as Check,
+  'content?': shape({ parts: listOf(isTyped) }),
+});
 
-const actionFields: Record<string, Check> = {
+const actionFields = fieldsOf({
   stateDelta: isMap,
   artifactDelta: mapOf(isCount),
   escalate: isFlag,
@@ -97,24 +128,15 @@ const actionFields: Record<string, Check> = {
   'config?': isMap,
   'end?': shape({ reason: isText, 'data?': isMap }),
   'rewound?': shape({ through: isCount }),
-};
+});
 
-/** The first field of a value that no stored event has like this; undefined if all fit. */
-export function faultOfEvent(value: Record<string, unknown>): string | undefined {
-  const fault = faultIn(value, fields);
+/** The first field of a value that no stored event has like this; undefined if all fit. `read`: from our own tables. */
+export function faultOfEvent(value: Record<string, unknown>, read = false): string | undefined {
+  const fault = faultIn(value, read ? readable : fields);
   if (fault !== undefined) return fault;
   if (!isMap(value.actions)) return 'actions';
   const actions = value.actions as unknown as Event['actions'];
   const inner = faultIn(actions as unknown as Record<string, unknown>, actionFields);
   if (inner !== undefined) return `actions.${inner}`;
   return actions.rewound && actions.rewound.through >= (value.seq as number) ? 'actions.rewound.through' : undefined;
-}
-
-function faultIn(value: Record<string, unknown>, checks: Record<string, Check>): string | undefined {
-  for (const [key, check] of Object.entries(checks)) {
-    const name = key.replace(/\?$/, '');
-    if (name !== key && value[name] === undefined) continue;
-    if (!check(value[name])) return name;
-  }
-  return undefined;
 }

@@ -2,6 +2,7 @@ import type { SessionSummary } from '../../../contracts/index.ts';
 import { CoxswainError, deepFreeze, messageOf } from '../../../contracts/index.ts';
 import type { Event, OpenCall, SessionKey, SessionRecord, StoredEventRow } from '../../../runtime/index.ts';
 import { decodeEvent, encodeEvent, joinState, sqlTime, timeOf } from '../../../runtime/index.ts';
+import { faultOfEvent } from '../stored-event.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Value } from './steps.ts';
 
@@ -74,11 +75,21 @@ export function eventValues(event: Event, { name, boolean }: Dialect): Value[] {
 export function toEvent(row: Row, key: SessionKey): Event {
   if (row.event_time !== undefined) row.timestamp = row.event_time;
   try {
-    return decodeEvent(row as unknown as StoredEventRow);
+    const event = decodeEvent(row as unknown as StoredEventRow);
+    const fault = faultOfEvent(event as unknown as Record<string, unknown>, true);
+    if (fault !== undefined) throw new TypeError(`its ${columnOf[fault] ?? fault} is damaged`);
+    return event;
   } catch (error) {
     throw damaged(key, `event ${row.seq} cannot be read (${messageOf(error)})`, error);
   }
 }
+
+/** Where fields stand that have another name there. */
+const columnOf: Readonly<Record<string, string>> = {
+  longRunningToolIds: 'long_running_tool_ids',
+  turnComplete: 'turn_complete',
+  invocationId: 'invocation_id',
+};
 
 /** A session whose rows do not fit together: nothing is run on half a log. */
 export function damaged(key: SessionKey, what: string, cause?: unknown): CoxswainError {
