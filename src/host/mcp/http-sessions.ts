@@ -3,21 +3,26 @@ import type {
   McpServerFactory,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { RecentEvents } from './recent-events.ts';
 import type { loadServerSdk } from './sdk.ts';
 
 interface Session {
   transport: WebStandardStreamableHTTPServerTransport;
+  events: RecentEvents;
   /** Who opened it: for anybody else it does not exist. */
   owner: string | undefined;
   lastUsed: number;
-  /** Requests that are being answered. */
+  /** Connections that are open. */
   active: number;
+  /** Ids of requests that are not answered yet, whether or not their client is there. */
+  running: Set<unknown>;
 }
 
 export interface HttpSessionsOptions {
   maxSessions: number;
   idleMs: number;
   maxBodyBytes: number;
+  resumeBytes: number;
 }
 
 /** The sessions of 2025 clients: a server and a transport each. An unknown one is 404, so that its client starts anew. */
@@ -42,6 +47,10 @@ export class HttpSessions {
     const session = this.#sessions.get(id);
     if (!session || session.owner !== authInfo?.clientId) {
       return refusal(404, -32_001, 'Session not found; send initialize to begin a new one');
+    }
+    const seen = request.method === 'GET' ? request.headers.get('last-event-id') : null;
+    if (seen !== null && !session.events.has(seen)) {
+      return refusal(400, -32_000, 'Last-Event-ID is not kept any more: what came after it may be lost');
     }
     return this.#use(session, request, { ...(authInfo ? { authInfo } : {}) });
   }
@@ -70,14 +79,24 @@ export class HttpSessions {
   }
 
   async #open(request: Request, message: unknown, authInfo: AuthInfo | undefined): Promise<Response> {
+    const events = new RecentEvents(this.#options.resumeBytes);
     const transport = new this.#sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       onsessioninitialized: (id) => void this.#sessions.set(id, session),
       maxRequestBodySize: this.#options.maxBodyBytes,
+      eventStore: events,
     });
-    const session: Session = { transport, owner: authInfo?.clientId, lastUsed: Date.now(), active: 0 };
+    const session: Session = {
+      transport,
+      events,
+      owner: authInfo?.clientId,
+      lastUsed: Date.now(),
+      active: 0,
+      running: new Set(),
+    };
     const server = await this.#factory({ era: 'legacy', requestInfo: request, ...(authInfo ? { authInfo } : {}) });
     await server.connect(transport);
+    noteRequests(transport, session);
     const { onclose } = transport;
     transport.onclose = () => {
       if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);
@@ -111,7 +130,7 @@ export class HttpSessions {
   /** Room for one more, if need be that of the one that was idle longest. */
   #makeRoom(): boolean {
     if (this.#sessions.size < this.#options.maxSessions) return true;
-    const idle = [...this.#sessions.values()].filter(({ active }) => active === 0);
+    const idle = [...this.#sessions.values()].filter(isIdle);
     const oldest = idle.sort((a, b) => a.lastUsed - b.lastUsed)[0];
     if (!oldest) return false;
     void oldest.transport.close();
@@ -120,10 +139,29 @@ export class HttpSessions {
 
   #sweep(): void {
     const before = Date.now() - this.#options.idleMs;
-    for (const { transport, active, lastUsed } of this.#sessions.values()) {
-      if (active === 0 && lastUsed < before) void transport.close();
+    for (const session of this.#sessions.values()) {
+      if (isIdle(session) && session.lastUsed < before) void session.transport.close();
     }
   }
+}
+
+const isIdle = ({ active, running }: Session) => active === 0 && running.size === 0;
+
+/** A call goes on though its connection has broken; its client comes back for the result. */
+function noteRequests(transport: Session['transport'], session: Session): void {
+  const { onmessage } = transport;
+  const send = transport.send.bind(transport);
+  transport.onmessage = (message, extra) => {
+    if ('method' in message && 'id' in message) session.running.add(message.id);
+    if ('method' in message && message.method === 'notifications/cancelled') {
+      session.running.delete(message.params?.requestId);
+    }
+    onmessage?.(message, extra);
+  };
+  transport.send = (message, options) => {
+    if (!('method' in message) && session.running.delete(message.id)) session.lastUsed = Date.now();
+    return send(message, options);
+  };
 }
 
 /** The response, and word when its body has been read or left. */

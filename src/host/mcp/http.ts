@@ -20,6 +20,11 @@ export interface McpHttpOptions extends McpOptions {
   maxSessions?: number;
   /** Milliseconds after which an unused session is forgotten. Default 1,800,000. */
   sessionIdleMs?: number;
+  /**
+   * Bytes of the newest messages that are kept for each session of a 2025 client, in memory, for one that comes back
+   * with `Last-Event-ID`; the newest is kept however large. Default 262,144.
+   */
+  resumeBytes?: number;
   /** Bytes of one request. Default 4 MiB. */
   maxBodyBytes?: number;
 }
@@ -44,6 +49,7 @@ export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {
     maxSessions: options.maxSessions ?? 1_000,
     idleMs: options.sessionIdleMs ?? 1_800_000,
     maxBodyBytes,
+    resumeBytes: options.resumeBytes ?? 262_144,
   });
 
   async function fetch(request: Request): Promise<Response> {
