@@ -265,7 +265,7 @@ export class HostedSession implements AgentSession {
     const who = options.principal ?? frame.shared.present.get(frame.principal.id) ?? frame.principal;
     const terms = given.some(({ kind }) => kind === 'message')
       ? beginTurn(options, who, frame.options.permissionMode)
-      : goOnWithTurn(await this.standing(), options, who);
+      : goOnWithTurn(await this.standing(), options, who, frame.options.permissionMode);
     if (this.#run || frame.running()) {
       const message = `session ${this.id} has a live stream; wait for its end or abort it`;
       throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });

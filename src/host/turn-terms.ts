@@ -34,9 +34,14 @@ export function goOnWithTurn(
   { terms: known = {}, isOver }: SessionStanding,
   options: ExecutionOptions,
   who: Principal,
+  hostMode: PermissionMode | undefined,
 ): HeldTo {
+  const says = options.permissionMode ?? options.excludeTools ?? options.limits ?? options.tools ?? options.model;
+  if (says === undefined && known.principal) return { options: held(options, known), news: undefined };
   const { excludeTools: excluded = [] } = options;
   const limits = isOver ? { ...known.limits, ...options.limits } : strictestLimits(known.limits, options.limits);
+  const { permissionMode: mode } = options;
+  const tightens = mode !== undefined && stricterMode(known.permissionMode ?? hostMode ?? 'default', mode) === mode;
   const now = written(
     {
       excludeTools: [...new Set([...(known.excludeTools ?? []), ...excluded])],
@@ -45,13 +50,13 @@ export function goOnWithTurn(
       model: options.model ?? known.model,
     } as ExecutionOptions,
     known.principal ?? who,
-    stricterMode(known.permissionMode, options.permissionMode),
+    tightens ? mode : known.permissionMode,
   );
   return { options: held(options, now), news: canonicalJson(now) === canonicalJson(known) ? undefined : now };
 }
 
 function held(options: ExecutionOptions, { principal, ...terms }: TurnTerms): ExecutionOptions {
-  const { principal: _, ...own } = options;
+  const { principal: _, permissionMode: __, ...own } = options;
   // Tools as they were given: what is in the log cannot run.
   return { ...own, ...terms, ...(options.tools ? { tools: options.tools } : {}) } as ExecutionOptions;
 }
@@ -62,17 +67,15 @@ function written(
   { id, roles, onBehalfOf }: Principal,
   mode: PermissionMode | undefined,
 ): TurnTerms {
-  return copyJson(
-    {
-      principal: { id, ...(roles ? { roles } : {}), ...(onBehalfOf === undefined ? {} : { onBehalfOf }) },
-      ...(mode === undefined ? {} : { permissionMode: mode }),
-      ...(excludeTools && excludeTools.length > 0 ? { excludeTools: [...excludeTools] } : {}),
-      ...(limits && Object.keys(limits).length > 0 ? { limits } : {}),
-      ...(tools ? { tools: tools.map((tool) => describeTool(tool as AnyTool)) } : {}),
-      ...(model === undefined ? {} : { model }),
-    },
-    'terms',
-  ) as TurnTerms;
+  return {
+    principal: { id, ...(roles ? { roles: [...roles] } : {}), ...(onBehalfOf === undefined ? {} : { onBehalfOf }) },
+    ...(mode === undefined ? {} : { permissionMode: mode }),
+    ...(excludeTools && excludeTools.length > 0 ? { excludeTools: [...excludeTools] } : {}),
+    ...(limits && Object.keys(limits).length > 0 ? { limits: copyJson(limits, 'limits') } : {}),
+    // Frozen: the log may have them.
+    ...(tools ? { tools: tools.map((tool) => describeTool(tool as AnyTool)) } : {}),
+    ...(model === undefined ? {} : { model }),
+  };
 }
 
 /**

@@ -133,6 +133,18 @@ describe('what a turn was begun with holds for whoever goes on with it', () => {
     expect(pay.runs).toEqual([]);
   });
 
+  test('a looser mode than any that was named loosens nothing either', async () => {
+    const ship = notingTool('ship');
+    const script: readonly Script[] = [{ calls: [['pay']] }, { calls: [['ship']] }, 'done'];
+    const { host } = hostOf(bot(script), { tools: [notingTool('pay').tool, ship.tool] });
+    const session = await host.open('bot');
+    await say(session, 'go');
+    await session.respond((await only(session)).requestId, { kind: 'approve' });
+    const events = await say(session, { kind: 'continue' }, { permissionMode: 'autonomous' });
+    expect([results(events).pay, endOf(events).reason]).toEqual(['pay done', 'input_required']);
+    expect(ship.runs).toEqual([]);
+  });
+
   test('the mode of a strict host is the turn’s, though a looser one goes on', async () => {
     const first = shop({ permissionMode: 'plan' });
     const session = await first.host.open('bot');
