@@ -1,8 +1,8 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
-import type { ApprovalRequest, JsonSchema, PendingRequest, Principal, RequestAnswer } from '../../contracts/index.ts';
+import type { JsonSchema, PendingRequest, Principal, RequestAnswer } from '../../contracts/index.ts';
 import { compileSchema } from '../../gate/index.ts';
 import { whyNot } from '../approver.ts';
-import { previewText } from './preview-text.ts';
+import { previewText, visible } from './preview-text.ts';
 
 /** What a person answered to one question, as it came over the wire. */
 export interface Reply {
@@ -33,12 +33,14 @@ const yesNo = new Set<unknown>(['tool_confirmation', 'user_approval', 'rerun_unk
 /** The question as a form; a sentence where the caller's person cannot be asked it. */
 export function questionOf(request: PendingRequest, principal: Principal): FormQuestion | string {
   const { approval } = request;
-  const message = request.message ?? request.approval?.title ?? `${request.agentPath.at(-1)} asks`;
+  const message = visible(request.message ?? request.approval?.title ?? `${request.agentPath.at(-1)} asks`);
   if (approval) {
     const fault = whyNot(approval.approvers, approval.requestedBy, principal);
     if (fault !== undefined) return fault;
     if (hasVoted(request, principal)) return 'the yes is counted; others must say yes too';
-    return { request, form: { message: `${message}\n\n${shown(request, approval)}`, requestedSchema: decisionForm } };
+    const shown = previewText(approval.preview, request.args);
+    if ('why' in shown) return shown.why;
+    return { request, form: { message: `${message}\n\n${shown.text}`, requestedSchema: decisionForm } };
   }
   if (request.kind === 'tool') return `${request.name} is run by whoever drives the session, not here`;
   // The protocol forbids to ask for secrets in a form.
@@ -92,10 +94,6 @@ const refused = (action: Reply['action']) => (action === 'cancel' ? 'cancel' : '
 
 function isYesNo({ elicitation }: PendingRequest): boolean {
   return yesNo.has(elicitation);
-}
-
-function shown(request: PendingRequest, { preview }: ApprovalRequest): string {
-  return previewText(preview, request.args);
 }
 
 /** The schema if every member is a primitive, as clients can show it. */
