@@ -78,6 +78,8 @@ class Rules implements RulePolicy {
   readonly #options: RulePolicyOptions;
   readonly #default: PolicyDecision;
   #warnings: readonly string[] | undefined;
+  /** Tools that rules name. */
+  #names: readonly string[] | undefined;
 
   constructor(tiers: readonly TierRules[], options: RulePolicyOptions) {
     this.#tiers = tiers;
@@ -106,8 +108,8 @@ class Rules implements RulePolicy {
   }
 
   getExcluded(scope: PolicyScope = {}): readonly string[] {
-    const names = new Set(this.#tiers.flatMap((tier) => [...tier.names()]));
-    return [...names].filter((name) => this.excludes(name, scope));
+    this.#names ??= [...new Set(this.#tiers.flatMap((tier) => [...tier.names()]))];
+    return this.#names.filter((name) => this.excludes(name, scope));
   }
 
   excludes(tool: string, scope: PolicyScope = {}): boolean {
