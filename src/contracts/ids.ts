@@ -10,17 +10,24 @@ const unsafe = /[/\\\u0000-\u001f\u007f]|%(?:2e|2f|5c|00)/i;
  * @throws CoxswainError `INVALID_ARGUMENT / E_ID`
  */
 export function assertSafeId(kind: string, id: unknown): asserts id is string {
-  let fault: string | undefined;
-  if (typeof id !== 'string') fault = 'is not a string';
-  else if (id === '') fault = 'is empty';
-  else if (id.length > MAX_ID) fault = `is longer than ${MAX_ID} characters`;
-  else if (id === '.' || id === '..') fault = 'is a folder step';
-  else if (unsafe.test(id)) fault = 'holds a separator or a control character';
-  else if (id.trim() !== id) fault = 'begins or ends with white space';
-  else if (!id.isWellFormed()) fault = 'holds a lone surrogate';
-  if (fault !== undefined) {
-    throw new CoxswainError('INVALID_ARGUMENT', 'E_ID', `${kind} ${describe(id)} ${fault}; use one plain segment`);
-  }
+  const fault = faultOf(id);
+  if (fault === undefined) return;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_ID', `${kind} ${describe(id)} ${fault}; use one plain segment`);
+}
+
+export function isSafeId(id: unknown): boolean {
+  return faultOf(id) === undefined;
+}
+
+function faultOf(id: unknown): string | undefined {
+  if (typeof id !== 'string') return 'is not a string';
+  if (id === '') return 'is empty';
+  if (id.length > MAX_ID) return `is longer than ${MAX_ID} characters`;
+  if (id === '.' || id === '..') return 'is a folder step';
+  if (unsafe.test(id)) return 'holds a separator or a control character';
+  if (id.trim() !== id) return 'begins or ends with white space';
+  if (!id.isWellFormed()) return 'holds a lone surrogate';
+  return undefined;
 }
 
 function describe(id: unknown): string {

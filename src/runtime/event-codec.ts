@@ -291,10 +291,14 @@ function isPlainText(value: string): boolean {
 let lastMs = Number.NaN;
 let lastTime = '';
 
-/** Epoch milliseconds as the timestamp columns hold them; what lies outside the years 0 to 9999 becomes 1970. */
+// Before the year 1000 and after 9999 the databases disagree.
+const FIRST_TIME = -30_610_224_000_000;
+const LAST_TIME = 253_402_300_799_999;
+
+/** Epoch milliseconds as the timestamp columns hold them; what lies outside the years 1000 to 9999 becomes 1970. */
 export function sqlTime(ms: number, micros = 0): string {
   if (ms !== lastMs) {
-    const usable = Number.isInteger(ms) && ms >= -62_167_219_200_000 && ms <= 253_402_300_799_999;
+    const usable = Number.isInteger(ms) && ms >= FIRST_TIME && ms <= LAST_TIME;
     lastMs = ms;
     lastTime = new Date(usable ? ms : 0).toISOString().slice(0, -1);
   }

@@ -50,6 +50,7 @@ export function splitInitial(state: Readonly<Record<string, unknown>> = {}): Spl
  */
 export function sealEvent(given: Event, seq: number): Event {
   checkEventId(given.id);
+  if (given.invocationId.length > MAX_EVENT_ID) throw tooLong(given, 'invocation', given.invocationId);
   let event = given;
   if (Object.isFrozen(event)) event = { ...event, seq };
   else event.seq = seq;
@@ -64,7 +65,34 @@ export function sealEvent(given: Event, seq: number): Event {
   }
   const fault = seal(event as unknown as Record<string, unknown>, 0);
   if (fault !== undefined) throw notJson(event, fault);
+  for (const part of event.content?.parts ?? []) {
+    if (part.type === 'function_call' || part.type === 'function_response') checkCallId(event, part.id);
+  }
   return event;
+}
+
+/** Open calls are indexed by their id: as a JSON string, it fits into a key of every database. */
+function checkCallId(event: Event, id: string): void {
+  if (id.length * 6 + 2 <= MAX_EVENT_ID || JSON.stringify(id).length <= MAX_EVENT_ID) return;
+  throw tooLong(event, 'call', id);
+}
+
+function tooLong(event: Event, what: string, id: string): CoxswainError {
+  const start = JSON.stringify(id.slice(0, 40));
+  return new CoxswainError(
+    'INVALID_ARGUMENT',
+    'E_ID',
+    `event ${event.id}: ${what} id ${start}… is longer than ${MAX_EVENT_ID} characters of JSON`,
+    { details: { id: event.id } },
+  );
+}
+
+/**
+ * Epoch before a session's first lease. Not the same for two sessions of one name: whoever held the one that was
+ * deleted is fenced from the one that took its place.
+ */
+export function firstEpoch(): number {
+  return Math.floor(Math.random() * 2 ** 30);
 }
 
 function checkEventId(id: string): void {

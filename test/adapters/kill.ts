@@ -35,10 +35,9 @@ export async function acquireSoon(service: SqlSessionService, of: SessionKey, wi
  */
 export async function killWriters(database: TestDatabase, rounds: number, random: (below: number) => number) {
   const first = await database.open();
-  await first.create(key);
+  let { epoch } = await first.create(key);
   await first.close();
   let acknowledged = 0;
-  let epoch = 0;
   for (let round = 1; round <= rounds; round++) {
     const writer = startChild('store-child.ts', database.url as string, 'writer');
     assert.equal(await writer.next(), 'ready');

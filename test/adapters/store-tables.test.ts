@@ -148,7 +148,7 @@ for (const server of [...shared, kyselySqlite]) {
         await service.append(key, [event('e1')], { epoch: lease.epoch });
         await service.close();
         const next = await two.acquire(key);
-        expect(next).toMatchObject({ epoch: 2, lastSeq: 2, shared: { 'app:x': 2 } });
+        expect(next).toMatchObject({ epoch: lease.epoch + 1, lastSeq: 2, shared: { 'app:x': 2 } });
       } finally {
         await two.close();
       }

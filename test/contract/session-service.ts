@@ -139,7 +139,7 @@ function frozenWithin(value: unknown): boolean {
 /** What a read gave, without the wall clock's part. */
 async function read(service: SessionService, of: SessionKey): Promise<string> {
   const record = await service.get(of);
-  return canonicalJson(record && { ...record, createdAt: 0, updatedAt: 0 });
+  return canonicalJson(record && { ...record, epoch: 0, createdAt: 0, updatedAt: 0 });
 }
 
 export function sessionServiceSuite(name: string, makeService: () => Promise<ServiceUnderTest>): void {
@@ -168,7 +168,7 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         expect((await service.create(key)).key).toEqual(key);
         const made = await service.create({ app: 'shop', userId: 'ann' });
         expect(made.key.id).toMatch(/^[0-9a-f-]{36}$/);
-        expect(await service.get(made.key)).toMatchObject({ lastSeq: 0, epoch: 0, events: [] });
+        expect(await service.get(made.key)).toMatchObject({ lastSeq: 0, events: [] });
       });
 
       test('S0-58 an id that is taken is refused, and shared state stays as it was', async () => {
@@ -254,7 +254,10 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         expect(all).toEqual(['bob/a', 'ann/e', 'ann/d', 'ann/c', 'ann/b', 'ann/a']);
         const rest = await service.list({ app: 'shop' }, { after: 'bob/a', limit: 1 });
         expect(rest.map(({ userId, id }) => `${userId}/${id}`)).toEqual(['ann/e']);
-        expect(await refusalOf(service.list(scope, { after: 'gone' }))).toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+        // Neither does what only looks like one that is there.
+        for (const after of ['gone', 'a ', 'ann/a ', 'A', 'a\u0000', '\ud800', '']) {
+          expect(await refusalOf(service.list(scope, { after }))).toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+        }
       });
 
       test('S2-25 S3-68 delete removes session, events and open calls; shared state stays', async () => {
@@ -484,6 +487,53 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         expect((await service.get(key))?.lastSeq).toBe(0);
       });
 
+      test('F27 ids of calls and invocations have a longest length, whatever it is that they hold', async () => {
+        const longest = ['x'.repeat(253), '"'.repeat(126), '\u0000'.repeat(42), '太'.repeat(253)];
+        await service.append(key, [call('e1', ...longest)]);
+        expect((await service.openCalls(key)).map(({ callId }) => callId)).toEqual(longest);
+        await service.append(key, [answer('e2', ...longest), event('e3', { invocationId: '太'.repeat(255) })]);
+        expect(await service.openCalls(key)).toEqual([]);
+        const refused = [...longest.map((id) => call('e4', `${id}${id[0]}`)), answer('e4', 'x'.repeat(254))];
+        for (const each of [...refused, event('e4', { invocationId: 'x'.repeat(256) })]) {
+          const { status, code } = await refusalOf(service.append(key, [event('e0'), each]));
+          expect({ status, code }).toEqual({ status: 'INVALID_ARGUMENT', code: 'E_ID' });
+        }
+        expect((await service.get(key))?.lastSeq).toBe(3);
+      });
+
+      test('F27 long texts and early times read back as they were', async () => {
+        const long = 'a'.repeat(70_000);
+        const texts = { author: long, branch: long, errorCode: long, actions: { config: { title: long } } };
+        const name = { type: 'function_call', id: 'c1', name: long, args: {} } as const;
+        const times = [
+          -62_135_596_800_000,
+          -30_610_224_000_001,
+          -30_610_224_000_000,
+          253_402_300_799_999,
+          2 ** 52,
+          0.5,
+        ];
+        await service.append(key, [event('e1', { ...texts, content: { role: 'model', parts: [name] } })]);
+        await service.append(
+          key,
+          times.map((timestamp, n) => event(`t${n}`, { timestamp })),
+        );
+        const { title, events } = (await service.get(key))!;
+        expect(title).toBe(long);
+        expect(events[0]).toMatchObject({ author: long, branch: long, errorCode: long });
+        expect(events.slice(1).map(({ timestamp }) => timestamp)).toEqual(times);
+        expect(await service.openCalls(key)).toMatchObject([{ name: long }]);
+      });
+
+      test.each([2 ** 31, 2 ** 53, 1.5, -1, Number.NaN])('S2-28 no session stands at %d', async (place) => {
+        const conflict = { status: 'ABORTED', code: 'E_SESSION_CONFLICT' };
+        for (const events of [[], [event('e1')]]) {
+          expect(await refusalOf(service.append(key, events, { expectedSeq: place }))).toMatchObject(conflict);
+          const fenced = await refusalOf(service.append(key, events, { epoch: place }));
+          expect(fenced).toMatchObject({ status: 'ABORTED', code: 'E_FENCED' });
+        }
+      });
+
       test('S2-28 a stale writer is refused where it asks to be, and may try again with the same events', async () => {
         await service.append(key, [event('e1')]);
         await service.append(key, [event('e2')]);
@@ -534,16 +584,17 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
 
       test('F25 one run at a time; whoever comes second is refused before it writes anything', async () => {
         await service.append(key, [event('e1')]);
+        const { epoch } = (await service.get(key))!;
         const lease = await service.acquire(key);
-        expect(lease).toMatchObject({ epoch: 1, lastSeq: 1, shared: { 'app:x': 1, 'user:y': 2 } });
+        expect(lease).toMatchObject({ epoch: epoch + 1, lastSeq: 1, shared: { 'app:x': 1, 'user:y': 2 } });
         expect(await refusalOf(service.acquire(key))).toMatchObject({ status: 'ABORTED', code: 'E_SESSION_BUSY' });
         await service.create(other);
         const elsewhere = await service.acquire(other);
         await service.append(key, [event('e2')], { epoch: lease.epoch });
         await elsewhere.release();
         await lease.release();
-        expect((await service.acquire(key)).epoch).toBe(2);
-        expect((await service.get(key))?.epoch).toBe(2);
+        expect((await service.acquire(key)).epoch).toBe(epoch + 2);
+        expect((await service.get(key))?.epoch).toBe(epoch + 2);
       });
 
       test('F25 earlier epochs and given-back leases are fenced; others may append without one', async () => {
@@ -574,6 +625,10 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         const third = await service.acquire(key);
         await second.release();
         expect(await refusalOf(service.acquire(key))).toMatchObject({ code: 'E_SESSION_BUSY' });
+        // Nor can it write into the session that took the place of its own.
+        const ghost = service.append(key, [event('ghost')], { epoch: second.epoch });
+        expect(await refusalOf(ghost)).toMatchObject({ status: 'ABORTED', code: 'E_FENCED' });
+        await service.append(key, [event('e2')], { epoch: third.epoch });
         await third.release();
       });
 
@@ -626,14 +681,14 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
       test('S0-58 all of the log, or what comes before a place in it', async () => {
         const whole = await service.fork(key, { id: 'f1' });
         const source = (await service.get(key))!;
-        expect(whole).toMatchObject({ key: { ...key, id: 'f1' }, title: 'T', lastSeq: 4, epoch: 0 });
+        expect(whole).toMatchObject({ key: { ...key, id: 'f1' }, title: 'T', lastSeq: 4 });
         expect(whole.events).toEqual(source.events);
         expect(whole.state).toEqual(source.state);
         const part = await service.fork(key, { id: 'f2', through: 2 });
         expect(ids(part.events)).toEqual(['e1', 'e2']);
         expect(part.state).toEqual({ n: 1, kept: 1, 'app:x': 2 });
         expect(part.initialState).toEqual({ n: 0, kept: 1 });
-        expect(await read(service, part.key)).toBe(canonicalJson({ ...part, createdAt: 0, updatedAt: 0 }));
+        expect(await read(service, part.key)).toBe(canonicalJson({ ...part, epoch: 0, createdAt: 0, updatedAt: 0 }));
         expect((await service.fork(key, { through: 0 })).state).toEqual({ n: 0, kept: 1, 'app:x': 2 });
         expect((await service.fork(key, { through: 99 })).lastSeq).toBe(4);
         expect((await service.openCalls({ ...key, id: 'f1' })).map(({ callId }) => callId)).toEqual(['c2']);
@@ -650,7 +705,7 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         expect(await refusalOf(service.append(copy.key, [event('e1')]))).toMatchObject({ code: 'E_EVENT_EXISTS' });
         await service.delete(key);
         expect((await service.get(copy.key))?.events).toHaveLength(6);
-        expect((await service.acquire(copy.key)).epoch).toBe(1);
+        expect((await service.acquire(copy.key)).epoch).toBe(copy.epoch + 1);
       });
 
       test('a taken id and a wrong place are refused', async () => {
@@ -692,8 +747,9 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
       if (!under.reopen) return;
       const again = await under.reopen();
       await compare(again);
+      const { epoch } = (await again.get(key))!;
       const lease = await again.acquire(key);
-      expect(lease.epoch).toBe(2);
+      expect(lease.epoch).toBe(epoch + 1);
       await again.append(key, [event('e9')], { epoch: lease.epoch });
       expect(await refusalOf(again.append(key, [event('e1')]))).toMatchObject({ code: 'E_EVENT_EXISTS' });
     });

@@ -1,4 +1,5 @@
 import type { SessionSummary } from '../../../contracts/index.ts';
+import { isSafeId } from '../../../contracts/index.ts';
 import type { Event, OpenCall, SessionKey, SessionRecord } from '../../../runtime/index.ts';
 import { eventWindow, storeRefusal, wholeNumber } from '../../../runtime/index.ts';
 import type { Dialect } from './dialect.ts';
@@ -88,6 +89,10 @@ export class Reads {
   /** `after` is an id, or `user/id`. */
   *#cursor(conditions: readonly string[], given: readonly Value[], after: string): Steps<Value[]> {
     const slash = after.indexOf('/');
+    // What can name no session is not asked for: some databases refuse such texts, others find what looks alike.
+    if (![slash < 0 ? after : after.slice(0, slash), after.slice(slash + 1)].every(isSafeId)) {
+      throw storeRefusal.cursor(after);
+    }
     const where = [...conditions, 's.id = ?', ...(slash < 0 ? [] : ['s.user_id = ?'])];
     const named = slash < 0 ? [after] : [after.slice(slash + 1), after.slice(0, slash)];
     const row = yield* one(

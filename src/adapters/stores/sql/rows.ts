@@ -59,12 +59,8 @@ export function eventFields(dialect: Dialect): string {
   return eventColumns(dialect).replace('timestamp', time === 'timestamp' ? time : `${time} AS event_time`);
 }
 
-// Before the year 1000 the databases disagree.
-const FIRST_TIME = '1000';
-
-export function eventValues(event: Event, { name, boolean }: Dialect): Value[] {
+export function eventValues(event: Event, { boolean }: Dialect): Value[] {
   const row: StoredEventRow = encodeEvent(event);
-  if (name !== 'sqlite' && row.timestamp < FIRST_TIME) row.timestamp = sqlTime(0);
   return columns.map((column) => {
     const value = row[column];
     return typeof value === 'boolean' ? boolean(value) : value;

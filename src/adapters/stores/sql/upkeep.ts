@@ -1,4 +1,4 @@
-import { assertSafeId, isCoxswainError } from '../../../contracts/index.ts';
+import { assertSafeId, CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
 import type { SessionKey } from '../../../runtime/index.ts';
 import { sqlTime } from '../../../runtime/index.ts';
 import type { Engine } from './engine.ts';
@@ -51,6 +51,13 @@ export async function rebuildOpenCalls(engine: Engine, tables: Writes, key?: Ses
   }
 }
 
+/** Whole milliseconds that every database knows; nothing was written before the first. */
+function limitTime(time: Date | number): number {
+  const ms = Number(time);
+  if (!Number.isNaN(ms)) return Math.trunc(Math.min(Math.max(ms, 0), Date.UTC(9999, 11, 31)));
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', 'the time is none; give a Date or epoch milliseconds');
+}
+
 /** The number of sessions that were deleted: those that run stay. */
 export async function deleteOlderThan(
   engine: Engine,
@@ -72,7 +79,7 @@ export async function deleteOlderThan(
   }
   const { timeValue } = engine.dialect;
   const old = `updated_at < ${timeValue}`;
-  const before = sqlTime(Number(time));
+  const before = sqlTime(limitTime(time));
   conditions.push(old);
   given.push(before);
   if (keepPending) {

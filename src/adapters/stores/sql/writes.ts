@@ -2,6 +2,7 @@ import type { AppendOptions, Event, OpenedCall, SessionKey } from '../../../runt
 import {
   applyDelta,
   batchDelta,
+  firstEpoch,
   foldState,
   OpenCallFold,
   openCallChanges,
@@ -107,6 +108,8 @@ export class Writes extends Reads {
     needsState: boolean,
   ): Steps<{ lastSeq: number; state?: string }> {
     const { returning, forUpdate } = this.dialect;
+    // Numbers that no column holds are those of no session; not every database would say it like that.
+    if (!isColumnNumber(epoch) || !isColumnNumber(expectedSeq)) throw yield* this.#refusal(key, { epoch, expectedSeq });
     const shape = (epoch === undefined ? 0 : 1) + (expectedSeq === undefined ? 0 : 2) + (needsState ? 4 : 0);
     let sql = this.#claims.get(shape);
     if (sql === undefined) {
@@ -215,11 +218,11 @@ export class Writes extends Reads {
 
   *insertSession(key: SessionKey, session: NewSession): Steps<void> {
     const time = uniqueNow();
-    const columns = 'app_name, user_id, id, state, inserted_at, updated_at, last_seq, title, initial_state';
-    const given: Value[] = [...values(key), JSON.stringify(session.state), time, time, session.lastSeq];
+    const columns = 'app_name, user_id, id, state, inserted_at, updated_at, last_seq, epoch, title, initial_state';
+    const given: Value[] = [...values(key), JSON.stringify(session.state), time, time, session.lastSeq, firstEpoch()];
     given.push(session.title === null ? null : writeText(session.title), JSON.stringify(session.initialState));
     try {
-      yield* run(`INSERT INTO adk_sessions (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, given);
+      yield* run(`INSERT INTO adk_sessions (${columns}) VALUES (${given.map(() => '?').join(', ')})`, given);
     } catch (error) {
       throw this.dialect.isDuplicate(error) ? storeRefusal.exists(key) : error;
     }
@@ -315,6 +318,10 @@ export class Writes extends Reads {
 
 function repeat(row: string, count: number): string {
   return count === 1 ? row : Array.from({ length: count }, () => row).join(', ');
+}
+
+function isColumnNumber(value: number | undefined): boolean {
+  return value === undefined || value === (value | 0);
 }
 
 function hasKeys(state: object): boolean {
