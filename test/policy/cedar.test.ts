@@ -108,19 +108,54 @@ describe('Cedar policies', () => {
     expect((await refusal(cedarPolicy({ policies, tools }))).message).toMatch(/^b\.cedar:2: /);
   });
 
-  test('that can never apply are warned about, as are annotations that mean nothing', async () => {
+  test('that can never apply are warned about', async () => {
     const { warnings } = await cedarPolicy({
       tools,
       file: 'p.cedar',
       policies: `permit(principal, action, resource);
-permit(principal, action, resource) when { resource is User };
-@aproves("x")
-permit(principal, action, resource);`,
+@description("For readers.")
+permit(principal, action, resource) when { resource is User };`,
     });
-    expect(warnings).toEqual([
-      'p.cedar:3: annotation @aproves obliges to nothing here',
-      'p.cedar:2: this policy can never apply',
-    ]);
+    expect(warnings).toEqual(['p.cedar:2: this policy can never apply']);
+  });
+
+  test.each(['aprovers', 'reduct', 'Redact', 'role', 'expiresIn', 'id_', 'quorums'])(
+    'a misspelt obligation @%s is an error with its place, not an obligation that nobody has',
+    async (name) => {
+      const policies = `permit(principal, action, resource);\n\n@${name}("/card")\npermit(principal, action, resource);`;
+      const error = await refusal(cedarPolicy({ policies, tools, file: 'p.cedar' }));
+      expect(error.code).toBe('E_POLICY_FILE');
+      expect(error.message).toMatch(new RegExp(`^p\\.cedar:3: annotation @${name} is unknown; known are @id, `));
+    },
+  );
+
+  test('without names may stand in one line, and are told apart', async () => {
+    const one = 'permit(principal, action == Action::"pay", resource);';
+    const policy = await cedarPolicy({
+      policies: `${one} forbid(principal in Role::"x", action, resource);`,
+      tools,
+      file: 'p.cedar',
+    });
+    const ruleOf = async (roles: string[]) =>
+      (await policy.evaluate({ action: 'pay', args: { amount: 1 }, principal: { id: 'ann', roles } })).ruleId;
+    expect([await ruleOf([]), await ruleOf(['x'])]).toEqual(['p.cedar:1', `p.cedar:1:${one.length + 2}`]);
+    const named = await refusal(cedarPolicy({ policies: `@id("a") ${one} @id("a") ${one}`, tools, file: 'p.cedar' }));
+    expect(named.message).toMatch(/^p\.cedar:1: @id\("a"\) is taken/);
+  });
+
+  test('what permits and forbids on a call hide is hidden where it is denied: the engine does not say which permits held', async () => {
+    const policies = `@redact("/card/number") permit(principal, action == Action::"pay", resource);
+@redact("/other") permit(principal, action == Action::"look", resource);
+@redact("/note") forbid(principal, action in [Action::"pay", Action::"look"], resource) when { principal in Role::"x" };
+@reason("Never.") forbid(principal, action in Action::"any tool", resource) when { principal in Role::"x" };`;
+    const policy = await cedarPolicy({ policies, tools });
+    const said = await policy.evaluate({ action: 'pay', args: { amount: 1 }, principal: { id: 'ann', roles: ['x'] } });
+    expect(said).toMatchObject({ outcome: 'deny', reason: 'Never.' });
+    expect(said.redact?.toSorted()).toEqual(['/card/number', '/note']);
+    expect((await policy.evaluate({ action: 'pay', args: { amount: 1 } })).redact).toEqual(['/card/number']);
+    expect(
+      (await policy.evaluate({ action: 'unknown', args: {}, principal: { id: 'ann', roles: ['x'] } })).redact,
+    ).toBe(undefined);
   });
 
   test('more than ten of them keep their names', async () => {

@@ -121,6 +121,43 @@ describe('a policy server', () => {
     expect(server.seen).toHaveLength(1);
   });
 
+  test('a member that an object has twice denies, wherever it is, and names the member', async () => {
+    const texts: [string, string | undefined][] = [
+      ['{"result": {"outcome": "deny", "outcome": "allow"}}', 'outcome'],
+      ['{"result": false, "result": true}', 'result'],
+      ['{"result": {"outcome": "ask", "approvers": {"quorum": 2, "qu\\u006frum": 1}}}', 'quorum'],
+      ['{"result": {"outcome": "allow", "reason": "{\\"outcome\\": 1}, \\"outcome\\":"}}', undefined],
+      ['{"result": {"outcome": "allow"}, "metrics": {"outcome": 1, "x": [{"outcome": 1}, {"outcome": 2}]}}', undefined],
+    ];
+    for (const [text, member] of texts) {
+      const server = await open({}, (response) => Boolean(response.writeHead(200).end(text)));
+      const decision = await opaPolicy({ url: server.url }).evaluate({ action: 'pay' });
+      expect([text, decision.outcome]).toEqual([text, member === undefined ? 'allow' : 'deny']);
+      if (member !== undefined) expect(decision.reason).toContain(`has the member "${member}" twice in one object`);
+    }
+  });
+
+  test('a batch that is a list, or that decides on other calls than these: all are denied', async () => {
+    const batches: [unknown, RegExp][] = [
+      [[true, true], /gave a list/],
+      [[], /gave a list/],
+      [{ 0: true, 1: true, 2: true }, /not asked about: "2"/],
+      [{ 0: true, 1: true, '01': true }, /not asked about: "01"/],
+      ['yes', /gave no object/],
+      [null, /gave no object/],
+    ];
+    for (const [batch, reason] of batches) {
+      const server = await open({ many: () => batch });
+      const policy = opaPolicy({ url: server.url, batchPath: 'many' });
+      for (const decision of await Promise.all([0, 1].map((n) => policy.evaluate({ action: `t${n}` })))) {
+        expect([batch, decision]).toEqual([
+          batch,
+          { outcome: 'deny', reason: expect.stringMatching(reason), redact: [''] },
+        ]);
+      }
+    }
+  });
+
   test('a full batch is sent at once, the rest in the next', async () => {
     const server = await open({
       many: ({ calls }) => Object.fromEntries(Object.keys(calls as object).map((k) => [k, true])),

@@ -2,19 +2,24 @@ import type { PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import type { ApproverRule } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
 
-const known = new Set(['id', 'outcome', 'reason', 'hint', 'roles', 'not_requester', 'quorum', 'expires_in', 'redact']);
+const known = ['id', 'outcome', 'reason', 'hint', 'roles', 'not_requester', 'quorum', 'expires_in', 'redact'];
+/** For readers of the policies: obliges to nothing. */
+const remarks = ['description'];
 const ofAsks = ['roles', 'not_requester', 'quorum', 'expires_in'];
 
 /**
  * What a policy comes to, by effect and annotations: `@id`, `@outcome("ask")`, `@reason`, `@hint`, `@roles("a, b")`,
  * `@not_requester`, `@quorum("2")`, `@expires_in("3600")` (seconds), `@redact("/password")`.
- * @throws Error with a readable message for values that mean nothing
+ * `@description` is for readers.
+ * @throws Error with a readable message for other annotations, and for values that mean nothing
  */
-export function obligationsOf({
-  effect,
-  annotations = {},
-}: PolicyJson): CheckedDecision & { unknownAnnotations: string[] } {
+export function obligationsOf({ effect, annotations = {} }: PolicyJson): CheckedDecision {
   const given = annotations as Record<string, string | null>;
+  // It may be a misspelt obligation, which would oblige nobody.
+  const unknown = Object.keys(given).find((name) => !known.includes(name) && !remarks.includes(name));
+  if (unknown !== undefined) {
+    throw new Error(`annotation @${unknown} is unknown; known are @${[...known, ...remarks].join(', @')}`);
+  }
   const outcome = outcomeOf(effect, given.outcome);
   const wrong = outcome === 'ask_user' ? undefined : ofAsks.find((name) => given[name] !== undefined);
   if (wrong !== undefined) throw new Error(`@${wrong} goes with @outcome("ask") only`);
@@ -27,7 +32,6 @@ export function obligationsOf({
     ...(approvers ? { approvers } : {}),
     ...(given.expires_in === undefined ? {} : { expiresIn: numberOf('expires_in', given.expires_in) }),
     ...(given.redact === undefined ? {} : { redact: pointersOf(given.redact) }),
-    unknownAnnotations: Object.keys(given).filter((name) => !known.has(name)),
   };
 }
 

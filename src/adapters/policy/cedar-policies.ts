@@ -3,6 +3,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
 import type { CedarEngine } from './cedar.ts';
 import { obligationsOf } from './cedar-obligations.ts';
+import { ANY_ACTION } from './cedar-schema.ts';
 
 export interface CedarSource {
   /** Named in errors. Default `policy.cedar`. */
@@ -14,7 +15,8 @@ export interface CedarSource {
 export interface CedarPolicySet {
   readonly text: string;
   readonly decisions: ReadonlyMap<string, CheckedDecision>;
-  readonly warnings: readonly string[];
+  /** What any policy on an action hides. */
+  hiddenOf(action: string): string[];
   /** Where a fault is, from the engine's word for it. */
   fault(error: DetailedError): CoxswainError;
   place(error: DetailedError): string;
@@ -30,7 +32,7 @@ export function readPolicies(engine: CedarEngine, sources: readonly CedarSource[
     throw policyFileError(places.of(template), 'a template applies to nothing here; write it as a policy');
   }
   const decisions = new Map<string, CheckedDecision>();
-  const warnings: string[] = [];
+  const hiders: { redact: readonly string[]; actions: readonly string[] | undefined }[] = [];
   const taken = new Map<string, string>();
   let from = 0;
   for (const [engineId, text] of inOrder(parts.policies)) {
@@ -39,20 +41,20 @@ export function readPolicies(engine: CedarEngine, sources: readonly CedarSource[
     const place = places.at(at < 0 ? from : at);
     const json = engine.policyToJson(text);
     if (json.type === 'failure') throw places.fault(json.errors[0] ?? unknown);
-    const { decision, unknownAnnotations } = decisionOf(json.json, `${place.file}:${place.line}`, place);
-    const id = decision.ruleId ?? engineId;
+    const decision = decisionOf(json.json, place);
+    const line = `${place.file}:${place.line}`;
+    // Several may stand in one line.
+    const id = decision.ruleId ?? (taken.has(line) ? `${line}:${place.column}` : line);
     const earlier = taken.get(id);
     if (earlier !== undefined) throw policyFileError(place, `@id("${id}") is taken by the policy at ${earlier}`);
-    taken.set(id, `${place.file}:${place.line}`);
-    decisions.set(engineId, decision);
-    for (const name of unknownAnnotations) {
-      warnings.push(`${place.file}:${place.line}: annotation @${name} obliges to nothing here`);
-    }
+    taken.set(id, line);
+    decisions.set(engineId, { ...decision, ruleId: id });
+    if (decision.redact) hiders.push({ redact: decision.redact, actions: actionsOf(json.json) });
   }
   return {
     text: places.text,
     decisions,
-    warnings,
+    hiddenOf: (action) => hiders.flatMap(({ redact, actions }) => (!actions || actions.includes(action) ? redact : [])),
     fault: (error) => places.fault(error),
     place: (error) => places.find(error),
   };
@@ -66,10 +68,16 @@ function inOrder(parts: readonly string[]): [string, string][] {
     .sort(([a], [b]) => Number(a.slice('policy'.length)) - Number(b.slice('policy'.length)));
 }
 
-function decisionOf(json: PolicyJson, fallbackId: string, place: Place) {
+/** The actions that a policy names; undefined where it may speak about all. */
+function actionsOf({ action }: PolicyJson): readonly string[] | undefined {
+  const named = 'entities' in action ? action.entities : 'entity' in action ? [action.entity] : [];
+  const ids = named.map((entity) => ('__entity' in entity ? entity.__entity.id : entity.id));
+  return ids.length === 0 || ids.includes(ANY_ACTION) ? undefined : ids;
+}
+
+function decisionOf(json: PolicyJson, place: Place): CheckedDecision {
   try {
-    const { unknownAnnotations, ...decision } = obligationsOf(json);
-    return { decision: { ...decision, ruleId: decision.ruleId ?? fallbackId }, unknownAnnotations };
+    return obligationsOf(json);
   } catch (error) {
     throw policyFileError(place, (error as Error).message);
   }
@@ -78,6 +86,7 @@ function decisionOf(json: PolicyJson, fallbackId: string, place: Place) {
 interface Place {
   file: string;
   line: number;
+  column: number;
 }
 
 const unknown: DetailedError = {
@@ -110,7 +119,8 @@ class Places {
 
   at(offset: number): Place {
     const source = this.#starts.findLast(({ start }) => start <= offset) ?? { file: 'policy.cedar', start: 0 };
-    return { file: source.file, line: this.text.slice(source.start, offset).split('\n').length };
+    const lines = this.text.slice(source.start, offset).split('\n');
+    return { file: source.file, line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
   }
 
   of(text: string): Place {

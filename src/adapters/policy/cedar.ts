@@ -3,12 +3,12 @@ import type { AuthorizationAnswer, SchemaJson, StatefulAuthorizationCall } from 
 import type { AnyTool, PolicyDecision, PolicyEvaluator, PolicyRequest, ToolDescriptor } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
 import type { CheckedDecision, PolicyOutcome } from '../../gate/index.ts';
-import { describeTool, mergeDecisions } from '../../gate/index.ts';
+import { describeTool, mergeDecisions, withRedact } from '../../gate/index.ts';
 import type { CedarPolicySet, CedarSource } from './cedar-policies.ts';
 import { readPolicies } from './cedar-policies.ts';
 import type { RequestOptions } from './cedar-request.ts';
 import { cedarCall } from './cedar-request.ts';
-import { schemaOfTools } from './cedar-schema.ts';
+import { schemaOfTools, UNLISTED } from './cedar-schema.ts';
 
 export type { CedarSource } from './cedar-policies.ts';
 
@@ -36,7 +36,7 @@ export interface CedarPolicyOptions {
 }
 
 export interface CedarPolicy extends PolicyEvaluator {
-  /** Policies that can never apply, templates that nothing is linked to, annotations that mean nothing. */
+  /** Policies that can never apply. */
   readonly warnings: readonly string[];
   /** What the policies were checked against, for editors and other tools. */
   readonly schema: SchemaJson<string>;
@@ -58,7 +58,7 @@ export async function cedarPolicy(options: CedarPolicyOptions): Promise<CedarPol
   const set = readPolicies(engine, sources);
   const descriptors = options.tools.map((tool) => describeTool(tool as AnyTool));
   const { schema, encoders } = schemaOfTools(descriptors);
-  const warnings = [...set.warnings, ...validated(engine, set, schema)];
+  const warnings = validated(engine, set, schema);
   const ids = prepare(engine, set.text, schema);
   return new Cedar(
     engine,
@@ -148,11 +148,17 @@ class Cedar implements CedarPolicy {
   evaluate(request: PolicyRequest): PolicyDecision | Promise<PolicyDecision> {
     try {
       const answer = this.#engine.statefulIsAuthorized(cedarCall(request, this.#request));
-      if (answer instanceof Promise) return answer.then((late) => this.#decision(late), failed);
-      return this.#decision(answer);
+      const decide = (given: AuthorizationAnswer) => this.#hidden(this.#decision(given), request.action);
+      return answer instanceof Promise ? answer.then(decide, failed) : decide(answer);
     } catch (error) {
       return failed(error);
     }
+  }
+
+  /** On a deny, the engine names no permit: whether one held that hides something is not known. */
+  #hidden(decision: PolicyDecision, action: string): PolicyDecision {
+    if (decision.outcome !== 'deny') return decision;
+    return withRedact(decision, this.#set.hiddenOf(this.#request.encoders.has(action) ? action : UNLISTED));
   }
 
   #decision(answer: AuthorizationAnswer): PolicyDecision {

@@ -1,4 +1,5 @@
 import { messageOf } from '../../contracts/index.ts';
+import { parseJson } from './json-text.ts';
 
 export interface PostOptions {
   headers: Readonly<Record<string, string>>;
@@ -24,7 +25,7 @@ export async function postJson(address: URL, body: unknown, options: PostOptions
       await response.body?.cancel();
       throw new Error(`it answered with status ${response.status}`);
     }
-    return parse(await readText(response, options.maxBytes));
+    return parseJson(await readText(response, options.maxBytes));
   } catch (error) {
     if (timeout.aborted) throw new Error(`no answer within ${options.timeoutMs} ms`, { cause: error });
     throw error instanceof TypeError ? new Error(causeOf(error), { cause: error }) : error;
@@ -39,14 +40,10 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
     if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
   } catch (error) {
-    throw new Error('the answer is no JSON', { cause: error });
+    throw new Error('the answer is no UTF-8', { cause: error });
   }
 }
 

@@ -29,7 +29,8 @@ export interface OpaPolicyOptions {
 /**
  * A policy on an Open Policy Agent server, asked over its Data API. The input is the request as it is; the result is
  * `true`, `false`, or an object `{outcome, reason?, hint?, ruleId?, approvers?, expiresIn?, redact?}` (snake_case is
- * read too). Whatever else comes — no answer, no result, another status, an unknown member — denies.
+ * read too). Whatever else comes — no answer, no result, another status, an unknown member, one that is there twice, a
+ * batch as a list or with calls that were not asked about — denies.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for an address that cannot be used
  */
 export function opaPolicy(options: OpaPolicyOptions): PolicyEvaluator {
@@ -77,8 +78,7 @@ class Opa implements PolicyEvaluator {
     let results: Record<string, unknown>;
     try {
       const inputs = Object.fromEntries(calls.map(({ input }, index) => [String(index), input]));
-      results = await this.#ask(this.#batch ?? this.#single, { calls: inputs });
-      if (typeof results !== 'object' || results === null) throw new Error('the batch rule gave no object');
+      results = batchOf(await this.#ask(this.#batch ?? this.#single, { calls: inputs }), inputs);
     } catch (error) {
       for (const { settle } of calls) settle(failed(error));
       return;
@@ -108,6 +108,20 @@ class Opa implements PolicyEvaluator {
     if (typeof answer !== 'object' || answer === null) throw new Error('the answer is no object');
     return (answer as { result?: unknown }).result as T;
   }
+}
+
+/**
+ * Which decision is about which call is told by the keys alone.
+ * @throws Error for what may be meant for other calls than these
+ */
+function batchOf(results: unknown, inputs: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  if (Array.isArray(results))
+    throw new Error('the batch rule gave a list; its result is an object with the keys of the calls');
+  if (typeof results !== 'object' || results === null) throw new Error('the batch rule gave no object');
+  const stray = Object.keys(results).find((key) => !Object.hasOwn(inputs, key));
+  if (stray !== undefined)
+    throw new Error(`the batch rule decided on a call that was not asked about: ${JSON.stringify(stray)}`);
+  return results as Record<string, unknown>;
 }
 
 function inputOf(request: PolicyRequest, trusts: boolean): unknown {
