@@ -51,6 +51,17 @@ def failed(kind):
     return {"content": [{"type": "text", "text": kind}], "isError": True, "errorType": kind}
 
 
+TYPES = {"string": str, "boolean": bool, "integer": int, "number": (int, float), "object": dict, "array": list}
+
+
+def fits(args, schema):
+    """Flat arguments; for more take a library for JSON Schema."""
+    kinds = {key: TYPES.get(each.get("type"), object) for key, each in schema.get("properties", {}).items()}
+    return all(key in args for key in schema.get("required", [])) and all(
+        isinstance(value, kinds.get(key, object)) for key, value in args.items()
+    )
+
+
 def steps_of(text):
     """The lines of each step; calls end one."""
     steps = []
@@ -116,7 +127,7 @@ def stream(request, sessionId, streamId, input, options):
     session = sessions[sessionId]
     cancelled = session.begin(input)
     base = {"sessionId": sessionId, "streamId": streamId, "turnId": session.turn_id, "agentId": "minimal_py"}
-    tools = [tool["name"] for tool in options.get("tools", [])]
+    tools = {tool["name"]: tool for tool in options.get("tools", [])}
 
     def show(kind, **more):
         event = {"id": new_id(), "type": kind, "timestamp": now(), **base, **more}
@@ -179,6 +190,8 @@ def stream(request, sessionId, streamId, input, options):
             show("tool_request", requestId=call["id"], name=call["name"], args=call["args"], handledBy="host")
             if call["name"] not in tools:
                 call["result"] = failed("not_found")
+            elif not fits(call["args"], tools[call["name"]].get("inputSchema", {})):
+                call["result"] = failed("invalid_args")
         session.calls = calls
         if not calls:
             return end("completed")

@@ -1,5 +1,6 @@
 // A whole executor, without any library: spec/EXECUTOR.md. Its "model" obeys fixture messages (`cx: say hello`).
 type Json = Record<string, unknown>;
+type Schema = { required?: string[]; properties?: Record<string, { type?: string }> };
 type Call = { id: string; name: string; args: Json; result?: Json };
 
 class Session {
@@ -10,7 +11,6 @@ class Session {
   at = 0;
   isOver = true;
   turnId = '';
-  greeted = false;
   live: AbortController | undefined;
   ended: Promise<void> | undefined;
 }
@@ -30,12 +30,17 @@ const textOf = (content: unknown) => (content as Json[]).map((part) => part.text
 const failed = (errorType: string) => ({ content: partsOf(errorType), isError: true, errorType });
 const find = (id: unknown) => sessions.get(String(id)) ?? fail('NOT_FOUND', 'E_SESSION_NOT_FOUND', `no session ${id}`);
 
+const isOf = (value: unknown, type: string = typeof value) =>
+  type === 'integer' ? Number.isInteger(value) : type === 'array' ? Array.isArray(value) : type === typeof value;
+/** Flat arguments; for more take a library for JSON Schema. */
+const fits = (args: Json, { required = [], properties = {} }: Schema) =>
+  required.every((key) => key in args) && Object.keys(args).every((key) => isOf(args[key], properties[key]?.type));
+
 /** The lines of each step; calls end one. */
 function stepsOf(text: string): string[][] {
   const steps: string[][] = [[]];
   for (const line of text.split('\n').filter((each) => each.startsWith('cx: '))) {
-    const isCall = (each = '') => each.startsWith('cx: call');
-    if (isCall(steps.at(-1)?.at(-1)) && !isCall(line)) steps.push([]);
+    if (steps.at(-1)?.at(-1)?.startsWith('cx: call') && !line.startsWith('cx: call')) steps.push([]);
     steps.at(-1)?.push(line);
   }
   return steps;
@@ -45,8 +50,7 @@ function answer(session: Session, id: unknown, result: Json): Json {
   const call = session.calls.find((each) => each.id === id);
   if (!session.asked.has(String(id))) fail('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', `no request ${id}`);
   if (!call || call.result) return { status: 'already_settled' };
-  call.result = result;
-  return { status: 'settled' };
+  return Object.assign(call, { result }) && { status: 'settled' };
 }
 
 async function stream({ sessionId, streamId, input, options }: Json, accept: () => void): Promise<void> {
@@ -63,27 +67,24 @@ async function stream({ sessionId, streamId, input, options }: Json, accept: () 
     Object.assign(session, { steps: stepsOf(textOf(content)), at: 0, calls: [], isOver: false, turnId: newId() });
   }
   const base = { sessionId, streamId, turnId: session.turnId, agentId: 'minimal' };
-  const show = (type: string, more: Json) => {
-    const event = { id: newId(), type, timestamp: now(), ...base, ...more };
-    write({ method: 'event', params: { sessionId, streamId, event } });
-  };
+  const made = (type: string, more: Json) => ({ id: newId(), type, timestamp: now(), ...base, ...more });
+  const show = (type: string, more: Json) =>
+    write({ method: 'event', params: { sessionId, streamId, event: made(type, more) } });
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = (reason: string, pending?: Json[]) => {
     session.isOver = reason !== 'input_required';
-    if (session.isOver) session.calls = [];
-    session.live = undefined;
+    Object.assign(session, { live: undefined, calls: session.isOver ? [] : session.calls });
     show('stream_end', { reason, data: { usage: {}, steps: session.at, pending } });
     resolve();
   };
   const { signal } = Object.assign(session, { live: new AbortController(), ended: promise }).live;
   accept();
-  if (!session.greeted) show('initialize', { interfaceVersion: '1.0' });
-  session.greeted = true;
+  if (session.said.length === 1) show('initialize', { interfaceVersion: '1.0' });
   for (const { id, name } of cancelled) show('tool_response', { requestId: id, name, ...failed('cancelled') });
   while (true) {
     const place = { ...base, kind: 'tool', handledBy: 'host', started: false, path: '', agentPath: ['minimal'] };
-    const open = session.calls.filter(({ result }) => !result);
-    const pending = open.map(({ id, name, args }) => ({ ...place, requestId: id, name, args, requestedAt: now() }));
+    const asked = ({ id, name, args }: Call) => ({ ...place, requestId: id, name, args, requestedAt: now() });
+    const pending = session.calls.filter(({ result }) => !result).map(asked);
     if (pending.length > 0) return end('input_required', pending);
     const done = session.calls.splice(0);
     for (const { id, name, result } of done) show('tool_response', { requestId: id, name, ...result });
@@ -97,10 +98,9 @@ async function stream({ sessionId, streamId, input, options }: Json, accept: () 
       if (verb === 'recall') text = JSON.stringify(session.said);
       if (verb === 'wait') await new Promise((go) => signal.addEventListener('abort', go));
       if (verb === 'call') session.calls.push({ id: newId(), name, args: JSON.parse(json.join(' ')) });
-      if (verb === 'fail') {
-        show('error', { status: 'UNAVAILABLE', code: 'E_MODEL', message: rest, fatal: true, retryable: true });
-        return end('failed');
-      }
+      if (verb !== 'fail') continue;
+      show('error', { status: 'UNAVAILABLE', code: 'E_MODEL', message: rest, fatal: true, retryable: true });
+      return end('failed');
     }
     const messageId = newId();
     for (const delta of streaming ? (text.match(/\S+\s*/g) ?? []) : []) {
@@ -113,7 +113,9 @@ async function stream({ sessionId, streamId, input, options }: Json, accept: () 
     for (const call of session.calls) {
       session.asked.add(call.id);
       show('tool_request', { requestId: call.id, name: call.name, args: call.args, handledBy: 'host' });
-      if (!tools.some(({ name }) => name === call.name)) call.result = failed('not_found');
+      const tool = tools.find(({ name }) => name === call.name);
+      if (!tool) call.result = failed('not_found');
+      else if (!fits(call.args, tool.inputSchema as Schema)) call.result = failed('invalid_args');
     }
     if (session.calls.length === 0) return end('completed');
   }
@@ -136,14 +138,12 @@ function take({ id, method, params }: { id: number; method: string; params: Json
   return write({ id, error: { code: -32601, message: `no method ${method}` } });
 }
 
-let rest = '';
-// At \n only: other ends of lines may stand in the text of a message.
+let rest = ''; // lines end at \n only: other ends of lines may stand in a text
 for await (const chunk of process.stdin.setEncoding('utf8')) {
   const lines = `${rest}${chunk}`.split('\n');
   rest = lines.pop() ?? '';
   for (const frame of lines.map((line) => JSON.parse(line))) {
-    const refuse = ({ message, data }: Error & { data?: Json }) =>
-      write({ id: frame.id, error: { code: -32000, message, data } });
-    void (async () => take(frame))().catch(refuse);
+    const refuse = ({ message, data }: Error & { data?: Json }) => ({ code: -32000, message, data });
+    void (async () => take(frame))().catch((error) => write({ id: frame.id, error: refuse(error) }));
   }
 }

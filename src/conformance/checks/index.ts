@@ -11,7 +11,7 @@ import { tools } from './tools.ts';
 import { turns } from './turns.ts';
 
 /** Version of the set: a requirement is added, or its tier raised, only with a new one. */
-export const REQUIREMENTS_VERSION = '1.0';
+export const REQUIREMENTS_VERSION = '1.1';
 
 export const requirements: readonly Requirement[] = [
   ...lifecycle,

@@ -181,11 +181,11 @@ export const tools: readonly Requirement[] = [
   {
     id: 'CX-TOOL-11',
     title: 'arguments that do not fit the schema are never asked of the host',
-    tier: 'ADVISORY',
+    tier,
+    capability,
     cites: 'Around a tool call: known, then valid, then policy',
     async check(check) {
       const probe = await check.open();
-      check.needs(probe, capability);
       const live = await probe.say('cx: call add {"a":"one"}');
       check.that(live.reason !== 'input_required', 'a call that is answered as invalid_args', live.summary);
     },
