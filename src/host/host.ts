@@ -226,7 +226,8 @@ class Host implements AgentHost {
           ...place,
           principal: frame.requesterOf(request),
           caller: frame,
-          callersMode: () => frame.modeOf(turnsMode(request)),
+          // What has tightened since the sub-agent was opened counts, too.
+          callersMode: () => frame.modeOf(stricterMode(turnsMode(request), shared.begun?.permissionMode)),
         }),
     };
     const session = new HostedSession(inner, frame);

@@ -181,6 +181,11 @@ for (const server of [...shared, kyselySqlite]) {
         expect(refused).toMatchObject({ status: 'DATA_LOSS', code: 'E_STORE' });
         expect(refused.message).toContain(`shop/ann/s1 is damaged: ${what}`);
       };
+      // Whose turn it is is not guessed.
+      const nobodys = JSON.stringify({ coxswain: { actions: { terms: { principal: { roles: ['boss'] } } } } });
+      await database.query(`UPDATE adk_events SET custom_metadata = '${nobodys}' WHERE id = 'e3'`);
+      await told(service.get(key), 'event 3');
+      await database.query("UPDATE adk_events SET custom_metadata = NULL WHERE id = 'e3'");
       await database.query("UPDATE adk_events SET actions = '{\"state_del' WHERE id = 'e2'");
       await told(service.get(key), 'event 2 cannot be read');
       await told(collect(exportSession(service, key)), 'event 2');

@@ -291,6 +291,21 @@ describe('sub-agents', () => {
   );
 });
 
+describe('sub-agents that wait in this process', () => {
+  test('S3-56 are held to what a continuation of their caller’s turn tightens', async () => {
+    const pay = notingTool('pay');
+    const clerk = new LlmAgent({ name: 'clerk', model: new ScriptedModel([...steps]) });
+    const agent = bot([{ calls: [['clerk', { request: 'pay' }]] }, 'done']);
+    const tools = [notingTool('look', readOnly).tool, pay.tool, subagentTool(fromAgent(clerk), readOnly)];
+    const { host } = hostOf(agent, { tools, policy: rules });
+    const session = await host.open('bot');
+    await say(session, 'go');
+    await session.respond((await only(session)).requestId, { kind: 'approve' });
+    expect(endOf(await say(session, { kind: 'continue' }, { permissionMode: 'plan' })).reason).toBe('completed');
+    expect(pay.runs).toEqual([]);
+  });
+});
+
 describe('an executor that keeps no terms', () => {
   test('is held to them as long as the host lives', async () => {
     const pay = notingTool('pay');

@@ -102,6 +102,14 @@ const actionFields = fieldsOf({
   'requestedToolConfirmations?': mapOf(isMap),
   'requestedAuthConfigs?': mapOf(isMap),
   'turn?': shape({ start: isText }),
+  'terms?': shape({
+    'principal?': shape({ id: isText, 'roles?': listOf(isText), 'onBehalfOf?': isText }),
+    'permissionMode?': isText,
+    'excludeTools?': listOf(isText),
+    'tools?': listOf(isMap),
+    'model?': isText,
+    'limits?': mapOf(Number.isFinite as Check),
+  }),
   'reopened?': isFlag,
   'decisions?': mapOf(
     shape({ outcome: isText, by: isText, 'redact?': listOf(isText), 'asked?': isMap, 'tailCalls?': listOf(isMap) }),
