@@ -1,6 +1,7 @@
 import type { PendingRequest, RequestAnswer } from '../contracts/index.ts';
 import { canonicalJson, isCoxswainError } from '../contracts/index.ts';
 import type { ApprovalQuestion, HostedSession } from '../host/index.ts';
+import type { ElicitationAnswer } from './elicit.ts';
 import { answerElicitation } from './elicit.ts';
 import { errorLine } from './errors.ts';
 import { Keys, readLine } from './keyboard.ts';
@@ -44,16 +45,30 @@ export class Asker {
       else if (answer) await this.#give(session, request.requestId, answer);
     });
 
+  /** What a server of tools wants to know in the midst of a call; undefined: nobody has answered. */
+  async foreign(
+    question: Pick<PendingRequest, 'message' | 'requestedSchema'>,
+    { signal }: AskContext,
+  ): Promise<ElicitationAnswer | undefined> {
+    let given: ElicitationAnswer | undefined;
+    await this.#inTurn(signal, undefined, async (_, own) => {
+      const answer = await answerElicitation(question, this.#screen, own);
+      if (answer === 'interrupted') this.#interrupts.press('SIGINT');
+      else given = answer;
+    });
+    return given;
+  }
+
   #inTurn(
     outer: AbortSignal,
-    request: PendingRequest,
+    request: PendingRequest | undefined,
     work: (session: HostedSession, signal: AbortSignal) => Promise<void>,
   ): Promise<undefined> {
     const turn = this.#last.then(async () => {
       const session = this.#session();
       if (!session || outer.aborted) return;
       const elsewhere = new AbortController();
-      const look = setInterval(() => void this.#look(session, request.requestId, elsewhere), LOOK_MS);
+      const look = request && setInterval(() => void this.#look(session, request.requestId, elsewhere), LOOK_MS);
       this.#screen.hold();
       try {
         await work(session, AbortSignal.any([outer, elsewhere.signal]));

@@ -11,15 +11,17 @@ interface Field {
   default?: unknown;
 }
 
+export type ElicitationAnswer = Extract<RequestAnswer, { kind: 'elicitation' }>;
+
 /**
  * Asks an agent's own question at the terminal: field by field of its schema, or yes and no. Undefined: it stays
  * open.
  */
 export async function answerElicitation(
-  request: PendingRequest,
+  request: Pick<PendingRequest, 'message' | 'requestedSchema'>,
   screen: Screen,
   signal: AbortSignal,
-): Promise<RequestAnswer | 'interrupted' | undefined> {
+): Promise<ElicitationAnswer | 'interrupted' | undefined> {
   screen.now(`${paint('yellow', '?')} ${paint('bold', clean(request.message ?? 'The agent asks something.'))}\n`);
   const fields = fieldsOf(request.requestedSchema);
   if (fields.length === 0) {

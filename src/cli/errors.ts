@@ -8,7 +8,15 @@ export function usage(message: string, cause?: unknown): CoxswainError {
   return new CoxswainError('INVALID_ARGUMENT', 'E_USAGE', message, cause === undefined ? {} : { cause });
 }
 
-const usageCodes = new Set(['E_USAGE', 'E_STORE_URL', 'E_POLICY_FILE', 'E_POLICY_RULE', 'E_ID', 'E_SCHEMA']);
+const usageCodes = new Set([
+  'E_USAGE',
+  'E_STORE_URL',
+  'E_POLICY_FILE',
+  'E_POLICY_RULE',
+  'E_ID',
+  'E_SCHEMA',
+  'E_MCP_CONFIG',
+]);
 
 /** `E_… message`, in one line. */
 export function errorLine(error: unknown): string {

@@ -24,6 +24,7 @@ export interface HostFlags extends StoreFlags {
   approve: ApproveMode;
   workspace?: string;
   model?: string;
+  mcpServers?: string;
 }
 
 export interface LimitFlags {
@@ -68,6 +69,7 @@ export function addHostFlags(command: Command): Command {
         .default('ask'),
     )
     .option('--workspace <dir>', 'folder that is handed to the agent module')
+    .option('--mcp-servers <file>', 'MCP servers whose tools the agent gets: JSON, {"mcpServers": {…}}')
     .option('--model <name>', 'model to ask, by name or as provider/name; else the environment or the module says');
 }
 

@@ -1,3 +1,4 @@
+import type { McpToolset } from '../adapters/tools/mcp.ts';
 import type { PendingRequest, RequestAnswer } from '../contracts/index.ts';
 import { messageOf } from '../contracts/index.ts';
 import type { AgentHost, AnswerFor, ApprovalQuestion, HostedSession } from '../host/index.ts';
@@ -8,6 +9,7 @@ import { Asker } from './ask.ts';
 import { errorLine } from './errors.ts';
 import type { HostFlags } from './flags.ts';
 import { hasKeyboard } from './keyboard.ts';
+import { openMcpServers } from './mcp-servers.ts';
 import { chooseModel, modelUse } from './model.ts';
 import { moduleTools, openPolicy, policyWarning } from './policy-file.ts';
 import type { Screen } from './screen.ts';
@@ -33,31 +35,51 @@ export interface Workplace {
   close(): Promise<void>;
 }
 
+interface Place {
+  screen: Screen;
+  interrupts: Interrupts;
+  asksElsewhere?: boolean;
+}
+
 /** @throws CoxswainError for flags, module, policy or store that cannot be used */
-export async function openWorkplace(
+export async function openWorkplace(path: string, flags: HostFlags, place: Place): Promise<Workplace> {
+  const servers: McpToolset[] = [];
+  try {
+    return await furnish(path, flags, place, servers);
+  } catch (error) {
+    // Their processes would keep this one alive.
+    await Promise.all(servers.map((server) => server.close()));
+    throw error;
+  }
+}
+
+async function furnish(
   path: string,
   flags: HostFlags,
-  { screen, interrupts, asksElsewhere = false }: { screen: Screen; interrupts: Interrupts; asksElsewhere?: boolean },
+  { screen, interrupts, asksElsewhere = false }: Place,
+  servers: McpToolset[],
 ): Promise<Workplace> {
   const source = flags.policy === undefined ? undefined : await openPolicy(flags.policy);
   const interactive = hasKeyboard() && !asksElsewhere;
   const note = (text: string) => screen.line(clean(text));
   const choice = await chooseModel(flags.model, process.env);
   const context = moduleContext({ workspace: flags.workspace, interactive, note, choice });
-  const module = await loadAgentModule(path, context);
-  const use = modelUse(module, choice);
-  if (use.note !== undefined) screen.line(paint('dim', clean(use.note)));
-  const policy = await source?.make(await moduleTools(module), (line) => screen.line(policyWarning(line)));
-  const store = await openStore(flags.store);
-  const asks = interactive && flags.approve !== 'deny';
-  // Where nobody is here and nothing outlives this process, nobody can ever answer.
-  const answerable = flags.approve !== 'deny' && (asks || asksElsewhere || store.durable || flags.approve === 'allow');
-  const asker = new Asker(screen, interrupts, () => workplace.session);
-  const chosen = policy ?? module.policy;
+  const loaded = await loadAgentModule(path, context);
   const warn = (message: string, error?: unknown) => {
     screen.line(`coxswain: warning: ${clean(message)}${error === undefined ? '' : ` (${clean(messageOf(error))})`}`);
     if (flags.verbose && error !== undefined) screen.line(clean(String((error as Error).stack ?? error)));
   };
+  const asks = interactive && flags.approve !== 'deny';
+  const asker = new Asker(screen, interrupts, () => workplace.session);
+  servers.push(...(await openMcpServers(flags.mcpServers, asks ? asker : undefined, warn)));
+  const module = { ...loaded, toolProviders: [...(loaded.toolProviders ?? []), ...servers] };
+  const use = modelUse(module, choice);
+  if (use.note !== undefined) screen.line(paint('dim', clean(use.note)));
+  const policy = await source?.make(await moduleTools(module), (line) => screen.line(policyWarning(line)));
+  const store = await openStore(flags.store);
+  // Where nobody is here and nothing outlives this process, nobody can ever answer.
+  const answerable = flags.approve !== 'deny' && (asks || asksElsewhere || store.durable || flags.approve === 'allow');
+  const chosen = policy ?? module.policy;
   const host = createHost({
     app: flags.app,
     userId: flags.user,
@@ -66,7 +88,7 @@ export async function openWorkplace(
     interactive: answerable,
     warn,
     ...(module.tools ? { tools: module.tools } : {}),
-    ...(module.toolProviders ? { toolProviders: module.toolProviders } : {}),
+    toolProviders: module.toolProviders,
     ...(chosen ? { policy: chosen } : {}),
     ...(module.hooks ? { hooks: module.hooks } : {}),
     ...(module.deps === undefined ? {} : { deps: module.deps }),
@@ -89,6 +111,7 @@ export async function openWorkplace(
       try {
         await host.close();
       } finally {
+        await Promise.all(servers.map((server) => server.close()));
         await store.close();
         await module.close?.();
       }

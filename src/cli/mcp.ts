@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
+import { createWriteStream, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
 import type { OpenQuestion } from '../host/mcp/index.ts';
 import { commandLine } from './command-line.ts';
 import { dataFolder } from './data-folder.ts';
@@ -8,10 +9,10 @@ import { EXIT } from './exit-code.ts';
 import type { HostFlags, LimitFlags } from './flags.ts';
 import { limitsOf } from './flags.ts';
 import { closeQuietly, openWorkplace } from './host.ts';
+import { hostOptions } from './open-requests.ts';
 import { onOwnStdout } from './own-stdout.ts';
 import { Screen } from './screen.ts';
 import type { Interrupts } from './signals.ts';
-import { DEFAULT_STORE } from './store.ts';
 
 export type McpFlags = HostFlags & LimitFlags;
 
@@ -56,24 +57,31 @@ async function serve(
 
 /** The command that settles a question, as it can be pasted. */
 export function settleAt({ requestId }: OpenQuestion, path: string, flags: HostFlags): string {
-  return commandLine(['approvals', 'approve', requestId], {
-    agent: path,
-    store: flags.store === DEFAULT_STORE ? undefined : flags.store,
-    app: flags.app,
-    user: flags.user,
-    policy: flags.policy,
-    workspace: flags.workspace,
-  });
+  return commandLine(['approvals', 'approve', requestId], { agent: path, ...hostOptions(flags) });
 }
 
-/** The secret that lets an answer be taken after a restart; made once for the folder, readable by its owner. */
+/**
+ * The secret that lets an answer be taken after a restart; made once for the folder, readable by its owner.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_STATE_KEY`
+ */
 export function stateKey(): string {
   const file = join(dataFolder(), 'mcp.key');
+  const own = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
-    // Whoever comes first makes it; all others read it.
-    writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
+    // Whoever comes first makes it, whole; all others read it.
+    writeFileSync(own, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
+    try {
+      linkSync(own, file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    } finally {
+      rmSync(own, { force: true });
+    }
+    const key = readFileSync(file, 'utf8').trim();
+    if (Buffer.byteLength(key) >= 32) return key;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_STATE_KEY', `${file} cannot be used: ${messageOf(error)}`);
   }
-  return readFileSync(file, 'utf8');
+  const message = `${file} holds no secret of 32 bytes or more; delete it, and a new one is made (calls that wait for an answer are asked again)`;
+  throw new CoxswainError('FAILED_PRECONDITION', 'E_STATE_KEY', message);
 }

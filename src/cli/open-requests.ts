@@ -15,6 +15,7 @@ export function hostOptions(flags: HostFlags): Record<string, string | undefined
     mode: flags.mode,
     workspace: flags.workspace,
     model: flags.model,
+    'mcp-servers': flags.mcpServers,
   };
 }
 

@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Principal } from '../contracts/index.ts';
@@ -89,8 +90,14 @@ async function overMcp(
   people: Map<string, Principal> | undefined,
 ): Promise<McpListener> {
   const { serveMcpBeside } = await import('./serve-mcp.ts');
-  const who = (token: string) => people?.get(token) ?? (token === server.token ? { id: flags.user } : undefined);
+  const isOwn = (token: string) => server.token !== undefined && isSame(token, server.token);
+  const who = (token: string) => people?.get(token) ?? (isOwn(token) ? { id: flags.user } : undefined);
   return serveMcpBeside({ work, path, flags, port, version, who });
+}
+
+/** In the same time, whatever differs. */
+function isSame(a: string, b: string): boolean {
+  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }
 
 /** For whoever may read the files of this user, and nobody else. */

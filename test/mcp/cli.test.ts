@@ -1,6 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { settleAt } from '../../src/cli/mcp.ts';
 import { cleanEnv, cli, found, Place } from '../cli/coxswain.ts';
 import type { Leg } from './clients.ts';
 import { connect, textOf } from './clients.ts';
@@ -91,6 +92,45 @@ test('a client that cannot be asked is told the command that settles it, and the
   const { code, stdout } = await place.run(words);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('paid 5') });
   expect(ledgerOf(place)).toBe('5\n');
+});
+
+test('a secret that is empty is told, and what to do about it', async () => {
+  using place = new Place();
+  mkdirSync(join(place.path, '.coxswain'));
+  writeFileSync(join(place.path, '.coxswain', 'mcp.key'), '');
+  const { code, stdout, stderr } = await place.run(['mcp', module, '--workspace', place.desk]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/E_STATE_KEY .*mcp\.key holds no secret .* delete it/);
+});
+
+test('the command that settles a question comes to the same host, and tells no password of the store', () => {
+  const flags = { store: 'postgres://shop:hush-hush@db/shop', app: 'shop', user: 'anna', approve: 'ask' } as const;
+  const question = { requestId: 'r1', sessionId: 's1', agent: 'puppet' };
+  const line = settleAt(question, 'agent.ts', { ...flags, mode: 'plan', mcpServers: 'mcp.json' });
+  expect(line).toContain('--mode plan --mcp-servers mcp.json');
+  expect(line).toContain('postgres://');
+  expect(line).not.toContain('hush-hush');
+});
+
+describe('--mcp-servers', () => {
+  test('gives the agent the tools of its servers', async () => {
+    using place = new Place();
+    const args = [join(import.meta.dirname, 'foreign-child.ts')];
+    const file = join(place.path, 'mcp.json');
+    writeFileSync(file, JSON.stringify({ mcpServers: { foreign: { command: process.execPath, args } } }));
+    const words = ['run', module, 'call echo {"text": "hello"}', '--workspace', place.desk, '--approve', 'allow'];
+    const { code, stdout } = await place.run([...words, '--store', 'memory:', '--mcp-servers', file]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('hello') });
+  });
+
+  test('a file that is none is a wrong usage', async () => {
+    using place = new Place();
+    const file = join(place.path, 'mcp.json');
+    writeFileSync(file, '{"mcpServers": {"a": {"command": "x", "cwd": 5}}}');
+    const { code, stderr } = await place.run(['run', module, 'say x', '--store', 'memory:', '--mcp-servers', file]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('E_MCP_CONFIG MCP servers: mcpServers.a.cwd is no string');
+  });
 });
 
 test('what cannot be served is told on stderr, with the exit code of the command', async () => {
