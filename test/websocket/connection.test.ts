@@ -69,6 +69,8 @@ describe('a connection', () => {
     ['no JSON-RPC', '{"id":1,"method":"ping"}'],
     ['a response', '{"jsonrpc":"2.0","id":1,"result":{}}'],
     ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"ping"}'],
+    ['an id that no JSON gives back', '{"jsonrpc":"2.0","id":1e999,"method":"ping"}'],
+    ['an id of a megabyte', `{"jsonrpc":"2.0","id":"${'x'.repeat(1e6)}","method":"ping"}`],
     [
       'JSON nested 100,000 deep',
       `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'['.repeat(1e5)}${']'.repeat(1e5)}}`,

@@ -6,6 +6,8 @@ export interface Flaky {
   readonly made: number;
   /** Loses the connection at hand now. */
   drop(): void;
+  /** Puts a message between those of the server. */
+  inject(text: string): void;
 }
 
 /** A network that loses a connection after so many frames, whichever way they go: in the air, unanswered. */
@@ -73,5 +75,6 @@ export function flaky(plan: Iterable<number>): Flaky {
       return made;
     },
     drop: () => current?.lose(),
+    inject: (text) => current?.onmessage?.({ data: text } as never),
   };
 }

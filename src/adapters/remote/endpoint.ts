@@ -1,3 +1,4 @@
+import type { InitializeResult } from '../../contracts/index.ts';
 import { CoxswainError, PROTOCOL_PATH } from '../../contracts/index.ts';
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is no address of a server */
@@ -11,6 +12,14 @@ export function assertEndpoint(url: string): void {
   if (search !== '' || hash !== '' || username !== '' || password !== '') {
     throw bad(`the address of the server holds more than a place; ${form}, and a token goes into token or getToken`);
   }
+}
+
+/** @throws CoxswainError `FAILED_PRECONDITION / E_PROTOCOL` for what no server of this protocol says first */
+export function assertWelcome(init: unknown): void {
+  const { limits, agents, principal } = (init ?? {}) as Partial<InitializeResult>;
+  if (typeof limits?.maxPayload === 'number' && Array.isArray(agents) && typeof principal?.id === 'string') return;
+  const message = 'what answers at this address is no server of this protocol; look at the address';
+  throw new CoxswainError('FAILED_PRECONDITION', 'E_PROTOCOL', message);
 }
 
 /**

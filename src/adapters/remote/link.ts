@@ -8,11 +8,19 @@ import {
   SUBPROTOCOL,
 } from '../../contracts/index.ts';
 import { base64url } from './base64url.ts';
-import { whyRefused } from './endpoint.ts';
+import { assertWelcome, whyRefused } from './endpoint.ts';
 import type { ConnectOptions, LinkState, WebSocketClass, WebSocketLike } from './options.ts';
 
 /** Makes the params anew for each attempt: tokens and positions change with a connection. */
 type MakeParams = (attempt: number) => object;
+
+interface Message {
+  id?: number;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: unknown;
+  error?: WireError;
+}
 
 interface Waiting {
   method: string;
@@ -196,6 +204,7 @@ export class Link {
       protocolVersion: PROTOCOL_VERSION,
       client: { name: 'coxswain' },
     });
+    assertWelcome(init);
     this.#maxPayload = init.limits.maxPayload;
     this.#keyMs = init.limits.keyMs;
     this.#isInitialised = true;
@@ -212,33 +221,33 @@ export class Link {
   #receive(socket: WebSocketLike, text: string): void {
     if (this.#socket !== socket) return;
     this.#quiet = 0;
-    let message: {
-      id?: number;
-      method?: string;
-      params?: Record<string, unknown>;
-      result?: unknown;
-      error?: WireError;
-    };
     try {
-      message = JSON.parse(text);
+      this.#take(JSON.parse(text) as Message);
     } catch {
-      this.drop('the server sent something that is no JSON');
-      return;
+      this.drop('the server sent something that is no message of this protocol');
     }
+  }
+
+  /** Throws for what is no message. */
+  #take(message: Message): void {
     if (message.method !== undefined && message.id === undefined) {
       this.#listener.notice(message.method, message.params ?? {});
       return;
     }
-    const waiting = this.#waiting.get(message.id ?? -1);
+    const id = message.id ?? -1;
+    const waiting = this.#waiting.get(id);
     if (!waiting) return;
     // Nothing was changed: it waits for the next connection.
     if (message.error?.data?.code === 'E_GOING_AWAY' && waiting.resend) return;
-    this.#waiting.delete(message.id ?? -1);
-    if (message.error) waiting.reject(errorOf(message.error));
-    else {
-      waiting.take?.(message.result as never);
-      waiting.resolve(message.result);
+    if (message.error) {
+      const error = errorOf(message.error);
+      this.#waiting.delete(id);
+      waiting.reject(error);
+      return;
     }
+    waiting.take?.(message.result as never);
+    this.#waiting.delete(id);
+    waiting.resolve(message.result);
   }
 
   #closed(code: number, why: string): void {

@@ -5,7 +5,7 @@ import type { Channel } from './channel.ts';
 import type { Controller } from './control.ts';
 import type { Hub } from './hub.ts';
 import { errorText, isTooDeep, noticeText, protocolError, resultText, wireError } from './json-rpc.ts';
-import { assertFits, check, numberOf, parse } from './messages.ts';
+import { assertFits, check, isId, numberOf, parse } from './messages.ts';
 import { methods } from './methods.ts';
 import { RateLimit } from './rate-limit.ts';
 import { SessionHold } from './session-hold.ts';
@@ -215,7 +215,7 @@ export class Connection implements Opened, Controller {
     }
     const { id, method } = message;
     const isRequest = id !== undefined;
-    if (typeof method !== 'string' || (isRequest && typeof id !== 'string' && typeof id !== 'number')) {
+    if (typeof method !== 'string' || (isRequest && !isId(id))) {
       this.close(CLOSE_CODES.badFrame, 'not a JSON-RPC 2.0 request');
       return;
     }
@@ -230,7 +230,7 @@ export class Connection implements Opened, Controller {
       }
       this.#state = 'initialising';
     }
-    void this.#answer(isRequest ? id : undefined, method, message.params ?? {});
+    void this.#answer(isId(id) ? id : undefined, method, message.params ?? {});
   }
 
   /** Frames that are no message at all: whoever sends one is broken, and no answer would be matched. */

@@ -15,6 +15,11 @@ export interface Message {
   params?: unknown;
 }
 
+/** What can be given back as it came. */
+export function isId(id: unknown): id is string | number {
+  return typeof id === 'string' ? id.length <= 256 : typeof id === 'number' && Number.isFinite(id);
+}
+
 export function parse(text: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(text);
