@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventsOf, Place, puppet, requestIn, sessionIn } from './coxswain.ts';
+import { command } from './in-process.ts';
 
 let place: Place;
 beforeEach(() => {
@@ -34,6 +35,14 @@ test('edited arguments are checked, then run', async () => {
   expect(code).toBe(0);
   expect(eventsOf(stdout).at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed' });
   expect(paid()).toEqual(['3']);
+});
+
+test('whoever answers goes on within the limits that the run was begun with', async () => {
+  const own = [...flags(), '--store', `sqlite:${join(place.path, 'own.db')}`];
+  const first = await command(['run', puppet, 'call pay {"amount":5}', ...own, '--max-steps', '1']);
+  expect(first.code).toBe(4);
+  const on = await command(['approvals', 'approve', request(first.stderr), '--agent', puppet, ...own]);
+  expect([on.code, paid()]).toEqual([5, ['5']]);
 });
 
 test('--no-run records the answer; the session goes on later', async () => {

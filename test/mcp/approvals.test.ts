@@ -49,6 +49,21 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
     expect(textOf(result)).toContain('Not run, for want of a yes: pay.');
   });
 
+  test('whoever answers elsewhere goes on within the limits of the call', async () => {
+    await using shop = await openShop({ mcp: { limits: { steps: 1 } } });
+    await using client = await connect(kind, { url: shop.url });
+    await client.call('puppet', pay);
+    const [open] = await shop.host.approvals.list();
+    const { requestId = '', sessionId = '' } = open?.request ?? {};
+    const session = await shop.host.open('puppet', { sessionId });
+    const ended = (async () => {
+      for await (const event of session.events({ live: true })) if (event.type === 'stream_end') return event.reason;
+      return 'never';
+    })();
+    await shop.host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'boss' } });
+    expect([await ended, shop.runs]).toEqual(['max_turns', [5]]);
+  });
+
   test('F38: a client that cannot be asked learns the id and where to settle it; then it runs once', async () => {
     await using shop = await openShop();
     await using client = await connect(kind, { url: shop.url });
