@@ -110,6 +110,18 @@ describe('sessions and their control', () => {
     await expect(session.update(loose)).rejects.toMatchObject({ code: 'E_CEILING' });
   });
 
+  test('WS-25 take a ceiling for the mode of whoever names none', async () => {
+    const pay = notingTool('pay');
+    const script = [{ calls: [['pay']] }, 'a', { calls: [['pay']] }, 'b'] as const;
+    const { host } = hostOf(bot(script), { tools: [pay.tool], policy: policyOf({}) });
+    const server = await serving(host, { ceiling: { permissionMode: 'plan' } });
+    const session = await (await client(server)).open('bot');
+    await all(session.stream('go'));
+    await session.update({ permissionMode: null });
+    await all(session.stream('go'));
+    expect(pay.runs).toEqual([]);
+  });
+
   test('WS-26 name whoever answers by the connection, not by the message', async () => {
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'paid']), {

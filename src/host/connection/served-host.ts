@@ -4,6 +4,7 @@ import type { OpenApproval } from '../approvals.ts';
 import { whyNot } from '../approver.ts';
 import type { AgentHost } from '../host.ts';
 import { HostedSession } from '../hosted-session.ts';
+import { stricterMode } from '../permission-mode.ts';
 import type { ServerOptions } from './ceiling.ts';
 import { answerBy, Ceiling, inputBy } from './ceiling.ts';
 import type { Channel } from './channel.ts';
@@ -17,6 +18,9 @@ export function servedHost(
 ): Served {
   const { permissionMode = host.permissionMode ?? 'default' } = options;
   const ceiling = new Ceiling({ ...options, permissionMode });
+  // Of a client that names none, or takes its own back.
+  const unnamed = stricterMode(host.permissionMode ?? 'default', permissionMode);
+  const mode = unnamed === (host.permissionMode ?? 'default') ? undefined : unnamed;
   return {
     kind: 'host',
     agents: host.agents,
@@ -29,16 +33,21 @@ export function servedHost(
         const message = 'this server opens no snapshots of clients; their history would be taken for its own';
         throw new CoxswainError('PERMISSION_DENIED', 'E_CEILING', message);
       }
-      return host.open(agent, { ...request, userId: principal.id, principal });
+      const named = request.permissionMode ?? mode;
+      const given = named === undefined ? request : { ...request, permissionMode: named };
+      return host.open(agent, { ...given, userId: principal.id, principal });
     },
-    async join(session, { permissionMode: mode }, principal) {
-      ceiling.mode(mode);
-      if (session instanceof HostedSession) await session.admit(principal, mode);
+    async join(session, { permissionMode: named }, principal) {
+      ceiling.mode(named);
+      if (session instanceof HostedSession) await session.admit(principal, named ?? mode);
     },
     sessions: ({ id }) => host.sessions(id),
     input: inputBy,
     options: (given, principal) => ({ ...ceiling.stream(given), principal }),
-    update: (config) => ceiling.update(config),
+    update: (config) => {
+      const checked = ceiling.update(config);
+      return checked.permissionMode === null && mode !== undefined ? { ...checked, permissionMode: mode } : checked;
+    },
     answer: answerBy,
   };
 }
