@@ -35,6 +35,9 @@ export interface Dialect {
   /** What was thrown, as the error that callers of this package expect. */
   error(thrown: unknown, store: string): unknown;
 
+  /** What is wrong with the settings of a connection that somebody else has opened. */
+  fault?(): Steps<string | undefined>;
+
   readonly schema: Schema;
   /** Absent: sessions are held by an owner record. */
   readonly locks?: Locks;

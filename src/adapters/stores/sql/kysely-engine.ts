@@ -3,7 +3,7 @@ import type { CompiledQuery, DatabaseConnection, Kysely } from 'kysely';
 import type { Dialect } from './dialect.ts';
 import type { Engine, HeldConnection } from './engine.ts';
 import type { Migrated } from './schema.ts';
-import { migrate, refuseNewer, refuseOlder } from './schema.ts';
+import { migrate, refuseNewer, refuseOlder, refuseSettings } from './schema.ts';
 import type { Answer, Query, Steps, TransactionKind } from './steps.ts';
 import { runEach } from './steps.ts';
 
@@ -80,6 +80,13 @@ export class KyselyEngine implements Engine {
         return ended;
       },
     };
+  }
+
+  /** @throws CoxswainError `FAILED_PRECONDITION / E_STORE` if connections are set to spoil what is written */
+  async checkSettings(): Promise<void> {
+    const { fault } = this.dialect;
+    const found = fault && (await this.transaction('single', fault));
+    if (found !== undefined) throw refuseSettings(this.store, found);
   }
 
   /** @throws CoxswainError `FAILED_PRECONDITION / E_STORE` if the tables are not of this release */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { CoxswainError } from '../../../contracts/index.ts';
 import type { Lease, SessionKey } from '../../../runtime/index.ts';
 import { newId, storeRefusal } from '../../../runtime/index.ts';
 import { isDead, parseOwner, thisProcess } from '../sqlite-owner.ts';
@@ -8,7 +9,7 @@ import { values, WHERE_SESSION } from './reads.ts';
 import type { SessionRow } from './rows.ts';
 import { sharedState } from './rows.ts';
 import type { Steps, Value } from './steps.ts';
-import { run } from './steps.ts';
+import { one, run } from './steps.ts';
 import type { Writes } from './writes.ts';
 
 /** Who may run a session. */
@@ -18,6 +19,8 @@ export abstract class Leases {
   /** Name of this machine in owner records. */
   protected readonly host: string | undefined;
   readonly #leases = new Set<Lease>();
+  /** What could not be given back when it was due: the database was away, or full. */
+  readonly #owed = new Set<() => Promise<void>>();
   #closed = false;
 
   constructor(engine: Engine, tables: Writes, host: string | undefined) {
@@ -28,6 +31,8 @@ export abstract class Leases {
 
   /** @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND` */
   async acquire(key: SessionKey): Promise<Lease> {
+    // Nobody waits for a debt of this service; if it cannot be paid now either, what comes next says so.
+    await Promise.allSettled([...this.#owed].map((give) => give()));
     const owner = JSON.stringify(thisProcess(newId(), this.host));
     const { row, free } = await this.take(key, owner);
     const lease: Lease = {
@@ -35,21 +40,40 @@ export abstract class Leases {
       lastSeq: row.last_seq,
       shared: sharedState(row),
       release: async () => {
-        if (this.#closed || !this.#leases.has(lease)) return;
-        // Names the lease, not the session: whoever took over since keeps it.
-        const sql = `UPDATE adk_sessions SET owner = NULL ${WHERE_SESSION} AND owner = ?`;
-        await this.engine.transaction('lease', () => run(sql, [...values(key), owner]));
-        this.#leases.delete(lease);
-        await free?.();
+        if (this.#closed || !this.#leases.delete(lease)) return;
+        await this.#giveBack(async () => {
+          // Names the lease, not the session: whoever took over since keeps it.
+          const sql = `UPDATE adk_sessions SET owner = NULL ${WHERE_SESSION} AND owner = ?`;
+          await this.engine.transaction('lease', () => run(sql, [...values(key), owner]));
+          await free?.();
+        });
       },
     };
     this.#leases.add(lease);
     return lease;
   }
 
+  #giveBack(work: () => Promise<void>): Promise<void> {
+    let underway: Promise<void> | undefined;
+    // Never twice at once: the second would free what somebody has taken in between.
+    const give = () => {
+      underway ??= work()
+        .then(() => void this.#owed.delete(give))
+        .finally(() => {
+          underway = undefined;
+        });
+      return underway;
+    };
+    this.#owed.add(give);
+    return give();
+  }
+
   async close(): Promise<void> {
     try {
-      await Promise.all([...this.#leases].map((lease) => lease.release()));
+      await Promise.all([
+        ...[...this.#leases].map((lease) => lease.release()),
+        ...[...this.#owed].map((give) => give()),
+      ]);
     } finally {
       this.#closed = true;
     }
@@ -93,6 +117,19 @@ export class OwnerLeases extends Leases {
     yield* this.claim(key, owner);
     return { ...held, epoch: held.epoch + 1 };
   }
+}
+
+/** Milliseconds in which a pool gives out a connection beside the one that holds the locks. */
+const ANOTHER_CONNECTION = 10_000;
+
+/** @throws CoxswainError `FAILED_PRECONDITION / E_STORE` */
+export function oneConnection(store: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_STORE',
+    `session store ${store} has one connection only, and that one holds the locks of running sessions: allow two or ` +
+      'more, or give the option locks a Kysely or URL of its own',
+  );
 }
 
 /**
@@ -204,7 +241,25 @@ export class LockLeases extends Leases {
       // A setting that this release of the database does not know is none that is needed.
       await held.ask({ sql, values: [], rows: false }).catch(() => {});
     }
-    const { rows } = await held.ask({ sql: this.#locks.scope, values: [], rows: true });
-    return { held, scope: String(rows[0]?.scope ?? '') };
+    try {
+      const { rows } = await held.ask({ sql: this.#locks.scope, values: [], rows: true });
+      await this.#checkAnother();
+      return { held, scope: String(rows[0]?.scope ?? '') };
+    } catch (error) {
+      await held.release().catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Whoever keeps the only connection of a pool would wait for itself. */
+  async #checkAnother(): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<'late'>();
+    const timer = setTimeout(resolve, ANOTHER_CONNECTION, 'late');
+    try {
+      const query = this.engine.transaction('single', () => one('SELECT 1 AS answer', []));
+      if ((await Promise.race([query, late])) === 'late') throw oneConnection(this.engine.store);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }

@@ -1,6 +1,7 @@
 import type { Dialect } from './dialect.ts';
 import { mysqlSteps } from './mysql-schema.ts';
 import { versionTable } from './schema.ts';
+import { one } from './steps.ts';
 import { codeOf, isNetwork, troubleError } from './store-errors.ts';
 
 /**
@@ -25,6 +26,13 @@ export const mysql: Dialect = {
   isCollision: (thrown) => errno(thrown) === 1213 || errno(thrown) === 1020,
   isLost: (thrown) => troubleOf(thrown) === 'away',
   error: (thrown, store) => troubleError(troubleOf(thrown), thrown, store),
+  *fault() {
+    const mode = String((yield* one('SELECT @@SESSION.sql_mode AS mode', []))?.mode ?? '');
+    const strict = /STRICT_(TRANS|ALL)_TABLES/.test(mode);
+    // Drivers escape with backslashes: without them a text could end its own quotes.
+    if (strict && !mode.includes('NO_BACKSLASH_ESCAPES')) return undefined;
+    return `its connections have sql_mode '${mode}': run "${mysqlSession[0]}" on each that you open`;
+  },
   schema: {
     steps: mysqlSteps,
     ...versionTable('database()'),

@@ -11,6 +11,8 @@ export async function openPostgres(url: string, maxConnections: number): Promise
     connectionString: url,
     max: maxConnections,
     keepAlive: true,
+    // A host that never answers is told of, too.
+    connectionTimeoutMillis: 30_000,
     fallback_application_name: 'coxswain',
   });
   // A connection that is lost while nobody uses it is told by its next user; unheard, the event would end the process.

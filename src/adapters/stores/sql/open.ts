@@ -1,9 +1,11 @@
 import type { Kysely } from 'kysely';
 import { CoxswainError } from '../../../contracts/index.ts';
+import { wholeNumber } from '../../../runtime/index.ts';
 import { migrateFile, openSqlite } from '../sqlite.ts';
 import { sqlitePath } from '../sqlite-path.ts';
 import type { Dialect } from './dialect.ts';
 import { KyselyEngine } from './kysely-engine.ts';
+import { oneConnection } from './leases.ts';
 import { mysql } from './mysql.ts';
 import { loadPeer } from './peers.ts';
 import { postgres } from './postgres.ts';
@@ -15,7 +17,7 @@ import { sqlite } from './sqlite.ts';
 export interface SqlOptions extends SqlServiceOptions {
   /** Make the tables, or bring them up to date. Default true; needs the right to do so. */
   migrate?: boolean;
-  /** Connections of a pool that is opened here. Default 10. One of them holds the locks. */
+  /** Connections of a pool that is opened here. Default 10, at least 2: one of them holds the locks. */
   maxConnections?: number;
   /** Of a given Kysely; needed only where it cannot be told. */
   dialect?: Dialect['name'];
@@ -25,6 +27,9 @@ export interface SqlOptions extends SqlServiceOptions {
    */
   locks?: Kysely<unknown> | string;
 }
+
+/** One holds the locks of running sessions. */
+const MIN_CONNECTIONS = 2;
 
 const dialects = { sqlite, postgres, mysql };
 
@@ -40,6 +45,7 @@ export async function openSql<DB>(target: string | Kysely<DB>, options: SqlOptio
   if (typeof target === 'string' && /^sqlite:/i.test(target)) return openSqlite(sqlitePath(target), options);
   const engine = await openEngine(target, options);
   try {
+    if (typeof target !== 'string') await engine.checkSettings();
     if (options.migrate !== false) await engine.migrate();
     else await engine.check();
     return new SqlSessionService(engine, options);
@@ -60,7 +66,7 @@ export async function migrateSql<DB>(
   if (typeof database === 'string' && /^sqlite:/i.test(database)) {
     return migrateFile(sqlitePath(database), options.target);
   }
-  const engine = await openEngine(database, { ...options, maxConnections: 1 });
+  const engine = await openEngine(database, { ...options, maxConnections: MIN_CONNECTIONS });
   try {
     return await engine.migrate(options.target);
   } finally {
@@ -72,7 +78,9 @@ async function openEngine<DB>(target: string | Kysely<DB>, options: SqlOptions):
   const { CompiledQuery } = await loadPeer(['kysely'], () => import('kysely'));
   const given = typeof target !== 'string';
   const dialect = given ? dialects[options.dialect ?? dialectOf(target)] : dialectOfUrl(target);
-  const connections = options.maxConnections ?? 10;
+  const connections = wholeNumber('maxConnections', options.maxConnections) ?? 10;
+  if (!given && connections < MIN_CONNECTIONS && options.locks === undefined)
+    throw oneConnection(withoutSecrets(target));
   const open = async (url: string, max: number) => {
     const lazy = dialectOfUrl(url) === postgres ? import('./open-postgres.ts') : import('./open-mysql.ts');
     const module = await lazy;

@@ -59,7 +59,7 @@ function troubleOf(thrown: unknown): Parameters<typeof troubleError>[0] {
   const code = codeOf(thrown);
   if (code === '53100') return 'full';
   if (code === '25006' || code === '42501') return 'read-only';
-  if (code.startsWith('08') || /^57P0[1-5]$/.test(code) || isNetwork(thrown)) return 'away';
+  if (code.startsWith('08') || /^(57P0[1-5]|25P03)$/.test(code) || isNetwork(thrown)) return 'away';
   if (code.startsWith('53') || /^(55P03|57014|40001|40P01)$/.test(code)) return 'busy';
   if (code.startsWith('28') || code === '3D000' || code === '3F000') return 'refused';
   if (code === '54000' || code === '54001') return 'too large';

@@ -97,6 +97,10 @@ export function refuseOlder(version: number, known: number): never {
   );
 }
 
+export function refuseSettings(store: string, fault: string): CoxswainError {
+  return new CoxswainError('FAILED_PRECONDITION', 'E_STORE', `session store ${store}: ${fault}`);
+}
+
 function refuseStranger(table: string | undefined): void {
   if (table === undefined) return;
   throw new CoxswainError(
