@@ -46,7 +46,7 @@ export async function finishAgent(context: AgentContext, hooks: HookChain, outco
 }
 
 /** A before_* hook must not be skipped by failing. */
-export async function failClosed<T>(point: string, hook: () => Promise<T>): Promise<T> {
+export async function failClosed<T>(point: string, hook: () => T | Promise<T>): Promise<T> {
   try {
     return await hook();
   } catch (error) {

@@ -18,6 +18,7 @@ export * from './custom-agent.ts';
 export { digestOf } from './digest.ts';
 export * from './event.ts';
 export * from './event-codec.ts';
+export * from './failure.ts';
 export * from './fold.ts';
 export * from './history.ts';
 export * from './identity.ts';

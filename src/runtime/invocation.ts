@@ -1,7 +1,5 @@
 import type {
-  Content,
   ContentPart,
-  MessageInput,
   PermissionMode,
   PolicyEvaluator,
   Principal,
@@ -10,21 +8,23 @@ import type {
   ToolUpdate,
   TurnTerms,
 } from '../contracts/index.ts';
-import { CoxswainError, copyJson, isCoxswainError, messageOf } from '../contracts/index.ts';
-import { checkContent, LazyMap, LazySet } from '../session/index.ts';
+import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
+import { LazyMap, LazySet } from '../session/index.ts';
+import { acceptInputs } from './accept-inputs.ts';
 import type { Agent, AgentTree } from './agent.ts';
-import { asModel } from './agent-hooks.ts';
-import { abandoned, answerEvent, answerId, responseEvent } from './answers.ts';
+import { asModel, failClosed } from './agent-hooks.ts';
+import { abandoned, responseEvent } from './answers.ts';
 import type { AgentContext, Place } from './context.ts';
-import { keepCredential } from './credentials.ts';
 import { runDetachedCalls } from './detached.ts';
-import type { BeganRecord, CompletedRecord, Event, EventInit } from './event.ts';
+import type { BeganRecord, Event, EventInit } from './event.ts';
 import { createEvent } from './event.ts';
+import { errorFields, failureOf, limitReason } from './failure.ts';
 import type { CallState, Fold } from './fold.ts';
 import { newId } from './identity.ts';
 import type { InvocationInfo } from './invocation-info.ts';
 import type { TurnLimits } from './limits.ts';
 import type { LiveSession } from './live-session.ts';
+import { Marks } from './marks.ts';
 import type { Model } from './model.ts';
 import type { Failure, Outcome } from './outcome.ts';
 import { DONE, SUSPENDED } from './outcome.ts';
@@ -34,7 +34,6 @@ import type { Lease, SessionKey, SessionService } from './session-service.ts';
 import { runSlot } from './slot.ts';
 import { applyDelta, scopeOf, setTemp, storedDelta } from './state.ts';
 import type { Telemetry } from './telemetry.ts';
-import { startingAgent } from './transfer.ts';
 
 /** Where a run's events go. */
 export interface RunSink {
@@ -116,11 +115,7 @@ export class Invocation implements InvocationInfo {
   readonly #controller = new AbortController();
   readonly #reservations = new LazySet<Promise<unknown>>();
   readonly #branches = new LazyMap<string, (reason: unknown) => void>();
-  readonly #completed: CompletedRecord[] = [];
-  readonly #began: BeganRecord[] = [];
-  readonly #entered: string[] = [];
-  readonly #exited: string[] = [];
-  readonly #hooked = new LazySet<string>();
+  readonly #marks = new Marks();
   readonly #eventHooks: readonly Plugin[];
   #lease: Lease | undefined;
 
@@ -182,7 +177,7 @@ export class Invocation implements InvocationInfo {
     try {
       if (lease.lastSeq > this.fold.at) await this.session.catchUp();
       this.fold.shared = { ...lease.shared };
-      const accepted = await this.#accept(inputs);
+      const accepted = await acceptInputs(this, inputs);
       this.sink.accepted();
       // From here on: what others wrote before this stream is not a part of it.
       forget = this.session.listen((event) => this.sink.event(event));
@@ -258,29 +253,24 @@ export class Invocation implements InvocationInfo {
 
   /** A slot has ended: recorded with the next event. */
   completed(path: string, agent: string, outcome: Outcome): void {
-    if (this.engine.ignoreCompleted) return;
-    this.#completed.push({ path, agent, outcome });
+    if (!this.engine.ignoreCompleted) this.#marks.completed.push({ path, agent, outcome });
   }
 
   /** A child begins, or an iteration of a loop: told once, with the next event. */
   began(record: BeganRecord): void {
-    const { path, iteration } = record;
-    const known = this.fold.activations.get(path);
-    const name = `began:${path}:${iteration ?? ''}`;
-    if (iteration === undefined ? known?.began : (known?.iteration ?? -1) >= iteration) return;
-    if (this.#hooked.has(name)) return;
-    this.#hooked.add(name);
-    this.#began.push(record);
+    const known = this.fold.activations.get(record.path);
+    const { iteration } = record;
+    const isKnown = iteration === undefined ? known?.began : (known?.iteration ?? -1) >= iteration;
+    if (!isKnown) this.#marks.began(record);
   }
 
   /** Hooks of an activation have run: recorded with the next event. */
   hooksRan(path: string, point: 'entered' | 'exited'): void {
-    (point === 'entered' ? this.#entered : this.#exited).push(path);
-    this.#hooked.add(`${point}:${path}`);
+    this.#marks.ran(path, point);
   }
 
   haveHooksRun(path: string, point: 'entered' | 'exited'): boolean {
-    return this.fold.activation(path)[point] || this.#hooked.has(`${point}:${path}`);
+    return this.fold.activation(path)[point] || this.#marks.has(path, point);
   }
 
   origin(): { streamId: string; invocationId: string } {
@@ -290,11 +280,7 @@ export class Invocation implements InvocationInfo {
   #commit(events: Event[]): Promise<void> {
     const first = events[0];
     if (!first) return Promise.resolve();
-    if (this.#completed.length > 0) first.actions.completed = this.#completed.splice(0);
-    if (this.#began.length > 0) first.actions.began = this.#began.splice(0);
-    if (this.#entered.length > 0)
-      first.actions.entered = [...(first.actions.entered ?? []), ...this.#entered.splice(0)];
-    if (this.#exited.length > 0) first.actions.exited = [...(first.actions.exited ?? []), ...this.#exited.splice(0)];
+    this.#marks.putOn(first);
     return this.session.commit(events, this.#lease?.epoch ?? 0);
   }
 
@@ -332,140 +318,13 @@ export class Invocation implements InvocationInfo {
     }
   }
 
-  /** Turns inputs into events, or refuses them all. */
-  async #accept(inputs: readonly SessionInput[]): Promise<Event[]> {
-    const { fold } = this;
-    const events: Event[] = [];
-    const answered = new Set<string>();
-    let resumesLongRunning = false;
-    for (const input of inputs) {
-      if (input.kind === 'message' || input.kind === 'continue') continue;
-      if (answered.has(input.requestId)) throw twice(input.requestId);
-      answered.add(input.requestId);
-      const event = this.#answer(input);
-      if (input.kind === 'elicitation_response') await this.#keepCredential(input.requestId, input.response);
-      if (input.kind === 'tool_result' && fold.calls.get(input.requestId)?.longRunning) resumesLongRunning = true;
-      events.push(event);
-    }
-    const message = inputs.find((input): input is MessageInput => input.kind === 'message');
-    if (message) {
-      events.push(...(await this.#openTurn(message, answered)));
-      return events;
-    }
-    if (!fold.turn) {
-      throw new CoxswainError('FAILED_PRECONDITION', 'E_NO_TURN', 'there is no turn to continue; send a message');
-    }
-    const { terms } = this.options;
-    if (fold.turn.ended === undefined) {
-      if (terms) events.unshift(this.#rootEvent({ author: 'user', actions: { terms } }));
-      return events;
-    }
-    if (resumesLongRunning || (events.length > 0 && fold.turn.ended === 'completed')) {
-      // The new turn comes first: it is told what the long-running call came to.
-      events.unshift(this.#turnEvent([], undefined));
-    } else if (fold.turn.ended === 'completed' || fold.turn.ended === 'refusal') {
-      throw new CoxswainError('FAILED_PRECONDITION', 'E_TURN_COMPLETED', 'the turn is complete; send a message');
-    } else {
-      events.push(this.#rootEvent({ author: 'user', actions: { reopened: true, ...(terms ? { terms } : {}) } }));
-    }
-    return events;
-  }
-
-  #answer(input: Exclude<SessionInput, { kind: 'message' | 'continue' }>): Event {
-    const origin = { ...this.origin(), starts: true, rerun: input.kind === 'tool_approval' && input.rerun === true };
-    switch (input.kind) {
-      case 'tool_result': {
-        if (this.running.has(input.requestId)) throw twice(input.requestId);
-        const { requestId, result, decision } = input;
-        const event = answerEvent(
-          this.fold,
-          requestId,
-          { kind: 'result', result, ...(decision ? { decision } : {}) },
-          origin,
-        );
-        const call = this.fold.calls.get(requestId);
-        return input.interim && call ? interimOf(event, call) : event;
-      }
-      case 'tool_approval': {
-        const { requestId, args, by, decision, previewDigest } = input;
-        const event = answerEvent(
-          this.fold,
-          requestId,
-          {
-            kind: 'approve',
-            ...(args ? { args } : {}),
-            ...(by ? { by } : {}),
-            ...(previewDigest === undefined ? {} : { previewDigest }),
-          },
-          origin,
-        );
-        const callId = this.fold.callOf(requestId)?.id;
-        if (decision && callId !== undefined && event.actions.decisions) event.actions.decisions[callId] = decision;
-        return event;
-      }
-      default: {
-        const { requestId, response, by } = input;
-        return answerEvent(this.fold, requestId, { kind: 'elicitation', ...response, ...(by ? { by } : {}) }, origin);
-      }
-    }
-  }
-
-  async #keepCredential(
-    requestId: string,
-    response: { action: string; content?: Record<string, unknown> | undefined },
-  ) {
-    const call = this.fold.callOf(requestId);
-    const ask = call?.asks.find((candidate) => candidate.requestId === requestId);
-    if (call && ask) await keepCredential(this.services, ask, call.name, response);
-  }
-
-  async #openTurn(message: MessageInput, answered: ReadonlySet<string>): Promise<Event[]> {
-    const { fold } = this;
-    const open = [...fold.open.values()].filter((call) => !answered.has(call.id) && !call.longRunning);
-    const policy = this.options.whilePending ?? 'cancel';
-    if (open.length > 0 && policy === 'hold') {
-      const ids = open.map((call) => call.id).join(', ');
-      throw new CoxswainError('FAILED_PRECONDITION', 'E_INPUT_REQUIRED', `answer first: ${ids}; or abort the turn`);
-    }
-    const events = policy === 'proceed' ? [] : this.#settle(open, 'a new message came');
-    let content: Content = { role: 'user', parts: checkContent(message.content) };
-    for (const plugin of this.engine.plugins) {
-      const replaced = await this.#failClosed(`${plugin.name}.onUserMessage`, () =>
-        plugin.onUserMessage?.(this, content),
-      );
-      if (!replaced) continue;
-      content = { role: 'user', parts: copyJson(replaced.parts, `${plugin.name}.onUserMessage`) };
-      break;
-    }
-    events.push(this.#turnEvent(content.parts, message.role));
-    return events;
-  }
-
-  #turnEvent(parts: ContentPart[], role: string | undefined): Event {
-    const start = startingAgent(this.tree, this.fold).name;
-    // Words that came too late for their turn belong to the next one and stand before its message.
-    const late = [...this.fold.steers.keys()];
-    // One that nobody begins with a message goes on with what the turn before it was held to.
-    const terms = this.options.terms ?? (parts.length > 0 ? undefined : this.fold.terms.get(this.turnId));
-    return createEvent({
-      ...this.origin(),
-      turnId: newId(),
-      author: 'user',
-      ...(parts.length > 0 ? { content: { role: 'user', parts } } : {}),
-      ...(role === 'developer' ? { customMetadata: { role } } : {}),
-      actions: {
-        turn: { start },
-        ...(terms ? { terms } : {}),
-        ...(late.length > 0 ? { delivered: late } : {}),
-      },
-    });
-  }
-
-  #rootEvent(init: EventInit): Event {
+  /** An event of the turn, of no agent's place. */
+  rootEvent(init: EventInit): Event {
     return createEvent({ ...this.origin(), turnId: this.turnId, ...init });
   }
 
-  #settle(calls: Iterable<CallState>, why: string): Event[] {
+  /** What closes calls that nobody will answer. */
+  settle(calls: Iterable<CallState>, why: string): Event[] {
     // Leaf first: what was asked last is closed first.
     return [...calls].reverse().map((call) => responseEvent(call, abandoned(call, why), this.origin()));
   }
@@ -520,10 +379,10 @@ export class Invocation implements InvocationInfo {
 
   async #beforeRun(): Promise<Outcome | undefined> {
     for (const plugin of this.engine.plugins) {
-      const content = await this.#failClosed(`${plugin.name}.beforeRun`, () => plugin.beforeRun?.(this));
+      const content = await failClosed(`${plugin.name}.beforeRun`, () => plugin.beforeRun?.(this));
       if (!content) continue;
       const author = this.fold.turn?.start ?? this.tree.root.name;
-      await this.emit(this.#rootEvent({ author, content: asModel(content) }));
+      await this.emit(this.rootEvent({ author, content: asModel(content) }));
       return DONE;
     }
     return undefined;
@@ -569,7 +428,7 @@ export class Invocation implements InvocationInfo {
       outcome.kind === 'done' && !this.signal.aborted
         ? []
         : [...open].filter((call) => this.signal.aborted || !call.longRunning);
-    const events = this.#settle(
+    const events = this.settle(
       abandonedCalls,
       result.reason === 'aborted' ? 'aborted' : `the turn ended: ${result.reason}`,
     );
@@ -577,93 +436,22 @@ export class Invocation implements InvocationInfo {
     const failure =
       result.failure ??
       (this.signal.aborted && result.reason !== 'aborted' ? failureOf(this.signal.reason) : undefined);
-    if (failure && failure.code !== '') events.push(this.#rootEvent({ author, ...errorFields(failure) }));
+    if (failure && failure.code !== '') events.push(this.rootEvent({ author, ...errorFields(failure) }));
     const data = {
       ...(result.escalate ? { escalateReason: 'escalate' } : {}),
       ...(failure ? { reason: failure.message } : {}),
     };
     const end = { reason: result.reason, ...(Object.keys(data).length > 0 ? { data } : {}) };
-    events.push(this.#rootEvent({ author, actions: { end } }));
+    events.push(this.rootEvent({ author, actions: { end } }));
     const shown = await Promise.all(events.map((event) => this.#editSafely(event)));
     await this.#commit(shown);
     const last = shown.at(-1);
     const stored = this.session.log.findLast(({ id }) => id === last?.id);
     return { ...result, ...(failure ? { failure } : {}), ...(stored ? { end: stored } : {}) };
   }
-
-  /** A hook that must not be skipped by failing. */
-  async #failClosed<T>(name: string, hook: () => T | Promise<T>): Promise<T> {
-    try {
-      return await hook();
-    } catch (error) {
-      throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', `${name} failed: ${messageOf(error)}`, { cause: error });
-    }
-  }
-}
-
-function interimOf(event: Event, call: CallState): Event {
-  const part = event.content?.parts[0];
-  const response = part?.type === 'function_response' ? part.response : {};
-  const { content: _, ...rest } = event;
-  const id = answerId(call, `int:${call.id}`);
-  return { ...rest, id, actions: { ...event.actions, interim: { [call.id]: response } } };
-}
-
-function twice(requestId: string): CoxswainError {
-  return new CoxswainError(
-    'FAILED_PRECONDITION',
-    'E_REQUEST_CLOSED',
-    `request ${JSON.stringify(requestId)} is answered twice`,
-  );
 }
 
 function textOf(reason: unknown): string {
   if (reason === undefined) return 'aborted';
   return messageOf(reason);
-}
-
-const limitCodes: Record<string, string> = {
-  E_MAX_TIME: 'max_time',
-  E_MAX_BUDGET: 'max_budget',
-  E_MAX_LLM_CALLS: 'max_turns',
-  E_REFUSED: 'refusal',
-};
-
-/** An abort by a limit ends the turn with the limit's reason. */
-function limitReason(reason: unknown): string | undefined {
-  return isCoxswainError(reason) ? limitCodes[reason.code] : undefined;
-}
-
-function errorFields(failure: Failure): Partial<Event> {
-  const { code, message, status, fatal, retryable, details } = failure;
-  return {
-    errorCode: code,
-    errorMessage: message,
-    error: { status, fatal, retryable, ...(details ? { details } : {}) },
-  };
-}
-
-/** What was thrown, as a failure of the turn. */
-export function failureOf(error: unknown): Failure {
-  if (isCoxswainError(error)) {
-    const { status, code, message, retryable, details } = error;
-    const reason = limitReason(error);
-    return {
-      reason: reason ?? 'failed',
-      status,
-      code,
-      message,
-      fatal: reason === undefined,
-      retryable,
-      ...(details ? { details } : {}),
-    };
-  }
-  return {
-    reason: 'failed',
-    status: 'INTERNAL',
-    code: 'E_INTERNAL',
-    message: messageOf(error),
-    fatal: true,
-    retryable: false,
-  };
 }

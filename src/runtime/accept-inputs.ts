@@ -1,0 +1,172 @@
+import type { Content, ContentPart, MessageInput, SessionInput } from '../contracts/index.ts';
+import { CoxswainError, copyJson } from '../contracts/index.ts';
+import { checkContent } from '../session/index.ts';
+import { failClosed } from './agent-hooks.ts';
+import { answerEvent, answerId } from './answers.ts';
+import { keepCredential } from './credentials.ts';
+import type { Event } from './event.ts';
+import { createEvent } from './event.ts';
+import type { CallState } from './fold.ts';
+import { newId } from './identity.ts';
+import type { Invocation } from './invocation.ts';
+import { startingAgent } from './transfer.ts';
+
+/** Turns inputs into events, or refuses them all. */
+export async function acceptInputs(invocation: Invocation, inputs: readonly SessionInput[]): Promise<Event[]> {
+  const { fold } = invocation;
+  const events: Event[] = [];
+  const answered = new Set<string>();
+  let resumesLongRunning = false;
+  for (const input of inputs) {
+    if (input.kind === 'message' || input.kind === 'continue') continue;
+    if (answered.has(input.requestId)) throw twice(input.requestId);
+    answered.add(input.requestId);
+    const event = answerTo(invocation, input);
+    if (input.kind === 'elicitation_response') await keepCredentialOf(invocation, input.requestId, input.response);
+    if (input.kind === 'tool_result' && fold.calls.get(input.requestId)?.longRunning) resumesLongRunning = true;
+    events.push(event);
+  }
+  const message = inputs.find((input): input is MessageInput => input.kind === 'message');
+  if (message) {
+    events.push(...(await openTurn(invocation, message, answered)));
+    return events;
+  }
+  if (!fold.turn) {
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_NO_TURN', 'there is no turn to continue; send a message');
+  }
+  const { terms } = invocation.options;
+  if (fold.turn.ended === undefined) {
+    if (terms) events.unshift(invocation.rootEvent({ author: 'user', actions: { terms } }));
+    return events;
+  }
+  if (resumesLongRunning || (events.length > 0 && fold.turn.ended === 'completed')) {
+    // The new turn comes first: it is told what the long-running call came to.
+    events.unshift(turnEvent(invocation, [], undefined));
+  } else if (fold.turn.ended === 'completed' || fold.turn.ended === 'refusal') {
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_TURN_COMPLETED', 'the turn is complete; send a message');
+  } else {
+    events.push(invocation.rootEvent({ author: 'user', actions: { reopened: true, ...(terms ? { terms } : {}) } }));
+  }
+  return events;
+}
+
+function answerTo(invocation: Invocation, input: Exclude<SessionInput, { kind: 'message' | 'continue' }>): Event {
+  const origin = {
+    ...invocation.origin(),
+    starts: true,
+    rerun: input.kind === 'tool_approval' && input.rerun === true,
+  };
+  switch (input.kind) {
+    case 'tool_result': {
+      if (invocation.running.has(input.requestId)) throw twice(input.requestId);
+      const { requestId, result, decision } = input;
+      const event = answerEvent(
+        invocation.fold,
+        requestId,
+        { kind: 'result', result, ...(decision ? { decision } : {}) },
+        origin,
+      );
+      const call = invocation.fold.calls.get(requestId);
+      return input.interim && call ? interimOf(event, call) : event;
+    }
+    case 'tool_approval': {
+      const { requestId, args, by, decision, previewDigest } = input;
+      const event = answerEvent(
+        invocation.fold,
+        requestId,
+        {
+          kind: 'approve',
+          ...(args ? { args } : {}),
+          ...(by ? { by } : {}),
+          ...(previewDigest === undefined ? {} : { previewDigest }),
+        },
+        origin,
+      );
+      const callId = invocation.fold.callOf(requestId)?.id;
+      if (decision && callId !== undefined && event.actions.decisions) event.actions.decisions[callId] = decision;
+      return event;
+    }
+    default: {
+      const { requestId, response, by } = input;
+      return answerEvent(
+        invocation.fold,
+        requestId,
+        { kind: 'elicitation', ...response, ...(by ? { by } : {}) },
+        origin,
+      );
+    }
+  }
+}
+
+async function keepCredentialOf(
+  invocation: Invocation,
+  requestId: string,
+  response: { action: string; content?: Record<string, unknown> | undefined },
+) {
+  const call = invocation.fold.callOf(requestId);
+  const ask = call?.asks.find((candidate) => candidate.requestId === requestId);
+  if (call && ask) await keepCredential(invocation.services, ask, call.name, response);
+}
+
+async function openTurn(
+  invocation: Invocation,
+  message: MessageInput,
+  answered: ReadonlySet<string>,
+): Promise<Event[]> {
+  const { fold } = invocation;
+  const open = [...fold.open.values()].filter((call) => !answered.has(call.id) && !call.longRunning);
+  const policy = invocation.options.whilePending ?? 'cancel';
+  if (open.length > 0 && policy === 'hold') {
+    const ids = open.map((call) => call.id).join(', ');
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_INPUT_REQUIRED', `answer first: ${ids}; or abort the turn`);
+  }
+  const events = policy === 'proceed' ? [] : invocation.settle(open, 'a new message came');
+  let content: Content = { role: 'user', parts: checkContent(message.content) };
+  for (const plugin of invocation.engine.plugins) {
+    const replaced = await failClosed(`${plugin.name}.onUserMessage`, () =>
+      plugin.onUserMessage?.(invocation, content),
+    );
+    if (!replaced) continue;
+    content = { role: 'user', parts: copyJson(replaced.parts, `${plugin.name}.onUserMessage`) };
+    break;
+  }
+  events.push(turnEvent(invocation, content.parts, message.role));
+  return events;
+}
+
+function turnEvent(invocation: Invocation, parts: ContentPart[], role: string | undefined): Event {
+  const start = startingAgent(invocation.tree, invocation.fold).name;
+  // Words that came too late for their turn belong to the next one and stand before its message.
+  const late = [...invocation.fold.steers.keys()];
+  // One that nobody begins with a message goes on with what the turn before it was held to.
+  const terms =
+    invocation.options.terms ?? (parts.length > 0 ? undefined : invocation.fold.terms.get(invocation.turnId));
+  return createEvent({
+    ...invocation.origin(),
+    turnId: newId(),
+    author: 'user',
+    ...(parts.length > 0 ? { content: { role: 'user', parts } } : {}),
+    ...(role === 'developer' ? { customMetadata: { role } } : {}),
+    actions: {
+      turn: { start },
+      ...(terms ? { terms } : {}),
+      ...(late.length > 0 ? { delivered: late } : {}),
+    },
+  });
+}
+
+function interimOf(event: Event, call: CallState): Event {
+  const part = event.content?.parts[0];
+  const response = part?.type === 'function_response' ? part.response : {};
+  const { content: _, ...rest } = event;
+  const id = answerId(call, `int:${call.id}`);
+  return { ...rest, id, actions: { ...event.actions, interim: { [call.id]: response } } };
+}
+
+function twice(requestId: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_REQUEST_CLOSED',
+    `request ${JSON.stringify(requestId)} is answered twice`,
+  );
+}
