@@ -99,7 +99,10 @@ describe('order of one run', () => {
         },
       ],
     });
-    await expect(say('hi')).rejects.toMatchObject({ code: 'E_HOOK_FAILED', message: 'a guard.onUserMessage hook failed: no' });
+    await expect(say('hi')).rejects.toMatchObject({
+      code: 'E_HOOK_FAILED',
+      message: 'a guard.onUserMessage hook failed: no',
+    });
     expect([await log(), model.requests]).toEqual([[], []]);
   });
 
