@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { settleAt } from '../../src/cli/mcp.ts';
-import { cleanEnv, cli, found, Place } from '../cli/coxswain.ts';
+import { cleanEnv, cli, found, noTerminal, onTerminal, Place } from '../cli/coxswain.ts';
 import type { Leg } from './clients.ts';
 import { connect, textOf } from './clients.ts';
 
@@ -122,6 +122,25 @@ describe('--mcp-servers', () => {
     const { code, stdout } = await place.run([...words, '--store', 'memory:', '--mcp-servers', file]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('hello') });
   });
+
+  test.skipIf(noTerminal() !== undefined)(
+    'what a server asks in the midst of a call is asked at the terminal',
+    async () => {
+      using place = new Place();
+      const args = [join(import.meta.dirname, 'foreign-child.ts')];
+      const file = join(place.path, 'mcp.json');
+      writeFileSync(file, JSON.stringify({ mcpServers: { foreign: { command: process.execPath, args } } }));
+      const words = ['run', module, 'call ask {}', '--workspace', place.desk, '--approve', 'allow'];
+      const { code, screen } = await onTerminal(
+        place,
+        [...words, '--store', 'memory:', '--mcp-servers', file],
+        [['name: ', 'Anna\r']],
+      );
+      expect(screen).toContain('foreign asks: Who are you?');
+      expect(screen).toContain('accept {\\"name\\":\\"Anna\\"}');
+      expect(code).toBe(0);
+    },
+  );
 
   test('a file that is none is a wrong usage', async () => {
     using place = new Place();
