@@ -1,7 +1,10 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveMcpHttp } from '../../src/host/mcp/index.ts';
+import type { AgentSource } from '../../src/index.ts';
+import { fromAgent } from '../../src/index.ts';
 import { refusal } from '../host/kit.ts';
+import { puppet } from './agents.ts';
 import { connect, textOf } from './clients.ts';
 import type { Shop } from './kit.ts';
 import { openShop } from './kit.ts';
@@ -151,6 +154,33 @@ test('sessions are bounded: the idlest makes room', async () => {
   expect((await send(shop.url, { headers: two, body: list })).status).toBe(404);
   expect((await send(shop.url, { headers: one, body: list })).status).toBe(200);
   expect((await send(shop.url, { headers: three, body: list })).status).toBe(200);
+});
+
+test('an authenticator that breaks lets nobody in, and is told to the host alone', async () => {
+  const authenticate = () => {
+    throw new Error('the directory says hush');
+  };
+  await using shop = await openShop({ mcp: { authenticate } });
+  const { status, text } = await send(shop.url, { body: initialize });
+  expect({ status, text }).toEqual({ status: 500, text: expect.not.stringContaining('hush') });
+  expect(shop.warnings).toEqual(['an MCP client could not be authenticated']);
+});
+
+test('what breaks inside the host is told to the host alone', async () => {
+  const source = fromAgent(puppet());
+  const broken: AgentSource = {
+    ...source,
+    descriptor: source.descriptor,
+    open() {
+      throw new Error('no connection to postgres://shop:hush@db');
+    },
+  };
+  await using shop = await openShop({ agents: [broken] });
+  await using client = await connect('v1', { url: shop.url });
+  const result = await client.call('puppet', { prompt: 'say hello' });
+  expect(result.isError).toBe(true);
+  expect(textOf(result)).toBe('E_INTERNAL: the host could not go on');
+  expect(shop.warnings).toContain('a call of puppet failed');
 });
 
 test('without authentication nobody else is listened to', async () => {

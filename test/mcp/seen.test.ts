@@ -46,6 +46,30 @@ describe('a yes is for what was seen', () => {
     }
   });
 
+  test.each(kinds)(
+    '%s: a preview that never holds still is asked about three times, then settled elsewhere',
+    async (kind) => {
+      const runs: string[] = [];
+      let n = 0;
+      const preview = () => [{ type: 'text' as const, text: `now ${n++}` }];
+      await using shop = await openShop({ host: { tools: [write(preview, runs)] } });
+      let asked = 0;
+      await using client = await connect(
+        kind,
+        { url: shop.url },
+        {
+          onElicit() {
+            asked += 1;
+            return allow;
+          },
+        },
+      );
+      const result = await client.call('puppet', { prompt: 'call write {}' });
+      expect(textOf(result)).toContain('has changed 3 times while it was asked about');
+      expect({ asked, runs }).toEqual({ asked: 3, runs: [] });
+    },
+  );
+
   test('a form shows what is long, whole, and what hides itself', async () => {
     const runs: string[] = [];
     const text = `${'a'.repeat(19_000)}\u001b[2K\u202etxt.exe\u200b the end`;

@@ -1,6 +1,6 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
 import type { PendingRequest, Principal, SessionInput } from '../../contracts/index.ts';
-import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { AgentHost } from '../host.ts';
 import type { HostedSession } from '../hosted-session.ts';
 import type { AgentTool } from './agent-tool.ts';
@@ -38,6 +38,8 @@ export interface Answers {
 
 /** Milliseconds between looks at a session that another process runs. */
 const BUSY_MS = 250;
+/** A preview that never holds still is no question for a form: its yes never fits. */
+const MAX_CHANGES = 3;
 
 /** One call of an agent's tool, from the first word to the result, or to a question. */
 export class AgentCall {
@@ -49,6 +51,8 @@ export class AgentCall {
   /** It lives in memory only, and waits there for its answer. */
   #isHeld = false;
   #turnId: string | undefined;
+  /** Yeses that came too late, since what they were for had changed. */
+  #changes = 0;
 
   constructor(frame: CallFrame, tool: AgentTool, context: ServerContext, by: Principal | undefined) {
     this.#frame = frame;
@@ -75,7 +79,8 @@ export class AgentCall {
     } catch (error) {
       if (this.#context.mcpReq.signal.aborted) throw error;
       if (!isCoxswainError(error)) this.#frame.warn(`a call of ${this.#tool.name} failed`, error);
-      const words = isCoxswainError(error) ? `${error.code}: ${error.message}` : messageOf(error);
+      // Any other error's text is the host's own: it may hold what is not for callers.
+      const words = isCoxswainError(error) ? `${error.code}: ${error.message}` : 'E_INTERNAL: the host could not go on';
       return failed(words, this.#tool, session, session && (await this.#soFar(session)));
     } finally {
       this.#progress.stop();
@@ -126,12 +131,16 @@ export class AgentCall {
         turn = await this.#goOn(session, turn.id);
         continue;
       }
-      const asked = open.map((request) => questionOf(request, this.#principalOf(request)));
+      const asked =
+        this.#changes < MAX_CHANGES
+          ? open.map((request) => questionOf(request, this.#principalOf(request)))
+          : [`what it would do has changed ${this.#changes} times while it was asked about`];
       const forms = asked.filter((question) => typeof question !== 'string');
       if (asking.isPossible && forms.length > 0 && forms.length === asked.length) {
         if (asking.park) {
           this.#isHeld = !this.#tool.agent.capabilities.includes('resume');
-          return asking.park(forms, parkedCall(this.#tool, session, open), this.#context);
+          const call = { ...parkedCall(this.#tool, session, open), changes: this.#changes };
+          return asking.park(forms, call, this.#context);
         }
         if (await this.#push(session, forms)) {
           turn = await this.#goOn(session, open[0]?.turnId);
@@ -179,6 +188,7 @@ export class AgentCall {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', 'the question was asked by another agent');
     }
     this.#turnId = call.turnId;
+    this.#changes = call.changes ?? 0;
     const open = await openQuestions(session);
     for (const { id, digest } of call.asked) {
       const request = open.find(({ requestId }) => requestId === id);
@@ -198,6 +208,7 @@ export class AgentCall {
     } catch (error) {
       // Settled elsewhere meanwhile, or not what was shown any more: then it is asked again.
       if (!isCoxswainError(error) || !moot.has(error.code)) throw error;
+      if (error.code === 'E_PREVIEW_CHANGED') this.#changes += 1;
     }
   }
 

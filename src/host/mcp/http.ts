@@ -7,7 +7,7 @@ import type { AgentHost } from '../host.ts';
 import { HttpSessions, refusal } from './http-sessions.ts';
 import type { McpOptions } from './options.ts';
 import { loadNodeSdk, loadServerSdk } from './sdk.ts';
-import { authInfoOf, createMcpFactory } from './server.ts';
+import { authInfoOf, createMcpFactory, warnOnStderr } from './server.ts';
 
 export interface McpHttpOptions extends McpOptions {
   /** Who it is; undefined: nobody we know, which is 401. Absent: everybody who can reach the socket is the host's user. */
@@ -42,6 +42,7 @@ export interface McpHttp {
 export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {}): Promise<McpHttp> {
   const [factory, sdk, node] = await Promise.all([createMcpFactory(host, options), loadServerSdk(), loadNodeSdk()]);
   const maxBodyBytes = options.maxBodyBytes ?? sdk.DEFAULT_MAX_REQUEST_BODY_SIZE;
+  const warn = options.warn ?? warnOnStderr;
   const hosts = [...(options.allowedHosts ?? sdk.localhostAllowedHostnames())];
   const origins = [...(options.allowedOrigins ?? sdk.localhostAllowedOrigins())];
   const modern = sdk.createMcpHandler(factory, { legacy: 'reject', maxRequestBodySize: maxBodyBytes });
@@ -55,7 +56,13 @@ export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {
   async function fetch(request: Request): Promise<Response> {
     const foreign = sdk.hostHeaderValidationResponse(request, hosts) ?? sdk.originValidationResponse(request, origins);
     if (foreign) return foreign;
-    const principal = await options.authenticate?.(request);
+    let principal: Principal | undefined;
+    try {
+      principal = await options.authenticate?.(request);
+    } catch (error) {
+      warn('an MCP client could not be authenticated', error);
+      return refusal(500, -32_603, 'Internal error');
+    }
     if (options.authenticate && !principal) {
       return refusal(401, -32_000, 'Unauthorized', { 'WWW-Authenticate': 'Bearer' });
     }

@@ -8,6 +8,8 @@ export interface ParkedCall {
   turnId: string;
   /** What was asked, and the digest of what was shown with it. */
   asked: { id: string; digest?: string }[];
+  /** Yeses so far that came too late, since what they were for had changed. */
+  changes?: number;
 }
 
 /** `callerOf`: on whose behalf the request comes. @throws RangeError for a key of fewer than 32 bytes */

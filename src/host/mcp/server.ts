@@ -122,6 +122,6 @@ function answersOf(
   };
 }
 
-function warnOnStderr(message: string, error?: unknown): void {
+export function warnOnStderr(message: string, error?: unknown): void {
   console.warn(`coxswain: ${message}`, ...(error === undefined ? [] : [error]));
 }

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { AgentHost } from '../host.ts';
 import type { McpOptions } from './options.ts';
 import { loadStdioSdk } from './sdk.ts';
-import { createMcpFactory } from './server.ts';
+import { createMcpFactory, warnOnStderr } from './server.ts';
 
 export interface McpStdioOptions extends McpOptions {
   /** Default: stdin. */
@@ -32,7 +32,7 @@ export async function serveMcpStdio(host: AgentHost, options: McpStdioOptions = 
   const closed = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const warn = options.warn ?? ((message: string, error?: unknown) => console.warn(`coxswain: ${message}`, error));
+  const warn = options.warn ?? warnOnStderr;
   const handle = serveStdio(factory, { transport, onerror: (error) => warn('MCP over stdio', error) });
   const { onclose } = transport;
   transport.onclose = () => {
