@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
+import { bot, hostOf, notingTool, policyOf, slowTool } from '../host/kit.ts';
 import { flaky } from './flaky.ts';
 import { all, client, durable, idsOf, logOf, serving } from './kit.ts';
 
@@ -93,6 +93,33 @@ describe('people who hold no session', () => {
     expect(runs).toEqual([]);
   });
 
+  test('WS-51 WS-21 a run that goes on with nobody attached is this server’s: it is not deleted, and shown to who comes', async () => {
+    const slow = slowTool('slow');
+    const { host } = hostOf(bot([{ calls: [['slow', {}]] }, 'done']), {
+      tools: [slow.tool],
+      policy: policyOf({ slow: 'ask_user' }),
+    });
+    const session = await host.open('bot', { sessionId: 's', create: true, userId: 'anna' });
+    await all(session.stream('go'));
+    await session[Symbol.asyncDispose]();
+    const server = await serving(host);
+    const anna = await client(server, 'anna');
+    const [open] = await anna.approvals.list();
+    await anna.approvals.decide(open?.request.requestId ?? '', { kind: 'approve' });
+    await slow.started;
+    await expect(anna.sessions().delete('s')).rejects.toMatchObject({ code: 'E_SESSION_BUSY' });
+    const view = await anna.open('bot', { sessionId: 's', control: false });
+    const events = view.watch();
+    const closing = server.close({ deadlineMs: 20_000 });
+    slow.finish('ok');
+    for await (const event of events) {
+      if (event.type !== 'stream_end') continue;
+      expect(event).toMatchObject({ reason: 'completed' });
+      break;
+    }
+    await closing;
+  });
+
   test('WS-50 what policy leaves to nobody is the owner’s alone', async () => {
     const { host, runs } = shop('ask_user');
     const server = await serving(host);
@@ -106,8 +133,10 @@ describe('people who hold no session', () => {
     });
     // The call's own id is no way around the question.
     const callId = requestId.split('#')[0] ?? '';
-    for (const answer of [{ kind: 'approve', args: { amount: 999 } }, { kind: 'deny' }] as const) {
-      await expect(bert.approvals.decide(callId, answer)).rejects.toMatchObject({ code: 'E_UNKNOWN_REQUEST' });
+    for (const id of [callId, `${callId}#`, `${callId}#other`, `${requestId}#1`]) {
+      for (const answer of [{ kind: 'approve', args: { amount: 999 } }, { kind: 'deny' }] as const) {
+        await expect(bert.approvals.decide(id, answer)).rejects.toMatchObject({ code: 'E_UNKNOWN_REQUEST' });
+      }
     }
     expect(runs).toEqual([]);
     const again = await client(server, 'anna');

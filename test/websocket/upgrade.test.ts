@@ -172,6 +172,26 @@ describe('the upgrade', () => {
     expect(await one.ask('ping')).toEqual({});
   });
 
+  test('WS-17 upgrades that wait for a slow authenticator are bounded too', async () => {
+    const answer = door();
+    let asked = 0;
+    const server = await serving(lone(), {
+      authenticate: async () => {
+        asked++;
+        await answer.opened;
+        return { id: 'anna' };
+      },
+      limits: { maxUninitialised: 3 },
+    });
+    const opening = Array.from({ length: 20 }, () => Raw.open(server.url, { token: 'anna' }));
+    const first = await Promise.race([...opening.map((one) => one.catch((error: Error) => error.message))]);
+    expect(first).toContain('503');
+    answer.open();
+    const opened = await Promise.allSettled(opening);
+    expect(asked).toBe(3);
+    expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+  });
+
   test('a request that is no HTTP leaves the server alive', async () => {
     const server = await serving(lone());
     const socket = tcp(server.port, '127.0.0.1');

@@ -34,10 +34,8 @@ export const approvalMethods: Handlers<'approvals/list' | 'approvals/watch' | 'a
       requestId,
       answer as RequestAnswer,
       async (agent, userId, sessionId) => {
-        const channel = await connection.hub.find(agent, userId, sessionId);
-        // The run would go on, and end with this server.
-        if (!channel) connection.hub.assertTaking();
-        return channel;
+        const channel = await connection.hub.keep(agent, userId, sessionId);
+        return { channel, release: () => connection.hub.release(channel) };
       },
       () => connection.assertCurrent(),
     ),

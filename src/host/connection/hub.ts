@@ -110,6 +110,15 @@ export class Hub {
     return channel;
   }
 
+  /** The same on nobody's behalf: whoever has opened the session, or has begun its turn, stays who it is for. */
+  async keep(agent: string, userId: string, sessionId: string): Promise<Channel> {
+    const known = await this.find(agent, userId, sessionId);
+    if (!known) return this.hold(agent, { sessionId }, { id: userId });
+    known.holders++;
+    this.#stay(known);
+    return known;
+  }
+
   /** Nobody new is let in; the last to leave a session that runs nothing closes it after a while. */
   release(channel: Channel): void {
     channel.holders--;

@@ -35,7 +35,7 @@ export interface ServerLimits {
   maxConnectionsPerPrincipal: number;
   /** Connections, initialised or not. Default 10,000. */
   maxConnections: number;
-  /** Connections that have not initialised. Default 1,024. */
+  /** Connections that have not initialised, and upgrades whose credentials are being looked up. Default 1,024. */
   maxUninitialised: number;
   /** Milliseconds that a session stays open with nobody on it and nothing running. Default 300,000. */
   idleMs: number;

@@ -65,22 +65,27 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
         (one) => mayDecide(one, who) === undefined,
       ),
 
-    async decide(who, requestId, given, channelOf, assertCurrent) {
+    async decide(who, requestId, given, hold, assertCurrent) {
       const answer = answerBy(given, who);
       const open = await host.approvals.get(requestId);
-      // The id of a call is no question: who may decide on it is known by its question alone.
-      if (!open && !requestId.includes('#')) throw unknownRequest(requestId);
-      const why = open && mayDecide(open, who);
+      // Who may decide is known by the open question alone: the id of its call is none, nor is that of an older one.
+      if (!open) throw unknownRequest(requestId);
+      const why = mayDecide(open, who);
       if (why !== undefined) {
         const message = `${who.id} may not decide on ${requestId}: ${why}`;
         throw new CoxswainError('PERMISSION_DENIED', 'E_NOT_APPROVER', message, { details: { requestId, by: who.id } });
       }
-      const channel = open && (await channelOf(open.agent, open.userId, open.request.sessionId));
-      assertCurrent();
-      if (!channel) return host.approvals.decide(requestId, answer, { by: who });
-      const settlement = await channel.session.respond(requestId, answer);
-      if (settlement.status === 'settled') void goOn(channel, warn);
-      return settlement;
+      // Opened where it is not: the run is this server's, which shows it, waits for it and does not delete it.
+      const { channel, release } = await hold(open.agent, open.userId, open.request.sessionId);
+      let isSettled = false;
+      try {
+        assertCurrent();
+        const settlement = await channel.session.respond(requestId, answer);
+        isSettled = settlement.status === 'settled';
+        return settlement;
+      } finally {
+        void (isSettled ? goOn(channel, warn) : Promise.resolve()).then(release);
+      }
     },
   };
 }

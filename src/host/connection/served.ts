@@ -22,12 +22,12 @@ export interface OpenRequest extends SessionRef {
 export interface ServedApprovals {
   list(who: Principal, sessionId?: string): Promise<OpenApproval[]>;
   watch(who: Principal, sessionId?: string): AsyncIterableIterator<OpenApproval>;
-  /** `channel` finds the session's channel, if it is open here: its watchers see the run go on. */
+  /** `hold` is the session's channel, opened if it is not: whoever watches sees the run go on. */
   decide(
     who: Principal,
     requestId: string,
     answer: RequestAnswer,
-    channel: (agent: string, userId: string, sessionId: string) => Promise<Channel | undefined>,
+    hold: (agent: string, userId: string, sessionId: string) => Promise<{ channel: Channel; release: () => void }>,
     /** Throws where they may not any more; asked last. */
     assertCurrent: () => void,
   ): Promise<Settlement>;

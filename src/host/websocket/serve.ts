@@ -59,7 +59,7 @@ async function loadWs(): Promise<typeof import('ws')> {
   }
 }
 
-/** Milliseconds that the end of an aborted run has to reach those who watch. */
+/** Milliseconds that an aborted run has to end, and clients to answer the close. */
 const ABORT_MS = 2000;
 
 class SocketServer implements AgentServer {
@@ -149,6 +149,9 @@ class SocketServer implements AgentServer {
     for (const connection of [...this.#connections]) connection.close(CLOSE_CODES.goingAway, 'the server goes away');
     await this.#hub.close();
     this.http.closeAllConnections();
+    const isOver = await within(listening, ABORT_MS);
+    // Who does not answer the close is cut off.
+    if (!isOver) for (const ws of this.#sockets.clients) ws.terminate();
     await listening;
     this.#sockets.close();
   }
@@ -166,16 +169,30 @@ class SocketServer implements AgentServer {
 
   /** Whether somebody may come in now. */
   async #judge(request: IncomingMessage): Promise<Verdict> {
-    const verdict = await this.#gate.judge(request);
+    const before = this.#noRoom();
+    if (before) return before;
+    // Whoever is asked about takes a place meanwhile: an authenticator may be slow.
+    this.#uninitialised++;
+    let verdict: Verdict;
+    try {
+      verdict = await this.#gate.judge(request);
+    } finally {
+      this.#uninitialised--;
+    }
     if ('status' in verdict) return verdict;
+    const after = this.#noRoom();
+    if (after) return after;
     const { identity } = verdict;
-    if (this.#closing) return { status: 503, reason: 'the server goes away' };
-    const isFull = this.#connections.size >= this.#limits.maxConnections;
-    if (isFull || this.#uninitialised >= this.#limits.maxUninitialised) return { status: 503, reason: 'full' };
     if (identity && this.#hub.connections.isFull(identity.principal.id)) {
       return { status: 429, reason: 'too many connections of this principal' };
     }
     return verdict;
+  }
+
+  #noRoom(): Verdict | undefined {
+    if (this.#closing) return { status: 503, reason: 'the server goes away' };
+    const isFull = this.#connections.size >= this.#limits.maxConnections;
+    return isFull || this.#uninitialised >= this.#limits.maxUninitialised ? { status: 503, reason: 'full' } : undefined;
   }
 
   #connect(
