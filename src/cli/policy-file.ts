@@ -7,10 +7,10 @@ import { clean, paint } from './text.ts';
 
 type Tools = readonly (AnyTool | ToolDescriptor)[];
 
-/** A policy as a command names it; it is made once the tools are known. */
+/** A policy as a command names it; it is made once the tools are known, or without them. */
 export interface PolicySource {
   readonly kind: 'rules' | 'cedar' | 'opa';
-  make(tools: Tools, warn: (line: string) => void): Promise<PolicyEvaluator>;
+  make(tools: Tools | undefined, warn: (line: string) => void): Promise<PolicyEvaluator>;
 }
 
 /** Where the token of a policy server is looked for. */
@@ -29,8 +29,8 @@ export async function openPolicy(from: string): Promise<PolicySource> {
   const policy = await loadPolicy(text, { file: from, fallback: presetPolicy() });
   return {
     kind: 'rules',
-    async make(_, warn) {
-      for (const warning of policy.warnings) warn(warning);
+    async make(tools, warn) {
+      for (const warning of [...policy.warnings, ...(tools ? policy.warningsFor(tools) : [])]) warn(warning);
       return policy;
     },
   };
@@ -39,7 +39,7 @@ export async function openPolicy(from: string): Promise<PolicySource> {
 function cedarSource(text: string, file: string): PolicySource {
   return {
     kind: 'cedar',
-    async make(tools, warn) {
+    async make(tools = [], warn) {
       const { cedarPolicy } = await import('../adapters/policy/cedar.ts');
       const policy = await cedarPolicy({ policies: text, file, tools });
       for (const warning of policy.warnings) warn(warning);

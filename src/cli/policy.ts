@@ -148,7 +148,7 @@ async function policyOf(file: string, flags: ToolsFlags): Promise<PolicyEvaluato
   if (source.kind === 'cedar' && flags.agent === undefined) {
     throw usage('Cedar policies are checked against tools: give --agent MODULE');
   }
-  const tools = source.kind === 'cedar' ? await toolsOf(flags) : [];
+  const tools = flags.agent === undefined ? undefined : await toolsOf(flags);
   return source.make(tools, (line) => process.stderr.write(`${policyWarning(line)}\n`));
 }
 

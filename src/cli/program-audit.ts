@@ -43,7 +43,7 @@ Examples:
 
 function addToolFlags(command: Command): Command {
   return command
-    .option('--agent <module>', 'agent module whose tools Cedar policies are checked against')
+    .option('--agent <module>', 'agent module whose tools a policy is checked against (Cedar needs it)')
     .option('--workspace <dir>', 'folder that is handed to the agent module');
 }
 

@@ -160,3 +160,13 @@ cases:
     expect(tried.stderr).toMatch(/roles\.yaml:3: "roles" are of somebody/);
   });
 });
+
+test('what a policy names that is not there is told wherever the tools are known', async () => {
+  const { puppet } = await import('./coxswain.ts');
+  const policy = file('names.yaml', 'version: 1\nrules:\n  - { tool: [look, lok], outcome: allow }\n');
+  const line = `coxswain: ${policy}:3 names a tool that is not there: lok\n`;
+  const told = async (...args: string[]) => (await command(args)).stderr.includes(line);
+  expect(await told('policy', 'explain', policy, 'look')).toBe(false);
+  expect(await told('policy', 'explain', policy, 'look', '--agent', puppet)).toBe(true);
+  expect(await told('run', puppet, 'say hi', '--policy', policy, '--store', 'memory:')).toBe(true);
+});

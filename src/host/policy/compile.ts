@@ -1,12 +1,5 @@
 import type { PolicyRequest } from '../../contracts/index.ts';
-import {
-  CoxswainError,
-  canonicalJson,
-  copyJson,
-  deepFreeze,
-  isCoxswainError,
-  messageOf,
-} from '../../contracts/index.ts';
+import { CoxswainError, copyJson, deepFreeze, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
 import type { Condition } from './conditions.ts';
 import { argsCondition, listOf, staticConditions } from './conditions.ts';
@@ -14,6 +7,7 @@ import type { Glob } from './glob.ts';
 import { compileGlob } from './glob.ts';
 import type { PolicyRule, PolicyTier } from './rule.ts';
 import { faultOfRule, isObject } from './rule.ts';
+import { holdsWherever } from './subsume.ts';
 
 export { isForeign } from './conditions.ts';
 
@@ -43,8 +37,8 @@ export interface CompiledRule {
   misfit(request: PolicyRequest): keyof PolicyRule | undefined;
   /** Applies wherever the other one does, as far as conditions go. May say no where the answer is yes. */
   isWiderThan(other: CompiledRule): boolean;
-  /** Members with their conditions as text. */
-  readonly texts: ReadonlyMap<string, string>;
+  /** As it was written. */
+  readonly rule: PolicyRule;
   /** Whether they hold for every call of this scope, for none, or it depends. */
   inScope(scope: PolicyScope): 'always' | 'never' | 'maybe';
 }
@@ -71,7 +65,6 @@ export function compileRule(input: unknown, place: RulePlace, trustAnnotations: 
   const ofCall = staticConditions(rule, trustAnnotations);
   const ofArgs = compiledArgs(rule, place);
   const all = ofArgs ? [...ofCall, ofArgs] : ofCall;
-  const texts = new Map(all.map(({ field }) => [field as string, canonicalJson(rule[field])]));
   return {
     id: rule.id,
     tier: place.tier,
@@ -86,11 +79,11 @@ export function compileRule(input: unknown, place: RulePlace, trustAnnotations: 
     fitsCall: allOf(ofCall),
     fitsArgs: ofArgs ? (request) => ofArgs.holds(request) : () => true,
     misfit: (request) => all.find((condition) => !condition.holds(request))?.field,
-    texts,
+    rule,
     // What cannot be known fits a rule that restricts and does not fit one that allows: those are not compared.
     isWiderThan: (other) =>
-      (texts.size === 0 || outcome !== 'allow' || other.decision.outcome === 'allow') &&
-      [...texts].every(([field, text]) => other.texts.get(field) === text),
+      (all.length === 0 || outcome !== 'allow' || other.decision.outcome === 'allow') &&
+      holdsWherever(rule, other.rule),
     inScope: scopeTest(rule, all.length),
   };
 }

@@ -1,9 +1,11 @@
-import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
+import type { PolicyDecision, PolicyEvaluator, PolicyRequest, ToolDescriptor } from '../../contracts/index.ts';
 import type { CheckedDecision, PolicyOutcome } from '../../gate/index.ts';
 import { evaluatePolicy, mergeDecisions, withRedact } from '../../gate/index.ts';
 import type { CompiledRule, PolicyScope } from './compile.ts';
 import { compileRule, ruleError } from './compile.ts';
+import { listOf } from './conditions.ts';
 import type { ExplainedRule, Explanation } from './explain.ts';
+import { compileGlob } from './glob.ts';
 import type { PolicyRule, PolicyTier } from './rule.ts';
 import { POLICY_TIERS } from './rule.ts';
 import { TierRules } from './tier.ts';
@@ -42,6 +44,8 @@ export interface RulePolicy extends PolicyEvaluator {
   explain(request: PolicyRequest): Promise<Explanation>;
   /** Rules that can never apply or never change anything, a line each. */
   readonly warnings: readonly string[];
+  /** What rules name that is not there, where these are all tools: a line for each name, pattern and kind. */
+  warningsFor(tools: readonly Pick<ToolDescriptor, 'name' | 'kind'>[]): string[];
 }
 
 /**
@@ -131,19 +135,45 @@ class Rules implements RulePolicy {
     return { decision, rules, byDefault: !rules.some(({ spoke }) => spoke), request };
   }
 
+  warningsFor(tools: readonly Pick<ToolDescriptor, 'name' | 'kind'>[]): string[] {
+    return this.#tiers.flatMap(({ rules }) => rules.flatMap((rule) => unknownIn(rule, tools)));
+  }
+
   get warnings(): readonly string[] {
     this.#warnings ??= this.#tiers.flatMap((tier, place) => [
       ...tier.warnings(),
       ...tier.rules.flatMap((rule) => {
-        const denier = this.#tiers
+        const by = this.#tiers
           .slice(0, place)
-          .find((higher) => higher.denierOf(rule))
-          ?.denierOf(rule);
-        return denier ? [`${rule.label} can never change anything: ${denier.label} denies it whatever it says`] : [];
+          .map((higher) => higher.silencerOf(rule))
+          .find((silencer) => silencer !== undefined);
+        if (!by) return [];
+        const why = by.decision.outcome === 'deny' ? 'denies it whatever it says' : 'is as strict on all of it';
+        return [`${rule.label} can never change anything: ${by.label} ${why}`];
       }),
     ]);
     return this.#warnings;
   }
+}
+
+/** Given by the runtime itself, where an agent needs them. */
+const standardTools: ReadonlySet<string> = new Set(['transfer_to_agent', 'set_model_response']);
+
+function unknownIn({ rule, label }: CompiledRule, tools: readonly Pick<ToolDescriptor, 'name' | 'kind'>[]): string[] {
+  const lines: string[] = [];
+  const matched = new Set<Pick<ToolDescriptor, 'name' | 'kind'>>();
+  for (const pattern of listOf(rule.tool)) {
+    const glob = compileGlob(pattern);
+    const found = tools.filter(({ name }) => glob.test(name));
+    for (const tool of found) matched.add(tool);
+    if (found.length === 0 && !standardTools.has(pattern))
+      lines.push(`${label} names a tool that is not there: ${pattern}`);
+  }
+  for (const kind of listOf(rule.kind ?? [])) {
+    const isThere = [...matched].some((tool) => tool.kind === kind);
+    if (matched.size > 0 && !isThere) lines.push(`${label} names a kind that none of its tools is of: ${kind}`);
+  }
+  return lines;
 }
 
 function explained(tier: TierRules, request: PolicyRequest): ExplainedRule[] {

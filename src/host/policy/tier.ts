@@ -1,7 +1,8 @@
 import type { PolicyRequest } from '../../contracts/index.ts';
 import type { CompiledRule } from './compile.ts';
-import { signatureOf } from './conditions.ts';
-import { covers } from './glob.ts';
+import { listOf, signatureOf } from './conditions.ts';
+import { compileGlob, covers } from './glob.ts';
+import { contradictionIn } from './subsume.ts';
 
 /** Names come from the tools that exist; a bound all the same. */
 const MAX_CACHED_NAMES = 10_000;
@@ -59,25 +60,41 @@ export class TierRules {
     return undefined;
   }
 
-  /** A line for each rule that an earlier one leaves nothing to. */
+  /** A line for each rule that earlier ones leave nothing to, or that asks for what nothing can be. */
   warnings(): string[] {
     const earlier: CompiledRule[] = [];
     return this.rules.flatMap((rule) => {
-      const cover = earlier.find((one) => one.isWiderThan(rule) && covers(one.tool, rule.tool));
-      if (cover) return [`${rule.label} can never apply: ${cover.label} comes first and covers it`];
+      const why = whyNever(rule, earlier);
+      if (why !== undefined) return [`${rule.label} can never apply: ${why}`];
       earlier.push(rule);
       return [];
     });
   }
 
-  /** The rule that denies, whatever anybody below says, all that this one could speak about. */
-  denierOf(rule: CompiledRule): CompiledRule | undefined {
+  /** The rule that has the last word on all that a rule of a lower tier could speak about, whatever that one says. */
+  silencerOf(rule: CompiledRule): CompiledRule | undefined {
+    // What is hidden by any is hidden.
+    if (rule.decision.redact) return undefined;
     for (const own of this.rules) {
-      if (own.decision.outcome !== 'deny' || own.overridable) return undefined;
+      const { outcome } = own.decision;
+      // Two asks are merged; whatever is as strict as an allow leaves nothing of it.
+      const wins = outcome === 'deny' || rule.decision.outcome === 'allow';
+      if (!wins || own.overridable) return undefined;
       if (own.isUnconditional && covers(own.tool, rule.tool)) return own;
     }
     return undefined;
   }
+}
+
+function whyNever(rule: CompiledRule, earlier: readonly CompiledRule[]): string | undefined {
+  const contradiction = rule.rule.args && contradictionIn(rule.rule.args);
+  if (contradiction !== undefined) return `its condition on arguments contradicts itself: ${contradiction}`;
+  const wider = earlier.filter((one) => one.isWiderThan(rule));
+  const whole = wider.find(({ tool }) => covers(tool, rule.tool));
+  if (whole) return `${whole.label} comes first and covers it`;
+  const each = listOf(rule.rule.tool).map((name) => wider.find(({ tool }) => covers(tool, compileGlob(name)))?.label);
+  if (!each.every((label) => label !== undefined)) return undefined;
+  return `${[...new Set(each)].join(' and ')} come first and cover it`;
 }
 
 /** Those whose conditions hold, arguments aside, up to the first one that always speaks. */

@@ -112,3 +112,109 @@ test('an index over many rules never skips one: the answer is that of trying eac
     { numRuns: 150 },
   );
 });
+
+describe('warnings', () => {
+  const warned = (...rules: PolicyRule[]) => rulePolicy(rules).warnings;
+  const first = 'rule 0 of tier org';
+
+  test.each<[string, Partial<PolicyRule>, Partial<PolicyRule>]>([
+    ['a broader glob', { tool: 'read_*' }, { tool: 'read_file' }],
+    ['a glob over a glob', { tool: '*' }, { tool: ['a*b', 'c?'] }],
+    ['more kinds', { kind: ['edit', 'move'] }, { kind: 'move' }],
+    ['any kind', {}, { kind: 'move' }],
+    ['more modes', { mode: ['plan', 'default'] }, { mode: 'plan' }],
+    ['more roles', { role: ['a', 'b'] }, { role: 'a' }],
+    ['a broader principal', { principal: 'svc-*' }, { principal: ['svc-a', 'svc-b*'] }],
+    ['a broader agent', { agent: 'root/*' }, { agent: 'root/child' }],
+    [
+      'fewer annotations',
+      { annotations: { destructive: true } },
+      { annotations: { destructive: true, readOnly: false } },
+    ],
+    ['fewer pointers', { args: { '/a': '^1' } }, { args: { '/b': '2', '/a': '^1' } }],
+    ['a higher priority', { priority: 5 }, { priority: 4 }],
+  ])('%s, which comes first, leaves nothing', (_, wide, narrow) => {
+    const [deny, allow] = [
+      { tool: 't', outcome: 'deny' as const, ...wide },
+      { tool: 't', outcome: 'allow' as const, ...narrow },
+    ];
+    expect(warned(deny, allow)).toEqual([`rule 1 of tier org can never apply: ${first} comes first and covers it`]);
+    if (wide.priority === undefined) expect(warned(allow, deny)).toEqual([]);
+  });
+
+  test('several that come first cover it together, and only then', () => {
+    const [a, b] = [
+      { tool: 'a', outcome: 'deny' as const },
+      { tool: 'b*', outcome: 'deny' as const },
+    ];
+    expect(warned(a, b, { tool: ['a', 'bc'], outcome: 'allow' })).toEqual([
+      'rule 2 of tier org can never apply: rule 0 of tier org and rule 1 of tier org come first and cover it',
+    ]);
+    expect(warned(a, { ...b, role: 'x' }, { tool: ['a', 'bc'], outcome: 'allow' })).toEqual([]);
+  });
+
+  test.each<[Record<string, unknown>, string]>([
+    [{ '/n': { minimum: 5, maximum: 4 } }, '"/n" has minimum above maximum'],
+    [{ '/n': { const: 'x', type: 'number' } }, '"/n" allows values that its other keywords do not'],
+    [{ '/n': { enum: [1, 2], minimum: 3 } }, '"/n" allows values that its other keywords do not'],
+    [{ properties: { a: { minLength: 3, maxLength: 2 } }, required: ['a'] }, '"a" has minLength above maxLength'],
+    [{ properties: { a: false }, required: ['a'] }, '"a" is never allowed'],
+  ])('a condition that no arguments fit: %j', (args, why) => {
+    expect(warned({ tool: 't', args, outcome: 'deny' })).toEqual([
+      `${first} can never apply: its condition on arguments contradicts itself: ${why}`,
+    ]);
+  });
+
+  test('conditions that some arguments fit are none', () => {
+    for (const args of [
+      { '/n': { minimum: 4, maximum: 4 } },
+      { '/n': { enum: [1, 5], minimum: 3 } },
+      { properties: { a: { minLength: 3, maxLength: 2 } } },
+      { '/n': { const: null } },
+    ]) {
+      expect(warned({ tool: 't', args, outcome: 'deny' })).toEqual([]);
+    }
+  });
+
+  test('a lower tier changes nothing where a higher one is as strict on all of it, unless it hides or tightens', () => {
+    const lines = (org: PolicyRule[], user: PolicyRule) => rulePolicy({ org, user: [user] }).warnings.length;
+    const [allow, ask, deny] = (['allow', 'ask', 'deny'] as const).map((outcome) => ({ tool: 'p*', outcome }));
+    if (!allow || !ask || !deny) throw new Error('unreachable');
+    expect([lines([ask], allow), lines([allow], allow), lines([deny], ask)]).toEqual([1, 1, 1]);
+    expect([lines([allow], ask), lines([ask], ask), lines([ask], deny)]).toEqual([0, 0, 0]);
+    expect(lines([ask], { ...allow, redact: ['/x'] })).toBe(0);
+    expect(lines([{ ...ask, overridable: true }], allow)).toBe(0);
+    expect(lines([{ ...ask, role: 'x' }], allow)).toBe(0);
+  });
+
+  test('no rule that is warned about ever speaks, whatever is asked', () => {
+    fc.assert(
+      fc.property(
+        fc.array(rule, { maxLength: 6 }),
+        fc.array(request, { minLength: 5, maxLength: 20 }),
+        (rules, requests) => {
+          const policy = rulePolicy(rules);
+          const silent = policy.warnings.map((line) => /^rule (\d+) /.exec(line)?.[1]);
+          for (const asked of requests) {
+            const { ruleId } = policy.evaluate(asked) as { ruleId?: string };
+            expect(silent.map((place) => `org[${place}]`)).not.toContain(ruleId);
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test('of names, patterns and kinds that are not there, where the tools are known', async () => {
+    const tools = [{ name: 'read_file', kind: 'read' }, { name: 'pay' }];
+    const policy = await loadPolicy(
+      'version: 1\nrules:\n  - { tool: [pay, pya], outcome: ask }\n  - { tool: "wipe_*", outcome: deny }\n  - { id: k, tool: "*", kind: [read, wirte], outcome: ask }\n  - { tool: transfer_to_agent, outcome: allow }\n',
+      { file: 'team.yaml' },
+    );
+    expect(policy.warningsFor(tools)).toEqual([
+      'team.yaml:3 names a tool that is not there: pya',
+      'team.yaml:4 names a tool that is not there: wipe_*',
+      'team.yaml:5 ("k") names a kind that none of its tools is of: wirte',
+    ]);
+  });
+});
