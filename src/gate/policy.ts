@@ -95,7 +95,7 @@ const words = ['reason', 'hint', 'ruleId'] as const;
 const isAbsentOr = (type: string, value: unknown): boolean => value === undefined || typeof value === type;
 
 /** Seconds; some three hundred years. Beyond it a time cannot be told. */
-const MAX_EXPIRES_IN = 1e10;
+export const MAX_EXPIRES_IN = 1e10;
 
 function faultOf({ approvers, expiresIn, redact }: PolicyDecision, outcome: PolicyOutcome): string | undefined {
   if (approvers !== undefined) {

@@ -1,5 +1,6 @@
 import type { ApproverRule } from '../../contracts/index.ts';
 import type { PolicyOutcome } from '../../gate/index.ts';
+import { MAX_EXPIRES_IN } from '../../gate/index.ts';
 
 /** Who wrote a rule. What a higher tier says, a lower one may tighten: org > user > session. */
 export type PolicyTier = 'org' | 'user' | 'session';
@@ -105,7 +106,9 @@ const fields: Record<keyof PolicyRule, Check> = {
   reason: (value) => (typeof value === 'string' ? undefined : 'must be a string'),
   approvers: faultOfApprovers,
   expiresIn: (value) =>
-    typeof value === 'number' && value > 0 && Number.isFinite(value) ? undefined : 'must be seconds above 0',
+    typeof value === 'number' && value > 0 && value <= MAX_EXPIRES_IN
+      ? undefined
+      : `must be seconds above 0, ${MAX_EXPIRES_IN} at most`,
   redact: (value) =>
     Array.isArray(value) && value.length > 0 && value.every((item) => /^(\/|$)/.test(String(item)))
       ? undefined

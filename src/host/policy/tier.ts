@@ -1,8 +1,9 @@
 import type { PolicyRequest } from '../../contracts/index.ts';
 import type { CompiledRule } from './compile.ts';
 import { listOf, signatureOf } from './conditions.ts';
+import type { Glob } from './glob.ts';
 import { compileGlob, covers } from './glob.ts';
-import { contradictionIn } from './subsume.ts';
+import { contradictionIn, slowPatternIn } from './subsume.ts';
 
 /** Names come from the tools that exist; a bound all the same. */
 const MAX_CACHED_NAMES = 10_000;
@@ -62,12 +63,16 @@ export class TierRules {
 
   /** A line for each rule that earlier ones leave nothing to, or that asks for what nothing can be. */
   warnings(): string[] {
-    const earlier: CompiledRule[] = [];
+    const earlier = new Earlier();
     return this.rules.flatMap((rule) => {
       const why = whyNever(rule, earlier);
       if (why !== undefined) return [`${rule.label} can never apply: ${why}`];
-      earlier.push(rule);
-      return [];
+      earlier.add(rule);
+      const pattern = rule.rule.args && slowPatternIn(rule.rule.args);
+      if (pattern === undefined) return [];
+      return [
+        `${rule.label} has a pattern that may take very long on some texts (a repetition in a repetition): ${pattern}`,
+      ];
     });
   }
 
@@ -86,15 +91,42 @@ export class TierRules {
   }
 }
 
-function whyNever(rule: CompiledRule, earlier: readonly CompiledRule[]): string | undefined {
+/** Rules by what their patterns begin with: a policy may have thousands, and few of them can cover one another. */
+class Earlier {
+  readonly #byHead = new Map<string, { glob: Glob; rule: CompiledRule }[]>();
+
+  add(rule: CompiledRule): void {
+    for (const pattern of listOf(rule.rule.tool)) {
+      const head = pattern.split(/[*?]/, 1)[0] ?? '';
+      const known = this.#byHead.get(head);
+      const one = { glob: compileGlob(pattern), rule };
+      if (known) known.push(one);
+      else this.#byHead.set(head, [one]);
+    }
+  }
+
+  /** Rules that hold wherever this one does and speak about all tools of the pattern. */
+  over(rule: CompiledRule, pattern: string): Set<CompiledRule> {
+    const glob = compileGlob(pattern);
+    const found = new Set<CompiledRule>();
+    for (let length = 0; length <= pattern.length; length++) {
+      for (const one of this.#byHead.get(pattern.slice(0, length)) ?? []) {
+        if (one.rule.isWiderThan(rule) && covers(one.glob, glob)) found.add(one.rule);
+      }
+    }
+    return found;
+  }
+}
+
+function whyNever(rule: CompiledRule, earlier: Earlier): string | undefined {
   const contradiction = rule.rule.args && contradictionIn(rule.rule.args);
   if (contradiction !== undefined) return `its condition on arguments contradicts itself: ${contradiction}`;
-  const wider = earlier.filter((one) => one.isWiderThan(rule));
-  const whole = wider.find(({ tool }) => covers(tool, rule.tool));
+  const each = listOf(rule.rule.tool).map((pattern) => [...earlier.over(rule, pattern)]);
+  const whole = each[0]?.find((one) => each.every((rules) => rules.includes(one)));
   if (whole) return `${whole.label} comes first and covers it`;
-  const each = listOf(rule.rule.tool).map((name) => wider.find(({ tool }) => covers(tool, compileGlob(name)))?.label);
-  if (!each.every((label) => label !== undefined)) return undefined;
-  return `${[...new Set(each)].join(' and ')} come first and cover it`;
+  const labels = each.map(([first]) => first?.label);
+  if (!labels.every((label) => label !== undefined)) return undefined;
+  return `${[...new Set(labels)].join(' and ')} come first and cover it`;
 }
 
 /** Those whose conditions hold, arguments aside, up to the first one that always speaks. */

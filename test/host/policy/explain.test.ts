@@ -187,6 +187,28 @@ describe('warnings', () => {
     expect(lines([{ ...ask, role: 'x' }], allow)).toBe(0);
   });
 
+  test('a pattern that its input can make slow is named; others are not', () => {
+    const lines = (args: Record<string, unknown>) => warned({ tool: 't', args, outcome: 'deny' });
+    for (const pattern of ['(a+)+$', '^(\\w+\\s?)*$', '(.*){2,}x']) {
+      const line = `${first} has a pattern that may take very long on some texts (a repetition in a repetition): ${pattern}`;
+      expect(lines({ '/x': pattern })).toEqual([line]);
+      expect(lines({ '/x': { type: 'string', pattern } })).toEqual([line]);
+    }
+    for (const pattern of ['^a+b*$', '(ab)+', '(a|b)*', '\\(a+\\)+', '^\\d{1,3}(,\\d{3})*$']) {
+      expect(lines({ '/x': pattern })).toEqual([]);
+    }
+  });
+
+  test('of thousands of rules are found at once', () => {
+    const rules = Array.from(
+      { length: 20_000 },
+      (_, n): PolicyRule => ({ tool: `t${n}_*`, kind: 'edit', outcome: 'deny' }),
+    );
+    expect(warned(...rules, { tool: 't19999_x', kind: 'edit', outcome: 'allow' })).toEqual([
+      'rule 20000 of tier org can never apply: rule 19999 of tier org comes first and covers it',
+    ]);
+  });
+
   test('no rule that is warned about ever speaks, whatever is asked', () => {
     fc.assert(
       fc.property(
