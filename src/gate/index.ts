@@ -12,6 +12,7 @@ export { toJsonValue } from './json-value.ts';
 export { errorResult, normaliseReturn } from './normalise.ts';
 export type { ReadOutput } from './output.ts';
 export { readOutput } from './output.ts';
+export { pause } from './pause.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
 export { evaluatePolicy, MAX_EXPIRES_IN, withRedact } from './policy.ts';
 export type { ToolResponseFields } from './response.ts';

@@ -1,5 +1,6 @@
 import type { AnyTool, ToolCallContext, ToolUpdate } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
+import { pause } from './pause.ts';
 
 export interface RetryToolOptions {
   /** Attempts after the first. Default 2. */
@@ -63,7 +64,7 @@ async function* attempts(
   args: unknown,
   context: ToolCallContext,
 ): AsyncGenerator<ToolUpdate, unknown> {
-  const { sleep = wait, random = Math.random } = options;
+  const { sleep = pause, random = Math.random } = options;
   for (let attempt = 0; ; attempt++) {
     try {
       const returned: unknown = tool.execute?.(args, context);
@@ -81,21 +82,6 @@ async function* attempts(
 
 function mayPass(error: unknown): boolean {
   return !isCoxswainError(error) || error.retryable;
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', stop, { once: true });
-  });
 }
 
 function bad(message: string): CoxswainError {

@@ -1,8 +1,9 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import type { DispatchExecutorHelpers } from '../../dispatch/index.ts';
+import { pause } from '../../gate/index.ts';
 import { repairEvents } from '../models/event-stream.ts';
 import type { ChatChunk } from '../models/openai-decode.ts';
-import { retryAfter, sleep } from '../models/retry.ts';
+import { retryAfter } from '../models/retry.ts';
 import type { ChatAnswer } from './chat-run.ts';
 import type { OpenAIChatCompletionsOptions } from './options.ts';
 
@@ -34,7 +35,7 @@ export async function askHttp(
       message: `status ${response.status}, attempt ${attempt + 1} follows`,
       payload: { delay },
     });
-    await (options.helpers?.sleep ?? sleep)(delay, signal);
+    await (options.helpers?.sleep ?? pause)(delay, signal);
   }
 }
 

@@ -7,7 +7,8 @@ import type {
 import type { ContentPart, Usage } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
 import type { Declarations } from '../schema/index.ts';
-import { parseArgs } from './call-args.ts';
+import { isCut, parseArgs } from './call-args.ts';
+import { isCount } from './counts.ts';
 import type { Decoder } from './exchange.ts';
 import { bodyFailure, ProviderFailure } from './failure.ts';
 import { callPart, extrasOf, opaquePart, withState } from './opaque.ts';
@@ -144,12 +145,12 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
     if (!usage) return;
     const read = usage.cache_read_input_tokens;
     const written = usage.cache_creation_input_tokens;
-    if (read != null) this.#usage.cachedReadTokens = read;
-    if (written != null) this.#usage.cacheWriteTokens = written;
-    if (usage.input_tokens != null) this.#usage.inputTokens = usage.input_tokens;
-    if (usage.output_tokens != null) this.#usage.outputTokens = usage.output_tokens;
+    if (isCount(read)) this.#usage.cachedReadTokens = read;
+    if (isCount(written)) this.#usage.cacheWriteTokens = written;
+    if (isCount(usage.input_tokens)) this.#usage.inputTokens = usage.input_tokens;
+    if (isCount(usage.output_tokens)) this.#usage.outputTokens = usage.output_tokens;
     const thinking = usage.output_tokens_details?.thinking_tokens;
-    if (thinking != null) this.#usage.thoughtTokens = thinking;
+    if (isCount(thinking)) this.#usage.thoughtTokens = thinking;
   }
 
   isWhole(): boolean {
@@ -239,10 +240,8 @@ function blockFor(delta: string): ContentBlock {
 }
 
 function reasonOf(stop: string | undefined, parts: readonly ContentPart[]): string {
+  if (stop !== undefined && isCut(stop)) return 'length';
   switch (stop) {
-    case 'max_tokens':
-    case 'model_context_window_exceeded':
-      return 'length';
     case 'refusal':
       return 'refusal';
     case 'pause_turn':

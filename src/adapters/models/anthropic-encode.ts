@@ -8,7 +8,7 @@ import type { ContentPart, FunctionResponsePart, MediaPart } from '../../contrac
 import type { ModelRequest } from '../../runtime/index.ts';
 import type { Declarations } from '../schema/index.ts';
 import { toAnthropicOutput } from '../schema/index.ts';
-import { renamed, splitConfig } from './config.ts';
+import { renamed, splitConfig, withRest } from './config.ts';
 import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, turnsOf, wordsOf } from './conversation.ts';
 import { isOpaquePart, stateOf } from './opaque.ts';
 
@@ -56,7 +56,7 @@ export function messagesBody(
   const format = request.outputSchema && toAnthropicOutput(request.outputSchema);
   if (format) body.output_config = { format: { type: 'json_schema', schema: format } };
   if (stream) body.stream = true;
-  Object.assign(body, rest);
+  withRest(body, rest);
   if (mustNotThink(body.thinking, messages)) delete body.thinking;
   return body;
 }

@@ -8,7 +8,7 @@ import { assistantBlocks, messagesBody } from './anthropic-encode.ts';
 import { exchange } from './exchange.ts';
 import type { ModelOptions } from './options.ts';
 import { providerName } from './options.ts';
-import { loadSdk, requireKey } from './sdk.ts';
+import { checkSetup, loadSdk } from './sdk.ts';
 import type { Wire } from './wire.ts';
 
 export interface AnthropicOptions extends ModelOptions {
@@ -21,10 +21,10 @@ const ownHosts = /(^|\.)anthropic\.com$/;
 
 /**
  * A Claude model behind the Messages API.
- * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed
+ * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
  */
 export function anthropicModel(name: string, options: AnthropicOptions = {}): Model {
-  requireKey(name, options);
+  checkSetup(name, options);
   const provider = providerName('anthropic', options, ownHosts);
   const clientFor = clients(options);
   const settings = { provider, maxTokens: options.maxTokens ?? 8192, config: options.config };

@@ -6,7 +6,9 @@ export interface ParsedArgs {
 }
 
 /** Arguments as text. Blank means none. */
-export function parseArgs(text: string): ParsedArgs {
+export function parseArgs(text: unknown): ParsedArgs {
+  // Some servers send the value itself.
+  if (typeof text !== 'string') return { args: text ?? {}, cut: false };
   if (text.trim() === '') return { args: {}, cut: false };
   try {
     const args: unknown = JSON.parse(text);
@@ -30,4 +32,9 @@ function isUnterminated(text: string): boolean {
     else if (char === '}' || char === ']') depth--;
   }
   return inString || depth > 0;
+}
+
+/** A reason to stop that means: cut at a limit of tokens. Compatible servers have several words for it. */
+export function isCut(reason: string): boolean {
+  return /length|max_?(output_?)?tokens|context_window/i.test(reason);
 }

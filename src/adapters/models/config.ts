@@ -66,3 +66,10 @@ export function renamed(
   }
   return out;
 }
+
+/** The body with the provider's own settings. Tools among them (a search of the provider's) stand beside the agent's. */
+export function withRest<Body extends object>(body: Body, rest: Readonly<Record<string, unknown>>): Body {
+  const { tools: declared } = body as { tools?: unknown };
+  const tools = Array.isArray(declared) && Array.isArray(rest.tools) ? { tools: [...declared, ...rest.tools] } : {};
+  return Object.assign(body, rest, tools);
+}

@@ -46,9 +46,10 @@ export function modelFromEnv(env: Env, wanted?: string): ModelFromEnv {
   const options: ModelRegistryOptions = {};
   const found: { source: Source; variable: string }[] = [];
   for (const source of sources) {
-    const variable = source.keys.find((key) => env[key]);
-    const baseUrl = env[source.baseUrl];
-    const apiKey = variable === undefined ? undefined : env[variable];
+    const variable = source.keys.find((key) => env[key]?.trim());
+    const baseUrl = env[source.baseUrl]?.trim();
+    // Read from a file, a key often ends in a line end.
+    const apiKey = variable === undefined ? undefined : env[variable]?.trim();
     if (variable === undefined && !baseUrl) continue;
     options[source.provider] = { ...(apiKey ? { apiKey } : {}), ...(baseUrl ? { baseUrl } : {}) };
     found.push({ source, variable: variable ?? source.baseUrl });

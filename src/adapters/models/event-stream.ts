@@ -10,6 +10,9 @@ export interface EventStreamRules {
   namedEvents: boolean;
   /** `data: [DONE]` was seen. */
   onSentinel: () => void;
+  /** A piece of the body is awaited. */
+  onWait?: () => void;
+  onPiece?: () => void;
 }
 
 /**
@@ -23,12 +26,16 @@ export function repairEvents(body: ReadableStream<Uint8Array>, rules: EventStrea
   let out: ReadableStreamDefaultController<Uint8Array>;
   // Plain callbacks, made once: this runs for every piece that the network brings.
   const take = ({ done, value }: Awaited<ReturnType<typeof reader.read>>): void | Promise<void> => {
+    rules.onPiece?.();
     const piece = done ? repair.end() : repair.push(value);
     if (piece) out.enqueue(piece);
     if (done) out.close();
     else if (!piece) return pull();
   };
-  const pull = (): Promise<void> => reader.read().then(take);
+  const pull = (): Promise<void> => {
+    rules.onWait?.();
+    return reader.read().then(take);
+  };
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -107,6 +114,8 @@ export class Repair {
         if (at === 0) return false;
         isStart = true;
       } else if (isStart) {
+        // An event of several lines, for a reader that takes one.
+        if (!this.#rules.namedEvents && at > 0 && bytes[at - 2] !== LF) return false;
         if (byte !== DATA && !(byte === EVENT && this.#rules.namedEvents)) return false;
         isStart = false;
         isMarked ||= isSentinel(bytes, at);
@@ -138,7 +147,7 @@ export class Repair {
   }
 
   #endEvent(out: Buffer[]): void {
-    if (this.#event.length > 0) out.push(...this.#event, BLANK_LINE);
+    if (this.#event.length > 0) out.push(...this.#wholeEvent(), BLANK_LINE);
     this.#event = [];
     if (this.#stray.length === 0) return;
     const json = parse(this.#stray.join('\n'));
@@ -149,6 +158,14 @@ export class Repair {
     const isError = typeof value === 'object' && value !== null && 'error' in value;
     const event = isError && this.#rules.namedEvents ? 'event: error\n' : '';
     out.push(Buffer.from(`${event}data: ${JSON.stringify(value)}\n\n`));
+  }
+
+  /** Its data on one line where the reader takes no more: a line end between two lines of JSON is white space. */
+  #wholeEvent(): Buffer[] {
+    if (this.#rules.namedEvents || this.#event.length <= 2) return this.#event;
+    const lines = this.#event.filter((piece) => piece !== BLANK_LINE);
+    const data = lines.map((line) => line.toString().replace(/^data:? ?/, ''));
+    return [Buffer.from(`data: ${data.join(' ')}\n`)];
   }
 }
 

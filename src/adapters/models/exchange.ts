@@ -1,10 +1,12 @@
 import type { ContentPart, PriceTable } from '../../contracts/index.ts';
 import { isCoxswainError, tokenCost } from '../../contracts/index.ts';
+import { pause } from '../../gate/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
 import type { Failure } from './failure.ts';
 import { failureOf, ProviderFailure, redact } from './failure.ts';
+import { withDistinctIds } from './opaque.ts';
 import type { ModelOptions } from './options.ts';
-import { delayBefore, sleep } from './retry.ts';
+import { delayBefore } from './retry.ts';
 import { Wire } from './wire.ts';
 
 /** Makes one answer of a provider's chunks; the whole response of a call without streaming is one chunk. */
@@ -33,7 +35,8 @@ export interface Exchange<Chunk, D extends Decoder<Chunk>> {
   open(wire: Wire, decoder: D): Promise<AsyncIterable<Chunk> | Chunk>;
 }
 
-const DEFAULT_TIMEOUT_MS = 600_000;
+/** What Node's own `fetch` allows, too. */
+const DEFAULT_TIMEOUT_MS = 300_000;
 
 /**
  * Asks a provider, and asks again after a passing failure as long as nothing has been shown. Failures are the last
@@ -70,14 +73,13 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
         // Some SDKs take an abort for the end of the stream.
         signal.throwIfAborted();
       } while (decoder.goesOn?.());
-      yield priced(decoder.finish({ stream, sentinel: wire.sentinel }), model, options.prices);
+      const whole = withDistinctIds(decoder.finish({ stream, sentinel: wire.sentinel }));
+      yield priced(whole, model, options.prices);
       return;
     } catch (thrown) {
       signal.throwIfAborted();
       if (isCoxswainError(thrown)) throw thrown;
-      failure = wire.timedOut
-        ? { code: 'timeout', message: `no response within ${timeoutMs} ms`, retryable: true }
-        : failureOf(thrown);
+      failure = wire.failure ?? failureOf(thrown);
     } finally {
       wire.close();
     }
@@ -86,7 +88,7 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
       yield errorFrame(provider, failure, options);
       return;
     }
-    await (retry.sleep ?? sleep)(delay, signal);
+    await (retry.sleep ?? pause)(delay, signal);
   }
 }
 

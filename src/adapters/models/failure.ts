@@ -38,8 +38,11 @@ export function failureOf(thrown: unknown): Failure {
   if (typeof status === 'number') return fromBody(error ?? messageOf(thrown), status);
   if (error !== undefined && error !== null) return fromBody(error, undefined);
   if (thrown instanceof SyntaxError) return { code: 'bad_response', message: messageOf(thrown), retryable: true };
-  const cause = fieldsOf(thrown).cause;
-  const message = cause instanceof Error ? `${messageOf(thrown)} (${causeOf(cause)})` : messageOf(thrown);
+  const cause = causeOf(thrown);
+  if (cause !== undefined && /^UND_ERR_(HEADERS|BODY|CONNECT)_TIMEOUT$/.test(cause)) {
+    return { code: 'timeout', message: `${messageOf(thrown)} (${cause})`, retryable: true };
+  }
+  const message = cause === undefined ? messageOf(thrown) : `${messageOf(thrown)} (${cause})`;
   return { code: 'request_error', message, retryable: true };
 }
 
@@ -83,7 +86,14 @@ function parsed(text: string): unknown {
   }
 }
 
-function causeOf(cause: Error): string {
+/** What is at the bottom of it: `ECONNREFUSED`, say, where the SDK speaks of a connection error. */
+function causeOf(thrown: unknown): string | undefined {
+  let cause: unknown;
+  for (let depth = 0, next = fieldsOf(thrown).cause; next instanceof Error && depth < 8; depth++) {
+    cause = next;
+    next = next.cause;
+  }
+  if (!(cause instanceof Error)) return undefined;
   const { code } = fieldsOf(cause);
   return typeof code === 'string' ? code : cause.message;
 }

@@ -2,6 +2,7 @@ import type { Candidate, GenerateContentResponse, GenerateContentResponseUsageMe
 import type { ContentPart, Usage } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
 import type { Declarations } from '../schema/index.ts';
+import { countsOf, isCount } from './counts.ts';
 import type { Decoder } from './exchange.ts';
 import { bodyFailure, ProviderFailure } from './failure.ts';
 import type { GeminiState } from './gemini-encode.ts';
@@ -72,12 +73,13 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
   #take(part: Part): ContentPart | undefined {
     const { text, functionCall, thoughtSignature } = part;
     if (functionCall) {
-      const { id, name = '', args = {} } = functionCall;
+      const { id, name = '' } = functionCall;
       const state = { name: this.#provider, ...(id ? { id } : {}), ...signedWith(thoughtSignature) };
-      this.#parts.push(callPart(this.#tools.nameOf(name), this.#tools.argsOf(name, args), state));
+      this.#parts.push(callPart(this.#tools.nameOf(name), this.#tools.argsOf(name, functionCall.args ?? {}), state));
       return undefined;
     }
-    if (text === undefined) {
+    // Null stands for nothing in the JSON of some servers.
+    if (text === undefined || text === null) {
       this.#parts.push(this.#other(part));
       return undefined;
     }
@@ -170,11 +172,15 @@ function signedWith(thoughtSignature: string | undefined): { opaque?: GeminiStat
 /** Output counts what was thought, as with the other providers. */
 function usageOf(usage: GenerateContentResponseUsageMetadata): Usage {
   const { promptTokenCount, toolUsePromptTokenCount, candidatesTokenCount, thoughtsTokenCount } = usage;
-  const written = candidatesTokenCount ?? thoughtsTokenCount;
-  return {
-    ...(promptTokenCount === undefined ? {} : { inputTokens: promptTokenCount + (toolUsePromptTokenCount ?? 0) }),
-    ...(written === undefined ? {} : { outputTokens: (candidatesTokenCount ?? 0) + (thoughtsTokenCount ?? 0) }),
-    ...(usage.cachedContentTokenCount === undefined ? {} : { cachedReadTokens: usage.cachedContentTokenCount }),
-    ...(thoughtsTokenCount === undefined ? {} : { thoughtTokens: thoughtsTokenCount }),
-  };
+  return countsOf({
+    inputTokens: sumOf(promptTokenCount, toolUsePromptTokenCount),
+    outputTokens: sumOf(candidatesTokenCount, thoughtsTokenCount),
+    cachedReadTokens: usage.cachedContentTokenCount,
+    thoughtTokens: thoughtsTokenCount,
+  });
+}
+
+function sumOf(...counts: (number | undefined)[]): number | undefined {
+  const some = counts.filter(isCount);
+  return some.length === 0 ? undefined : some.reduce((sum, count) => sum + count);
 }

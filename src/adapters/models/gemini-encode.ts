@@ -2,7 +2,7 @@ import type { Content as GeminiContent, GenerateContentConfig, Part } from '@goo
 import type { ContentPart, FunctionResponsePart, MediaPart } from '../../contracts/index.ts';
 import type { ModelRequest } from '../../runtime/index.ts';
 import type { Declarations } from '../schema/index.ts';
-import { renamed, splitConfig } from './config.ts';
+import { renamed, splitConfig, withRest } from './config.ts';
 import { CallIds, decodeText, mediaOf, turnsOf, wordsOf } from './conversation.ts';
 import { isOpaquePart, stateOf } from './opaque.ts';
 
@@ -62,7 +62,7 @@ export function geminiConfig(
     config.responseMimeType = 'application/json';
     config.responseJsonSchema = request.outputSchema;
   }
-  return Object.assign(config, rest);
+  return withRest(config, rest);
 }
 
 export function geminiContents(request: ModelRequest, tools: Declarations, provider: string): GeminiContent[] {

@@ -4,9 +4,9 @@ import { declareTools } from '../schema/index.ts';
 import { exchange } from './exchange.ts';
 import { GeminiDecoder } from './gemini-decode.ts';
 import { geminiConfig, geminiContents } from './gemini-encode.ts';
-import type { ModelOptions } from './options.ts';
+import type { Fetch, ModelOptions } from './options.ts';
 import { providerName } from './options.ts';
-import { loadSdk, requireKey } from './sdk.ts';
+import { checkSetup, loadSdk } from './sdk.ts';
 
 export interface GeminiOptions extends ModelOptions {}
 
@@ -15,10 +15,10 @@ const ownHosts = /(^|\.)googleapis\.com$/;
 
 /**
  * A Gemini model behind generateContent.
- * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed
+ * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
  */
 export function geminiModel(name: string, options: GeminiOptions = {}): Model {
-  requireKey(name, options);
+  checkSetup(name, options);
   const provider = providerName('gemini', options, ownHosts);
   const settings = { provider, config: options.config };
   let loading: Promise<GoogleGenAI> | undefined;
@@ -41,7 +41,7 @@ export function geminiModel(name: string, options: GeminiOptions = {}): Model {
             const config = {
               ...geminiConfig(named, tools, settings),
               abortSignal: wire.signal,
-              httpOptions: { fetch: wire.fetch },
+              httpOptions: { fetch: options.apiKey === undefined ? withoutKey(wire.fetch) : wire.fetch },
             };
             const params = { model: named.model, contents, config };
             return wire.stream ? models.generateContentStream(params) : models.generateContent(params);
@@ -53,13 +53,24 @@ export function geminiModel(name: string, options: GeminiOptions = {}): Model {
   };
 }
 
+/** The SDK insists on a key; a server that needs none is sent none. */
+function withoutKey(fetch: Fetch): Fetch {
+  return (input, init) => {
+    const headers = new Headers(init?.headers);
+    if (headers.get('x-goog-api-key') === NO_KEY) headers.delete('x-goog-api-key');
+    return fetch(input, { ...init, headers });
+  };
+}
+
+const NO_KEY = 'none';
+
 /** The SDK's client, which is loaded with the first request. It reads no setting that is given here elsewhere. */
 async function client({ apiKey, baseUrl = OWN_URL, headers }: ModelOptions): Promise<GoogleGenAI> {
   const { GoogleGenAI: Client } = await loadSdk('@google/genai', () => import('@google/genai'));
   // A base address may end in the version of the API, as it does for other providers.
   const [, base = baseUrl, version = 'v1beta'] = /^(.*?)\/(v\d\w*)\/?$/.exec(baseUrl) ?? [];
   return new Client({
-    apiKey: apiKey ?? 'none',
+    apiKey: apiKey ?? NO_KEY,
     vertexai: false,
     apiVersion: version,
     httpOptions: { baseUrl: base, apiVersion: version, ...(headers ? { headers: { ...headers } } : {}) },

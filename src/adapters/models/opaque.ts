@@ -1,4 +1,5 @@
 import type { ContentPart, FunctionCallPart } from '../../contracts/index.ts';
+import type { ModelResponse } from '../../runtime/index.ts';
 
 /** What only the provider that made a part understands; it goes back to that provider byte for byte. */
 export interface ProviderState {
@@ -49,4 +50,17 @@ export function extrasOf(value: object, known: ReadonlySet<string>): Record<stri
     extras[key] = member;
   }
   return extras;
+}
+
+/** Calls of one answer that share an id keep it on the first: a result could not say which of them it answers. */
+export function withDistinctIds(answer: ModelResponse): ModelResponse {
+  const ids = new Set<string>();
+  for (const part of answer.content?.parts ?? []) {
+    if (part.type !== 'function_call') continue;
+    const state = part._meta?.provider as ProviderState | undefined;
+    if (state?.id === undefined) continue;
+    if (ids.has(state.id)) delete state.id;
+    else ids.add(state.id);
+  }
+  return answer;
 }

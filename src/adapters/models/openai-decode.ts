@@ -2,7 +2,8 @@ import type { CompletionUsage } from 'openai/resources/completions';
 import type { ContentPart, Usage } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
 import type { Declarations } from '../schema/index.ts';
-import { parseArgs } from './call-args.ts';
+import { isCut, parseArgs } from './call-args.ts';
+import { countsOf } from './counts.ts';
 import type { Decoder } from './exchange.ts';
 import { bodyFailure, ProviderFailure } from './failure.ts';
 import { callPart, extrasOf, withState } from './opaque.ts';
@@ -82,10 +83,10 @@ export class ChatDecoder implements Decoder<ChatChunk> {
     this.#isBegun = true;
     if (choice.finish_reason) this.#finish = choice.finish_reason;
     const delta = choice.delta ?? choice.message;
-    return delta ? this.#take(delta) : undefined;
+    return delta ? this.#take(delta, delta === choice.message) : undefined;
   }
 
-  #take(delta: ChatDelta): ContentPart | ContentPart[] | undefined {
+  #take(delta: ChatDelta, isWhole: boolean): ContentPart | ContentPart[] | undefined {
     let shown: ContentPart | undefined;
     const reasoning = delta.reasoning_content ?? delta.reasoning;
     if (reasoning) {
@@ -93,9 +94,18 @@ export class ChatDecoder implements Decoder<ChatChunk> {
       this.#thought += reasoning;
       shown = { type: 'thought', thought: reasoning };
     }
-    if (Array.isArray(delta.reasoning_details)) this.#details = [...(this.#details ?? []), ...delta.reasoning_details];
+    if (Array.isArray(delta.reasoning_details)) {
+      this.#details ??= [];
+      for (const detail of delta.reasoning_details) {
+        if (isWhole) this.#details.push(detail);
+        else addDetail(this.#details, detail);
+      }
+    }
     if (delta.refusal) this.#refusal += delta.refusal;
-    for (const call of delta.tool_calls ?? []) this.#takeCall(call, (delta.tool_calls as unknown[]).length > 1);
+    for (const call of delta.tool_calls ?? []) {
+      if (isWhole) this.#begin(call);
+      else this.#takeCall(call, (delta.tool_calls as unknown[]).length > 1);
+    }
     if (delta.function_call) this.#takeCall({ function: delta.function_call }, false);
     const text = typeof delta.content === 'string' ? delta.content : textIn(delta.content);
     if (text === '') return shown;
@@ -107,14 +117,32 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   #takeCall(delta: ToolCallDelta, isOneOfSeveral: boolean): void {
     const id = delta.id ?? '';
     const name = delta.function?.name ?? '';
-    let call = this.#callOf(id, name, delta.index ?? undefined, isOneOfSeveral);
+    const call = this.#callOf(id, name, delta.index ?? undefined, isOneOfSeveral);
     if (!call) {
-      call = { id, index: delta.index ?? undefined, name, args: '', extras: undefined };
-      this.#calls.push(call);
+      this.#begin(delta);
+      return;
     }
     this.#current = call;
     if (call.id === '') call.id = id;
     if (call.name === '') call.name = name;
+    this.#grow(call, delta);
+  }
+
+  #begin(delta: ToolCallDelta): void {
+    const { id, index } = delta;
+    const call: Call = {
+      id: id ?? '',
+      index: index ?? undefined,
+      name: delta.function?.name ?? '',
+      args: '',
+      extras: undefined,
+    };
+    this.#calls.push(call);
+    this.#current = call;
+    this.#grow(call, delta);
+  }
+
+  #grow(call: Call, delta: ToolCallDelta): void {
     const args = delta.function?.arguments;
     // Some servers send the object itself.
     if (typeof args === 'string') call.args += args;
@@ -127,8 +155,11 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   #callOf(id: string, name: string, index: number | undefined, isOneOfSeveral: boolean): Call | undefined {
     const atIndex = index === undefined ? undefined : this.#calls.findLast((call) => call.index === index);
     if (id !== '') {
-      const same = this.#calls.findLast((call) => call.id === id);
-      if (same) return same;
+      const same = this.#calls.filter((call) => call.id === id);
+      // Some servers give all calls one id: the index tells them apart.
+      const here = same.findLast((call) => index === undefined || call.index === undefined || call.index === index);
+      if (here) return here;
+      if (same.length > 0 && name === '') return same.at(-1);
       // A fresh id on every delta, and no name: more of the call at that place.
       return atIndex && name === '' && atIndex.name !== '' ? atIndex : undefined;
     }
@@ -180,13 +211,39 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   }
 
   #reason(): string {
-    if (this.#finish === 'length') return 'length';
+    if (this.#finish !== undefined && isCut(this.#finish)) return 'length';
     if (this.#finish === 'content_filter') return 'safety';
     if (this.#refusal !== '') return 'refusal';
     if (this.#calls.length > 0) return 'tool_calls';
     const isPlain = this.#finish === undefined || this.#finish === 'tool_calls' || this.#finish === 'function_call';
     return isPlain ? 'stop' : (this.#finish as string);
   }
+}
+
+/** What was streamed in pieces becomes what an answer in one piece has: the same detail, grown. */
+function addDetail(details: unknown[], detail: unknown): void {
+  const last = details.at(-1);
+  if (!isPieceOf(last, detail)) {
+    details.push(detail);
+    return;
+  }
+  const grown: Record<string, unknown> = { ...last };
+  for (const [key, value] of Object.entries(detail as Detail)) {
+    if (value === null || value === undefined) continue;
+    const before = last[key];
+    const grows = key === 'text' || key === 'summary' || key === 'data';
+    grown[key] = grows && typeof before === 'string' && typeof value === 'string' ? before + value : value;
+  }
+  details[details.length - 1] = grown;
+}
+
+type Detail = Record<string, unknown>;
+
+function isPieceOf(last: unknown, detail: unknown): last is Detail {
+  if (typeof last !== 'object' || last === null || typeof detail !== 'object' || detail === null) return false;
+  const { type, index, id } = last as Detail;
+  const next = detail as Detail;
+  return index !== undefined && index === next.index && type === next.type && (next.id ?? id) === id;
 }
 
 function textIn(content: { type?: string; text?: string }[] | null | undefined): string {
@@ -206,11 +263,11 @@ function isComplete(args: string): boolean {
 
 function usageOf(usage: Partial<CompletionUsage>): Usage {
   const { prompt_tokens_details: read, completion_tokens_details: written } = usage;
-  return {
-    ...(usage.prompt_tokens == null ? {} : { inputTokens: usage.prompt_tokens }),
-    ...(usage.completion_tokens == null ? {} : { outputTokens: usage.completion_tokens }),
-    ...(read?.cached_tokens == null ? {} : { cachedReadTokens: read.cached_tokens }),
-    ...(read?.cache_write_tokens == null ? {} : { cacheWriteTokens: read.cache_write_tokens }),
-    ...(written?.reasoning_tokens == null ? {} : { thoughtTokens: written.reasoning_tokens }),
-  };
+  return countsOf({
+    inputTokens: usage.prompt_tokens,
+    outputTokens: usage.completion_tokens,
+    cachedReadTokens: read?.cached_tokens,
+    cacheWriteTokens: read?.cache_write_tokens,
+    thoughtTokens: written?.reasoning_tokens,
+  });
 }

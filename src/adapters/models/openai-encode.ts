@@ -8,7 +8,7 @@ import type { ModelRequest } from '../../runtime/index.ts';
 import type { Declarations } from '../schema/index.ts';
 import { toStrictSchema } from '../schema/index.ts';
 import type { ToolChoice } from './config.ts';
-import { renamed, splitConfig } from './config.ts';
+import { renamed, splitConfig, withRest } from './config.ts';
 import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, turnsOf, wordsOf } from './conversation.ts';
 import { stateOf } from './opaque.ts';
 import { audioFormat, dataUrl, fileName } from './openai-media.ts';
@@ -63,7 +63,7 @@ export function chatBody(
     body.stream = true;
     if (settings.streamUsage) body.stream_options = { include_usage: true };
   }
-  return Object.assign(body, rest);
+  return withRest(body, rest);
 }
 
 export function outputFormat({ outputSchema }: ModelRequest): { name: string; schema: unknown; strict: boolean } {

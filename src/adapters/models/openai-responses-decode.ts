@@ -3,6 +3,7 @@ import type { ContentPart, Usage } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
 import type { Declarations } from '../schema/index.ts';
 import { parseArgs } from './call-args.ts';
+import { countsOf } from './counts.ts';
 import type { Decoder } from './exchange.ts';
 import { bodyFailure, ProviderFailure } from './failure.ts';
 import { callPart, extrasOf, opaquePart, withState } from './opaque.ts';
@@ -43,7 +44,8 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
       case 'response.reasoning_summary_part.added':
         return chunk.summary_index > 0 ? { type: 'thought', thought: '\n\n' } : undefined;
       case 'response.output_item.done':
-        this.#items.push(chunk.item);
+        // An item that is told of twice is one.
+        if (!chunk.item.id || !this.#items.some(({ id }) => id === chunk.item.id)) this.#items.push(chunk.item);
         return undefined;
       case 'response.completed':
       case 'response.incomplete':
@@ -78,7 +80,7 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
     let cut = false;
     for (const item of items) {
       if (item.type === 'function_call') {
-        const parsed = parseArgs(item.arguments ?? '');
+        const parsed = parseArgs(item.arguments);
         cut ||= parsed.cut || item.status === 'incomplete';
         const opaque = extrasOf(item, knownOfCall);
         parts.push(
@@ -131,13 +133,13 @@ function reasonOf(ended: Ended, parts: readonly ContentPart[]): string {
   return parts.some((part) => part.type === 'function_call') ? 'tool_calls' : 'stop';
 }
 
-function usageOf(usage: ResponseUsage): Usage {
-  const { input_tokens_details: read, output_tokens_details: written } = usage as Partial<ResponseUsage>;
-  return {
+function usageOf(usage: Partial<ResponseUsage>): Usage {
+  const { input_tokens_details: read, output_tokens_details: written } = usage;
+  return countsOf({
     inputTokens: usage.input_tokens,
     outputTokens: usage.output_tokens,
-    ...(read?.cached_tokens == null ? {} : { cachedReadTokens: read.cached_tokens }),
-    ...(read?.cache_write_tokens == null ? {} : { cacheWriteTokens: read.cache_write_tokens }),
-    ...(written?.reasoning_tokens == null ? {} : { thoughtTokens: written.reasoning_tokens }),
-  };
+    cachedReadTokens: read?.cached_tokens,
+    cacheWriteTokens: read?.cache_write_tokens,
+    thoughtTokens: written?.reasoning_tokens,
+  });
 }

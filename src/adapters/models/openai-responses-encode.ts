@@ -6,7 +6,7 @@ import type {
 import type { ContentPart, FunctionResponsePart, MediaPart } from '../../contracts/index.ts';
 import type { ModelRequest } from '../../runtime/index.ts';
 import type { Declarations } from '../schema/index.ts';
-import { renamed, splitConfig } from './config.ts';
+import { renamed, splitConfig, withRest } from './config.ts';
 import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, turnsOf, wordsOf } from './conversation.ts';
 import { isOpaquePart, stateOf } from './opaque.ts';
 import { outputFormat } from './openai-encode.ts';
@@ -55,7 +55,7 @@ export function responsesBody(
   }
   if (request.outputSchema) body.text = { format: { type: 'json_schema', ...outputFormat(request) } };
   if (stream) body.stream = true;
-  return Object.assign(body, rest);
+  return withRest(body, rest);
 }
 
 function inputItems(request: ModelRequest, tools: Declarations, provider: string): ResponseInputItem[] {

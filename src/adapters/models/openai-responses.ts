@@ -8,7 +8,7 @@ import { ResponsesDecoder } from './openai-responses-decode.ts';
 import { responsesBody } from './openai-responses-encode.ts';
 import type { ModelOptions } from './options.ts';
 import { providerName } from './options.ts';
-import { requireKey } from './sdk.ts';
+import { checkSetup } from './sdk.ts';
 
 export interface OpenAIResponsesOptions extends ModelOptions {
   /** Strict mode for the tools whose schema it can express. Default false. */
@@ -17,10 +17,10 @@ export interface OpenAIResponsesOptions extends ModelOptions {
 
 /**
  * A model behind OpenAI's Responses API, without state at the provider: reasoning travels encrypted in the history.
- * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed
+ * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
  */
 export function openaiResponsesModel(name: string, options: OpenAIResponsesOptions = {}): Model {
-  requireKey(name, options);
+  checkSetup(name, options);
   const provider = providerName('openai-responses', options, openaiHosts);
   const clientFor = openaiClients(options);
   return {

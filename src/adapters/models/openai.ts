@@ -9,7 +9,7 @@ import type { ChatSettings } from './openai-encode.ts';
 import { chatBody } from './openai-encode.ts';
 import type { ModelOptions } from './options.ts';
 import { providerName } from './options.ts';
-import { requireKey } from './sdk.ts';
+import { checkSetup } from './sdk.ts';
 
 export interface OpenAIChatOptions extends ModelOptions {
   /** Strict mode for the tools whose schema it can express. Default false: not every server knows it. */
@@ -25,10 +25,10 @@ export interface OpenAIChatOptions extends ModelOptions {
 
 /**
  * A model behind Chat Completions: OpenAI's, or any compatible server by its `baseUrl`.
- * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed
+ * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
  */
 export function openaiChatModel(name: string, options: OpenAIChatOptions = {}): Model {
-  requireKey(name, options);
+  checkSetup(name, options);
   const provider = providerName('openai', options, openaiHosts);
   const clientFor = openaiClients(options);
   const settings: ChatSettings = {

@@ -10,7 +10,10 @@ export interface ModelOptions {
   baseUrl?: string;
   /** Sent with every request. */
   headers?: Readonly<Record<string, string>>;
-  /** Milliseconds until a response must have begun. Default 600,000; 0 for no limit. */
+  /**
+   * Milliseconds that may pass without a word of the response: until it begins, and between its pieces. Default
+   * 300,000; 0 for no limit. Node's own `fetch` waits no longer than that, whatever is set here.
+   */
   timeoutMs?: number;
   retry?: RetryOptions;
   fetch?: Fetch;

@@ -43,7 +43,8 @@ export function retryAfter(headers: HeadersLike, now: () => number): number | un
   const value = headerOf(headers, 'retry-after')?.trim();
   if (!value) return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
+  // A date has a time in it; the parser would make one of any number.
+  const date = /\d:\d\d/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now());
 }
 
@@ -51,23 +52,4 @@ function headerOf(headers: HeadersLike, name: string): string | undefined {
   if (typeof (headers as Headers).get === 'function') return (headers as Headers).get(name) ?? undefined;
   const found = Object.entries(headers as Record<string, string>).find(([key]) => key.toLowerCase() === name);
   return found?.[1];
-}
-
-/** Waits, unless the signal fires: then rejects with its reason, and neither timer nor listener is left. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', stop, { once: true });
-  });
 }

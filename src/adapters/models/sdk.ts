@@ -11,12 +11,28 @@ export async function loadSdk<T>(name: string, load: () => Promise<T>): Promise<
   }
 }
 
-/** @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` where there is neither a key nor an address of one's own */
-export function requireKey(model: string, options: { apiKey?: string; baseUrl?: string }): void {
-  if (options.apiKey || options.baseUrl !== undefined) return;
-  throw new CoxswainError(
-    'FAILED_PRECONDITION',
-    'E_MODEL_SETUP',
-    `model ${model} needs an apiKey, or a baseUrl that needs none`,
-  );
+/**
+ * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` where there is neither a key nor an address of one's own,
+ *   or one that cannot be used
+ */
+export function checkSetup(model: string, { apiKey, baseUrl }: { apiKey?: string; baseUrl?: string }): void {
+  if (!apiKey && baseUrl === undefined) throw unusable(model, 'needs an apiKey, or a baseUrl that needs none');
+  if (apiKey !== undefined && /[^\x21-\x7e]/.test(apiKey)) {
+    throw unusable(
+      model,
+      'has an apiKey with white space or other characters that no key has; check how it was copied',
+    );
+  }
+  if (baseUrl === undefined) return;
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url?.username || url?.password) {
+    throw unusable(model, 'has a baseUrl with a user name or password in it; give a key by apiKey, or by headers');
+  }
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw unusable(model, `has the baseUrl ${JSON.stringify(baseUrl)}, which does not begin with http:// or https://`);
+  }
+}
+
+function unusable(model: string, what: string): CoxswainError {
+  return new CoxswainError('FAILED_PRECONDITION', 'E_MODEL_SETUP', `model ${model} ${what}`);
 }

@@ -1,9 +1,10 @@
 import { repairEvents } from './event-stream.ts';
+import type { Failure } from './failure.ts';
 import type { Fetch } from './options.ts';
 
 export interface WireOptions {
   stream: boolean;
-  /** Milliseconds until the response must have begun; 0 for no limit. */
+  /** Milliseconds that may pass without a word of the response; 0 for no limit. */
   timeoutMs: number;
   namedEvents: boolean;
   fetch?: Fetch | undefined;
@@ -19,9 +20,13 @@ export class Wire {
   headers: Headers | undefined;
   /** `data: [DONE]` has come: the stream is whole. */
   sentinel = false;
-  timedOut = false;
+  /** What went wrong on the way, which no SDK would say as well. */
+  failure: Failure | undefined;
   readonly #controller = new AbortController();
   readonly #detach: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  /** Something is awaited. While the reader is slow the time does not count. */
+  #isWaiting = false;
 
   constructor(parent: AbortSignal, options: WireOptions) {
     this.stream = options.stream;
@@ -36,36 +41,82 @@ export class Wire {
   /** Ends the attempt: what is still open on the socket is given up. */
   close(): void {
     this.#detach();
+    clearTimeout(this.#timer);
     this.#controller.abort(new DOMException('the attempt is over', 'AbortError'));
   }
 
   async #fetch(options: WireOptions, ...[input, init]: Parameters<Fetch>): Promise<Response> {
-    const timer =
-      options.timeoutMs > 0
-        ? setTimeout(() => {
-            this.timedOut = true;
-            this.#controller.abort(new DOMException('no response in time', 'TimeoutError'));
-          }, options.timeoutMs)
-        : undefined;
-    let response: Response;
-    try {
-      // Looked up now, so that whoever replaces the global one is heard.
-      response = await (options.fetch ?? globalThis.fetch)(input, init);
-    } finally {
-      clearTimeout(timer);
-    }
+    this.#await(options.timeoutMs);
+    // A key in a header of its own would go along to wherever the server points.
+    const once = { ...init, redirect: 'manual' as const };
+    // Looked up now, so that whoever replaces the global one is heard.
+    const response = await (options.fetch ?? globalThis.fetch)(input, once);
+    this.#isWaiting = false;
     this.headers = response.headers;
-    if (!this.stream || !response.ok || !response.body) return response;
+    if (response.status >= 300 && response.status < 400) this.failure = redirected(response);
+    if (!response.body) return response;
+    const onWait = () => this.#await(options.timeoutMs);
+    const onPiece = () => {
+      this.#isWaiting = false;
+    };
+    if (!this.stream || !response.ok) return withBody(response, watched(response.body, onWait, onPiece));
     const body = repairEvents(response.body, {
       namedEvents: options.namedEvents,
+      onWait,
+      onPiece,
       onSentinel: () => {
         this.sentinel = true;
       },
     });
-    return new Response(body, {
-      status: response.status,
-      statusText: response.statusText,
-      headers: response.headers,
-    });
+    return withBody(response, body);
   }
+
+  #await(timeoutMs: number): void {
+    if (!(timeoutMs > 0)) return;
+    this.#isWaiting = true;
+    if (this.#timer) {
+      this.#timer.refresh();
+      return;
+    }
+    this.#timer = setTimeout(
+      () => {
+        if (!this.#isWaiting) return;
+        this.failure = { code: 'timeout', message: `nothing came for ${timeoutMs} ms`, retryable: true };
+        this.#controller.abort(new DOMException('nothing came in time', 'TimeoutError'));
+      },
+      // A timer takes no more.
+      Math.min(timeoutMs, 2 ** 31 - 1),
+    );
+  }
+}
+
+function withBody({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>): Response {
+  return new Response(body, { status, statusText, headers });
+}
+
+/** The body as it is, and word of each wait for a piece of it. */
+function watched(
+  body: ReadableStream<Uint8Array>,
+  onWait: () => void,
+  onPiece: () => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      onWait();
+      const { done, value } = await reader.read();
+      onPiece();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** Only where to, without what else the address may hold. */
+function redirected({ status, headers }: Response): Failure {
+  const to = headers.get('location') ?? '';
+  const target = URL.canParse(to) ? new URL(to).origin : 'another address of the same server';
+  const message = `the server redirects to ${target}, which is not followed; correct the baseUrl`;
+  return { code: `http_${status}`, message, retryable: false };
 }

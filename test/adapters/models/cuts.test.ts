@@ -51,6 +51,7 @@ const spoilt: [what: string, spoil: (text: string) => string][] = [
   ['a byte order mark', (text) => `\ufeff${text}`],
   ['ids and retry times', (text) => text.replaceAll('data: ', 'id: 7\nretry: 10\ndata: ')],
   ['no blank line at the end', (text) => text.trimEnd()],
+  ['data on several lines', (text) => text.replaceAll('data: {', 'data: {\ndata: ')],
   ['no space after the colon', (text) => text.replaceAll('data: ', 'data:')],
 ];
 

@@ -54,6 +54,17 @@ describe.each(providers)('what is no answer is an error at $title', (under) => {
   });
 });
 
+describe.each(providers)('counts at $title', (under) => {
+  test.each(['"12"', '-3', 'null', '{}', '[]', 'true'])('%s is no count', async (count) => {
+    const { json } = under.answer({ text: 'a' });
+    const text = JSON.stringify(json).replaceAll(/(?<=(?:tokens?|TokenCount)":)\d+/gi, count);
+    expect(text).toContain(`:${count}`);
+    const { last } = await answer(under, text, { stream: false });
+    expect(last.content?.parts).toMatchObject([{ text: 'a' }]);
+    expect(last.usage ?? {}).toEqual({});
+  });
+});
+
 describe('Chat Completions', () => {
   const call = (id: string | undefined, name: string | undefined, args: string | null, index?: number) => ({
     tool_calls: [
@@ -92,6 +103,59 @@ describe('Chat Completions', () => {
       call('a', 'weather', '{"city":"first"}', 1),
     );
     expect(parts?.map(([, args]) => args)).toEqual([{ city: 'second' }, { city: 'first' }]);
+  });
+
+  test.each([true, false])(
+    'two calls of one id are two calls, and go back under two ids, streaming: %s',
+    async (stream) => {
+      const each = (index: number, city: string) => ({
+        ...(stream ? { index } : {}),
+        id: 'same',
+        function: { name: 'weather', arguments: JSON.stringify({ city }) },
+      });
+      const tool_calls = [each(0, 'x'), each(1, 'y')];
+      const text = stream
+        ? sse(chunk({ tool_calls }), chunk({}, 'tool_calls'), '[DONE]')
+        : JSON.stringify({ choices: [{ message: { tool_calls }, finish_reason: 'tool_calls' }] });
+      const { last } = await answer(openaiChat, text, { stream });
+      expect(last.content?.parts).toMatchObject([{ args: { city: 'x' } }, { args: { city: 'y' } }]);
+      const ids = last.content?.parts.map((part) => (part._meta?.provider as { id?: string } | undefined)?.id);
+      expect(ids).toEqual(['same', undefined]);
+    },
+  );
+
+  test('pieces of one id without a name stay one call, whatever their indexes', async () => {
+    const { parts } = await calls(call('a', 'weather', '{"city":', 0), call('a', undefined, '"x"}', 1));
+    expect(parts).toEqual([['weather', { city: 'x' }]]);
+  });
+
+  test.each(['max_tokens', 'MAX_TOKENS', 'max_output_tokens', 'model_length', 'length'])(
+    'F8 cut, in the words of %s: nothing of it runs',
+    async (reason) => {
+      const { last } = await answer(
+        openaiChat,
+        sse(chunk(call('a', 'weather', '{"city":"x"}', 0)), chunk({}, reason), '[DONE]'),
+      );
+      expect(last.finishReason).toBe('length');
+    },
+  );
+
+  test('details of reasoning that come in pieces are those of an answer in one piece', async () => {
+    const detail = (text: string, more = {}) => ({ type: 'reasoning.text', index: 0, text, ...more });
+    const other = { type: 'reasoning.encrypted', index: 1, data: 'gAAA', id: 'r1' };
+    const streamed = await answer(
+      openaiChat,
+      sse(
+        chunk({ reasoning: 'a', reasoning_details: [detail('a', { signature: null })] }),
+        chunk({ reasoning: 'b', reasoning_details: [detail('b')] }),
+        chunk({ reasoning_details: [detail('', { signature: 's' }), other] }),
+        chunk({ content: 'x' }, 'stop'),
+        '[DONE]',
+      ),
+    );
+    const message = { content: 'x', reasoning: 'ab', reasoning_details: [detail('ab', { signature: 's' }), other] };
+    const whole = JSON.stringify({ choices: [{ message, finish_reason: 'stop' }] });
+    expect(streamed.last).toEqual((await answer(openaiChat, whole, { stream: false })).last);
   });
 
   test('F3 null, blank and missing arguments are none', async () => {
@@ -226,6 +290,12 @@ describe('Gemini', () => {
     expect(last).toMatchObject({ finishReason: 'stop', content: { parts: [{ text: 'a' }] } });
   });
 
+  test('arguments of null are none, and text of null is nothing', async () => {
+    const parts = [{ text: null, functionCall: { name: 'weather', args: null } }, { text: 'b' }];
+    const { last } = await answer(gemini, sse(said(parts, 'STOP')));
+    expect(last.content?.parts).toMatchObject([{ name: 'weather', args: {} }, { text: 'b' }]);
+  });
+
   test('the finish reason may come before the last words', async () => {
     const { last } = await answer(gemini, sse(said([{ text: 'a' }], 'STOP'), said([{ text: 'b' }])));
     expect(last.content?.parts).toEqual([{ type: 'text', text: 'ab' }]);
@@ -250,6 +320,14 @@ describe('Responses', () => {
     ];
     const { last } = await answer(openaiResponses, named(...events));
     expect(last).toMatchObject({ finishReason: 'stop', content: { parts: [{ type: 'text', text: 'hi' }] } });
+  });
+
+  test('an item that is told of twice is one, and arguments may come as an object', async () => {
+    const item = { type: 'function_call', id: 'fc', call_id: 'c', name: 'weather', arguments: { city: 'x' } };
+    const done = { type: 'response.output_item.done', output_index: 0, item };
+    const end = { type: 'response.completed', response: { model: 'm', status: 'completed', output: [] } };
+    const { last } = await answer(openaiResponses, named(done, done, end));
+    expect(last.content?.parts).toMatchObject([{ name: 'weather', args: { city: 'x' } }]);
   });
 
   test('a response that failed, was cancelled or is still queued is none', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { failureOf, redact } from '../../../src/adapters/models/failure.ts';
-import { delayBefore, retryAfter, sleep } from '../../../src/adapters/models/retry.ts';
+import { delayBefore, retryAfter } from '../../../src/adapters/models/retry.ts';
+import { pause } from '../../../src/gate/index.ts';
 import { ask } from './kit.ts';
 import { providers } from './providers.ts';
 import { FakeProvider } from './server.ts';
@@ -18,6 +19,8 @@ describe('F34 how long to wait', () => {
     ['a Headers object', new Headers({ 'Retry-After': '4' }), 4000],
     ['an object in other letters', { 'Retry-After': '4' }, 4000],
     ['nonsense', { 'retry-after': 'soon' }, undefined],
+    ['nonsense with a number in it', { 'retry-after': 'in 5 minutes' }, undefined],
+    ['less than nothing', { 'retry-after': '-5' }, undefined],
     ['nothing', {}, undefined],
   ])('%s', (_what, headers, expected) => {
     expect(retryAfter(headers, now)).toBe(expected);
@@ -47,14 +50,14 @@ describe('F34 how long to wait', () => {
     const abort = new AbortController();
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
-    const waiting = sleep(3_600_000, abort.signal);
+    const waiting = pause(3_600_000, abort.signal);
     expect(timers()).toBe(before + 1);
     const reason = new Error('stop');
     abort.abort(reason);
     await expect(waiting).rejects.toBe(reason);
     expect(timers()).toBe(before);
-    await expect(sleep(3_600_000, abort.signal)).rejects.toBe(reason);
-    await sleep(0, new AbortController().signal);
+    await expect(pause(3_600_000, abort.signal)).rejects.toBe(reason);
+    await pause(0, new AbortController().signal);
   });
 });
 
@@ -78,7 +81,7 @@ describe.each(providers)('$title', (under) => {
       sleep: (ms: number, signal: AbortSignal) => {
         waits.push(ms);
         queueMicrotask(() => abort.abort(reason));
-        return sleep(ms, signal);
+        return pause(ms, signal);
       },
     };
     await expect(ask(under.model(fake.url, { retry }), {}, { signal: abort.signal })).rejects.toBe(reason);

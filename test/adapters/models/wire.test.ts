@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { modelFromEnv } from '../../../src/adapters/models/index.ts';
+import type { ModelResponse } from '../../../src/runtime/index.ts';
+import { ask, fetchOf, never, request } from './kit.ts';
+import { providers } from './providers.ts';
+import { FakeProvider } from './server.ts';
+
+const once = { retry: { retries: 0 } };
+
+describe.each(providers)('the way to $title', (under) => {
+  const hello = under.answer({ text: 'Hello world, this is long' });
+
+  test.each([true, false])('a response that stalls on its way is a time-out, streaming: %s', async (stream) => {
+    const text = stream ? hello.stream : JSON.stringify(hello.json);
+    const begun = new TextEncoder().encode(text.slice(0, text.length * 0.6));
+    const type = stream ? 'text/event-stream' : 'application/json';
+    let given = false;
+    const fetch: typeof globalThis.fetch = async (_input, init) => {
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          controller.enqueue(begun);
+          init?.signal?.addEventListener('abort', () => {
+            given = true;
+            controller.error(init.signal?.reason);
+          });
+        },
+      });
+      return new Response(body, { headers: { 'content-type': type } });
+    };
+    const model = under.model('http://fake.invalid', { fetch, timeoutMs: 30, ...once });
+    const { last, text: shown } = await ask(model, {}, { stream });
+    expect(last).toMatchObject({ errorCode: 'timeout', retryable: true });
+    expect([shown.length > 0, given]).toEqual([stream, true]);
+  });
+
+  test('a slow reader is no slow server', async () => {
+    const pieces = hello.stream.split(/(?<=\n\n)/).map((event) => new TextEncoder().encode(event));
+    const model = under.model('http://fake.invalid', { fetch: fetchOf(pieces), timeoutMs: 30, ...once });
+    let last: ModelResponse | undefined;
+    for await (const frame of model.generate(request(), { stream: true, signal: never })) {
+      if (!last) await new Promise((resolve) => setTimeout(resolve, 60));
+      last = frame;
+    }
+    expect(last).toMatchObject({ finishReason: 'stop' });
+  });
+
+  test.each([Number.POSITIVE_INFINITY, 2 ** 40, 0])('timeoutMs of %d does not end at once', async (timeoutMs) => {
+    await using fake = await FakeProvider.start(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return { body: hello.stream };
+    });
+    expect((await ask(under.model(fake.url, { timeoutMs, ...once }))).last.finishReason).toBe('stop');
+  });
+
+  test.each([301, 302, 307, 308])('a redirect (%d) is not followed: the key stays', async (status) => {
+    await using elsewhere = await FakeProvider.start(() => ({ body: hello.stream }));
+    const location = `${elsewhere.url.replace('127.0.0.1', 'localhost')}/x?token=abcdefgh`;
+    await using fake = await FakeProvider.start(() => ({ status, headers: { location } }));
+    const { last } = await ask(under.model(fake.url));
+    expect(last).toMatchObject({ errorCode: `http_${status}`, retryable: false });
+    expect(last.errorMessage).toMatch(/redirects to http:\/\/localhost:\d+, .*baseUrl/);
+    expect([fake.requests.length, elsewhere.requests.length]).toEqual([1, 0]);
+  });
+
+  test.each<[string, string]>([
+    ['no scheme', 'localhost:11434'],
+    ['no address', 'not a url'],
+    ['nothing', ''],
+    ['another scheme', 'ftp://x'],
+    ['credentials', 'http://user:hunter2pass@127.0.0.1'],
+  ])('a base address with %s is refused when the model is made, and nothing secret is repeated', (_what, url) => {
+    // As it is given, without what the suite puts behind it.
+    const make = () => under.model('http://fake.invalid', { baseUrl: url });
+    expect(make).toThrow(expect.objectContaining({ status: 'FAILED_PRECONDITION', code: 'E_MODEL_SETUP' }));
+    expect(make).not.toThrow(/hunter2pass/);
+  });
+
+  test('so is a key that no header can carry', () => {
+    const make = () => under.model('http://fake.invalid', { apiKey: 'hunter2hunter2\n' });
+    expect(make).toThrow(expect.objectContaining({ code: 'E_MODEL_SETUP' }));
+    expect(make).not.toThrow(/hunter2/);
+  });
+
+  test('a server without keys is sent none', async () => {
+    await using fake = await FakeProvider.start(() => ({ body: hello.stream }));
+    await ask(under.model(fake.url, { apiKey: undefined as never }));
+    const { authorization, 'x-api-key': own, 'x-goog-api-key': google } = fake.requests[0]?.headers ?? {};
+    expect([authorization, own, google]).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('nobody listens: the message says what the system said', async () => {
+    const fake = await FakeProvider.start();
+    const { url } = fake;
+    await fake[Symbol.asyncDispose]();
+    expect((await ask(under.model(url, once))).last.errorMessage).toContain('ECONNREFUSED');
+  });
+
+  test("tools of the provider's own stand beside the agent's", async () => {
+    await using fake = await FakeProvider.start(() => ({ body: hello.stream }));
+    const search = { type: 'web_search', googleSearch: {} };
+    const descriptor = { name: 'weather', description: 'd', inputSchema: { type: 'object' } };
+    await ask(under.model(fake.url), { config: { tools: [search] }, tools: new Map([['weather', descriptor]]) });
+    const tools = (fake.requests[0]?.body ?? {}).tools as unknown[];
+    expect(tools).toHaveLength(2);
+    expect(JSON.stringify(tools[0])).toContain('weather');
+    expect(tools[1]).toMatchObject({ googleSearch: {} });
+  });
+});
+
+test('keys of the environment may have white space around them, and blank ones are none', () => {
+  expect(modelFromEnv({ ANTHROPIC_API_KEY: 'sk-ant-abcdefgh\n', GEMINI_API_KEY: ' ' }).name).toBe('claude-sonnet-5');
+});
