@@ -2,7 +2,10 @@ import type { z } from 'zod';
 import type { Closed } from './closed.ts';
 import type * as schema from './schemas/approvals.ts';
 
-/** Whoever acts: a person, a service, an agent on somebody's behalf. */
+/**
+ * Whoever acts: a person, a service, an agent on somebody's behalf. Logs keep `id`, `roles` and `onBehalfOf` and nothing
+ * else: a policy that goes by more does not see it when a turn is gone on with.
+ */
 export type Principal = Closed<z.infer<typeof schema.principal>>;
 export type ApproverRule = Closed<z.infer<typeof schema.approverRule>>;
 export type RememberOption = Closed<z.infer<typeof schema.rememberOption>>;

@@ -145,6 +145,21 @@ describe('what a turn was begun with holds for whoever goes on with it', () => {
     expect(ship.runs).toEqual([]);
   });
 
+  test('an aborted turn that is opened again, and a fork of it', async () => {
+    for (const fork of [false, true]) {
+      const { store, session } = await asking({ permissionMode: 'plan', excludeTools: ['ship'] }, intern);
+      await session.abort();
+      const { host, pay } = shop({ store });
+      const again = await host.open('bot', { sessionId: session.id, ...(fork ? { fork } : {}) });
+      await say(again, { kind: 'continue' });
+      const { requestId, requestedBy, permissionMode } = await only(again);
+      expect([requestedBy, permissionMode]).toEqual([intern, 'plan']);
+      await again.respond(requestId, { kind: 'approve', by: bob });
+      expect(results(await say(again, { kind: 'continue' })).pay).toMatch(/^denied/);
+      expect(pay.runs).toEqual([]);
+    }
+  });
+
   test('the mode of a strict host is the turn’s, though a looser one goes on', async () => {
     const first = shop({ permissionMode: 'plan' });
     const session = await first.host.open('bot');
