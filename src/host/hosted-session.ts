@@ -261,7 +261,8 @@ export class HostedSession implements AgentSession {
     this.#assertOpen();
     const { frame } = this;
     const given = normaliseInput(input);
-    if (options.principal) frame.shared.present.set(options.principal.id, options.principal);
+    // A sub-agent is told whose turn it is a part of, which says nothing of the roles of now.
+    if (options.principal && frame.depth === 0) frame.shared.present.set(options.principal.id, options.principal);
     const who = options.principal ?? frame.shared.present.get(frame.principal.id) ?? frame.principal;
     const terms = given.some(({ kind }) => kind === 'message')
       ? beginTurn(options, who, frame.options.permissionMode)

@@ -10,7 +10,21 @@ import type { HostOptions, SessionService } from '../../src/index.ts';
 import { createHost, fromAgent, LlmAgent, subagentTool } from '../../src/index.ts';
 import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { all, bot, door, endOf, hostOf, notingTool, only, policyOf, readOnly, results, say } from './kit.ts';
+import {
+  all,
+  bot,
+  door,
+  endOf,
+  hostOf,
+  notingTool,
+  ofType,
+  only,
+  policyOf,
+  readOnly,
+  results,
+  say,
+  tool,
+} from './kit.ts';
 
 const ann: Principal = { id: 'ann' };
 const bob: Principal = { id: 'bob', roles: ['boss'] };
@@ -237,6 +251,21 @@ describe('on whose behalf', () => {
     expect(pay.runs).toEqual([]);
   });
 
+  test('a turn that a late result opens is of whoever began the one before it', async () => {
+    const ship = tool('ship', () => ({ ticket: 7 }), { annotations: { longRunning: true } });
+    const first = hostOf(bot([{ calls: [['ship']] }, 'on its way']), { tools: [ship], policy: rules });
+    const session = await first.host.open('bot', { principal: intern });
+    const [request] = ofType(await say(session, 'go', { excludeTools: ['x'] }), 'tool_request');
+    const { store } = first;
+    const pay = notingTool('pay');
+    const later = hostOf(bot([{ calls: [['pay']] }, 'done']), { tools: [ship, pay.tool], policy: rules, store });
+    const again = await later.host.open('bot', { sessionId: session.id });
+    const result = { content: [{ type: 'text' as const, text: 'at the door' }] };
+    const events = await say(again, { kind: 'tool_result', requestId: request?.requestId ?? '', result });
+    expect(results(events).pay).toMatch(/^denied/);
+    expect((await again.standing()).terms).toEqual({ principal: intern, excludeTools: ['x'] });
+  });
+
   test('nothing of a principal is stored but who it is', async () => {
     const { store, session } = await asking({}, { ...intern, token: 'sk-secret' } as Principal);
     const record = await store.get({ app: 'shop', userId: 'local', id: session.id });
@@ -307,6 +336,24 @@ describe('sub-agents', () => {
 });
 
 describe('sub-agents that wait in this process', () => {
+  test.each([
+    ['then', intern, ann],
+    ['now', ann, intern],
+  ])('S3-56 F23 need the roles of then and those of now: %s', async (_, then, now) => {
+    const pay = notingTool('pay');
+    const clerk = new LlmAgent({ name: 'clerk', model: new ScriptedModel(steps.slice(1)) });
+    const agent = bot([{ calls: [['look']] }, { calls: [['clerk', { request: 'pay' }]] }, 'done']);
+    const tools = [notingTool('look', readOnly).tool, pay.tool, subagentTool(fromAgent(clerk))];
+    const { host } = hostOf(agent, { tools, policy: rules });
+    const session = await host.open('bot', { principal: then });
+    await say(session, 'go');
+    const { requestId } = await only(session);
+    await host.open('bot', { sessionId: session.id, principal: now });
+    await session.respond(requestId, { kind: 'approve', by: bob });
+    expect(endOf(await say(session, { kind: 'continue' })).reason).toBe('completed');
+    expect(pay.runs).toEqual([]);
+  });
+
   test('S3-56 are held to what a continuation of their caller’s turn tightens', async () => {
     const pay = notingTool('pay');
     const clerk = new LlmAgent({ name: 'clerk', model: new ScriptedModel([...steps]) });
@@ -321,28 +368,46 @@ describe('sub-agents that wait in this process', () => {
   });
 });
 
+/** An executor that is told terms and forgets them. */
+function forgetful(source: AgentSource): AgentSource {
+  return {
+    ...source,
+    async open(ref, context) {
+      const inner = await source.open(ref, context);
+      return {
+        id: inner.id,
+        descriptor: inner.descriptor,
+        stream: (input, { terms: _, ...options } = {}) => inner.stream(input, options),
+        respond: (id, answer) => inner.respond(id, answer),
+        steer: (data) => inner.steer(data),
+        update: (config) => inner.update(config),
+        abort: (target) => inner.abort(target),
+        events: (options) => inner.events(options),
+        pending: () => inner.pending(),
+        [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
+      };
+    },
+  };
+}
+
 describe('an executor that keeps no terms', () => {
+  test('F23 after a restart the session’s user counts as who asked, not whoever the host acts as', async () => {
+    const source = forgetful(fromAgent(bot([...steps])));
+    const policy = policyOf({ look: { outcome: 'ask_user', approvers: { notRequester: true } } });
+    const shared = { app: 'shop', userId: 'ann', agents: [source], tools: [notingTool('look').tool], policy };
+    const first = createHost({ ...shared, principal: ann });
+    const session = await first.open('bot');
+    await say(session, 'go');
+    const { requestId } = await only(session);
+    await first.close();
+    const second = createHost({ ...shared, principal: { id: 'svc' } });
+    const refused = second.approvals.decide(requestId, { kind: 'approve' }, { by: ann });
+    await expect(refused).rejects.toMatchObject({ code: 'E_NOT_APPROVER' });
+  });
+
   test('is held to them as long as the host lives', async () => {
     const pay = notingTool('pay');
     const look = notingTool('look', readOnly);
-    const forgetful = (source: AgentSource): AgentSource => ({
-      ...source,
-      async open(ref, context) {
-        const inner = await source.open(ref, context);
-        return {
-          id: inner.id,
-          descriptor: inner.descriptor,
-          stream: (input, { terms: _, ...options } = {}) => inner.stream(input, options),
-          respond: (id, answer) => inner.respond(id, answer),
-          steer: (data) => inner.steer(data),
-          update: (config) => inner.update(config),
-          abort: (target) => inner.abort(target),
-          events: (options) => inner.events(options),
-          pending: () => inner.pending(),
-          [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
-        };
-      },
-    });
     for (const options of [{ permissionMode: 'plan' }, { excludeTools: ['pay'] }, { principal: intern }] as const) {
       const agents = [forgetful(fromAgent(bot([...steps])))];
       const host = createHost({ app: 'shop', agents, tools: [look.tool, pay.tool], policy: rules });

@@ -87,7 +87,7 @@ describe('what a turn was begun with', () => {
   });
 
   test('WS-28 a new turn is of whoever begins it, on a session that is open', async () => {
-    const { host, runs } = shop([...paying, ...paying]);
+    const { host, runs } = shop([...paying, ...paying, ...paying]);
     const server = await serving(host);
     const session = await (await client(server, 'anna')).open('bot');
     expect(results(await all(session.stream('go'))).pay).toBe('pay done');
@@ -95,6 +95,9 @@ describe('what a turn was begun with', () => {
     await now.takeControl();
     expect(results(await all(now.stream('go'))).pay).toMatch(/^denied/);
     expect(runs).toHaveLength(1);
+    // Not of whoever came last.
+    await session.takeControl();
+    expect(results(await all(session.stream('go'))).pay).toBe('pay done');
   });
 
   test('WS-28 in mid-turn the roles of then and those of now must both do', async () => {
