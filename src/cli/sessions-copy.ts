@@ -2,15 +2,13 @@ import { createReadStream, createWriteStream, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { settleFork } from '../adapters/adk/index.ts';
+import { settling } from '../adapters/adk/index.ts';
 import { exportSession, importSession, rewind, turnStarts } from '../adapters/stores/maintenance.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
-import type { SessionKey } from '../runtime/index.ts';
-import { LiveSession } from '../runtime/index.ts';
+import { openCallChanges } from '../runtime/index.ts';
 import { EXIT } from './exit-code.ts';
 import type { StoreFlags } from './flags.ts';
 import { missing, withStore } from './sessions.ts';
-import type { Store } from './store.ts';
 import { openKeptStore } from './store.ts';
 
 export interface ForkFlags extends StoreFlags {
@@ -24,13 +22,17 @@ export async function forkSession(id: string, flags: ForkFlags): Promise<number>
     const key = { app: flags.app, userId: flags.user, id };
     if (!(await store.sessions.get(key, { limit: 0 }))) throw missing(key, store);
     const { through } = flags;
-    const options = {
+    const settle = settling(store.sessions);
+    let copied = 0;
+    const copy = await store.sessions.fork(key, {
       ...(through === undefined ? {} : { through }),
       ...(flags.id === undefined ? {} : { id: flags.id }),
-    };
-    const copy = await store.sessions.fork(key, options);
-    await settleCopy(store, copy.key);
-    process.stderr.write(`forked ${id} through event ${copy.lastSeq}\n`);
+      settle: (made) => {
+        copied = made.lastSeq;
+        return settle(made);
+      },
+    });
+    process.stderr.write(`forked ${id} through event ${copied}\n`);
     process.stdout.write(`${copy.key.id}\n`);
     return EXIT.done;
   });
@@ -101,40 +103,30 @@ export async function importLines(file: string | undefined, flags: ImportFlags):
     // readline leaves its loop unended when its input fails.
     const failed = new Promise<never>((_, reject) => input.once('error', reject));
     const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-    let origin: unknown;
+    const settle = settling(store.sessions);
+    let [imported, settled] = [0, 0];
     const work = importSession(store.sessions, scope, lines, {
       sameId: flags.id === undefined,
-      header: ({ key }) => {
-        origin = key;
+      settle: async (copy, { key: { app, userId, id } }) => {
+        imported = copy.lastSeq;
+        const source = { app, userId, id };
+        const isCopy =
+          JSON.stringify(source) !== JSON.stringify(copy.key) && (await store.sessions.get(source, { limit: 0 }));
+        if (!isCopy && flags.keepOpen) return [];
+        const events = settle(copy);
+        settled = openCallChanges(events).closed.length;
+        return events;
       },
     });
     const record = await Promise.race([work, failed]).catch((error: unknown) => {
       throw (error as { syscall?: unknown }).syscall === undefined ? error : unread(file, error);
     });
-    const { app, userId, id } = origin as typeof record.key;
-    const source = { app, userId, id };
-    const isCopy =
-      JSON.stringify(source) !== JSON.stringify(record.key) && (await store.sessions.get(source, { limit: 0 }));
-    const open = (await store.sessions.openCalls(record.key)).length;
-    if (open > 0 && (isCopy || !flags.keepOpen)) {
-      await settleCopy(store, record.key);
-      process.stderr.write(`${open} open calls were settled: they stay with the original\n`);
-    }
-    process.stderr.write(`imported ${record.lastSeq} events\n`);
+    if (settled > 0) process.stderr.write(`${settled} open calls were settled: they stay with the original\n`);
+    process.stderr.write(`imported ${imported} events\n`);
     process.stdout.write(`${record.key.id}\n`);
     return EXIT.done;
   } finally {
     await store.close();
-  }
-}
-
-/** A copy whose open calls cannot be settled is none: one payment could be approved twice. */
-async function settleCopy({ sessions }: Store, key: SessionKey): Promise<void> {
-  try {
-    await settleFork(await LiveSession.open(sessions, key));
-  } catch (error) {
-    await sessions.delete(key);
-    throw error;
   }
 }
 

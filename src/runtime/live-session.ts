@@ -91,6 +91,11 @@ export class LiveSession {
     return made;
   }
 
+  /** One that nobody else knows of: for a look at what is not stored yet. */
+  static apart(service: SessionService, record: SessionRecord): LiveSession {
+    return new LiveSession(service, record);
+  }
+
   /** Called for each stored event, in order, as soon as it is part of the fold. */
   listen(listener: (event: Event) => void): () => void {
     this.#listeners.add(listener);

@@ -4,7 +4,15 @@ import type { Event } from './event.ts';
 import { newId } from './identity.ts';
 import { openCallChanges } from './open-calls.ts';
 import { effectiveEvents } from './rewound.ts';
-import type { AppendOptions, Lease, OpenCall, SessionKey, SessionRecord, SessionService } from './session-service.ts';
+import type {
+  AppendOptions,
+  ForkOptions,
+  Lease,
+  OpenCall,
+  SessionKey,
+  SessionRecord,
+  SessionService,
+} from './session-service.ts';
 import { applyDelta, joinState } from './state.ts';
 import {
   batchDelta,
@@ -116,11 +124,13 @@ export class InMemorySessionService implements SessionService {
   }
 
   async list(
-    scope: { app: string; userId?: string },
+    { app, userId }: { app: string; userId?: string },
     options: { limit?: number; after?: string } = {},
   ): Promise<SessionSummary[]> {
     const limit = wholeNumber('limit', options.limit) ?? Number.POSITIVE_INFINITY;
-    const sessions = this.#within(scope).sort((a, b) => b.ordinal - a.ordinal);
+    const sessions = this.#within(userId === undefined ? { app } : { app, userId }).sort(
+      (a, b) => b.ordinal - a.ordinal,
+    );
     let from = 0;
     if (options.after !== undefined) {
       const { after } = options;
@@ -151,6 +161,11 @@ export class InMemorySessionService implements SessionService {
       if (epoch !== undefined && (epoch !== session.epoch || !session.held)) throw storeRefusal.fenced(key, epoch);
       if (expectedSeq !== undefined && expectedSeq !== lastSeq) throw storeRefusal.conflict(key, expectedSeq, lastSeq);
     }
+    return this.#store(session, events);
+  }
+
+  #store(session: Session, events: readonly Event[]): Event[] {
+    const lastSeq = session.events.length;
     const stored: Event[] = [];
     for (const event of events) if (!event.partial) stored.push(sealEvent(event, lastSeq + stored.length + 1));
     if (stored.length > 0) this.#commit(session, stored);
@@ -199,7 +214,7 @@ export class InMemorySessionService implements SessionService {
     };
   }
 
-  async fork(source: SessionKey, options: { id?: string; through?: number } = {}): Promise<SessionRecord> {
+  async fork(source: SessionKey, options: ForkOptions = {}): Promise<SessionRecord> {
     const from = this.#get(source);
     const events = from.events.slice(0, wholeNumber('through', options.through));
     const { key, app, user } = this.#vacant({ ...source, id: options.id ?? newId() });
@@ -211,7 +226,12 @@ export class InMemorySessionService implements SessionService {
       copy.events.push(event);
     }
     indexCalls(copy, events);
-    return record(copy, events);
+    try {
+      return record(copy, [...events, ...this.#store(copy, options.settle?.(record(copy, events)) ?? [])]);
+    } catch (error) {
+      user.sessions.delete(key.id);
+      throw error;
+    }
   }
 
   async openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]> {

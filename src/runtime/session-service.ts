@@ -41,6 +41,13 @@ export interface AppendOptions {
   expectedSeq?: number;
 }
 
+export interface ForkOptions {
+  id?: string;
+  through?: number;
+  /** Called with the copy before anybody can see it, and again where the transaction had to be. */
+  settle?: (copy: SessionRecord) => readonly Event[];
+}
+
 export interface OpenCall {
   key: SessionKey;
   callId: string;
@@ -93,8 +100,11 @@ export interface SessionService {
    * @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND`
    */
   acquire(key: SessionKey): Promise<Lease>;
-  /** Copies the log up to and including seq `through` (default: all) into a new session of the same app and user. */
-  fork(source: SessionKey, options?: { id?: string; through?: number }): Promise<SessionRecord>;
+  /**
+   * Copies the log up to and including seq `through` (default: all) into a new session of the same app and user; what
+   * `settle` says then is appended to the copy in the same transaction.
+   */
+  fork(source: SessionKey, options?: ForkOptions): Promise<SessionRecord>;
   /** Calls without a response, over all sessions in scope, oldest first. */
   openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]>;
   close(): Promise<void>;

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { settling } from '../../src/adapters/adk/index.ts';
 import {
   effectiveEvents,
   exportSession,
@@ -142,6 +143,32 @@ for (const server of [...shared, kyselySqlite]) {
       expect(await service.list({ app: 'shop', userId: 'cleo' })).toEqual([]);
       expect(await refusalOf(importSession(service, { ...key }, out))).toMatchObject({ code: 'E_SESSION_EXISTS' });
       expect(await refusalOf(collect(exportSession(service, other)))).toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+    });
+
+    test('F19 no copy ever has an open call: fork and import settle in the transaction that makes it', async () => {
+      await service.create(key);
+      await service.append(key, [call('e1', 'c1', 'c2')]);
+      const out = await collect(exportSession(service, key));
+      service.append = () => Promise.reject(new Error('a second transaction'));
+      const settle = settling(service);
+      const fork = await service.fork(key, { settle });
+      const copy = await importSession(service, { app: 'shop', userId: 'bob' }, out, { settle });
+      const memory = new InMemorySessionService();
+      const elsewhere = await importSession(memory, { app: 'shop', userId: 'ann' }, out, { settle });
+      for (const [store, made] of [
+        [service, fork],
+        [service, copy],
+        [memory, elsewhere],
+      ] as const) {
+        expect(made.lastSeq).toBe(3);
+        expect(await store.openCalls(made.key)).toEqual([]);
+      }
+      expect(await service.openCalls(key)).toHaveLength(2);
+      for (const wrong of [[event('e1')], [event('')]]) {
+        const refused = importSession(service, { app: 'shop', userId: 'cleo' }, out, { settle: () => wrong });
+        expect(['E_EVENT_EXISTS', 'E_ID']).toContain((await refusalOf(refused)).code);
+      }
+      expect(await service.list({ app: 'shop', userId: 'cleo' })).toEqual([]);
     });
 
     test('S2-25 what is older than a time goes, with all its rows, a hundred at a time', async () => {

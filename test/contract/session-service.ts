@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ContentPart } from '../../src/contracts/index.ts';
-import { canonicalJson, isCoxswainError } from '../../src/contracts/index.ts';
+import { CoxswainError, canonicalJson, isCoxswainError } from '../../src/contracts/index.ts';
 import type { Event, EventActions, EventInit, SessionKey, SessionService } from '../../src/runtime/index.ts';
 import { createEvent, foldState, InMemorySessionService, joinState } from '../../src/runtime/index.ts';
 
@@ -706,6 +706,38 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         await service.delete(key);
         expect((await service.get(copy.key))?.events).toHaveLength(6);
         expect((await service.acquire(copy.key)).epoch).toBe(copy.epoch + 1);
+      });
+
+      test('F19 what settles a copy is in it from its first moment, or there is no copy', async () => {
+        const seen: unknown[] = [];
+        const copy = await service.fork(key, {
+          id: 'f1',
+          settle: (made) => {
+            seen.push(made.key.id, made.lastSeq, ids(made.events), made.state.n);
+            return [answer('settled', 'c2'), change('last', { n: 7, 'app:x': 8 })];
+          },
+        });
+        expect(seen).toEqual(['f1', 4, ['e1', 'e2', 'e3', 'e4'], 2]);
+        expect(copy).toMatchObject({ lastSeq: 6, state: { n: 7, 'app:x': 8 } });
+        expect(ids(copy.events)).toEqual(['e1', 'e2', 'e3', 'e4', 'settled', 'last']);
+        expect(await read(service, copy.key)).toBe(canonicalJson({ ...copy, epoch: 0, createdAt: 0, updatedAt: 0 }));
+        expect(await service.openCalls(copy.key)).toEqual([]);
+        expect((await service.openCalls(key)).map(({ callId }) => callId)).toEqual(['c2']);
+        const failures: [() => Event[], string][] = [
+          [() => [event('new'), event('e1')], 'E_EVENT_EXISTS'],
+          [() => [event('')], 'E_ID'],
+          [
+            () => {
+              throw new CoxswainError('INTERNAL', 'E_INTERNAL', 'cannot be settled');
+            },
+            'E_INTERNAL',
+          ],
+        ];
+        for (const [settle, code] of failures) {
+          expect(await refusalOf(service.fork(key, { id: 'f2', settle }))).toMatchObject({ code });
+          expect(await service.get({ ...key, id: 'f2' })).toBeUndefined();
+        }
+        expect(await service.list(key)).toHaveLength(2);
       });
 
       test('a taken id and a wrong place are refused', async () => {

@@ -89,7 +89,6 @@ async function openSession(
 ): Promise<AdkSession> {
   const scope = { app: context.app, userId: context.userId ?? 'local' };
   const live = LiveSession.of(service, await recordFor(service, scope, ref));
-  if (ref.fork) await settleFork(live);
   const plugins = context.hooks ? [hostHooks(context.hooks), ...(options.plugins ?? [])] : options.plugins;
   const services = { ...hostsCredentials(context), ...options.services };
   const engine = createEngine(
@@ -157,9 +156,10 @@ async function recordFor(
   const found = await service.get(key);
   if (found && ref.fork) {
     const after = typeof ref.fork === 'object' ? ref.fork.after : undefined;
-    if (after === undefined) return service.fork(key, {});
+    const settle = settling(service);
+    if (after === undefined) return service.fork(key, { settle });
     const through = parseCursor(after)?.seq;
-    if (through !== undefined && through <= found.lastSeq) return service.fork(key, { through });
+    if (through !== undefined && through <= found.lastSeq) return service.fork(key, { through, settle });
     const message = `${JSON.stringify(after.slice(0, 64))} is no cursor of session ${id}; fork.after is the cursor of one of its events`;
     throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
   }
@@ -189,14 +189,21 @@ async function importSnapshot(
   const made = await service.create(ref.fork ? scope : key, { state: ref.state ?? snapshot.initialState ?? {} });
   const events = (snapshot.log as readonly Event[]).map(({ chain: _, ...event }) => createEvent({ ...event, seq: 0 }));
   // A copy begins an audit chain of its own.
-  if (events.length > 0) await service.append(made.key, new Chain().link(events));
+  const linked = new Chain().link(events);
+  const copy = { ...made, lastSeq: linked.length, events: linked.map((event, n) => ({ ...event, seq: n + 1 })) };
+  const settled = ref.fork ? settling(service)(copy) : [];
+  if (events.length > 0) await service.append(made.key, [...linked, ...settled]);
   return (await service.get(made.key)) ?? made;
 }
 
-/** A copy does not inherit open questions: one payment could be approved twice. */
-export async function settleFork(live: LiveSession): Promise<void> {
+/** What ends a copy's log: it does not inherit open questions, or one payment could be approved twice. */
+export function settling(service: SessionService): (copy: SessionRecord) => readonly Event[] {
+  return (copy) => settlement(LiveSession.apart(service, copy));
+}
+
+function settlement(live: LiveSession): readonly Event[] {
   const { fold } = live;
-  if (fold.open.size === 0) return;
+  if (fold.open.size === 0) return [];
   const origin = { streamId: '', invocationId: '' };
   const events = [...fold.open.values()]
     .reverse()
@@ -206,7 +213,7 @@ export async function settleFork(live: LiveSession): Promise<void> {
       createEvent({ turnId: fold.turn.id, author: fold.occupant ?? '', actions: { end: { reason: 'aborted' } } }),
     );
   }
-  await live.append(events);
+  return live.link(events);
 }
 
 function argsChecker(

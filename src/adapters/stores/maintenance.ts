@@ -84,13 +84,13 @@ export async function* exportSession(service: SessionService, key: SessionKey): 
 export interface ImportOptions {
   /** Without an `id` in the scope: take that of the exported session. Default: make a new one. */
   sameId?: boolean;
-  /** Told what the first line says, before anything is stored. */
-  header?: (header: ExportHeader) => void;
+  /** What ends the log: asked before anything is stored, with the session as it is going to be. */
+  settle?: (copy: SessionRecord, header: ExportHeader) => readonly Event[] | Promise<readonly Event[]>;
 }
 
 /**
  * Adds a session that was exported, under a name of its own. Its open calls are open again, so whoever copies a
- * session within one database should settle them in one of the two.
+ * session within one database should `settle` them.
  *
  * All is checked before anything is stored. A store without {@link SessionMaintenance} applies what the log did to
  * shared state once more.
@@ -115,11 +115,17 @@ export async function importSession(
   }
   if (!header) throw refuseImport('it is empty');
   if (events.length !== header.lastSeq) throw refuseImport(`it has ${events.length} of ${header.lastSeq} events`);
-  options.header?.(header);
   const id = scope.id ?? (options.sameId ? header.key.id : newId());
   const key = { app: scope.app, userId: scope.userId, id };
-  const { title, initialState } = header;
+  const { title, initialState, lastSeq } = header;
   const named = title === undefined ? {} : { title };
+  if (options.settle) {
+    const now = Date.now();
+    const place = { key, lastSeq, epoch: 0, createdAt: now, updatedAt: now };
+    events.push(
+      ...(await options.settle({ ...place, ...named, initialState, state: initialState, events: [...events] }, header)),
+    );
+  }
   if (hasMaintenance(service)) return service.restore(key, { ...named, initialState, events });
   await service.create(key, { state: initialState, ...named });
   try {

@@ -2,6 +2,7 @@ import type { SessionSummary } from '../../../contracts/index.ts';
 import type {
   AppendOptions,
   Event,
+  ForkOptions,
   Lease,
   OpenCall,
   SessionKey,
@@ -124,17 +125,23 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     return this.#leases.acquire(key);
   }
 
-  async fork(source: SessionKey, options: { id?: string; through?: number } = {}): Promise<SessionRecord> {
+  async fork(source: SessionKey, options: ForkOptions = {}): Promise<SessionRecord> {
     const engine = this.#ready();
     checkKey(source);
     const through = wholeNumber('through', options.through);
     const target = { app: source.app, userId: source.userId, id: options.id ?? newId() };
     checkKey(target);
     const tables = this.#tables;
-    return engine.transaction('write', function* () {
-      yield* tables.fork(source, target, through);
-      return existing(yield* tables.record(target), target);
-    });
+    return this.#distinct(target, () =>
+      engine.transaction('write', function* () {
+        yield* tables.fork(source, target, through);
+        const copy = existing(yield* tables.record(target), target);
+        const more = options.settle?.(copy) ?? [];
+        if (more.length === 0) return copy;
+        yield* tables.append(target, more, {});
+        return existing(yield* tables.record(target), target);
+      }),
+    );
   }
 
   async openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]> {
@@ -149,15 +156,12 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const initialState = { ...splitInitial(session.initialState).session };
     const title = session.title?.toWellFormed() ?? null;
     const tables = this.#tables;
-    try {
-      return await engine.transaction('write', function* () {
+    return this.#distinct(key, () =>
+      engine.transaction('write', function* () {
         yield* tables.restore(key, initialState, title, session.events);
         return existing(yield* tables.record(key, { limit: 0 }), key);
-      });
-    } catch (error) {
-      if (error instanceof DuplicateEvent) throw storeRefusal.eventExists(key, error.ids[0] ?? '');
-      throw error;
-    }
+      }),
+    );
   }
 
   async rebuildOpenCalls(key?: SessionKey): Promise<number> {
@@ -188,6 +192,16 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   #ready(): Engine {
     if (this.#closed) throw storeRefusal.closed();
     return this.#engine;
+  }
+
+  /** For a session that is made by the transaction: a taken id can only be one of its own. */
+  async #distinct<T>(key: SessionKey, work: () => T | Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof DuplicateEvent) throw storeRefusal.eventExists(key, error.ids[0] ?? '');
+      throw error;
+    }
   }
 
   async #duplicate(key: SessionKey, ids: readonly string[]): Promise<string> {
