@@ -183,6 +183,15 @@ test('what breaks inside the host is told to the host alone', async () => {
   expect(shop.warnings).toContain('a call of puppet failed');
 });
 
+test('a port that is taken is told as such', async () => {
+  await using shop = await openShop();
+  const port = Number(new URL(shop.url).port);
+  expect(await refusal(serveMcpHttp(shop.host, { port }))).toMatchObject({
+    code: 'E_USAGE',
+    message: expect.stringContaining(`port ${port}: listen EADDRINUSE`),
+  });
+});
+
 test('without authentication nobody else is listened to', async () => {
   await using shop = await openShop();
   expect(await refusal(serveMcpHttp(shop.host, { hostname: '0.0.0.0' }))).toMatchObject({ code: 'E_USAGE' });

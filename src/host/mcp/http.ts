@@ -99,7 +99,8 @@ const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
 
 /**
  * Listens for MCP clients over HTTP.
- * @throws CoxswainError `INVALID_ARGUMENT / E_USAGE` for an address that others can reach without `authenticate`
+ * @throws CoxswainError `INVALID_ARGUMENT / E_USAGE` for an address that others can reach without `authenticate`, or
+ *   that cannot be listened on
  */
 export async function serveMcpHttp(host: AgentHost, options: McpServeOptions = {}): Promise<McpListener> {
   const { port = 0, hostname = '127.0.0.1', path = '/mcp' } = options;
@@ -115,7 +116,10 @@ export async function serveMcpHttp(host: AgentHost, options: McpServeOptions = {
     else response.writeHead(404).end();
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => {
+      const message = `MCP clients cannot be listened for on ${hostname}, port ${port}: ${error.message}`;
+      reject(new CoxswainError('INVALID_ARGUMENT', 'E_USAGE', message, { cause: error }));
+    });
     server.listen(port, hostname, resolve);
   });
   const { port: bound } = server.address() as AddressInfo;
