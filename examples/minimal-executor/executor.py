@@ -170,7 +170,7 @@ def stream(request, sessionId, streamId, input, options):
                 name, _, args = rest.partition(" ")
                 calls.append({"id": new_id(), "name": name, "args": json.loads(args or "{}"), "result": None})
             elif verb == "wait":
-                session.aborted.wait()
+                session.aborted.wait(int(rest) / 1000 if rest else None)
             elif verb == "fail":
                 show("error", status="UNAVAILABLE", code="E_MODEL", message=rest, fatal=True, retryable=True)
                 return end("failed")

@@ -81,7 +81,7 @@ async function targetOfModule(path: string, options: TargetOptions): Promise<Con
   const make = typeof found === 'function' ? (found as () => unknown) : () => found;
   return {
     name: path,
-    start: async () => withModels(await (await asTarget(path, await make())).start(), options),
+    start: async (how) => withModels(await (await asTarget(path, await make())).start(how), options),
   };
 }
 

@@ -12,7 +12,9 @@ export class Check {
   readonly transcript = new Transcript();
   readonly deadline: Deadline;
   readonly probes: Probe[] = [];
-  readonly #executor: RunningExecutor;
+  #executor: RunningExecutor;
+  /** Others over the same store, that were started for this check. */
+  readonly #more: RunningExecutor[] = [];
 
   constructor(executor: RunningExecutor, deadlineMs: number) {
     this.#executor = executor;
@@ -26,13 +28,39 @@ export class Check {
     return models;
   }
 
-  async open(ref?: SessionRef): Promise<Probe> {
+  get governed(): boolean {
+    return this.#executor.governed ?? false;
+  }
+
+  async open(ref?: SessionRef, executor: RunningExecutor = this.#executor): Promise<Probe> {
     this.transcript.sent('open', ref);
-    const session = await this.deadline.within(this.#executor.open(ref), 'an opened session');
+    const session = await this.deadline.within(executor.open(ref), 'an opened session');
     this.transcript.received(`session ${session.id}`);
     const probe = new Probe(session, this.transcript, this.deadline);
     this.probes.push(probe);
     return probe;
+  }
+
+  /** Another executor over the same store; this one where the target has none. */
+  async another(): Promise<RunningExecutor> {
+    const { again } = this.#executor;
+    if (!again) return this.#executor;
+    this.transcript.sent('another executor over the same store');
+    const other = await this.deadline.within(again.call(this.#executor), 'another executor over the same store');
+    this.#more.push(other);
+    return other;
+  }
+
+  /**
+   * Ends the executor as a crash would; from now on checks talk to another one over the same store.
+   * @throws Untestable where the target cannot do that
+   */
+  async crash(): Promise<void> {
+    const { kill, again } = this.#executor;
+    if (!kill || !again) throw new Untestable('it cannot be killed and started again here');
+    this.transcript.sent('the executor is killed');
+    await this.deadline.within(kill.call(this.#executor), 'an executor that is killed to end');
+    this.#executor = await this.another();
   }
 
   equal(found: unknown, expected: unknown, what: string): void {
@@ -64,7 +92,8 @@ export class Check {
   /** Closes what was opened. What goes wrong here is the business of the requirements on closing. */
   async finish(): Promise<void> {
     for (const { session } of this.probes) await this.#quietly(async () => session[Symbol.asyncDispose]());
-    await this.#quietly(async () => this.#executor.close?.());
+    for (const executor of new Set([this.#executor, ...this.#more]))
+      await this.#quietly(async () => executor.close?.());
   }
 
   async #quietly(work: () => Promise<unknown>): Promise<void> {

@@ -6,7 +6,7 @@ export interface FixtureStep {
   recall?: boolean;
   calls?: FixtureCall[];
   usage?: { inputTokens: number; outputTokens: number };
-  /** Ask the user, through an elicitation: `{message, requestedSchema}`. */
+  /** Ask the user, through an elicitation: `{message, kind?, expiresInMs?}`. */
   ask?: Record<string, unknown>;
   /** The model fails, with these words. */
   fail?: string;
@@ -16,6 +16,8 @@ export interface FixtureStep {
   finish?: string;
   /** The model answers never. */
   wait?: boolean;
+  /** Milliseconds before the model answers. */
+  waitMs?: number;
 }
 
 export interface FixtureCall {
@@ -85,7 +87,8 @@ function apply(step: FixtureStep, verb: string, rest: string): void {
       step.finish = rest;
       break;
     case 'wait':
-      step.wait = true;
+      if (rest.trim() === '') step.wait = true;
+      else step.waitMs = Number(rest);
       break;
     default: // `nothing`, `then`: an empty step
   }

@@ -146,16 +146,22 @@ export class Probe {
       if (event.type === type && event.requestId === requestId) found.set(event.id, event as EventOf<T>);
     };
     for (const { events } of this.streams) events.forEach(look);
+    for (const event of await this.stored()) look(event);
+    return [...found.values()];
+  }
+
+  /** Durable events; none where there is no log. */
+  async stored(): Promise<AgentEvent[]> {
+    const events: AgentEvent[] = [];
     const read = async () => {
-      for await (const event of this.session.events()) look(event);
+      for await (const event of this.session.events()) events.push(event);
     };
     try {
       await this.#deadline.within(read(), 'the durable events');
     } catch (error) {
-      // Without a log there is nothing but the streams.
       if (!isCoxswainError(error) || error.code !== 'E_UNSUPPORTED') throw error;
     }
-    return [...found.values()];
+    return events;
   }
 
   close(): Promise<void> {

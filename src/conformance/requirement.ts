@@ -1,3 +1,4 @@
+import type { PolicyEvaluator } from '../contracts/index.ts';
 import type { Check } from './check.ts';
 
 /**
@@ -11,8 +12,11 @@ export interface Requirement {
   readonly id: string;
   readonly title: string;
   readonly tier: Tier;
-  /** Judged only where the descriptor lists it (`model_server`: where its model is the kit's); always set for `CAPABILITY`. */
+  /** Judged only where the descriptor lists it (`model_server`: where its model is the kit's; `policy`: where it is
+   * opened under the kit's policy); always set for `CAPABILITY`. */
   readonly capability?: string;
+  /** The executor is opened under it; judged only where the target can do that. */
+  readonly policy?: PolicyEvaluator;
   /** Where it is written: a section of the contract. */
   readonly cites: string;
   /** Judges one fresh executor. May return a fact to show. Throws {@link Breach} or {@link Untestable}. */

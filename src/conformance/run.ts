@@ -37,11 +37,11 @@ export async function judge(
   options: RunOptions = {},
 ): Promise<Finding> {
   const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS;
-  const { id, title, tier, cites } = requirement;
+  const { id, title, tier, cites, policy } = requirement;
   const base = { id, title, tier, cites };
   let executor: RunningExecutor;
   try {
-    executor = await new Deadline(deadlineMs).within(target.start(), 'an executor that starts');
+    executor = await new Deadline(deadlineMs).within(target.start(policy ? { policy } : {}), 'an executor that starts');
   } catch (error) {
     return { ...base, status: 'failed', expected: 'an executor that starts', found: told(error), transcript: [] };
   }
@@ -64,7 +64,9 @@ export async function judge(
 }
 
 async function attempt(requirement: Requirement, check: Check): Promise<string | undefined> {
-  if (requirement.capability === 'model_server') {
+  if (requirement.policy) {
+    if (!check.governed) throw new Untestable('it is not opened under a policy of the kit');
+  } else if (requirement.capability === 'model_server') {
     await asksTheModelServer(check);
   } else if (requirement.capability !== undefined) {
     // Capabilities stand in the descriptor, which a session has.

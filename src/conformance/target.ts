@@ -1,4 +1,11 @@
-import type { AgentDescriptor, AgentSession, AgentSource, SessionFactory, SessionRef } from '../contracts/index.ts';
+import type {
+  AgentDescriptor,
+  AgentSession,
+  AgentSource,
+  PolicyEvaluator,
+  SessionFactory,
+  SessionRef,
+} from '../contracts/index.ts';
 import type { ModelServer } from './model-server/server.ts';
 import { Untestable } from './requirement.ts';
 
@@ -8,17 +15,28 @@ export interface RunningExecutor {
   open(ref?: SessionRef): Promise<AgentSession>;
   /** The model server that it is pointed at, where its model is one. */
   readonly models?: ModelServer;
+  /** Its own tools run under the policy that it was started with. */
+  readonly governed?: boolean;
+  /** Another one over the same store, whether this one lives or not. */
+  again?(): Promise<RunningExecutor>;
+  /** Ends it at once, as a crash would. */
+  kill?(): Promise<void>;
   /** It has ended by itself. */
   lost?(): boolean;
   /** Ends it: processes, sockets, stores. */
   close?(): Promise<void>;
 }
 
+export interface StartOptions {
+  /** For the executor's own tools. A target that can hand it over says so: `governed`. */
+  policy?: PolicyEvaluator;
+}
+
 /** What the kit judges. */
 export interface ConformanceTarget {
   readonly name: string;
   /** A fresh executor that shares nothing with the ones before it. */
-  start(): Promise<RunningExecutor>;
+  start(options?: StartOptions): Promise<RunningExecutor>;
 }
 
 /** The app that sessions of the kit belong to. */
@@ -32,9 +50,14 @@ export function targetOfSource(
 ): ConformanceTarget {
   return {
     name,
-    async start() {
+    async start({ policy } = {}) {
       const source = await make();
-      return { open: (ref = {}) => source.open(ref, { app: APP }), ...(models ? { models } : {}) };
+      const context = { app: APP, ...(policy ? { policy } : {}) };
+      return {
+        open: (ref = {}) => source.open(ref, context),
+        governed: policy !== undefined,
+        ...(models ? { models } : {}),
+      };
     },
   };
 }
@@ -47,12 +70,13 @@ export function targetOfFactory(
 ): ConformanceTarget {
   return {
     name,
-    async start() {
+    async start({ policy } = {}) {
       const factory = await make();
       return {
+        governed: policy !== undefined,
         async open(ref = {}) {
           if (ref.sessionId !== undefined) throw new Untestable('a session factory opens no session by its id');
-          return factory.create(descriptor, { app: APP });
+          return factory.create(descriptor, { app: APP, ...(policy ? { policy } : {}) });
         },
       };
     },

@@ -41,6 +41,8 @@ export interface ConfirmationRequest {
   hint?: string;
   /** Shown as context; reaches the answer's handler unchanged. */
   payload?: unknown;
+  /** Seconds after which it is a no. Default: it waits. */
+  expiresIn?: number;
 }
 
 /** Which credential a tool needs; shown to whoever is asked. Holds no secret. */

@@ -14,7 +14,7 @@ export type { ReadOutput } from './output.ts';
 export { readOutput } from './output.ts';
 export { pause } from './pause.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
-export { evaluatePolicy, MAX_EXPIRES_IN, withRedact } from './policy.ts';
+export { checkConfirmation, evaluatePolicy, MAX_EXPIRES_IN, withRedact } from './policy.ts';
 export type { ToolResponseFields } from './response.ts';
 export { fromResponse, toResponse } from './response.ts';
 export type { RetryToolOptions } from './retry-tool.ts';

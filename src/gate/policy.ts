@@ -1,5 +1,5 @@
-import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../contracts/index.ts';
-import { messageOf } from '../contracts/index.ts';
+import type { ConfirmationRequest, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../contracts/index.ts';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { isObject } from './parts.ts';
 
 /** The one outcome a decision has after it was checked. */
@@ -97,6 +97,15 @@ const isAbsentOr = (type: string, value: unknown): boolean => value === undefine
 /** Seconds; some three hundred years. Beyond it a time cannot be told. */
 export const MAX_EXPIRES_IN = 1e10;
 
+const isSeconds = (value: number): boolean => Number.isFinite(value) && value > 0 && value <= MAX_EXPIRES_IN;
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a time that is none */
+export function checkConfirmation({ expiresIn }: ConfirmationRequest): void {
+  if (expiresIn === undefined || isSeconds(expiresIn)) return;
+  const what = `requestConfirmation: expiresIn is ${expiresIn}; give seconds, above 0`;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', what);
+}
+
 function faultOf({ approvers, expiresIn, redact }: PolicyDecision, outcome: PolicyOutcome): string | undefined {
   if (approvers !== undefined) {
     if (!isObject(approvers)) return 'approvers';
@@ -108,8 +117,7 @@ function faultOf({ approvers, expiresIn, redact }: PolicyDecision, outcome: Poli
     const { quorum } = approvers;
     if (quorum !== undefined && !(Number.isInteger(quorum) && quorum >= 1)) return 'approvers.quorum';
   }
-  if (expiresIn !== undefined && !(Number.isFinite(expiresIn) && expiresIn > 0 && expiresIn <= MAX_EXPIRES_IN))
-    return 'expiresIn';
+  if (expiresIn !== undefined && !isSeconds(expiresIn)) return 'expiresIn';
   return redact !== undefined && !(isStrings(redact) && redact.every(isPointer)) ? 'redact' : undefined;
 }
 

@@ -147,8 +147,10 @@ export class Judge {
     const rules = this.#rules(request, hostTool, signal);
     const confirmation = this.#confirmations.get(call.callId);
     if (confirmation) {
-      const { args, redact } = confirmation;
-      const question = { args, ...hintOf(confirmation.asked), ...(redact ? { redact } : {}) };
+      const { args, redact, asked } = confirmation;
+      const { expiresIn } = asked;
+      const expires = expiresIn === undefined ? {} : { expiresIn };
+      const question = { args, ...hintOf(asked), ...expires, ...(redact ? { redact } : {}) };
       return this.#asked(request, hostTool, call, rules, question, 'policy', confirmation.first);
     }
     if (request.started) return this.#lost(request, hostTool, call, rules);

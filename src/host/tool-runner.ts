@@ -10,7 +10,7 @@ import type {
 } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import type { Decision } from '../gate/index.ts';
-import { capResult, errorResult, normaliseReturn, runHandler } from '../gate/index.ts';
+import { capResult, checkConfirmation, errorResult, normaliseReturn, runHandler } from '../gate/index.ts';
 import { MAX_TIMER_MS } from './busy-clock.ts';
 import { Suspended } from './subagent.ts';
 import type { HostTool } from './tool-registry.ts';
@@ -180,6 +180,7 @@ class HostToolContext implements ToolCallContext<never> {
   }
 
   requestConfirmation(request: ConfirmationRequest): void {
+    checkConfirmation(request);
     this.asked = request;
   }
 

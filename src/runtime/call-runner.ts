@@ -285,7 +285,7 @@ function outcomeEvents(context: AgentContext, ready: Ready, toolContext: ToolCon
     return [context.event({ actions })];
   }
   if (effects.confirmation) {
-    const { hint, payload } = effects.confirmation;
+    const { hint, payload, expiresIn } = effects.confirmation;
     actions.asks = [
       {
         requestId: `${call.id}#${call.asks.length}`,
@@ -294,6 +294,7 @@ function outcomeEvents(context: AgentContext, ready: Ready, toolContext: ToolCon
         message: hint ?? `Run ${call.name}?`,
         context: payload === undefined ? {} : { payload },
         ...(decision.record.args ? { args: decision.record.args } : {}),
+        ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + expiresIn * 1000 }),
       },
     ];
     actions.requestedToolConfirmations = { [call.id]: { ...effects.confirmation } };

@@ -7,6 +7,7 @@ import type {
   ToolUpdate,
 } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
+import { checkConfirmation } from '../gate/index.ts';
 import type { AgentContext } from './context.ts';
 import type { InvocationInfo } from './invocation-info.ts';
 import { StateView } from './state.ts';
@@ -143,6 +144,7 @@ export class ToolContext implements ToolCallContext<never> {
   }
 
   requestConfirmation(request: ConfirmationRequest): void {
+    checkConfirmation(request);
     this.effects.confirmation = request;
   }
 

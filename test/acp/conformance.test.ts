@@ -22,5 +22,7 @@ describe('an agent behind the Agent Client Protocol keeps the contract', () => {
     'CX-ELIC-02': WORDS,
     'CX-ELIC-03': WORDS,
     'CX-ELIC-04': WORDS,
+    'CX-ELIC-05': WORDS,
+    'CX-ELIC-06': WORDS,
   });
 });

@@ -1,6 +1,7 @@
 import * as acp from '@agentclientprotocol/sdk';
 import type { FixtureCall, FixtureEntry } from '../../src/conformance/index.ts';
 import { answerFixture } from '../../src/conformance/index.ts';
+import { after } from '../conformance/fixture-model.ts';
 
 const options: acp.PermissionOption[] = [
   { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
@@ -34,6 +35,7 @@ export function fixtureApp(): acp.AgentApp {
           const { signal } = session.stop;
           await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
         }
+        if (step.waitMs !== undefined) await after(step.waitMs, session.stop.signal).catch(() => {});
         if (session.stop.signal.aborted) return { stopReason: 'cancelled' };
         if (step.thought) {
           await update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: step.thought } });

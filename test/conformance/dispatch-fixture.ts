@@ -3,6 +3,7 @@ import { parseFixture } from '../../src/conformance/index.ts';
 import type { AnyTool } from '../../src/contracts/index.ts';
 import type { DispatchContext, DispatchExecutorFn } from '../../src/dispatch/index.ts';
 import { dispatchAgent, Message } from '../../src/dispatch/index.ts';
+import { after } from './fixture-model.ts';
 
 /** An executor of one's own that does what fixture messages say; its tools run inline. */
 const executor: DispatchExecutorFn = async (ctx, { reportMessage, reportThought }) => {
@@ -11,9 +12,10 @@ const executor: DispatchExecutorFn = async (ctx, { reportMessage, reportThought 
   const steps = parseFixture(opening) ?? [{ text: `You said: ${heard.at(-1)}` }];
   let results: string[] = [];
   for (const step of [...steps, {} as FixtureStep]) {
-    const { fail, wait, thought, recall } = step;
+    const { fail, wait, waitMs, thought, recall } = step;
     if (fail !== undefined) return ctx.nack(new Error(fail));
     if (wait) await untilAborted(ctx.abortSignal);
+    if (waitMs !== undefined) await after(waitMs, ctx.abortSignal);
     const calls = step.ask ? [{ name: 'ask_user', args: step.ask }] : step.calls;
     if (calls) {
       results = await Promise.all(calls.map(({ name, args }) => resultOf(ctx, name, args)));

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { FixtureEntry } from '../../src/conformance/index.ts';
 import { answerFixture } from '../../src/conformance/index.ts';
 import type { Content, ContentPart } from '../../src/contracts/index.ts';
@@ -12,6 +13,7 @@ export function fixtureModel(): Model {
       const step = answerFixture(request.contents.flatMap(entriesOf));
       if (step.fail !== undefined) throw new Error(step.fail);
       if (step.wait) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      if (step.waitMs !== undefined) await after(step.waitMs, signal);
       const parts: ContentPart[] = [];
       if (step.thought) parts.push({ type: 'thought', thought: step.thought });
       if (step.text) parts.push({ type: 'text', text: step.text });
@@ -24,6 +26,9 @@ export function fixtureModel(): Model {
     },
   };
 }
+
+/** Resolves after a time, or rejects at an abort. */
+export const after = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal });
 
 const partial = (part: ContentPart): ModelResponse => ({ partial: true, content: { role: 'model', parts: [part] } });
 

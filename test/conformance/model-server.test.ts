@@ -42,7 +42,7 @@ describe.each(dialects)('the runtime over $name keeps the contract', ({ model, i
   const source = () => fromAgent(new LlmAgent({ name: 'bot', model: model(server.url), tools: [askUser] }));
   const target: ConformanceTarget = {
     name: 'runtime over HTTP',
-    start: () => targetOfSource('', source, server).start(),
+    start: (how) => targetOfSource('', source, server).start(how),
   };
   const tests = conformanceTests(target).filter(({ id }) => isWhole || overTheWire.test(id));
   for (const { id, title, run: judged } of tests) test(`${id} ${title}`, judged);

@@ -1,10 +1,12 @@
 import { anthropicModel } from '../../src/adapters/models/index.ts';
 import { connect } from '../../src/adapters/remote/index.ts';
-import type { ConformanceTarget } from '../../src/conformance/index.ts';
+import type { ConformanceTarget, RunningExecutor } from '../../src/conformance/index.ts';
 import { DECOY_KEY, ModelServer, targetOfSource } from '../../src/conformance/index.ts';
 import type { AnyTool } from '../../src/contracts/index.ts';
 import { serve, serveExecutor } from '../../src/host/websocket/index.ts';
-import { allowAll, createHost, fromAgent, LlmAgent } from '../../src/index.ts';
+import { allowAll, createHost, fromAgent, InMemorySessionService, LlmAgent } from '../../src/index.ts';
+import type { SessionService } from '../../src/runtime/index.ts';
+import { elsewhere } from '../runtime/elsewhere.ts';
 import { dispatching } from './dispatch-fixture.ts';
 import { fixtureModel } from './fixture-model.ts';
 
@@ -13,25 +15,52 @@ export const askUser: AnyTool = {
   name: 'ask_user',
   description: 'Asks the user.',
   inputSchema: { type: 'object' },
-  execute(args, context) {
+  async execute({ message, kind, expiresInMs }, context) {
     if (context.confirmation) return context.confirmation.confirmed ? 'yes' : 'no';
-    context.requestConfirmation({ hint: String(args.message) });
+    const hint = String(message);
+    if (kind === 'auth_required') {
+      const key = context.callId;
+      if (await context.getAuthResponse(key)) return 'yes';
+      context.requestCredential({ key, hint });
+    } else {
+      const expires = expiresInMs === undefined ? {} : { expiresIn: Number(expiresInMs) / 1000 };
+      context.requestConfirmation({ hint, ...expires });
+    }
     return undefined;
   },
 };
 
 const bot = () => new LlmAgent({ name: 'bot', model: fixtureModel(), tools: [askUser] });
 
+/** A store with executors over it that share no memory: a crash is to be forgotten, as nothing here runs any more. */
+function overStore(start: (sessions: SessionService) => RunningExecutor): RunningExecutor {
+  const sessions = new InMemorySessionService();
+  const next = (): RunningExecutor => {
+    return { ...start(elsewhere(sessions)), again: async () => next(), kill: async () => {} };
+  };
+  return next();
+}
+
 /** The runtime, with nobody between. */
-export const local: ConformanceTarget = targetOfSource('runtime', () => fromAgent(bot()));
+export const local: ConformanceTarget = {
+  name: 'runtime',
+  start: async ({ policy } = {}) =>
+    overStore((sessions) => {
+      const source = fromAgent(bot(), { sessions });
+      const context = { app: 'conformance', ...(policy ? { policy } : {}) };
+      return { governed: policy !== undefined, open: (ref = {}) => source.open(ref, context) };
+    }),
+};
 
 /** The runtime under a host that allows everything. */
 export const hosted: ConformanceTarget = {
   name: 'hosted runtime',
-  async start() {
-    const host = createHost({ app: 'conformance', agents: [bot()], policy: allowAll(), warn: () => {} });
-    return { open: (ref = {}) => host.open('bot', ref), close: () => host.close() };
-  },
+  start: async ({ policy } = {}) =>
+    overStore((sessions) => {
+      const options = { app: 'conformance', agents: [bot()], sessions, warn: () => {} };
+      const host = createHost({ ...options, policy: policy ?? allowAll() });
+      return { governed: policy !== undefined, open: (ref = {}) => host.open('bot', ref), close: () => host.close() };
+    }),
 };
 
 /** The runtime with its model on the other side of a socket; `send` changes what it is asked. */
@@ -62,11 +91,13 @@ export const dispatched: ConformanceTarget = targetOfSource('dispatchAgent', () 
 /** A hosted runtime over a real socket: the server keeps policy, and lets this client bring tools. */
 export const overWebSocket: ConformanceTarget = {
   name: 'hosted runtime over WebSocket',
-  async start() {
-    const host = createHost({ app: 'conformance', agents: [bot()], policy: allowAll(), warn: () => {} });
+  async start({ policy } = {}) {
+    const options = { app: 'conformance', agents: [bot()], warn: () => {} };
+    const host = createHost({ ...options, policy: policy ?? allowAll() });
     const server = await serve(host, { ceiling: { clientTools: true, config: true }, warn: () => {} });
     const remote = await connect(server.url, { token: String(server.token) });
     return {
+      governed: policy !== undefined,
       open: (ref = {}) => remote.open('bot', ref),
       async close() {
         await remote.close();

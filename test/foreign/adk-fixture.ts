@@ -2,6 +2,7 @@ import { fromGoogleAdk } from '../../src/adapters/google-adk/index.ts';
 import type { FixtureEntry } from '../../src/conformance/index.ts';
 import { answerFixture } from '../../src/conformance/index.ts';
 import type { AgentSource } from '../../src/contracts/index.ts';
+import { after } from '../conformance/fixture-model.ts';
 import type { Adk, Request } from './adk.ts';
 
 /** An agent of the real package whose model does what fixture messages say. */
@@ -16,6 +17,7 @@ export function fixtureSource(adk: Adk): AgentSource {
           signal?.addEventListener('abort', () => reject(signal.reason), { once: true }),
         );
       }
+      if (step.waitMs !== undefined) await after(step.waitMs, signal ?? new AbortController().signal);
       const parts: object[] = [];
       if (step.thought) parts.push({ text: step.thought, thought: true });
       if (step.text) parts.push({ text: step.text });

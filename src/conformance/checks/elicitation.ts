@@ -1,30 +1,42 @@
 import type { Check } from '../check.ts';
-import type { Probe } from '../probe.ts';
+import type { EventOf } from '../live-stream.ts';
+import type { Input, Probe } from '../probe.ts';
 import type { Requirement } from '../requirement.ts';
-import { Breach } from '../requirement.ts';
+import { Breach, Untestable } from '../requirement.ts';
+import { json } from '../transcript.ts';
+import { isClosed, outcomeOf } from './answers.ts';
 
 const tier = 'CAPABILITY';
 const capability = 'elicitation';
 const cites = 'elicitation_request, elicitation_response';
 
-const ASK = 'cx: ask {"message":"Which way?"}\ncx: say decided';
+/** What a person hands over in answer to a question; it belongs in no event. */
+const HANDED_OVER = 'cx-handed-over-71d0e4';
 
 /** A turn that waits for a person. */
-async function question(check: Check): Promise<{ probe: Probe; id: string }> {
+async function question(
+  check: Check,
+  how: { kind?: string; expiresInMs?: number } = {},
+): Promise<{ probe: Probe; id: string; request: EventOf<'elicitation_request'> }> {
   const probe = await check.open();
-  let live = await probe.sayTo('input_required', ASK);
+  const asks = `cx: ask ${JSON.stringify({ message: 'Which way?', ...how })}\ncx: say decided`;
+  // One that expires may be over before its stream is.
+  const waiting = (input: Input) =>
+    how.expiresInMs === undefined ? probe.sayTo('input_required', input) : probe.say(input);
+  let live = await waiting(asks);
   // An agent that asks from inside a tool of its own needs a word of the host before it.
   const own = live.pending.filter(({ kind, handledBy }) => kind === 'tool' && handledBy === 'agent');
   if (own.length > 0 && live.ofType('elicitation_request').length === 0) {
     for (const { requestId } of own) await probe.respond(requestId, { kind: 'approve', by: { id: 'kit' } });
-    live = await probe.sayTo('input_required', { kind: 'continue' });
+    live = await waiting({ kind: 'continue' });
   }
   const [request, ...more] = live.ofType('elicitation_request');
   if (!request || more.length > 0) throw new Breach('one elicitation_request', live.summary);
   check.that(request.message.includes('Which way?'), 'the words of the question', request.message);
   const listed = live.pending.filter(({ requestId }) => requestId === request.requestId).map(({ kind }) => kind);
-  check.equal(listed, ['elicitation'], 'the question in data.pending');
-  return { probe, id: request.requestId };
+  const isOver = how.expiresInMs !== undefined && live.reason === 'completed';
+  if (!isOver) check.equal(listed, ['elicitation'], 'the question in data.pending');
+  return { probe, id: request.requestId, request };
 }
 
 function answered(action: 'accept' | 'decline' | 'cancel', number: number): Requirement {
@@ -61,6 +73,46 @@ export const elicitation: readonly Requirement[] = [
       await check.refused(() => probe.session.respond(id, wrong), 'an answer that is none');
       const open = (await probe.pending()).some(({ requestId }) => requestId === id);
       check.that(open, 'a question that is still open', 'it is gone');
+    },
+  },
+  {
+    id: 'CX-ELIC-05',
+    title: 'a credential that answers a question is shown and stored nowhere',
+    tier,
+    capability,
+    cites: 'elicitation_response: content, never a secret',
+    async check(check) {
+      const { probe, id, request } = await question(check, { kind: 'auth_required' });
+      if (request.kind !== 'auth_required') throw new Untestable('it asks for no credentials');
+      const content = { credential: HANDED_OVER };
+      await probe.respond(id, { kind: 'elicitation', action: 'accept', content });
+      await probe.sayTo('completed', { kind: 'continue' });
+      const shown = [...probe.streams.flatMap(({ events }) => events), ...(await probe.stored())];
+      const leaks = shown.filter((event) => json(event).includes(HANDED_OVER)).map(({ type }) => type);
+      check.equal(leaks, [], 'events that show the credential');
+    },
+  },
+  {
+    id: 'CX-ELIC-06',
+    title: 'a question that nobody answers in time is no yes, and a late answer changes nothing',
+    tier,
+    capability,
+    cites: 'Approvals expire to deny; elicitation_request: expiresAt',
+    async check(check) {
+      const { probe, id, request } = await question(check, { expiresInMs: 100 });
+      const { expiresAt } = request;
+      if (expiresAt === undefined) throw new Untestable('its questions do not expire');
+      await new Promise((resolve) => setTimeout(resolve, Date.parse(expiresAt) - Date.now() + 10));
+      const late = await outcomeOf(probe.respond(id, { kind: 'elicitation', action: 'accept', content: {} }));
+      check.that(isClosed(late), 'a late answer that changes nothing', late);
+      if (probe.streams.at(-1)?.reason !== 'completed') await probe.sayTo('completed', { kind: 'continue' });
+      const said = (await probe.answersTo('elicitation_response', id)).map(({ action }) => action);
+      check.that(!said.includes('accept'), 'no elicitation_response that accepts', said);
+      check.that(
+        !(await probe.pending()).some(({ requestId }) => requestId === id),
+        'nothing open',
+        'it is still open',
+      );
     },
   },
 ];

@@ -5,6 +5,7 @@ import { errors } from './errors.ts';
 import { grammar } from './grammar.ts';
 import { lifecycle } from './lifecycle.ts';
 import { model } from './model.ts';
+import { policies } from './policy.ts';
 import { steering } from './steering.ts';
 import { storage } from './storage.ts';
 import { tools } from './tools.ts';
@@ -21,6 +22,7 @@ export const requirements: readonly Requirement[] = [
   ...abort,
   ...steering,
   ...elicitation,
+  ...policies,
   ...storage,
   ...errors,
   ...model,

@@ -44,6 +44,25 @@ export const steering: readonly Requirement[] = [
     },
   },
   {
+    id: 'CX-STEER-03',
+    title: 'words for a turn that runs arrive where it was said, once',
+    tier,
+    capability: 'steer',
+    cites: 'AgentSession.steer: intervenes in the running stream; says where it will land',
+    async check(check) {
+      const probe = await check.open();
+      const live = probe.begin('cx: wait 50\ncx: recall');
+      await live.seen('initialize');
+      const { disposition } = await probe.steer({ content: 'while you work' });
+      await live.ended();
+      check.equal(live.reason, 'completed', 'the end');
+      const now = disposition === 'current_turn' ? 1 : 0;
+      check.equal(times(live.text, 'while you work'), now, `the words in a turn that they reach as ${disposition}`);
+      const next = await probe.sayTo('completed', 'cx: recall');
+      check.equal(times(next.text, 'while you work'), 1, 'how often the agent was told in all');
+    },
+  },
+  {
     id: 'CX-UPDATE-01',
     title: 'an update says when it takes effect',
     tier,

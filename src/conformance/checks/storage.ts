@@ -141,6 +141,52 @@ export const storage: readonly Requirement[] = [
     },
   },
   {
+    id: 'CX-RESUME-07',
+    title: 'an executor that is killed between a request and its result finds it again, and goes on once',
+    tier,
+    capability: 'resume',
+    cites: 'AgentSession.pending: survives a restart; a crash between request and result neither loses nor re-runs',
+    async check(check) {
+      const probe = await check.open();
+      check.needs(probe, 'host_tool_execution');
+      const { ids } = await probe.ask('cx: call echo {"n":1}\ncx: call add {"a":1,"b":2}', ['echo', 'add']);
+      const [first = '', second = ''] = ids;
+      await probe.giveResult(first, 'before the crash');
+      await check.crash();
+      const again = await check.open({ sessionId: probe.id });
+      const open = (await again.pending()).map(({ requestId, name }) => [requestId, name]);
+      check.equal(open, [[second, 'add']], 'what is open after the crash');
+      const rest = await again.sayTo('completed', again.answer(second, 'after the crash'));
+      const both = /before the crash[\s\S]*after the crash/.test(rest.text);
+      check.that(both, 'an agent that tells both results', rest.text);
+      for (const id of ids) {
+        check.equal((await again.answersTo('tool_response', id)).length, 1, `tool_response events of ${id}`);
+      }
+    },
+  },
+  {
+    id: 'CX-FENCE-01',
+    title: 'of two that open one session one runs at a time, and each sees what the other did',
+    tier,
+    capability: 'resume',
+    cites: 'One live stream a session, over all processes',
+    async check(check) {
+      const probe = await check.open();
+      const live = probe.begin('cx: wait');
+      await live.seen('initialize');
+      const other = await check.open({ sessionId: probe.id }, await check.another());
+      const second = () => other.session.stream('cx: say me too').next();
+      const error = await check.refused(second, 'a second stream of the session');
+      check.equal(error.code, 'E_SESSION_BUSY', 'the code');
+      await probe.abort();
+      await live.ended();
+      await other.sayTo('completed', 'cx: say from the second');
+      const back = await probe.sayTo('completed', 'cx: recall');
+      check.that(back.text.includes('from the second'), 'a first that sees what the second did', back.text);
+      check.that(!back.text.includes('me too'), 'nothing of a refused input', back.text);
+    },
+  },
+  {
     id: 'CX-FORK-01',
     title: 'a fork shares what was, and neither sees what the other does next',
     tier,

@@ -137,10 +137,11 @@ export class ModelServer implements AsyncDisposable {
   }
 }
 
-function turnOf({ fail, ask, calls, fault, finish, ...rest }: FixtureStep): ModelTurn {
+function turnOf({ fail, ask, calls, fault, finish, waitMs, ...rest }: FixtureStep): ModelTurn {
+  const delay = waitMs === undefined ? {} : { delayMs: waitMs };
   const step = {
     ...rest,
-    ...(fault ? { fault: fault as Fault } : {}),
+    ...(fault || waitMs !== undefined ? { fault: { ...delay, ...(fault as Fault) } } : {}),
     ...(finish === undefined ? {} : { finish: finish as NonNullable<ModelTurn['finish']> }),
   };
   // A client retries what may pass; this does not.

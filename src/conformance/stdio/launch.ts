@@ -43,7 +43,17 @@ export async function launchExecutor(
     return end(child, exited, options.graceMs ?? DEFAULT_GRACE_MS);
   };
   try {
-    return { ...(await initialize()), close, lost: () => rpc.failed };
+    return {
+      ...(await initialize()),
+      close,
+      lost: () => rpc.failed,
+      again: () => launchExecutor([file, ...args], options),
+      async kill() {
+        child.kill('SIGKILL');
+        rpc.drain();
+        await exited;
+      },
+    };
   } catch (error) {
     await close();
     throw error;

@@ -1,9 +1,10 @@
-import type { ConformanceTarget } from '../../../src/conformance/index.ts';
+import type { ConformanceTarget, RunningExecutor } from '../../../src/conformance/index.ts';
 import type {
   AgentEvent,
   AgentSession,
   AgentStream,
   ExecutionOptions,
+  PolicyEvaluator,
   SessionInput,
   SessionRef,
 } from '../../../src/contracts/index.ts';
@@ -35,23 +36,32 @@ export interface Broken {
   how: string;
   bend?: () => Bend;
   open?: (right: (ref?: SessionRef) => Promise<AgentSession>, ref?: SessionRef) => Promise<AgentSession>;
+  /** Of sessions of another executor over the same store. */
+  bendAgain?: () => Bend;
+  /** What it makes of the policy that it is given. */
+  policy?: (right: PolicyEvaluator) => PolicyEvaluator;
   /** Its model is asked over HTTP; what it sends is changed so. */
   send?: (body: string) => string;
 }
 
-export function targetOf({ id, bend, open, send }: Broken): ConformanceTarget {
+export function targetOf({ id, bend, bendAgain, open, policy, send }: Broken): ConformanceTarget {
+  const bentBy = (executor: RunningExecutor, how: (() => Bend) | undefined): RunningExecutor => {
+    const right = (ref?: SessionRef) => executor.open(ref);
+    const { again } = executor;
+    return {
+      ...executor,
+      ...(again ? { again: async () => bentBy(await again(), bendAgain ?? bend) } : {}),
+      async open(ref) {
+        const session = await (open ? open(right, ref) : right(ref));
+        return how ? bent(session, how()) : session;
+      },
+    };
+  };
   return {
     name: `broken ${id}`,
-    async start() {
-      const executor = await (send ? overHttp(send) : local).start();
-      const right = (ref?: SessionRef) => executor.open(ref);
-      return {
-        ...executor,
-        async open(ref) {
-          const session = await (open ? open(right, ref) : right(ref));
-          return bend ? bent(session, bend()) : session;
-        },
-      };
+    async start(given = {}) {
+      const options = given.policy && policy ? { policy: policy(given.policy) } : given;
+      return bentBy(await (send ? overHttp(send) : local).start(options), bend);
     },
   };
 }
@@ -115,3 +125,9 @@ export function holds(value: unknown, words: string): boolean {
     return false;
   }
 }
+
+/** An error under another code. */
+export const recode = (error: unknown, code: string, to: string): never => {
+  if ((error as { code?: string }).code === code) Object.assign(error as object, { code: to });
+  throw error;
+};

@@ -1,3 +1,4 @@
+import type { PolicyEvaluator } from '../../../src/contracts/index.ts';
 import type { Bend, Broken } from './bend.ts';
 import { beside, holds, isEnd, through } from './bend.ts';
 
@@ -10,6 +11,18 @@ const mistaken = (from: string, to: 'accept' | 'decline' | 'cancel'): (() => Ben
     },
   });
 };
+
+/** Whatever goes wrong, it is a yes. */
+const forgiving = (right: PolicyEvaluator): PolicyEvaluator => ({
+  ...right,
+  async evaluate(request) {
+    try {
+      return await right.evaluate(request);
+    } catch {
+      return { outcome: 'allow' };
+    }
+  },
+});
 
 export const control: readonly Broken[] = [
   {
@@ -149,5 +162,54 @@ export const control: readonly Broken[] = [
   { id: 'CX-ELIC-01', how: 'accept is taken for decline', bend: mistaken('accept', 'decline') },
   { id: 'CX-ELIC-02', how: 'decline is taken for cancel', bend: mistaken('decline', 'cancel') },
   { id: 'CX-ELIC-03', how: 'cancel is taken for decline', bend: mistaken('cancel', 'decline') },
+  {
+    id: 'CX-STEER-03',
+    how: 'it promises what it cannot know while it works',
+    bend: () => ({
+      async steer(right, data) {
+        const told = await right.steer(data);
+        const other = told.disposition === 'current_turn' ? ('next_turn' as const) : ('current_turn' as const);
+        return holds(data, 'while you work') ? { ...told, disposition: other } : told;
+      },
+    }),
+  },
+  {
+    id: 'CX-ELIC-05',
+    how: 'the answer to a question is shown, whatever it is',
+    bend() {
+      let given: unknown;
+      return {
+        respond(right, id, answer) {
+          if (answer.kind === 'elicitation' && answer.content?.credential) given = answer.content;
+          return right.respond(id, answer);
+        },
+        show: (event) =>
+          given && isEnd(event) ? [beside(event, { kind: 'ext:answered', data: given }), event] : event,
+      };
+    },
+  },
+  {
+    id: 'CX-ELIC-06',
+    how: 'it is never too late for a yes',
+    bend: () => ({
+      respond: (right, id, answer) =>
+        right.respond(id, answer).catch((error: { details?: { how?: string } }) => {
+          if (error.details?.how === 'expired') return { status: 'settled' as const };
+          throw error;
+        }),
+    }),
+  },
+  { id: 'CX-POLICY-01', how: 'a policy that throws allows', policy: forgiving },
+  {
+    id: 'CX-POLICY-02',
+    how: 'what is not deny is allow',
+    policy: (right) => ({
+      ...right,
+      async evaluate(request) {
+        const said = await right.evaluate(request);
+        return (said.outcome as string) === 'perhaps' ? { outcome: 'allow' } : said;
+      },
+    }),
+  },
   { id: 'CX-ELIC-04', how: 'anything is an answer', bend: mistaken('perhaps', 'decline') },
 ];

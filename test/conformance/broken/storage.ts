@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../../src/contracts/index.ts';
 import type { Broken } from './bend.ts';
+import { recode } from './bend.ts';
 
 export const storage: readonly Broken[] = [
   {
@@ -26,6 +27,7 @@ export const storage: readonly Broken[] = [
   {
     id: 'CX-RESUME-03',
     how: 'what is open is known to its first handle only',
+    bendAgain: () => ({}),
     bend() {
       let isOwn = false;
       return {
@@ -59,6 +61,29 @@ export const storage: readonly Broken[] = [
     bend: () => ({
       async *live(right) {
         for await (const event of right.events({ live: true })) if (event.type !== 'message') yield event;
+      },
+    }),
+  },
+  {
+    id: 'CX-RESUME-07',
+    how: 'what was answered before a crash is asked again',
+    bendAgain: () => ({
+      pending: async (right) => {
+        const [open, ...more] = await right.pending();
+        return open ? [{ ...open, requestId: `${open.requestId}-again` }, open, ...more] : [];
+      },
+    }),
+  },
+  {
+    id: 'CX-FENCE-01',
+    how: 'whoever comes second is refused somehow',
+    bendAgain: () => ({
+      stream(right, input, options) {
+        const stream = right.stream(input, options);
+        const next = stream.next.bind(stream);
+        return Object.assign(stream, {
+          next: () => next().catch((error: unknown) => recode(error, 'E_SESSION_BUSY', 'E_OTHER')),
+        });
       },
     }),
   },

@@ -1,10 +1,5 @@
 import type { Broken } from './bend.ts';
-import { beside, holds, isEnd } from './bend.ts';
-
-const recode = (error: unknown, code: string, to: string): never => {
-  if ((error as { code?: string }).code === code) Object.assign(error as object, { code: to });
-  throw error;
-};
+import { beside, holds, isEnd, recode } from './bend.ts';
 
 export const turns: readonly Broken[] = [
   {
@@ -29,6 +24,7 @@ export const turns: readonly Broken[] = [
   {
     id: 'CX-TURN-03',
     how: 'a second stream fails somehow',
+    bendAgain: () => ({}),
     bend: () => ({
       stream(right, input, options) {
         const stream = right.stream(input, options);
