@@ -10,7 +10,7 @@ import { CoxswainError } from '../contracts/index.ts';
 import { ensureValidator, validateArgs } from '../gate/index.ts';
 import { fromElicitation } from './answer-forms.ts';
 import { assertApprover } from './approver.ts';
-import type { HostedFrame } from './hosted-session.ts';
+import type { HostedFrame } from './hosted-frame.ts';
 import type { Judge } from './judge.ts';
 import { isHostQuestion } from './judge.ts';
 import type { ApprovalQuestion } from './options.ts';

@@ -14,7 +14,7 @@ import { assertSafeId, CoxswainError } from '../contracts/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
 import { auditOf, isPipeable } from '../session/index.ts';
 import { Approvals } from './approvals.ts';
-import type { HostedFrame, SharedStanding } from './hosted-session.ts';
+import type { HostedFrame, SharedStanding } from './hosted-frame.ts';
 import { HostedSession } from './hosted-session.ts';
 import type { Confirmation } from './judge.ts';
 import { Judge } from './judge.ts';

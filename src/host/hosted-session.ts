@@ -16,62 +16,20 @@ import type {
   Settlement,
   SteerData,
   ToolDescriptor,
-  TurnTerms,
 } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { describeTool } from '../gate/index.ts';
 import { asAgentStream, isPipeable, normaliseInput, StreamQueue } from '../session/index.ts';
 import { AnswerChecks, asCallers, callOf, runsNow, withoutStart } from './answer-checks.ts';
 import { answerOf, inputOf } from './answer-forms.ts';
+import type { HostedFrame } from './hosted-frame.ts';
 import { HostedRun } from './hosted-run.ts';
-import type { Judge, Step } from './judge.ts';
-import type { ApprovalQuestion, HostOptions } from './options.ts';
+import type { Step } from './judge.ts';
+import type { ApprovalQuestion } from './options.ts';
 import { isTighter, stricterMode } from './permission-mode.ts';
 import { hasOutlived } from './run-inputs.ts';
-import type { Subagent } from './subagent.ts';
 import { Subagents } from './subagents.ts';
-import type { HostTool } from './tool-registry.ts';
 import { beginTurn, goOnWithTurn } from './turn-terms.ts';
-
-export interface SharedStanding {
-  /** People who have opened it, with the roles that they had last. */
-  readonly present: Map<string, Principal>;
-  /** What the newest turn was begun with, for executors that keep no terms. */
-  begun: TurnTerms | undefined;
-}
-
-/** What a hosted session is given by its host. */
-export interface HostedFrame {
-  readonly options: HostOptions;
-  readonly judge: Judge;
-  readonly tools: ReadonlyMap<string, HostTool>;
-  readonly descriptors: readonly ToolDescriptor[];
-  /** Whoever opened this handle. */
-  readonly principal: Principal;
-  readonly warn: (message: string, error?: unknown) => void;
-  /** Set where the session was opened, or by an update that the inner session does not keep. */
-  ownMode: PermissionMode | undefined;
-  /** What all handles of the session know of it. */
-  readonly shared: SharedStanding;
-  /** What a turn's own mode comes to: a session's holds too if it is stricter; the host's where neither has one. */
-  modeOf(turns: PermissionMode | undefined): PermissionMode | undefined;
-  requesterOf(request: PendingRequest): Principal;
-  excluded(mode: PermissionMode | undefined): Promise<readonly string[]>;
-  remember(option: ApprovalQuestion['approval']['remember'][number]): void;
-  /** A question is open. */
-  announce(question: ApprovalQuestion): void;
-  /** The handle of this session that runs it, in this host. */
-  running(): HostedSession | undefined;
-  /** Something was answered: all handles of this session look again. */
-  wakeAll(): void;
-  closed(): void;
-  /** Agents above this one. */
-  readonly depth: number;
-  /** The session of an agent that is called as a tool: the same at each call. */
-  openSubagent(agent: Subagent, caller: PendingRequest, callersId: string, create: boolean): Promise<HostedSession>;
-  /** One of the tools is an agent. */
-  readonly hasSubagents: boolean;
-}
 
 /**
  * A session under the host's control: the same interface as the executor's own. Inner streams run one after the

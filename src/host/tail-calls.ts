@@ -1,6 +1,6 @@
 import type { ContentPart, PendingRequest, ToolResult } from '../contracts/index.ts';
 import { decide, errorResult, recordFacts, validateArgs } from '../gate/index.ts';
-import type { HostedFrame } from './hosted-session.ts';
+import type { HostedFrame } from './hosted-frame.ts';
 import type { HostCall, RunToolOptions } from './tool-runner.ts';
 import { runHostTool } from './tool-runner.ts';
 
