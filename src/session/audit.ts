@@ -120,7 +120,7 @@ function end(call: Call | undefined, response: ToolResponseEvent): void {
 }
 
 function redacted(entry: AuditEntry, obliged: readonly string[], options: RedactionOptions): AuditEntry {
-  const redaction = redactionOf(entry.tool, obliged, options);
+  const redaction = redactionOf(entry.tool, obliged, options, entry.outcome);
   const args = redactPointers(entry.args, redaction.args);
   const run = entry.argsRun && redactPointers(entry.argsRun, redaction.args);
   const hidden = new Set([...args.hidden, ...(run?.hidden ?? [])]);
@@ -130,6 +130,7 @@ function redacted(entry: AuditEntry, obliged: readonly string[], options: Redact
     ...entry,
     args: args.value,
     ...(run ? { argsRun: run.value } : {}),
+    ...(redaction.words ? { decisions: entry.decisions.map((one) => ({ ...one, reason: REDACTED })) } : {}),
     ...(redaction.result && entry.result ? { result: [{ type: 'text', text: REDACTED }] } : {}),
     redacted: [...hidden],
   };

@@ -20,6 +20,8 @@ export interface RedactionRule {
 export interface Redaction {
   args: readonly string[];
   result: boolean;
+  /** What is said of them, too: arguments that do not fit are quoted. */
+  words: boolean;
 }
 
 /** Rules of a viewer, and what policies obliged to (`redact` of decisions) unless a role of `reveal` is held. */
@@ -49,12 +51,18 @@ export function obligationsOf(
   return isKnown || isForeign ? pointers : [...pointers, ''];
 }
 
-export function redactionOf(tool: string, obliged: readonly string[], options: RedactionOptions): Redaction {
+export function redactionOf(
+  tool: string,
+  obliged: readonly string[],
+  options: RedactionOptions,
+  errorType?: string,
+): Redaction {
   const { viewer, rules = [], reveal = [] } = options;
   const holds = (roles: readonly string[]) => roles.some((role) => viewer?.roles?.includes(role));
   const applying = rules.filter((rule) => (rule.tool ?? tool) === tool && !holds(rule.unlessRole ?? []));
   const args = [...(holds(reveal) ? [] : obliged), ...applying.flatMap((rule) => rule.args ?? [])];
-  return { args: [...new Set(args)], result: applying.some(({ result }) => result === true) };
+  const words = errorType === 'invalid_args' && args.length > 0;
+  return { args: [...new Set(args)], result: words || applying.some(({ result }) => result === true), words };
 }
 
 /** A copy in which what the pointers name is hidden, and the pointers that named something. */

@@ -4,6 +4,7 @@ import type { AgentSession } from '../../src/contracts/index.ts';
 import { hooks } from '../../src/contracts/index.ts';
 import type { HostOptions, PolicyRule } from '../../src/index.ts';
 import {
+  agentTool,
   denyOverrides,
   fromAgent,
   InMemorySessionService,
@@ -147,9 +148,7 @@ const endings: Case[] = [
     name: 'of arguments that do not fit, told by the agent',
     options: {
       tools: [
-        tool('login', () => 1, {
-          inputSchema: { type: 'object', properties: { user: { type: 'number' } } },
-        }),
+        tool('login', () => 1, { inputSchema: { type: 'object', properties: { password: { type: 'number' } } } }),
       ],
     },
     outcome: 'invalid_args',
@@ -220,6 +219,39 @@ describe('what a policy wants hidden is hidden in audits and exports, however th
       expect((await shownOf(store, host, session.id)).text).not.toContain(SECRET);
       expect((await shownOf(store, host, session.id, auditor)).text).toContain(SECRET);
     }
+  });
+
+  test('arguments of a hook that do not fit: what is said of them quotes them', async () => {
+    const store = new InMemorySessionService({ chained: true });
+    const { host } = hostOf(bot([{ calls: [['login', { password: 5 }]] }, 'done']), {
+      store,
+      tools: [
+        tool('login', () => 1, { inputSchema: { type: 'object', properties: { password: { type: 'number' } } } }),
+      ],
+      policy: rulePolicy([{ ...asks, outcome: 'allow' }]),
+      hooks: hooks({ beforeTool: () => ({ action: 'proceed', modifications: { args: { password: SECRET } } }) }),
+    });
+    const session = await host.open('bot');
+    await say(session, 'go');
+    const { entries, text } = await shownOf(store, host, session.id);
+    const [reason] = entries[0]?.decisions.map((decision) => decision.reason) ?? [];
+    expect([entries[0]?.outcome, reason, text.includes(SECRET)]).toEqual(['invalid_args', '[redacted]', false]);
+    expect((await shownOf(store, host, session.id, auditor)).text).toContain(SECRET);
+  });
+
+  test('an agent of the runtime that is called as a tool: the text that it was given', async () => {
+    const store = new InMemorySessionService({ chained: true });
+    const root = bot([{ calls: [['child', { request: SECRET }]] }, 'done'], {
+      tools: [agentTool(bot(['said'], { name: 'child' }))],
+    });
+    const { host } = hostOf(root, {
+      store,
+      policy: rulePolicy([{ tool: 'child', outcome: 'allow', redact: ['/request'] }]),
+    });
+    const session = await host.open('bot');
+    await say(session, 'go');
+    expect((await shownOf(store, host, session.id)).text).not.toContain(SECRET);
+    expect((await shownOf(store, host, session.id, auditor)).text).toContain(SECRET);
   });
 
   test('an agent that is called as a tool: the text that it was given', async () => {

@@ -9,8 +9,8 @@ export function redactionsOf(events: readonly Event[], options: RedactionOptions
   const records = new Map<string, DecisionRecord[]>();
   const ends = new Map<string, FunctionResponsePart>();
   const found = new Map<string, Redaction>();
-  const hide = (callId: string, name: string, obliged: readonly string[]) => {
-    const redaction = redactionOf(name, obliged, options);
+  const hide = (callId: string, name: string, obliged: readonly string[], errorType?: string) => {
+    const redaction = redactionOf(name, obliged, options, errorType);
     if (redaction.args.length > 0 || redaction.result) found.set(callId, redaction);
   };
   for (const { content, actions } of events) {
@@ -24,7 +24,9 @@ export function redactionsOf(events: readonly Event[], options: RedactionOptions
     }
   }
   for (const [callId, { name, _meta }] of calls) {
-    hide(callId, name, obligationsOf(records.get(callId) ?? [], ends.get(callId), _meta?.hooked === true));
+    const end = ends.get(callId);
+    const obliged = obligationsOf(records.get(callId) ?? [], end, _meta?.hooked === true);
+    hide(callId, name, obliged, end?.errorType);
   }
   return found;
 }
@@ -77,7 +79,8 @@ function redactActions(actions: EventActions, redactions: ReadonlyMap<string, Re
     return redacted.hidden.length === 0 ? value : { ...value, args: redacted.value };
   };
   const recordOf = <T extends DecisionRecord>(callId: string, given: T): T => {
-    const decision = argsOf(callId, given);
+    const said = argsOf(callId, given);
+    const decision = redactions.get(callId)?.words && said.reason !== undefined ? { ...said, reason: REDACTED } : said;
     const asked = decision.asked && argsOf(callId, decision.asked);
     const tails = tailsOf(decision);
     const tailCalls = mapped(tails, (tail) => recordOf(tail.callId, tail));
