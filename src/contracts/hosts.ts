@@ -81,7 +81,7 @@ export interface SessionProvider {
   list(options?: { limit?: number; after?: string }): Promise<SessionSummary[]>;
   delete(sessionId: string): Promise<void>;
   /** Sessions with open requests, over all users of the app, unless `userId` is given. */
-  open?(options?: { userId?: string }): Promise<{ userId: string; sessionId: string }[]>;
+  open?(options?: { userId?: string }): Promise<{ userId: string; sessionId: string; calls?: string[] }[]>;
 }
 
 export type SessionCreator = (descriptor: AgentDescriptor, context: HostContext) => Promise<AgentSession>;

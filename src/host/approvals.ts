@@ -1,6 +1,7 @@
 import type { PendingRequest, Principal, RequestAnswer, Settlement } from '../contracts/index.ts';
-import { CoxswainError } from '../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
 import { StreamQueue } from '../session/index.ts';
+import { ApprovalLookout } from './approval-lookout.ts';
 import { whyNot } from './approver.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { ApprovalQuestion } from './options.ts';
@@ -18,10 +19,19 @@ export interface ApprovalFilter {
   sessionId?: string;
 }
 
+/** A session with open calls. */
+export interface OpenSession {
+  agent: string;
+  userId: string;
+  sessionId: string;
+  /** Ids of the open calls, where the provider knows them. */
+  calls?: string[];
+}
+
 /** What approvals need of a host. */
 export interface ApprovalHost {
   /** Sessions with open calls, over all users and processes. */
-  openSessions(): Promise<{ agent: string; userId: string; sessionId: string }[]>;
+  openSessions(): Promise<OpenSession[]>;
   /** An open handle, or a temporary one. */
   session(agent: string, userId: string, sessionId: string): Promise<{ session: HostedSession; temporary: boolean }>;
   warn(message: string, error?: unknown): void;
@@ -32,8 +42,11 @@ export class Approvals {
   readonly #host: ApprovalHost;
   readonly #watchers = new Set<(open: OpenApproval) => void>();
 
-  constructor(host: ApprovalHost) {
+  readonly #lookout: ApprovalLookout;
+
+  constructor(host: ApprovalHost, pollMs = 2000) {
     this.#host = host;
+    this.#lookout = new ApprovalLookout(host, pollMs, (open) => this.#tell(open));
   }
 
   /** What waits for a person, oldest first. */
@@ -41,22 +54,35 @@ export class Approvals {
     const found: OpenApproval[] = [];
     for (const { agent, userId, sessionId } of await this.#sessions()) {
       if (filter.sessionId !== undefined && filter.sessionId !== sessionId) continue;
-      const { session, temporary } = await this.#host.session(agent, userId, sessionId);
-      for (const request of await session.pending()) {
+      for (const request of await this.#pending(agent, userId, sessionId)) {
         const open = { agent, userId, request };
         // A session of another agent of this app has another root.
         if (request.kind !== 'tool' && request.agentPath[0] === agent && matches(open, filter)) found.push(open);
       }
-      if (temporary) await session[Symbol.asyncDispose]();
     }
     return found.sort((a, b) => a.request.requestedAt.localeCompare(b.request.requestedAt));
+  }
+
+  async #pending(agent: string, userId: string, sessionId: string): Promise<PendingRequest[]> {
+    try {
+      const { session, temporary } = await this.#host.session(agent, userId, sessionId);
+      try {
+        return await session.pending();
+      } finally {
+        if (temporary) await session[Symbol.asyncDispose]();
+      }
+    } catch (error) {
+      // Deleted since the index was read.
+      if (isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND') return [];
+      throw error;
+    }
   }
 
   async get(requestId: string): Promise<OpenApproval | undefined> {
     return (await this.list()).find((open) => open.request.requestId === requestId);
   }
 
-  /** Questions from now on, as they are asked in this process. */
+  /** Questions from now on: at once where this process asks them, a little later where another one over the store does. */
   watch(filter: ApprovalFilter = {}): AsyncIterableIterator<OpenApproval> {
     let stop = () => {};
     const over = new Promise<void>((resolve) => {
@@ -68,8 +94,10 @@ export class Approvals {
           if (matches(open, filter)) out.push(open);
         };
         this.#watchers.add(see);
+        const leave = await this.#lookout.begin();
         await over;
         this.#watchers.delete(see);
+        leave();
       },
       async () => stop(),
     );
@@ -113,7 +141,12 @@ export class Approvals {
   }
 
   announce(agent: string, userId: string, question: ApprovalQuestion): void {
-    for (const watcher of this.#watchers) watcher({ agent, userId, request: question });
+    this.#lookout.knows(question);
+    this.#tell({ agent, userId, request: question });
+  }
+
+  #tell(open: OpenApproval): void {
+    for (const watcher of this.#watchers) watcher(open);
   }
 
   /** What is open inside of a sub-agent is open in its caller's session, and nowhere else. */

@@ -13,6 +13,7 @@ import type {
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
 import { auditOf, isPipeable } from '../session/index.ts';
+import type { ApprovalHost, OpenSession } from './approvals.ts';
 import { Approvals } from './approvals.ts';
 import type { HostedFrame, SharedStanding } from './hosted-frame.ts';
 import { HostedSession } from './hosted-session.ts';
@@ -108,11 +109,12 @@ class Host implements AgentHost {
     this.#tools = new ToolRegistry(options.tools ?? [], options.toolProviders);
     this.#policy = options.policy ?? defaultPolicy();
     this.#warn = options.warn ?? warnOnStderr;
-    this.approvals = new Approvals({
+    const host: ApprovalHost = {
       openSessions: () => this.#openSessions(),
       session: (agent, userId, sessionId) => this.#handle(agent, userId, sessionId),
       warn: this.#warn,
-    });
+    };
+    this.approvals = new Approvals(host, options.approvalPollMs);
   }
 
   get permissionMode(): PermissionMode | undefined {
@@ -296,8 +298,8 @@ class Host implements AgentHost {
     };
   }
 
-  async #openSessions(): Promise<{ agent: string; userId: string; sessionId: string }[]> {
-    const found: { agent: string; userId: string; sessionId: string }[] = [];
+  async #openSessions(): Promise<OpenSession[]> {
+    const found: OpenSession[] = [];
     for (const [agent, source] of this.#sources) {
       const provider = source.sessions?.(this.#context(this.#options.userId ?? 'local'));
       for (const open of (await provider?.open?.()) ?? []) found.push({ agent, ...open });

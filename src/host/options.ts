@@ -65,6 +65,11 @@ export interface HostOptions {
   maxResultBytes?: number;
   /** Keeps what is larger and says under which name. */
   spill?: (name: string, body: string | Uint8Array) => Promise<string>;
+  /**
+   * Milliseconds between two looks into the store for questions that other processes ask, while somebody watches
+   * approvals. Default 2,000.
+   */
+  approvalPollMs?: number;
   /** Told of what went wrong without consequence. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { InMemorySessionService } from '../../src/index.ts';
 import { bot, hostOf, notingTool, policyOf, slowTool } from '../host/kit.ts';
 import { flaky } from './flaky.ts';
 import { all, client, durable, idsOf, logOf, serving } from './kit.ts';
@@ -118,6 +119,26 @@ describe('people who hold no session', () => {
       break;
     }
     await closing;
+  });
+
+  test('WS-50 a question that another process asks over the same store comes too, once, and only what is new', async () => {
+    const store = new InMemorySessionService();
+    const policy = policyOf({ pay: boss });
+    const ask = (sessionId: string) =>
+      hostOf(bot([{ calls: [['pay', { of: sessionId }]] }]), { store, policy, tools: [notingTool('pay').tool] })
+        .host.open('bot', { sessionId, create: true, userId: 'anna' })
+        .then((session) => all(session.stream('pay')));
+    await ask('before');
+    const { host } = hostOf(bot(['x']), { store, policy, tools: [notingTool('pay').tool], approvalPollMs: 20 });
+    const bert = await client(await serving(host), 'bert:boss');
+    const questions = bert.approvals.watch();
+    const asked = questions.next();
+    expect(await bert.approvals.list()).toHaveLength(1);
+    await ask('elsewhere');
+    expect((await asked).value).toMatchObject({ userId: 'anna', request: { args: { of: 'elsewhere' } } });
+    await ask('later');
+    expect((await questions.next()).value).toMatchObject({ request: { args: { of: 'later' } } });
+    await questions.return?.();
   });
 
   test('WS-50 what policy leaves to nobody is the owner’s alone', async () => {

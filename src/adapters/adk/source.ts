@@ -244,7 +244,13 @@ export function sessionProvider(service: SessionService, context: HostContext): 
     delete: (sessionId) => service.delete({ ...scope, id: sessionId }),
     async open(options = {}) {
       const calls = await service.openCalls({ app: scope.app, ...options });
-      const seen = new Map(calls.map(({ key }) => [JSON.stringify(key), { userId: key.userId, sessionId: key.id }]));
+      const seen = new Map<string, { userId: string; sessionId: string; calls: string[] }>();
+      for (const { key, callId } of calls) {
+        const name = JSON.stringify(key);
+        const known = seen.get(name);
+        if (known) known.calls.push(callId);
+        else seen.set(name, { userId: key.userId, sessionId: key.id, calls: [callId] });
+      }
       return [...seen.values()];
     },
   };
