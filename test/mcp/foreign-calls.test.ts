@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { McpToolset } from '../../src/adapters/tools/mcp.ts';
 import { mcpToolset } from '../../src/adapters/tools/mcp.ts';
@@ -69,6 +70,21 @@ describe('a call runs at most once', () => {
     expect(server.initialized).toHaveLength(2);
     server.behaviours = [status(404)];
     expect(await call()).toMatchObject({ errorType: 'failed' });
+    expect(server.calls).toHaveLength(4);
+  });
+
+  test('two calls that learn of it together begin one new session', async () => {
+    const { server, toolset } = await against();
+    const held: ServerResponse[] = [];
+    const both: Behaviour = (response) => {
+      if (held.push(response) === 2) for (const each of held) each.writeHead(404).end();
+    };
+    server.behaviours = [both, both, answer(said('paid'))];
+    await toolset.tools();
+    const call = (callId: string) => toolset.execute({ callId, name: 'pay', args: {} }, new AbortController().signal);
+    const paid = { content: [{ type: 'text', text: 'paid' }] };
+    expect(await Promise.all([call('1'), call('2')])).toEqual([paid, paid]);
+    expect(server.initialized).toHaveLength(2);
     expect(server.calls).toHaveLength(4);
   });
 

@@ -19,6 +19,7 @@ export class McpConnection {
   #isClosed = false;
   /** Those that nobody tells of changes any more. */
   readonly #deaf = new WeakSet<Client>();
+  #dropped: Client[] = [];
 
   constructor(name: string, server: McpServer, options: McpToolsetOptions, onToolsChanged: () => void) {
     this.name = name;
@@ -53,20 +54,28 @@ export class McpConnection {
     return this.#deaf.has(client);
   }
 
-  /** What is known of the connection is not true any more. */
-  drop(): void {
-    const client = this.#client;
+  /**
+   * Its session is gone: the next one begins another, unless somebody has done so already. Other calls may still learn
+   * the same of it, so it is closed with the rest, or when the next one is lost.
+   */
+  async drop(lost: Client): Promise<void> {
+    const current = this.#client;
+    const open = await current?.catch(() => undefined);
+    if (open !== lost || this.#client !== current) return;
     this.#client = undefined;
-    void client?.then(
-      (open) => open.close(),
-      () => {},
-    );
+    await this.#closeDropped();
+    this.#dropped.push(lost);
+  }
+
+  async #closeDropped(): Promise<void> {
+    await Promise.all(this.#dropped.splice(0).map((client) => client.close().catch(() => {})));
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     const client = await this.#client?.catch(() => undefined);
     this.#client = undefined;
+    await this.#closeDropped();
     await client?.close();
   }
 

@@ -189,8 +189,8 @@ class ServerTools implements McpToolset {
         if (context.signal.aborted) throw error;
         if (isRetry || !isForgotten(error, sessionId, sdk)) return this.#failed(error, sdk);
         // The server does not know this session any more, so it has not read anything: once more in a new one.
-        this.#connection.drop();
         this.#isStale = true;
+        await this.#connection.drop(client);
       }
     }
   }
