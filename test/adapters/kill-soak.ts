@@ -1,5 +1,7 @@
 import { shared } from './databases.ts';
 import { killWriters, randomFrom } from './kill.ts';
+import { killServer } from './kill-servers.ts';
+import { find, mariadb, postgres } from './servers.ts';
 
 // node test/adapters/kill-soak.ts [rounds, default 200] [seed]: the crash test of every store, for longer.
 
@@ -18,4 +20,12 @@ for (const server of shared) {
   } finally {
     await database.drop();
   }
+}
+for (const recipe of [postgres, mariadb]) {
+  if (!find(recipe.program)) continue;
+  const times = Math.ceil(rounds / 10);
+  const start = performance.now();
+  const events = await killServer(recipe, times, randomFrom(seed));
+  const seconds = Math.round((performance.now() - start) / 1000);
+  console.log(`${recipe.name} itself, ${times} times: ${events} events acknowledged, none lost, ${seconds} s`);
 }

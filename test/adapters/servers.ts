@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { execFileSync, spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -71,26 +72,42 @@ export async function ownServer(
     }
     return { url: readFileSync(ready, 'utf8') };
   }
-  const account = accountFor(recipe);
-  if (account) chownSync(place, account.uid, account.gid);
-  const [tool, args] = recipe.initialise(place);
-  execFileSync(find(tool, program) ?? tool, args, { stdio: 'ignore', cwd: place, ...account });
+  initialise(recipe, place);
   const port = await freePort();
-  const log = openSync(join(folder, `${recipe.name}.log`), 'a');
-  const child = spawn(program, recipe.run(place, port), { stdio: ['ignore', log, log], cwd: place, ...account });
+  const child = startServer(recipe, place, port);
   writeFileSync(join(folder, `${recipe.name}.pid`), String(child.pid));
   child.unref();
   const url = recipe.url(port);
-  for (const deadline = performance.now() + PATIENCE; ; await sleep(50)) {
-    try {
-      await connect(url);
-      break;
-    } catch (error) {
-      if (performance.now() > deadline) throw new Error(`${recipe.name} does not start`, { cause: error });
-    }
-  }
+  await answering(recipe.name, () => connect(url));
   writeFileSync(ready, url);
   return { url };
+}
+
+/** Makes the files of a server in an empty folder. */
+export function initialise(recipe: Recipe, place: string): void {
+  const account = accountFor(recipe);
+  if (account) chownSync(place, account.uid, account.gid);
+  const [tool, args] = recipe.initialise(place);
+  execFileSync(find(tool, find(recipe.program)) ?? tool, args, { stdio: 'ignore', cwd: place, ...account });
+}
+
+/** A server on such a folder, at the head of a group of processes. */
+export function startServer(recipe: Recipe, place: string, port: number): ChildProcess {
+  const log = openSync(`${place}.log`, 'a');
+  const program = find(recipe.program) ?? recipe.program;
+  const stdio: ['ignore', number, number] = ['ignore', log, log];
+  return spawn(program, recipe.run(place, port), { stdio, cwd: place, detached: true, ...accountFor(recipe) });
+}
+
+export async function answering(name: string, connect: () => Promise<unknown>): Promise<void> {
+  for (const deadline = performance.now() + PATIENCE; ; await sleep(50)) {
+    try {
+      await connect();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw new Error(`${name} does not start`, { cause: error });
+    }
+  }
 }
 
 /** For the run: names the folder; what is given back stops the servers. */
@@ -118,7 +135,7 @@ export function serversOfThisRun(folder: string): () => Promise<void> {
 }
 
 /** A program in the path, or where systems keep servers; first beside another one. */
-function find(program: string, beside?: string): string | undefined {
+export function find(program: string, beside?: string): string | undefined {
   const versions = '/usr/lib/postgresql';
   const places = [
     ...(beside === undefined ? [] : [join(beside, '..')]),
@@ -143,7 +160,7 @@ function accountFor({ account }: Recipe): { uid: number; gid: number } | undefin
   return undefined;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

@@ -4,6 +4,7 @@ import { DuplicateEvent } from './sql/duplicate.ts';
 const BUSY = 5;
 const LOCKED = 6;
 const READ_ONLY = 8;
+const IO_ERROR = 10;
 const CORRUPT = 11;
 const FULL = 13;
 const CANNOT_OPEN = 14;
@@ -66,6 +67,13 @@ export function storeError(thrown: unknown, path: string): unknown {
         'E_STORE',
         `session store ${path} is locked by another process (${said}): repeat, or raise busyTimeout`,
         { ...options, retryable: true },
+      );
+    case IO_ERROR:
+      return new CoxswainError(
+        'INTERNAL',
+        'E_STORE',
+        `session store ${path} cannot be read or written (${said}): look at the disk, its quota and the file size limit`,
+        options,
       );
     case NOT_A_DATABASE:
       return new CoxswainError(
