@@ -43,9 +43,11 @@ export class AcpAgentSession {
 
   /** The executor: one prompt a run; words that came meanwhile are the next run's. Waits for the one before. */
   answer(ctx: DispatchContext, helpers: DispatchExecutorHelpers): Promise<void> {
+    // Words that come while the agent is made ready are the next run's, too.
+    const said = [...ctx.turnMessages];
     const run = this.#last.then(async () => {
       try {
-        if (!ctx.aborted && (await this.#answer(ctx, helpers)) === 'nothing new') ctx.ack();
+        if (!ctx.aborted && (await this.#answer(ctx, helpers, said)) === 'nothing new') ctx.ack();
       } catch (error) {
         if (!ctx.aborted) ctx.nack(error);
       }
@@ -54,9 +56,12 @@ export class AcpAgentSession {
     return run;
   }
 
-  async #answer(ctx: DispatchContext, helpers: DispatchExecutorHelpers): Promise<'nothing new' | 'prompted'> {
-    const client = await this.#ready(ctx);
-    const said = [...ctx.turnMessages];
+  async #answer(
+    ctx: DispatchContext,
+    helpers: DispatchExecutorHelpers,
+    said: readonly Message[],
+  ): Promise<'nothing new' | 'prompted'> {
+    const client = await this.#ready(ctx, said);
     const untold = said.filter(({ id }) => !this.#told.has(id));
     // What a process fell over, or was never told because of an abort, is no order any more: it is told as history.
     const asked = ctx.iteration > 0 ? untold : said.filter(({ role }) => role === 'user').slice(-1);
@@ -105,13 +110,13 @@ export class AcpAgentSession {
     }
   }
 
-  async #ready(ctx: DispatchContext): Promise<AcpClient> {
+  async #ready(ctx: DispatchContext, said: readonly Message[]): Promise<AcpClient> {
     if (this.#client) return this.#client;
     const { files, ...options } = this.#options;
     const given = { ...options, reads: files.readTextFile !== undefined, writes: files.writeTextFile !== undefined };
     const client = await AcpClient.start(given, this.#known);
     this.#client = client;
-    this.#told = new Set(client.resumed ? [...ctx.turnMessages].map(({ id }) => id) : []);
+    this.#told = new Set(client.resumed ? said.map(({ id }) => id) : []);
     this.#spent = { usd: 0 };
     void client.gone.then(() => {
       if (this.#client === client) this.#client = undefined;
@@ -127,5 +132,6 @@ export class AcpAgentSession {
 
 function transcript(said: readonly Message[]): string {
   const lines = said.map(({ role, content = '' }) => `${role === 'user' ? 'User' : 'You'}: ${content}`);
-  return `This conversation was begun elsewhere. Until now:\n\n${lines.join('\n\n')}`;
+  // What is asked now is a block of its own, and agents join blocks as they like.
+  return `This conversation was begun elsewhere. Until now:\n\n${lines.join('\n\n')}\n\nNow:\n\n`;
 }
