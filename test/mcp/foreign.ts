@@ -91,6 +91,8 @@ export async function serveForeign(foreign: Foreign, port = 0) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     notify: handler.notify,
+    /** Breaks all connections, that of the subscription too. */
+    cut: () => server.closeAllConnections(),
     async [Symbol.asyncDispose]() {
       await handler.close();
       const closed = new Promise((resolve) => server.close(resolve));

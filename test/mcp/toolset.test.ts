@@ -151,6 +151,17 @@ describe('a list that changes', () => {
     await expect.poll(names).toContain('more');
   });
 
+  test('where nobody tells of changes any more, each use lists anew', async () => {
+    const { foreign, served, toolset } = await overHttp();
+    const described = async () => (await toolset.tools()).map(({ description }) => description);
+    await described();
+    served.cut();
+    for (const description of ['It says once.', 'It says twice.']) {
+      foreign.description = description;
+      await expect.poll(described).toContain(description);
+    }
+  });
+
   test('a tool that is something else now is asked about, whatever policy says; after that run no more', async () => {
     const { foreign, served, toolset } = await overHttp();
     const { host, session } = await hosted(toolset, everything);
