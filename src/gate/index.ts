@@ -12,6 +12,7 @@ export { toJsonValue } from './json-value.ts';
 export { errorResult, normaliseReturn } from './normalise.ts';
 export type { ReadOutput } from './output.ts';
 export { readOutput } from './output.ts';
+export { boundedTest, MAX_PATTERN_INPUT, PatternInputTooLong } from './pattern.ts';
 export { pause } from './pause.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
 export { checkConfirmation, evaluatePolicy, MAX_EXPIRES_IN, withRedact } from './policy.ts';
@@ -30,6 +31,4 @@ export {
   compilePredicate,
   compileSchema,
   ensureValidator,
-  MAX_PATTERN_INPUT,
-  PatternInputTooLong,
 } from './validator.ts';

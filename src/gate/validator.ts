@@ -3,6 +3,7 @@ import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonSchema } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { walkSchema } from './dialect.ts';
+import { boundedTest } from './pattern.ts';
 
 export type { ErrorObject, ValidateFunction };
 
@@ -108,19 +109,10 @@ export function compileSchema(schema: JsonSchema): ValidateFunction {
   return validate;
 }
 
-/** Longest string, in UTF-16 units, that a pattern of a predicate is run on. */
-export const MAX_PATTERN_INPUT = 10_000;
-
-/** Thrown by a predicate when a string is too long to run a pattern on. */
-export class PatternInputTooLong extends Error {}
-
 function guardedRegExp(pattern: string, flags: string) {
   const regExp = toRegExp(pattern, flags);
   return {
-    test(text: string): boolean {
-      if (text.length > MAX_PATTERN_INPUT) throw new PatternInputTooLong();
-      return regExp.test(text);
-    },
+    test: boundedTest(regExp),
     // The validator tells patterns apart by their text.
     toString: () => String(regExp),
   };
@@ -139,7 +131,7 @@ const forPredicates: Shared = {
 
 /**
  * A yes-or-no test of a value by a JSON Schema, without defaults and without changing the value. Patterns are not
- * run on strings longer than {@link MAX_PATTERN_INPUT}: the test throws {@link PatternInputTooLong} then.
+ * run on strings longer than {@link MAX_PATTERN_INPUT}, nor for long: the test throws {@link PatternInputTooLong} then.
  * @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` for a schema that is none, that has unknown keywords, or that
  *   uses `format`, which is not checked
  */

@@ -129,6 +129,14 @@ permit(principal, action, resource) when { resource is User };`,
     },
   );
 
+  test('of an editor that marks its files and ends lines its own way: the place is right', async () => {
+    const text = (annotation: string) =>
+      `\ufeffpermit(principal, action, resource);\r\n@${annotation}("x")\r\npermit(principal, action, resource);`;
+    expect((await cedarPolicy({ policies: text('id'), tools })).warnings).toEqual([]);
+    const error = await refusal(cedarPolicy({ policies: text('aprovers'), tools, file: 'p.cedar' }));
+    expect(error.message).toMatch(/^p\.cedar:2: annotation @aprovers/);
+  });
+
   test('without names may stand in one line, and are told apart', async () => {
     const one = 'permit(principal, action == Action::"pay", resource);';
     const policy = await cedarPolicy({

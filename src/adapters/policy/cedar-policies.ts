@@ -112,7 +112,8 @@ class Places {
     let text = '';
     for (const { file = 'policy.cedar', text: own } of sources) {
       this.#starts.push({ file, start: text.length });
-      text += `${own}\n`;
+      // Some editors begin a file with a mark.
+      text += `${own.replace(/^\ufeff/, '')}\n`;
     }
     this.text = text;
   }

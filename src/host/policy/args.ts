@@ -1,5 +1,5 @@
 import { messageOf } from '../../contracts/index.ts';
-import { compilePredicate, MAX_PATTERN_INPUT, PatternInputTooLong } from '../../gate/index.ts';
+import { boundedTest, compilePredicate, PatternInputTooLong } from '../../gate/index.ts';
 import type { ArgsCondition } from './rule.ts';
 import { isObject } from './rule.ts';
 
@@ -56,19 +56,18 @@ function pointerTest(pointer: string, condition: unknown): Test {
 function valueTest(condition: unknown): Test {
   if (isObject(condition)) return schemaTest(condition);
   if (typeof condition !== 'string') throw new Error('must be a regular expression or a JSON Schema');
-  const pattern = new RegExp(condition);
-  return (value) => {
-    if (typeof value === 'object' && value !== null) return undefined;
-    const text = String(value);
-    return text.length > MAX_PATTERN_INPUT ? undefined : pattern.test(text);
-  };
+  const fits = boundedTest(new RegExp(condition));
+  return untestable((value) => (typeof value === 'object' && value !== null ? undefined : fits(String(value))));
 }
 
 function schemaTest(schema: Record<string, unknown>): Test {
-  const fits = compilePredicate(schema);
+  return untestable(compilePredicate(schema));
+}
+
+function untestable(test: Test): Test {
   return (value) => {
     try {
-      return fits(value);
+      return test(value);
     } catch (error) {
       if (error instanceof PatternInputTooLong) return undefined;
       throw error;

@@ -11,8 +11,8 @@ export const POLICY_TIERS: readonly PolicyTier[] = ['org', 'user', 'session'];
  * a regular expression (found anywhere in the value; numbers and booleans are read as their text) or to a JSON
  * Schema. All pointers must hold; one that points at nothing does not.
  *
- * Strings above 10,000 characters are not matched against patterns, nor are lists and objects: an `allow` rule does
- * not apply to them then, any other rule does.
+ * Strings above 10,000 characters are not matched against patterns, nor are lists and objects, nor is a pattern tried
+ * for more than 50 ms: an `allow` rule does not apply then, any other rule does.
  */
 export type ArgsCondition = Record<string, unknown>;
 

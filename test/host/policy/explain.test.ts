@@ -199,6 +199,23 @@ describe('warnings', () => {
     }
   });
 
+  test('such a pattern is not tried for long: an allow does not apply then, a deny does', () => {
+    const text = `${'a'.repeat(5_000)}!`;
+    for (const args of [
+      { '/x': '^(a+)+$' },
+      { '/x': { type: 'string', pattern: '^(a|aa)+$' } },
+      { '/x': '^((a+)b?)*$' },
+    ]) {
+      const outcomeOf = (outcome: 'allow' | 'deny', x: string) =>
+        (rulePolicy([{ tool: 't', args, outcome }]).evaluate(policyCall('t', { x })) as { outcome: string }).outcome;
+      expect([args, outcomeOf('allow', text), outcomeOf('deny', text)]).toEqual([args, 'ask_user', 'deny']);
+      expect([outcomeOf('allow', 'a'.repeat(50)), outcomeOf('deny', 'bbbbbbbbbbbbbbbbbbbb!')]).toEqual([
+        'allow',
+        'ask_user',
+      ]);
+    }
+  });
+
   test('of thousands of rules are found at once', () => {
     const rules = Array.from(
       { length: 20_000 },
