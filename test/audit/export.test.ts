@@ -32,7 +32,7 @@ describe('an export', () => {
     expect(report).toMatchObject({ ok: true, faults: [], redacted: 0, audited: lines.length - 2 });
     expect(report.head).toEqual((await verifySession(store, key)).head);
     expect(lines.join('\n')).not.toContain('"done"');
-    expect(lines.join('\n')).toContain('4711');
+    expect(lines.join('\n')).toContain('no. 4711');
   });
 
   test('any byte of any line that is changed: the line is named', async () => {
@@ -63,12 +63,12 @@ describe('an export', () => {
   test('hides what a viewer may not see, wherever it stands, and still fits', async () => {
     const rules = [{ tool: 'pay', args: ['/card/number'], unlessRole: ['auditor'] }];
     const hidden = await redacted({ rules, viewer: { id: 'eve', roles: ['clerk'] } });
-    expect(hidden.join('\n')).not.toContain('4711');
+    expect(hidden.join('\n')).not.toContain('no. 4711');
     const report = await verifyExport(hidden);
     expect([report.ok, report.faults, report.redacted > 0]).toEqual([true, [], true]);
     expect(report.head).toEqual((await verifyExport(lines)).head);
     const shown = await redacted({ rules, viewer: { id: 'kim', roles: ['auditor'] } });
-    expect(shown.join('\n')).toContain('4711');
+    expect(shown.join('\n')).toContain('no. 4711');
   });
 
   test('hides results where a rule says so', async () => {

@@ -28,7 +28,7 @@ export const tools = () => [notingTool('pay').tool, notingTool('look', readOnly)
  */
 export async function paidSession(store: SessionService): Promise<SessionKey> {
   const calls = [
-    ['pay', { eur: 5, card: { number: '4711' } }],
+    ['pay', { eur: 5, card: { number: 'no. 4711' } }],
     ['look'],
     ['drop', { force: true }],
     ['pay', { eur: 9 }],
@@ -44,7 +44,7 @@ export async function paidSession(store: SessionService): Promise<SessionKey> {
   for (const { requestId, approval, args } of (await session.pending()).filter(({ kind }) => kind !== 'tool')) {
     if (args?.eur === 9) await session.respond(requestId, { kind: 'deny', reason: 'Too much.', by });
     else {
-      const edited = { eur: 4, card: { number: '4711' } };
+      const edited = { eur: 4, card: { number: 'no. 4711' } };
       const digest = approval?.previewDigest ?? '';
       await session.respond(requestId, { kind: 'approve', previewDigest: digest, args: edited, reason: 'Fine.', by });
     }
