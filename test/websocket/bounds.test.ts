@@ -1,5 +1,7 @@
-import { describe, expect, test, vi } from 'vitest';
-import { serve } from '../../src/host/websocket/index.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { BackPressure } from '../../src/host/connection/back-pressure.ts';
+import type { Transport } from '../../src/host/websocket/index.ts';
+import { DEFAULT_LIMITS, serve } from '../../src/host/websocket/index.ts';
 import { bot, door, hostOf, notingTool, policyOf, say } from '../host/kit.ts';
 import { client, metric, serving } from './kit.ts';
 import { endOf, Raw } from './raw.ts';
@@ -30,8 +32,10 @@ describe('what a server keeps for a client is bounded', () => {
     const other = await Raw.ready(server.url);
     const raw = await Raw.ready(server.url);
     await raw.ask('session/attach', { agent: 'bot', sessionId: 's', history: false });
+    const { events } = await raw.ask('session/events', { sessionId: 's', limit: 1 });
+    const params = { sessionId: 's', after: events[0].cursor };
     raw.ws.pause();
-    for (let id = 1000; id < 1400; id++) raw.send({ id, method: 'session/events', params: { sessionId: 's' } });
+    for (let id = 1000; id < 1400; id++) raw.send({ id, method: 'session/events', params });
     const { unsent } = await slow.seen;
     expect(unsent).toBeGreaterThan(256 * 1024);
     expect(unsent).toBeLessThan(6 * MEGABYTE);
@@ -40,11 +44,48 @@ describe('what a server keeps for a client is bounded', () => {
     expect((await raw.closed).code).toBe(4429);
   });
 
+  test('WS-19 WS-37 that reads slowly, but reads, is not closed', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const limits = { ...DEFAULT_LIMITS, stallMs: 1000 };
+    const socket = { bufferedAmount: MEGABYTE, unwritten: MEGABYTE, isPaused: false };
+    const transport = Object.assign(socket, {
+      protocol: 'coxswain.v1',
+      send() {},
+      close() {},
+      pause() {
+        socket.isPaused = true;
+      },
+      resume() {
+        socket.isPaused = false;
+      },
+      onMessage() {},
+      onDrain() {},
+    }) satisfies Transport;
+    let isSlow = false;
+    const pressure = new BackPressure(transport, limits, () => {
+      isSlow = true;
+    });
+    expect(pressure.room()).toBeInstanceOf(Promise);
+    expect(socket.isPaused).toBe(true);
+    for (let second = 0; second < 60; second++) {
+      socket.unwritten -= 1000;
+      vi.advanceTimersByTime(1000);
+    }
+    expect(isSlow).toBe(false);
+    vi.advanceTimersByTime(1000);
+    expect(isSlow).toBe(true);
+    pressure.release();
+    expect(socket.isPaused).toBe(false);
+  });
+
   test('WS-19 that asks for much and reads gets all of it', async () => {
     const server = await serving(await longSession(3));
     const raw = await Raw.ready(server.url);
     await raw.ask('session/attach', { agent: 'bot', sessionId: 's', history: false });
-    const pages = await Promise.all(Array.from({ length: 40 }, () => raw.ask('session/events', { sessionId: 's' })));
+    const { events } = await raw.ask('session/events', { sessionId: 's', limit: 1 });
+    const params = { sessionId: 's', after: events[0].cursor };
+    const pages = await Promise.all(Array.from({ length: 40 }, () => raw.ask('session/events', params)));
     expect(new Set(pages.map(({ events }) => events.at(-1).id)).size).toBe(1);
     expect(pages[0]).toMatchObject({ more: true });
   });

@@ -179,7 +179,14 @@ export class Attachment {
   }
 
   #stall(): void {
-    this.#stalled ??= setTimeout(() => this.#slow(), this.channel.options.limits.stallMs).unref();
+    const before = this.#transport.unwritten;
+    const look = () => {
+      this.#stalled = undefined;
+      // Slow is not stuck.
+      if (this.#transport.unwritten < before) this.#stall();
+      else this.#slow();
+    };
+    this.#stalled ??= setTimeout(look, this.channel.options.limits.stallMs).unref();
   }
 
   #unstall(): void {

@@ -25,7 +25,7 @@ export class BackPressure {
     if (!this.#room) {
       this.#room = Promise.withResolvers();
       this.#transport.pause();
-      this.#watch(bufferedAmount);
+      this.#watch();
     }
     return this.#room.promise;
   }
@@ -46,10 +46,10 @@ export class BackPressure {
     room.resolve();
   }
 
-  #watch(before: number): void {
+  #watch(): void {
+    const before = this.#transport.unwritten;
     this.#timer = setTimeout(() => {
-      const { bufferedAmount } = this.#transport;
-      if (bufferedAmount < before) this.#watch(bufferedAmount);
+      if (this.#transport.unwritten < before) this.#watch();
       else this.#slow();
     }, this.#limits.stallMs).unref();
   }

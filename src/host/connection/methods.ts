@@ -10,6 +10,8 @@ export type Handlers<M extends RpcMethod> = {
 };
 
 const PAGE = 200;
+/** Bytes of a page: it has to get through a slow line before it counts as stuck. */
+const PAGE_BYTES = 512 * 1024;
 
 const readMethods: Handlers<
   'ping' | 'agents/list' | 'session/detach' | 'session/close' | 'session/pending' | 'session/events' | 'session/ack'
@@ -40,12 +42,13 @@ const readMethods: Handlers<
   'session/events': async (connection, { sessionId, after, limit = PAGE }) => {
     const { session, options } = connection.held(sessionId).channel;
     const { maxPayload } = options.limits;
+    const maxBytes = Math.min(PAGE_BYTES, maxPayload / 2);
     const events: AgentEvent[] = [];
     let bytes = 0;
     // One more than asked for tells whether there is more.
     for await (const event of session.events({ ...(after === undefined ? {} : { after }), limit: limit + 1 })) {
       const { event: fitting, size } = fittingEvent(event, maxPayload / 2);
-      if (events.length >= limit || (events.length > 0 && bytes + size > maxPayload / 2)) return { events, more: true };
+      if (events.length >= limit || (events.length > 0 && bytes + size > maxBytes)) return { events, more: true };
       events.push(fitting);
       bytes += size;
     }

@@ -11,6 +11,8 @@ export interface Transport {
   onMessage(listener: (text: string) => void): void;
   /** Bytes that wait to be written. */
   readonly bufferedAmount: number;
+  /** Of those, what the system has not taken yet: it falls with every piece that the peer reads. */
+  readonly unwritten: number;
   /** Called when what waited has been written. */
   onDrain(listener: () => void): void;
 }

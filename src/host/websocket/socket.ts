@@ -20,6 +20,10 @@ export function transportOf(ws: WebSocket, socket: Socket): Transport {
     get bufferedAmount() {
       return ws.bufferedAmount;
     },
+    get unwritten() {
+      // A write counts as one in the stream above, however much of it is gone; the handle knows, as it does for timeouts.
+      return (socket as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? ws.bufferedAmount;
+    },
     send(text) {
       if (ws.readyState !== ws.OPEN) return;
       if (!isCorked) {
