@@ -3,7 +3,7 @@ import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonSchema } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { walkSchema } from './dialect.ts';
-import { boundedTest } from './pattern.ts';
+import { boundedTest, MAX_PATTERN_INPUT } from './pattern.ts';
 
 export type { ErrorObject, ValidateFunction };
 
@@ -38,6 +38,16 @@ function toRegExp(pattern: string, flags: string): RegExp {
   } catch {
     return new RegExp(pattern);
   }
+}
+
+/** Schemas may be a foreign server's, and what they are tried on a model's. */
+function regExpOf(maxLength: number) {
+  const make = (pattern: string, flags: string) => {
+    const regExp = toRegExp(pattern, flags);
+    // The validator tells patterns apart by their text.
+    return { test: boundedTest(regExp, maxLength), toString: () => String(regExp) };
+  };
+  return Object.assign(make, { code: 'new RegExp' });
 }
 
 const settings = {
@@ -90,7 +100,7 @@ function hasId(schema: JsonSchema): boolean {
 }
 
 const forArguments: Shared = {
-  options: { ...settings, useDefaults: true, code: { regExp: Object.assign(toRegExp, { code: 'new RegExp' }) } },
+  options: { ...settings, useDefaults: true, code: { regExp: regExpOf(Number.POSITIVE_INFINITY) } },
   uses: 0,
 };
 const compiled = new WeakMap<JsonSchema, ValidateFunction>();
@@ -109,22 +119,13 @@ export function compileSchema(schema: JsonSchema): ValidateFunction {
   return validate;
 }
 
-function guardedRegExp(pattern: string, flags: string) {
-  const regExp = toRegExp(pattern, flags);
-  return {
-    test: boundedTest(regExp),
-    // The validator tells patterns apart by their text.
-    toString: () => String(regExp),
-  };
-}
-
 const forPredicates: Shared = {
   options: {
     ...settings,
     allErrors: false,
     // A misspelt keyword would say yes to everything.
     strictSchema: true,
-    code: { regExp: Object.assign(guardedRegExp, { code: 'new RegExp' }) },
+    code: { regExp: regExpOf(MAX_PATTERN_INPUT) },
   },
   uses: 0,
 };

@@ -161,6 +161,17 @@ describe('F14 zod sources', () => {
 });
 
 describe('hostile input', () => {
+  test('a pattern that its text makes slow, of a foreign server and of a model, holds nobody up', () => {
+    for (const pattern of ['^(a+)+$', '^(a|aa)+$', '^((a+)b?)*$']) {
+      const inputSchema = { type: 'object', properties: { x: { type: 'string', pattern } } };
+      expect(validateArgs({ inputSchema }, { x: 'a'.repeat(30) })).toMatchObject({ ok: true });
+      expect(validateArgs({ inputSchema }, { x: `${'a'.repeat(20_000)}!` })).toEqual({
+        ok: false,
+        message: `the pattern ${pattern} takes too long on 20001 characters`,
+      });
+    }
+  });
+
   test('__proto__ is data', () => {
     const args = JSON.parse('{"__proto__": {"polluted": "1"}, "constructor": {"prototype": {"polluted": 1}}}');
     const schema = object({ ['__proto__']: object({ polluted: { type: 'number' } }) });

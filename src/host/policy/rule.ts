@@ -12,7 +12,7 @@ export const POLICY_TIERS: readonly PolicyTier[] = ['org', 'user', 'session'];
  * Schema. All pointers must hold; one that points at nothing does not.
  *
  * Strings above 10,000 characters are not matched against patterns, nor are lists and objects, nor is a pattern tried
- * for more than 50 ms: an `allow` rule does not apply then, any other rule does.
+ * for more than 200 ms: an `allow` rule does not apply then, any other rule does.
  */
 export type ArgsCondition = Record<string, unknown>;
 
