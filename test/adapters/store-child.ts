@@ -4,7 +4,7 @@ import { openStore } from '../../src/adapters/stores/open-store.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
 import { createEvent } from '../../src/runtime/index.ts';
 
-// Another process on the same database. It is told what to do in lines, and speaks in lines: what it says is written
+// Another process on the same database, or on one after the other. It is told what to do in lines, and speaks in lines: what it says is written
 // before it goes on.
 
 const [url = '', name = ''] = process.argv.slice(2);
@@ -30,10 +30,16 @@ function step(seq: number) {
   });
 }
 
-const service = await openStore(url);
+let service = await openStore(url || 'memory:');
 let epoch = -1;
 
 const tasks: Record<string, (...args: string[]) => Promise<string | number>> = {
+  /** Leaves its database for another one. */
+  async open(another = '') {
+    await service.close();
+    service = await openStore(another);
+    return 'open';
+  },
   /** Appends unfenced, to one session or to several in turn. */
   async contend(times, sessions = '1') {
     for (let n = 0; n < Number(times); n++) {
