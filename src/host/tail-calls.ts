@@ -38,7 +38,7 @@ export async function runTailCalls(
     const source = hostTool.tool.inputSchema ?? hostTool.tool.parametersSchema;
     const validate = (value: unknown) => validateArgs({ inputSchema: hostTool.descriptor.inputSchema, source }, value);
     const checked = validate(args);
-    if (!checked.ok) return errorResult('invalid_args', checked.message);
+    if (!checked.ok) return errorResult('invalid_args', unquoted(checked.message));
     const gateCall = {
       callId,
       args: checked.args,
@@ -61,7 +61,8 @@ export async function runTailCalls(
     }
     if (verdict.kind !== 'run') {
       decisions.push({ callId, name, ...verdict.record });
-      return verdict.result;
+      const { result, record } = verdict;
+      return result.errorType === 'invalid_args' ? errorResult('invalid_args', unquoted(record.reason ?? '')) : result;
     }
     decisions.push({ callId, name, ...verdict.decision.record });
     const outcome = await runHostTool({ ...call, callId, hostTool, decision: verdict.decision }, options, signal);
@@ -74,3 +75,6 @@ export async function runTailCalls(
     return errorResult('too_large', `at most ${MAX_TAIL_CALLS} tail calls run`);
   }
 }
+
+/** Audits hide arguments, but not of whose result this becomes a part: the first fault, without the value. */
+const unquoted = (message: string): string => message.replace(/, got .*/s, '');

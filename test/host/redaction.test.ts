@@ -221,6 +221,32 @@ describe('what a policy wants hidden is hidden in audits and exports, however th
     }
   });
 
+  test('arguments of a tail call that do not fit are not quoted in the result that they become a part of', async () => {
+    const store = new InMemorySessionService({ chained: true });
+    const numeric = { inputSchema: { type: 'object', properties: { password: { type: 'number' } } } };
+    for (const password of [SECRET, 5]) {
+      const { host } = hostOf(bot([{ calls: [['main']] }, 'done']), {
+        store,
+        tools: [
+          tool('main', () => ({ content: [], tailCalls: [{ name: 'login', args: { password } }] })),
+          tool('login', () => 1, numeric),
+        ],
+        policy: rulePolicy([
+          { tool: 'login', outcome: 'allow', redact },
+          { tool: 'main', outcome: 'allow' },
+        ]),
+        hooks: hooks({
+          beforeTool: ({ tool: { name } }) =>
+            name === 'login' ? { action: 'proceed', modifications: { args: { password: SECRET } } } : undefined,
+        }),
+      });
+      const session = await host.open('bot');
+      await say(session, 'go');
+      const { text } = await shownOf(store, host, session.id);
+      expect([text.includes('password: expected number'), text.includes(SECRET)]).toEqual([true, false]);
+    }
+  });
+
   test('arguments of a hook that do not fit: what is said of them quotes them', async () => {
     const store = new InMemorySessionService({ chained: true });
     const { host } = hostOf(bot([{ calls: [['login', { password: 5 }]] }, 'done']), {
