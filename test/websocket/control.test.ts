@@ -191,6 +191,8 @@ describe('sessions and their control', () => {
     const { sessionId, fencingToken } = await first.ask('session/open', { agent: 'bot' });
     const second = await Raw.ready(server.url);
     const place = { agent: 'bot', sessionId, control: false };
+    // Nobody has it, and whoever would only watch is not given it.
+    expect(await second.ask('session/open', { agent: 'bot', control: false })).not.toHaveProperty('fencingToken');
     expect(await second.ask('session/attach', { ...place, fencingToken: 'old' })).not.toHaveProperty('fencingToken');
     expect(await second.ask('session/attach', { ...place, fencingToken })).toMatchObject({ fencingToken });
     expect((await first.until(({ method }) => method === 'session/control')).params).toMatchObject({ controls: false });
