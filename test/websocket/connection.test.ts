@@ -139,7 +139,10 @@ describe('a connection', () => {
     const refused = answers.filter(({ error }) => error?.data?.code === 'E_RATE_LIMIT');
     expect(refused).toHaveLength(7);
     await raw.ask('session/open', { agent: 'bot' });
-    await expect(raw.ask('session/open', { agent: 'bot' })).rejects.toMatchObject({ code: 'E_RATE_LIMIT' });
+    expect((await raw.request('session/open', { agent: 'bot' })).error?.data).toMatchObject({
+      code: 'E_RATE_LIMIT',
+      retryable: true,
+    });
   });
 
   test('WS-18 may do what the server authorises; a throw is a no', async () => {

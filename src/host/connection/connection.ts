@@ -172,12 +172,15 @@ export class Connection implements Opened, Controller {
       this.hub.release(channel);
       return known;
     }
-    if (known || this.holds.size >= this.hub.options.limits.maxSessions) {
+    const { maxSessions } = this.hub.options.limits;
+    if (known || this.holds.size >= maxSessions) {
       this.hub.release(channel);
-      const message = known
-        ? `this connection holds session ${channel.session.id} of another agent; close that first`
-        : `one connection holds at most ${this.hub.options.limits.maxSessions} sessions; close some`;
-      throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message);
+      if (known) {
+        const message = `this connection holds session ${channel.session.id} of another agent; close that first`;
+        throw new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_BUSY', message);
+      }
+      const message = `one connection holds at most ${maxSessions} sessions; close some`;
+      throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message, { retryable: true });
     }
     const hold = new SessionHold(this, channel);
     this.holds.set(channel.session.id, hold);
