@@ -1,4 +1,4 @@
-import { messageOf } from '../contracts/index.ts';
+import { isCoxswainError, messageOf } from '../contracts/index.ts';
 import { Check } from './check.ts';
 import { Deadline } from './deadline.ts';
 import type { Requirement, Tier } from './requirement.ts';
@@ -84,6 +84,7 @@ async function asksTheModelServer(check: Check): Promise<void> {
 }
 
 function told(error: unknown): string {
+  if (isCoxswainError(error)) return `${error.status} / ${error.code}: ${error.message}`;
   return error instanceof Error ? `${error.name}: ${messageOf(error)}` : messageOf(error);
 }
 

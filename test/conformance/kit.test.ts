@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
 import type { ConformanceTarget, Requirement } from '../../src/conformance/index.ts';
-import { Breach, conformanceTests, isFailure, judge, requirements, Untestable } from '../../src/conformance/index.ts';
+import {
+  Breach,
+  conformanceTests,
+  isFailure,
+  judge,
+  requirements,
+  runConformance,
+  Untestable,
+} from '../../src/conformance/index.ts';
+import { CoxswainError } from '../../src/contracts/index.ts';
+import { targetOf } from './broken/bend.ts';
 import { local } from './targets.ts';
 
 const made = (
@@ -94,6 +104,51 @@ test('an executor that does not start fails every requirement', async () => {
     target,
   );
   expect([finding.status, finding.found]).toEqual(['failed', 'Error: no such file']);
+});
+
+test('words for an idle session that stand behind the next message are told', async () => {
+  const late: ConformanceTarget = {
+    name: 'late words',
+    start: () =>
+      targetOf({
+        id: 'CX-STEER-02',
+        how: 'words come after the message',
+        bend: () => ({
+          show(event) {
+            if (event.type !== 'message' || event.role !== 'agent') return event;
+            const swap = (text: string) => text.replace('"by the way","cx: recall"', '"cx: recall","by the way"');
+            const content = event.content.map((part) =>
+              part.type === 'text' ? { ...part, text: swap(part.text) } : part,
+            );
+            return { ...event, content };
+          },
+        }),
+      }).start(),
+  };
+  const steer = requirements.filter(({ id }) => id === 'CX-STEER-02');
+  const [finding] = await runConformance(steer, late);
+  expect(finding).toMatchObject({ status: 'failed', expected: 'the words before the message' });
+});
+
+test('an executor at the end of a pipe tells nothing live: that is untested, and no crash', async () => {
+  const target: ConformanceTarget = {
+    name: 'deaf',
+    async start() {
+      const right = await local.start();
+      return {
+        async open(ref) {
+          const session = await right.open(ref);
+          const why = new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', 'keeps no events to read');
+          const next = () => Promise.reject(why);
+          const events = () => ({ [Symbol.asyncIterator]: () => ({ next }) });
+          return Object.assign(session, { events });
+        },
+      };
+    },
+  };
+  const live = requirements.filter(({ id }) => id === 'CX-RESUME-06');
+  const [finding] = await runConformance(live, target);
+  expect(finding).toMatchObject({ status: 'untested', note: 'it tells nothing live' });
 });
 
 test('a failing test shows requirement, expectation and transcript', async () => {

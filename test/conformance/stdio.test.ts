@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { conformanceTests, launchExecutor, sharedTarget, targetOfCommand } from '../../src/conformance/index.ts';
@@ -26,6 +27,19 @@ describe.each(minimal)('$name over stdio keeps the contract', ({ command, skip }
   afterAll(() => target[Symbol.asyncDispose]());
   for (const { id, title, run } of conformanceTests(target)) {
     test.skipIf(skip)(`${id} ${title}${skip ? ' (there is no python3)' : ''}`, run);
+  }
+});
+
+describe('an executor that keeps its sessions in a folder survives its process', () => {
+  const store = mkdtempSync(join(tmpdir(), 'coxswain-stored-'));
+  afterAll(() => rmSync(store, { recursive: true }));
+  const target = targetOfCommand([process.execPath, join(import.meta.dirname, 'stored-executor.mjs'), store]);
+  const judged = conformanceTests(target).filter(({ id }) => /RESUME|FENCE|ELIC-0[56]|STEER/.test(id));
+  for (const { id, title, run } of judged) {
+    test(`${id} ${title}`, async () => {
+      const { status } = await run();
+      expect(status).toBe(id === 'CX-RESUME-06' ? 'untested' : 'passed');
+    });
   }
 });
 

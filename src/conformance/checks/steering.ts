@@ -39,6 +39,8 @@ export const steering: readonly Requirement[] = [
       check.equal(disposition, 'next_turn', 'the disposition');
       const next = await probe.sayTo('completed', 'cx: recall');
       check.equal(times(next.text, 'by the way'), 1, 'how often the agent was told');
+      const isBefore = next.text.indexOf('by the way') < next.text.lastIndexOf('cx: recall');
+      check.that(isBefore, 'the words before the message', next.text);
       const after = await probe.sayTo('completed', 'cx: recall');
       check.equal(times(after.text, 'by the way'), 1, 'how often it knows of it a turn later');
     },
