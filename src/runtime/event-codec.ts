@@ -46,6 +46,7 @@ const CUSTOM = '$custom';
 const EXACT = '$exact';
 
 const noneText = '[]';
+const nothing: Json = Object.freeze({});
 const none: readonly string[] = Object.freeze([]);
 
 export function encodeEvent(event: Event): EventRow {
@@ -114,7 +115,6 @@ export function encodeEvent(event: Event): EventRow {
 
 export function decodeEvent(row: StoredEventRow): Event {
   const { own, custom } = decodeCustom(row.custom_metadata);
-  const { [EXACT]: exact, actions, ...fields } = own;
   const event: Event = {
     id: row.id,
     seq: row.seq,
@@ -127,7 +127,7 @@ export function decodeEvent(row: StoredEventRow): Event {
     partial: false,
     turnComplete: Boolean(row.turn_complete),
     longRunningToolIds: row.long_running_tool_ids === noneText ? none : JSON.parse(row.long_running_tool_ids),
-    actions: decodeActions(row.actions, actions as Json | undefined),
+    actions: decodeActions(row.actions, own.actions as Json | undefined),
   };
   if (row.content !== null) event.content = decodeContent(JSON.parse(row.content));
   if (row.branch !== null) event.branch = row.branch;
@@ -138,8 +138,10 @@ export function decodeEvent(row: StoredEventRow): Event {
   if (row.citation_metadata !== null) event.citationMetadata = JSON.parse(row.citation_metadata);
   if (row.grounding_metadata !== null) event.groundingMetadata = JSON.parse(row.grounding_metadata);
   if (custom !== undefined) event.customMetadata = custom;
-  assign(event, fields);
-  if (exact !== undefined) assign(event, exact as Json);
+  for (const key in own) {
+    if (key !== CUSTOM && key !== EXACT && key !== 'actions') setOwn(event as unknown as Json, key, own[key]);
+  }
+  if (own[EXACT] !== undefined) assign(event, own[EXACT] as Json);
   return deepFreeze(event);
 }
 
@@ -166,8 +168,14 @@ function encodeActions(actions: EventActions, own: Json): string {
   });
 }
 
+/** Of most events. */
+const plainActions = encodeActions(
+  { stateDelta: {}, artifactDelta: {}, escalate: false, skipSummarization: false },
+  {},
+);
+
 function decodeActions(text: string, rest: Json | undefined): EventActions {
-  const row = JSON.parse(text);
+  const row = text === plainActions ? nothing : JSON.parse(text);
   if (typeof row !== 'object' || row === null) throw new TypeError('its actions are no object');
   const actions: EventActions = {
     stateDelta: row.state_delta ?? {},
@@ -193,13 +201,20 @@ function encodeCustom(custom: Json | undefined, own: Json): string | null {
 }
 
 function decodeCustom(text: string | null): { own: Json; custom: Json | undefined } {
-  if (text === null) return { own: {}, custom: undefined };
+  if (text === null) return { own: nothing, custom: undefined };
   const value: unknown = JSON.parse(text);
   if (!isObject(value) || Array.isArray(value)) throw new TypeError('its custom_metadata are no object');
-  const { coxswain, ...custom } = value as Json & { coxswain?: Json };
-  if (coxswain === undefined) return { own: {}, custom };
-  const { [CUSTOM]: aside, ...own } = coxswain;
-  return { own, custom: (aside as Json | undefined) ?? (isEmpty(custom) ? undefined : custom) };
+  const own = value.coxswain;
+  if (own === undefined) return { own: nothing, custom: value };
+  if (!isObject(own)) throw new TypeError('its custom_metadata.coxswain is no object');
+  let custom = own[CUSTOM] as Json | undefined;
+  if (custom !== undefined) return { own, custom };
+  for (const key in value) {
+    if (key === 'coxswain') continue;
+    custom ??= {};
+    setOwn(custom, key, value[key]);
+  }
+  return { own, custom };
 }
 
 function encodeContent(content: Content): Json {

@@ -12,6 +12,10 @@ import type { Steps, Value } from './steps.ts';
 import { one, run } from './steps.ts';
 import type { Writes } from './writes.ts';
 
+// Texts that are put together anew are looked up slowly.
+const RELEASE = `UPDATE adk_sessions SET owner = NULL ${WHERE_SESSION} AND owner = ?`;
+const CLAIM = `UPDATE adk_sessions SET epoch = epoch + 1, owner = ? ${WHERE_SESSION}`;
+
 /** Who may run a session. */
 export abstract class Leases {
   protected readonly engine: Engine;
@@ -43,8 +47,7 @@ export abstract class Leases {
         if (this.#closed || !this.#leases.delete(lease)) return;
         await this.#giveBack(async () => {
           // Names the lease, not the session: whoever took over since keeps it.
-          const sql = `UPDATE adk_sessions SET owner = NULL ${WHERE_SESSION} AND owner = ?`;
-          await this.engine.transaction('lease', () => run(sql, [...values(key), owner]));
+          await this.engine.transaction('lease', () => run(RELEASE, [...values(key), owner]));
           await free?.();
         });
       },
@@ -83,8 +86,7 @@ export abstract class Leases {
   protected abstract take(key: SessionKey, owner: string): Promise<{ row: SessionRow; free?: () => Promise<void> }>;
 
   protected *claim(key: SessionKey, owner: string, condition = '', given: readonly Value[] = []): Steps<boolean> {
-    const sql = `UPDATE adk_sessions SET epoch = epoch + 1, owner = ? ${WHERE_SESSION}${condition}`;
-    return (yield* run(sql, [owner, ...values(key), ...given])) > 0;
+    return (yield* run(condition === '' ? CLAIM : `${CLAIM}${condition}`, [owner, ...values(key), ...given])) > 0;
   }
 
   protected busy(key: SessionKey, text: string | null, epoch: number, advice = false): Error {

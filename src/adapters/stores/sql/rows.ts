@@ -99,7 +99,9 @@ export function damaged(key: SessionKey, what: string, cause?: unknown): Coxswai
 
 export function toSession(row: Row | undefined): SessionRow | undefined {
   if (!row) return undefined;
-  return { ...row, last_seq: Number(row.last_seq), epoch: Number(row.epoch) } as unknown as SessionRow;
+  row.last_seq = Number(row.last_seq);
+  row.epoch = Number(row.epoch);
+  return row as unknown as SessionRow;
 }
 
 /** State is parsed when it is first asked for. */
