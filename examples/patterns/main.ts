@@ -11,6 +11,7 @@ const names = [
   'artifacts',
   'credentials',
   'plugin',
+  'compose',
 ];
 
 const name = process.argv[2] ?? '';

@@ -13,6 +13,11 @@ write: A text about rowing, steering, landing.
   tide: Tide: high at noon.
 brief: Go out at noon, tack west.
 `,
+  compose: `
+  wind: 4 from the west.
+  tide: High at noon.
+skipper: Go out at noon, tack west.
+`,
   loop: `
 writer: Draft one.
 critic: Shorter, please.
