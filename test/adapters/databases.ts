@@ -37,17 +37,21 @@ let made = 0;
 const unique = () => `coxswain_${process.pid}_${Date.now().toString(36)}_${++made}`;
 
 /**
- * The server of a URL; where none answers, one of the run's own.
+ * The server of a URL that was given, or that is at its usual place; where none is there, one of the run's own.
+ * @throws if the one that was given does not answer: nobody who names a server wants its tests skipped
  */
 async function serverAt(
   recipe: Recipe,
-  url: string,
+  given: string | undefined,
+  usual: string,
   connect: (url: string) => Promise<unknown>,
 ): Promise<{ url: string; skip?: string }> {
+  const url = given ?? usual;
   try {
     await connect(url);
     return { url };
   } catch (error) {
+    if (given !== undefined) throw error;
     const why = (error as Error).message || (error as NodeJS.ErrnoException).code;
     const own = await ownServer(recipe, connect);
     if ('url' in own) return own;
@@ -149,12 +153,12 @@ export async function openKyselySqlite(path: string): Promise<SqlSessionService>
 /** Long: a busy machine is no reason to leave anything out. */
 const PROBE = 20_000;
 const [postgresAt, mariadbAt] = await Promise.all([
-  serverAt(postgres, process.env.COXSWAIN_TEST_POSTGRES ?? 'postgres://root@127.0.0.1:5432/test', async (url) => {
+  serverAt(postgres, process.env.COXSWAIN_TEST_POSTGRES, 'postgres://root@127.0.0.1:5432/test', async (url) => {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PROBE });
     await client.connect();
     await client.end();
   }),
-  serverAt(mariadb, process.env.COXSWAIN_TEST_MYSQL ?? 'mysql://root@127.0.0.1:3306/test', async (url) => {
+  serverAt(mariadb, process.env.COXSWAIN_TEST_MYSQL, 'mysql://root@127.0.0.1:3306/test', async (url) => {
     const connection = await mysql2.createConnection({ uri: url, connectTimeout: PROBE });
     await connection.end();
   }),

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { shared } from './databases.ts';
 import { killWriters, randomFrom } from './kill.ts';
 import { killServer } from './kill-servers.ts';
@@ -5,6 +7,7 @@ import { find, mariadb, postgres } from './servers.ts';
 
 // node test/adapters/kill-soak.ts [rounds, default 200] [seed]: the crash test of every store, for longer.
 
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'coxswain-tests-compile-cache');
 const rounds = Number(process.argv[2] ?? 200);
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 32);
 console.log(`${rounds} kills on each store, seed ${seed}`);

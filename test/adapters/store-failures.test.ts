@@ -38,6 +38,8 @@ describe('what a database says', () => {
     ['postgres', postgres, { code: '25006' }, 'E_STORE_READ_ONLY', false],
     ['postgres', postgres, { code: '57P01' }, 'E_STORE', true],
     ['postgres', postgres, { code: '25P03' }, 'E_STORE', true],
+    ['postgres', postgres, { code: '42P01' }, 'E_STORE', false],
+    ['mysql', mysql, { errno: 1146 }, 'E_STORE', false],
     ['postgres', postgres, { code: '53300' }, 'E_STORE', true],
     ['postgres', postgres, { code: 'ECONNREFUSED' }, 'E_STORE', true],
     ['postgres', postgres, { code: '28P01' }, 'E_STORE', false],

@@ -61,7 +61,7 @@ function troubleOf(thrown: unknown): Parameters<typeof troubleError>[0] {
   if (code === '25006' || code === '42501') return 'read-only';
   if (code.startsWith('08') || /^(57P0[1-5]|25P03)$/.test(code) || isNetwork(thrown)) return 'away';
   if (code.startsWith('53') || /^(55P03|57014|40001|40P01)$/.test(code)) return 'busy';
-  if (code.startsWith('28') || code === '3D000' || code === '3F000') return 'refused';
+  if (code.startsWith('28') || /^(3D000|3F000|42P01|42703)$/.test(code)) return 'refused';
   if (code === '54000' || code === '54001') return 'too large';
   // The driver has no codes for these.
   return /Connection terminated|not queryable|timeout exceeded|discarded/i.test(String(thrown)) ? 'away' : 'other';

@@ -25,7 +25,7 @@ const said: Record<Trouble, (store: string, cause: string) => [StatusCode, Coxsw
   refused: (store, cause) => [
     'FAILED_PRECONDITION',
     'E_STORE',
-    `session store ${store} cannot be opened (${cause}): check user, password, database and rights`,
+    `session store ${store} cannot be used (${cause}): check user, password, database, rights and tables`,
   ],
   'too large': (store, cause) => [
     'INVALID_ARGUMENT',
