@@ -4,6 +4,7 @@ import type { AgentEvent } from './events.ts';
 import type { LifecycleInterceptor } from './lifecycle.ts';
 import type { PolicyEvaluator } from './policy.ts';
 import type { AgentSession, SessionSummary } from './session.ts';
+import type { Telemetry } from './telemetry.ts';
 import type { AnyTool } from './tools.ts';
 
 /** A session as data: enough to open it elsewhere. */
@@ -62,6 +63,8 @@ export interface HostContext {
   deps?: unknown;
   signal?: AbortSignal;
   traceContext?: Record<string, string>;
+  /** Where spans go, unless the agent has a tracing system of its own. */
+  telemetry?: Telemetry;
   /** Which session a factory's creator is to open. Absent: a new one. */
   session?: SessionRef;
 }

@@ -15,4 +15,5 @@ export type * from './policy.ts';
 export * from './prices.ts';
 export * from './protocol.ts';
 export type * from './session.ts';
+export type * from './telemetry.ts';
 export * from './tools.ts';

@@ -285,7 +285,7 @@ class Host implements AgentHost {
   }
 
   #context(userId: string, principal: Principal = { id: userId }): HostContext {
-    const { app, sessions, credentials, models, deps, hooks } = this.#options;
+    const { app, sessions, credentials, models, deps, hooks, telemetry } = this.#options;
     return {
       app,
       userId,
@@ -294,6 +294,7 @@ class Host implements AgentHost {
       ...(credentials === undefined ? {} : { credentials }),
       ...(models === undefined ? {} : { models }),
       ...(hooks ? { hooks } : {}),
+      ...(telemetry ? { telemetry } : {}),
       ...(deps === undefined ? {} : { deps }),
     };
   }

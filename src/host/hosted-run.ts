@@ -8,6 +8,7 @@ import type {
   SessionInput,
   Settlement,
   StreamEndEvent,
+  TelemetrySpan,
   TurnTerms,
 } from '../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../contracts/index.ts';
@@ -24,6 +25,7 @@ import { asAbort, closedByOthers, hasOutlived, isOpen, isOver, isQuestion, resul
 import { RunQuestions } from './run-questions.ts';
 import type { RunScope } from './run-scope.ts';
 import { eventBase } from './run-scope.ts';
+import { traceContextOf } from './run-spans.ts';
 import type { HostTool } from './tool-registry.ts';
 import { passUserMessages } from './user-message.ts';
 
@@ -58,6 +60,7 @@ export class HostedRun {
     options: ExecutionOptions & { streamId: string },
     terms: TurnTerms | undefined,
     respond: (requestId: string, answer: RequestAnswer) => Promise<Settlement>,
+    span?: TelemetrySpan,
   ) {
     this.#session = session;
     this.#out = out;
@@ -73,6 +76,7 @@ export class HostedRun {
     this.#scope = {
       session,
       options,
+      span,
       signal: this.#controller.signal,
       accepted: false,
       push: (event) => out.push(event),
@@ -350,6 +354,7 @@ export class HostedRun {
       ...(mode === undefined ? {} : { permissionMode: mode }),
       ...(this.#excluded === undefined ? {} : { excludeTools: this.#excluded }),
       ...(this.#terms ? { terms: this.#terms } : {}),
+      ...traceContextOf(frame, this.#scope.span),
     };
     return runInner(inner, batch, options, this.#out, this.#watches ? this.#see : undefined);
   }

@@ -15,11 +15,12 @@ import type {
   SessionUpdate,
   Settlement,
   SteerData,
+  TelemetrySpan,
   ToolDescriptor,
 } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { describeTool } from '../gate/index.ts';
-import { asAgentStream, isPipeable, normaliseInput, StreamQueue } from '../session/index.ts';
+import { asAgentStream, endTurn, isPipeable, normaliseInput, SessionTrace, StreamQueue } from '../session/index.ts';
 import { AnswerChecks, asCallers, callOf, runsNow, withoutStart } from './answer-checks.ts';
 import { answerOf, inputOf } from './answer-forms.ts';
 import type { HostedFrame } from './hosted-frame.ts';
@@ -41,6 +42,7 @@ export class HostedSession implements AgentSession {
   readonly subagents: Subagents;
   readonly #checks: AnswerChecks;
   #run: HostedRun | undefined;
+  #trace: SessionTrace | undefined;
   #closed = false;
 
   constructor(inner: AgentSession, frame: HostedFrame) {
@@ -194,6 +196,7 @@ export class HostedSession implements AgentSession {
     await this.#run?.ended;
     await this.subagents.dispose();
     this.frame.closed();
+    this.#trace?.end();
     await this.inner[Symbol.asyncDispose]();
   }
 
@@ -231,14 +234,24 @@ export class HostedSession implements AgentSession {
     }
     const tools = offered(frame, terms.options.tools);
     const held = { ...terms.options, tools, streamId: options.streamId };
-    const run = new HostedRun(this, out, held, terms.news, (requestId, answer) => this.respond(requestId, answer));
+    const span = this.#turnSpan(options);
+    const respond = (requestId: string, answer: RequestAnswer) => this.respond(requestId, answer);
+    const run = new HostedRun(this, out, held, terms.news, respond, span);
     this.#run = run;
     try {
       await run.drive(await this.#translate(given));
     } finally {
       this.#run = undefined;
+      if (span) endTurn(span, run.reason);
       run.finish(run.reason);
     }
+  }
+
+  #turnSpan({ traceContext }: ExecutionOptions): TelemetrySpan | undefined {
+    const { telemetry } = this.frame.options;
+    if (!telemetry) return undefined;
+    this.#trace ??= new SessionTrace(telemetry, this.id, this.descriptor.name);
+    return this.#trace.turn(traceContext && telemetry.extract?.(traceContext));
   }
 
   /** Whoever runs the session in this host: one of its handles, or this one if it is idle. */

@@ -10,6 +10,7 @@ import type {
   PriceTable,
   Principal,
   RequestAnswer,
+  Telemetry,
   ToolProvider,
 } from '../contracts/index.ts';
 
@@ -70,6 +71,8 @@ export interface HostOptions {
    * approvals. Default 2,000.
    */
   approvalPollMs?: number;
+  /** Where spans go, e.g. `otelTelemetry()`: the host's, and those of agents that have no tracing system of their own. */
+  telemetry?: Telemetry;
   /** Told of what went wrong without consequence. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
 }

@@ -8,6 +8,7 @@ import { isOpen, resultInput } from './run-inputs.ts';
 import { RunQueue } from './run-queue.ts';
 import type { RunScope } from './run-scope.ts';
 import { eventBase } from './run-scope.ts';
+import { callSpan, measured, within } from './run-spans.ts';
 import { runTailCalls } from './tail-calls.ts';
 import type { HostTool } from './tool-registry.ts';
 import { runHostTool } from './tool-runner.ts';
@@ -167,16 +168,18 @@ export class RunCalls {
     const { session } = this.#scope;
     const { frame, subagents } = session;
     const callId = request.callId ?? request.requestId;
+    const span = callSpan(this.#scope, request, callId);
     const call = {
       callId,
       sessionId: session.id,
       agentPath: request.agentPath,
-      hostTool: subagents.bound(request, hostTool, this.#scope.below),
+      hostTool: subagents.bound(request, hostTool, span ? within(this.#scope, span) : this.#scope.below),
       decision: step.decision,
       ...(step.confirmation ? { confirmation: step.confirmation } : {}),
     };
     const options = this.#toolOptions(request);
-    const outcome = await runHostTool(call, options, signal);
+    const work = runHostTool(call, options, signal);
+    const outcome = await (span ? measured(span, work) : work);
     if (outcome.kind === 'confirm') {
       frame.judge.confirmationAsked(step.decision, outcome.request, request);
       return;

@@ -1,4 +1,4 @@
-import type { AgentEvent, ExecutionOptions, PendingRequest } from '../contracts/index.ts';
+import type { AgentEvent, ExecutionOptions, PendingRequest, TelemetrySpan } from '../contracts/index.ts';
 import { isoTime } from '../session/index.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { CallersStream } from './subagent-events.ts';
@@ -9,6 +9,8 @@ export interface RunScope {
   readonly options: ExecutionOptions & { streamId: string };
   /** Fires when the run is aborted. */
   readonly signal: AbortSignal;
+  /** The turn's. */
+  readonly span: TelemetrySpan | undefined;
   /** The first inner stream has begun: what fails from now on ends the stream. */
   accepted: boolean;
   push(event: AgentEvent): void;

@@ -305,7 +305,7 @@ export class Subagents {
     signal: AbortSignal,
   ): Promise<void> {
     const input: SessionInput = turn.isOpen ? { kind: 'continue' } : { kind: 'message', content: askedWith(args) };
-    const { streaming, deps, limits, excludeTools } = stream.options;
+    const { streaming, deps, limits, excludeTools, traceContext } = stream.options;
     const own: ExecutionOptions = {
       signal,
       principal: this.#session.frame.requesterOf(request),
@@ -313,6 +313,7 @@ export class Subagents {
       ...(streaming === undefined ? {} : { streaming }),
       ...(deps === undefined ? {} : { deps }),
       ...(limits === undefined ? {} : { limits }),
+      ...(traceContext === undefined ? {} : { traceContext }),
     };
     try {
       for await (const event of child.stream(input, own)) {

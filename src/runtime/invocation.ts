@@ -33,7 +33,7 @@ import type { ContextServices } from './services.ts';
 import type { Lease, SessionKey, SessionService } from './session-service.ts';
 import { runSlot } from './slot.ts';
 import { applyDelta, scopeOf, setTemp, storedDelta } from './state.ts';
-import type { Telemetry } from './telemetry.ts';
+import type { Telemetry, TelemetrySpan } from './telemetry.ts';
 
 /** Where a run's events go. */
 export interface RunSink {
@@ -103,6 +103,8 @@ export class Invocation implements InvocationInfo {
   readonly engine: Engine;
   readonly options: InvocationOptions;
   readonly sink: RunSink;
+  /** Parent of what is measured. */
+  readonly span: TelemetrySpan | undefined;
   readonly signal: AbortSignal;
   /** Uncommitted `temp:` state by agent-as-tool path; '' for the session's own. */
   readonly temp = new LazyMap<string, Record<string, unknown>>();
@@ -119,11 +121,12 @@ export class Invocation implements InvocationInfo {
   readonly #eventHooks: readonly Plugin[];
   #lease: Lease | undefined;
 
-  constructor(session: LiveSession, engine: Engine, options: InvocationOptions, sink: RunSink) {
+  constructor(session: LiveSession, engine: Engine, options: InvocationOptions, sink: RunSink, span?: TelemetrySpan) {
     this.session = session;
     this.engine = engine;
     this.options = options;
     this.sink = sink;
+    this.span = span;
     this.streamId = options.streamId ?? newId();
     this.signal = this.#controller.signal;
     this.#eventHooks = engine.plugins.filter((plugin) => plugin.onEvent);
@@ -374,6 +377,7 @@ export class Invocation implements InvocationInfo {
       agentPath: this.tree.pathOf(root).slice(0, -1),
       tree: this.tree,
       signal: this.signal,
+      span: this.span,
     });
   }
 

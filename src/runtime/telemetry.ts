@@ -1,19 +1,9 @@
 import type { TracingChannel } from 'node:diagnostics_channel';
 import { tracingChannel } from 'node:diagnostics_channel';
+import type { Attributes, Telemetry, TelemetrySpan } from '../contracts/index.ts';
 
 export type OperationKind = 'agent' | 'llm' | 'tool';
-export type Attributes = Record<string, string | number | boolean>;
-
-/** One measured operation in somebody's tracing system. */
-export interface TelemetrySpan {
-  /** Ends it once; `error` is what went wrong. */
-  end(error?: unknown, attributes?: Attributes): void;
-}
-
-/** A tracing system. Parents are passed, never looked up: generators have no current span of their own. */
-export interface Telemetry {
-  startSpan(name: string, attributes: Attributes, parent: TelemetrySpan | undefined): TelemetrySpan;
-}
+export type { Attributes, Telemetry, TelemetrySpan } from '../contracts/index.ts';
 
 /** What subscribers of `tracing:coxswain:{agent,llm,tool}:*` are given; one object for all events of an operation. */
 export interface OperationMessage {

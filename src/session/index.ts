@@ -7,5 +7,6 @@ export * from './queue.ts';
 export * from './redact.ts';
 export * from './run.ts';
 export * from './time.ts';
+export * from './trace.ts';
 export * from './usage.ts';
 export * from './view.ts';

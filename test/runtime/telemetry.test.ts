@@ -42,16 +42,17 @@ function team(): LlmAgent {
   return new LlmAgent({ name: 'boss', model, tools: [echo, agentTool(expert)] });
 }
 
-test('S0-77 S0-78 S0-79 S0-80 spans nest by explicit parents: agent → model and tools → sub-agent', async () => {
+test('S0-77 S0-78 S0-79 S0-80 spans nest by explicit parents: session → turn → agent → model and tools → sub-agent', async () => {
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   const session = await fromAgent(team(), { telemetry: otelTelemetry({ provider }) }).open({}, { app: 'app' });
   expect((await run(session, 'hi')).reason).toBe('completed');
+  await session[Symbol.asyncDispose]();
   const spans = exporter.getFinishedSpans();
   const names = new Map(spans.map((span) => [span.spanContext().spanId, span.name]));
   const tree = spans.map((span) => `${names.get(span.parentSpanContext?.spanId ?? '') ?? '-'} > ${span.name}`).sort();
   expect(tree).toEqual([
-    '- > invoke_agent boss',
+    '- > session',
     'execute_tool (merged) > execute_tool echo',
     'execute_tool (merged) > execute_tool expert',
     'execute_tool expert > invoke_agent expert',
@@ -59,6 +60,8 @@ test('S0-77 S0-78 S0-79 S0-80 spans nest by explicit parents: agent → model an
     'invoke_agent boss > call_llm',
     'invoke_agent boss > execute_tool (merged)',
     'invoke_agent expert > call_llm',
+    'session > turn',
+    'turn > invoke_agent boss',
   ]);
   const model = spans.find(({ name }) => name === 'call_llm');
   expect(model?.attributes).toMatchObject({
@@ -106,7 +109,7 @@ function unfinished() {
 }
 
 const whole = [
-  '- > invoke_agent boss',
+  '- > session',
   'execute_tool (merged) > execute_tool expert',
   'execute_tool (merged) > execute_tool wait',
   'execute_tool expert > invoke_agent expert',
@@ -114,6 +117,8 @@ const whole = [
   'invoke_agent boss > execute_tool (merged)',
   'invoke_agent expert > call_llm',
   'invoke_agent expert > execute_tool (merged)',
+  'session > turn',
+  'turn > invoke_agent boss',
 ];
 
 test.each<[string, (session: AgentSession, started: Promise<void>) => Promise<void>]>([
@@ -144,8 +149,9 @@ test.each<[string, (session: AgentSession, started: Promise<void>) => Promise<vo
   async (_, leave) => {
     const { exporter, started, session } = unfinished();
     await leave(await session, started.opened);
+    await (await session)[Symbol.asyncDispose]();
     expect(treeOf(exporter)).toEqual(whole);
-    const open = exporter.getFinishedSpans().filter(({ name }) => name !== 'call_llm');
+    const open = exporter.getFinishedSpans().filter(({ name }) => !['call_llm', 'session'].includes(name));
     expect(new Set(open.map(({ attributes }) => attributes['error.type']))).toEqual(new Set(['E_ABORTED']));
     const models = exporter.getFinishedSpans().filter(({ name }) => name === 'call_llm');
     expect(models.map(({ attributes }) => attributes['error.type'])).toEqual([undefined, undefined]);
@@ -166,7 +172,7 @@ test('F48 what the caller has active is the parent of the run, and stays what it
       for await (const _ of session.stream('hi')) expect(trace.getActiveSpan()).toBe(outer);
     });
     outer.end();
-    expect(treeOf(exporter)).toContain('request > invoke_agent boss');
+    expect(treeOf(exporter)).toContain('request > turn');
   } finally {
     context.disable();
   }
@@ -188,7 +194,12 @@ test('F48 what a tool throws is in a span by its kind, never by its words', asyn
   const failed = spans.flatMap(({ name, attributes }) =>
     attributes['error.type'] ? [`${name} ${attributes['error.type']}`] : [],
   );
-  expect(failed.sort()).toEqual(['call_llm TypeError', 'execute_tool broken failed', 'invoke_agent a E_MODEL']);
+  expect(failed.sort()).toEqual([
+    'call_llm TypeError',
+    'execute_tool broken failed',
+    'invoke_agent a E_MODEL',
+    'turn failed',
+  ]);
   expect(JSON.stringify(spans.map(({ attributes, status, events }) => [attributes, status, events]))).not.toContain(
     'secret',
   );

@@ -42,7 +42,16 @@ import {
   settlementOf,
   strictest,
 } from '../../runtime/index.ts';
-import { asAgentStream, checkContent, isoTime, normaliseInput, pipe, StreamQueue } from '../../session/index.ts';
+import {
+  asAgentStream,
+  checkContent,
+  endTurn,
+  isoTime,
+  normaliseInput,
+  pipe,
+  SessionTrace,
+  StreamQueue,
+} from '../../session/index.ts';
 import { cursorOf, project } from './project.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
@@ -67,6 +76,7 @@ export class AdkSession implements AgentSession {
   readonly #engine: Engine;
   readonly #validateArgs: AdkSessionOptions['validateArgs'];
   readonly #onClose: AdkSessionOptions['onClose'];
+  readonly #trace: SessionTrace | undefined;
   /** The run that this handle started. */
   #own: CurrentRun | undefined;
   #initialized = false;
@@ -80,6 +90,8 @@ export class AdkSession implements AgentSession {
     this.#engine = options.engine;
     this.#validateArgs = options.validateArgs;
     this.#onClose = options.onClose;
+    const { telemetry } = options.engine;
+    this.#trace = telemetry && new SessionTrace(telemetry, this.id, options.descriptor.name);
   }
 
   get id(): string {
@@ -128,18 +140,24 @@ export class AdkSession implements AgentSession {
     const engine: Engine = limits
       ? { ...this.#engine, limits: strictest(this.#engine.limits, limits as TurnLimits) }
       : this.#engine;
-    const invocation = new Invocation(this.live, engine, { ...options, streamId }, sink);
+    const above = options.traceContext && engine.telemetry?.extract?.(options.traceContext);
+    // Whoever hands down a trace context has measured the turn already.
+    const span = above ? undefined : this.#trace?.turn(undefined);
+    const invocation = new Invocation(this.live, engine, { ...options, streamId }, sink, above ?? span);
     const run = invocation.run(inputs);
     const running = { invocation, ended: run.catch(() => {}) };
     this.live.current = running;
     this.#own = running;
+    let reason = 'failed';
     try {
       const result = await run;
+      reason = result.reason;
       return this.#streamEnd(streamId, result, options.hostToolExecution ?? false);
     } catch (error) {
       if (!accepted) throw error;
       return this.#lost(queue, streamId, error);
     } finally {
+      if (span) endTurn(span, reason);
       this.live.current = undefined;
       this.#own = undefined;
       if (accepted) this.#shown = { streamId, seq: sink.seq };
@@ -287,6 +305,7 @@ export class AdkSession implements AgentSession {
       await running.ended;
     }
     this.#closed = true;
+    this.#trace?.end();
     await this.#onClose?.();
   }
 

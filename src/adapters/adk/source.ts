@@ -50,7 +50,7 @@ export interface FromAgentOptions extends DescribeOptions {
   models?: (name: string) => Model | undefined;
   limits?: TurnLimits;
   toolConcurrency?: number;
-  /** Where spans go, e.g. `otelTelemetry()`. */
+  /** Where spans go, e.g. `otelTelemetry()`. Default: where the host's go. */
   telemetry?: Telemetry;
   /** Memory and artifacts that tools, hooks and instructions reach. */
   services?: Services;
@@ -90,6 +90,7 @@ async function openSession(
   const scope = { app: context.app, userId: context.userId ?? 'local' };
   const live = LiveSession.of(service, await recordFor(service, scope, ref));
   const plugins = context.hooks ? [hostHooks(context.hooks), ...(options.plugins ?? [])] : options.plugins;
+  const telemetry = options.telemetry ?? context.telemetry;
   const services = { ...hostsCredentials(context), ...options.services };
   const engine = createEngine(
     {
@@ -100,7 +101,7 @@ async function openSession(
       models: modelFinder(options, context),
       limits: strictest(constraintLimits(descriptor), options.limits),
       ...(options.toolConcurrency === undefined ? {} : { toolConcurrency: options.toolConcurrency }),
-      ...(options.telemetry ? { telemetry: options.telemetry } : {}),
+      ...(telemetry ? { telemetry } : {}),
       services,
       ...(options.warn ? { warn: options.warn } : {}),
     },

@@ -1,5 +1,5 @@
 import type { Context, Span, TracerProvider } from '@opentelemetry/api';
-import { context, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
+import { context, createTraceState, isSpanContextValid, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Attributes, Telemetry, TelemetrySpan } from '../../runtime/index.ts';
 
 export interface OtelOptions {
@@ -43,5 +43,25 @@ export function otelTelemetry(options: OtelOptions = {}): Telemetry {
       const within: Context = parent instanceof OtelSpan ? trace.setSpan(ROOT_CONTEXT, parent.span) : context.active();
       return new OtelSpan(tracer.startSpan(name, { attributes }, within));
     },
+    active() {
+      const span = trace.getActiveSpan();
+      return span && new OtelSpan(span);
+    },
+    inject(span) {
+      if (!(span instanceof OtelSpan)) return {};
+      const { traceId, spanId, traceFlags, traceState } = span.span.spanContext();
+      const flags = traceFlags.toString(16).padStart(2, '0');
+      const tracestate = traceState?.serialize();
+      return { traceparent: `00-${traceId}-${spanId}-${flags}`, ...(tracestate ? { tracestate } : {}) };
+    },
+    extract({ traceparent, tracestate }) {
+      const [, traceId = '', spanId = '', flags = ''] = traceContextForm.exec(traceparent ?? '') ?? [];
+      const found = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+      if (!isSpanContextValid(found)) return undefined;
+      const traceState = tracestate === undefined ? {} : { traceState: createTraceState(tracestate) };
+      return new OtelSpan(trace.wrapSpanContext({ ...found, ...traceState }));
+    },
   };
 }
+
+const traceContextForm = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;

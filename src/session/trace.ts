@@ -1,0 +1,37 @@
+import type { Attributes, Telemetry, TelemetrySpan } from '../contracts/index.ts';
+
+/**
+ * The spans of one handle of a session: the session's, from its first turn to its close, and its turns' below it. A
+ * turn that is part of somebody else's trace, by trace context or by what is active, stands there instead.
+ */
+export class SessionTrace {
+  readonly #telemetry: Telemetry;
+  readonly #attributes: Attributes;
+  #session: TelemetrySpan | undefined;
+
+  constructor(telemetry: Telemetry, sessionId: string, agent: string) {
+    this.#telemetry = telemetry;
+    this.#attributes = { 'gcp.vertex.agent.session_id': sessionId, 'gen_ai.agent.name': agent };
+  }
+
+  turn(above: TelemetrySpan | undefined): TelemetrySpan {
+    const parent = above ?? this.#telemetry.active?.() ?? this.#opened();
+    return this.#telemetry.startSpan('turn', this.#attributes, parent);
+  }
+
+  end(): void {
+    this.#session?.end();
+    this.#session = undefined;
+  }
+
+  #opened(): TelemetrySpan {
+    this.#session ??= this.#telemetry.startSpan('session', this.#attributes, undefined);
+    return this.#session;
+  }
+}
+
+/** Ends the span of a turn by the reason that its stream ended with. */
+export function endTurn(span: TelemetrySpan, reason: string): void {
+  const error = reason === 'aborted' ? 'E_ABORTED' : reason === 'failed' ? reason : undefined;
+  span.end(error, { 'coxswain.end': reason });
+}
