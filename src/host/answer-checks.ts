@@ -97,14 +97,7 @@ export class AnswerChecks {
    * and nobody lets a call run that nobody was asked about.
    */
   async direct(requestId: string, request: PendingRequest | undefined, answer: RequestAnswer): Promise<RequestAnswer> {
-    if (isHostQuestion(requestId) && !(await this.#wasAnswered(requestId))) {
-      throw new CoxswainError(
-        'FAILED_PRECONDITION',
-        'E_UNKNOWN_REQUEST',
-        `${JSON.stringify(requestId)} is not asked now; pending() lists what is open`,
-        { details: { requestId } },
-      );
-    }
+    if (isHostQuestion(requestId)) await this.wasAsked(requestId);
     if (request?.kind === 'elicitation' && answer.kind === 'approve' && answer.args) {
       await this.#checkEditedOf(request, answer.args, answer.by ?? this.#frame.principal);
     }
@@ -139,6 +132,17 @@ export class AnswerChecks {
     }
     const { decision: _, ...rest } = answer;
     return step.kind === 'leave' && step.decision ? { ...rest, decision: step.decision } : rest;
+  }
+
+  /** @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST` unless it was asked before, and answered */
+  async wasAsked(requestId: string): Promise<void> {
+    if (await this.#wasAnswered(requestId)) return;
+    throw new CoxswainError(
+      'FAILED_PRECONDITION',
+      'E_UNKNOWN_REQUEST',
+      `${JSON.stringify(requestId)} is not asked now; pending() lists what is open`,
+      { details: { requestId } },
+    );
   }
 
   async #wasAnswered(requestId: string): Promise<boolean> {

@@ -259,10 +259,24 @@ export class HostedSession implements AgentSession {
     return this.#run ? this : (this.frame.running() ?? this);
   }
 
-  /** A caller's answers to the host's questions pass the same checks as `respond`. */
+  /**
+   * Refuses what `respond` would refuse, as far as this host can tell; stores nothing.
+   * @throws CoxswainError as `respond`
+   */
+  async #check(requestId: string, answer: RequestAnswer): Promise<void> {
+    const open = await this.#find(requestId);
+    const child = open ? undefined : await this.subagents.owner(requestId);
+    if (child) await child.#check(requestId, answer);
+    else if (open?.question) await this.#checks.decision(open.request, open.question, answer);
+    else await this.#checks.direct(requestId, open?.request, answer);
+  }
+
+  /** A caller's answers to the host's questions pass the same checks as `respond`, all before one is stored. */
   async #translate(inputs: SessionInput[]): Promise<SessionInput[]> {
     const translated: SessionInput[] = [];
     const stored: [requestId: string, answer: RequestAnswer][] = [];
+    const below: [child: HostedSession, requestId: string, answer: RequestAnswer][] = [];
+    const unasked: string[] = [];
     for (const input of inputs) {
       if (input.kind === 'message' || input.kind === 'continue') {
         translated.push(input);
@@ -272,9 +286,12 @@ export class HostedSession implements AgentSession {
       const answer = answerOf(input);
       const child = open ? undefined : await this.subagents.owner(input.requestId);
       if (child) {
-        await child.respond(input.requestId, withoutStart(answer));
+        const given = withoutStart(answer);
+        await child.#check(input.requestId, given);
+        below.push([child, input.requestId, given]);
         continue;
       }
+      if (!open) unasked.push(input.requestId);
       if (!open?.question) {
         const checked = await this.#checks.direct(input.requestId, open?.request, answer);
         translated.push(asCallers(input, checked));
@@ -288,6 +305,9 @@ export class HostedSession implements AgentSession {
         translated.push(inputOf(open.question.requestId, checked));
       }
     }
+    // These are stored in logs of their own: a later input that is bound to be refused must not come too late.
+    if (below.length > 0) for (const requestId of unasked) await this.#checks.wasAsked(requestId);
+    for (const [child, requestId, answer] of below) await child.respond(requestId, answer);
     // One of several votes is no approval yet; a call that has outlived its turn runs before a new one is opened.
     for (const [requestId, answer] of stored) await this.inner.respond(requestId, answer);
     return translated.length > 0 ? translated : [{ kind: 'continue' }];

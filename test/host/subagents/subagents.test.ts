@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { SessionInput } from '../../../src/contracts/index.ts';
 import { allowAll, run } from '../../../src/index.ts';
 import { brief, endOf, notingTool, ofType, policyOf, results, say } from '../kit.ts';
 import { askExpert, team } from './kit.ts';
@@ -103,3 +104,48 @@ test('S3-56 usage of a sub-agent is its caller’s too', async () => {
   const result = await run(await host.open('boss'), 'hi');
   expect(result.usage).toMatchObject({ inputTokens: 111, outputTokens: 7 });
 });
+
+test.each<[string, (requestId: string) => SessionInput, string]>([
+  [
+    'an answer of another kind',
+    (requestId) => ({ kind: 'tool_result', requestId, result: { content: [] } }),
+    'E_WRONG_ANSWER',
+  ],
+  [
+    'a request that nobody made',
+    () => ({ kind: 'tool_result', requestId: 'nobody', result: { content: [] } }),
+    'E_UNKNOWN_REQUEST',
+  ],
+])(
+  'S3-56 answers in one input are taken together or not at all: %s refuses a sub-agent’s, too',
+  async (_, bad, code) => {
+    const pay = notingTool('pay');
+    const { host } = team({
+      boss: [
+        {
+          calls: [
+            ['expert', { request: 'go' }],
+            ['pay', { n: 2 }],
+          ],
+        },
+        'done',
+      ],
+      expert: [{ calls: [['pay', { n: 1 }]] }, 'paid'],
+      tools: [pay.tool],
+      host: { policy: policyOf({ pay: 'ask_user' }) },
+    });
+    const session = await host.open('boss');
+    await say(session, 'pay');
+    const open = await session.pending();
+    const idOf = (below: boolean) => String(open.find(({ agentPath }) => agentPath.length > 1 === below)?.requestId);
+    const inner: SessionInput = { kind: 'tool_approval', requestId: idOf(true) };
+    await expect(say(session, [inner, bad(idOf(false))])).rejects.toMatchObject({ code });
+    expect((await session.pending()).map(({ requestId }) => requestId).sort()).toEqual(
+      open.map(({ requestId }) => requestId).sort(),
+    );
+    expect(pay.runs).toEqual([]);
+    const events = await say(session, [inner, { kind: 'tool_approval', requestId: idOf(false) }]);
+    expect(endOf(events)).toMatchObject({ reason: 'completed' });
+    expect(pay.runs).toHaveLength(2);
+  },
+);

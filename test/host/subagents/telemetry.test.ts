@@ -37,7 +37,7 @@ test('F48 S3-56 a sub-agent’s spans stand below its caller’s call, also when
   const session = await host.open('boss');
   await say(session, 'pay');
   const [question] = await session.pending();
-  const answer = { kind: 'tool_approval', requestId: String(question?.requestId), approved: true } as const;
+  const answer = { kind: 'tool_approval', requestId: String(question?.requestId) } as const;
   expect((await run(session, answer)).reason).toBe('completed');
   await session[Symbol.asyncDispose]();
   // An agent is entered again for what the host has brought.
