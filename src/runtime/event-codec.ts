@@ -1,5 +1,5 @@
 import type { Content, ContentPart } from '../contracts/index.ts';
-import { deepFreeze, setOwn } from '../contracts/index.ts';
+import { deepFreeze, parseJson, setOwn } from '../contracts/index.ts';
 import type { Event, EventActions } from './event.ts';
 
 /**
@@ -126,17 +126,18 @@ export function decodeEvent(row: StoredEventRow): Event {
     timestamp: timeOf(row.timestamp),
     partial: false,
     turnComplete: Boolean(row.turn_complete),
-    longRunningToolIds: row.long_running_tool_ids === noneText ? none : JSON.parse(row.long_running_tool_ids),
+    longRunningToolIds:
+      row.long_running_tool_ids === noneText ? none : (parseJson(row.long_running_tool_ids) as string[]),
     actions: decodeActions(row.actions, own.actions as Json | undefined),
   };
-  if (row.content !== null) event.content = decodeContent(JSON.parse(row.content));
+  if (row.content !== null) event.content = decodeContent(parseJson(row.content) as Json);
   if (row.branch !== null) event.branch = row.branch;
   if (row.error_code !== null) event.errorCode = row.error_code;
   if (row.error_message !== null) event.errorMessage = row.error_message;
   if (row.interrupted !== null) event.interrupted = Boolean(row.interrupted);
-  if (row.usage_metadata !== null) event.usage = JSON.parse(row.usage_metadata);
-  if (row.citation_metadata !== null) event.citationMetadata = JSON.parse(row.citation_metadata);
-  if (row.grounding_metadata !== null) event.groundingMetadata = JSON.parse(row.grounding_metadata);
+  if (row.usage_metadata !== null) event.usage = parseJson(row.usage_metadata) as NonNullable<Event['usage']>;
+  if (row.citation_metadata !== null) event.citationMetadata = parseJson(row.citation_metadata) as Json;
+  if (row.grounding_metadata !== null) event.groundingMetadata = parseJson(row.grounding_metadata) as Json;
   if (custom !== undefined) event.customMetadata = custom;
   for (const key in own) {
     if (key !== CUSTOM && key !== EXACT && key !== 'actions') setOwn(event as unknown as Json, key, own[key]);
@@ -174,8 +175,18 @@ const plainActions = encodeActions(
   {},
 );
 
+interface ActionsRow {
+  state_delta?: EventActions['stateDelta'];
+  artifact_delta?: EventActions['artifactDelta'];
+  escalate?: boolean;
+  skip_summarization?: boolean;
+  transfer_to_agent?: unknown;
+  requested_tool_confirmations?: NonNullable<EventActions['requestedToolConfirmations']>;
+  requested_auth_configs?: NonNullable<EventActions['requestedAuthConfigs']>;
+}
+
 function decodeActions(text: string, rest: Json | undefined): EventActions {
-  const row = text === plainActions ? nothing : JSON.parse(text);
+  const row = (text === plainActions ? nothing : parseJson(text)) as ActionsRow | null;
   if (typeof row !== 'object' || row === null) throw new TypeError('its actions are no object');
   const actions: EventActions = {
     stateDelta: row.state_delta ?? {},
@@ -202,7 +213,7 @@ function encodeCustom(custom: Json | undefined, own: Json): string | null {
 
 function decodeCustom(text: string | null): { own: Json; custom: Json | undefined } {
   if (text === null) return { own: nothing, custom: undefined };
-  const value: unknown = JSON.parse(text);
+  const value: unknown = parseJson(text);
   if (!isObject(value) || Array.isArray(value)) throw new TypeError('its custom_metadata are no object');
   const own = value.coxswain;
   if (own === undefined) return { own: nothing, custom: value };

@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, parseJson } from '../../contracts/index.ts';
 import type { Event, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
 import { newId, storeRefusal } from '../../runtime/index.ts';
 import { faultOfEvent } from './stored-event.ts';
@@ -141,7 +141,7 @@ export async function importSession(
 
 function parseLine(text: string, line: number): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     if (isMap(value)) return value;
   } catch {
     // Said below.

@@ -1,5 +1,5 @@
 import type { SessionSummary } from '../../../contracts/index.ts';
-import { CoxswainError, deepFreeze, messageOf } from '../../../contracts/index.ts';
+import { CoxswainError, deepFreeze, messageOf, parseJson } from '../../../contracts/index.ts';
 import type { Event, OpenCall, SessionKey, SessionRecord, StoredEventRow } from '../../../runtime/index.ts';
 import { decodeEvent, encodeEvent, joinState, sqlTime, timeOf } from '../../../runtime/index.ts';
 import { faultOfEvent } from '../stored-event.ts';
@@ -165,7 +165,7 @@ function stateOf(row: SessionRow, text: string | null): State {
 export function parseState(text: string | null, key: SessionKey): State {
   if (text === null) return {};
   try {
-    const state: unknown = JSON.parse(text);
+    const state = parseJson(text);
     if (typeof state === 'object' && state !== null && !Array.isArray(state)) return state as State;
   } catch (error) {
     throw damaged(key, `its state cannot be read (${messageOf(error)})`, error);
