@@ -166,9 +166,36 @@ export class HostedRun {
     try {
       return await this.#shown(await this.#loop(inputs, clock));
     } catch (error) {
-      if (!this.#scope.accepted) throw error;
-      return this.#lost(error);
+      if (this.#scope.accepted) return this.#lost(error);
+      const waiting = await this.#stillAsked(error);
+      if (waiting) return waiting;
+      throw error;
     }
+  }
+
+  /** A sub-agent that has outlived its caller's turn asks again: there is no turn to go on with, but its question. */
+  async #stillAsked(refused: unknown): Promise<StreamEndEvent | undefined> {
+    if (!isCoxswainError(refused) || refused.code !== 'E_TURN_COMPLETED') return undefined;
+    const { inner, subagents } = this.#session;
+    for (const request of await inner.pending()) {
+      if (!request.detached || !(await subagents.waitsFor(request))) continue;
+      this.#scope.accepted = true;
+      this.#introduce();
+      subagents.release(this.#scope.below);
+      const pending = await this.#showOpen();
+      const { turnId } = request;
+      return { ...eventBase(this.#scope), turnId, type: 'stream_end', reason: 'input_required', data: { pending } };
+    }
+    return undefined;
+  }
+
+  /** The agent has not spoken on this handle: its host begins. */
+  #introduce(): void {
+    const { session } = this.#scope;
+    if (session.introducedBy) return;
+    session.introducedBy = 'host';
+    const { name: agentId } = session.descriptor;
+    this.#out.push({ ...eventBase(this.#scope), type: 'initialize', agentId, interfaceVersion: '1.0' });
   }
 
   /** The run cannot go on, and cannot say so in the log: what was accepted still gets its end. */
@@ -325,6 +352,7 @@ export class HostedRun {
     try {
       const end = await this.#inner(batch);
       this.#scope.accepted = true;
+      this.#session.introducedBy ??= 'agent';
       if (this.#terms) this.#session.frame.shared.begun = this.#terms;
       this.#terms = undefined;
       this.#session.subagents.release(this.#scope.below);
@@ -356,7 +384,8 @@ export class HostedRun {
       ...(this.#terms ? { terms: this.#terms } : {}),
       ...traceContextOf(frame, this.#scope.span),
     };
-    return runInner(inner, batch, options, this.#out, this.#watches ? this.#see : undefined);
+    const see = this.#watches ? this.#see : undefined;
+    return runInner(inner, batch, options, this.#out, see, this.#session.introducedBy === 'host');
   }
 
   /** Somebody must know of each event of an inner stream; else it goes straight to whoever reads. */
@@ -452,12 +481,16 @@ export class HostedRun {
     const isStored = end.seq !== undefined;
     // After a fatal error nothing is shown but the end: `pending()` has the questions.
     if (!isStored || open.length === 0 || end.data.transfer || end.reason === 'failed') return end;
+    return { ...end, data: { ...end.data, pending: await this.#showOpen() } };
+  }
+
+  async #showOpen(): Promise<PendingRequest[]> {
     const pending = await this.#session.pending();
     const { subagents } = this.#session;
     for (const request of pending) {
       if (isQuestion(request) && !subagents.hasAsked(request.requestId)) this.show(request);
     }
-    return { ...end, data: { ...end.data, pending } };
+    return pending;
   }
 
   /** Nothing that can be done here is left: the end says what is open. */

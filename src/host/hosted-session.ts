@@ -40,6 +40,8 @@ export class HostedSession implements AgentSession {
   readonly inner: AgentSession;
   readonly frame: HostedFrame;
   readonly subagents: Subagents;
+  /** Whose `initialize` this handle has shown. */
+  introducedBy: 'agent' | 'host' | undefined;
   readonly #checks: AnswerChecks;
   #run: HostedRun | undefined;
   #trace: SessionTrace | undefined;

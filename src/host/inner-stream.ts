@@ -3,21 +3,24 @@ import { CoxswainError } from '../contracts/index.ts';
 import type { StreamQueue } from '../session/index.ts';
 import { isPipeable, pipe } from '../session/index.ts';
 
-/** Runs one inner stream into `out`; everything but its end is shown, and to `see` too. */
+/** Runs one inner stream into `out`; everything but its end is shown, and to `see` too. `isIntroduced`: the host has shown its `initialize`. */
 export async function runInner(
   inner: AgentSession,
   inputs: readonly SessionInput[],
   options: ExecutionOptions,
   out: StreamQueue<AgentEvent>,
   see: ((event: AgentEvent) => void) | undefined,
+  isIntroduced: boolean,
 ): Promise<Extract<AgentEvent, { type: 'stream_end' }>> {
-  if (isPipeable(inner) && !see) return inner[pipe](inputs, options, out);
+  if (isPipeable(inner) && !see && !isIntroduced) return inner[pipe](inputs, options, out);
   let end: Extract<AgentEvent, { type: 'stream_end' }> | undefined;
   for await (const event of inner.stream(inputs, options)) {
     if (event.type === 'stream_end') {
       end = event;
       continue;
     }
+    // Once a handle.
+    if (isIntroduced && event.type === 'initialize') continue;
     see?.(event);
     out.push(event);
     const room = out.room(event.type === 'message' && event.partial === true);
