@@ -6,6 +6,7 @@ import {
   deepFreeze,
   isCoxswainError,
   MAX_JSON_DEPTH,
+  parseJson,
   setOwn,
 } from '../../src/contracts/index.ts';
 
@@ -176,4 +177,17 @@ describe('canonicalJson', () => {
   test('takes strings of 5 MB', () => {
     expect(canonicalJson({ big: 'x'.repeat(5_000_000) })).toHaveLength(5_000_010);
   });
+});
+
+test('F27 names with escapes are read as they are written, whatever was read before them', () => {
+  const names = ['\\', '"', '\u0000', '\n', '\ud800', '\\n', '\nX', 'a\\', 'a"', '@0', '@', '__proto__', 'é'];
+  for (const name of names) {
+    for (const value of [{ seen: 0, [name]: 1 }, [{ 'seen too': '":', [name]: [{ [name]: '\\":' }] }]]) {
+      const text = JSON.stringify(value);
+      expect(JSON.stringify(parseJson(text))).toBe(text);
+      expect(JSON.stringify(parseJson(JSON.stringify(value, null, 1)))).toBe(text);
+    }
+  }
+  for (const text of ['{"a\\":1}', '{"\\x":1}', '"\\', '', '{"\\n":1,}'])
+    expect(() => parseJson(text)).toThrow(SyntaxError);
 });

@@ -1,3 +1,4 @@
+import { parseJson } from '../../contracts/index.ts';
 import type { ChainHead, ChainRow, Event } from '../../runtime/index.ts';
 import { digestOf, verifyRows } from '../../runtime/index.ts';
 import type { AuditFault, AuditReport } from './report.ts';
@@ -78,7 +79,7 @@ function checkEnd(
 
 function parse(text: string): Members | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -1,3 +1,5 @@
+import { parseJson } from '../../contracts/index.ts';
+
 export interface ParsedArgs {
   /** The value; text that is no JSON stays text, and fails the check of arguments. */
   args: unknown;
@@ -11,7 +13,7 @@ export function parseArgs(text: unknown): ParsedArgs {
   if (typeof text !== 'string') return { args: text ?? {}, cut: false };
   if (text.trim() === '') return { args: {}, cut: false };
   try {
-    const args: unknown = JSON.parse(text);
+    const args = parseJson(text);
     return { args: args ?? {}, cut: false };
   } catch {
     return { args: text, cut: isUnterminated(text) };

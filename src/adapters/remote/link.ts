@@ -5,6 +5,7 @@ import {
   CoxswainError,
   isCoxswainError,
   PROTOCOL_VERSION,
+  parseJson,
   SUBPROTOCOL,
 } from '../../contracts/index.ts';
 import { base64url } from './base64url.ts';
@@ -222,7 +223,7 @@ export class Link {
     if (this.#socket !== socket) return;
     this.#quiet = 0;
     try {
-      this.#take(JSON.parse(text) as Message);
+      this.#take(parseJson(text) as Message);
     } catch {
       this.drop('the server sent something that is no message of this protocol');
     }

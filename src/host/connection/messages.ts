@@ -1,5 +1,5 @@
 import type { ParamsOf, RpcMethod, RpcParams } from '../../contracts/index.ts';
-import { CoxswainError, isCoxswainError, RPC_CODES } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, parseJson, RPC_CODES } from '../../contracts/index.ts';
 import { protocolError } from './json-rpc.ts';
 
 /** Schemas of params: loaded once, by whoever serves. */
@@ -22,7 +22,7 @@ export function isId(id: unknown): id is string | number {
 
 export function parse(text: string): Message | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject && (value as { jsonrpc?: unknown }).jsonrpc === '2.0' ? (value as Message) : undefined;
   } catch {
