@@ -62,7 +62,7 @@ export function settleAt({ requestId }: OpenQuestion, path: string, flags: HostF
 
 /**
  * The secret that lets an answer be taken after a restart; made once for the folder, readable by its owner.
- * @throws CoxswainError `FAILED_PRECONDITION / E_STATE_KEY`
+ * @throws CoxswainError `FAILED_PRECONDITION / E_MCP_KEY`
  */
 export function stateKey(): string {
   const file = join(dataFolder(), 'mcp.key');
@@ -80,8 +80,8 @@ export function stateKey(): string {
     const key = readFileSync(file, 'utf8').trim();
     if (Buffer.byteLength(key) >= 32) return key;
   } catch (error) {
-    throw new CoxswainError('FAILED_PRECONDITION', 'E_STATE_KEY', `${file} cannot be used: ${messageOf(error)}`);
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_MCP_KEY', `${file} cannot be used: ${messageOf(error)}`);
   }
   const message = `${file} holds no secret of 32 bytes or more; delete it, and a new one is made (calls that wait for an answer are asked again)`;
-  throw new CoxswainError('FAILED_PRECONDITION', 'E_STATE_KEY', message);
+  throw new CoxswainError('FAILED_PRECONDITION', 'E_MCP_KEY', message);
 }

@@ -63,6 +63,7 @@ export const ERROR_CODES = [
   'E_MAX_LLM_CALLS',
   'E_MAX_TIME',
   'E_MCP_CONFIG',
+  'E_MCP_KEY',
   'E_MCP_SERVER',
   'E_MODEL',
   'E_MODEL_EMPTY',

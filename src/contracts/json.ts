@@ -117,7 +117,8 @@ const strings = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
  * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {
-  if (!text.includes('\\')) return JSON.parse(text);
+  // A column of a damaged row may hold anything.
+  if (typeof text !== 'string' || !text.includes('\\')) return JSON.parse(text);
   let mark = '@';
   while (text.includes(`"${mark}`)) mark += '@';
   const names: string[] = [];

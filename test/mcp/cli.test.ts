@@ -100,7 +100,7 @@ test('a secret that is empty is told, and what to do about it', async () => {
   writeFileSync(join(place.path, '.coxswain', 'mcp.key'), '');
   const { code, stdout, stderr } = await place.run(['mcp', module, '--workspace', place.desk]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/E_STATE_KEY .*mcp\.key holds no secret .* delete it/);
+  expect(stderr).toMatch(/E_MCP_KEY .*mcp\.key holds no secret .* delete it/);
 });
 
 test('the command that settles a question comes to the same host, and tells no password of the store', () => {
