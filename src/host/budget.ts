@@ -1,4 +1,4 @@
-import type { AgentEvent, Limits, PriceTable } from '../contracts/index.ts';
+import type { AgentEvent, Limits, PriceTable, Usage } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { costOf } from './price.ts';
 import { usageOfSubagent } from './subagent-turn.ts';
@@ -20,6 +20,8 @@ export class Budget {
   readonly limits: Limits;
   readonly #prices: PriceTable | undefined;
   #usd = 0;
+  /** Of the agent's own model calls, and of its sub-agents'. */
+  readonly #tokens = { own: 0, below: 0 };
   #unpriced: string | undefined;
 
   /** @throws CoxswainError `FAILED_PRECONDITION / E_NO_PRICE` for a cap in USD without any price */
@@ -30,9 +32,11 @@ export class Budget {
       throw noPrice('any model');
   }
 
-  /** Counts an event of the turn. */
-  see(event: AgentEvent): void {
-    if (this.limits.usd === undefined || event.type !== 'usage') return;
+  /** Counts an event of the turn, or of a sub-agent below it. */
+  see(event: AgentEvent, isBelow = false): void {
+    if (event.type !== 'usage') return;
+    this.#tokens[isBelow ? 'below' : 'own'] += tokensOf(event);
+    if (this.limits.usd === undefined) return;
     const cost = costOf(event, this.#prices);
     if (cost === undefined) this.#unpriced = event.model ?? 'a model without a name';
     else this.#usd += cost;
@@ -40,15 +44,15 @@ export class Budget {
 
   /** Counts what the last turn of a session has cost so far; one that is opened again starts afresh. */
   async seeTurn(events: AsyncIterable<AgentEvent>): Promise<void> {
-    let turn: AgentEvent[] = [];
+    let turn: [event: AgentEvent, isBelow: boolean][] = [];
     for await (const event of events) {
       const isMessage = event.type === 'message' && event.role === 'user' && event._meta?.steer !== true;
       if (event.type === 'stream_end' || isMessage) turn = [];
-      if (event.type === 'usage') turn.push(event);
+      if (event.type === 'usage') turn.push([event, false]);
       const below = usageOfSubagent(event);
-      if (below) turn.push({ ...event, type: 'usage', ...below.usage } as AgentEvent);
+      if (below) turn.push([{ ...event, type: 'usage', ...below.usage } as AgentEvent, true]);
     }
-    for (const event of turn) this.see(event);
+    for (const [event, isBelow] of turn) this.see(event, isBelow);
   }
 
   /** Why the turn must not go on. */
@@ -63,6 +67,25 @@ export class Budget {
       `the turn has used ${this.#usd.toFixed(4)} of its ${usd} USD; continue the session to go on`,
     );
   }
+
+  /** The turn's limits less the tokens that sub-agents have used: the agent itself counts its own. */
+  ofAgent(): Limits {
+    return this.#less(this.#tokens.below);
+  }
+
+  /** Less the tokens that all others have used: a sub-agent counts its own. */
+  ofSubagent(used: Usage): Limits {
+    return this.#less(this.#tokens.own + this.#tokens.below - tokensOf(used));
+  }
+
+  #less(used: number): Limits {
+    const { tokens } = this.limits;
+    return tokens === undefined ? this.limits : { ...this.limits, tokens: Math.max(1, tokens - used) };
+  }
+}
+
+function tokensOf({ inputTokens = 0, outputTokens = 0 }: Usage): number {
+  return inputTokens + outputTokens;
 }
 
 function noPrice(model: string): CoxswainError {

@@ -82,11 +82,12 @@ export class HostedRun {
       push: (event) => out.push(event),
       wake: () => this.wake(),
       below: {
-        options: { ...options, limits: this.#limits },
+        options,
+        limits: (used) => this.#budget.ofSubagent(used),
         phase: () => (this.#hasFailed ? 'over' : this.#scope.accepted ? 'open' : 'early'),
-        see: (event) => this.#budget.see(event),
+        see: (event) => this.#budget.see(event, true),
         show: (event) => {
-          this.#spend(event);
+          this.#spend(event, true);
           out.push(event);
           return out.room(event.type === 'message' && event.partial === true);
         },
@@ -373,7 +374,7 @@ export class HostedRun {
   #inner(batch: readonly SessionInput[]): Promise<StreamEndEvent> {
     const { frame, inner } = this.#session;
     const mode = frame.modeOf(this.#options.permissionMode);
-    const { usd: _, ...limits } = this.#limits;
+    const { usd: _, ...limits } = this.#budget.ofAgent();
     const options: ExecutionOptions = {
       ...this.#options,
       hostToolExecution: true,
@@ -400,8 +401,8 @@ export class HostedRun {
   };
 
   /** Counts what an inner stream costs; one that goes on beyond the limit is ended when its next model call speaks. */
-  readonly #spend = (event: AgentEvent): void => {
-    if (event.type === 'usage') this.#budget.see(event);
+  readonly #spend = (event: AgentEvent, isBelow = false): void => {
+    if (event.type === 'usage') this.#budget.see(event, isBelow);
     else if (event.type === 'message' && event.role === 'agent') this.#stopIfSpent();
   };
 
@@ -512,7 +513,9 @@ export class HostedRun {
     const excluded = await frame.excluded(frame.modeOf(permissionMode));
     if (excluded.length > 0) this.#excluded = [...excludeTools, ...excluded];
     const goesOn = !inputs.some((input) => input.kind === 'message');
-    if (this.#limits.usd !== undefined && goesOn) await this.#budget.seeTurn(this.#session.inner.events());
+    const { usd, tokens } = this.#limits;
+    const counts = usd !== undefined || (tokens !== undefined && frame.hasSubagents);
+    if (counts && goesOn) await this.#budget.seeTurn(this.#session.inner.events());
     return startClock(this.#limits.minutes, (error) => this.abort(error));
   }
 

@@ -41,7 +41,7 @@ export interface HostOptions {
   credentials?: unknown;
   /** Finds models by name, for agents that name theirs and calls that name another: a `modelRegistry({…})`, or `(name) => Model | undefined`. */
   models?: unknown;
-  /** Of each turn; the stricter of host, agent and call counts. */
+  /** Of each turn; the stricter of host, agent and call counts. All but steps include those of its sub-agents. */
   limits?: Limits;
   /** USD per million tokens by model name: needed for `limits.usd` where models do not tell their cost. */
   prices?: PriceTable;

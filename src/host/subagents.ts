@@ -305,14 +305,14 @@ export class Subagents {
     signal: AbortSignal,
   ): Promise<void> {
     const input: SessionInput = turn.isOpen ? { kind: 'continue' } : { kind: 'message', content: askedWith(args) };
-    const { streaming, deps, limits, excludeTools, traceContext } = stream.options;
+    const { streaming, deps, excludeTools, traceContext } = stream.options;
     const own: ExecutionOptions = {
       signal,
       principal: this.#session.frame.requesterOf(request),
       ...(excludeTools === undefined ? {} : { excludeTools }),
       ...(streaming === undefined ? {} : { streaming }),
       ...(deps === undefined ? {} : { deps }),
-      ...(limits === undefined ? {} : { limits }),
+      limits: stream.limits(turn.usage),
       ...(traceContext === undefined ? {} : { traceContext }),
     };
     try {
