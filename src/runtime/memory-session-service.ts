@@ -332,7 +332,11 @@ function indexCalls(session: Session, added: readonly Event[]): void {
   }
   const { opened, closed } = openCallChanges(events);
   for (const callId of closed) session.open.delete(callId);
-  for (const { callId, name, seq } of opened) session.open.set(callId, { name, seq, at: session.updatedAt });
+  for (const { callId, name, seq } of opened) {
+    // One that is made again takes its place at the end.
+    session.open.delete(callId);
+    session.open.set(callId, { name, seq, at: session.updatedAt });
+  }
 }
 
 function record(session: Session, events: readonly Event[]): SessionRecord {

@@ -684,6 +684,10 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         expect(await found({ app: 'bank' })).toEqual([]);
         await service.append(key, [answer('e6', 'c2', 'c3')]);
         expect(await found(key)).toEqual([]);
+        // A call that is made again takes its place among those of its event.
+        await service.append(key, [call('e7', 'c7', 'c8')]);
+        await service.append(key, [call('e8', 'c5', 'c8', 'c7')]);
+        expect((await service.openCalls(key)).map(({ callId }) => callId)).toEqual(['c5', 'c8', 'c7']);
       });
     });
 
