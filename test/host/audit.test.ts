@@ -13,7 +13,7 @@ describe('the audit of a session', () => {
     const { id } = await paidSession(store);
     const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
     const entries = await hostOver(store).audit(id);
-    const card = { number: '4711' };
+    const card = { number: 'no. 4711' };
     const callId = expect.any(String);
     const common = { callId, agentId: 'bot', turnId: callId, requestedAt: at, endedAt: at, requestedBy: 'ann' };
     const answer = (action: string, reason: string) => [
