@@ -178,6 +178,17 @@ export class HostedSession implements AgentSession {
     return this.inner.events(options);
   }
 
+  /**
+   * `events()`, and after each call of a sub-agent what it did, on its thread. Those events are of other logs: they have
+   * no cursor here.
+   */
+  async *history(): AsyncIterableIterator<AgentEvent> {
+    for await (const event of this.events()) {
+      yield event;
+      if (event.type === 'tool_request' && this.frame.hasSubagents) yield* this.subagents.history(event);
+    }
+  }
+
   async pending(): Promise<PendingRequest[]> {
     const shown = (await this.inner.pending()).map(
       async (request) => (await this.subagents.openBelow(request)) ?? (await this.#questionOf(request)) ?? request,

@@ -37,7 +37,7 @@ export class SubagentEvents {
   show(event: AgentEvent, request: PendingRequest, stream: CallersStream): Promise<void> | undefined {
     if (stream.phase() === 'early') this.#early.push([event, request]);
     if (stream.phase() !== 'open') return undefined;
-    const shown = this.#shown(event, request, stream.options.streamId);
+    const shown = this.moved(event, request, stream.options.streamId);
     return shown && stream.show(shown);
   }
 
@@ -46,7 +46,7 @@ export class SubagentEvents {
   }
 
   /** A sub-agent's event in its caller's stream: it stands in another log, so that it has no place in this one. */
-  #shown(event: AgentEvent, request: PendingRequest, streamId: string): AgentEvent | undefined {
+  moved(event: AgentEvent, request: PendingRequest, streamId: string): AgentEvent | undefined {
     switch (event.type) {
       case 'initialize':
       case 'session_update':
@@ -97,8 +97,10 @@ export class ClosedCalls {
   }
 }
 
-function closedRequest(event: Extract<AgentEvent, { type: 'tool_request' }>): PendingRequest {
-  const { requestId, sessionId, turnId = '', name, handledBy, timestamp: requestedAt } = event;
+/** A call in the caller's history. */
+export function closedRequest(event: Extract<AgentEvent, { type: 'tool_request' }>): PendingRequest {
+  const { requestId, sessionId, turnId = '', name, handledBy, threadId, timestamp: requestedAt } = event;
   const base = { requestId, sessionId, turnId, name, handledBy, requestedAt };
-  return { ...base, kind: 'tool', callId: requestId, started: true, path: '', agentPath: [] };
+  const thread = threadId === undefined ? {} : { threadId };
+  return { ...base, ...thread, kind: 'tool', callId: requestId, started: true, path: '', agentPath: [] };
 }

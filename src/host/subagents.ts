@@ -1,5 +1,6 @@
 import type {
   AbortTarget,
+  AgentEvent,
   AnyTool,
   ExecutionOptions,
   PendingRequest,
@@ -15,7 +16,7 @@ import type { Subagent } from './subagent.ts';
 import { Suspended, subagentOf } from './subagent.ts';
 import { askedWith, callOf, namesOf } from './subagent-calls.ts';
 import type { CallersStream } from './subagent-events.ts';
-import { ClosedCalls, SubagentEvents } from './subagent-events.ts';
+import { ClosedCalls, closedRequest, SubagentEvents } from './subagent-events.ts';
 import type { SubagentSession } from './subagent-session.ts';
 import { SubagentTurn, usageOfSubagent } from './subagent-turn.ts';
 import type { HostTool } from './tool-registry.ts';
@@ -232,6 +233,35 @@ export class Subagents {
       // It was never made, or another process sees to it.
       if (isCoxswainError(error) && ['E_SESSION_NOT_FOUND', 'E_SESSION_BUSY'].includes(error.code)) return;
       frame.warn(`sub-agent ${agent.descriptor.name} could not be ended`, error);
+    }
+  }
+
+  /** What the sub-agent of a call did, as a stream shows it; nothing for any other call. */
+  async *history(call: Extract<AgentEvent, { type: 'tool_request' }>): AsyncIterableIterator<AgentEvent> {
+    const request = closedRequest(call);
+    const agent = this.of(request);
+    if (!agent?.descriptor.capabilities.includes('resume')) return;
+    const running = await this.#children.get(callOf(request));
+    const child = running ?? (await this.#found(agent, request));
+    if (!child) return;
+    const shown = new SubagentEvents();
+    try {
+      for await (const event of child.history()) {
+        const moved = shown.moved(event, request, call.streamId);
+        if (moved) yield moved;
+      }
+    } finally {
+      if (!running) await child[Symbol.asyncDispose]();
+    }
+  }
+
+  async #found(agent: Subagent, request: PendingRequest): Promise<HostedSession | undefined> {
+    try {
+      return await this.#session.frame.openSubagent(agent, request, this.#session.id, false);
+    } catch (error) {
+      // It was never made: its call was denied, or waits.
+      if (isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND') return undefined;
+      throw error;
     }
   }
 

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import type { AgentEvent } from '../../../src/contracts/index.ts';
+import { InMemorySessionService } from '../../../src/index.ts';
+import { notingTool, policyOf, say } from '../kit.ts';
+import { askExpert, team } from './kit.ts';
+
+test('S3-56 a session’s history is what its streams have shown, its sub-agents included, also under a new host', async () => {
+  const store = new InMemorySessionService();
+  const pay = notingTool('pay');
+  const setting = { tools: [pay.tool], store, host: { policy: policyOf({ pay: 'ask_user' }) } };
+  const { host } = team({
+    ...setting,
+    boss: [askExpert, 'done'],
+    expert: [{ text: 'I shall pay', calls: [['pay', { n: 1 }]] }, 'paid'],
+  });
+  const session = await host.open('boss', { sessionId: 's', create: true });
+  const shown = [...(await say(session, 'pay', { streaming: false }))];
+  const whilePaused = await all(session.history());
+  expect(below(whilePaused)).toEqual(below(shown));
+  const [question] = await session.pending();
+  const answer = { kind: 'tool_approval', requestId: String(question?.requestId) } as const;
+  shown.push(...(await say(session, answer, { streaming: false })));
+  await host.close();
+
+  const later = await team({ ...setting, boss: [], expert: [] }).host.open('boss', { sessionId: 's' });
+  const history = await all(later.history());
+  expect(below(history)).toEqual(below(shown));
+  expect(below(history)).toContain('message paid');
+  // Its own part is what can be resumed by cursor.
+  const own = await all(later.events());
+  expect(history.filter(({ threadId }) => threadId === undefined)).toEqual(own);
+  expect(own.every(({ threadId }) => threadId === undefined)).toBe(true);
+  const inner = history.filter(({ threadId }) => threadId !== undefined);
+  expect(inner.every(({ sessionId, cursor }) => sessionId === 's' && cursor === undefined)).toBe(true);
+});
+
+async function all(events: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
+  const list: AgentEvent[] = [];
+  for await (const event of events) list.push(event);
+  return list;
+}
+
+/** What a sub-agent has said and done, without what only a live stream tells. */
+function below(events: readonly AgentEvent[]): string[] {
+  return events.flatMap((event) => {
+    if (event.threadId === undefined) return [];
+    if (event.type === 'message') return [`message ${event.content.map((part) => ('text' in part ? part.text : ''))}`];
+    if (event.type === 'tool_request' || event.type === 'tool_response') return [`${event.type} ${event.requestId}`];
+    return [];
+  });
+}
