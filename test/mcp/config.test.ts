@@ -38,11 +38,36 @@ test.each([
   [{ mcpServers: { a: { url: 'http://y', headers: { A: '${NOPE}' } } } }, 'the variable NOPE is not set'],
   [{ mcpServers: { a: { command: 'x', cwd: 5 } } }, 'mcpServers.a.cwd is no string'],
   [{ mcpServers: { a: { command: 'x', disabled: 'true' } } }, 'mcpServers.a.disabled is neither true nor false'],
+  [{ mcpServers: { a: { command: 'x', prefix: 5 } } }, 'mcpServers.a.prefix is no string'],
   [{ mcpServers: { a: { type: 'stdio', url: 'http://y' } } }, 'the one that its type says'],
 ])('%j is refused: %s', (config, message) => {
   expect(() => loadMcpServers(config, { env: { SECRET: 'hush' } })).toThrow(
     expect.objectContaining({ code: 'E_MCP_CONFIG', message: expect.stringContaining(message) }),
   );
+});
+
+test('two servers with the same tools live side by side by prefix', async () => {
+  await using served = await serveForeign(new Foreign());
+  const [one, two] = loadMcpServers({
+    mcpServers: { one: { url: served.url }, two: { url: served.url, prefix: 'two_' } },
+  });
+  expect((await one?.tools())?.map(({ name }) => name)).toContain('echo');
+  expect((await two?.tools())?.map(({ name }) => name)).toContain('two_echo');
+  await Promise.all([one?.close(), two?.close()]);
+});
+
+test('members that have no effect are told, by name alone', () => {
+  const warnings: string[] = [];
+  const a = { url: 'http://localhost:1/', header: { Authorization: 'hush' }, disabledTools: ['wipe'] };
+  loadMcpServers({ mcpServers: { a } }, { warn: (text) => warnings.push(text) });
+  expect(warnings).toEqual(['mcpServers.a: header, disabledTools has no effect here']);
+});
+
+test('a file with a mark at its start is read', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'coxswain-mcp-'));
+  writeFileSync(join(folder, 'mcp.json'), '\ufeff{"mcpServers": {"a": {"command": "x"}}}');
+  expect(readMcpServers(join(folder, 'mcp.json')).map(({ name }) => name)).toEqual(['a']);
+  rmSync(folder, { recursive: true });
 });
 
 describe('what is secret is in no error', () => {

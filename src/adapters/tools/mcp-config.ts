@@ -3,14 +3,15 @@ import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
 import { faultOf } from './mcp-secrets.ts';
 import type { McpToolset } from './mcp-toolset.ts';
-import { mcpToolset } from './mcp-toolset.ts';
+import { mcpToolset, warnOnStderr } from './mcp-toolset.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Toolsets of a configuration in the customary shape, `{"mcpServers": {"files": {"command": …, "args": […]}, "web":
  * {"url": …, "headers": {…}}}}`. `${NAME}`, `${NAME:-default}` and `${env:NAME}` are taken from the environment;
- * `disabled` servers are left out. All options go to each server.
+ * `disabled` servers are left out; `prefix` is put before the names of a server's tools. All options go to each server.
+ * Other members are told to `warn` and have no effect.
  * @throws CoxswainError `INVALID_ARGUMENT / E_MCP_CONFIG`
  */
 export function loadMcpServers(
@@ -18,6 +19,7 @@ export function loadMcpServers(
   options: Omit<McpToolsetOptions, 'name'> & { env?: Environment } = {},
 ): McpToolset[] {
   const { env = process.env, ...rest } = options;
+  const { warn = warnOnStderr } = rest;
   const servers = membersOf(config, 'it').mcpServers;
   if (servers === undefined) throw fault('it has no member "mcpServers"');
   return Object.entries(membersOf(servers, 'mcpServers')).flatMap(([name, entry]) => {
@@ -27,12 +29,18 @@ export function loadMcpServers(
       throw fault(`mcpServers.${name}.disabled is neither true nor false`);
     }
     if (disabled) return [];
+    const { prefix = rest.prefix } = members;
+    if (prefix !== undefined && typeof prefix !== 'string') throw fault(`mcpServers.${name}.prefix is no string`);
     const server = serverOf(name, members, env);
     const wrong = faultOf(server);
     if (wrong !== undefined) throw fault(`mcpServers.${name}.${wrong}`);
-    return [mcpToolset({ ...server, ...rest, name })];
+    const ignored = Object.keys(members).filter((member) => !known.has(member));
+    if (ignored.length > 0) warn(`mcpServers.${name}: ${ignored.join(', ')} has no effect here`);
+    return [mcpToolset({ ...server, ...rest, name, ...(prefix === undefined ? {} : { prefix }) })];
   });
 }
+
+const known = new Set(['type', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'disabled', 'prefix']);
 
 /** {@link loadMcpServers} of a JSON file. */
 export function readMcpServers(file: string, options: Parameters<typeof loadMcpServers>[1] = {}): McpToolset[] {
@@ -44,7 +52,8 @@ export function readMcpServers(file: string, options: Parameters<typeof loadMcpS
   }
   let config: unknown;
   try {
-    config = JSON.parse(text);
+    // Some editors put a mark at the start.
+    config = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
     // The parser's own words quote what it found.
     throw fault(`${file} is no JSON; it is to be {"mcpServers": {…}}`);

@@ -2,6 +2,7 @@ import type { Client, Transport } from '@modelcontextprotocol/client';
 import { CoxswainError } from '../../contracts/index.ts';
 import { untilAborted } from '../../gate/index.ts';
 import { httpTransport } from './mcp-http.ts';
+import { dropIllFormed } from './mcp-listed.ts';
 import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
 import { explainer } from './mcp-secrets.ts';
 
@@ -13,6 +14,7 @@ export class McpConnection {
   readonly #server: McpServer;
   readonly #options: McpToolsetOptions;
   readonly #onToolsChanged: () => void;
+  readonly #warn: (text: string) => void;
   /** What went wrong, without what is secret. */
   readonly explain: (error: unknown) => string;
   #client: Promise<Client> | undefined;
@@ -21,11 +23,17 @@ export class McpConnection {
   readonly #deaf = new WeakSet<Client>();
   #dropped: Client[] = [];
 
-  constructor(name: string, server: McpServer, options: McpToolsetOptions, onToolsChanged: () => void) {
+  constructor(
+    name: string,
+    server: McpServer,
+    options: McpToolsetOptions,
+    heard: { onToolsChanged: () => void; warn: (text: string) => void },
+  ) {
     this.name = name;
     this.#server = server;
     this.#options = options;
-    this.#onToolsChanged = onToolsChanged;
+    this.#onToolsChanged = heard.onToolsChanged;
+    this.#warn = heard.warn;
     this.explain = explainer(server);
   }
 
@@ -99,6 +107,9 @@ export class McpConnection {
     const signal = AbortSignal.timeout(connectMs);
     try {
       const transport = await this.#transport(sdk);
+      // The SDK hears each message after this.
+      transport.onmessage = (message) =>
+        dropIllFormed(message, { sdk, version: client.getNegotiatedProtocolVersion(), warn: this.#warn });
       await untilAborted(client.connect(transport, { timeout: later, signal }), signal);
     } catch (error) {
       await client.close().catch(() => {});

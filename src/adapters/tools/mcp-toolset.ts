@@ -6,6 +6,7 @@ import type { Toolset } from '../../runtime/index.ts';
 import type { Sdk } from './mcp-connection.ts';
 import { loadSdk, McpConnection } from './mcp-connection.ts';
 import { toToolResult } from './mcp-content.ts';
+import { namedTwice } from './mcp-listed.ts';
 import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
 import { isForgotten, outcomeOf } from './mcp-outcome.ts';
 import { checkServer } from './mcp-secrets.ts';
@@ -51,8 +52,11 @@ class ServerTools implements McpToolset {
     this.#options = options;
     this.#pins = options.pins ?? new Map<string, string>();
     this.#warn = options.warn ?? warnOnStderr;
-    this.#connection = new McpConnection(this.name, server, options, () => {
-      this.#isStale = true;
+    this.#connection = new McpConnection(this.name, server, options, {
+      onToolsChanged: () => {
+        this.#isStale = true;
+      },
+      warn: (text) => this.#warn(`${this.name}: ${text}`),
     });
   }
 
@@ -135,9 +139,12 @@ class ServerTools implements McpToolset {
 
   #usable(listed: readonly Tool[]): AnyTool[] {
     const { include } = this.#options;
+    const ambiguous = namedTwice(listed);
+    for (const name of ambiguous)
+      this.#warn(`${this.name}: its tools ${name} are left out: more than one has the name`);
     this.#definitions.clear();
     return listed.flatMap((definition) => {
-      if (include && !include(definition.name)) return [];
+      if (ambiguous.has(definition.name) || (include && !include(definition.name))) return [];
       const digest = definitionDigest(definition);
       this.#see(definition.name, digest);
       const tool = asTool(definition, this.#server);
@@ -246,6 +253,6 @@ function nameOf(server: McpServer): string {
   throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', 'an MCP server is a command or a URL');
 }
 
-function warnOnStderr(message: string, error?: unknown): void {
+export function warnOnStderr(message: string, error?: unknown): void {
   console.warn(`coxswain: ${message}`, ...(error === undefined ? [] : [error]));
 }
