@@ -98,11 +98,22 @@ export class Subagents {
   /** A stream is about to end: nothing is shown or written any more; those whose calls are closed end with it. */
   async finish(end: StreamEndEvent, before: readonly PendingRequest[]): Promise<StreamEndEvent> {
     if (!this.#hasAny) return end;
-    await Promise.all(this.#working.values());
+    const working = [...this.#working.values()];
+    await Promise.all(working);
     await this.reap(before, end.reason);
+    const { pending = [] } = end.data;
+    const data =
+      working.length > 0 && pending.length > 0 ? { ...end.data, pending: await this.#still(pending) } : end.data;
     let sum: Usage = end.data.usage ?? {};
     for (const { turnId, usage } of this.#used.values()) if (turnId === end.turnId) sum = addUsage(sum, usage);
-    return { ...end, data: { ...end.data, usage: sum } };
+    return { ...end, data: { ...data, usage: sum } };
+  }
+
+  /** What the end says is open may have been closed, and more been asked, while sub-agents came to theirs. */
+  async #still(pending: readonly PendingRequest[]): Promise<PendingRequest[]> {
+    const ids = new Set(pending.map(({ requestId }) => requestId));
+    const open = await this.#session.pending();
+    return open.filter(({ requestId }) => ids.has(requestId) || this.hasAsked(requestId));
   }
 
   /** The tool with a handler that runs the sub-agent of one call; any other tool as it is. */

@@ -443,8 +443,18 @@ function settingOf(world: World): Setting {
   const kinds = ['none', 'answers', 'never', 'sometimes'] as const;
   return {
     shape:
-      world.pick(['one', 'one', 'transfer', 'parallel', 'expert', 'sequence', 'subagent', 'subagents'] as const) ??
-      'one',
+      world.pick([
+        'one',
+        'one',
+        'transfer',
+        'parallel',
+        'expert',
+        'sequence',
+        'subagent',
+        'subagents',
+        'subagents in a tree',
+      ] as const) ?? 'one',
+    tree: Math.floor(world.random() * 2 ** 31),
     hooks: world.chance(0.4),
     onApproval: world.pick(kinds) ?? 'none',
     onElicitation: world.pick(kinds) ?? 'none',

@@ -11,11 +11,15 @@ import { hostHooks, policy } from './policy.ts';
 import type { Store } from './store.ts';
 import { Access, key, never } from './store.ts';
 import { toolsOf } from './tools.ts';
+import type { MakeLlm } from './tree.ts';
+import { drawTree } from './tree.ts';
 import type { World } from './world.ts';
 
 /** What a seed decides once, for all processes. */
 export interface Setting {
-  shape: 'one' | 'transfer' | 'parallel' | 'expert' | 'sequence' | 'subagent' | 'subagents';
+  shape: 'one' | 'transfer' | 'parallel' | 'expert' | 'sequence' | 'subagent' | 'subagents' | 'subagents in a tree';
+  /** What trees are drawn from: the same in all processes. */
+  tree: number;
   hooks: boolean;
   onApproval: 'none' | 'answers' | 'never' | 'sometimes';
   onElicitation: 'none' | 'answers' | 'never' | 'sometimes';
@@ -70,14 +74,12 @@ export class Process {
     return handle;
   }
 
-  #subagents({ shape }: Setting): AnyTool[] {
+  #subagents({ shape, tree }: Setting): AnyTool[] {
     if (!shape.startsWith('subagent')) return [];
-    const agent = new LlmAgent({
-      name: 'helper',
-      model: randomModel(this.#world, this.access),
-      tools: toolsOf(this.#world, this.access, 'a_'),
-      maxIterations: 8,
-    });
+    const agent =
+      shape === 'subagents in a tree'
+        ? drawTree(tree + 1, 'helper', partsOf(this.#world, this.access, 3))
+        : partsOf(this.#world, this.access, 8)('helper');
     const source = fromAgent(agent, { warn: (message, error) => this.#warned(message, error) });
     return [subagentTool(source, { maxDepth: 2 })];
   }
@@ -112,16 +114,22 @@ export class Process {
 
 const expected = new Set(['E_WRONG_ANSWER', 'E_NOT_APPROVER', 'E_PREVIEW_CHANGED', 'E_REQUEST_CLOSED']);
 
-function grow(world: World, access: Access, { shape }: Setting): Agent {
+function partsOf(world: World, access: Access, maxIterations: number): MakeLlm {
   const model = randomModel(world, access);
-  const tools = () => toolsOf(world, access, 'a_');
-  const llm = (name: string, more: Partial<ConstructorParameters<typeof LlmAgent>[0]> = {}) =>
-    new LlmAgent({ name, model, tools: tools(), maxIterations: 8, ...more });
+  const tools = toolsOf(world, access, 'a_');
+  return (name, { tools: more = [], ...options } = {}) =>
+    new LlmAgent({ name, model, tools: [...tools, ...more], maxIterations, ...options });
+}
+
+function grow(world: World, access: Access, { shape, tree }: Setting): Agent {
+  const llm = partsOf(world, access, 8);
   switch (shape) {
     case 'transfer':
       return llm('root', { subAgents: [llm('left'), llm('right')] });
     case 'parallel':
       return new ParallelAgent({ name: 'root', subAgents: [llm('left'), llm('right')] });
+    case 'subagents in a tree':
+      return drawTree(tree, 'root', partsOf(world, access, 3));
     case 'subagents':
       return new LoopAgent({
         name: 'root',
@@ -131,7 +139,7 @@ function grow(world: World, access: Access, { shape }: Setting): Agent {
     case 'sequence':
       return new SequentialAgent({ name: 'root', subAgents: [llm('left'), llm('right')] });
     case 'expert':
-      return llm('root', { tools: [...tools(), agentTool(llm('expert'))] });
+      return llm('root', { tools: [agentTool(llm('expert'))] });
     default:
       return llm('root');
   }
