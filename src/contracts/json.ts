@@ -108,9 +108,6 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** The strings of a JSON text; those with the group are names of members. */
-const strings = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
-
 /**
  * `JSON.parse`, but names with escapes are what they say: V8 reads such a name as another one with a backslash that it
  * has met in that place before (https://github.com/nodejs/node/issues/63785). They are parsed under plain names.
@@ -119,16 +116,58 @@ const strings = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
 export function parseJson(text: string): unknown {
   // A column of a damaged row may hold anything.
   if (typeof text !== 'string' || !text.includes('\\')) return JSON.parse(text);
+  const found = escapedNames(text);
+  if (found.length === 0) return JSON.parse(text);
   let mark = '@';
   while (text.includes(`"${mark}`)) mark += '@';
   const names: string[] = [];
-  const plain = text.replace(strings, (all: string, colon: string | undefined) => {
-    if (colon === undefined || !all.includes('\\')) return all;
-    names.push(JSON.parse(all.slice(0, -colon.length)));
-    return `"${mark}${names.length - 1}"${colon}`;
-  });
-  return names.length === 0 ? JSON.parse(text) : renamed(JSON.parse(plain), mark, names);
+  let plain = '';
+  let done = 0;
+  for (const [start, end] of found) {
+    plain += `${text.slice(done, start)}"${mark}${names.length}"`;
+    names.push(JSON.parse(text.slice(start, end)));
+    done = end;
+  }
+  return renamed(JSON.parse(plain + text.slice(done)), mark, names);
 }
+
+/**
+ * Where the names with escapes stand, from quote to behind quote. From quote to quote rather than by a pattern, which
+ * would need a stack as deep as a string has escapes.
+ */
+function escapedNames(text: string): [start: number, end: number][] {
+  const found: [number, number][] = [];
+  let slash = -1;
+  for (let start = text.indexOf('"'); start >= 0; ) {
+    let end = text.indexOf('"', start + 1);
+    while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+    // No JSON: the parser says so.
+    if (end < 0) return [];
+    end++;
+    if (slash < start) slash = text.indexOf('\\', start);
+    if (slash < 0) return found;
+    if (slash < end && isName(text, end)) found.push([start, end]);
+    start = text.indexOf('"', end);
+  }
+  return found;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let from = at;
+  while (text.charCodeAt(from - 1) === BACKSLASH) from--;
+  return (at - from) % 2 === 1;
+}
+
+/** A colon follows, behind white space. */
+function isName(text: string, end: number): boolean {
+  let at = end;
+  while (WHITE_SPACE.has(text.charCodeAt(at))) at++;
+  return text.charCodeAt(at) === COLON;
+}
+
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 function renamed(value: unknown, mark: string, names: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => renamed(item, mark, names));

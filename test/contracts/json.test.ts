@@ -191,3 +191,8 @@ test('F27 names with escapes are read as they are written, whatever was read bef
   for (const text of ['{"a\\":1}', '{"\\x":1}', '"\\', '', '{"\\n":1,}'])
     expect(() => parseJson(text)).toThrow(SyntaxError);
 });
+
+test('a string may have more escapes than a stack is deep', () => {
+  const value = { text: '\n'.repeat(10_000_000), 'a"b': 1 };
+  expect(parseJson(JSON.stringify(value))).toEqual(value);
+});
