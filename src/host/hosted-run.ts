@@ -395,8 +395,8 @@ export class HostedRun {
   }
 
   readonly #see = (event: AgentEvent): void => {
-    // Nothing of a sub-agent may follow it.
-    if (event.type === 'error' && event.fatal) this.#hasFailed = true;
+    // Nothing of a sub-agent may follow it; to the caller of a sub-agent it is no end.
+    if (event.type === 'error' && event.fatal && this.#session.frame.depth === 0) this.#hasFailed = true;
     this.#spend(event);
   };
 
