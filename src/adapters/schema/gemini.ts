@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../contracts/index.ts';
 import type { NameRules } from './names.ts';
-import { describe, isSchema, membersOf, namesIn, resolveRef, schemasIn, typesOf } from './node.ts';
+import { conjuncts, describe, isSchema, membersOf, namesIn, resolveRef, schemasIn, typesOf } from './node.ts';
 
 export const geminiNames: NameRules = {
   legal: /^[a-zA-Z_][a-zA-Z0-9_-]*$/,
@@ -20,15 +20,22 @@ const anyValue: readonly JsonSchema[] = [
   { type: 'BOOLEAN' },
   { type: 'OBJECT' },
 ];
-const MAX_DEPTH = 24;
+const MAX_DEPTH = 64;
+/** Beyond it a schema is cut: references to the same thing, written out each time, can grow without end. */
+const MAX_NODES = 5000;
 
 /**
  * The schema in Gemini's subset of OpenAPI: one type a node, `nullable`, string enums, `anyOf`. References are
- * written out, recursive ones end in an open object. What cannot be said is left out or put into the description;
- * the result takes everything that the original takes. Undefined for a tool that takes no arguments.
+ * written out, recursive ones and what is too large end in open values. What cannot be said is left out or put into the
+ * description; the result takes everything that the original takes. Undefined for a tool that takes no arguments.
  */
 export function toGeminiSchema(schema: JsonSchema): JsonSchema | undefined {
-  const converted = convert(schema, { root: schema, open: [] });
+  const converted = convert(schema, {
+    root: schema,
+    open: new Set(['#']),
+    depth: 0,
+    budget: { nodes: MAX_NODES },
+  });
   const hasMembers = isSchema(converted.properties) && Object.keys(converted.properties).length > 0;
   if (converted.type === 'OBJECT' && hasMembers) return converted;
   if (!converted.anyOf) return undefined;
@@ -39,43 +46,50 @@ export function toGeminiSchema(schema: JsonSchema): JsonSchema | undefined {
 interface Work {
   root: JsonSchema;
   /** References being written out. */
-  open: readonly unknown[];
+  open: ReadonlySet<unknown>;
+  depth: number;
+  /** Shared by the whole schema: nodes that may still be written out. */
+  budget: { nodes: number };
 }
 
-function convert(node: JsonSchema, work: Work): JsonSchema {
-  if (node.$ref !== undefined) {
-    const target = resolveRef(node.$ref, work.root);
-    if (!target || work.open.includes(node.$ref) || work.open.length > MAX_DEPTH) return open(node);
-    const { $ref, ...own } = node;
-    return convert({ ...target, ...own }, { ...work, open: [...work.open, $ref] });
+function convert(node: JsonSchema, outer: Work): JsonSchema {
+  const work = { ...outer, depth: outer.depth + 1 };
+  if (work.depth > MAX_DEPTH || --work.budget.nodes < 0) return leaf(node, work.root);
+  if (node.$ref !== undefined || schemasIn(node.allOf).length > 0) {
+    const refs = new Set(work.open);
+    const whole = merged(conjuncts(node, work.root, refs));
+    // Nothing but what is being written out already, or is nowhere.
+    if (Object.keys(whole).every((key) => key === 'description')) return leaf({ ...node, ...whole }, work.root);
+    return convert(whole, { ...work, open: refs });
   }
-  const parts = schemasIn(node.allOf);
-  if (parts.length > 0) return convert(merged(node, parts, work), work);
   const branches = [...schemasIn(node.anyOf), ...schemasIn(node.oneOf)];
   return branches.length > 0 ? union(node, branches, work) : plain(node, work);
 }
 
-/** An object of which nothing more is said. */
-function open(node: JsonSchema): JsonSchema {
+/** A node of which no more is said than what type of value it takes; without a word of that, an object. */
+function leaf(node: JsonSchema, root: JsonSchema): JsonSchema {
+  let at = node;
+  for (let step = 0; step < 8 && typesOf(at).length === 0; step++) {
+    const next = resolveRef(at.$ref, root) ?? (Array.isArray(at.allOf) ? at.allOf[0] : undefined);
+    if (!isSchema(next)) break;
+    at = next;
+  }
+  const types = typesOf(at).filter((type) => type !== 'null');
   const description = describe(node, []);
-  return { type: 'OBJECT', ...(description === undefined ? {} : { description }) };
+  const words = description === undefined ? {} : { description };
+  const isAny = types.length > 1 || (types.length === 0 && !at.properties && (at.anyOf || at.oneOf));
+  if (isAny) return { ...anyOf(anyValue), ...words };
+  const type = (types[0] ?? 'object').toUpperCase();
+  return { type, ...(type === 'ARRAY' ? { items: anyOf(anyValue) } : {}), ...words };
 }
 
-function merged(node: JsonSchema, parts: readonly JsonSchema[], work: Work): JsonSchema {
-  const { allOf: _parts, ...own } = node;
-  let result: JsonSchema = {};
-  for (const part of [...parts, own]) {
-    const each = part.$ref === undefined ? part : (resolveRef(part.$ref, work.root) ?? {});
-    if (each === work.root) continue;
-    const required = [...new Set([...namesIn(result.required), ...namesIn(each.required)])];
-    const properties = {
-      ...Object.fromEntries(membersOf(result.properties)),
-      ...Object.fromEntries(membersOf(each.properties)),
-    };
-    result = { ...result, ...each };
-    if (required.length > 0) result.required = required;
-    if (Object.keys(properties).length > 0) result.properties = properties;
-  }
+/** What all of them say; members and required names add up. */
+function merged(parts: readonly JsonSchema[]): JsonSchema {
+  const required = new Set(parts.flatMap((part) => namesIn(part.required)));
+  const properties = Object.fromEntries(parts.flatMap((part) => membersOf(part.properties)));
+  const result = parts.reduce((all, part) => ({ ...all, ...part }), {});
+  if (required.size > 0) result.required = [...required];
+  if (Object.keys(properties).length > 0) result.properties = properties;
   return result;
 }
 
@@ -85,7 +99,7 @@ function union(node: JsonSchema, branches: readonly JsonSchema[], work: Work): J
   const nullable = taken.length < branches.length || typesOf(node).includes('null');
   const members = taken.map((branch) =>
     // What stands beside the union holds for each branch.
-    convert(membersOf(shared.properties).length > 0 ? merged({}, [shared, branch], work) : branch, work),
+    convert(membersOf(shared.properties).length > 0 ? { allOf: [shared, branch] } : branch, work),
   );
   const description = describe(node, []);
   const [first, ...others] = members;
@@ -136,7 +150,8 @@ function typed(node: JsonSchema, type: string, values: unknown, work: Work): Jso
   const out: JsonSchema = { type: type.toUpperCase() };
   const hints: string[] = [];
   if (type === 'object') {
-    const members = membersOf(node.properties);
+    // The SDK loses a member of this name, and a required one that is not there spoils the request.
+    const members = membersOf(node.properties).filter(([name]) => name !== '__proto__');
     if (members.length > 0) {
       out.properties = Object.fromEntries(members.map(([name, member]) => [name, convert(member, work)]));
       const required = namesIn(node.required).filter((name) => members.some(([known]) => known === name));
@@ -184,20 +199,20 @@ function itemsOf(node: JsonSchema, work: Work): JsonSchema {
 }
 
 function objectOf(branches: readonly JsonSchema[], node: JsonSchema): JsonSchema | undefined {
-  const properties: Record<string, JsonSchema> = {};
+  const members = new Map<string, JsonSchema>();
   for (const branch of branches) {
     for (const [name, member] of membersOf(branch.properties)) {
-      const present = properties[name];
-      properties[name] = present ? anyOf([present, member].flatMap((each) => schemasIn(each.anyOf ?? [each]))) : member;
+      const present = members.get(name);
+      members.set(name, present ? anyOf([present, member].flatMap((each) => schemasIn(each.anyOf ?? [each]))) : member);
     }
   }
-  if (Object.keys(properties).length === 0) return undefined;
+  if (members.size === 0) return undefined;
   const required = namesIn(branches[0]?.required).filter((name) =>
     branches.every((branch) => namesIn(branch.required).includes(name)),
   );
   return {
     type: 'OBJECT',
-    properties,
+    properties: Object.fromEntries(members),
     ...(required.length > 0 ? { required } : {}),
     ...(node.description === undefined ? {} : { description: node.description }),
   };

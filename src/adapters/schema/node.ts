@@ -34,8 +34,9 @@ export function resolveRef(ref: unknown, root: JsonSchema): JsonSchema | undefin
   if (typeof ref !== 'string' || !ref.startsWith('#/')) return undefined;
   let node: unknown = root;
   for (const step of ref.slice(2).split('/')) {
-    if (typeof node !== 'object' || node === null) return undefined;
-    node = (node as Record<string, unknown>)[decodeStep(step)];
+    const name = decodeStep(step);
+    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, name)) return undefined;
+    node = (node as Record<string, unknown>)[name];
   }
   return isSchema(node) ? node : undefined;
 }
@@ -47,6 +48,45 @@ function decodeStep(step: string): string {
   } catch {
     return text;
   }
+}
+
+/** Nodes and references below one another that are looked at. */
+export const MAX_DEPTH = 200;
+
+/**
+ * The nodes that hold together where this one does, without `$ref` and `allOf`: what it refers to, its parts, itself
+ * last. `refs` are those that are not followed (again); the ones followed are added.
+ */
+export function conjuncts(node: JsonSchema, root: JsonSchema, refs: Set<unknown>, depth = 0): JsonSchema[] {
+  const { $ref, allOf, ...own } = node;
+  if (depth > MAX_DEPTH) return [own];
+  const target = $ref === undefined || refs.has($ref) ? undefined : resolveRef($ref, root);
+  if (target) refs.add($ref);
+  const parts = [...(target ? [target] : []), ...schemasIn(allOf)];
+  return [...parts.flatMap((part) => conjuncts(part, root, refs, depth + 1)), own];
+}
+
+/** Keywords that hold a schema or a list of them, and those that hold schemas by name. Everything else is data. */
+const ofSchemas = new Set(
+  (
+    'items prefixItems additionalItems contains unevaluatedItems anyOf oneOf allOf not if then else ' +
+    'additionalProperties unevaluatedProperties propertyNames contentSchema'
+  ).split(' '),
+);
+const ofNames = new Set('properties patternProperties dependentSchemas dependencies $defs definitions'.split(' '));
+/** A copy in which every node is changed, innermost first; what is nested beyond reason stays as it is. */
+export function mapSchema(node: JsonSchema, change: (node: JsonSchema) => JsonSchema, depth = 0): JsonSchema {
+  if (depth > MAX_DEPTH) return node;
+  const mapped = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(mapped);
+    return isSchema(value) ? mapSchema(value, change, depth + 1) : value;
+  };
+  const entries = Object.entries(node).map(([key, value]) => {
+    if (ofSchemas.has(key)) return [key, mapped(value)];
+    if (!ofNames.has(key) || !isSchema(value)) return [key, value];
+    return [key, Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mapped(member)]))];
+  });
+  return change(Object.fromEntries(entries));
 }
 
 /** Adds what a dialect cannot say to what the model reads. */

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../contracts/index.ts';
-import { isSchema, membersOf, namesIn, resolveRef, schemasIn } from './node.ts';
+import { conjuncts, isSchema, MAX_DEPTH, mapSchema, membersOf, namesIn, resolveRef, schemasIn } from './node.ts';
 
 /**
  * The schema with a plain object at its root, as OpenAI and Anthropic want it: unions and references at the root
@@ -18,44 +18,66 @@ export function withObjectRoot(schema: JsonSchema): JsonSchema {
     enum: _enum,
     ...rest
   } = schema;
-  const target = $ref === undefined ? undefined : resolveRef($ref, schema);
-  const branches = [...schemasIn(anyOf), ...schemasIn(oneOf)];
-  const parts = [...(target && target !== schema ? [target] : []), ...schemasIn(allOf)];
-  if (branches.length === 0 && parts.length === 0) {
+  if ($ref === undefined && [anyOf, oneOf, allOf].every((list) => schemasIn(list).length === 0)) {
     return { ...rest, type: 'object', properties: isSchema(rest.properties) ? rest.properties : {} };
   }
-  let properties: Record<string, JsonSchema> = Object.fromEntries(membersOf(rest.properties));
-  const required = new Set(namesIn(rest.required));
-  for (const part of parts.map((node) => flat(node, schema))) {
-    properties = union(properties, part.properties);
-    for (const name of namesIn(part.required)) required.add(name);
-  }
-  const flats = branches.map((node) => flat(node, schema));
-  for (const branch of flats) properties = union(properties, branch.properties);
-  const inAll = namesIn(flats[0]?.required).filter((name) =>
-    flats.every((node) => namesIn(node.required).includes(name)),
+  const { properties, required } = new Members(schema).of(schema);
+  const { additionalProperties: _additional, required: _required, ...open } = rest;
+  const flat = {
+    ...open,
+    type: 'object',
+    properties: Object.fromEntries([...properties].map(([name, forms]) => [name, anyOfForms([...forms.values()])])),
+    ...(required.size > 0 ? { required: [...required] } : {}),
+  };
+  // A reference into what stood at the root and is gone: any value.
+  return mapSchema(flat, ({ $ref: ref, ...node }) =>
+    ref !== undefined && resolveRef(ref, flat) ? { $ref: ref, ...node } : node,
   );
-  for (const name of inAll) required.add(name);
-  const { additionalProperties: _additional, ...open } = rest;
-  return { ...open, type: 'object', properties, ...(required.size > 0 ? { required: [...required] } : {}) };
 }
 
-function flat(node: JsonSchema, root: JsonSchema): JsonSchema {
-  const target = node.$ref === undefined ? node : resolveRef(node.$ref, root);
-  if (!target || target === root) return {};
-  // References inside a branch still resolve: definitions stay at the root.
-  const { $defs: _defs, definitions: _definitions, ...own } = target;
-  return own.anyOf || own.oneOf || own.allOf ? withObjectRoot(own) : own;
+interface Taken {
+  /** Distinct forms of each member, by their JSON. */
+  properties: Map<string, Map<string, JsonSchema>>;
+  required: Set<string>;
 }
 
-function union(into: Record<string, JsonSchema>, more: unknown): Record<string, JsonSchema> {
-  const merged = { ...into };
-  for (const [name, schema] of membersOf(more)) {
-    const present = merged[name];
-    merged[name] =
-      present === undefined || JSON.stringify(present) === JSON.stringify(schema)
-        ? schema
-        : { anyOf: [...(Array.isArray(present.anyOf) ? schemasIn(present.anyOf) : [present]), schema] };
+/** What objects may hold that a node takes: the members of all its branches; each node is looked at once. */
+class Members {
+  readonly #root: JsonSchema;
+  readonly #known = new Map<JsonSchema, Taken>();
+
+  constructor(root: JsonSchema) {
+    this.#root = root;
   }
-  return merged;
+
+  of(node: JsonSchema, depth = 0): Taken {
+    const known = this.#known.get(node);
+    if (known) return known;
+    const taken: Taken = { properties: new Map(), required: new Set() };
+    if (depth > MAX_DEPTH) return taken;
+    this.#known.set(node, taken);
+    for (const part of conjuncts(node, this.#root, new Set())) {
+      for (const [name, member] of membersOf(part.properties)) add(taken, name, JSON.stringify(member), member);
+      for (const name of namesIn(part.required)) taken.required.add(name);
+      // A branch that leads back to where it stands adds nothing.
+      const branches = [...schemasIn(part.anyOf), ...schemasIn(part.oneOf)].map((branch) => this.of(branch, depth + 1));
+      const others = branches.filter((branch) => branch !== taken);
+      for (const { properties } of others) {
+        for (const [name, forms] of properties) for (const [json, form] of forms) add(taken, name, json, form);
+      }
+      for (const name of others[0]?.required ?? []) {
+        if (others.every(({ required }) => required.has(name))) taken.required.add(name);
+      }
+    }
+    return taken;
+  }
+}
+
+function add({ properties }: Taken, name: string, json: string, form: JsonSchema): void {
+  const forms = properties.get(name) ?? new Map<string, JsonSchema>();
+  properties.set(name, forms.set(json, form));
+}
+
+function anyOfForms(forms: readonly JsonSchema[]): JsonSchema {
+  return forms.length === 1 ? (forms[0] as JsonSchema) : { anyOf: forms };
 }

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../contracts/index.ts';
-import { isSchema, membersOf, namesIn, resolveRef, schemasIn, typesOf } from './node.ts';
+import { isSchema, MAX_DEPTH, membersOf, namesIn, resolveRef, schemasIn, typesOf } from './node.ts';
 
 /** Keywords that strict mode understands; the rest is enforced locally. */
 const kept = [
@@ -13,7 +13,7 @@ const kept = [
   'exclusiveMaximum',
 ];
 const keptOfArrays = ['minItems', 'maxItems', 'multipleOf'];
-const MAX_DEPTH = 10;
+const MAX_STRICT_DEPTH = 10;
 const MAX_PROPERTIES = 5000;
 
 class Inexpressible extends Error {}
@@ -55,7 +55,7 @@ interface Work {
 }
 
 function convert(node: JsonSchema, work: Work, depth: number): JsonSchema {
-  if (depth > MAX_DEPTH) throw new Inexpressible();
+  if (depth > MAX_STRICT_DEPTH) throw new Inexpressible();
   if (typeof node.$ref === 'string') {
     if (!resolveRef(node.$ref, work.root)) throw new Inexpressible();
     return { $ref: node.$ref };
@@ -137,7 +137,7 @@ export function fromStrictArgs(schema: JsonSchema, args: unknown): unknown {
 
 function restore(value: unknown, nodes: readonly JsonSchema[], root: JsonSchema, depth: number): unknown {
   if (depth > 100 || typeof value !== 'object' || value === null) return value;
-  const candidates = nodes.flatMap((node) => alternatives(node, root, 0));
+  const candidates = nodes.flatMap((node) => alternatives(node, root));
   if (Array.isArray(value)) {
     const items = candidates.flatMap((node) => (isSchema(node.items) ? [node.items] : []));
     const next = value.map((item) => restore(item, items, root, depth + 1));
@@ -160,18 +160,20 @@ function restore(value: unknown, nodes: readonly JsonSchema[], root: JsonSchema,
   return changed ? result : value;
 }
 
-function alternatives(node: JsonSchema, root: JsonSchema, depth: number): JsonSchema[] {
-  if (depth > 20) return [];
+/** The node and its branches, each once, whatever refers to whatever. */
+function alternatives(node: JsonSchema, root: JsonSchema, seen = new Set<JsonSchema>(), depth = 0): JsonSchema[] {
+  if (depth > MAX_DEPTH || seen.has(node)) return [];
+  seen.add(node);
   if (node.$ref !== undefined) {
     const target = resolveRef(node.$ref, root);
-    return target ? alternatives(target, root, depth + 1) : [];
+    return target ? alternatives(target, root, seen, depth + 1) : [];
   }
   const branches = [...schemasIn(node.anyOf), ...schemasIn(node.oneOf)];
-  return [node, ...branches.flatMap((branch) => alternatives(branch, root, depth + 1))];
+  return [node, ...branches.flatMap((branch) => alternatives(branch, root, seen, depth + 1))];
 }
 
 function takesNull(node: JsonSchema, root: JsonSchema): boolean {
-  return alternatives(node, root, 0).some(
+  return alternatives(node, root).some(
     (each) =>
       acceptsNull(each) ||
       (typesOf(each).length === 0 && !each.enum && !('const' in each) && !each.anyOf && !each.oneOf && !each.$ref),
