@@ -11,7 +11,7 @@ import type {
   ToolDescriptor,
   ToolResult,
 } from '../contracts/index.ts';
-import { canonicalJson, messageOf } from '../contracts/index.ts';
+import { canonicalJson, deepFreeze, messageOf } from '../contracts/index.ts';
 import { askedWith, requestOf } from './asked.ts';
 import type { Decision } from './decision.ts';
 import { mintDecision } from './decision.ts';
@@ -99,7 +99,7 @@ export function decide(call: GateCall, rules: GateRules): Verdict | Promise<Verd
 
 /** Decides on a call that somebody approved: policy is asked again, and may only say no. */
 export async function decideApproved(call: GateCall, rules: GateRules, approval: Approval): Promise<Verdict> {
-  const args = approval.args ?? call.args;
+  const args = deepFreeze(approval.args ?? call.args);
   if (approval.args && !sameArgs(approval.args, call.args)) {
     const checked = rules.validate(approval.args);
     if (!checked.ok)
@@ -117,7 +117,8 @@ export async function decideApproved(call: GateCall, rules: GateRules, approval:
 }
 
 async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> {
-  let args = call.args;
+  // What was decided on is what runs: nobody who looks at the arguments on the way can change them in place.
+  let args = deepFreeze(call.args);
   let policy: PolicyDecision = await evaluatePolicy(
     rules.policy,
     policyRequest(call, args, rules),
@@ -136,7 +137,7 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
           by: 'hook',
           ...facts,
         });
-      args = checked.args;
+      args = deepFreeze(checked.args);
       policy = stricter(
         policy,
         await evaluatePolicy(rules.policy, policyRequest(call, args, rules), policyOptions(rules)),
@@ -187,7 +188,8 @@ export async function askHook(
     value = await untilAborted(hook(args), signal);
   } catch (error) {
     if (signal?.aborted) return { kind: 'block', reason: `aborted: ${messageOf(signal.reason)}` };
-    return { kind: 'block', reason: `a before_tool hook failed: ${messageOf(error)}` };
+    const help = isFrozenFault(error) ? '; other arguments are returned as modifications.args' : '';
+    return { kind: 'block', reason: `a before_tool hook failed: ${messageOf(error)}${help}` };
   }
   if (value === undefined || value === null) return { kind: 'proceed' };
   if (!isHookResult(value)) return { kind: 'result', value };
@@ -202,6 +204,11 @@ export async function askHook(
     return { kind: 'block', reason: 'a before_tool hook gave arguments that are not an object' };
   }
   return { kind: 'proceed', args: changed as Record<string, unknown> };
+}
+
+/** It tried to change the arguments where they are. */
+function isFrozenFault(error: unknown): boolean {
+  return error instanceof TypeError && /read only|not extensible|Cannot delete/.test(error.message);
 }
 
 export function isHookResult(value: unknown): value is HookResult {

@@ -1,4 +1,5 @@
 import type { DecisionRecord } from '../contracts/index.ts';
+import { deepFreeze } from '../contracts/index.ts';
 
 let mint: (callId: string, args: Record<string, unknown>, record: DecisionRecord) => Decision;
 const key = Symbol('decision');
@@ -32,5 +33,6 @@ export class Decision {
 
 /** For the gate's own use: not exported from the folder. */
 export function mintDecision(callId: string, args: Record<string, unknown>, record: DecisionRecord): Decision {
-  return mint(callId, args, record);
+  // They may stand in the record, too, which is stored when the call has ended.
+  return mint(callId, deepFreeze(args), record);
 }

@@ -65,11 +65,11 @@ const fail = (message: string): ValidatedArgs => ({ ok: false, message });
 
 /**
  * What a handler is given for validated arguments: the output of a zod schema (transforms applied, unknown members
- * stripped), or the arguments as they are.
+ * stripped), or a copy of the arguments, which is the handler's own.
  * @throws CoxswainError never for arguments that `validateArgs` accepted; otherwise the schema's own error
  */
 export function parseForHandler(source: SchemaLike | undefined, args: Record<string, unknown>): unknown {
-  if (!isZod(source)) return args;
+  if (!isZod(source)) return copyJson(args, 'arguments');
   const parsed = source.safeParse(args);
   if (!parsed.success) throw parsed.error;
   return parsed.data;

@@ -1,5 +1,5 @@
 import type { FunctionCallPart, FunctionResponsePart, ToolResult } from '../contracts/index.ts';
-import { CoxswainError, copyJson, messageOf } from '../contracts/index.ts';
+import { CoxswainError, copyJson, deepFreeze, messageOf } from '../contracts/index.ts';
 import { askHook, ensureValidator, errorResult, normaliseReturn, toResponse } from '../gate/index.ts';
 import { keepWrites } from './agent-hooks.ts';
 import { askOnToolError } from './call-runner.ts';
@@ -51,7 +51,8 @@ export async function prepareCall(
     keepArgs(call, part.args);
     return { call, refusal: answerTo(call, errorResult('invalid_args', checked.message)) };
   }
-  call.args = checked.args;
+  // Hooks return other arguments, which are checked; what they changed in place would not be.
+  call.args = deepFreeze(checked.args);
   if (!context.invocation.hostRuns && !hostRun) return { call };
   const floor = await floorOf(resolved, call.args);
   if (floor !== undefined) call._meta = { ...call._meta, ask: floor };

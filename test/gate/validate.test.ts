@@ -156,7 +156,7 @@ describe('F14 zod sources', () => {
 
   test('JSON Schema arguments reach the handler as they are', () => {
     const args = { a: 1 };
-    expect(parseForHandler({ type: 'object' }, args)).toBe(args);
+    expect(parseForHandler({ type: 'object' }, args)).toEqual(args);
   });
 });
 
