@@ -28,14 +28,10 @@ export async function serveMcpBeside({ work, path, flags, port, version, who }: 
       return token === undefined ? undefined : who(token);
     },
     ...(flags.allowHost ? { allowedHosts: flags.allowHost } : {}),
-    ...(flags.allowOrigin ? { allowedOrigins: flags.allowOrigin.map(hostnameOf) } : {}),
+    ...(flags.allowOrigin ? { allowedOrigins: flags.allowOrigin } : {}),
     unanswerable: store.durable ? 'park' : 'deny',
     ...(store.durable ? { stateKey: stateKey() } : {}),
     settleAt: (question) => settleAt(question, path, flags),
     warn: work.warn,
   });
-}
-
-function hostnameOf(origin: string): string {
-  return URL.canParse(origin) ? new URL(origin).hostname : origin;
 }

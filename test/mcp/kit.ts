@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { McpServeOptions } from '../../src/host/mcp/index.ts';
 import { serveMcpHttp } from '../../src/host/mcp/index.ts';
-import type { AgentSource, HostOptions, SessionService } from '../../src/index.ts';
+import type { HostOptions, SessionService } from '../../src/index.ts';
 import { createHost, InMemorySessionService } from '../../src/index.ts';
 import { payTool, puppet, waitTool } from './agents.ts';
 
@@ -16,7 +16,7 @@ export async function openShop(
     runs?: unknown[];
     mcp?: McpServeOptions;
     host?: Partial<HostOptions>;
-    agents?: AgentSource[];
+    agents?: Parameters<typeof createHost>[0]['agents'];
   } = {},
 ) {
   const runs = options.runs ?? [];

@@ -8,6 +8,9 @@ import { explainer } from './mcp-secrets.ts';
 
 export type Sdk = typeof import('@modelcontextprotocol/client');
 
+/** Twice that is the longest that a timer can be set to. */
+const MAX_CONNECT_MS = 2 ** 30 - 1;
+
 /** A connection to one server that is made when it is needed, and made again when it was lost. */
 export class McpConnection {
   readonly name: string;
@@ -89,7 +92,8 @@ export class McpConnection {
 
   async #connect(onclose: () => void): Promise<Client> {
     const sdk = await loadSdk();
-    const { onElicitation, connectMs = 30_000 } = this.#options;
+    const { onElicitation } = this.#options;
+    const connectMs = Math.ceil(Math.min(this.#options.connectMs ?? 30_000, MAX_CONNECT_MS));
     // The SDK counts each step by itself; the signal counts all.
     const later = 2 * connectMs;
     const client = new sdk.Client(

@@ -52,9 +52,9 @@ export interface McpToolsetOptions {
    * about again, whatever policy says. Default: in memory, as they were first seen.
    */
   pins?: { get(tool: string): string | undefined; set(tool: string, digest: string): void };
-  /** Milliseconds without a sign of life after which a call is given up. Default 300,000. */
+  /** Milliseconds without a sign of life after which a call is given up. Default 300,000; 24 days at most. */
   idleMs?: number;
-  /** Milliseconds to connect. Default 30,000. */
+  /** Milliseconds to connect. Default 30,000; 12 days at most. */
   connectMs?: number;
   /** Asks a person what the server wants to know. Absent: the server is told that nobody can be asked. */
   onElicitation?: (question: McpQuestion, context: { signal: AbortSignal }) => McpReply | Promise<McpReply>;

@@ -1,5 +1,5 @@
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import type { McpServer } from './mcp-options.ts';
+import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
 
 /** Shorter ones would blank out ordinary words. */
 const MIN_SECRET = 6;
@@ -47,8 +47,10 @@ export function faultOf(server: McpServer): string | undefined {
 }
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
-export function checkServer(server: McpServer, name: string | undefined): void {
-  const fault = faultOf(server);
+export function checkServer(server: McpServer, { name, idleMs = 1, connectMs = 1 }: McpToolsetOptions): void {
+  const times = { idleMs, connectMs };
+  const wrong = Object.entries(times).find(([, ms]) => !(ms > 0));
+  const fault = faultOf(server) ?? (wrong && `${wrong[0]} is ${wrong[1]}; it is a number above 0`);
   if (fault === undefined) return;
   throw new CoxswainError(
     'INVALID_ARGUMENT',

@@ -30,6 +30,8 @@ export function mcpToolset(options: McpServer & McpToolsetOptions): McpToolset {
 }
 
 const IDLE_MS = 300_000;
+/** A timer that is set further off fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 class ServerTools implements McpToolset {
   readonly name: string;
@@ -47,7 +49,7 @@ class ServerTools implements McpToolset {
   readonly #judged = new Map<string, string>();
 
   constructor(server: McpServer, options: McpToolsetOptions) {
-    checkServer(server, options.name);
+    checkServer(server, options);
     this.name = options.name ?? nameOf(server);
     this.#options = options;
     this.#pins = options.pins ?? new Map<string, string>();
@@ -228,7 +230,7 @@ class ServerTools implements McpToolset {
         signal,
         // Given, the SDK neither sends a call twice, to look the tool up in between, nor drops a result that misfits.
         toolDefinition: { name, ...shape },
-        timeout: this.#options.idleMs ?? IDLE_MS,
+        timeout: Math.min(this.#options.idleMs ?? IDLE_MS, MAX_TIMER_MS),
         resetTimeoutOnProgress: true,
         onprogress: ({ progress, total, message }) =>
           show({

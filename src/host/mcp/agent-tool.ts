@@ -9,7 +9,8 @@ export interface AgentTool {
   /** Name in the protocol; the agent's own where that is legal. */
   readonly name: string;
   readonly agent: AgentDescriptor;
-  readonly inputSchema: JsonSchema;
+  /** As callers see it, and what checks what they send. */
+  readonly input: StandardSchemaWithJSON;
   /** An object schema that every answer is held to. */
   readonly outputSchema: JsonSchema | undefined;
   /** What the agent is told for some arguments. */
@@ -47,16 +48,14 @@ export function agentTool(agent: AgentDescriptor, conversations: boolean): Agent
   }
   const properties = (base.properties ?? {}) as Record<string, unknown>;
   const tellsSession = conversations && !(SESSION_ID in properties);
-  const inputSchema = {
-    $schema: DIALECT,
-    ...base,
-    type: 'object',
-    ...(tellsSession ? { properties: { ...properties, [SESSION_ID]: sessionProperty } } : {}),
-  };
+  const asked: JsonSchema = { $schema: DIALECT, ...base, type: 'object' };
+  const shown = tellsSession
+    ? { ...withSession(asked), properties: { ...properties, [SESSION_ID]: sessionProperty } }
+    : asked;
   return {
     name: toolName(agent.name),
     agent,
-    inputSchema,
+    input: standardSchema(shown, (value) => checkedArgs(asked, value, tellsSession)),
     outputSchema: agent.outputSchema?.type === 'object' ? agent.outputSchema : undefined,
     tellsSession,
     messageOf: (args) => (own ? JSON.stringify(without(args, tellsSession)) : String(args.prompt)),
@@ -64,6 +63,36 @@ export function agentTool(agent: AgentDescriptor, conversations: boolean): Agent
       const id = tellsSession ? args[SESSION_ID] : undefined;
       return typeof id === 'string' && id !== '' ? id : undefined;
     },
+  };
+}
+
+/** Its branches take the member too where they are closed to others. */
+function withSession(schema: JsonSchema): JsonSchema {
+  const branches = (['anyOf', 'oneOf', 'allOf'] as const).filter((keyword) => Array.isArray(schema[keyword]));
+  const open = (branch: unknown) => {
+    if (typeof branch !== 'object' || branch === null) return branch;
+    const { properties = {}, additionalProperties } = branch as JsonSchema;
+    const own =
+      additionalProperties === undefined ? {} : { properties: { ...(properties as object), [SESSION_ID]: {} } };
+    return { ...withSession(branch as JsonSchema), ...own };
+  };
+  return {
+    ...schema,
+    ...Object.fromEntries(branches.map((keyword) => [keyword, (schema[keyword] as unknown[]).map(open)])),
+  };
+}
+
+/** The agent's own members against its own schema, whatever that says of others; the conversation by itself. */
+function checkedArgs(schema: JsonSchema, value: unknown, tellsSession: boolean): Checked {
+  const args = (value ?? {}) as Record<string, unknown>;
+  const { [SESSION_ID]: sessionId } = args;
+  if (tellsSession && sessionId !== undefined && typeof sessionId !== 'string') {
+    return { issues: [{ message: `${SESSION_ID}: expected string, got ${JSON.stringify(sessionId)}` }] };
+  }
+  const checked = validateArgs({ inputSchema: schema }, without(args, tellsSession));
+  if (!checked.ok) return { issues: [{ message: checked.message }] };
+  return {
+    value: tellsSession && sessionId !== undefined ? { ...checked.args, [SESSION_ID]: sessionId } : checked.args,
   };
 }
 
@@ -82,22 +111,16 @@ export function toolName(name: string): string {
   return `${name.replaceAll(/[^\w.-]+/g, '_').slice(0, MAX_NAME - hash.length - 1)}_${hash}`;
 }
 
+type Checked = { value: unknown } | { issues: { message: string }[] };
+
+export function outputSchema(schema: JsonSchema): StandardSchemaWithJSON {
+  return standardSchema(schema, (value) =>
+    compileSchema(schema)(value) ? { value } : { issues: [{ message: 'it does not fit the output schema' }] },
+  );
+}
+
 /** A schema as the SDK takes it, checked by the gate's own validator. */
-export function asStandardSchema(schema: JsonSchema, io: 'input' | 'output'): StandardSchemaWithJSON {
-  return {
-    '~standard': {
-      version: 1,
-      vendor: 'coxswain',
-      validate: (value) => {
-        if (io === 'output') {
-          return compileSchema(schema)(value)
-            ? { value }
-            : { issues: [{ message: 'it does not fit the output schema' }] };
-        }
-        const checked = validateArgs({ inputSchema: schema }, value);
-        return checked.ok ? { value: checked.args } : { issues: [{ message: checked.message }] };
-      },
-      jsonSchema: { input: () => schema, output: () => schema },
-    },
-  };
+function standardSchema(schema: JsonSchema, validate: (value: unknown) => Checked): StandardSchemaWithJSON {
+  const jsonSchema = { input: () => schema, output: () => schema };
+  return { '~standard': { version: 1, vendor: 'coxswain', validate, jsonSchema } };
 }

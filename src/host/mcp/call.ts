@@ -89,13 +89,20 @@ export class AgentCall {
     }
   }
 
-  #open(sessionId: string | undefined): Promise<HostedSession> {
+  async #open(sessionId: string | undefined): Promise<HostedSession> {
     const { permissionMode } = this.#frame.options;
-    return this.#frame.host.open(this.#tool.agent.name, {
-      ...(sessionId === undefined ? {} : { sessionId }),
-      ...(this.#by ? { principal: this.#by, userId: this.#by.id } : {}),
-      ...(permissionMode === undefined ? {} : { permissionMode }),
-    });
+    try {
+      return await this.#frame.host.open(this.#tool.agent.name, {
+        ...(sessionId === undefined ? {} : { sessionId }),
+        ...(this.#by ? { principal: this.#by, userId: this.#by.id } : {}),
+        ...(permissionMode === undefined ? {} : { permissionMode }),
+      });
+    } catch (error) {
+      if (!isCoxswainError(error) || error.code !== 'E_SESSION_NOT_FOUND') throw error;
+      // The host's own words tell programs what to do, not callers.
+      const message = `there is no conversation ${sessionId}; leave session_id out to begin a new one`;
+      throw new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', message);
+    }
   }
 
   /** What the turn had come to when something broke; undefined where the log cannot say. */

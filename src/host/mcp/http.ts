@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Principal } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { AgentHost } from '../host.ts';
+import { bad, checkNumbers, hostNames, pagesOf } from './check-options.ts';
 import { HttpSessions, refusal } from './http-sessions.ts';
 import type { McpOptions } from './options.ts';
 import { loadNodeSdk, loadServerSdk } from './sdk.ts';
@@ -12,9 +13,12 @@ import { authInfoOf, createMcpFactory, warnOnStderr } from './server.ts';
 export interface McpHttpOptions extends McpOptions {
   /** Who it is; undefined: nobody we know, which is 401. Absent: everybody who can reach the socket is the host's user. */
   authenticate?: (request: Request) => Principal | undefined | Promise<Principal | undefined>;
-  /** Host names without port that requests may be addressed to. Default: those of loopback. */
+  /** Host names without port that requests may be addressed to. Default: those of loopback, and the one listened on. */
   allowedHosts?: readonly string[];
-  /** Host names of web pages that may call. Default: those of loopback. A request without Origin comes from no page. */
+  /**
+   * Web pages that may call: whole origins (`https://app.example`), or names of hosts for any scheme and port. Default:
+   * the names of loopback. A request without Origin comes from no page.
+   */
   allowedOrigins?: readonly string[];
   /** Sessions of 2025 clients at one time. Default 1,000. */
   maxSessions?: number;
@@ -40,11 +44,12 @@ export interface McpHttp {
 
 /** Streamable HTTP: 2026-07-28 without sessions, the 2025 versions with them, from one factory. */
 export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {}): Promise<McpHttp> {
+  checkNumbers(options, ['maxSessions', 'sessionIdleMs', 'resumeBytes', 'maxBodyBytes']);
   const [factory, sdk, node] = await Promise.all([createMcpFactory(host, options), loadServerSdk(), loadNodeSdk()]);
   const maxBodyBytes = options.maxBodyBytes ?? sdk.DEFAULT_MAX_REQUEST_BODY_SIZE;
   const warn = options.warn ?? warnOnStderr;
-  const hosts = [...(options.allowedHosts ?? sdk.localhostAllowedHostnames())];
-  const origins = [...(options.allowedOrigins ?? sdk.localhostAllowedOrigins())];
+  const hosts = hostNames('allowedHosts', options.allowedHosts ?? sdk.localhostAllowedHostnames());
+  const pages = pagesOf('allowedOrigins', options.allowedOrigins ?? sdk.localhostAllowedOrigins());
   const modern = sdk.createMcpHandler(factory, { legacy: 'reject', maxRequestBodySize: maxBodyBytes });
   const sessions = new HttpSessions(factory, sdk, {
     maxSessions: options.maxSessions ?? 1_000,
@@ -54,7 +59,10 @@ export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {
   });
 
   async function fetch(request: Request): Promise<Response> {
-    const foreign = sdk.hostHeaderValidationResponse(request, hosts) ?? sdk.originValidationResponse(request, origins);
+    const isKnownPage = pages.origins.has(request.headers.get('origin') ?? '');
+    const foreign =
+      sdk.hostHeaderValidationResponse(request, hosts) ??
+      (isKnownPage ? undefined : sdk.originValidationResponse(request, pages.names));
     if (foreign) return foreign;
     let principal: Principal | undefined;
     try {
@@ -84,7 +92,7 @@ export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {
 export interface McpServeOptions extends McpHttpOptions {
   /** Default 0: one that is free. */
   port?: number;
-  /** Address to listen on. Default 127.0.0.1; others only with `authenticate` and `allowedHosts`. */
+  /** Address to listen on. Default 127.0.0.1; others only with `authenticate`, and their names in `allowedHosts`. */
   hostname?: string;
   /** Default `/mcp`. */
   path?: string;
@@ -96,6 +104,7 @@ export interface McpListener {
 }
 
 const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
+const loopbackNames = ['127.0.0.1', '[::1]', 'localhost'];
 
 /**
  * Listens for MCP clients over HTTP.
@@ -108,7 +117,9 @@ export async function serveMcpHttp(host: AgentHost, options: McpServeOptions = {
     const message = `${hostname} can be reached from elsewhere: give authenticate, or listen on 127.0.0.1`;
     throw new CoxswainError('INVALID_ARGUMENT', 'E_USAGE', message);
   }
-  const mcp = await createMcpHttp(host, options);
+  if (!path.startsWith('/')) throw bad(`path is ${JSON.stringify(path)}; it begins with /, like /mcp`);
+  const name = hostname.includes(':') ? `[${hostname}]` : hostname;
+  const mcp = await createMcpHttp(host, { allowedHosts: [...loopbackNames, name], ...options });
   const server = createServer((request, response) => {
     // Whoever has not shown who they are may send anything: `//` is no address at all.
     const [asked] = (request.url ?? '/').split('?');
@@ -116,14 +127,19 @@ export async function serveMcpHttp(host: AgentHost, options: McpServeOptions = {
     else response.writeHead(404).end();
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => {
+    const fail = (error: Error) => {
       const message = `MCP clients cannot be listened for on ${hostname}, port ${port}: ${error.message}`;
       reject(new CoxswainError('INVALID_ARGUMENT', 'E_USAGE', message, { cause: error }));
-    });
-    server.listen(port, hostname, resolve);
+    };
+    server.once('error', fail);
+    try {
+      server.listen(port, hostname, resolve);
+    } catch (error) {
+      // No port at all.
+      fail(error as Error);
+    }
   });
   const { port: bound } = server.address() as AddressInfo;
-  const name = hostname.includes(':') ? `[${hostname}]` : hostname;
   return {
     url: `http://${name}:${bound}${path}`,
     async close() {

@@ -18,7 +18,10 @@ export interface McpOptions {
   instructions?: string;
   /** Milliseconds between signs of life to a caller who wants progress. Default 15,000. */
   progressMs?: number;
-  /** Milliseconds that a person has to answer a question; then it is a deny. Default 600,000. */
+  /**
+   * Milliseconds that a person has to answer a question; then it is a deny. Default 600,000. A call that is held open
+   * for the answer waits for 24 days at most.
+   */
   answerMs?: number;
   /**
    * Secret of at least 32 bytes that signs what a 2026 caller holds while a question is open; the same in every

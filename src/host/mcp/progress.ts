@@ -1,5 +1,6 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 import type { AgentEvent } from '../../contracts/index.ts';
+import { MAX_TIMER_MS } from '../busy-clock.ts';
 
 /** Tells a caller who gave a token that the call is alive, with numbers that only rise. */
 export class Progress {
@@ -21,7 +22,7 @@ export class Progress {
   start(): void {
     if (this.#token === undefined) return;
     this.#say('started');
-    this.#timer = setInterval(() => this.#say('working'), this.#everyMs);
+    this.#timer = setInterval(() => this.#say('working'), Math.min(this.#everyMs, MAX_TIMER_MS));
   }
 
   /** A call of a tool is news; what it is called with is not for everybody. */

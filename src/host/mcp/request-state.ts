@@ -1,4 +1,5 @@
 import type { RequestStateCodec, ServerContext } from '@modelcontextprotocol/server';
+import { bad } from './check-options.ts';
 import { loadServerSdk } from './sdk.ts';
 
 /** What a caller holds while a question is open: signed, not secret, and worth nothing to anybody else. */
@@ -12,12 +13,17 @@ export interface ParkedCall {
   changes?: number;
 }
 
-/** `callerOf`: on whose behalf the request comes. @throws RangeError for a key of fewer than 32 bytes */
+const MIN_KEY = 32;
+
+/** `callerOf`: on whose behalf the request comes. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a short key */
 export async function parkedCalls(
   key: string | Uint8Array | undefined,
   answerMs: number,
   callerOf: (context: ServerContext) => string,
 ): Promise<RequestStateCodec<ParkedCall>> {
+  if (key !== undefined && Buffer.byteLength(key) < MIN_KEY) {
+    throw bad(`stateKey has ${Buffer.byteLength(key)} bytes; a secret of ${MIN_KEY} or more is needed`);
+  }
   const { createRequestStateCodec } = await loadServerSdk();
   return createRequestStateCodec<ParkedCall>({
     key: key ?? crypto.getRandomValues(new Uint8Array(32)),

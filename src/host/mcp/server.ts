@@ -8,12 +8,14 @@ import type {
 import type { Principal } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
+import { MAX_TIMER_MS } from '../busy-clock.ts';
 import type { AgentHost } from '../host.ts';
 import type { AgentTool } from './agent-tool.ts';
-import { agentTool, asStandardSchema } from './agent-tool.ts';
+import { agentTool, outputSchema } from './agent-tool.ts';
 import { byParking, byPushing } from './asking.ts';
 import type { Answers, CallFrame } from './call.ts';
 import { AgentCall } from './call.ts';
+import { bad, checkNumbers } from './check-options.ts';
 import { HeldSessions } from './held-sessions.ts';
 import type { McpOptions } from './options.ts';
 import { DEFAULT_ANSWER_MS } from './options.ts';
@@ -35,16 +37,21 @@ export function principalOf(context: ServerContext): Principal | undefined {
 /**
  * One factory for every version and transport: a new server for each connection, or each request of the 2026
  * version.
- * @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN`, `INVALID_ARGUMENT / E_DUPLICATE_TOOL | E_SCHEMA`
+ * @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN`, `INVALID_ARGUMENT / E_DUPLICATE_TOOL | E_SCHEMA | E_BAD_INPUT`
  */
 export async function createMcpFactory(host: AgentHost, options: McpOptions = {}): Promise<McpServerFactory> {
+  checkNumbers(options, ['answerMs', 'progressMs']);
+  if (options.answerMs === Number.POSITIVE_INFINITY)
+    throw bad('answerMs is without end; what a caller holds must expire');
   const tools = toolsOf(host, options);
   const sdk = await loadServerSdk();
   await ensureValidator();
   const answerMs = options.answerMs ?? DEFAULT_ANSWER_MS;
   const codec = await parkedCalls(options.stateKey, answerMs, (context) => principalOf(context)?.id ?? '');
   const warn = options.warn ?? warnOnStderr;
-  const held = new HeldSessions(answerMs, warn);
+  // A timer that is set further off fires at once.
+  const heldMs = Math.min(answerMs, MAX_TIMER_MS);
+  const held = new HeldSessions(heldMs, warn);
   return ({ era }) => {
     const server = new sdk.McpServer(
       { name: options.name ?? 'coxswain', version: options.version ?? '0.0.0' },
@@ -60,7 +67,7 @@ export async function createMcpFactory(host: AgentHost, options: McpOptions = {}
         const asking =
           era === 'modern'
             ? byParking(codec, sdk, capabilitiesOf(context, sdk.CLIENT_CAPABILITIES_META_KEY))
-            : byPushing(sdk, server.server.getClientCapabilities(), answerMs);
+            : byPushing(sdk, server.server.getClientCapabilities(), heldMs);
         const frame: CallFrame = { host, options, asking, held, warn };
         const call = new AgentCall(frame, tool, context, principalOf(context));
         return call.run(args, era === 'modern' ? answersOf(context, sdk) : undefined);
@@ -74,12 +81,12 @@ export async function createMcpFactory(host: AgentHost, options: McpOptions = {}
 type Handler = (args: Record<string, unknown>, context: ServerContext) => ReturnType<AgentCall['run']>;
 
 function register(server: McpServer, tool: AgentTool, handler: Handler): void {
-  const { name, agent, inputSchema, outputSchema } = tool;
+  const { name, agent, input } = tool;
   const config = {
     description: agent.description,
-    inputSchema: asStandardSchema(inputSchema, 'input'),
+    inputSchema: input,
     ...(agent.displayName === undefined ? {} : { title: agent.displayName }),
-    ...(outputSchema ? { outputSchema: asStandardSchema(outputSchema, 'output') } : {}),
+    ...(tool.outputSchema ? { outputSchema: outputSchema(tool.outputSchema) } : {}),
   };
   server.registerTool(name, config, (args, context) => handler(args as Record<string, unknown>, context));
 }

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { compileSchema, ensureValidator } from '../../src/gate/index.ts';
+import type { JsonSchema } from '../../src/index.ts';
+import { LlmAgent } from '../../src/index.ts';
+import { puppetModel } from './agents.ts';
+import { connect, sessionOf, textOf } from './clients.ts';
+import { openShop } from './kit.ts';
+
+const closed = (properties: object) => ({ type: 'object', properties, additionalProperties: false });
+const count = {
+  ...puppetModel,
+  generate: (...[request, context]: Parameters<typeof puppetModel.generate>) => {
+    const said = request.contents
+      .filter(({ role }) => role === 'user')
+      .map(() => ({ role: 'user' as const, parts: [{ type: 'text' as const, text: 'count' }] }));
+    return puppetModel.generate({ ...request, contents: said }, context);
+  },
+};
+
+describe.each<[string, JsonSchema]>([
+  ['of closed branches', { anyOf: [closed({ a: { const: 1 } }), closed({ b: { type: 'string' } })] }],
+  ['that refers to a closed one', { $ref: '#/$defs/A', $defs: { A: closed({ a: { const: 1 } }) } }],
+  ['of so many members', { type: 'object', properties: { a: {} }, maxProperties: 1 }],
+  ['whose names are short', { type: 'object', propertyNames: { maxLength: 3 } }],
+])('an agent with an input schema %s', (_, inputSchema) => {
+  test('takes a session_id beside what fits, and goes on', async () => {
+    await using shop = await openShop({ agents: [new LlmAgent({ name: 'puppet', model: count, inputSchema })] });
+    await using client = await connect('v1', shop);
+    const first = await client.call('puppet', { a: 1 });
+    const session_id = sessionOf(first);
+    expect(textOf(await client.call('puppet', { a: 1, session_id }))).toBe('2 said');
+    const wrong = await client.call('puppet', { a: 1, long: 2, session_id });
+    expect({ isError: wrong.isError, text: textOf(wrong) }).toEqual({
+      isError: true,
+      text: expect.stringContaining('long'),
+    });
+    const muddled = await client.call('puppet', { a: 1, session_id: 5 });
+    expect(textOf(muddled)).toContain('session_id: expected string, got 5');
+  });
+});
+
+test('branches that are closed say that they take a session_id', async () => {
+  const inputSchema = { oneOf: [closed({ a: { const: 1 } }), { allOf: [closed({ b: {} })] }] };
+  await using shop = await openShop({ agents: [new LlmAgent({ name: 'puppet', model: count, inputSchema })] });
+  await using client = await connect('v1', shop);
+  const [tool] = await client.tools();
+  await ensureValidator();
+  const fits = compileSchema(tool?.inputSchema as JsonSchema);
+  expect([{ a: 1, session_id: 'x' }, { b: 1, session_id: 'x' }, { c: 1 }].map((args) => fits(args))).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
+
+test('a conversation that is not there: the caller is told what a caller can do', async () => {
+  await using shop = await openShop();
+  await using client = await connect('v2', shop);
+  const result = await client.call('puppet', { prompt: 'count', session_id: 'nope' });
+  expect(result.isError).toBe(true);
+  expect(textOf(result)).toBe(
+    'E_SESSION_NOT_FOUND: there is no conversation nope; leave session_id out to begin a new one',
+  );
+});
