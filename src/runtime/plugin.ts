@@ -1,4 +1,11 @@
-import type { Content, HookResult, ToolDescriptor, ToolResult, ToolReturn } from '../contracts/index.ts';
+import type {
+  Content,
+  HookResult,
+  PolicyEvaluator,
+  ToolDescriptor,
+  ToolResult,
+  ToolReturn,
+} from '../contracts/index.ts';
 import type { CallbackContext, ToolContext } from './callback-context.ts';
 import type { Event } from './event.ts';
 import type { InvocationInfo } from './invocation-info.ts';
@@ -47,6 +54,8 @@ export interface AgentHooks {
  */
 export interface Plugin extends AgentHooks {
   readonly name: string;
+  /** Decides on calls together with the runner's own policy: the stricter word counts. */
+  readonly policy?: PolicyEvaluator;
   /** Replaces the message before it is stored. */
   onUserMessage?(info: InvocationInfo, content: Content): Maybe<Content>;
   /** Content instead of running any agent. */

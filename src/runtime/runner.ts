@@ -1,5 +1,6 @@
 import type { Content, ContentPart, PolicyEvaluator, Principal, SessionInput, ToolUpdate } from '../contracts/index.ts';
 import { assertSafeId, CoxswainError, isCoxswainError } from '../contracts/index.ts';
+import { denyOverrides } from '../gate/index.ts';
 import { normaliseInput, StreamQueue } from '../session/index.ts';
 import type { Agent } from './agent.ts';
 import { AgentTree } from './agent.ts';
@@ -62,7 +63,7 @@ export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, k
   return {
     tree: AgentTree.of(options.agent),
     plugins,
-    policy: options.policy,
+    policy: policyOf(options.policy, plugins),
     principal: options.principal,
     models: options.models,
     toolConcurrency: options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY,
@@ -72,6 +73,12 @@ export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, k
     telemetry: options.telemetry,
     warn: options.warn ?? warnOnStderr,
   };
+}
+
+/** Hooks can be passed by, and the first that returns something silences the rest: a plugin's policy is none of them. */
+function policyOf(own: PolicyEvaluator | undefined, plugins: readonly Plugin[]): PolicyEvaluator | undefined {
+  const all = [own, ...plugins.map(({ policy }) => policy)].filter((policy) => policy !== undefined);
+  return all.length > 1 ? denyOverrides(...all) : all[0];
 }
 
 /** The runtime's own front: runs an agent and yields its events. AgentSession stands on the same parts. */

@@ -1,4 +1,4 @@
-import type { ConfirmationRequest, ToolResult, UnknownOutcomeVerdict } from '../contracts/index.ts';
+import type { ConfirmationRequest, DecisionRecord, ToolResult, UnknownOutcomeVerdict } from '../contracts/index.ts';
 import type { Approval, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
 import { decide, decideApproved, ensureValidator, errorResult, normaliseReturn } from '../gate/index.ts';
 import { keepWrites } from './agent-hooks.ts';
@@ -186,10 +186,25 @@ function fromVerdict(
         ready: { call, resolved, decision: verdict.decision, ...(confirmation ? { confirmation } : {}) },
       };
     case 'ask':
-      return { kind: 'ask', ask: confirmationAsk(call, verdict.question) };
+      return verdict.question.approvers
+        ? settle(...unchecked(call, verdict.question))
+        : { kind: 'ask', ask: confirmationAsk(call, verdict.question) };
     default:
       return settle(verdict.result, { decisions: { [call.id]: verdict.record } });
   }
+}
+
+/** Who answers is checked by hosts alone: without one, a question that only some may answer is a no. */
+function unchecked(call: CallState, { ruleId, redact }: Question): Parameters<typeof settle> {
+  const reason = 'policy says who may approve this call, and only a host can check that: run the agent under one';
+  const record: DecisionRecord = {
+    outcome: 'denied',
+    by: 'policy',
+    reason,
+    ...(ruleId === undefined ? {} : { ruleId }),
+    ...(redact ? { redact } : {}),
+  };
+  return [denied(reason), { decisions: { [call.id]: record } }];
 }
 
 function confirmationAsk(call: CallState, question: Question): Ask {

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
 import type { PolicyDecision, PolicyRequest } from '../../src/contracts/index.ts';
+import type { Plugin } from '../../src/runtime/index.ts';
 import { securityPlugin } from '../../src/runtime/index.ts';
-import { run } from '../../src/session/index.ts';
+import { auditOf, run } from '../../src/session/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { llm, tool } from './kit.ts';
 
@@ -59,3 +60,59 @@ test('S3-66 under host execution it stands aside: nothing is asked, nothing runs
   const { pending } = await run(session, 'go', { hostToolExecution: true });
   expect([pending.map(({ name }) => name), asked, ran]).toEqual([['look', 'pay', 'drop'], [], []]);
 });
+
+describe.each(['before', 'behind'])('S3-66 a plugin that changes arguments, %s the policy', (place) => {
+  const changed = async (eur: number) => {
+    const ran: unknown[] = [];
+    const pay = tool('pay', (args) => ran.push(args));
+    const policy = {
+      evaluate: ({ args }: PolicyRequest): PolicyDecision => ({ outcome: Number(args?.eur) > 10 ? 'deny' : 'allow' }),
+    };
+    const changer: Plugin = {
+      name: 'changer',
+      beforeTool: () => ({ action: 'proceed', modifications: { args: { eur } } }),
+    };
+    const plugins = [changer, securityPlugin(policy)];
+    const model = new ScriptedModel([{ calls: [['pay', { eur: 5 }]] }, 'done']);
+    const source = fromAgent(llm('bot', model, { tools: [pay] }), {
+      plugins: place === 'before' ? plugins : plugins.reverse(),
+    });
+    await run(await source.open({}, { app: 'shop' }), 'go');
+    return ran;
+  };
+
+  test('does not pass it by: what runs is what policy allowed', async () => {
+    expect([await changed(6), await changed(5000)]).toEqual([[{ eur: 6 }], []]);
+  });
+});
+
+test('S3-66 arguments that a person edits are asked about, too', async () => {
+  const ran: unknown[] = [];
+  const policy = {
+    evaluate: ({ args }: PolicyRequest): PolicyDecision => ({ outcome: Number(args?.eur) > 10 ? 'deny' : 'ask_user' }),
+  };
+  const model = new ScriptedModel([{ calls: [['pay', { eur: 5 }]] }, 'done']);
+  const agent = llm('bot', model, { tools: [tool('pay', (args) => ran.push(args))] });
+  const session = await fromAgent(agent, { plugins: [securityPlugin(policy)] }).open({}, { app: 'shop' });
+  await run(session, 'go');
+  const [question] = await session.pending();
+  await session.respond(String(question?.requestId), { kind: 'approve', args: { eur: 5000 } });
+  expect(await run(session, { kind: 'continue' })).toMatchObject({ denied: ['pay'] });
+  expect(ran).toEqual([]);
+});
+
+test.each([{ roles: ['boss'] }, { notRequester: true }, { quorum: 2 }])(
+  'S3-66 without a host nobody checks who answers: approvers %o make it a no',
+  async (approvers) => {
+    const ran: unknown[] = [];
+    const model = new ScriptedModel([{ calls: [['pay', { eur: 5 }]] }, 'done']);
+    const agent = llm('bot', model, { tools: [tool('pay', (args) => ran.push(args))] });
+    const policy = { evaluate: (): PolicyDecision => ({ outcome: 'ask_user', ruleId: 'pay', approvers }) };
+    const session = await fromAgent(agent, { plugins: [securityPlugin(policy)] }).open({}, { app: 'shop' });
+    const { reason, denied } = await run(session, 'go');
+    expect([reason, denied, ran, await session.pending()]).toEqual(['completed', ['pay'], [], []]);
+    expect(await auditOf(session.events())).toMatchObject([
+      { outcome: 'denied', decisions: [{ by: 'policy', ruleId: 'pay', reason: expect.stringMatching(/host/) }] },
+    ]);
+  },
+);
