@@ -134,7 +134,7 @@ export function gate<T = void>(): { opened: Promise<T>; open(value: T): void } {
 }
 
 /** Notes, by name, every hook that is called. */
-export function tracer(name: string, trace: string[]): Required<Omit<Plugin, 'name'>> & { name: string } {
+export function tracer(name: string, trace: string[]): Required<Omit<Plugin, 'name' | 'policy'>> & { name: string } {
   const note = (point: string) => () => {
     trace.push(`${point} ${name}`);
     return undefined;

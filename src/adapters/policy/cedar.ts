@@ -169,7 +169,9 @@ class Cedar implements CedarPolicy {
       if (broken) {
         // A forbid that fails is skipped by the engine: that must not let a call pass.
         const { ruleId } = this.#of(broken.policyId);
-        return { ...failed(new Error(broken.error.message)), ...(ruleId === undefined ? {} : { ruleId }) };
+        // It quotes what it failed on, which may be of the arguments that audits hide.
+        const what = broken.error.message.replaceAll(/`[^`]*`/g, '…');
+        return { ...failed(new Error(what)), ...(ruleId === undefined ? {} : { ruleId }) };
       }
       const deciding = inOrder(diagnostics.reason).map((id) => this.#of(id));
       if (decision === 'allow' && deciding.length > 0) return deciding.reduce(mergeDecisions);
