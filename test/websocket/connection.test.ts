@@ -145,6 +145,34 @@ describe('a connection', () => {
     });
   });
 
+  test('WS-17 that wants no answers is bounded all the same; acknowledgements are not counted', async () => {
+    const asked: string[] = [];
+    const server = await serving(lone(), {
+      limits: { maxRequests: 3 },
+      authorize: (_, method) => {
+        asked.push(method);
+        return new Promise(() => {});
+      },
+    });
+    const waiting = await Raw.ready(server.url);
+    for (const id of [1, 2, 3]) waiting.send({ id: `l${id}`, method: 'session/list' });
+    for (let offset = 0; offset < 10; offset++) waiting.notify('session/ack', { sessionId: 's', epoch: 'e', offset });
+    expect((await waiting.request('ping')).error?.data).toMatchObject({ code: 'E_RATE_LIMIT' });
+    const raw = await Raw.ready(server.url);
+    for (let index = 0; index < 10; index++) raw.notify('session/list', {});
+    expect((await raw.closed).code).toBe(4429);
+    expect(asked).toHaveLength(6);
+  });
+
+  test('WS-5 whose method is none has none of its words logged', async () => {
+    const logged: object[] = [];
+    const server = await serving(lone(), { log: (entry) => logged.push(entry) });
+    const raw = await Raw.ready(server.url);
+    await raw.request('bearer-of-a-secret');
+    expect(logged).toContainEqual(expect.objectContaining({ event: 'refused', method: 'unknown', code: 'E_PROTOCOL' }));
+    expect(JSON.stringify(logged)).not.toContain('secret');
+  });
+
   test('WS-18 may do what the server authorises; a throw is a no', async () => {
     const server = await serving(lone(), {
       authorize: (principal, method) => {

@@ -213,7 +213,8 @@ export class Connection implements Opened, Controller {
     }
     const message = isTooDeep(text) ? undefined : parse(text);
     if (!message) {
-      this.#bad(text);
+      // No answer would be matched.
+      this.close(CLOSE_CODES.badFrame, isTooDeep(text) ? 'nested too deep' : 'not a JSON object');
       return;
     }
     const { id, method } = message;
@@ -236,14 +237,13 @@ export class Connection implements Opened, Controller {
     void this.#answer(isId(id) ? id : undefined, method, message.params ?? {});
   }
 
-  /** Frames that are no message at all: whoever sends one is broken, and no answer would be matched. */
-  #bad(text: string): void {
-    const why = isTooDeep(text) ? 'nested too deep' : 'not a JSON object';
-    this.close(CLOSE_CODES.badFrame, why);
-  }
-
   async #answer(id: string | number | undefined, method: string, given: unknown): Promise<void> {
-    if (id !== undefined && this.#requests >= this.hub.options.limits.maxRequests) {
+    if (this.#requests >= this.hub.options.limits.maxRequests && method !== 'session/ack') {
+      if (id === undefined) {
+        // It cannot be told to wait.
+        this.close(CLOSE_CODES.slow, 'too much at once; come back later');
+        return;
+      }
       const message = `${this.#requests} requests wait for their answers; wait too`;
       const error = new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message, { retryable: true });
       this.#send(errorText(id, wireError(error)));
@@ -257,7 +257,9 @@ export class Connection implements Opened, Controller {
       if (text !== undefined) assertFits(text, method, this.hub.options.limits.maxPayload);
     } catch (error) {
       if (!isCoxswainError(error)) this.hub.options.warn(`request ${method} failed`, error);
-      this.options.log?.({ event: 'refused', method, code: isCoxswainError(error) ? error.code : 'E_INTERNAL' });
+      // What is no method is the client's words.
+      const known = method === 'initialize' || Object.hasOwn(methods, method) ? method : 'unknown';
+      this.options.log?.({ event: 'refused', method: known, code: isCoxswainError(error) ? error.code : 'E_INTERNAL' });
       if (id !== undefined) text = errorText(id, wireError(error, numberOf(error, method)));
     } finally {
       this.#requests--;
