@@ -84,6 +84,10 @@ async function importFile(path: string): Promise<Record<string, unknown>> {
       throw usage(`Node ${process.versions.node} does not load ${path}; TypeScript needs 22.18 or newer`, error);
     }
     if (isCoxswainError(error)) throw error;
+    if (error instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(error.message)) {
+      const how = 'put "type": "module" into its package.json, or let its name end in .mts or .mjs';
+      throw usage(`${path} is an ES module in a package that is none (${error.message}); ${how}`, error);
+    }
     throw failed(path, error);
   }
 }

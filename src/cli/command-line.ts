@@ -1,4 +1,4 @@
-import { basename, relative } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 
 /** A word as a POSIX shell takes it. */
 export function quote(word: string): string {
@@ -10,7 +10,8 @@ export function commandName(): string {
   const script = process.argv[1] ?? '';
   // From source: the Node that the package pins is found by npx.
   if (script.endsWith('.ts')) return `npx node ${quote(relative(process.cwd(), script) || script)}`;
-  return basename(script) === 'coxswain' ? 'coxswain' : 'npx coxswain';
+  const isGlobal = basename(script) === 'coxswain' && basename(dirname(script)) !== '.bin';
+  return isGlobal ? 'coxswain' : 'npx coxswain';
 }
 
 /** A command that can be pasted; options without a value are left out. */

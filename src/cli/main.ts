@@ -1,5 +1,6 @@
 import { reportError } from './errors.ts';
 import { EXIT } from './exit-code.ts';
+import { isOnOwnStdout } from './own-stdout.ts';
 import { buildProgram } from './program.ts';
 import { Interrupts } from './signals.ts';
 
@@ -55,7 +56,9 @@ function guard(interrupts: Interrupts, verbose: boolean): void {
     if (warning.name !== 'ExperimentalWarning') for (const listener of warned) listener(warning);
   });
   let isRead = true;
+  const isSpare = isOnOwnStdout();
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (isSpare) return;
     if (error.code !== 'EPIPE') throw error;
     if (isRead) interrupts.press('nobody reads the output');
     isRead = false;

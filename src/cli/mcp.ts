@@ -3,7 +3,7 @@ import { createWriteStream, linkSync, readFileSync, rmSync, writeFileSync } from
 import { join } from 'node:path';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import type { OpenQuestion } from '../host/mcp/index.ts';
-import { commandLine } from './command-line.ts';
+import { commandLine, quote } from './command-line.ts';
 import { dataFolder } from './data-folder.ts';
 import { EXIT } from './exit-code.ts';
 import type { HostFlags, LimitFlags } from './flags.ts';
@@ -43,7 +43,8 @@ async function serve(
       // In memory nobody else can ever answer.
       unanswerable: store.durable ? 'park' : 'deny',
       ...(store.durable ? { stateKey: stateKey() } : {}),
-      settleAt: (question) => settleAt(question, path, flags),
+      // Who reads it sits at a client that started this process in a folder of its choice.
+      settleAt: (question) => `cd ${quote(process.cwd())} && ${settleAt(question, path, flags)}`,
       warn: work.warn,
     });
     screen.line(`coxswain: ${work.agent} is served over MCP on stdio`);

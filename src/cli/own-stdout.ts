@@ -1,9 +1,11 @@
-import { spawn } from 'node:child_process';
 import { EXIT } from './exit-code.ts';
 import type { Interrupts } from './signals.ts';
 
 /** Set in the process that serves: the file descriptor that is the client's end of stdout. */
 const PROTOCOL_FD = 'COXSWAIN_PROTOCOL_FD';
+
+/** In the process that serves: nobody has to read what it prints. */
+export const isOnOwnStdout = (): boolean => process.env[PROTOCOL_FD] !== undefined;
 
 /**
  * Serves a protocol on stdio in a process of its own whose stdout is our stderr: whatever its code prints, and whatever
@@ -16,7 +18,8 @@ export async function onOwnStdout(interrupts: Interrupts, serve: (fd: number) =>
   return serve(Number(fd));
 }
 
-function inOwnProcess(interrupts: Interrupts): Promise<number> {
+async function inOwnProcess(interrupts: Interrupts): Promise<number> {
+  const { spawn } = await import('node:child_process');
   const [script = '', ...args] = process.argv.slice(1);
   const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
     stdio: ['inherit', 2, 2, 1],

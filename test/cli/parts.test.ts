@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { commandName } from '../../src/cli/command-line.ts';
 import { diffLines } from '../../src/cli/diff.ts';
 import { exitCodeOf } from '../../src/cli/exit-code.ts';
 import { minutes } from '../../src/cli/flags.ts';
@@ -97,4 +98,15 @@ test('foreign text loses what moves a cursor or turns text around', () => {
   expect(oneLine('a\n\n  b\rc', 20)).toBe('a b\ufffdc');
   expect(oneLine('💡💡💡💡', 3)).toBe('💡💡…');
   expect(argsLine({ path: 'x', n: 1, deep: { a: ['\u001b'] } }, 80)).toBe('path="x" n=1 deep={"a":["\\u001b"]}');
+});
+
+test.each([
+  ['/usr/local/bin/coxswain', 'coxswain'],
+  ['/home/anna/shop/node_modules/.bin/coxswain', 'npx coxswain'],
+  ['/home/anna/shop/node_modules/coxswain/dist/cli.js', 'npx coxswain'],
+])('called as %s, it is named %s in hints', (script, name) => {
+  const [node = '', ...before] = process.argv;
+  process.argv = [node, script];
+  expect(commandName()).toBe(name);
+  process.argv = [node, ...before];
 });

@@ -15,6 +15,16 @@ export default function module({ workspace = '.', note }: AgentModuleContext): A
     tools: [
       payTool([], join(workspace, 'ledger.txt')),
       {
+        name: 'chatty',
+        description: 'Prints a line.',
+        inputSchema: { type: 'object' },
+        annotations: { readOnly: true },
+        execute() {
+          console.log('a line');
+          return 'said';
+        },
+      },
+      {
         name: 'noisy',
         description: 'Prints.',
         inputSchema: { type: 'object' },

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { settleAt } from '../../src/cli/mcp.ts';
@@ -51,6 +51,22 @@ test('a client that does not read any more: the process ends', async () => {
   expect((await running.ended).code).toBe(0);
 });
 
+test('a client that does not read stderr: what is printed is lost, and the server lives', async () => {
+  using place = new Place();
+  const running = place.start(['mcp', module, '--store', 'memory:', '--workspace', place.desk], { stdin: 'pipe' });
+  const send = (message: object) => running.child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const clientInfo = { name: 'raw', version: '1' };
+  send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
+  await running.shows('"id":1');
+  running.child.stderr?.destroy();
+  for (const id of [2, 3, 4]) {
+    send({ id, method: 'tools/call', params: { name: 'puppet', arguments: { prompt: 'call chatty {}' } } });
+    await running.shows(`"id":${id}`);
+  }
+  running.child.stdin?.end();
+  expect((await running.ended).code).toBe(0);
+});
+
 test('killed between question and answer: the answer is taken by the next process, and the tool runs once', async () => {
   using place = new Place();
   const target = {
@@ -86,7 +102,9 @@ test('a client that cannot be asked is told the command that settles it, and the
   await using client = await connect('v1', { command: process.execPath, args, env: cleanEnv(), cwd: place.path });
   const result = await client.call('puppet', pay);
   expect(result.isError).toBe(true);
-  const words = found(textOf(result), /settled by a person: npx node \S+ (.+)$/m)
+  const folder = realpathSync(place.path);
+  expect(textOf(result)).toContain(`settled by a person: cd ${folder} && npx node `);
+  const words = found(textOf(result), /settled by a person: cd \S+ && npx node \S+ (.+)$/m)
     .replaceAll("'", '')
     .split(' ');
   const { code, stdout } = await place.run(words);
@@ -157,4 +175,13 @@ test('what cannot be served is told on stderr, with the exit code of the command
   const { code, stdout, stderr } = await place.run(['mcp', 'nowhere.ts']);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain('E_USAGE there is no agent module nowhere.ts');
+});
+
+test('a module in a package that is said to be CommonJS, as `npm init` makes it: what to do about it', async () => {
+  using place = new Place();
+  writeFileSync(join(place.path, 'package.json'), '{"type": "commonjs"}');
+  writeFileSync(join(place.path, 'agent.ts'), 'export const agent = 1;');
+  const { code, stderr } = await place.run(['mcp', 'agent.ts']);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/E_USAGE agent\.ts is an ES module .* put "type": "module" into its package\.json/);
 });

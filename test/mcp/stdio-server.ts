@@ -1,5 +1,7 @@
 /** A server over stdio for the tests, made of the library as a user would. */
 import { appendFileSync } from 'node:fs';
+import { stdout as early } from 'node:process';
+import { Writable } from 'node:stream';
 import { claimStdout, serveMcpStdio } from '../../src/host/mcp/index.ts';
 import { createHost, InMemorySessionService } from '../../src/index.ts';
 import { payTool, puppet, waitTool } from './agents.ts';
@@ -27,6 +29,9 @@ const host = createHost({
         console.info('{"jsonrpc":"2.0"');
         console.table([1]);
         process.stdout.write('raw');
+        Reflect.apply(Writable.prototype.write, process.stdout, ['past its own write']);
+        early.write('by an older name');
+        process.stdout.end('at its end');
         return 'quiet';
       },
     },

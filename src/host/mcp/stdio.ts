@@ -1,3 +1,4 @@
+import { syncBuiltinESMExports } from 'node:module';
 import type { Readable, Writable } from 'node:stream';
 import type { AgentHost } from '../host.ts';
 import type { McpOptions } from './options.ts';
@@ -52,13 +53,19 @@ let claimed: Writable | undefined;
 
 /**
  * Stdout for the protocol alone: what anybody else in this process prints goes to stderr from now on. Call it before
- * user code is loaded. Child processes that inherit stdout are out of its reach.
+ * user code is loaded. What is written to file descriptor 1 itself, and by child processes that inherit it, is out of
+ * its reach: `coxswain mcp` keeps that off too.
  */
 export function claimStdout(): Writable {
   if (claimed) return claimed;
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
   claimed = Object.create(stdout, { write: { value: write } }) as Writable;
+  // For whoever has it already, as console does.
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
+  Object.defineProperty(process, 'stdout', { configurable: true, enumerable: true, get: () => stderr });
+  syncBuiltinESMExports();
+  // Nobody has to read what is printed.
+  stderr.on('error', () => {});
   return claimed;
 }
