@@ -19,11 +19,11 @@ type Path = [name: string, ...(string | number)[]];
  * `undefined` members are left out. `__proto__` is an ordinary key.
  * @throws CoxswainError `INVALID_ARGUMENT / E_NOT_JSON`, `E_TOO_DEEP`
  */
-export function copyJson<T>(value: T, name = 'value'): T {
-  return copy(value, [name]) as T;
+export function copyJson<T>(value: T, name = 'value', maxDepth = MAX_JSON_DEPTH): T {
+  return copy(value, [name], maxDepth) as T;
 }
 
-function copy(value: unknown, path: Path): unknown {
+function copy(value: unknown, path: Path, maxDepth: number): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -37,13 +37,13 @@ function copy(value: unknown, path: Path): unknown {
       throw notJson(path, typeof value);
   }
   if (value === null) return null;
-  if (path.length > MAX_JSON_DEPTH) throw tooDeep(path[0], MAX_JSON_DEPTH);
+  if (path.length > maxDepth) throw tooDeep(path[0], maxDepth);
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     // By index, so that a hole is met as undefined and refused.
     for (let index = 0; index < value.length; index++) {
       path.push(index);
-      items.push(copy(value[index], path));
+      items.push(copy(value[index], path, maxDepth));
       path.pop();
     }
     return items;
@@ -55,7 +55,7 @@ function copy(value: unknown, path: Path): unknown {
     const member = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
     path.push(key);
-    setOwn(result, key, copy(member, path));
+    setOwn(result, key, copy(member, path, maxDepth));
     path.pop();
   }
   return result;

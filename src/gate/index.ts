@@ -24,6 +24,8 @@ export type { ToJsonSchemaOptions } from './schema.ts';
 export { describeTool, toJsonSchema } from './schema.ts';
 export type { ShadowDecision, ShadowOptions, ShadowPolicy } from './shadow.ts';
 export { shadow } from './shadow.ts';
+export type { Flights, SharedRuns } from './share-runs.ts';
+export { shareRuns } from './share-runs.ts';
 export { untilAborted } from './until-aborted.ts';
 export type { ArgumentsSchema, ValidatedArgs } from './validate.ts';
 export { parseForHandler, validateArgs } from './validate.ts';

@@ -1,6 +1,7 @@
 import type { AnyTool, ToolCallContext, ToolUpdate } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
 import { pause } from './pause.ts';
+import { withHandler } from './with-handler.ts';
 
 export interface RetryToolOptions {
   /** Attempts after the first. Default 2. */
@@ -30,33 +31,8 @@ export function retryTool(tool: AnyTool, options: RetryToolOptions = {}): AnyToo
   }
   if (longRunning) throw bad(`tool ${tool.name} is longRunning: its first word is its result`);
   if (!tool.execute) throw bad(`tool ${tool.name} has no handler here; its host runs it`);
-  const retried: Record<string, unknown> = {
-    execute: (args: unknown, context: ToolCallContext) => attempts(tool, options, args, context),
-  };
-  for (const member of members) {
-    const value: unknown = tool[member];
-    // Bound to the tool itself, whose class may have private fields.
-    if (value !== undefined) retried[member] = typeof value === 'function' ? value.bind(tool) : value;
-  }
-  return retried as unknown as AnyTool;
+  return withHandler(tool, (args, context) => attempts(tool, options, args, context));
 }
-
-/** Everything that a tool may have, but its handler. */
-const members = [
-  'name',
-  'description',
-  'displayName',
-  'inputSchema',
-  'parametersSchema',
-  'outputSchema',
-  'kind',
-  'annotations',
-  '_meta',
-  'needsApproval',
-  'timeoutMs',
-  'preview',
-  'onUnknownOutcome',
-] as const satisfies readonly (keyof AnyTool)[];
 
 async function* attempts(
   tool: AnyTool,

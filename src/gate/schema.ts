@@ -59,18 +59,19 @@ function withObjectRoot(schema: JsonSchema): JsonSchema {
 
 const objectKeywords = ['properties', 'patternProperties', 'additionalProperties', 'required', 'propertyNames'];
 
-function acceptsObjects(schema: unknown, root: JsonSchema): boolean {
-  if (!isSchemaObject(schema)) return false;
+function acceptsObjects(schema: unknown, root: JsonSchema, seen = new Set<unknown>()): boolean {
+  if (!isSchemaObject(schema) || seen.has(schema)) return false;
+  seen.add(schema);
   if (Array.isArray(schema.type)) return schema.type.includes('object');
   if (schema.type !== undefined) return schema.type === 'object';
   if (objectKeywords.some((key) => key in schema)) return true;
   const branches = schema.anyOf ?? schema.oneOf ?? schema.allOf;
-  if (Array.isArray(branches)) return branches.some((branch) => acceptsObjects(branch, root));
+  if (Array.isArray(branches)) return branches.some((branch) => acceptsObjects(branch, root, seen));
   const definition = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(schema.$ref ?? ''));
   if (!definition) return schema.$ref === '#';
   const definitions = root[definition[1] ?? ''];
   const target = isSchemaObject(definitions) ? definitions[definition[2] ?? ''] : undefined;
-  return target !== schema && isSchemaObject(target) && target.$ref === undefined && acceptsObjects(target, root);
+  return target !== schema && isSchemaObject(target) && target.$ref === undefined && acceptsObjects(target, root, seen);
 }
 
 function schemaError(message: string, cause?: unknown): CoxswainError {

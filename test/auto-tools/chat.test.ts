@@ -163,6 +163,26 @@ describe('S1-10 FunctionTools', () => {
     ]);
   });
 
+  test('S1-09 arguments that are no JSON fail their own call and no other', async () => {
+    const { tools, ran } = weather();
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+    const results = await tools.executeCalls([
+      { id: 'a', name: 'weather', args: { city: 1n } },
+      { id: 'b', name: 'weather', args: { city: 'Rome' } },
+      { name: 'weather', args: cycle },
+      { id: 'd', name: 'weather', args: { city: 'Oslo' } },
+    ]);
+    expect(results).toMatchObject([
+      { id: 'a', name: 'weather', isError: true, errorType: 'invalid_args', response: { error: expect.any(String) } },
+      { id: 'b', response: { content: 'sunny in Rome' } },
+      { id: '', isError: true, errorType: 'invalid_args' },
+      { id: 'd', response: { content: 'sunny in Oslo' } },
+    ]);
+    expect(ran).toEqual(['Rome', 'Oslo']);
+    expect(await tools.executeCalls([{ name: 'weather', args: cycle }])).toHaveLength(1);
+  });
+
   test('no calls, no results; an abort is thrown', async () => {
     const { tools } = weather();
     expect(await tools.executeCalls([])).toEqual([]);

@@ -171,6 +171,68 @@ describe('generateWithAutoTools', () => {
     ]);
   });
 
+  test.each<[string, () => void]>([
+    [
+      'throws',
+      () => {
+        throw new Error('bad listener');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('bad listener')) as unknown as undefined],
+  ])('S1-13 an onPhase that %s is warned of and changes nothing', async (_what, onPhase) => {
+    const warn = vi.fn();
+    const { tools } = weather();
+    const { text } = await generateWithAutoTools('?', { model: scripted(asks('Rome'), 'done'), tools, onPhase, warn });
+    expect(text).toBe('done');
+    await expect.poll(() => warn.mock.calls.length).toBe(4);
+    expect(warn.mock.calls[0]?.[0]).toBe('onPhase failed: bad listener');
+    const model = scripted({ errorCode: 'http_500', errorMessage: 'down' });
+    const failed = await failure(generateWithAutoTools('?', { model, onPhase, warn }));
+    expect(failed).toMatchObject({ code: 'E_MODEL', details: { errorCode: 'http_500' } });
+  });
+
+  const cycle: Record<string, unknown> = { name: 'round' };
+  cycle.self = cycle;
+  const thrower = (thrown: unknown) => () => {
+    throw thrown;
+  };
+  const untold = {
+    toString() {
+      throw new Error('no words');
+    },
+  };
+  test.each<[string, () => unknown]>([
+    ['throws a string', thrower('plain words')],
+    ['throws nothing', thrower(undefined)],
+    ['throws null', thrower(null)],
+    ['throws what cannot be put into words', thrower(untold)],
+    ['throws an object without prototype', thrower(Object.create(null))],
+    ['rejects with a number', () => Promise.reject(7)],
+    ['returns a cycle', () => cycle],
+    ['returns a BigInt', () => ({ n: 1n })],
+    ['returns a function', () => () => 1],
+    [
+      'returns a getter that throws',
+      () => ({
+        get x() {
+          throw new Error('no');
+        },
+      }),
+    ],
+    ['returns a thenable that throws', () => Object.fromEntries([['then', thrower(new Error('no'))]])],
+    ['returns megabytes', () => 'x'.repeat(5_000_000)],
+    ['returns something very deep', () => JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`)],
+  ])('S1-09 a handler that %s is answered, its sibling too', async (_what, run) => {
+    const { tools } = weather(({ city }) => (city === 'Rome' ? run() : 'sunny'));
+    const calls = ['Rome', 'Oslo'].map((city) => ['weather', { city }] as const);
+    const model = scripted({ calls }, 'done');
+    const { text, chat } = await generateWithAutoTools('?', { model, tools });
+    expect(text).toBe('done');
+    const answers = model.requests[1]?.contents.at(-1)?.parts ?? [];
+    expect(answers).toMatchObject([{ type: 'function_response' }, { response: { content: 'sunny' } }]);
+    expect(chat.openCalls).toEqual([]);
+  });
+
   test('S1-24 settings, instruction and the model by name are passed through', async () => {
     const model = scripted('{"a":"ok"}');
     const names: string[] = [];

@@ -137,6 +137,74 @@ describe('S1-27 cached results', () => {
     }
   });
 
+  describe('identical calls of one round', () => {
+    const round = (...calls: (readonly [string, object])[]) => scripted({ calls }, 'done');
+    const ask = async (tool: AnyTool, options: Partial<AutoToolsOptions> = {}, ...calls: object[]) => {
+      const model = round(...(calls.length > 0 ? calls : [{ q: 1 }, { q: 1 }, { q: 2 }]).map((args) => call(args)));
+      await generateWithAutoTools('go', { model, tools: [tool], interceptors: [cacheToolResults()], ...options });
+      return results(model.requests.at(-1)?.contents);
+    };
+
+    test.each([64, 1])('the second shares the first one’s result; %i side by side', async (toolConcurrency) => {
+      const { tool, ran } = counted({ readOnly: true }, async (args) => args);
+      expect(await ask(tool, { toolConcurrency })).toEqual([{ q: 1 }, { q: 1 }, { q: 2 }]);
+      expect(ran).toEqual([{ q: 1 }, { q: 2 }]);
+    });
+
+    test('not of a tool that may change something', async () => {
+      const { tool, ran } = counted({}, async (args) => args);
+      await ask(tool);
+      expect(ran).toHaveLength(3);
+    });
+
+    test('a failure is shared with nobody', async () => {
+      let tries = 0;
+      const { tool, ran } = counted({ readOnly: true }, async () => {
+        if (++tries === 1) throw new Error('not yet');
+        return 'ok';
+      });
+      expect(await ask(tool, {}, {}, {}, {})).toEqual([{ error: 'not yet' }, { content: 'ok' }, { content: 'ok' }]);
+      expect(ran).toHaveLength(2);
+    });
+
+    test('nor is a question: each asks its own', async () => {
+      const ran: string[] = [];
+      const tool: AnyTool = {
+        name: 'look',
+        description: 'd',
+        inputSchema: { type: 'object' },
+        annotations: { readOnly: true },
+        execute(_args, context) {
+          ran.push(context.callId);
+          if (context.confirmation) return 'seen';
+          context.requestConfirmation({ hint: 'look?' });
+          return 'not a result';
+        },
+      };
+      expect(await ask(tool, { onApproval: () => true }, {}, {})).toEqual([{ content: 'seen' }, { content: 'seen' }]);
+      expect(new Set(ran).size).toBe(2);
+    });
+
+    test('one that never ends and ignores its signal holds up no other', async () => {
+      let tries = 0;
+      const { tool } = counted({ readOnly: true }, () => (++tries === 1 ? new Promise(() => {}) : 'ok'));
+      const slow = { ...tool, timeoutMs: 50 };
+      const cache = cacheToolResults({ scope: 'shared' });
+      const [first] = await ask(slow, { interceptors: [cache] }, {});
+      expect(first).toMatchObject({ error: expect.stringContaining('50') });
+      expect(await ask(slow, { interceptors: [cache] }, {})).toEqual([{ content: 'ok' }]);
+    });
+
+    test('what it shows on the way still ends in one result', async () => {
+      const { tool, ran } = counted({ readOnly: true }, async function* () {
+        yield { content: [{ type: 'text', text: 'half' }] };
+        return 'whole';
+      });
+      expect(await ask(tool, {}, {}, {})).toEqual([{ content: 'whole' }, { content: 'whole' }]);
+      expect(ran).toHaveLength(1);
+    });
+  });
+
   test('a host may use it too', async () => {
     const { tool, ran } = counted({ readOnly: true });
     const model = scripted({ calls: [call({ q: 1 })] }, { calls: [call({ q: 1 })] }, 'done');

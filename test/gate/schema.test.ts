@@ -252,3 +252,8 @@ function sorted(value: unknown): unknown {
       .map(([key, member]) => [key, sorted(member)]),
   );
 }
+
+test('F10 a root that is a branch of itself is refused', () => {
+  const loop = { anyOf: [{ $ref: '#/$defs/A' }] };
+  expect(() => toJsonSchema({ $ref: '#/$defs/A', $defs: { A: loop } })).toThrow(refused);
+});

@@ -1,5 +1,13 @@
-import type { HookPayloads, LifecycleInterceptor, ToolDescriptor, ToolResult } from '../../contracts/index.ts';
+import type {
+  AnyTool,
+  HookPayloads,
+  LifecycleInterceptor,
+  ToolAnnotations,
+  ToolResult,
+} from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson, hooks } from '../../contracts/index.ts';
+import type { Flights } from '../../gate/index.ts';
+import { shareRuns } from '../../gate/index.ts';
 
 export interface ToolCacheOptions {
   /** Tools whose results may be used again. Default: those annotated `readOnly`. */
@@ -19,45 +27,83 @@ interface Entry {
   at: number;
 }
 
+/** Answers calls from earlier results, and lets identical ones that come at the same time share one run. */
+export interface ToolCache extends LifecycleInterceptor {
+  /**
+   * The tool, of which identical calls under way share one run: a hook alone cannot wait for another call. Automatic
+   * tools do so with the caches among their interceptors; give a host's agents the tools that this returns.
+   */
+  share(tool: AnyTool): AnyTool;
+}
+
 /**
  * An interceptor that answers a call from the result of an identical earlier one: same tool, same arguments. Policy is
- * asked all the same; errors are not kept. Works for the runtime's tools and for a host's.
+ * asked all the same; errors are neither kept nor shared. Works for the runtime's tools and for a host's.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for sizes and times that are none
  */
-export function cacheToolResults(options: ToolCacheOptions = {}): LifecycleInterceptor {
+export function cacheToolResults(options: ToolCacheOptions = {}): ToolCache {
   const { ttlMs = 60_000, maxEntries = 1000, scope = 'session', now = Date.now } = options;
   if (!(ttlMs > 0)) throw bad(`ttlMs is a number above 0, not ${ttlMs}`);
   if (!(Number.isInteger(maxEntries) && maxEntries > 0))
     throw bad(`maxEntries is a whole number above 0, not ${maxEntries}`);
   const names = options.tools && new Set(options.tools);
   const kept = new Map<string, Entry>();
-  const serves = ({ name, annotations }: ToolDescriptor) => (names ? names.has(name) : annotations?.readOnly === true);
-  const keyOf = ({ tool, args, context }: HookPayloads['before_tool']) =>
-    canonicalJson([scope === 'session' ? context.sessionId : null, tool.name, args]);
-  return hooks({
+  const shared = new WeakMap<AnyTool, AnyTool>();
+  const serves = ({ name, annotations }: { name: string; annotations?: ToolAnnotations | undefined }) =>
+    names ? names.has(name) : annotations?.readOnly === true;
+  const keyOf = (sessionId: string, name: string, args: unknown) =>
+    canonicalJson([scope === 'session' ? sessionId : null, name, args]);
+  const keyOfCall = ({ tool, args, context }: HookPayloads['before_tool']) => keyOf(context.sessionId, tool.name, args);
+  const lookUp = (key: string): ToolResult | undefined => {
+    const entry = kept.get(key);
+    if (!entry) return undefined;
+    kept.delete(key);
+    if (now() - entry.at >= ttlMs) return undefined;
+    kept.set(key, entry);
+    return structuredClone(entry.result);
+  };
+  const flights: Flights = new Map();
+  const interceptor = hooks({
     beforeTool(call) {
-      if (!serves(call.tool)) return undefined;
-      const key = keyOf(call);
-      const entry = kept.get(key);
-      if (!entry) return undefined;
-      kept.delete(key);
-      if (now() - entry.at >= ttlMs) return undefined;
-      kept.set(key, entry);
-      return {
-        action: 'block',
-        reason: 'answered from the cache',
-        modifications: { result: structuredClone(entry.result) },
-      };
+      const result = serves(call.tool) ? lookUp(keyOfCall(call)) : undefined;
+      return result && { action: 'block', reason: 'answered from the cache', modifications: { result } };
     },
     afterTool(call) {
       const result = call.result as ToolResult;
       if (!serves(call.tool) || result.isError) return;
-      kept.delete(keyOf(call));
-      kept.set(keyOf(call), { result: structuredClone(result), at: now() });
+      kept.delete(keyOfCall(call));
+      kept.set(keyOfCall(call), { result: structuredClone(result), at: now() });
       const [oldest] = kept.keys();
       if (kept.size > maxEntries && oldest !== undefined) kept.delete(oldest);
     },
   });
+  return {
+    ...interceptor,
+    share(tool) {
+      if (!tool.execute || !serves(tool) || tool.annotations?.longRunning) return tool;
+      const made =
+        shared.get(tool) ??
+        shareRuns(tool, flights, {
+          keyOf: (args, { sessionId }) => keyIfAny(() => keyOf(sessionId, tool.name, args)),
+          lookUp,
+        });
+      shared.set(tool, made);
+      return made;
+    },
+  };
+}
+
+export function isToolCache(interceptor: LifecycleInterceptor): interceptor is ToolCache {
+  return 'share' in interceptor && typeof interceptor.share === 'function';
+}
+
+/** Arguments that a schema has made into something other than JSON are like no others. */
+function keyIfAny(make: () => string): string | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
 }
 
 function bad(message: string): CoxswainError {

@@ -1,5 +1,5 @@
 import type { Content, ContentPart, FunctionCallPart, FunctionResponsePart } from '../../contracts/index.ts';
-import { CoxswainError, copyJson, deepFreeze } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, deepFreeze, MAX_JSON_DEPTH } from '../../contracts/index.ts';
 import { normaliseReturn, toResponse } from '../../gate/index.ts';
 import type { AutoToolsOptions } from './options.ts';
 
@@ -94,7 +94,8 @@ export function openCalls(history: readonly Content[]): FunctionCallPart[] {
 /** Calls as a provider gave them have no id yet: here they get one. */
 function frozen(content: Content, at: number): Content {
   if (Object.isFrozen(content)) return content;
-  const copy = copyJson(content, 'content');
+  // A value of a tool may be as deep as JSON may be here, and stands some levels down in a content.
+  const copy = copyJson(content, 'content', MAX_JSON_DEPTH + 16);
   for (const [index, part] of copy.parts.entries()) {
     if (part.type === 'function_call' && part.id === '') part.id = `call-${at}-${index}`;
   }

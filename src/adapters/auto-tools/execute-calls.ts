@@ -1,4 +1,6 @@
 import type { FunctionResponsePart } from '../../contracts/index.ts';
+import { copyJson, messageOf } from '../../contracts/index.ts';
+import { errorResult, toResponse } from '../../gate/index.ts';
 import type { Model } from '../../runtime/index.ts';
 import type { ChatCall } from './chat.ts';
 import { Chat } from './chat.ts';
@@ -16,7 +18,27 @@ export async function executeCalls(
   calls: readonly ChatCall[],
   options: ExecuteOptions & Pick<GenerateOptions, 'tools'>,
 ): Promise<FunctionResponsePart[]> {
-  if (calls.length === 0) return [];
+  const refused = calls.map(refusal);
+  const sound = calls.filter((_call, index) => !refused[index]);
+  const results = sound.length > 0 ? await runCalls(sound, options) : [];
+  return refused.flatMap((part) => part ?? results.shift() ?? []);
+}
+
+/** Arguments that are no JSON could not even be logged: that call alone fails. */
+function refusal({ id = '', name, args }: ChatCall): FunctionResponsePart | undefined {
+  try {
+    copyJson(args ?? {}, 'arguments');
+    return undefined;
+  } catch (error) {
+    const response = toResponse(errorResult('invalid_args', messageOf(error)));
+    return { type: 'function_response', id, name, ...response, isError: true, errorType: 'invalid_args' };
+  }
+}
+
+async function runCalls(
+  calls: readonly ChatCall[],
+  options: ExecuteOptions & Pick<GenerateOptions, 'tools'>,
+): Promise<(FunctionResponsePart | undefined)[]> {
   const asked = Chat.new({}, []).addTurn('model', calls);
   // The same loop with a model that has spoken already; one step, so that it is not asked again.
   const model: Model = {
@@ -43,8 +65,8 @@ export async function executeCalls(
   );
   const failure = end.reason === 'max_turns' ? undefined : failureOf(end, 1, options.signal);
   if (failure) throw new AutoToolsError(failure, Chat.new({}, end.contents ?? []));
-  return ids.flatMap((id, index) => {
+  return ids.map((id, index) => {
     const part = results.get(id);
-    return part ? [{ ...part, id: calls[index]?.id ?? '' }] : [];
+    return part && { ...part, id: calls[index]?.id ?? '' };
   });
 }

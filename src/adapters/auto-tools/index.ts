@@ -1,7 +1,7 @@
 /** Automatic tool execution: ask a model, run what it calls, ask again. The runtime's own loop and scheduler. */
 export type { RetryToolOptions } from '../../gate/index.ts';
 export { retryTool } from '../../gate/index.ts';
-export type { ToolCacheOptions } from './cache.ts';
+export type { ToolCache, ToolCacheOptions } from './cache.ts';
 export { cacheToolResults } from './cache.ts';
 export type { ChatCall, ChatResult, ChatTurn } from './chat.ts';
 export { Chat } from './chat.ts';

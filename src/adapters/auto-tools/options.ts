@@ -66,6 +66,7 @@ export type AutoToolsPhase = 'awaiting_model_call' | 'executing_tools' | 'awaiti
 export interface AutoToolsOptions extends GenerateOptions, ExecuteOptions {
   /** Model calls that one request may take. Default 10. */
   turnLimit?: number;
+  /** One that throws is warned of; the request goes on. */
   onPhase?: (phase: AutoToolsPhase) => void;
 }
 

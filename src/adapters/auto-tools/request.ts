@@ -10,6 +10,7 @@ import type { AutoToolsOptions, AutoToolsPhase, GenerateOptions } from './option
 import { DEFAULT_TURN_LIMIT } from './options.ts';
 import type { AutoToolsResponse } from './response.ts';
 import { runLoop } from './run-loop.ts';
+import { tell } from './tell.ts';
 
 export interface RequestWatch {
   phase?: (phase: AutoToolsPhase) => void;
@@ -81,7 +82,7 @@ class Progress {
     if (this.#phase === phase) return;
     this.#phase = phase;
     this.#watch.phase?.(phase);
-    this.#options.onPhase?.(phase);
+    tell('onPhase', () => this.#options.onPhase?.(phase), this.#options.warn);
   }
 
   step(): void {

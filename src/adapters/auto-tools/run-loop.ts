@@ -3,6 +3,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { AgentContext, Event, Model, RequestProcessor, TurnLimits } from '../../runtime/index.ts';
 import { defaultProcessors, interceptorPlugin, LlmAgent, newId, Runner } from '../../runtime/index.ts';
 import { answersTo } from './approve.ts';
+import { isToolCache } from './cache.ts';
 import type { ExecuteOptions, GenerateOptions } from './options.ts';
 import { DEFAULT_TOOL_TIMEOUT_MS } from './options.ts';
 import { runnable } from './runnable.ts';
@@ -82,7 +83,10 @@ export async function runLoop(
 
 function agentOf(options: LoopOptions, contents: RequestProcessor): LlmAgent {
   const { model, systemInstruction, config, outputSchema } = options;
-  const tools = [...(options.tools ?? [])].map(runnable);
+  const caches = (options.interceptors ?? []).filter(isToolCache);
+  const tools = [...(options.tools ?? [])].map((tool) =>
+    caches.reduce((inner, cache) => cache.share(inner), runnable(tool)),
+  );
   return new LlmAgent({
     name: AGENT,
     model,

@@ -7,6 +7,7 @@ import type { AutoToolsInput, AutoToolsOptions, AutoToolsPhase, GenerateOptions 
 import { rawFrames } from './raw.ts';
 import { modelOf, request } from './request.ts';
 import type { AutoToolsResponse } from './response.ts';
+import { tell } from './tell.ts';
 
 /** What a subscriber hears: pieces of the final answer, then exactly one of the other two. */
 export type AutoToolsStreamEvent =
@@ -135,12 +136,7 @@ export class AutoToolsStream implements AsyncIterableIterator<string> {
   }
 
   #tell(listener: (event: AutoToolsStreamEvent) => void, event: AutoToolsStreamEvent): void {
-    try {
-      listener(event);
-    } catch (error) {
-      const { warn = console.warn } = this.#conversation.options;
-      warn(`a subscriber of stream ${this.id} failed: ${messageOf(error)}`, error);
-    }
+    tell(`a subscriber of stream ${this.id}`, () => listener(event), this.#conversation.options.warn);
   }
 
   #wakeAll(): void {

@@ -87,7 +87,7 @@ function leaf(node: JsonSchema, root: JsonSchema): JsonSchema {
 function merged(parts: readonly JsonSchema[]): JsonSchema {
   const required = new Set(parts.flatMap((part) => namesIn(part.required)));
   const properties = Object.fromEntries(parts.flatMap((part) => membersOf(part.properties)));
-  const result = parts.reduce((all, part) => ({ ...all, ...part }), {});
+  const result: JsonSchema = Object.fromEntries(parts.flatMap((part) => Object.entries(part)));
   if (required.size > 0) result.required = [...required];
   if (Object.keys(properties).length > 0) result.properties = properties;
   return result;
