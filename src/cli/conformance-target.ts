@@ -37,7 +37,7 @@ export async function findTarget(words: readonly string[], options: TargetOption
 
 function command(words: readonly string[], options: TargetOptions): ConformanceTarget {
   const target = targetOfCommand(words, options.models ? { env: options.models.env } : {});
-  return { name: target.name, start: async () => withModels(await target.start(), options) };
+  return { name: target.name, start: async (how) => withModels(await target.start(how), options) };
 }
 
 /** Whether it asks the model server is seen when it is judged. */

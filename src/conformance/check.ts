@@ -1,4 +1,4 @@
-import type { CoxswainError, SessionRef } from '../contracts/index.ts';
+import type { AgentEvent, CoxswainError, SessionRef } from '../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../contracts/index.ts';
 import { Deadline } from './deadline.ts';
 import type { ModelServer } from './model-server/server.ts';
@@ -13,11 +13,14 @@ export class Check {
   readonly deadline: Deadline;
   readonly probes: Probe[] = [];
   #executor: RunningExecutor;
+  readonly #over: AbortSignal;
   /** Others over the same store, that were started for this check. */
   readonly #more: RunningExecutor[] = [];
 
-  constructor(executor: RunningExecutor, deadlineMs: number) {
+  /** @param over fires when nothing of this check is needed any more */
+  constructor(executor: RunningExecutor, deadlineMs: number, over: AbortSignal) {
     this.#executor = executor;
+    this.#over = over;
     this.deadline = new Deadline(deadlineMs);
   }
 
@@ -30,6 +33,13 @@ export class Check {
 
   get governed(): boolean {
     return this.#executor.governed ?? false;
+  }
+
+  /** What the executor has written where it belongs to no stream. A round trip first: it comes behind its stream. */
+  async stray(): Promise<readonly AgentEvent[]> {
+    if (!this.#executor.stray) return [];
+    await this.open();
+    return this.#executor.stray();
   }
 
   async open(ref?: SessionRef, executor: RunningExecutor = this.#executor): Promise<Probe> {
@@ -46,7 +56,8 @@ export class Check {
     const { again } = this.#executor;
     if (!again) return this.#executor;
     this.transcript.sent('another executor over the same store');
-    const other = await this.deadline.within(again.call(this.#executor), 'another executor over the same store');
+    const starting = again.call(this.#executor, { signal: this.#over });
+    const other = await this.deadline.within(starting, 'another executor over the same store');
     this.#more.push(other);
     return other;
   }

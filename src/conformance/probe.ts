@@ -77,8 +77,8 @@ export class Probe {
   #nextChecker(): GrammarChecker | undefined {
     const before = this.#checker;
     if (before === undefined) return undefined;
-    const { openRequests, initialized } = before;
-    this.#checker = createGrammarChecker({ openRequests, initialized, immutability: true });
+    const { openRequests, initialized, places } = before;
+    this.#checker = createGrammarChecker({ openRequests, initialized, places, immutability: true });
     return this.#checker;
   }
 

@@ -40,12 +40,18 @@ export async function judge(
   const { id, title, tier, cites, policy } = requirement;
   const base = { id, title, tier, cites };
   let executor: RunningExecutor;
+  const over = new AbortController();
+  const starting = Promise.resolve().then(() => target.start({ ...(policy ? { policy } : {}), signal: over.signal }));
   try {
-    executor = await new Deadline(deadlineMs).within(target.start(policy ? { policy } : {}), 'an executor that starts');
+    executor = await new Deadline(deadlineMs).within(starting, 'an executor that starts');
   } catch (error) {
-    return { ...base, status: 'failed', expected: 'an executor that starts', found: told(error), transcript: [] };
+    // One that comes too late is closed: its own failure is of no interest any more.
+    void starting.then((late) => late.close?.()).catch(() => {});
+    over.abort();
+    const found = error instanceof Breach ? error.found : told(error);
+    return { ...base, status: 'failed', expected: 'an executor that starts', found, transcript: [] };
   }
-  const check = new Check(executor, deadlineMs);
+  const check = new Check(executor, deadlineMs, over.signal);
   try {
     const note = await attempt(requirement, check);
     return { ...base, status: 'passed', ...(note === undefined ? {} : { note }), transcript: [] };
@@ -60,6 +66,7 @@ export async function judge(
     return { ...base, status: 'failed', expected: breach.expected, found: breach.found, transcript };
   } finally {
     await check.finish();
+    over.abort();
   }
 }
 

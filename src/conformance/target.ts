@@ -1,5 +1,6 @@
 import type {
   AgentDescriptor,
+  AgentEvent,
   AgentSession,
   AgentSource,
   PolicyEvaluator,
@@ -18,9 +19,11 @@ export interface RunningExecutor {
   /** Its own tools run under the policy that it was started with. */
   readonly governed?: boolean;
   /** Another one over the same store, whether this one lives or not. */
-  again?(): Promise<RunningExecutor>;
+  again?(options?: Pick<StartOptions, 'signal'>): Promise<RunningExecutor>;
   /** Ends it at once, as a crash would. */
   kill?(): Promise<void>;
+  /** Events that came where nobody can be shown them: after the end of their stream, or of none that was begun. */
+  stray?(): readonly AgentEvent[];
   /** It has ended by itself. */
   lost?(): boolean;
   /** Ends it: processes, sockets, stores. */
@@ -30,6 +33,8 @@ export interface RunningExecutor {
 export interface StartOptions {
   /** For the executor's own tools. A target that can hand it over says so: `governed`. */
   policy?: PolicyEvaluator;
+  /** Fires when nobody needs it any more, whether it has started or not. */
+  signal?: AbortSignal;
 }
 
 /** What the kit judges. */
@@ -89,28 +94,42 @@ export function targetOfFactory(
  */
 export function sharedTarget(target: ConformanceTarget): ConformanceTarget & AsyncDisposable {
   let running: Promise<RunningExecutor> | undefined;
+  let started: RunningExecutor | undefined;
+  let over = new AbortController();
+  const begin = async () => {
+    over = new AbortController();
+    started = await target.start({ signal: over.signal });
+    return started;
+  };
   const close = async () => {
-    const executor = await running?.catch(() => undefined);
-    running = undefined;
-    await executor?.close?.();
+    const last = started;
+    running = started = undefined;
+    await last?.close?.();
+    over.abort();
   };
   return {
     name: target.name,
     async start() {
-      running ??= target.start();
+      if (started?.lost?.()) await close();
+      running ??= begin();
       try {
-        const executor = await running;
-        if (executor.lost?.()) {
-          await close();
-          running = target.start();
-          return { open: (await running).open };
-        }
-        return { open: executor.open };
+        return inPart(await running);
       } catch (error) {
         running = undefined;
         throw error;
       }
     },
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** What of an executor may be had by several checks. */
+function inPart(executor: RunningExecutor): RunningExecutor {
+  const { models } = executor;
+  const before = executor.stray?.().length;
+  return {
+    open: (ref) => executor.open(ref),
+    stray: () => executor.stray?.().slice(before) ?? [],
+    ...(models ? { models } : {}),
   };
 }

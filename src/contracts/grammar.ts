@@ -18,6 +18,8 @@ export interface GrammarOptions {
   openRequests?: Iterable<string>;
   /** An earlier stream of the same session handle has shown `initialize`. Default false. */
   initialized?: boolean;
+  /** The last `seq` of each thread in the streams before this one. */
+  places?: Iterable<readonly [threadId: string | undefined, seq: number]>;
   /** Keeps a copy of every event and compares at the end (rule 6). Default false. */
   immutability?: boolean;
 }
@@ -30,6 +32,7 @@ export interface GrammarChecker {
   end(): GrammarViolation[];
   readonly openRequests: ReadonlySet<string>;
   readonly initialized: boolean;
+  readonly places: ReadonlyMap<string | undefined, number>;
 }
 
 /** Names a fault; `event` is the one to blame. */
@@ -44,12 +47,13 @@ export interface StreamRule {
 export function createGrammarChecker(options: GrammarOptions = {}): GrammarChecker {
   const start = initializeComesFirst(options.initialized ?? false);
   const requests = requestsAreAnswered(options.openRequests ?? []);
+  const order = threadsAreOrdered(options.places ?? []);
   const rules: [GrammarRule, StreamRule][] = [
     [1, start],
     [2, endsOnce()],
     [3, requests],
     [4, messagesAreWhole()],
-    [5, threadsAreOrdered()],
+    [5, order],
     [7, fatalErrorsEnd()],
   ];
   if (options.immutability) rules.push([6, eventsNeverChange()]);
@@ -67,6 +71,7 @@ export function createGrammarChecker(options: GrammarOptions = {}): GrammarCheck
     push: (event) => judge((rule, fault) => rule.push(event, fault)),
     end: () => judge((rule, fault) => rule.end?.(fault)),
     openRequests: requests.open,
+    places: order.last,
     get initialized() {
       return start.initialized;
     },
@@ -118,9 +123,12 @@ function endsOnce(): StreamRule {
 }
 
 /** Rule 5: events of one thread are in the order of the log; threads interleave. */
-function threadsAreOrdered(): StreamRule {
-  const last = new Map<string | undefined, number>();
+function threadsAreOrdered(
+  before: Iterable<readonly [string | undefined, number]>,
+): StreamRule & { readonly last: ReadonlyMap<string | undefined, number> } {
+  const last = new Map(before);
   return {
+    last,
     push(event, fault) {
       if (event.seq === undefined) return;
       const before = last.get(event.threadId);

@@ -1,3 +1,4 @@
+import { isCoxswainError } from '../../contracts/index.ts';
 import { DECOY_KEY } from '../decoy-key.ts';
 import type { Requirement } from '../requirement.ts';
 import { Breach } from '../requirement.ts';
@@ -33,23 +34,25 @@ export const errors: readonly Requirement[] = [
   },
   {
     id: 'CX-ERR-02',
-    title: 'no key is shown in any event',
+    title: 'no key is shown in any event, refusal or descriptor',
     tier,
     cites: 'No secrets in events and errors',
     async check(check) {
       const probe = await check.open();
       await probe.say('cx: fail with details');
       await probe.say('cx: say fine');
-      const leaks = probe.streams
-        .flatMap(({ events }) => events)
-        .filter((event) => {
-          return JSON.stringify(event).includes(DECOY_KEY);
-        });
-      check.equal(
-        leaks.map(({ type }) => type),
-        [],
-        'events that show the key',
-      );
+      if (probe.can('host_tool_execution')) {
+        const { ids } = await probe.ask('cx: call echo {"a":1}', ['echo']);
+        await probe.say(probe.answer(String(ids[0]), 'done'));
+      }
+      const shown = [...probe.streams.flatMap(({ events }) => events), ...(await probe.stored())];
+      const leaks = shown.filter((event) => JSON.stringify(event).includes(DECOY_KEY)).map(({ type }) => type);
+      check.equal(leaks, [], 'events that show the key');
+      // Whether it is refused is another requirement's business.
+      const { thrown } = await probe.begin({ kind: 'continue' }).settled();
+      const refusal = isCoxswainError(thrown?.reason) ? [thrown.reason.message, thrown.reason.details] : [];
+      const told = JSON.stringify([refusal, probe.session.descriptor]);
+      check.that(!told.includes(DECOY_KEY), 'no key in a refusal or the descriptor', 'it is there');
     },
   },
   {

@@ -1,4 +1,5 @@
-import type { GrammarRule } from '../../contracts/index.ts';
+import type { AgentEvent, GrammarRule, GrammarViolation } from '../../contracts/index.ts';
+import { textOfParts } from '../../contracts/index.ts';
 import type { Check } from '../check.ts';
 import type { Probe } from '../probe.ts';
 import type { Requirement } from '../requirement.ts';
@@ -8,6 +9,9 @@ import { json } from '../transcript.ts';
 const tier = 'MANDATORY';
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const cites = 'AgentEvent: grammar of one stream';
+/** Words whose deltas are more than a pipe holds. */
+const MANY = 1_000;
+const FULL_AFTER_MS = 30;
 
 /** Streams of every kind that there is, over one handle and a second one. */
 async function battery(check: Check): Promise<Probe[]> {
@@ -41,6 +45,33 @@ const rules: Record<GrammarRule, string> = {
   7: 'after a fatal error comes stream_end(failed) and nothing else',
 };
 
+/** What a pipe brought after a stream had ended: nobody is shown it, and it may not be written all the same. */
+async function afterTheEnd(check: Check, probes: readonly Probe[]): Promise<GrammarViolation[]> {
+  const begun = begunIn(probes);
+  const late = (await check.stray()).filter(begun);
+  return late.map(({ type, id }) => ({ rule: 2, message: `${type} follows stream_end`, eventId: id }));
+}
+
+/** Whether an event is of a stream of these. */
+const begunIn = (probes: readonly Probe[]) => (event: AgentEvent) =>
+  probes.some(({ id, streams }) => {
+    return id === event.sessionId && streams.some(({ stream }) => stream.streamId === event.streamId);
+  });
+
+/** What an agent said in events: in whole messages, and in pieces. */
+function wordsIn(events: readonly AgentEvent[]): { whole: string; deltas: string } {
+  const told = { whole: '', deltas: '' };
+  for (const event of events) {
+    if (event.type !== 'message' || event.role !== 'agent') continue;
+    told[event.partial ? 'deltas' : 'whole'] += textOfParts(event.content);
+  }
+  return told;
+}
+
+function missing(found: string, expected: string): string {
+  return `${found.length} characters instead of ${expected.length}`;
+}
+
 function ruleRequirement(rule: GrammarRule): Requirement {
   return {
     id: `CX-GRAM-0${rule}`,
@@ -49,8 +80,10 @@ function ruleRequirement(rule: GrammarRule): Requirement {
     cites: `${cites}, rule ${rule}`,
     async check(check) {
       const probes = await battery(check);
+      const late = rule === 2 ? await afterTheEnd(check, probes) : [];
       const [first, ...more] = probes
         .flatMap(({ violations }) => violations)
+        .concat(late)
         .filter((violation) => violation.rule === rule);
       if (first) {
         const others = more.length > 0 ? ` (and ${more.length} more)` : '';
@@ -94,7 +127,15 @@ export const grammar: readonly Requirement[] = [
     tier,
     cites: 'AgentEvent: base',
     async check(check) {
-      for (const probe of await battery(check)) {
+      const probes = await battery(check);
+      const isKnown = begunIn(probes);
+      const stray = (await check.stray()).find((event) => !isKnown(event));
+      check.that(
+        stray === undefined,
+        'events of streams that were begun',
+        `${stray?.type} of stream ${stray?.streamId}`,
+      );
+      for (const probe of probes) {
         const ids = new Set<string>();
         for (const { events, stream } of probe.streams) {
           for (const event of events) {
@@ -125,20 +166,22 @@ export const grammar: readonly Requirement[] = [
     cites,
     async check(check) {
       const probe = await check.open();
-      check.transcript.sent('stream, read slowly', 'cx: words 150');
-      let text = '';
-      let ends = 0;
+      const asked = `cx: words ${MANY}`;
+      check.transcript.sent('stream, read slowly', asked);
+      const events: AgentEvent[] = [];
       const read = async () => {
-        for await (const event of probe.session.stream('cx: words 150')) {
-          await new Promise((resolve) => setImmediate(resolve));
-          if (event.type === 'stream_end') ends++;
-          if (event.type !== 'message' || event.partial || event.role !== 'agent') continue;
-          for (const part of event.content) if (part.type === 'text') text += (part as { text: string }).text;
+        for await (const event of probe.session.stream(asked)) {
+          // Long enough for whatever lies between to be full, a pipe too.
+          const isFirst = events.push(event) === 1;
+          await new Promise((resolve) => (isFirst ? setTimeout(resolve, FULL_AFTER_MS) : setImmediate(resolve)));
         }
       };
       await check.deadline.within(read(), 'a long stream to end');
-      check.equal(text.split(' ').filter(Boolean).length, 150, 'the number of words');
-      check.equal(ends, 1, 'the number of stream_end events');
+      const slowly = wordsIn(events);
+      check.equal(slowly.whole.split(' ').filter(Boolean).length, MANY, 'the number of words');
+      check.equal(events.filter(({ type }) => type === 'stream_end').length, 1, 'the number of stream_end events');
+      const { deltas } = wordsIn((await probe.say(asked)).events);
+      check.that(slowly.deltas === deltas, 'the deltas that a fast consumer sees', missing(slowly.deltas, deltas));
     },
   },
   {

@@ -1,4 +1,4 @@
-import type { SessionInput } from '../../contracts/index.ts';
+import type { AgentEvent, SessionInput } from '../../contracts/index.ts';
 import type { Requirement } from '../requirement.ts';
 import { Untestable } from '../requirement.ts';
 
@@ -18,6 +18,13 @@ const badInputs: readonly [string, unknown][] = [
   ['a message without content', { kind: 'message' }],
   ['an answer without a request', { kind: 'tool_result', result: { content: [] } }],
 ];
+
+/** Events of a stream that name another turn than its end, or none; `initialize` is of no turn. */
+function strangersTo({ turnId }: AgentEvent, events: readonly AgentEvent[]): string[] {
+  return events
+    .filter(({ type, turnId: named }) => type !== 'initialize' && named !== turnId)
+    .map((event) => `${event.type} of turn ${event.turnId}`);
+}
 
 export const turns: readonly Requirement[] = [
   {
@@ -133,10 +140,13 @@ export const turns: readonly Requirement[] = [
         one,
         two,
       ]);
+      for (const { end, events } of [first, second])
+        check.equal(strangersTo(end, events), [], 'events of another turn');
       if (!probe.can('host_tool_execution')) return;
       const { live, ids } = await probe.ask('cx: call echo {}', ['echo']);
       const rest = await probe.sayTo('completed', probe.answer(String(ids[0]), 'same turn'));
       check.equal(rest.end.turnId, live.end.turnId, 'the turnId of the second stream of a turn');
+      for (const { end, events } of [live, rest]) check.equal(strangersTo(end, events), [], 'events of another turn');
     },
   },
   {

@@ -15,6 +15,8 @@ export interface LaunchOptions {
   /** Added to the environment of the process. */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
+  /** Kills it. */
+  signal?: AbortSignal;
   /** Milliseconds between the end of its input and its end by signal; default 1,000. */
   graceMs?: number;
 }
@@ -22,6 +24,10 @@ export interface LaunchOptions {
 const DEFAULT_GRACE_MS = 1_000;
 /** Characters of stderr that are kept, to say why an executor went. */
 const MAX_STDERR = 2_000;
+/** A process group of its own; Windows has none. */
+const OWN_GROUP = process.platform !== 'win32';
+/** Events of no stream that are kept, to be judged. */
+const MAX_STRAYS = 100;
 
 /**
  * Starts a command that speaks the executor profile on its standard input and output.
@@ -34,10 +40,18 @@ export async function launchExecutor(
   const child = spawn(file, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, ...options.env },
+    detached: OWN_GROUP,
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   });
   const { rpc, initialize } = executorOn(child.stdout, child.stdin);
   const exited = watch(child, rpc);
+  const die = () => signalTo(child, 'SIGKILL');
+  options.signal?.addEventListener('abort', die, { once: true });
+  process.once('exit', die);
+  void exited.then(() => {
+    options.signal?.removeEventListener('abort', die);
+    process.off('exit', die);
+  });
   const close = () => {
     rpc.drain();
     return end(child, exited, options.graceMs ?? DEFAULT_GRACE_MS);
@@ -47,9 +61,9 @@ export async function launchExecutor(
       ...(await initialize()),
       close,
       lost: () => rpc.failed,
-      again: () => launchExecutor([file, ...args], options),
+      again: (more) => launchExecutor([file, ...args], { ...options, ...more }),
       async kill() {
-        child.kill('SIGKILL');
+        die();
         rpc.drain();
         await exited;
       },
@@ -63,6 +77,7 @@ export async function launchExecutor(
 /** An executor at the other end of two pipes. */
 export function executorOn(input: Readable, output: Writable) {
   const sessions = new Map<string, StdioSession>();
+  const strays: AgentEvent[] = [];
   const rpc = new RpcClient(input, output, {
     notified: (method, params) => {
       if (method !== 'event') return;
@@ -72,7 +87,8 @@ export function executorOn(input: Readable, output: Writable) {
         event: AgentEvent;
       };
       if (typeof event?.type !== 'string') throw broken('an event notification without an event');
-      sessions.get(sessionId)?.take(streamId, event);
+      const isShown = sessions.get(sessionId)?.take(streamId, event) ?? false;
+      if (!isShown && strays.length < MAX_STRAYS) strays.push({ ...event, sessionId, streamId });
     },
     lost: (reason) => {
       for (const session of sessions.values()) session.lose(reason);
@@ -93,7 +109,7 @@ export function executorOn(input: Readable, output: Writable) {
       sessions.set(sessionId, session);
       return session;
     };
-    return { descriptor, open };
+    return { descriptor, open, stray: () => strays };
   };
   return { rpc, initialize };
 }
@@ -124,11 +140,22 @@ function watch(child: ChildProcessWithoutNullStreams, rpc: RpcClient): Promise<v
   });
 }
 
+/** A command may be a wrapper: what it has started gets the signal, too. */
+function signalTo(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(OWN_GROUP ? -child.pid : child.pid, signal);
+  } catch (error) {
+    // ESRCH: all of them have gone.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** The end of its input asks it to go; then it is told. */
 async function end(child: ChildProcessWithoutNullStreams, exited: Promise<void>, graceMs: number): Promise<void> {
   child.stdin.end();
-  const terms = setTimeout(() => child.kill('SIGTERM'), graceMs);
-  const kills = setTimeout(() => child.kill('SIGKILL'), 2 * graceMs);
+  const terms = setTimeout(() => signalTo(child, 'SIGTERM'), graceMs);
+  const kills = setTimeout(() => signalTo(child, 'SIGKILL'), 2 * graceMs);
   await exited;
   clearTimeout(terms);
   clearTimeout(kills);
@@ -136,5 +163,8 @@ async function end(child: ChildProcessWithoutNullStreams, exited: Promise<void>,
 
 /** A target that is a command: one process a check. */
 export function targetOfCommand(command: readonly string[], options: LaunchOptions = {}): ConformanceTarget {
-  return { name: command.join(' '), start: () => launchExecutor(command, options) };
+  return {
+    name: command.join(' '),
+    start: ({ signal } = {}) => launchExecutor(command, { ...options, ...(signal ? { signal } : {}) }),
+  };
 }

@@ -85,13 +85,13 @@ export class StdioSession implements AgentSession {
     await ended;
   }
 
-  /** An `event` notification of one of this session's streams. */
-  take(streamId: string, event: AgentEvent): void {
+  /** An `event` notification; false unless it is of a stream of this session that runs. */
+  take(streamId: string, event: AgentEvent): boolean {
     const live = this.#live.get(streamId);
-    // What follows the end is for the grammar to judge, if anybody still listens.
-    if (!live) return;
+    if (!live) return false;
     if (live.accepted) this.#show(live, event);
     else live.early.push(event);
+    return true;
   }
 
   #show(live: Live, event: AgentEvent): void {

@@ -101,12 +101,13 @@ let made = 0;
 
 /** One more event beside another one. */
 export function beside(event: AgentEvent, change: Record<string, unknown> = {}): AgentEvent {
-  const { id: _, seq: __, cursor: ___, sessionId, streamId, timestamp } = event;
+  const { id: _, seq: __, cursor: ___, sessionId, streamId, turnId, timestamp } = event;
   return {
     id: `extra-${made++}`,
     sessionId,
     streamId,
     timestamp,
+    turnId,
     type: 'custom',
     kind: 'ext:extra',
     ...change,
