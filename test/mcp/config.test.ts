@@ -122,6 +122,16 @@ describe('what is secret is in no error', () => {
   });
 });
 
+test('a child that ends at once: what it printed is told, without what it was given', async () => {
+  const script = 'console.error(`no such folder; key ${process.env.KEY}`); process.exit(1)';
+  const env = { KEY: 'hush-hush-hush' };
+  await using toolset = mcpToolset({ command: process.execPath, args: ['-e', script], env, name: 'files' });
+  await expect(toolset.tools()).rejects.toMatchObject({
+    code: 'E_MCP_SERVER',
+    message: 'the MCP server files cannot be reached: Connection closed; it printed: no such folder; key ***',
+  });
+});
+
 test('a server that is silent is waited for once, as long as connectMs says', async () => {
   const server = createServer(() => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -8,6 +8,7 @@ import { explainer } from './mcp-secrets.ts';
 
 export type Sdk = typeof import('@modelcontextprotocol/client');
 
+const MAX_PRINTED = 1_000;
 /** Twice that is the longest that a timer can be set to. */
 const MAX_CONNECT_MS = 2 ** 30 - 1;
 
@@ -25,6 +26,8 @@ export class McpConnection {
   /** Those that nobody tells of changes any more. */
   readonly #deaf = new WeakSet<Client>();
   #dropped: Client[] = [];
+  /** The end of what the child printed to stderr. */
+  #printed = '';
 
   constructor(
     name: string,
@@ -117,7 +120,9 @@ export class McpConnection {
       await untilAborted(client.connect(transport, { timeout: later, signal }), signal);
     } catch (error) {
       await client.close().catch(() => {});
-      const why = signal.aborted ? `it did not answer within ${connectMs} ms` : this.explain(error);
+      const fault = signal.aborted ? `it did not answer within ${connectMs} ms` : this.explain(error);
+      const printed = this.explain(this.#printed).replaceAll(/\s+/g, ' ').trim();
+      const why = printed === '' ? fault : `${fault}; it printed: ${printed}`;
       const message = `the MCP server ${this.name} cannot be reached: ${why}`;
       throw new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message, { retryable: true });
     }
@@ -141,14 +146,19 @@ export class McpConnection {
       return httpTransport(sdk, new URL(url), { headers: { ...headers }, authProvider });
     }
     const { StdioClientTransport, getDefaultEnvironment } = await import('@modelcontextprotocol/client/stdio');
-    const { command, args = [], env, cwd, stderr = 'ignore' } = server;
-    return new StdioClientTransport({
+    const { command, args = [], env, cwd, stderr } = server;
+    const transport = new StdioClientTransport({
       command,
       args: [...args],
       env: { ...getDefaultEnvironment(), ...env },
-      stderr,
+      stderr: stderr === 'inherit' ? 'inherit' : 'pipe',
       ...(cwd === undefined ? {} : { cwd }),
     });
+    this.#printed = '';
+    transport.stderr?.on('data', (chunk: Buffer) => {
+      this.#printed = (this.#printed + chunk.toString()).slice(-MAX_PRINTED);
+    });
+    return transport;
   }
 
   #answer(client: Client, ask: NonNullable<McpToolsetOptions['onElicitation']>): void {

@@ -7,7 +7,7 @@ export interface McpCommand {
   /** Added to the few variables that a child is given anyway. */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
-  /** Where the child's stderr goes. Default `ignore`. */
+  /** Where the child's stderr goes. Default `ignore`; its end is told where the server cannot be reached. */
   stderr?: 'ignore' | 'inherit';
 }
 

@@ -5,13 +5,13 @@ import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
 const MIN_SECRET = 6;
 
 /**
- * Says what went wrong, down to the cause, without what was given to be kept: values of headers and of the address's
- * query, wherever an error's text repeats them.
+ * Says what went wrong, down to the cause, without what was given to be kept: values of headers, of the address's
+ * query and of a child's environment, wherever an error's text repeats them.
  */
 export function explainer(server: McpServer): (error: unknown) => string {
   const secrets = secretsOf(server);
   return (error) => {
-    const { cause } = error as { cause?: unknown };
+    const { cause } = Object(error) as { cause?: unknown };
     const reason = cause === undefined || cause === null ? '' : messageOf(cause);
     const words = messageOf(error);
     const whole = reason === '' || words.includes(reason) ? words : `${words}: ${reason}`;
@@ -20,11 +20,14 @@ export function explainer(server: McpServer): (error: unknown) => string {
 }
 
 function secretsOf(server: McpServer): string[] {
-  if (!('url' in server)) return [];
+  if (!('url' in server)) return longestFirst(Object.values(server.env ?? {}));
   const values = Object.values(server.headers ?? {}).flatMap((value) => [value, value.split(' ').at(-1) ?? '']);
   const { searchParams, search } = new URL(server.url);
-  const given = [...values, ...searchParams.values(), ...search.slice(1).split(/[&=]/)];
-  // The longest first: a part of it may be another one.
+  return longestFirst([...values, ...searchParams.values(), ...search.slice(1).split(/[&=]/)]);
+}
+
+/** A part of one may be another one. */
+function longestFirst(given: string[]): string[] {
   return [...new Set(given)].filter(({ length }) => length >= MIN_SECRET).sort((a, b) => b.length - a.length);
 }
 
