@@ -13,6 +13,7 @@ export {
   type AgentHost,
   type AnswerFor,
   type ApprovalFilter,
+  type ApprovalPlace,
   type ApprovalQuestion,
   Approvals,
   type AuditOptions,

@@ -95,7 +95,10 @@ export async function answerApproval(
   const screen = new Screen();
   const work = await openWorkplace(path, flags, { screen, interrupts });
   try {
-    const open = (await work.host.approvals.list()).find(({ request }) => isMeant(request, id));
+    const open = theOnly(
+      (await work.host.approvals.list()).filter(({ request }) => isMeant(request, id)),
+      id,
+    );
     if (!open) throw unknown(id, work);
     const session = await work.host.open(work.agent, { sessionId: open.request.sessionId, userId: open.userId });
     work.session = session;
@@ -127,6 +130,14 @@ async function goOn(run: () => Promise<number>, screen: Screen): Promise<number>
     screen.line('another process runs this session and goes on with it');
     return EXIT.done;
   }
+}
+
+/** Of one session: an id may be open in several, where an executor numbers its calls. */
+function theOnly(found: readonly OpenApproval[], id: string): OpenApproval | undefined {
+  const places = new Set(found.map(({ userId, request }) => JSON.stringify([userId, request.sessionId])));
+  if (places.size <= 1) return found[0];
+  const sessions = found.map(({ request }) => request.sessionId).join(', ');
+  throw usage(`${places.size} sessions ask a question ${id} (${sessions}); answer with "coxswain run --session ID"`);
 }
 
 function isMeant(request: PendingRequest, id: string): boolean {

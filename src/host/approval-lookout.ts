@@ -13,8 +13,8 @@ export class ApprovalLookout {
   #timer: NodeJS.Timeout | undefined;
   /** Calls that were open at the last look; undefined: none was taken since somebody watches. */
   #calls: ReadonlySet<string> | undefined;
-  /** Questions that have been told. */
-  readonly #told = new Set<string>();
+  /** Questions that have been told, and their calls. */
+  readonly #told = new Map<string, string>();
 
   constructor(host: ApprovalHost, everyMs: number, tell: (open: OpenApproval) => void) {
     this.#host = host;
@@ -37,8 +37,8 @@ export class ApprovalLookout {
   }
 
   /** Told already: it was asked in this process. */
-  knows({ requestId }: { requestId: string }): void {
-    if (this.#watchers > 0) this.#told.add(requestId);
+  knows(userId: string, { sessionId, requestId }: { sessionId: string; requestId: string }): void {
+    if (this.#watchers > 0) this.#told.set(JSON.stringify([userId, sessionId, requestId]), callOf(requestId));
   }
 
   async #look(): Promise<void> {
@@ -72,7 +72,7 @@ export class ApprovalLookout {
     }
     this.#calls = calls;
     const ids = new Set(open.flatMap((one) => one.calls ?? []));
-    for (const requestId of this.#told) if (!ids.has(requestId.split('#')[0] ?? '')) this.#told.delete(requestId);
+    for (const [question, callId] of this.#told) if (!ids.has(callId)) this.#told.delete(question);
     for (const { agent, userId, sessionId } of changed.values()) {
       try {
         await this.#read(agent, userId, sessionId);
@@ -88,12 +88,18 @@ export class ApprovalLookout {
     const { session, temporary } = await this.#host.session(agent, userId, sessionId);
     try {
       for (const request of await session.pending()) {
-        if (request.kind === 'tool' || request.agentPath[0] !== agent || this.#told.has(request.requestId)) continue;
-        this.#told.add(request.requestId);
+        // An id is unique in its session alone.
+        const question = JSON.stringify([userId, request.sessionId, request.requestId]);
+        if (request.kind === 'tool' || request.agentPath[0] !== agent || this.#told.has(question)) continue;
+        this.#told.set(question, callOf(request.requestId));
         this.#tell({ agent, userId, request });
       }
     } finally {
       if (temporary) await session[Symbol.asyncDispose]();
     }
   }
+}
+
+function callOf(requestId: string): string {
+  return requestId.split('#')[0] ?? '';
 }

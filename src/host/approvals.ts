@@ -19,6 +19,13 @@ export interface ApprovalFilter {
   sessionId?: string;
 }
 
+/** Where a question is asked: its id is unique in its session, not beyond. */
+export interface ApprovalPlace {
+  agent?: string | undefined;
+  userId?: string | undefined;
+  sessionId?: string | undefined;
+}
+
 /** A session with open calls. */
 export interface OpenSession {
   agent: string;
@@ -78,8 +85,18 @@ export class Approvals {
     }
   }
 
-  async get(requestId: string): Promise<OpenApproval | undefined> {
-    return (await this.list()).find((open) => open.request.requestId === requestId);
+  /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` where several sessions ask a question of this id */
+  async get(requestId: string, place: ApprovalPlace = {}): Promise<OpenApproval | undefined> {
+    return onlyOne(await this.find(requestId, place), requestId);
+  }
+
+  /** All questions of this id: what an executor numbers by itself may be open in several sessions. */
+  async find(requestId: string, place: ApprovalPlace = {}): Promise<OpenApproval[]> {
+    const open = await this.list(place.sessionId === undefined ? {} : { sessionId: place.sessionId });
+    return open.filter(
+      ({ agent, userId, request }) =>
+        request.requestId === requestId && isAt({ agent, userId, sessionId: request.sessionId }, place),
+    );
   }
 
   /** Questions from now on: at once where this process asks them, a little later where another one over the store does. */
@@ -106,10 +123,38 @@ export class Approvals {
   /**
    * Answers one question. Once it is durable the run goes on, whether or not anybody watches it.
    * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST | E_REQUEST_CLOSED`, `PERMISSION_DENIED /
-   *   E_NOT_APPROVER`
+   *   E_NOT_APPROVER`, `INVALID_ARGUMENT / E_BAD_INPUT` where several sessions ask a question of this id
    */
-  async decide(requestId: string, answer: RequestAnswer, options: { by: Principal }): Promise<Settlement> {
-    for (const { agent, userId, sessionId } of await this.#sessions()) {
+  async decide(
+    requestId: string,
+    answer: RequestAnswer,
+    { by, ...place }: { by: Principal } & ApprovalPlace,
+  ): Promise<Settlement> {
+    const found = await this.#asking(requestId, place);
+    let settled: HostedSession | undefined;
+    try {
+      const session = onlyOne(found, requestId)?.session;
+      if (!session) {
+        const message = `no session has an open request ${JSON.stringify(requestId)}; approvals.list() shows what is open`;
+        throw new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', message, { details: { requestId } });
+      }
+      const settlement = await session.respond(requestId, { ...answer, by });
+      if (settlement.status === 'settled') settled = session;
+      return settlement;
+    } finally {
+      for (const { session, close } of found) {
+        if (session === settled) void this.#resume(session).then(close);
+        else await close();
+      }
+    }
+  }
+
+  /** Sessions in which this question is open; the caller closes them. */
+  async #asking(requestId: string, place: ApprovalPlace) {
+    const found: { session: HostedSession; close(): Promise<void> }[] = [];
+    for (const one of await this.#sessions()) {
+      const { agent, userId, sessionId } = one;
+      if (!isAt(one, place)) continue;
       const { session, temporary } = await this.#host.session(agent, userId, sessionId);
       const close = async () => {
         if (temporary) await session[Symbol.asyncDispose]();
@@ -118,30 +163,14 @@ export class Approvals {
       const open = await session.inner.pending();
       const own = open.filter((request) => request.agentPath[0] === agent);
       const isOpen = own.some((request) => request.callId === callId);
-      if (!isOpen && !(own.length > 0 && (await session.subagents.owner(requestId)))) {
-        await close();
-        continue;
-      }
-      let settled = false;
-      try {
-        const settlement = await session.respond(requestId, { ...answer, by: options.by });
-        settled = settlement.status === 'settled';
-        return settlement;
-      } finally {
-        if (settled) void this.#resume(session).then(close);
-        else await close();
-      }
+      if (isOpen || (own.length > 0 && (await session.subagents.owner(requestId)))) found.push({ session, close });
+      else await close();
     }
-    throw new CoxswainError(
-      'FAILED_PRECONDITION',
-      'E_UNKNOWN_REQUEST',
-      `no session has an open request ${JSON.stringify(requestId)}; approvals.list() shows what is open`,
-      { details: { requestId } },
-    );
+    return found;
   }
 
   announce(agent: string, userId: string, question: ApprovalQuestion): void {
-    this.#lookout.knows(question);
+    this.#lookout.knows(userId, question);
     this.#tell({ agent, userId, request: question });
   }
 
@@ -175,6 +204,18 @@ export class Approvals {
       }
     }
   }
+}
+
+function isAt(here: { agent: string; userId: string; sessionId: string }, place: ApprovalPlace): boolean {
+  const { agent = here.agent, userId = here.userId, sessionId = here.sessionId } = place;
+  return agent === here.agent && userId === here.userId && sessionId === here.sessionId;
+}
+
+/** What a yes to one question would do must not befall another. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export function onlyOne<T>(found: readonly T[], requestId: string): T | undefined {
+  if (found.length <= 1) return found[0];
+  const message = `${found.length} sessions ask a question ${JSON.stringify(requestId)}; name sessionId, userId and agent too`;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message, { details: { requestId } });
 }
 
 function matches(open: OpenApproval, filter: ApprovalFilter): boolean {

@@ -1,5 +1,5 @@
 /** The host's side: who is in control. */
-export type { ApprovalFilter, OpenApproval } from './approvals.ts';
+export type { ApprovalFilter, ApprovalPlace, OpenApproval } from './approvals.ts';
 export { Approvals } from './approvals.ts';
 export type { AgentHost, AuditOptions, OpenOptions } from './host.ts';
 export { createHost } from './host.ts';

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
 import { eventsOf, Place, puppet, requestIn, sessionIn } from './coxswain.ts';
 import { command } from './in-process.ts';
 
@@ -43,6 +44,21 @@ test('whoever answers goes on within the limits that the run was begun with', as
   expect(first.code).toBe(4);
   const on = await command(['approvals', 'approve', request(first.stderr), '--agent', puppet, ...own]);
   expect([on.code, paid()]).toEqual([5, ['5']]);
+});
+
+test('an id that several sessions have answers none of them', async () => {
+  const file = join(place.path, 'twins.db');
+  const own = [...flags(), '--store', `sqlite:${file}`, '--user', 'anna'];
+  const first = await command(['run', puppet, 'call pay {"amount":5}', ...own]);
+  const key = { app: 'cli', userId: 'anna', id: sessionIn(first.stderr) };
+  const store = openSqlite(file);
+  const { events = [] } = (await store.get(key)) ?? {};
+  await store.create({ ...key, id: 'twin' });
+  await store.append({ ...key, id: 'twin' }, structuredClone(events));
+  await store.close();
+  const answered = await command(['approvals', 'approve', request(first.stderr), '--agent', puppet, ...own]);
+  expect(answered).toMatchObject({ code: 2, stderr: expect.stringContaining('twin') });
+  expect(paid()).toEqual([]);
 });
 
 test('--no-run records the answer; the session goes on later', async () => {

@@ -141,6 +141,43 @@ describe('people who hold no session', () => {
     await questions.return?.();
   });
 
+  test('WS-51 a yes to a question whose id another session has too reaches the one that is named, and without a name none', async () => {
+    const pay = notingTool('pay');
+    const store = new InMemorySessionService();
+    const { host } = hostOf(bot([{ calls: [['pay', { amount: 1 }]] }]), {
+      tools: [pay.tool],
+      policy: policyOf({ pay: boss }),
+      store,
+    });
+    const server = await serving(host);
+    const session = await (await client(server)).open('bot', { sessionId: 's', create: true });
+    await all(session.stream('pay'));
+    // As of an executor that numbers its calls: ids are unique in their session.
+    await store.create({ app: 'shop', userId: 'carl', id: 's' });
+    const twin = (await store.get({ app: 'shop', userId: 'anna', id: 's' }))?.events ?? [];
+    const other = JSON.stringify(twin).replaceAll('"amount":1', '"amount":2');
+    await store.append({ app: 'shop', userId: 'carl', id: 's' }, JSON.parse(other));
+    const approver = await client(server, 'bert:boss');
+    const open = await approver.approvals.list();
+    expect(new Set(open.map(({ request }) => request.requestId)).size).toBe(1);
+    const { requestId = '' } = open[0]?.request ?? {};
+    const yes = { kind: 'approve' } as const;
+    await expect(approver.approvals.decide(requestId, yes)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+    await expect(host.approvals.decide(requestId, yes, { by: { id: 'bert' } })).rejects.toMatchObject({
+      code: 'E_BAD_INPUT',
+    });
+    expect(pay.runs).toEqual([]);
+    const carl = await (await client(server, 'carl')).open('bot', { sessionId: 's' });
+    const watched = carl.watch();
+    expect(await approver.approvals.decide(requestId, yes, { sessionId: 's', userId: 'carl' })).toMatchObject({
+      status: 'settled',
+    });
+    for await (const { type } of watched) if (type === 'stream_end') break;
+    expect(pay.runs).toEqual([{ amount: 2 }]);
+    // One is left: no name is needed.
+    expect((await approver.approvals.decide(requestId, { kind: 'deny' })).status).toBe('settled');
+  });
+
   test('WS-50 what policy leaves to nobody is the owner’s alone', async () => {
     const { host, runs } = shop('ask_user');
     const server = await serving(host);

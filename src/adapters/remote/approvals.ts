@@ -44,11 +44,17 @@ export class RemoteApprovals {
   }
 
   /**
-   * Answers one question; the run goes on, whoever watches.
-   * @throws CoxswainError `PERMISSION_DENIED / E_NOT_APPROVER`, `FAILED_PRECONDITION / E_UNKNOWN_REQUEST`
+   * Answers one question; the run goes on, whoever watches. `place` tells which, where several sessions ask one of this
+   * id.
+   * @throws CoxswainError `PERMISSION_DENIED / E_NOT_APPROVER`, `FAILED_PRECONDITION / E_UNKNOWN_REQUEST`,
+   *   `INVALID_ARGUMENT / E_BAD_INPUT`
    */
-  decide(requestId: string, answer: RequestAnswer): Promise<Settlement> {
-    return this.#link.request('approvals/decide', { requestId, answer });
+  decide(
+    requestId: string,
+    answer: RequestAnswer,
+    { sessionId, userId, agent }: { sessionId?: string; userId?: string; agent?: string } = {},
+  ): Promise<Settlement> {
+    return this.#link.request('approvals/decide', { requestId, answer, sessionId, userId, agent });
   }
 
   see(open: OpenApprovalOnWire): void {

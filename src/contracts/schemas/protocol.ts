@@ -116,5 +116,12 @@ export const rpcParams = {
   'session/takeControl': z.looseObject(session),
   'approvals/list': z.looseObject({ sessionId: id.optional() }),
   'approvals/watch': z.looseObject({ sessionId: id.optional(), stop: z.boolean().optional() }),
-  'approvals/decide': z.looseObject({ requestId: z.string().min(1), answer: requestAnswer }),
+  'approvals/decide': z.looseObject({
+    requestId: z.string().min(1),
+    answer: requestAnswer,
+    /** Where it is asked; needed where several sessions ask a question of this id. */
+    sessionId: id.optional(),
+    userId: id.optional(),
+    agent: id.optional(),
+  }),
 };

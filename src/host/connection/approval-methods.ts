@@ -28,10 +28,11 @@ export const approvalMethods: Handlers<'approvals/list' | 'approvals/watch' | 'a
     return {};
   },
 
-  'approvals/decide': (connection, { requestId, answer }) =>
+  'approvals/decide': (connection, { requestId, answer, sessionId, userId, agent: of }) =>
     approvals(connection).decide(
       connection.principal,
       requestId,
+      { sessionId, userId, agent: of },
       answer as RequestAnswer,
       async (agent, userId, sessionId) => {
         const channel = await connection.hub.keep(agent, userId, sessionId);

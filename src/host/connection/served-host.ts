@@ -1,6 +1,7 @@
 import type { PendingRequest, Principal } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { OpenApproval } from '../approvals.ts';
+import { onlyOne } from '../approvals.ts';
 import { whyNot } from '../approver.ts';
 import type { AgentHost } from '../host.ts';
 import { HostedSession } from '../hosted-session.ts';
@@ -65,9 +66,11 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
         (one) => mayDecide(one, who) === undefined,
       ),
 
-    async decide(who, requestId, given, hold, assertCurrent) {
+    async decide(who, requestId, place, given, hold, assertCurrent) {
       const answer = answerBy(given, who);
-      const open = await host.approvals.get(requestId);
+      const found = await host.approvals.find(requestId, place);
+      const theirs = found.filter((one) => mayDecide(one, who) === undefined);
+      const open = onlyOne(theirs, requestId) ?? found[0];
       // Who may decide is known by the open question alone: the id of its call is none, nor is that of an older one.
       if (!open) throw unknownRequest(requestId);
       const why = mayDecide(open, who);

@@ -11,7 +11,7 @@ import type {
   SessionUpdate,
   Settlement,
 } from '../../contracts/index.ts';
-import type { OpenApproval } from '../approvals.ts';
+import type { ApprovalPlace, OpenApproval } from '../approvals.ts';
 import type { Channel } from './channel.ts';
 
 export interface OpenRequest extends SessionRef {
@@ -26,6 +26,7 @@ export interface ServedApprovals {
   decide(
     who: Principal,
     requestId: string,
+    place: ApprovalPlace,
     answer: RequestAnswer,
     hold: (agent: string, userId: string, sessionId: string) => Promise<{ channel: Channel; release: () => void }>,
     /** Throws where they may not any more; asked last. */
