@@ -24,6 +24,8 @@ const fields: readonly (keyof Event)[] = [
   'turnId',
   'usage',
 ];
+// Nothing and an empty text are not the same there.
+const optional = new Set<string>(['branch', 'errorCode', 'errorMessage', 'finishReason', 'iso', 'model']);
 const others = new Set<string>(['actions', 'chain', 'longRunningToolIds', 'partial', 'seq', 'turnComplete']);
 const known = new Set<string>([...fields, ...others]);
 const noActions: Readonly<Record<string, unknown>> = { escalate: false, skipSummarization: false };
@@ -36,7 +38,7 @@ export function digestOf(event: Event): string {
   let text = '';
   for (const name of fields) {
     const value = event[name];
-    if (value !== undefined && value !== '') text += `${name}=${canonical(value)},`;
+    if (value !== undefined && (value !== '' || optional.has(name))) text += `${name}=${canonical(value)},`;
   }
   if (event.longRunningToolIds.length > 0) text += `long=${canonical(event.longRunningToolIds)},`;
   if (!event.turnComplete) text += 'incomplete,';

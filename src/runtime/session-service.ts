@@ -57,6 +57,12 @@ export interface OpenCall {
   seq: number;
 }
 
+/** A row of an event, and the column of it that is not as it was written. */
+export interface AlteredRow {
+  seq: number;
+  column: string;
+}
+
 /**
  * The log: the system of record. Every implementation passes the same suite.
  *
@@ -81,6 +87,11 @@ export interface SessionService {
     key: SessionKey,
     options?: { after?: number; limit?: number; recent?: number },
   ): Promise<SessionRecord | undefined>;
+  /**
+   * For audits: events with a link whose rows say what they say in another way than they were written. Absent where
+   * events are not kept as rows.
+   */
+  altered?(key: SessionKey): Promise<AlteredRow[]>;
   /** Newest first; `after` is the id of the last one seen. Without `userId`: of all users of the app. */
   list(
     scope: { app: string; userId?: string },

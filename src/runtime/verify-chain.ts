@@ -69,7 +69,8 @@ export function verifyLog(events: readonly Event[], options: VerifyOptions = {})
     digest: digestOf(event),
     chain: event.chain,
   }));
-  return verifyRows(rows, { ...options, gaps });
+  const others = new Map(events.map(({ id, seq }) => [id, seq]));
+  return verifyRows(rows, { ...options, gaps, others });
 }
 
 function gap(from: number, to: number): ChainFault {
@@ -77,11 +78,15 @@ function gap(from: number, to: number): ChainFault {
   return { seq: from, fault: 'missing', message: `${what} missing` };
 }
 
-/** Checks the audited events of a log, in order of seq; `gaps` are places that are known to be missing. */
-export function verifyRows(
-  rows: readonly ChainRow[],
-  { anchor, gaps = [] }: VerifyOptions & { gaps?: readonly ChainFault[] } = {},
-): ChainReport {
+interface RowsOptions extends VerifyOptions {
+  /** Places that are known to be missing. */
+  gaps?: readonly ChainFault[];
+  /** Where each event of the log stands, evidence or not. */
+  others?: ReadonlyMap<string, number>;
+}
+
+/** Checks the audited events of a log, in order of seq. */
+export function verifyRows(rows: readonly ChainRow[], { anchor, gaps = [], others }: RowsOptions = {}): ChainReport {
   const faults: ChainFault[] = [...gaps];
   const chains = new Map<string, string>([['', '']]);
   const links = new Map<string, string>();
@@ -99,12 +104,22 @@ export function verifyRows(
       if (linked > 0) fault('unlinked', `event ${seq} was written without a link, after the chain had begun`);
     } else if (before === undefined) {
       const later = (places.get(link.after) ?? -1) > index;
-      if (later) fault('reordered', `event ${seq} stands before the event that it followed`);
+      const there = places.has(link.after) ? undefined : others?.get(link.after);
+      if (there !== undefined) {
+        const message = `event ${there} was changed: it was evidence when event ${seq} was written, and is none now`;
+        faults.push({ seq: there, id: link.after, fault: 'changed', message });
+      } else if (later) fault('reordered', `event ${seq} stands before the event that it followed`);
       else if (!isNamed(faults, rows[index - 1]?.seq ?? 0, seq)) {
         fault('missing', `the event that event ${seq} followed is missing`);
       }
     } else if (link.hash !== extended) {
-      fault('changed', `event ${seq} does not fit its link: it was changed, or what stands before it was`);
+      const first = rows[0]?.seq ?? seq;
+      if (linked === 0 && first !== seq) {
+        const message = `one of events ${first} to ${seq} was changed: only the last of them has a link, which does not fit`;
+        faults.push({ seq: first, fault: 'changed', message });
+      } else fault('changed', `event ${seq} does not fit its link: it was changed, or what stands before it was`);
+    } else if (Object.keys(link).some((key) => !members.has(key))) {
+      fault('changed', `the link of event ${seq} has a member that no link has`);
     }
     if (link) linked++;
     // One fault is named once: what follows is judged by what its writer saw.
@@ -129,6 +144,8 @@ export function verifyRows(
     faults,
   };
 }
+
+const members: ReadonlySet<string> = new Set(['after', 'hash', 'batch']);
 
 const isNamed = (faults: readonly ChainFault[], after: number, before: number): boolean =>
   faults.some(({ fault, seq }) => fault === 'missing' && seq > after && seq < before);

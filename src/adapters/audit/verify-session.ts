@@ -1,5 +1,5 @@
 import { isCoxswainError, messageOf } from '../../contracts/index.ts';
-import type { ChainFault, ChainHead, Event, SessionKey, SessionService } from '../../runtime/index.ts';
+import type { AlteredRow, ChainFault, ChainHead, Event, SessionKey, SessionService } from '../../runtime/index.ts';
 import { storeRefusal, verifyLog } from '../../runtime/index.ts';
 import type { AuditReport } from './report.ts';
 
@@ -17,9 +17,16 @@ export async function verifySession(
   const { faults, ...report } = verifyLog(events, { ...options, lastSeq });
   const known = new Set(unreadable.map(({ seq }) => seq));
   const others = faults.filter(({ fault, seq }) => fault !== 'missing' || !known.has(seq));
-  const all = [...unreadable, ...others].sort((a, b) => a.seq - b.seq);
+  const named = new Set([...unreadable, ...faults].map(({ seq }) => seq));
+  const altered = ((await service.altered?.(key)) ?? []).filter(({ seq }) => !named.has(seq)).map(alteration);
+  const all = [...unreadable, ...others, ...altered].sort((a, b) => a.seq - b.seq);
   return { ...report, ok: report.ok && all.length === 0, faults: all, redacted: 0 };
 }
+
+/** What is read of it has not changed. */
+const alteration = ({ seq, column }: AlteredRow): ChainFault => {
+  return { seq, fault: 'changed', message: `the ${column} of event ${seq} is not as it was written` };
+};
 
 interface Log {
   events: readonly Event[];

@@ -1,15 +1,18 @@
 import type { SessionSummary } from '../../../contracts/index.ts';
 import { isSafeId } from '../../../contracts/index.ts';
-import type { Event, OpenCall, SessionKey, SessionRecord } from '../../../runtime/index.ts';
+import type { AlteredRow, Event, OpenCall, SessionKey, SessionRecord } from '../../../runtime/index.ts';
 import { eventWindow, storeRefusal, wholeNumber } from '../../../runtime/index.ts';
 import type { Dialect } from './dialect.ts';
 import type { SessionRow } from './rows.ts';
-import { damaged, eventFields, toEvent, toOpenCall, toRecord, toSession, toSummary } from './rows.ts';
+import { alteredColumn, damaged, eventFields, toEvent, toOpenCall, toRecord, toSession, toSummary } from './rows.ts';
 import type { Steps, Value } from './steps.ts';
 import { all, one } from './steps.ts';
 
 export const WHERE_SESSION = 'WHERE app_name = ? AND user_id = ? AND id = ?';
 export const OF_SESSION = 'WHERE app_name = ? AND user_id = ? AND session_id = ?';
+
+/** What a column of a place can hold in any of the databases. */
+const MAX_SEQ = 2 ** 31 - 1;
 
 export const values = (key: SessionKey): Value[] => [key.app, key.userId, key.id];
 
@@ -40,6 +43,14 @@ export class Reads {
   *events(key: SessionKey, from: number, to: number): Steps<Event[]> {
     if (to <= from) return [];
     return (yield* all(this.#events, [...values(key), from, to])).map((row) => toEvent(row, key));
+  }
+
+  *altered(key: SessionKey): Steps<AlteredRow[]> {
+    const rows = yield* all(this.#events, [...values(key), 0, MAX_SEQ]);
+    return rows.flatMap((row) => {
+      const column = alteredColumn(row);
+      return column === undefined ? [] : [{ seq: Number(row.seq), column }];
+    });
   }
 
   /**

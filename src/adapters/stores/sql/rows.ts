@@ -1,5 +1,5 @@
 import type { SessionSummary } from '../../../contracts/index.ts';
-import { CoxswainError, deepFreeze, messageOf, parseJson } from '../../../contracts/index.ts';
+import { CoxswainError, canonicalJson, deepFreeze, messageOf, parseJson } from '../../../contracts/index.ts';
 import type { Event, OpenCall, SessionKey, SessionRecord, StoredEventRow } from '../../../runtime/index.ts';
 import { decodeEvent, encodeEvent, joinState, sqlTime, timeOf } from '../../../runtime/index.ts';
 import { faultOfEvent } from '../stored-event.ts';
@@ -78,6 +78,27 @@ export function toEvent(row: Row, key: SessionKey): Event {
   } catch (error) {
     throw damaged(key, `event ${row.seq} cannot be read (${messageOf(error)})`, error);
   }
+}
+
+/** The first column of an event with a link that says what it says in another way than it was written. */
+export function alteredColumn(row: Row): string | undefined {
+  if (row.event_time !== undefined) row.timestamp = row.event_time;
+  try {
+    const event = decodeEvent(row as unknown as StoredEventRow);
+    if (!event.chain) return undefined;
+    const written: StoredEventRow = encodeEvent(event);
+    return columns.find((column) => !isAsWritten(column, row[column], written[column]));
+  } catch {
+    return undefined; // It is no event, and whoever reads the log is told so.
+  }
+}
+
+function isAsWritten(column: string, stored: unknown, written: unknown): boolean {
+  if (stored === written) return true;
+  if (typeof written === 'boolean') return stored === Number(written);
+  // Members in another order are the same.
+  const isJson = /^(?:content|actions|.*_metadata)$/.test(column) && typeof written === 'string';
+  return isJson && canonicalJson(parseJson(String(stored))) === canonicalJson(parseJson(written));
 }
 
 /** Where fields stand that have another name there. */

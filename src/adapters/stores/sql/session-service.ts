@@ -1,5 +1,6 @@
 import type { SessionSummary } from '../../../contracts/index.ts';
 import type {
+  AlteredRow,
   AppendOptions,
   Event,
   ForkOptions,
@@ -91,6 +92,12 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const engine = this.#ready();
     checkKey(key);
     return engine.transaction('read', () => this.#tables.record(key, options));
+  }
+
+  async altered(key: SessionKey): Promise<AlteredRow[]> {
+    const engine = this.#ready();
+    checkKey(key);
+    return engine.transaction('read', () => this.#tables.altered(key));
   }
 
   async list(
