@@ -666,7 +666,7 @@ async function nestedTurn(death?: Death): Promise<Turn> {
 
 /** A turn whose process is killed once, if at all; then a new one goes on, and says no to every question. */
 async function killedOnce(build: () => Agent, death?: Death): Promise<Omit<Turn, 'ran'>> {
-  let service = await MortalService.over([], { death });
+  let service = await MortalService.over(new Map(), { death });
   const run = async () => {
     const flow = await Flow.open(build(), { sessions: service }, {}, key);
     let { end } = await flow.stream(service.log.length === 0 ? 'x' : { kind: 'continue' });
@@ -676,7 +676,7 @@ async function killedOnce(build: () => Agent, death?: Death): Promise<Omit<Turn,
   const ended = () => service.log.findLast((event) => event.actions.end)?.actions.end?.reason;
   let reason = await Promise.race([run(), service.died]);
   if (reason === undefined) {
-    service = await MortalService.over(service.log);
+    service = await MortalService.over(service.logs);
     reason = ended() ?? (await run());
   }
   return { reason, log: service.log, state: (await service.get(key))?.state ?? {} };

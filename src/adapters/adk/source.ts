@@ -7,7 +7,7 @@ import type {
   SessionRef,
   SessionSnapshot,
 } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type {
   Agent,
   CallState,
@@ -166,7 +166,14 @@ async function recordFor(
   }
   if (found) return found;
   if (!ref.create) throw notFound(id);
-  return service.create(key, ref.state ? { state: ref.state } : {});
+  try {
+    return await service.create(key, ref.state ? { state: ref.state } : {});
+  } catch (error) {
+    // Somebody else made it meanwhile.
+    const made = isCoxswainError(error) && error.code === 'E_SESSION_EXISTS' ? await service.get(key) : undefined;
+    if (!made) throw error;
+    return made;
+  }
 }
 
 async function importSnapshot(

@@ -696,6 +696,13 @@ describe('sessions', () => {
     }
   });
 
+  test('S3-16 two who make the same session at once open the same one', async () => {
+    const { source } = sourceOf(bot([]));
+    const ref = { sessionId: 'both', create: true };
+    const made = await Promise.all([source.open(ref, context), source.open(ref, context)]);
+    expect(made.map(({ id }) => id)).toEqual(['both', 'both']);
+  });
+
   test('S3-16 open from a snapshot: the conversation goes on elsewhere, with its state and its open requests', async () => {
     const agent = (answers: ConstructorParameters<typeof ScriptedModel>[0]) =>
       bot(new ScriptedModel(answers), { tools: [tool('away')] });

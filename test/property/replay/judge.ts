@@ -3,7 +3,7 @@ import { canonicalJson } from '../../../src/contracts/index.ts';
 import type { Event } from '../../../src/runtime/index.ts';
 import type { Life } from './live.ts';
 import { orderFaults } from './order.ts';
-import { placeName } from './tree.ts';
+import { placeName, sessionName } from './tree.ts';
 
 interface Call {
   id: string;
@@ -80,7 +80,7 @@ export function judge(life: Life, reference?: Life): string[] {
     ...ledger.faults,
     ...repeated(life, ledger),
     ...repeatedWords(ledger),
-    ...stepFaults(life),
+    ...[...life.logs.values()].flatMap(stepFaults),
     ...orderFaults(life),
     ...(reference ? differences(life, ledger, reference) : []),
   ];
@@ -113,7 +113,7 @@ function repeatedWords({ said }: Ledger): string[] {
 }
 
 /** What was emitted of a step's value is the value that was stored. */
-function stepFaults({ log }: Life): string[] {
+function stepFaults(log: readonly Event[]): string[] {
   const values = new Map<string, unknown>();
   const faults: string[] = [];
   for (const { path, content, customMetadata } of log) {
@@ -162,9 +162,13 @@ function differences(life: Life, ledger: Ledger, reference: Life): string[] {
   return faults;
 }
 
-function places({ log }: Life, { calls }: Ledger): string[] {
-  return log.flatMap(({ path, author, content }) =>
-    content && author !== 'user' ? [`${placeName(path, (id) => calls.get(id)?.key)} ${author}`] : [],
+function places({ logs }: Life, { calls }: Ledger): string[] {
+  return [...logs.values()].flatMap((log) =>
+    log.flatMap(({ path, author, content }) =>
+      content && author !== 'user'
+        ? [`${sessionName(log)}${placeName(path, (id) => calls.get(id)?.key)} ${author}`]
+        : [],
+    ),
   );
 }
 

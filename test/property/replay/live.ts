@@ -1,6 +1,8 @@
-import { AdkSession, describeAgent } from '../../../src/adapters/adk/index.ts';
+import { AdkSession, describeAgent, fromAgent } from '../../../src/adapters/adk/index.ts';
 import type { AgentEvent, ElicitationAction, PendingRequest, StreamEndEvent } from '../../../src/contracts/index.ts';
 import { createGrammarChecker } from '../../../src/contracts/index.ts';
+import type { HostedSession } from '../../../src/host/index.ts';
+import { createHost, subagentTool } from '../../../src/host/index.ts';
 import type { Agent, Event, Plugin, SessionService } from '../../../src/runtime/index.ts';
 import { createEngine, LiveSession } from '../../../src/runtime/index.ts';
 import { elsewhere } from '../../runtime/elsewhere.ts';
@@ -8,8 +10,8 @@ import type { Death, ProcessOptions } from './process.ts';
 import { key, MortalService } from './process.ts';
 import type { Random } from './random.ts';
 import { below, hash, pause } from './random.ts';
-import { policy } from './tools.ts';
-import type { Parts } from './tree.ts';
+import { inputSchema, policy } from './tools.ts';
+import type { Parts, Trees } from './tree.ts';
 import { grow } from './tree.ts';
 import { World } from './world.ts';
 
@@ -18,9 +20,13 @@ export interface Case {
   seed: number;
   /** 0 is the reference: nobody dies. */
   variant: number;
-  /** Read `completed` records, or find every outcome out again. */
-  usesCompleted: boolean;
+  way: Way;
 }
+
+/** A session by itself that reads `completed` records, or finds every outcome out again; or one under a host. */
+export const ways = ['with completed records', 'without completed records', 'under a host'] as const;
+
+export type Way = (typeof ways)[number];
 
 export interface Trial {
   parts: Parts;
@@ -29,15 +35,20 @@ export interface Trial {
 
 /** What a turn came to. */
 export interface Life {
+  /** Of all sessions. */
   log: readonly Event[];
+  /** By session: the turn's own and those of sub-agents. */
+  logs: ReadonlyMap<string, readonly Event[]>;
   world: World;
   reason: string;
   deaths: number;
   answers: number;
-  /** Tree of the last process, to know its shape. */
-  agent: Agent;
+  /** Trees of the last process, to know their shape. */
+  trees: Trees;
   state: Readonly<Record<string, unknown>>;
 }
+
+type Session = AdkSession | HostedSession;
 
 const MAX_PROCESSES = 8;
 const MAX_STREAMS = 500;
@@ -52,46 +63,48 @@ function answerTo(request: PendingRequest, random: Random): ElicitationAction {
 /** Lives through a turn; `nextDeath` says when the next process dies, if it does. */
 export async function live(
   trial: Trial,
-  { seed, usesCompleted }: Case,
+  { seed, way }: Case,
   random: Random,
   nextDeath: (length: number, process: number) => Death | undefined,
 ): Promise<Life> {
   const world = new World();
+  let logs: ReadonlyMap<string, readonly Event[]> = new Map();
   let log: readonly Event[] = [];
   let answers = 0;
   for (let process = 0; process < MAX_PROCESSES; process++) {
     const death = process === MAX_PROCESSES - 1 ? undefined : nextDeath(log.length, process);
     const slowness = random() < 0.3 ? random : undefined;
-    const service = await MortalService.over(log, { death, slowness, writes: trial.writes });
+    const service = await MortalService.over(logs, { death, slowness, writes: trial.writes });
     world.log = service.log;
-    const run = new Process(service, grow(seed, world, trial.parts), world, random, usesCompleted);
+    const run = new Process(service, grow(seed, world, trial.parts, way === 'under a host'), world, random, way);
     const reason = await Promise.race([run.toTheEnd(), service.died]);
     answers += run.answers;
-    log = service.log;
-    const stored = log.findLast((event) => event.actions.end)?.actions.end?.reason;
+    ({ log, logs } = service);
+    const stored = logs.get(key.id)?.findLast((event) => event.actions.end)?.actions.end?.reason;
     if (reason === undefined && stored === undefined) continue;
-    const state = (await service.get(key))?.state ?? {};
-    return { log, world, reason: reason ?? stored ?? '', deaths: process, answers, agent: run.agent, state };
+    const records = await Promise.all([...logs.keys()].map((id) => service.get({ ...key, id })));
+    const state = Object.assign({}, ...records.map((record) => record?.state)) as Record<string, unknown>;
+    return { log, logs, world, reason: reason ?? stored ?? '', deaths: process, answers, trees: run.trees, state };
   }
   throw new Error('the last process died');
 }
 
 class Process {
   answers = 0;
-  readonly agent: Agent;
+  readonly trees: Trees;
   readonly #service: MortalService;
   readonly #world: World;
   readonly #random: Random;
-  readonly #usesCompleted: boolean;
+  readonly #way: Way;
   #openRequests: Iterable<string> = [];
   #initialized = false;
 
-  constructor(service: MortalService, agent: Agent, world: World, random: Random, usesCompleted: boolean) {
+  constructor(service: MortalService, trees: Trees, world: World, random: Random, way: Way) {
     this.#service = service;
-    this.agent = agent;
+    this.trees = trees;
     this.#world = world;
     this.#random = random;
-    this.#usesCompleted = usesCompleted;
+    this.#way = way;
   }
 
   async toTheEnd(): Promise<string> {
@@ -107,8 +120,9 @@ class Process {
   }
 
   /** Answers one or all of what is open: with the next stream, before it, or as another process. */
-  async #answerSome(session: AdkSession, end: StreamEndEvent): Promise<StreamEndEvent> {
-    const pending = await session.pending();
+  async #answerSome(session: Session, end: StreamEndEvent): Promise<StreamEndEvent> {
+    // A call that has had its answer and waits to be run is nobody's to answer.
+    const pending = (await session.pending()).filter(({ kind }) => kind !== 'tool');
     const listed = end.data.pending ?? [];
     if (pending.length === 0 && listed.length === 0) this.#world.fault('the turn waits and nothing is pending');
     const one = pending[below(this.#random, pending.length)];
@@ -133,27 +147,48 @@ class Process {
     return this.#stream(session, { kind: 'continue' });
   }
 
-  async #open(service: SessionService): Promise<AdkSession> {
+  async #open(service: SessionService): Promise<Session> {
+    const warn = (message: string, error?: unknown) => this.#world.fault(`warned: ${message} ${String(error)}`);
+    const plugins = this.#random() < 0.3 ? [slow] : [];
+    const toolConcurrency = this.#random() < 0.2 ? 1 : 64;
+    const { root, helper } = this.trees;
+    if (helper) {
+      const sourceOf = (agent: Agent) => fromAgent(agent, { plugins, toolConcurrency, warn });
+      const host = createHost({
+        app: key.app,
+        userId: key.userId,
+        agents: [sourceOf(root)],
+        tools: [subagentTool(sourceOf(helper.agent), { name: helper.name, inputSchema, maxDepth: 2 })],
+        sessions: service,
+        policy,
+        toolConcurrency,
+        // Those who die would leave their timers behind.
+        toolTimeoutMs: 0,
+        policyTimeoutMs: 0,
+        warn,
+      });
+      return host.open(root.name, { sessionId: key.id });
+    }
     const record = await this.#service.get(key);
     if (!record) throw new Error('the session is gone');
     const engine = createEngine(
       {
-        agent: this.agent,
+        agent: root,
         policy,
-        plugins: this.#random() < 0.3 ? [slow] : [],
-        toolConcurrency: this.#random() < 0.2 ? 1 : 64,
-        warn: (message, error) => this.#world.fault(`warned: ${message} ${String(error)}`),
+        plugins,
+        toolConcurrency,
+        warn,
       },
       key,
     );
     return new AdkSession({
       live: LiveSession.of(service, record),
-      engine: { ...engine, ignoreCompleted: !this.#usesCompleted },
-      descriptor: describeAgent(this.agent),
+      engine: { ...engine, ignoreCompleted: this.#way === 'without completed records' },
+      descriptor: describeAgent(root),
     });
   }
 
-  async #stream(session: AdkSession, input: Parameters<AdkSession['stream']>[0]): Promise<StreamEndEvent> {
+  async #stream(session: Session, input: Parameters<Session['stream']>[0]): Promise<StreamEndEvent> {
     const random = this.#random;
     const checker = createGrammarChecker({
       openRequests: this.#openRequests,
@@ -185,7 +220,7 @@ class Process {
   }
 
   /** While the stream runs, from this process or from another. */
-  async #answerNow(session: AdkSession, requestId: string): Promise<void> {
+  async #answerNow(session: Session, requestId: string): Promise<void> {
     const random = this.#random;
     const answering = random() < 0.7 ? session : await this.#open(elsewhere(this.#service));
     await pause(random);
@@ -200,9 +235,9 @@ class Process {
 const slow: Plugin = { name: 'slow', onEvent: async () => undefined };
 
 /** What a host that reads the log finds open. */
-async function openRequests(session: AdkSession): Promise<Set<string>> {
+async function openRequests(session: Session): Promise<Set<string>> {
   const open = new Set<string>();
-  for await (const event of session.events()) settle(open, event);
+  for await (const event of 'history' in session ? session.history() : session.events()) settle(open, event);
   return open;
 }
 

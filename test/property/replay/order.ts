@@ -1,13 +1,17 @@
 import type { Agent, Event } from '../../../src/runtime/index.ts';
 import { AgentTree, agentOfTool, LlmAgent, LoopAgent, SequentialAgent } from '../../../src/runtime/index.ts';
 import type { Life } from './live.ts';
+import { key } from './process.ts';
 import { customGroups } from './tree.ts';
 
 /** Children that come one after the other do so in the log. */
-export function orderFaults({ log, agent }: Life): string[] {
-  const walker = new Walker(log);
-  walker.slot(agent, new AgentTree(agent), '');
-  return walker.faults;
+export function orderFaults({ logs, trees }: Life): string[] {
+  return [...logs].flatMap(([id, log]) => {
+    const agent = id === key.id ? trees.root : (trees.helper?.agent ?? trees.root);
+    const walker = new Walker(log);
+    walker.slot(agent, new AgentTree(agent), '');
+    return walker.faults;
+  });
 }
 
 class Walker {

@@ -22,7 +22,10 @@ export interface ProcessOptions {
 /** A store whose process dies at an append: that append and all later ones never return. */
 export class MortalService extends InMemorySessionService {
   readonly died: Promise<undefined>;
+  /** Of all sessions. */
   readonly log: Event[] = [];
+  /** By session. */
+  readonly logs = new Map<string, Event[]>();
   readonly #options: ProcessOptions;
   #isDead = false;
   #die: () => void = () => {};
@@ -36,10 +39,13 @@ export class MortalService extends InMemorySessionService {
   }
 
   /** A new process over what the last one left behind: stored events and nothing else. */
-  static async over(log: readonly Event[], options: ProcessOptions = {}): Promise<MortalService> {
+  static async over(logs: ReadonlyMap<string, readonly Event[]>, options: ProcessOptions = {}): Promise<MortalService> {
     const service = new MortalService(options);
     await service.create(key);
-    if (log.length > 0) await service.#store(JSON.parse(JSON.stringify(log)) as Event[]);
+    for (const [id, log] of logs) {
+      if (id !== key.id) await service.create({ ...key, id });
+      await service.#store(JSON.parse(JSON.stringify(log)) as Event[], { ...key, id });
+    }
     return service;
   }
 
@@ -68,9 +74,10 @@ export class MortalService extends InMemorySessionService {
     return record;
   }
 
-  async #store(events: readonly Event[], at = key, options?: AppendOptions): Promise<readonly Event[]> {
+  async #store(events: readonly Event[], at: SessionKey, options?: AppendOptions): Promise<readonly Event[]> {
     const stored = await super.append(at, events, options);
     this.log.push(...stored);
+    this.logs.set(at.id, [...(this.logs.get(at.id) ?? []), ...stored]);
     return stored;
   }
 }

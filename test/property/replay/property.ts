@@ -1,7 +1,7 @@
 import { ensureValidator } from '../../../src/gate/index.ts';
 import { judge } from './judge.ts';
-import type { Case, Life, Trial } from './live.ts';
-import { live } from './live.ts';
+import type { Case, Life, Trial, Way } from './live.ts';
+import { live, ways } from './live.ts';
 import { below, randomOf } from './random.ts';
 import { soundParts } from './tree.ts';
 
@@ -28,6 +28,8 @@ export interface SearchOptions {
   from: number;
   /** Asked before each seed. */
   goesOn: (tally: Tally) => boolean;
+  /** Default: all. */
+  ways?: readonly Way[];
 }
 
 /** Tries seed after seed, up to the first case that is wrong. */
@@ -37,19 +39,19 @@ export async function search(trial: Trial, options: SearchOptions): Promise<{ ta
   const tally: Tally = { seeds: 0, cases: 0, deaths: 0, answers: 0, events: 0 };
   for (let seed = options.from; options.goesOn(tally); seed++) {
     tally.seeds++;
-    const finding = await trySeed(trial, seed, tally);
+    const finding = await trySeed(trial, seed, options.ways ?? ways, tally);
     if (finding) return { tally, finding };
   }
   return { tally };
 }
 
-/** One tree: lived through undisturbed, then with deaths; with records of what is completed, then without. */
-async function trySeed(trial: Trial, seed: number, tally: Tally): Promise<Finding | undefined> {
-  for (const usesCompleted of [true, false]) {
-    const reference = await attempt(trial, { seed, variant: 0, usesCompleted }, tally);
+/** One tree: lived through undisturbed, then with deaths, in each way. */
+async function trySeed(trial: Trial, seed: number, given: readonly Way[], tally: Tally): Promise<Finding | undefined> {
+  for (const way of given) {
+    const reference = await attempt(trial, { seed, variant: 0, way }, tally);
     if ('faults' in reference) return reference;
     for (let variant = 1; variant <= VARIANTS; variant++) {
-      const life = await attempt(trial, { seed, variant, usesCompleted }, tally, reference);
+      const life = await attempt(trial, { seed, variant, way }, tally, reference);
       if ('faults' in life) return life;
     }
   }
@@ -57,8 +59,8 @@ async function trySeed(trial: Trial, seed: number, tally: Tally): Promise<Findin
 }
 
 async function attempt(trial: Trial, what: Case, tally: Tally, reference?: Life): Promise<Life | Finding> {
-  const { seed, variant, usesCompleted } = what;
-  const random = randomOf(seed * 131 + variant * 2 + Number(usesCompleted));
+  const { seed, variant, way } = what;
+  const random = randomOf(seed * 131 + variant * ways.length + ways.indexOf(way));
   const span = Math.max(2, (reference?.log.length ?? 0) / 2);
   try {
     const life = await live(trial, what, random, (length) => {
@@ -78,12 +80,11 @@ async function attempt(trial: Trial, what: Case, tally: Tally, reference?: Life)
 
 /** What is wrong and how to see it again. */
 export function describeFinding({ case: what, faults }: Finding): string {
-  const { seed, variant, usesCompleted } = what;
+  const { seed, variant, way } = what;
   const life = variant === 0 ? 'nobody died' : `life ${variant}`;
-  const records = usesCompleted ? 'with' : 'without';
   const more = faults.length > 10 ? [`and ${faults.length - 10} more`] : [];
   return [
-    `seed ${seed}, ${life}, ${records} completed records:`,
+    `seed ${seed}, ${life}, ${way}:`,
     ...[...faults.slice(0, 10), ...more].map((fault) => `  ${fault}`),
     `again: SEED=${seed} npm test -- test/property/replay/replay.test.ts`,
   ].join('\n');

@@ -11,7 +11,7 @@ export interface CallArgs extends Record<string, unknown> {
   fail?: boolean;
 }
 
-const inputSchema: JsonSchema = {
+export const inputSchema: JsonSchema = {
   type: 'object',
   properties: {
     k: { type: 'string' },

@@ -3,6 +3,7 @@ import type {
   Agent,
   CompositeOptions,
   CustomContext,
+  Event,
   LlmAgentOptions,
   RequestProcessor,
 } from '../../../src/runtime/index.ts';
@@ -43,19 +44,38 @@ export function placeName(path: string, keyOfCall: (callId: string) => unknown):
   return path.replace(callIds, (id) => `@${hash(String(keyOfCall(id))).toString(36)}`);
 }
 
+/** A sub-agent's session is named by the call that its first message is made of. */
+export function sessionName([first]: readonly Event[]): string {
+  const part = first?.content?.parts[0];
+  const k = part?.type === 'text' ? /"k":"([^"]*)"/.exec(part.text)?.[1] : undefined;
+  return k === undefined ? '' : `@${hash(k).toString(36)}!`;
+}
+
 /** Tells the model where it is asked: nothing else decides what it says. */
 const position: RequestProcessor = {
   name: 'Position',
   process({ context, agent }, draft) {
-    const place = placeName(context.path, (id) => context.invocation.fold.calls.get(id)?.args.k);
+    const { fold, session } = context.invocation;
+    const place = sessionName(session.log) + placeName(context.path, (id) => fold.calls.get(id)?.args.k);
     draft.config.step = context.activation.steps;
     draft.config.key = `${place}:${agent.name}|${context.activation.steps}`;
   },
 };
 
-/** The tree of a seed, made anew for each process. */
-export function grow(seed: number, world: World, parts: Parts): Agent {
-  return new Grower(seed, world, parts).node(DEPTH);
+export interface Trees {
+  root: Agent;
+  /** An agent with a session of its own, which the host's agents and itself may call. */
+  helper?: { name: string; agent: Agent };
+}
+
+/** The trees of a seed, made anew for each process. */
+export function grow(seed: number, world: World, parts: Parts, isHosted: boolean): Trees {
+  if (!isHosted) return { root: new Grower(seed, world, parts).node(DEPTH) };
+  const random = randomOf(seed + 1);
+  const shape = new Grower(seed + 1, world, parts).node(1);
+  const name = `${random() < 0.3 ? 'ask_' : ''}${isCrowd(shape) ? 'crowd' : 'helper'}`;
+  const agent = new Grower(seed + 1, world, parts, name).node(1);
+  return { root: new Grower(seed, world, parts, name).node(DEPTH - 1), helper: { name, agent } };
 }
 
 class Grower {
@@ -64,14 +84,16 @@ class Grower {
   readonly #world: World;
   readonly #parts: Parts;
   readonly #tools: AnyTool[];
+  readonly #helper: string | undefined;
   #made = 0;
 
-  constructor(seed: number, world: World, parts: Parts) {
+  constructor(seed: number, world: World, parts: Parts, helper?: string) {
     this.#seed = seed;
     this.#random = randomOf(seed);
     this.#world = world;
     this.#parts = parts;
     this.#tools = toolsOf(world);
+    this.#helper = helper;
   }
 
   node(depth: number): Agent {
@@ -103,7 +125,7 @@ class Grower {
       model: modelOf(this.#world, {
         seed: this.#seed,
         steps: 1 + below(random, 2),
-        experts: experts.map((tool) => tool.name),
+        experts: [...experts.map((tool) => tool.name), ...(this.#helper === undefined ? [] : [this.#helper])],
       }),
       tools: [...this.#tools, ...experts],
       subAgents,
