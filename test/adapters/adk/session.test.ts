@@ -408,7 +408,9 @@ describe('streams', () => {
     await store.close();
     store = openSqlite(path);
     const source = fromAgent(agent(['done']), { sessions: store });
-    expect(await source.sessions?.(context).open?.()).toEqual([{ userId: 'ann', sessionId: first.id }]);
+    expect(await source.sessions?.(context).open?.()).toEqual([
+      { userId: 'ann', sessionId: first.id, calls: [asked.callId] },
+    ]);
     const second = await source.open({ sessionId: first.id }, context);
     expect(await only(second)).toEqual(asked);
     expect(await second.respond(asked.requestId, { kind: 'approve' })).toEqual({ status: 'settled' });
