@@ -13,6 +13,11 @@ export interface Price {
 /** By name of the model. */
 export type PriceTable = Readonly<Record<string, Price>>;
 
+/** Input and output together: what was cached is a part of the one, what was thought of the other. */
+export function totalTokens(usage: Usage): number {
+  return (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+}
+
 /** USD of one model call. Cached tokens are a part of the input, thoughts of the output. */
 export function tokenCost(usage: Usage, price: Price): number {
   const cached = usage.cachedReadTokens ?? 0;

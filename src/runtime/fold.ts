@@ -448,8 +448,3 @@ function stillOf({ turn, open, terms }: Standing): Standing {
 function entriesOf<T>(record: Record<string, T> | undefined): readonly [string, T][] {
   return record ? Object.entries(record) : none;
 }
-
-/** Input and output tokens; cached and thought tokens are parts of these. */
-export function totalTokens(usage: Usage): number {
-  return (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
-}

@@ -1,6 +1,6 @@
 import type { Limits } from '../contracts/index.ts';
+import { totalTokens } from '../contracts/index.ts';
 import type { Activation, Fold } from './fold.ts';
-import { totalTokens } from './fold.ts';
 import type { Failure } from './outcome.ts';
 
 export const DEFAULT_MAX_ITERATIONS = 25;

@@ -1,7 +1,7 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import type { DispatchExecutorHelpers } from '../../dispatch/index.ts';
 import { pause } from '../../gate/index.ts';
-import { repairEvents } from '../models/event-stream.ts';
+import { MAX_EVENT_BYTES, repairEvents } from '../models/event-stream.ts';
 import type { ChatChunk } from '../models/openai-decode.ts';
 import { retryAfter } from '../models/retry.ts';
 import type { ChatAnswer } from './chat-run.ts';
@@ -103,7 +103,11 @@ function answerOf(response: Response, body: ReadableStream<Uint8Array>, stream: 
         done = true;
         return;
       }
-      const text = repairEvents(body, { namedEvents: false, onSentinel }).pipeThrough(new TextDecoderStream());
+      const tooLarge = () =>
+        new CoxswainError('UNAVAILABLE', 'E_MODEL', `the model sent one event of more than ${MAX_EVENT_BYTES} bytes`);
+      const text = repairEvents(body, { namedEvents: false, onSentinel, tooLarge }).pipeThrough(
+        new TextDecoderStream(),
+      );
       let rest = '';
       for await (const piece of text) {
         limits.heard();

@@ -73,7 +73,7 @@ function mustNotThink(thinking: unknown, messages: readonly MessageParam[]): boo
 
 function messagesOf(request: ModelRequest, tools: Declarations, provider: string): MessageParam[] {
   const messages: MessageParam[] = [];
-  const ids = new CallIds();
+  const ids = new CallIds(request.model);
   for (const { role, parts } of turnsOf(request.contents)) {
     const content = role === 'user' ? userBlocks(parts, ids) : assistantBlocks(parts, tools, provider, ids);
     if (content.length > 0) messages.push({ role: role === 'user' ? 'user' : 'assistant', content });
@@ -86,7 +86,7 @@ export function assistantBlocks(
   parts: readonly ContentPart[],
   tools: Declarations,
   provider: string,
-  ids = new CallIds(),
+  ids = new CallIds(''),
 ): ContentBlockParam[] {
   const blocks: ContentBlockParam[] = [];
   for (const part of parts) {
@@ -100,7 +100,7 @@ export function assistantBlocks(
     } else if (part.type === 'function_call') {
       blocks.push({
         type: 'tool_use',
-        id: ids.add(part.id, legalId(state?.id ?? part.id)),
+        id: ids.add(part.id, state?.id),
         name: tools.aliasOf(part.name),
         input: part.args,
         ...(state?.opaque as object | undefined),
@@ -112,10 +112,6 @@ export function assistantBlocks(
     }
   }
   return blocks;
-}
-
-function legalId(id: string): string {
-  return id.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
 }
 
 /** Results come first, as the API insists. */
@@ -139,7 +135,7 @@ function resultBlock(part: FunctionResponsePart, ids: CallIds): ToolResultBlockP
   const said: TextBlockParam[] = text.trim() === '' ? [] : [{ type: 'text', text }];
   return {
     type: 'tool_result',
-    tool_use_id: legalId(ids.of(part.id)),
+    tool_use_id: ids.of(part.id),
     content:
       media.length === 0 ? text : ([...said, ...media] as Exclude<ToolResultBlockParam['content'], string | undefined>),
     ...(part.isError ? { is_error: true } : {}),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Content, ContentPart, FunctionResponsePart } from '../../contracts/index.ts';
 import { mergeAdjacent } from '../../runtime/index.ts';
 
@@ -51,19 +52,43 @@ export function decodeText(base64: string): string {
   return Buffer.from(base64, 'base64').toString('utf8');
 }
 
+/** What providers take as the id of a call: OpenAI no more than 40 characters, Mistral nothing else than nine. */
+const anywhere = /^[a-zA-Z0-9_-]{1,40}$/;
+const nine = /^[a-zA-Z0-9]{9}$/;
+const wantsNine = /(mi|mini|dev|magi|code)stral|mixtral|pixtral/i;
+
 /**
- * The provider's ids of calls: its own where it made the call, else the runtime's. Responses are looked up by the
- * runtime's id, so that each finds its call whatever the parts carry.
+ * The provider's ids of calls: its own, as it is, where it made the call, else the runtime's, in a form that it takes
+ * and that stays the same from request to request. Responses are looked up by the runtime's id, so that each finds its
+ * call whatever the parts carry.
  */
 export class CallIds {
+  readonly #legal: RegExp;
   readonly #ids = new Map<string, string>();
 
-  add(callId: string, wireId: string): string {
+  constructor(model: string) {
+    this.#legal = wantsNine.test(model) ? nine : anywhere;
+  }
+
+  /** `own`: the id that this provider gave. */
+  add(callId: string, own: string | undefined): string {
+    // One server may serve many models: what one of them made, Mistral's may refuse.
+    const wireId = own !== undefined && this.#legal !== nine ? own : this.#fit(own ?? callId);
     this.#ids.set(callId, wireId);
     return wireId;
   }
 
+  /** Undefined for a call that is not there. */
+  find(callId: string): string | undefined {
+    return this.#ids.get(callId);
+  }
+
   of(callId: string): string {
-    return this.#ids.get(callId) ?? callId;
+    return this.find(callId) ?? this.#fit(callId);
+  }
+
+  #fit(id: string): string {
+    if (this.#legal.test(id)) return id;
+    return createHash('sha256').update(id).digest('base64').replaceAll(/[+/=]/g, '').slice(0, 9);
   }
 }

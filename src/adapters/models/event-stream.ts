@@ -4,12 +4,16 @@ const DATA = 0x64;
 const EVENT = 0x65;
 const BRACKET = 0x5b;
 const BLANK_LINE = Buffer.from('\n');
+/** Bytes of one event, or of a whole response that is no stream: a picture fits, a line without end does not. */
+export const MAX_EVENT_BYTES = 32 * 1024 * 1024;
 
 export interface EventStreamRules {
   /** The reader understands `event:` lines. Else only `data:` lines are let through. */
   namedEvents: boolean;
   /** `data: [DONE]` was seen. */
   onSentinel: () => void;
+  /** More than {@link MAX_EVENT_BYTES} have come of one event; makes the error of the stream. */
+  tooLarge: () => Error;
   /** A piece of the body is awaited. */
   onWait?: () => void;
   onPiece?: () => void;
@@ -55,6 +59,9 @@ export class Repair {
   #line: Buffer[] = [];
   /** Complete lines of an event whose end has not come. */
   #event: Buffer[] = [];
+  /** Bytes held of the line, and of whole lines. */
+  #lineBytes = 0;
+  #heldBytes = 0;
   #stray: string[] = [];
   #afterCr = false;
   #isFirst = true;
@@ -87,6 +94,8 @@ export class Repair {
     }
     // Copied: the reader's buffer may be used again.
     if (start < bytes.length) this.#line.push(Buffer.from(bytes.subarray(start)));
+    this.#lineBytes += bytes.length - start;
+    if (this.#lineBytes + this.#heldBytes > MAX_EVENT_BYTES) throw this.#rules.tooLarge();
     return out.length > 0 ? Buffer.concat(out) : undefined;
   }
 
@@ -128,6 +137,7 @@ export class Repair {
   #endLine(out: Buffer[]): void {
     let line = this.#line.length === 1 ? (this.#line[0] as Buffer) : Buffer.concat(this.#line);
     this.#line = [];
+    this.#lineBytes = 0;
     if (this.#isFirst && line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf) line = line.subarray(3);
     this.#isFirst = false;
     const first = line[0];
@@ -135,8 +145,10 @@ export class Repair {
       this.#endEvent(out);
     } else if (this.#stray.length > 0 || first === 0x7b || first === 0x5b) {
       this.#stray.push(line.toString());
+      this.#heldBytes += line.length;
     } else if (this.#isWanted(line)) {
       this.#event.push(Buffer.from(line), BLANK_LINE);
+      this.#heldBytes += line.length;
       if (isSentinel(line, 0)) this.#rules.onSentinel();
     }
   }
@@ -149,11 +161,15 @@ export class Repair {
   #endEvent(out: Buffer[]): void {
     if (this.#event.length > 0) out.push(...this.#wholeEvent(), BLANK_LINE);
     this.#event = [];
-    if (this.#stray.length === 0) return;
+    if (this.#stray.length === 0) {
+      this.#heldBytes = 0;
+      return;
+    }
     const json = parse(this.#stray.join('\n'));
     // A blank line inside pretty-printed JSON: more is to come.
     if (json === undefined) return;
     this.#stray = [];
+    this.#heldBytes = 0;
     const value: unknown = Array.isArray(json) ? json[0] : json;
     const isError = typeof value === 'object' && value !== null && 'error' in value;
     const event = isError && this.#rules.namedEvents ? 'event: error\n' : '';

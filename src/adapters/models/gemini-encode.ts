@@ -67,7 +67,7 @@ export function geminiConfig(
 
 export function geminiContents(request: ModelRequest, tools: Declarations, provider: string): GeminiContent[] {
   const contents: GeminiContent[] = [];
-  const ids = new CallIds();
+  const ids = new CallIds(request.model);
   const signs = insists.test(request.model);
   for (const { role, parts } of turnsOf(request.contents)) {
     const converted =
@@ -123,9 +123,9 @@ function userParts(parts: readonly ContentPart[], tools: Declarations, ids: Call
   for (const part of parts) {
     if (part.type === 'function_response') {
       const media = mediaOf(part).flatMap((item) => (item.type === 'media' ? [mediaPart(item)] : []));
-      const id = ids.of(part.id);
+      const id = ids.find(part.id);
       const functionResponse: NonNullable<Part['functionResponse']> = {
-        ...(id === part.id ? {} : { id }),
+        ...(id === undefined ? {} : { id }),
         name: tools.aliasOf(part.name),
         response: responseObject(part),
       };

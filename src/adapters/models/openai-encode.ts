@@ -86,7 +86,7 @@ function chatMessages(
   if (request.systemInstruction !== '') messages.push({ role: 'system', content: request.systemInstruction });
   const turns = turnsOf(request.contents);
   const field = reasoningField(turns, request.model, settings);
-  const ids = new CallIds();
+  const ids = new CallIds(request.model);
   for (const { role, parts } of turns) {
     if (role === 'user') messages.push(...userMessages(parts, ids));
     else messages.push(...assistantMessage(parts, tools, settings.provider, ids, field));
@@ -127,7 +127,7 @@ function assistantMessage(
     const state = stateOf(part, provider);
     if (part.type === 'function_call') {
       calls.push({
-        id: ids.add(part.id, state?.id ?? part.id),
+        id: ids.add(part.id, state?.id),
         type: 'function',
         function: { name: tools.aliasOf(part.name), arguments: JSON.stringify(part.args) },
         ...(state?.opaque as object | undefined),

@@ -60,7 +60,7 @@ export function responsesBody(
 
 function inputItems(request: ModelRequest, tools: Declarations, provider: string): ResponseInputItem[] {
   const items: ResponseInputItem[] = [];
-  const ids = new CallIds();
+  const ids = new CallIds(request.model);
   for (const { role, parts } of turnsOf(request.contents)) {
     if (role === 'user') items.push(...userItems(parts, ids));
     else items.push(...modelItems(parts, tools, provider, ids));
@@ -83,7 +83,7 @@ function modelItems(
     } else if (part.type === 'function_call') {
       items.push({
         type: 'function_call',
-        call_id: ids.add(part.id, state?.id ?? part.id),
+        call_id: ids.add(part.id, state?.id),
         name: tools.aliasOf(part.name),
         arguments: JSON.stringify(part.args),
         ...(state?.opaque as object | undefined),

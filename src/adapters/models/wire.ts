@@ -1,4 +1,4 @@
-import { repairEvents } from './event-stream.ts';
+import { MAX_EVENT_BYTES, repairEvents } from './event-stream.ts';
 import type { Failure } from './failure.ts';
 import type { Fetch } from './options.ts';
 
@@ -59,11 +59,19 @@ export class Wire {
     const onPiece = () => {
       this.#isWaiting = false;
     };
-    if (!this.stream || !response.ok) return withBody(response, watched(response.body, onWait, onPiece));
+    const tooLarge = () => {
+      const message = `more than ${MAX_EVENT_BYTES} bytes came ${this.stream ? 'of one event' : 'of one response'}`;
+      this.failure = { code: 'bad_response', message, retryable: false };
+      const error = new Error(message);
+      this.#controller.abort(error);
+      return error;
+    };
+    if (!this.stream || !response.ok) return withBody(response, watched(response.body, { onWait, onPiece, tooLarge }));
     const body = repairEvents(response.body, {
       namedEvents: options.namedEvents,
       onWait,
       onPiece,
+      tooLarge,
       onSentinel: () => {
         this.sentinel = true;
       },
@@ -94,20 +102,22 @@ function withBody({ status, statusText, headers }: Response, body: ReadableStrea
   return new Response(body, { status, statusText, headers });
 }
 
-/** The body as it is, and word of each wait for a piece of it. */
+/** The body as it is, up to a limit, and word of each wait for a piece of it. */
 function watched(
   body: ReadableStream<Uint8Array>,
-  onWait: () => void,
-  onPiece: () => void,
+  { onWait, onPiece, tooLarge }: { onWait: () => void; onPiece: () => void; tooLarge: () => Error },
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
+  let bytes = 0;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       onWait();
       const { done, value } = await reader.read();
       onPiece();
-      if (done) controller.close();
-      else controller.enqueue(value);
+      if (done) return controller.close();
+      bytes += value.length;
+      if (bytes > MAX_EVENT_BYTES) throw tooLarge();
+      controller.enqueue(value);
     },
     cancel: (reason) => reader.cancel(reason),
   });

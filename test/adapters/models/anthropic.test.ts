@@ -225,11 +225,11 @@ describe('requests', () => {
       tool_choice: { type: 'any' },
       messages: [
         { role: 'user', content: [{ type: 'text', text: 'hi' }] },
-        { role: 'assistant', content: [{ type: 'tool_use', id: 'b_1', name: 'g', input: {} }] },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'wsQyT9vuz', name: 'g', input: {} }] },
         {
           role: 'user',
           content: [
-            { type: 'tool_result', tool_use_id: 'b_1', content: '{"error":"no"}', is_error: true },
+            { type: 'tool_result', tool_use_id: 'wsQyT9vuz', content: '{"error":"no"}', is_error: true },
             { type: 'text', text: 'and' },
           ],
         },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fromAgent } from '../../../src/adapters/adk/index.ts';
 import { findModel } from '../../../src/adapters/models/index.ts';
-import { tokenCost } from '../../../src/contracts/index.ts';
+import { tokenCost, totalTokens } from '../../../src/contracts/index.ts';
 import { LlmAgent } from '../../../src/runtime/index.ts';
 import { ask } from './kit.ts';
 import { openaiChat, providers } from './providers.ts';
@@ -26,6 +26,8 @@ describe.each(providers)('$title', (under) => {
     expect(own.last.usage?.cost?.usd).toBeCloseTo(usd, 12);
     const asked = await ask(under.model(fake.url, { prices: { alias: price } }), { model: 'alias' }, { stream });
     expect(asked.last.usage?.cost?.usd).toBeCloseTo(usd, 12);
+    // What was cached and thought is in there once.
+    expect(own.last.usage && totalTokens(own.last.usage)).toBe(19);
     const none = await ask(under.model(fake.url, { prices: { other: price } }), {}, { stream });
     expect(none.last.usage).toMatchObject({ inputTokens: 12, outputTokens: 7 });
     expect(none.last.usage?.cost).toBeUndefined();

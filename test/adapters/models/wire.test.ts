@@ -81,6 +81,35 @@ describe.each(providers)('the way to $title', (under) => {
     expect(make).not.toThrow(/hunter2/);
   });
 
+  test.each<[string, boolean, number, string]>([
+    ['a line without end', true, 200, 'data: {"x":"'],
+    ['an event without end', true, 200, 'data: 1\ndata: '],
+    ['JSON without end where a stream was asked for', true, 200, '{"x":"'],
+    ['a response without end', false, 200, '{"x":"'],
+    ['an error without end', true, 500, '{"error":"'],
+  ])('%s is given up', async (_what, stream, status, start) => {
+    const more = new TextEncoder().encode('x'.repeat(1024 * 1024));
+    let sent = 0;
+    let given: unknown;
+    const fetch: typeof globalThis.fetch = async (_input, init) => {
+      init?.signal?.addEventListener('abort', () => {
+        given = init.signal?.reason;
+      });
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          controller.enqueue(sent++ === 0 ? new TextEncoder().encode(start) : more);
+          if (sent > 60) controller.error(new Error('nobody stopped it'));
+        },
+      });
+      const type = stream && status === 200 ? 'text/event-stream' : 'application/json';
+      return new Response(body, { status, headers: { 'content-type': type } });
+    };
+    const { last } = await ask(under.model('http://fake.invalid', { fetch, ...once }), {}, { stream });
+    expect(last).toMatchObject({ errorCode: 'bad_response', retryable: false });
+    expect(last.errorMessage).toContain('more than 33554432 bytes');
+    expect([sent < 40, given instanceof Error]).toEqual([true, true]);
+  });
+
   test('a server without keys is sent none', async () => {
     await using fake = await FakeProvider.start(() => ({ body: hello.stream }));
     await ask(under.model(fake.url, { apiKey: undefined as never }));
