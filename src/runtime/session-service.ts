@@ -88,8 +88,8 @@ export interface SessionService {
     options?: { after?: number; limit?: number; recent?: number },
   ): Promise<SessionRecord | undefined>;
   /**
-   * For audits: events with a link whose rows say what they say in another way than they were written. Absent where
-   * events are not kept as rows.
+   * For audits: events with a link whose rows say what they say in another way than they were written, and those that
+   * stand behind the `last_seq` of their session. Absent where events are not kept as rows.
    */
   altered?(key: SessionKey): Promise<AlteredRow[]>;
   /** Newest first; `after` is the id of the last one seen. Without `userId`: of all users of the app. */

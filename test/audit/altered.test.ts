@@ -93,6 +93,15 @@ describe.each(shared.filter(({ skip }) => skip === undefined))('evidence in the 
     expect(await faults()).toEqual([]);
   });
 
+  test('that the length of the log leaves out is named', async () => {
+    const last = (await store.get(key))?.lastSeq ?? 0;
+    const length = (n: number) => database.query(`UPDATE adk_sessions SET last_seq = ${n}`);
+    await length(last - 2);
+    expect(await faults()).toEqual([`${last - 1} changed`, `${last} changed`]);
+    await length(last);
+    expect(await faults()).toEqual([]);
+  });
+
   test('whose link has another member, or that is no evidence any more, is named itself', async () => {
     const events = (await store.get(key))?.events ?? [];
     const batched = events.find(({ chain }) => chain?.batch)?.seq ?? 0;

@@ -24,9 +24,13 @@ export async function verifySession(
 }
 
 /** What is read of it has not changed. */
-const alteration = ({ seq, column }: AlteredRow): ChainFault => {
-  return { seq, fault: 'changed', message: `the ${column} of event ${seq} is not as it was written` };
-};
+function alteration({ seq, column }: AlteredRow): ChainFault {
+  const message =
+    column === 'last_seq'
+      ? `event ${seq} stands behind the end that the session's last_seq names`
+      : `the ${column} of event ${seq} is not as it was written`;
+  return { seq, fault: 'changed', message };
+}
 
 interface Log {
   events: readonly Event[];

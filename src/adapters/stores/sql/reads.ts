@@ -47,8 +47,10 @@ export class Reads {
 
   *altered(key: SessionKey): Steps<AlteredRow[]> {
     const rows = yield* all(this.#events, [...values(key), 0, MAX_SEQ]);
+    // Read behind them: what is appended meanwhile is within it.
+    const { last_seq: last = 0 } = (yield* this.session(key)) ?? {};
     return rows.flatMap((row) => {
-      const column = alteredColumn(row);
+      const column = Number(row.seq) > last ? 'last_seq' : alteredColumn(row);
       return column === undefined ? [] : [{ seq: Number(row.seq), column }];
     });
   }
