@@ -166,6 +166,12 @@ test('an authenticator that breaks lets nobody in, and is told to the host alone
   expect(shop.warnings).toEqual(['an MCP client could not be authenticated']);
 });
 
+test('an authenticator that names nobody lets nobody in: without an id all would be one user', async () => {
+  await using shop = await openShop({ mcp: { authenticate: () => ({ sub: 'anna' }) as never } });
+  expect((await send(shop.url, { body: initialize })).status).toBe(500);
+  expect(shop.warnings).toEqual([expect.stringContaining('id')]);
+});
+
 test('what breaks inside the host is told to the host alone', async () => {
   const source = fromAgent(puppet());
   const broken: AgentSource = {

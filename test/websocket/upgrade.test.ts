@@ -114,6 +114,20 @@ describe('the upgrade', () => {
     await client(server, 'anna');
   });
 
+  test.each([
+    [{ sub: 'anna' }, 'id'],
+    [{ id: '' }, 'id'],
+    [{ principal: { roles: ['boss'] } }, 'id'],
+    [{ principal: undefined }, 'undefined'],
+    [{ id: 'anna', roles: 'no-boss' }, 'roles'],
+    ['anna', 'string'],
+  ])('WS-3 an authenticator that names nobody lets nobody in, and the server is told: %j', async (found, why) => {
+    const warnings: string[] = [];
+    const server = await serving(lone(), { authenticate: () => found as never, warn: (line) => warnings.push(line) });
+    await expect(Raw.open(server.url, { token: 'anna' })).rejects.toThrow('503');
+    expect(warnings).toEqual([expect.stringContaining(why)]);
+  });
+
   test('WS-4 F42 a foreign Origin and a foreign Host are refused, also on loopback and with a token', async () => {
     const server = await serving(lone(), { allowedOrigins: ['https://app.example'] });
     await expect(Raw.open(server.url, { token: 'anna', headers: { origin: EVIL } })).rejects.toThrow('403');

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Principal } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { AgentHost } from '../host.ts';
+import { faultOfPrincipal } from '../principal.ts';
 import { bad, checkNumbers, hostNames, pagesOf } from './check-options.ts';
 import { HttpSessions, refusal } from './http-sessions.ts';
 import type { McpOptions } from './options.ts';
@@ -69,6 +70,11 @@ export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {
       principal = await options.authenticate?.(request);
     } catch (error) {
       warn('an MCP client could not be authenticated', error);
+      return refusal(500, -32_603, 'Internal error');
+    }
+    const fault = principal ? faultOfPrincipal(principal) : undefined;
+    if (fault !== undefined) {
+      warn(`authenticate gave ${fault}; nobody was let in`);
       return refusal(500, -32_603, 'Internal error');
     }
     if (options.authenticate && !principal) {

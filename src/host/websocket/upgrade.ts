@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Principal } from '../../contracts/index.ts';
 import { BEARER_PREFIX, CoxswainError, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
 import type { Identity } from '../connection/index.ts';
+import { faultOfPrincipal } from '../principal.ts';
 import type { ServeOptions } from './options.ts';
 
 /** An upgrade that is let in, or the HTTP status that it is refused with. */
@@ -87,12 +88,20 @@ export class Gatekeeper {
         ...(remoteAddress === undefined ? {} : { remoteAddress }),
       });
     } catch (error) {
-      this.#warn(`authenticate threw ${whereOf(error)}; nobody was let in`);
-      const message = 'the server could not find out who this is; come back';
-      throw new CoxswainError('UNAVAILABLE', 'E_INTERNAL', message, { retryable: true });
+      throw this.#broken(`threw ${whereOf(error)}`);
     }
     if (!found) return undefined;
-    return 'principal' in found ? found : { principal: found };
+    const identity: Identity =
+      typeof found === 'object' && 'principal' in found ? (found as Identity) : { principal: found };
+    const fault = faultOfPrincipal(identity.principal);
+    if (fault !== undefined) throw this.#broken(`gave ${fault}`);
+    return identity;
+  }
+
+  #broken(how: string): CoxswainError {
+    this.#warn(`authenticate ${how}; nobody was let in`);
+    const message = 'the server could not find out who this is; come back';
+    return new CoxswainError('UNAVAILABLE', 'E_INTERNAL', message, { retryable: true });
   }
 }
 
