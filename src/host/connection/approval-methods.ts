@@ -28,18 +28,24 @@ export const approvalMethods: Handlers<'approvals/list' | 'approvals/watch' | 'a
     return {};
   },
 
-  'approvals/decide': (connection, { requestId, answer, sessionId, userId, agent: of }) =>
-    approvals(connection).decide(
-      connection.principal,
-      requestId,
-      { sessionId, userId, agent: of },
-      answer as RequestAnswer,
-      async (agent, userId, sessionId) => {
-        const channel = await connection.hub.keep(agent, userId, sessionId);
-        return { channel, release: () => connection.hub.release(channel) };
-      },
-      () => connection.assertCurrent(),
-    ),
+  'approvals/decide': (connection, { requestId, answer, ...place }) => {
+    const { hub, principal } = connection;
+    const hold = async (agent: string, userId: string, sessionId: string) => {
+      const channel = await hub.keep(agent, userId, sessionId);
+      // Until the run goes on.
+      const over = Promise.withResolvers<void>();
+      void hub.during(over.promise);
+      const release = () => {
+        hub.release(channel);
+        over.resolve();
+      };
+      return { channel, release };
+    };
+    const assertCurrent = () => connection.assertCurrent();
+    return hub.during(
+      approvals(connection).decide(principal, requestId, place, answer as RequestAnswer, hold, assertCurrent),
+    );
+  },
 };
 
 async function tell(connection: Connection, questions: AsyncIterable<object>): Promise<void> {

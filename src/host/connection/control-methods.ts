@@ -19,7 +19,7 @@ function controlled<P extends Controlled>(
     const { channel } = connection.held(params.sessionId);
     channel.control.assert(connection, params.fencingToken);
     const { key, fencingToken: _, retry: __, ...body } = params as P & { retry?: unknown };
-    return channel.keys.run(key, body, isInLog, () => act(channel, params, connection));
+    return connection.hub.during(channel.keys.run(key, body, isInLog, () => act(channel, params, connection)));
   };
 }
 

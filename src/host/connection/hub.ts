@@ -19,6 +19,8 @@ export class Hub {
   readonly sessions: Quota;
   readonly #channels = new Map<string, Promise<Channel>>();
   #retired = false;
+  /** Changes that are under way. */
+  readonly #changes = new Set<Promise<void>>();
   readonly #idle = new Map<Channel, NodeJS.Timeout>();
 
   constructor(served: Served, options: HubOptions) {
@@ -55,12 +57,24 @@ export class Hub {
     throw new CoxswainError('UNAVAILABLE', 'E_GOING_AWAY', message, { retryable: true });
   }
 
-  /** Resolves when nothing runs. */
+  /** A change that a server which goes away sees through: what it sets going runs, or is waited for, once it is over. */
+  during<T>(change: Promise<T>): Promise<T> {
+    const over = change.then(
+      () => {},
+      () => {},
+    );
+    this.#changes.add(over);
+    void over.then(() => this.#changes.delete(over));
+    return change;
+  }
+
+  /** Resolves when nothing runs, and nothing is about to. */
   async quiet(): Promise<void> {
     for (;;) {
       const running = (await this.#all()).flatMap((channel) => channel.running ?? []);
-      if (running.length === 0) return;
-      await Promise.all(running);
+      const busy = [...this.#changes, ...running];
+      if (busy.length === 0) return;
+      await Promise.all(busy);
     }
   }
 

@@ -146,6 +146,8 @@ class SocketServer implements AgentServer {
     if (!(await within(this.#hub.quiet(), deadlineMs))) {
       await within(this.#hub.abort('the server goes away'), ABORT_MS);
     }
+    // What has just been done is answered.
+    await new Promise((resolve) => setImmediate(resolve));
     for (const connection of [...this.#connections]) connection.close(CLOSE_CODES.goingAway, 'the server goes away');
     await this.#hub.close();
     this.http.closeAllConnections();
