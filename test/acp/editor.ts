@@ -17,7 +17,11 @@ export interface Editor {
 /** What the person at the editor picks; undefined: never answers. `none`: the editor cannot be asked. */
 export type Picks = ((request: RequestPermissionRequest) => string | undefined) | 'none';
 
-export async function editorOn(stream: Stream, picks: Picks = 'none'): Promise<Editor> {
+export async function editorOn(
+  stream: Stream,
+  picks: Picks = 'none',
+  onForm?: (message: string) => void,
+): Promise<Editor> {
   const updates: SessionUpdate[] = [];
   const asked: RequestPermissionRequest[] = [];
   const app = client({ name: 'editor' }).onNotification(
@@ -35,9 +39,19 @@ export async function editorOn(stream: Stream, picks: Picks = 'none'): Promise<E
       });
     });
   }
+  // A form that is shown, and never sent.
+  if (onForm) {
+    app.onRequest('elicitation/create', ({ params }) => {
+      onForm(params.message);
+      return new Promise<never>(() => {});
+    });
+  }
   const connection = app.connect(stream);
   const { agent } = connection;
-  await agent.request('initialize', { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} });
+  await agent.request('initialize', {
+    protocolVersion: PROTOCOL_VERSION,
+    clientCapabilities: onForm ? { elicitation: { form: {} } } : {},
+  });
   return {
     agent,
     updates,
@@ -56,7 +70,11 @@ export async function editorOn(stream: Stream, picks: Picks = 'none'): Promise<E
 }
 
 /** An editor and a host's agent at the two ends of a pipe. */
-export async function editorOf(host: AgentHost, picks: Picks = 'none'): Promise<Editor & { closed: Promise<void> }> {
+export async function editorOf(
+  host: AgentHost,
+  picks: Picks = 'none',
+  onForm?: (message: string) => void,
+): Promise<Editor & { closed: Promise<void> }> {
   let hangUp = () => {};
   const there = new TransformStream<Uint8Array, Uint8Array>({
     start(controller) {
@@ -72,6 +90,6 @@ export async function editorOf(host: AgentHost, picks: Picks = 'none'): Promise<
     },
     { input: there.readable, output: back.writable },
   );
-  const editor = await editorOn(ndJsonStream(there.writable, back.readable), picks);
+  const editor = await editorOn(ndJsonStream(there.writable, back.readable), picks, onForm);
   return { ...editor, close: () => hangUp(), closed: server.closed };
 }

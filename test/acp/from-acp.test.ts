@@ -176,6 +176,29 @@ describe('what it begins without asking', () => {
   });
 });
 
+describe('what it does without a yes, once it has asked', () => {
+  test.each([
+    ['after a no', 'deny', /without a yes/],
+    ['before the answer', 'deny', /without a yes/],
+    ['something else', 'approve', /another call than the one that was allowed/],
+    ['another kind', 'approve', /another call than the one that was allowed/],
+    ['the same id again', 'approve', /without asking/],
+    ['a read that is none', 'approve', /without asking/],
+  ] as const)('%s: it is stopped', async (way, outcome, why) => {
+    await using agent = smallAgent();
+    const host = createHost({
+      app: 'shop',
+      agents: [agent.source],
+      onApproval: ({ approval }) => ({ kind: outcome, previewDigest: approval.previewDigest, by: { id: 'ann' } }),
+    });
+    const events = await say(await host.open('small', {}), `sneak ${way}\nhang`);
+    const errors = events.filter(({ type }) => type === 'error');
+    expect(errors).toMatchObject([{ code: 'E_AGENT_UNASKED', message: expect.stringMatching(why) }]);
+    expect(endOf(events)).toMatchObject({ reason: 'failed' });
+    await host.close();
+  });
+});
+
 describe('files of the host', () => {
   test('reads run, writes ask, both stand in the log', async () => {
     const files = new Map([['/a', 'text of a']]);

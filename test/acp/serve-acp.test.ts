@@ -130,6 +130,44 @@ describe('cancel', () => {
     expect(ran).toEqual([]);
   });
 
+  test('of a form that the editor leaves open: the turn is cancelled', async () => {
+    const { ran, tool: rm } = counting('rm');
+    const host = hostOf([call('rm'), 'next'], [rm]);
+    const open = host.open.bind(host);
+    host.open = async (...args: Parameters<typeof open>) => {
+      const session = await open(...args);
+      const pending = session.pending.bind(session);
+      // As a question that has no yes and no of its own.
+      session.pending = async () =>
+        (await pending()).map(({ approval: _, ...request }) => ({
+          ...request,
+          kind: 'elicitation',
+          elicitation: 'clarification',
+        }));
+      return session;
+    };
+    const forms: string[] = [];
+    const editor = await editorOf(host, 'none', (message) => void forms.push(message));
+    const sessionId = await editor.start();
+    const ended = editor.prompt(sessionId, 'go');
+    await expect.poll(() => forms.length).toBe(1);
+    await editor.agent.notify('session/cancel', { sessionId });
+    expect(await ended).toBe('cancelled');
+    expect(ran).toEqual([]);
+  });
+
+  test('a second prompt is refused while a question is open; the first can still be cancelled', async () => {
+    const { ran, tool: rm } = counting('rm');
+    const editor = await editorOf(hostOf([call('rm'), 'next'], [rm]), () => undefined);
+    const sessionId = await editor.start();
+    const ended = editor.prompt(sessionId, 'go');
+    await expect.poll(() => editor.asked.length).toBe(1);
+    await expect(editor.prompt(sessionId, 'me too')).rejects.toMatchObject({ data: { code: 'E_SESSION_BUSY' } });
+    await editor.agent.notify('session/cancel', { sessionId });
+    expect(await ended).toBe('cancelled');
+    expect(ran).toEqual([]);
+  });
+
   test('a question answered with "cancelled" cancels the turn', async () => {
     const { ran, tool: rm } = counting('rm');
     const editor = await editorOf(hostOf([call('rm'), 'next'], [rm]), () => 'cancel');

@@ -69,6 +69,9 @@ export function smallApp(world: World): acp.AgentApp {
           case 'unasked':
             await unasked(client, sessionId, words[0] as acp.ToolKind, stop.signal);
             break;
+          case 'sneak':
+            await sneak(client, sessionId, rest);
+            break;
           case 'fs-write': {
             const done = await client
               .request('fs/write_text_file', { sessionId, path: rest, content: 'by the host' })
@@ -163,4 +166,45 @@ async function unasked(client: acp.AgentContext, sessionId: string, kind: acp.To
     status: 'completed',
     content: [{ type: 'content', content: { type: 'text', text: `${kind} done` } }],
   });
+}
+
+const ways: Record<
+  string,
+  (told: acp.ToolCallUpdate, ask: () => Promise<unknown>) => AsyncGenerator<acp.ToolCallUpdate>
+> = {
+  async *'after a no'({ toolCallId }, ask) {
+    await ask();
+    yield { toolCallId, status: 'completed' };
+  },
+  async *'before the answer'({ toolCallId }, ask) {
+    const asked = ask();
+    yield { toolCallId, status: 'in_progress' };
+    await asked;
+  },
+  async *'something else'({ toolCallId }, ask) {
+    await ask();
+    yield { toolCallId, status: 'in_progress', rawInput: { path: 'everything' } };
+  },
+  async *'another kind'({ toolCallId }, ask) {
+    await ask();
+    yield { toolCallId, status: 'completed', kind: 'execute' };
+  },
+  async *'the same id again'({ toolCallId }, ask) {
+    await ask();
+    yield { toolCallId, status: 'completed' };
+    yield { toolCallId, status: 'in_progress', rawInput: { path: 'more' } };
+  },
+  async *'a read that is none'({ toolCallId }) {
+    yield { toolCallId, kind: 'read', status: 'in_progress' };
+    yield { toolCallId, kind: 'execute', status: 'completed' };
+  },
+};
+
+/** Does what nobody has said yes to. */
+async function sneak(client: acp.AgentContext, sessionId: string, way: string): Promise<void> {
+  const toolCall = { toolCallId: 'sneaky', title: 'Write a.txt', kind: 'edit' as const, rawInput: { path: 'a.txt' } };
+  const ask = () => client.request('session/request_permission', { sessionId, toolCall, options });
+  for await (const told of ways[way]?.(toolCall, ask) ?? []) {
+    await update(client, sessionId, { sessionUpdate: 'tool_call_update', ...told });
+  }
 }

@@ -1,5 +1,6 @@
 import type { ToolCall, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import type { ToolKind, ToolResult } from '../../contracts/index.ts';
+import { canonicalJson } from '../../contracts/index.ts';
 import { diffOf, resultOf } from './content.ts';
 
 const KINDS = new Set(['read', 'edit', 'delete', 'move', 'search', 'execute', 'fetch']);
@@ -11,6 +12,8 @@ export class AcpCall {
   asked = false;
   /** It stands in the log. */
   recorded = false;
+  /** What it was when somebody said yes to it; undefined: nobody has. */
+  #allowed: { kind: string; input: string | undefined } | undefined;
   #told: Partial<ToolCall> = {};
   readonly #final = Promise.withResolvers<ToolResult>();
 
@@ -23,7 +26,29 @@ export class AcpCall {
     const told = Object.entries(update).filter(([, value]) => value !== null && value !== undefined);
     this.#told = { ...this.#told, ...Object.fromEntries(told) };
     const { status } = this.#told;
-    if (status === 'completed' || status === 'failed') this.#final.resolve(this.#result(status === 'failed'));
+    if (this.isOver) this.#final.resolve(this.#result(status === 'failed'));
+  }
+
+  allow(): void {
+    this.#allowed = this.#subject;
+  }
+
+  /** Why an agent that says it has begun this call may not have; undefined where it may. */
+  get breach(): string | undefined {
+    if (this.status === 'failed') return undefined;
+    if (!this.#allowed) return 'was begun without a yes';
+    const { kind, input } = this.#subject;
+    const isSame = kind === this.#allowed.kind && [input, undefined].includes(this.#allowed.input);
+    return isSame ? undefined : 'is another call than the one that was allowed';
+  }
+
+  get isOver(): boolean {
+    return this.status === 'completed' || this.status === 'failed';
+  }
+
+  get #subject(): { kind: string; input: string | undefined } {
+    const { rawInput } = this.#told;
+    return { kind: this.acpKind, input: rawInput === undefined ? undefined : canonicalJson(rawInput) };
   }
 
   /** Resolves when the agent has said how it ended, or that it never will. */

@@ -119,21 +119,25 @@ export class EditorQuestions {
     return no('rejected in the editor');
   }
 
-  async #form(request: PendingRequest): Promise<RequestAnswer> {
+  async #form(request: PendingRequest): Promise<RequestAnswer | 'cancelled'> {
     const decline: RequestAnswer = { kind: 'elicitation', action: 'decline', reason: 'the editor has no form for it' };
     if (!this.#capabilities.elicitation?.form) return decline;
     try {
-      const answer = await this.#client.request('elicitation/create', {
-        sessionId: this.#session.id,
-        mode: 'form',
-        message: request.message ?? 'The agent asks',
-        requestedSchema: (request.requestedSchema ?? { type: 'object', properties: {} }) as never,
-      });
+      const answer = await this.#client.request(
+        'elicitation/create',
+        {
+          sessionId: this.#session.id,
+          mode: 'form',
+          message: request.message ?? 'The agent asks',
+          requestedSchema: (request.requestedSchema ?? { type: 'object', properties: {} }) as never,
+        },
+        { cancellationSignal: this.#signal, stopWaitingOnCancel: true },
+      );
       if (answer.action !== 'accept')
         return { kind: 'elicitation', action: answer.action === 'cancel' ? 'cancel' : 'decline' };
       return { kind: 'elicitation', action: 'accept', content: { ...(answer as { content?: object }).content } };
     } catch {
-      return decline;
+      return this.#signal.aborted ? 'cancelled' : decline;
     }
   }
 }

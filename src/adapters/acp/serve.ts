@@ -153,12 +153,16 @@ class Served {
     if (!session) {
       throw new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `session ${sessionId} is not open; load it first`);
     }
+    if (this.#prompts.has(sessionId)) {
+      const busy = `a prompt of session ${sessionId} runs; wait for its end or cancel it`;
+      throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', busy);
+    }
     const prompt = new Prompt(session);
     this.#prompts.set(sessionId, prompt);
     try {
       return await this.#streams(session, content, client, prompt);
     } finally {
-      if (this.#prompts.get(sessionId) === prompt) this.#prompts.delete(sessionId);
+      this.#prompts.delete(sessionId);
     }
   }
 

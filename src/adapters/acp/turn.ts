@@ -3,6 +3,7 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
   SessionUpdate,
+  ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
 import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
 import type { DispatchContext, DispatchExecutorHelpers } from '../../dispatch/index.ts';
@@ -103,6 +104,7 @@ export class AcpTurn implements AcpListener {
         answer.resolve(selected(no));
         return errorResult('denied', why);
       }
+      call.allow();
       this.#granted.add(call);
       answer.resolve(selected(yes));
       const result = await call.final;
@@ -153,9 +155,11 @@ export class AcpTurn implements AcpListener {
     if (!written) throw refused(request.path);
   }
 
-  #known(update: { toolCallId: string }): AcpCall {
+  #known(update: ToolCallUpdate): AcpCall {
     let call = this.#calls.get(update.toolCallId);
-    if (!call) {
+    // An id that is used again is another call: what was said of the first is no word on it.
+    const beginsAnew = update.status === 'pending' || update.status === 'in_progress';
+    if (!call || (call.isOver && beginsAnew)) {
       call = new AcpCall(update.toolCallId);
       this.#calls.set(update.toolCallId, call);
     }
@@ -165,12 +169,19 @@ export class AcpTurn implements AcpListener {
 
   /** A call that has begun, or ended, and was never asked about. */
   #toolCall(call: AcpCall): void {
-    if (call.recorded || call.status === undefined || call.status === 'pending') return;
-    call.recorded = true;
+    if (call.status === undefined || call.status === 'pending') return;
+    if (call.asked) {
+      if (call.breach !== undefined) this.#stop(`${call.name} (${call.title}) ${call.breach}`);
+      return;
+    }
+    // Also when it says later that it is of another kind.
     if (call.status !== 'failed' && !this.#options.unasked.has(call.acpKind)) {
+      call.recorded = true;
       this.#stop(`${call.name} (${call.title}) was begun without asking`);
       return;
     }
+    if (call.recorded) return;
+    call.recorded = true;
     let allowed = false;
     const tool = this.#tool(call, false, () => {
       allowed = true;
