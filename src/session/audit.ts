@@ -6,7 +6,7 @@ import type {
   ToolResponseEvent,
 } from '../contracts/index.ts';
 import type { RedactionOptions } from './redact.ts';
-import { obligationsOf, REDACTED, redactionOf, redactPointers } from './redact.ts';
+import { hiddenTexts, obligationsOf, REDACTED, redactionOf, redactPointers, withoutTexts } from './redact.ts';
 
 /** How a call ended; `open`: it has not. Otherwise `completed`, or the error type of its result. */
 export type AuditOutcome = 'open' | 'completed' | 'failed' | 'denied' | 'cancelled' | 'interrupted' | (string & {});
@@ -126,12 +126,19 @@ function redacted(entry: AuditEntry, obliged: readonly string[], options: Redact
   const hidden = new Set([...args.hidden, ...(run?.hidden ?? [])]);
   if (redaction.result && entry.result) hidden.add('result');
   if (hidden.size === 0) return entry;
+  // Whoever decided or ran may have quoted them.
+  const texts = hiddenTexts([entry.args, entry.argsRun], redaction.args);
+  const reasons = redaction.words ? entry.decisions.map((one) => ({ ...one, reason: REDACTED })) : entry.decisions;
+  const result: ContentPart[] | undefined = redaction.result
+    ? [{ type: 'text', text: REDACTED }]
+    : withoutTexts(entry.result, texts);
   return {
     ...entry,
     args: args.value,
     ...(run ? { argsRun: run.value } : {}),
-    ...(redaction.words ? { decisions: entry.decisions.map((one) => ({ ...one, reason: REDACTED })) } : {}),
-    ...(redaction.result && entry.result ? { result: [{ type: 'text', text: REDACTED }] } : {}),
+    answers: withoutTexts(entry.answers, texts),
+    decisions: withoutTexts(reasons, texts),
+    ...(entry.result && result ? { result } : {}),
     redacted: [...hidden],
   };
 }

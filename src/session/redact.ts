@@ -97,3 +97,45 @@ function hideAt(value: unknown, steps: readonly string[]): unknown {
   }
   return copy;
 }
+
+/** Shorter ones are in any text by chance. */
+const SHORTEST = 3;
+
+/** The texts that the pointers hide of these arguments, the longest first. */
+export function hiddenTexts(args: readonly unknown[], pointers: readonly string[]): string[] {
+  const texts = new Set<string>();
+  const collect = (value: unknown, shown: unknown): void => {
+    if (value === shown) return;
+    if (typeof value !== 'object' || value === null) {
+      const text = String(value);
+      if (text.length >= SHORTEST) texts.add(text);
+      return;
+    }
+    const rest = typeof shown === 'object' && shown !== null ? (shown as Record<string, unknown>) : {};
+    for (const [key, member] of Object.entries(value)) collect(member, rest[key]);
+  };
+  for (const one of args) collect(one, redactPointers(one, pointers).value);
+  return [...texts].sort((a, b) => b.length - a.length);
+}
+
+/** The same value if none of the texts is in it. */
+export function withoutTexts<T>(value: T, texts: readonly string[]): T {
+  if (texts.length === 0) return value;
+  return without(value, texts) as T;
+}
+
+function without(value: unknown, texts: readonly string[]): unknown {
+  if (typeof value === 'string') return texts.reduce((text, one) => text.replaceAll(one, REDACTED), value);
+  if (typeof value === 'number') return texts.includes(String(value)) ? REDACTED : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
+  let changed = false;
+  for (const key of Object.keys(value)) {
+    const member = copy[key];
+    const next = without(member, texts);
+    if (next === member) continue;
+    setOwn(copy, key, next);
+    changed = true;
+  }
+  return changed ? copy : value;
+}

@@ -1,22 +1,42 @@
 import type { ContentPart, DecisionRecord, FunctionCallPart, FunctionResponsePart } from '../../contracts/index.ts';
 import type { Event, EventActions } from '../../runtime/index.ts';
 import type { Redaction, RedactionOptions } from '../../session/index.ts';
-import { obligationsOf, REDACTED, redactionOf, redactPointers } from '../../session/index.ts';
+import {
+  hiddenTexts,
+  obligationsOf,
+  REDACTED,
+  redactionOf,
+  redactPointers,
+  withoutTexts,
+} from '../../session/index.ts';
+
+interface Hidden extends Redaction {
+  /** What is hidden of the arguments, which others may have quoted. */
+  texts: readonly string[];
+}
 
 /** What one viewer is not shown of the calls of a log, by call id. */
-export function redactionsOf(events: readonly Event[], options: RedactionOptions): Map<string, Redaction> {
+export function redactionsOf(events: readonly Event[], options: RedactionOptions): Map<string, Hidden> {
   const calls = new Map<string, FunctionCallPart>();
   const records = new Map<string, DecisionRecord[]>();
   const ends = new Map<string, FunctionResponsePart>();
-  const found = new Map<string, Redaction>();
+  const found = new Map<string, Hidden>();
+  const answered = new Map<string, unknown[]>();
   const hide = (callId: string, name: string, obliged: readonly string[], errorType?: string) => {
     const redaction = redactionOf(name, obliged, options, errorType);
-    if (redaction.args.length > 0 || redaction.result) found.set(callId, redaction);
+    if (redaction.args.length === 0 && !redaction.result) return;
+    const all = (records.get(callId) ?? []).flatMap(({ args, asked }) => [args, asked?.args]);
+    const texts = hiddenTexts([calls.get(callId)?.args, ...all, ...(answered.get(callId) ?? [])], redaction.args);
+    found.set(callId, { ...redaction, texts });
   };
   for (const { content, actions } of events) {
     for (const part of content?.parts ?? []) {
       if (part.type === 'function_call') calls.set(part.id, part);
       else if (part.type === 'function_response') ends.set(part.id, part);
+    }
+    for (const [id, { args }] of Object.entries(actions.answers ?? {})) {
+      const callId = callOf(id);
+      if (args) answered.set(callId, [...(answered.get(callId) ?? []), args]);
     }
     for (const [callId, decision] of Object.entries(actions.decisions ?? {})) {
       records.set(callId, [...(records.get(callId) ?? []), decision]);
@@ -33,6 +53,12 @@ export function redactionsOf(events: readonly Event[], options: RedactionOptions
   return found;
 }
 
+/** What is said about a call, and may quote its arguments. */
+const quoting = ['reason', 'message', 'context', 'content'] as const;
+
+/** The call that a question is about. */
+const callOf = (requestId: string): string => requestId.split('#')[0] ?? requestId;
+
 /** Calls that a result asked for: what was decided about them stands in the record of the call that had the result. */
 type Tail = DecisionRecord & { callId: string; name: string };
 
@@ -41,7 +67,7 @@ const none: Tail[] = [];
 const tailsOf = (decision: DecisionRecord & { tailCalls?: Tail[] }): Tail[] => decision.tailCalls ?? none;
 
 /** The event as a viewer may see it: the same object if nothing of it is hidden. */
-export function redactEvent(event: Event, redactions: ReadonlyMap<string, Redaction>): Event {
+export function redactEvent(event: Event, redactions: ReadonlyMap<string, Hidden>): Event {
   if (redactions.size === 0) return event;
   const words = isInputOf(event, redactions) ? hiddenText : (part: ContentPart) => redactPart(part, redactions);
   const parts = event.content && mapped(event.content.parts, words);
@@ -53,12 +79,12 @@ export function redactEvent(event: Event, redactions: ReadonlyMap<string, Redact
 const hiddenText = (part: ContentPart): ContentPart => (part.type === 'text' ? { ...part, text: REDACTED } : part);
 
 /** It hands the arguments of a call to an agent, as text. */
-function isInputOf({ iso, actions: { decisions = {} } }: Event, redactions: ReadonlyMap<string, Redaction>): boolean {
+function isInputOf({ iso, actions: { decisions = {} } }: Event, redactions: ReadonlyMap<string, Hidden>): boolean {
   if (iso === undefined) return false;
   return Object.keys(decisions).some((id) => iso.endsWith(`/${id}`) && (redactions.get(id)?.args.length ?? 0) > 0);
 }
 
-function redactPart(part: ContentPart, redactions: ReadonlyMap<string, Redaction>): ContentPart {
+function redactPart(part: ContentPart, redactions: ReadonlyMap<string, Hidden>): ContentPart {
   if (part.type === 'function_call') {
     const pointers = redactions.get(part.id)?.args ?? [];
     const { value, hidden } = redactPointers(part.args, pointers);
@@ -67,18 +93,29 @@ function redactPart(part: ContentPart, redactions: ReadonlyMap<string, Redaction
     if (hidden.length === 0 && (rawArgs === undefined || pointers.length === 0)) return part;
     return { ...part, args: value, ...(part._meta ? { _meta: meta } : {}) };
   }
-  if (part.type !== 'function_response' || !redactions.get(part.id)?.result) return part;
+  const hidden = part.type === 'function_response' ? redactions.get(part.id) : undefined;
+  if (part.type !== 'function_response' || !hidden) return part;
+  if (!hidden.result) {
+    const { response, content } = part;
+    const shown = withoutTexts({ response, ...(content ? { content } : {}) }, hidden.texts);
+    return shown.response === response && shown.content === content ? part : { ...part, ...shown };
+  }
   const { content: _, _meta: __, ...rest } = part;
   return { ...rest, response: { output: REDACTED } };
 }
 
-function redactActions(actions: EventActions, redactions: ReadonlyMap<string, Redaction>): EventActions {
+function redactActions(actions: EventActions, redactions: ReadonlyMap<string, Hidden>): EventActions {
   const argsOf = <T extends { args?: Record<string, unknown> | undefined }>(callId: string, value: T): T => {
-    const { args } = value;
-    const pointers = redactions.get(callId)?.args;
-    if (!args || !pointers) return value;
-    const redacted = redactPointers(args, pointers);
-    return redacted.hidden.length === 0 ? value : { ...value, args: redacted.value };
+    const hidden = redactions.get(callId);
+    if (!hidden) return value;
+    const copy = { ...value };
+    for (const name of quoting) {
+      const member = (copy as Record<string, unknown>)[name];
+      if (member !== undefined) Object.assign(copy, { [name]: withoutTexts(member, hidden.texts) });
+    }
+    if (value.args) copy.args = redactPointers(value.args, hidden.args).value;
+    const names = Object.keys(value) as (keyof T)[];
+    return names.every((name) => copy[name] === value[name]) ? value : copy;
   };
   const recordOf = <T extends DecisionRecord>(callId: string, given: T): T => {
     const said = argsOf(callId, given);
@@ -99,12 +136,21 @@ function redactActions(actions: EventActions, redactions: ReadonlyMap<string, Re
   set('decisions', mappedRecord(actions.decisions, recordOf));
   set(
     'answers',
-    mappedRecord(actions.answers, (id, answer) => argsOf(id.split('#')[0] ?? '', answer)),
+    mappedRecord(actions.answers, (id, answer) => argsOf(callOf(id), answer)),
+  );
+  set(
+    'requestedToolConfirmations',
+    mappedRecord(actions.requestedToolConfirmations, (id, asked) =>
+      withoutTexts(asked, redactions.get(id)?.texts ?? []),
+    ),
   );
   set('asks', actions.asks && mapped(actions.asks, (ask) => argsOf(ask.callId, ask)));
   set(
     'interim',
-    mappedRecord(actions.interim, (id, response) => (redactions.get(id)?.result ? { output: REDACTED } : response)),
+    mappedRecord(actions.interim, (id, response) => {
+      const { result = false, texts = [] } = redactions.get(id) ?? {};
+      return result ? { output: REDACTED } : withoutTexts(response, texts);
+    }),
   );
   return changed ? result : actions;
 }
