@@ -482,6 +482,7 @@ export class HostedRun {
     const isStored = end.seq !== undefined;
     // After a fatal error nothing is shown but the end: `pending()` has the questions.
     if (!isStored || open.length === 0 || end.data.transfer || end.reason === 'failed') return end;
+    await this.#session.subagents.settled();
     return { ...end, data: { ...end.data, pending: await this.#showOpen() } };
   }
 

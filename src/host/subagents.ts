@@ -98,22 +98,16 @@ export class Subagents {
   /** A stream is about to end: nothing is shown or written any more; those whose calls are closed end with it. */
   async finish(end: StreamEndEvent, before: readonly PendingRequest[]): Promise<StreamEndEvent> {
     if (!this.#hasAny) return end;
-    const working = [...this.#working.values()];
-    await Promise.all(working);
+    await this.settled();
     await this.reap(before, end.reason);
-    const { pending = [] } = end.data;
-    const data =
-      working.length > 0 && pending.length > 0 ? { ...end.data, pending: await this.#still(pending) } : end.data;
     let sum: Usage = end.data.usage ?? {};
     for (const { turnId, usage } of this.#used.values()) if (turnId === end.turnId) sum = addUsage(sum, usage);
-    return { ...end, data: { ...data, usage: sum } };
+    return { ...end, data: { ...end.data, usage: sum } };
   }
 
-  /** What the end says is open may have been closed, and more been asked, while sub-agents came to theirs. */
-  async #still(pending: readonly PendingRequest[]): Promise<PendingRequest[]> {
-    const ids = new Set(pending.map(({ requestId }) => requestId));
-    const open = await this.#session.pending();
-    return open.filter(({ requestId }) => ids.has(requestId) || this.hasAsked(requestId));
+  /** Those that run are on their way to an end: they write and show nothing any more, and what they closed is closed. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#working.values());
   }
 
   /** The tool with a handler that runs the sub-agent of one call; any other tool as it is. */

@@ -6,12 +6,15 @@ import {
   fromAgent,
   InMemorySessionService,
   LlmAgent,
+  ParallelAgent,
   run,
   subagentTool,
 } from '../../../src/index.ts';
+import type { Model } from '../../../src/runtime/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
 import {
   brief,
+  door,
   endOf,
   follow,
   hostOf,
@@ -314,4 +317,43 @@ test('S3-56 outside of a host it says where it belongs', async () => {
   const session = await fromAgent(boss).open({}, { app: 'shop' });
   await run(session, 'go', { onEvent: (event) => lines.push(...brief([event])) });
   expect(lines).toContain('expert = failed');
+});
+
+test('S3-56 a sub-agent that fails ends the words of its own sub-agents, which were half said', async () => {
+  const half = door();
+  const leaf: Model = {
+    name: 'leaf',
+    async *generate(_, { signal }) {
+      yield { partial: true, content: { role: 'model', parts: [{ type: 'text', text: 'half' }] } };
+      half.open();
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    },
+  };
+  const broken = new ScriptedModel([
+    { calls: [['quick']] },
+    async () => {
+      await half.opened;
+      throw new Error('the model is down');
+    },
+  ]);
+  const caller = new LlmAgent({ name: 'caller', model: new ScriptedModel([{ calls: [['leaf', { request: 'go' }]] }]) });
+  const middle = new ParallelAgent({
+    name: 'middle',
+    subAgents: [caller, new LlmAgent({ name: 'broken', model: broken })],
+  });
+  const boss = new LlmAgent({
+    name: 'boss',
+    model: new ScriptedModel([{ calls: [['middle', { request: 'go' }]] }, 'a pity']),
+  });
+  const { host } = hostOf(boss, {
+    policy: allowAll(),
+    tools: [
+      notingTool('quick').tool,
+      subagentTool(fromAgent(middle)),
+      subagentTool(fromAgent(new LlmAgent({ name: 'leaf', model: leaf }))),
+    ],
+  });
+  const events = await say(await host.open('boss'), 'go');
+  const words = ofType(events, 'message').filter(({ content }) => JSON.stringify(content).includes('half'));
+  expect([words.map(({ partial }) => partial === true), endOf(events).reason]).toEqual([[true, false], 'completed']);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { InMemorySessionService } from '../../../src/index.ts';
 import type { Script } from '../../../src/testing/index.ts';
-import { endOf, notingTool, policyOf, results, say } from '../kit.ts';
+import { endOf, follow, notingTool, ofType, policyOf, results, say, slowTool } from '../kit.ts';
 import { askExpert, team } from './kit.ts';
 
 test.each([
@@ -51,3 +51,29 @@ test.each([
     expect(await session.pending()).toEqual([]);
   },
 );
+
+test('S3-56 what was asked in a call that outlives the turn and is aborted with it is not open at the end', async () => {
+  const slow = slowTool('slow');
+  const { host } = team({
+    boss: [askExpert, { calls: [['check']] }, 'checked'],
+    expert: [{ calls: [['pay']] }, { calls: [['ship'], ['slow']] }],
+    tools: [...['pay', 'ship', 'check'].map((name) => notingTool(name).tool), slow.tool],
+    host: { policy: policyOf({ pay: 'ask_user', ship: 'ask_user', check: 'ask_user' }) },
+  });
+  const session = await host.open('boss');
+  await say(session, 'go');
+  await say(session, 'check it', { whilePending: 'proceed' });
+  const approvals = (await session.pending()).map(({ requestId }) => ({ kind: 'tool_approval' as const, requestId }));
+  const following = follow(session, approvals);
+  await Promise.all([slow.started, following.seen('elicitation_request')]);
+  // The turn's own end is stored.
+  for await (const event of session.events({ live: true })) {
+    if (event.type === 'stream_end' && event.reason === 'completed') break;
+  }
+  await session.abort();
+  const events = await following.ended;
+  expect(ofType(events, 'elicitation_request')).toHaveLength(1);
+  const end = endOf(events);
+  expect([end.reason, end.data.pending]).toEqual(['completed', await session.pending()]);
+  expect(end.data.pending?.map(({ name }) => name)).toEqual(['expert']);
+});
