@@ -129,7 +129,7 @@ describe.each(providers)('the way to $title', (under) => {
     const search = { type: 'web_search', googleSearch: {} };
     const descriptor = { name: 'weather', description: 'd', inputSchema: { type: 'object' } };
     await ask(under.model(fake.url), { config: { tools: [search] }, tools: new Map([['weather', descriptor]]) });
-    const tools = (fake.requests[0]?.body ?? {}).tools as unknown[];
+    const tools = fake.requests[0]?.body?.tools as unknown[];
     expect(tools).toHaveLength(2);
     expect(JSON.stringify(tools[0])).toContain('weather');
     expect(tools[1]).toMatchObject({ googleSearch: {} });
