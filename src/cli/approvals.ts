@@ -7,12 +7,15 @@ import type { HostFlags, RunFlags } from './flags.ts';
 import type { Workplace } from './host.ts';
 import { closeQuietly, openWorkplace } from './host.ts';
 import { describeRequest } from './open-requests.ts';
-import { previewLines } from './preview.ts';
+import { questionLines } from './preview.ts';
 import { Screen } from './screen.ts';
 import type { Interrupts } from './signals.ts';
 import { openStore } from './store.ts';
 import { clean, paint } from './text.ts';
 import { runTurn, viewOf } from './turn.ts';
+
+/** Digits that are shown, and that at least are wanted back. */
+const DIGEST_LENGTH = 12;
 
 export interface ListApprovalsFlags extends HostFlags {
   agent?: string;
@@ -67,14 +70,16 @@ function describe({ request, userId }: OpenApproval): string {
     ...(rule?.roles?.length ? [`roles ${clean(rule.roles.join(', '))}`] : []),
     ...(rule?.notRequester ? ['not by whoever asked'] : []),
     ...(rule?.quorum ? [`${rule.quorum} have to say yes`] : []),
+    ...(approval ? [`digest ${approval.previewDigest.slice(0, DIGEST_LENGTH)}`] : []),
   ];
-  const preview = previewLines(approval?.preview ?? []).map((line) => `    ${line}\n`);
+  const preview = questionLines(request, { all: true }).map((line) => `    ${line}\n`);
   return `${requestId}\n  ${describeRequest(request)}\n  ${paint('dim', facts.join(' · '))}\n${preview.join('')}`;
 }
 
 export interface AnswerFlags extends RunFlags {
   agent?: string;
   args?: string;
+  digest?: string;
   reason?: string;
   by?: string;
   role?: string[];
@@ -100,6 +105,7 @@ export async function answerApproval(
       id,
     );
     if (!open) throw unknown(id, work);
+    if (flags.digest !== undefined) assertShown(open.request, flags.digest);
     const session = await work.host.open(work.agent, { sessionId: open.request.sessionId, userId: open.userId });
     work.session = session;
     const by: Principal = { id: flags.by ?? flags.user, ...(flags.role ? { roles: flags.role } : {}) };
@@ -130,6 +136,17 @@ async function goOn(run: () => Promise<number>, screen: Screen): Promise<number>
     screen.line('another process runs this session and goes on with it');
     return EXIT.done;
   }
+}
+
+/** A yes is to what was listed, not to what has become of it since. */
+function assertShown({ requestId, approval }: PendingRequest, digest: string): void {
+  if (digest.length < DIGEST_LENGTH) throw usage(`--digest takes ${DIGEST_LENGTH} digits or more`);
+  if (approval?.previewDigest.startsWith(digest.toLowerCase())) return;
+  throw new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_PREVIEW_CHANGED',
+    `what ${requestId} would do is not what was shown under digest ${digest}; "coxswain approvals list" shows it`,
+  );
 }
 
 /** Of one session: an id may be open in several, where an executor numbers its calls. */

@@ -5,10 +5,10 @@ import type { ElicitationAnswer } from './elicit.ts';
 import { answerElicitation } from './elicit.ts';
 import { errorLine } from './errors.ts';
 import { Keys, readLine } from './keyboard.ts';
-import { previewLines } from './preview.ts';
+import { argsWidth, isCut, questionLines } from './preview.ts';
 import type { Screen } from './screen.ts';
 import type { Interrupts } from './signals.ts';
-import { argsLine, clean, lineWidth, paint } from './text.ts';
+import { argsLine, clean, paint } from './text.ts';
 
 const PREVIEW_LINES = 40;
 /** Milliseconds between looks whether somebody else has answered. */
@@ -112,7 +112,7 @@ export class Asker {
           if (await this.#edit(session, question, signal)) return;
           break;
         case 'v':
-          this.#print(previewLines(approval.preview));
+          this.#print(questionLines(question, { all: true }));
           break;
         case 'l':
         case 'ctrl-d':
@@ -128,18 +128,19 @@ export class Asker {
 
   #show(question: ApprovalQuestion): { cut: boolean } {
     const { approval, name = '', args, kind, message } = question;
-    const lines = previewLines(approval.preview);
+    const lines = questionLines(question);
     const isRerun = kind === 'rerun_unknown';
     const reason = !isRerun && approval.reason !== undefined ? ` (${clean(approval.reason)})` : '';
     const title = isRerun ? clean(message ?? '') : `${clean(approval.title)}${reason}`;
     this.#print([
       `${paint('yellow', isRerun ? '!' : '?')} ${paint('bold', title)}`,
-      paint('dim', `  ${clean(name)} ${argsLine(args, lineWidth() - name.length - 4)}`),
+      ...(isRerun || message === undefined || title.startsWith(clean(message)) ? [] : clean(message).split('\n')),
+      paint('dim', `  ${clean(name)} ${argsLine(args, argsWidth(name))}`),
       ...lines.slice(0, PREVIEW_LINES),
     ]);
-    const cut = lines.length > PREVIEW_LINES;
-    if (cut) this.#print([paint('yellow', `  … ${lines.length - PREVIEW_LINES} more lines; v shows all`)]);
-    return { cut };
+    const isLong = lines.length > PREVIEW_LINES;
+    if (isLong) this.#print([paint('yellow', `  … ${lines.length - PREVIEW_LINES} more lines; v shows all`)]);
+    return { cut: isLong || isCut(name, args) };
   }
 
   #keysOf({ approval, kind }: ApprovalQuestion, cut: boolean): string {
@@ -157,7 +158,7 @@ export class Asker {
       isRerun ? '  n  do not run it; the agent is told that the outcome is unknown' : '  n  do not run it',
       ...(isRerun ? [] : ['  e  change the arguments (JSON), then run it']),
       ...(approval.remember[0] ? [`  a  ${clean(approval.remember[0].label)}, until this command ends`] : []),
-      ...(cut ? ['  v  show all of the preview'] : []),
+      ...(cut ? ['  v  show the preview and the arguments whole'] : []),
       '  l  leave it open and stop here (also Ctrl-D)',
       '  Ctrl-C  abort the turn',
     ]);
@@ -183,8 +184,9 @@ export class Asker {
       this.#print(['  always is not offered for this call']);
       return false;
     }
-    this.#always.add(canonicalJson(option.rule));
-    return this.#give(session, question.requestId, { ...yes, remember: index } as RequestAnswer);
+    return this.#give(session, question.requestId, { ...yes, remember: index } as RequestAnswer, () =>
+      this.#always.add(canonicalJson(option.rule)),
+    );
   }
 
   async #edit(session: HostedSession, question: ApprovalQuestion, signal: AbortSignal): Promise<boolean> {
@@ -211,10 +213,16 @@ export class Asker {
     return this.#give(session, question.requestId, { kind: 'approve', args: args as Record<string, unknown> });
   }
 
-  /** False: refused, and still open. */
-  async #give(session: HostedSession, requestId: string, answer: RequestAnswer): Promise<boolean> {
+  /** False: refused, and still open. `taken`: it counts, and nobody was faster. */
+  async #give(
+    session: HostedSession,
+    requestId: string,
+    answer: RequestAnswer,
+    taken: () => void = () => {},
+  ): Promise<boolean> {
     try {
       const { status, by } = await session.respond(requestId, answer);
+      if (status === 'settled') taken();
       if (status === 'already_settled')
         this.#print([`  already answered${by === undefined ? '' : ` by ${clean(by)}`}`]);
       if (status === 'waiting_quorum') this.#print(['  noted; others have to say yes too']);

@@ -120,6 +120,11 @@ export function whole(text: string): number {
   return value;
 }
 
+export function port(text: string): number {
+  if (!/^\d+$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('Give a port from 0 to 65535.');
+  return Number(text);
+}
+
 const perAge: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** `12h`, `30d`, `8w` in milliseconds. */

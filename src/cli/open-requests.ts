@@ -43,6 +43,8 @@ export function openRequestLines(pending: readonly PendingRequest[], module: str
     lines.push(`  session  ${request.sessionId}`);
     if (request.kind === 'tool') continue;
     const options = { agent: module, ...hostOptions(flags) };
+    // The line above has no room for all that a yes counts for.
+    lines.push(`  whole    ${commandLine(['approvals', 'list'], { session: request.sessionId, ...options })}`);
     for (const verb of ['approve', 'deny']) {
       const line = commandLine(['approvals', verb, request.requestId], options);
       lines.push(`  ${verb.padEnd(8)} ${line}`);

@@ -1,8 +1,41 @@
-import type { DisplayContent } from '../contracts/index.ts';
+import type { DisplayContent, PendingRequest } from '../contracts/index.ts';
 import { diffLines } from './diff.ts';
-import { clean, lineWidth, oneLine, paint } from './text.ts';
+import { argsLine, clean, lineWidth, paint } from './text.ts';
 
-/** What a person sees before saying yes, in lines ready for the terminal. Nothing is left out of a changed line. */
+/**
+ * What a person sees before saying yes, in lines ready for the terminal: the preview, and the arguments whole where one
+ * line has no room for them. A yes counts for all of them, and many tools have no preview. A diff alone stands for
+ * them; with `all` not even that does.
+ */
+export function questionLines(
+  { name = '', args, approval }: Pick<PendingRequest, 'name' | 'args' | 'approval'>,
+  { all = false } = {},
+): string[] {
+  const preview = approval?.preview ?? [];
+  const lines = previewLines(preview);
+  const isShown = !isCut(name, args) || (!all && preview.length > 0 && preview.every(({ type }) => type === 'diff'));
+  return isShown ? lines : [...lines, ...argumentLines(args)];
+}
+
+/** The line that names the call leaves out some of its arguments. */
+export function isCut(name: string, args: Record<string, unknown> | undefined): boolean {
+  return argsLine(args, argsWidth(name)) !== argsLine(args, Infinity, Infinity);
+}
+
+/** Characters for arguments after the name of a call. */
+export function argsWidth(name: string): number {
+  return lineWidth() - name.length - 4;
+}
+
+function argumentLines(args: Record<string, unknown> | undefined): string[] {
+  return Object.entries(args ?? {}).flatMap(([key, value]) => {
+    const text = typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
+    const [first = '', ...rest] = clean(text).split('\n');
+    return [`  ${paint('bold', clean(key))}: ${first}`, ...rest.map((line) => `    ${line}`)];
+  });
+}
+
+/** Nothing is left out of a line. */
 export function previewLines(preview: readonly DisplayContent[]): string[] {
   return preview.flatMap((part) => linesOf(part));
 }
@@ -19,12 +52,18 @@ function linesOf(part: DisplayContent): string[] {
     }
     case 'table': {
       const { columns, rows } = part as { columns: string[]; rows: unknown[][] };
-      const line = (cells: unknown[]) => oneLine(cells.map(String).join(' | '), lineWidth());
+      // Whole: the terminal wraps what is wider than itself.
+      const line = (cells: unknown[]) => cells.map(cellText).join(' | ');
       return [paint('bold', line(columns)), ...rows.map(line)];
     }
     default:
       return [paint('dim', `(${clean(part.type)}: cannot be shown here)`)];
   }
+}
+
+function cellText(cell: unknown): string {
+  const text = typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell);
+  return clean(text.replaceAll(/\s*\n\s*/g, ' '));
 }
 
 function diff({ path, oldText, newText }: Extract<DisplayContent, { type: 'diff' }>): string[] {

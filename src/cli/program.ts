@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { AcpFlags } from './acp.ts';
 import type { AnswerFlags, ListApprovalsFlags } from './approvals.ts';
 import type { ConformanceFlags } from './conformance.ts';
-import { addHostFlags, addLimitFlags, addRunFlags, whole } from './flags.ts';
+import { addHostFlags, addLimitFlags, addRunFlags, port, whole } from './flags.ts';
 import type { McpFlags } from './mcp.ts';
 import { addAuditCommands, addPolicyCommands } from './program-audit.ts';
 import type { RunCommandFlags } from './run.ts';
@@ -94,7 +94,11 @@ function addApprovals(program: Command, interrupts: Interrupts, result: { code: 
       .option('--role <role...>', 'roles of whoever decides')
       .option('--no-run', 'record the answer only')
       .addHelpText('after', `\nExample:\n  $ coxswain approvals ${verb} REQUEST --agent agent.ts --by anna`);
-    if (verb === 'approve') command.option('--args <json>', 'edited arguments; content, where the agent asks itself');
+    if (verb === 'approve') {
+      command
+        .option('--args <json>', 'edited arguments; content, where the agent asks itself')
+        .option('--digest <hex>', 'of what was shown, from "approvals list"; what has changed since is not approved');
+    }
     command.action(async (id: string, flags: AnswerFlags) => {
       result.code = await (await import('./approvals.ts')).answerApproval(verb, id, flags, interrupts);
     });
@@ -169,12 +173,12 @@ function addServe(program: Command, interrupts: Interrupts, result: { code: numb
     .description('serve an agent over WebSocket, to hosts, pages and people elsewhere')
     .argument('<module>', 'file that exports the agent, see docs/cli.md');
   addHostFlags(command)
-    .option('--port <n>', 'port; 0: any free one', whole, 4747)
+    .option('--port <n>', 'port; 0: any free one', port, 4747)
     .option('--listen <address>', 'address to listen on', '127.0.0.1')
     .option('--people <file>', 'who may come: JSON, [{"token": "…", "id": "anna", "roles": ["boss"]}]')
     .option('--allow-origin <origin...>', 'pages that may connect')
     .option('--allow-host <name...>', 'names that the server is called by')
-    .option('--mcp <port>', 'serve MCP clients too, over HTTP on this port; 0: any free one', whole)
+    .option('--mcp <port>', 'serve MCP clients too, over HTTP on this port; 0: any free one', port)
     .option('--deadline <seconds>', 'how long runs may go on after SIGTERM', whole, 30)
     .addHelpText(
       'after',

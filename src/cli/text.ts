@@ -9,7 +9,7 @@ export function paint(format: Format, text: string): string {
 
 // Everything that moves a cursor or turns text around, but for the tab and the line feed.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
-const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
  * Text of a model, a tool or a file as a terminal may be given it: an escape sequence in it could forge a question
@@ -27,8 +27,10 @@ export function oneLine(text: string, width: number): string {
 }
 
 /** Arguments of a call in one line: `path="todo.md" content="# TODO…"`. */
-export function argsLine(args: Record<string, unknown> | undefined, width: number): string {
-  const parts = Object.entries(args ?? {}).map(([key, value]) => `${key}=${oneLine(JSON.stringify(value) ?? '', 60)}`);
+export function argsLine(args: Record<string, unknown> | undefined, width: number, each = 60): string {
+  const parts = Object.entries(args ?? {}).map(
+    ([key, value]) => `${key}=${oneLine(JSON.stringify(value) ?? '', each)}`,
+  );
   return oneLine(parts.join(' '), width);
 }
 

@@ -147,3 +147,26 @@ async function halfRunAgain(): Promise<string> {
   rmSync(ledger());
   return halfRun();
 }
+
+test('a yes with a digest is to what was listed: what has changed since is not approved', async () => {
+  const own = [...flags(), '--store', `sqlite:${join(place.path, 'own.db')}`];
+  const first = await command(['run', puppet, 'call pay {"amount":5}', ...own]);
+  const id = request(first.stderr);
+  expect(first.stderr).toContain('  whole    ');
+  const list = await command(['approvals', 'list', '--agent', puppet, ...own]);
+  const digest = /digest ([0-9a-f]{12})/.exec(list.stdout)?.[1] ?? '';
+  const approve = (shown: string) =>
+    command(['approvals', 'approve', id, '--digest', shown, '--agent', puppet, ...own]);
+  expect(await approve('0'.repeat(12))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('E_PREVIEW_CHANGED'),
+  });
+  expect(await approve('')).toMatchObject({ code: 2, stderr: expect.stringContaining('E_USAGE') });
+  expect(paid()).toEqual([]);
+  expect([(await approve(digest)).code, paid()]).toEqual([0, ['5']]);
+});
+
+test('a port that there is none of is wrong usage', async () => {
+  const { code, stderr } = await command(['serve', puppet, '--port', '99999']);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('Give a port from 0 to 65535')]);
+});

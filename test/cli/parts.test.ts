@@ -3,7 +3,9 @@ import { commandName } from '../../src/cli/command-line.ts';
 import { diffLines } from '../../src/cli/diff.ts';
 import { exitCodeOf } from '../../src/cli/exit-code.ts';
 import { minutes } from '../../src/cli/flags.ts';
+import { questionLines } from '../../src/cli/preview.ts';
 import { argsLine, clean, oneLine } from '../../src/cli/text.ts';
+import type { DisplayContent } from '../../src/contracts/index.ts';
 
 describe('a difference', () => {
   const shown = (oldText: string | undefined, newText: string) =>
@@ -98,6 +100,44 @@ test('foreign text loses what moves a cursor or turns text around', () => {
   expect(oneLine('a\n\n  b\rc', 20)).toBe('a b\ufffdc');
   expect(oneLine('💡💡💡💡', 3)).toBe('💡💡…');
   expect(argsLine({ path: 'x', n: 1, deep: { a: ['\u001b'] } }, 80)).toBe('path="x" n=1 deep={"a":["\\u001b"]}');
+});
+
+test('marks that turn text around and separators that end a line are no text', () => {
+  expect(clean('a\u200fb\u061cc\u2028d')).toBe('a\ufffdb\ufffdc\ufffdd');
+});
+
+describe('what is asked', () => {
+  const long = `${'x'.repeat(300)}THE END`;
+  const asked = (preview: DisplayContent[], args: Record<string, unknown>, all = false) => {
+    const approval = { title: '', preview, previewDigest: '', requestedBy: { id: 'anna' }, remember: [] };
+    return questionLines({ name: 'tool', args, approval }, { all }).join('\n');
+  };
+
+  test.each<[string, DisplayContent[]]>([
+    ['without a preview', []],
+    ['beside words of the author', [{ type: 'text', text: 'runs something' }]],
+    ['beside a preview that cannot be shown', [{ type: '_hologram' }]],
+  ])('is shown whole %s', (_, preview) => {
+    expect(asked(preview, { command: long, deep: [{ list: [long] }] }).split('THE END')).toHaveLength(3);
+    expect(asked(preview, { command: `a\nb\u001b${long}` })).toContain('command: a\n    b\ufffdxxx');
+  });
+
+  test('is not said twice: what one line says, what a difference shows; but whole for whoever wants it', () => {
+    expect(asked([], { command: 'ls' })).toBe('');
+    const diff: DisplayContent[] = [{ type: 'diff', path: 'a.txt', newText: 'a\n' }];
+    expect(asked(diff, { content: long })).not.toContain('THE END');
+    expect(asked(diff, { content: long }, true)).toContain('THE END');
+  });
+
+  test('has tables with whole cells', () => {
+    const rows = [
+      [long, { deep: 1 }],
+      ['a\nb', null],
+    ];
+    expect(asked([{ type: 'table', columns: ['what', 'of'], rows }], {})).toBe(
+      `what | of\n${long} | {"deep":1}\na b | null`,
+    );
+  });
 });
 
 test.each([

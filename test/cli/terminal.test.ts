@@ -115,6 +115,22 @@ describe.skipIf(missing !== undefined)(title, () => {
     ]);
   });
 
+  test('what a yes counts for is shown whole before it: arguments that no preview shows, the question of a tool', async () => {
+    const memo = `${'m'.repeat(200)} and all the rest`;
+    const job = `call pay {"amount":1,"memo":"${memo}"} sign {}`;
+    const { code, screen } = await onTerminal(
+      place,
+      ['run', puppet, job, '--workspace', place.desk],
+      [
+        [KEYS, 'n'],
+        [KEYS, 'y'],
+      ],
+    );
+    expect(code).toBe(3);
+    expect(screen.slice(0, screen.indexOf(KEYS))).toMatch(/^ {2}memo: m{200} and all the rest$/m);
+    expect(screen).toMatch(/^Sign for 50 people\?$/m);
+  });
+
   test('l leaves the question open: 4; it is asked again under the same id', async () => {
     const first = await onTerminal(place, write('a', 'a.txt'), [[KEYS, 'l']]);
     expect(first.code).toBe(4);

@@ -122,14 +122,20 @@ class SocketServer implements AgentServer {
 
   listen(port: number, host: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.http.once('error', (error) => {
+      const fail = (error: unknown) => {
         const message = `cannot listen on ${host}:${port} (${messageOf(error)})`;
         reject(new CoxswainError('FAILED_PRECONDITION', 'E_BAD_INPUT', message, { cause: error }));
-      });
-      this.http.listen(port, host, () => {
-        this.#address = this.http.address() as AddressInfo;
-        resolve();
-      });
+      };
+      this.http.once('error', fail);
+      try {
+        this.http.listen(port, host, () => {
+          this.#address = this.http.address() as AddressInfo;
+          resolve();
+        });
+      } catch (error) {
+        // No port at all.
+        fail(error);
+      }
     });
   }
 

@@ -71,6 +71,16 @@ export default function puppet({ workspace = '.', env }: AgentModuleContext): Ag
         },
       }),
       defineTool({
+        name: 'sign',
+        description: 'Asks by itself whether it shall.',
+        annotations: { readOnly: true },
+        inputSchema: { type: 'object' },
+        execute(_, context) {
+          if (context.confirmation) return 'signed';
+          return context.requestConfirmation({ hint: 'Sign for 50 people?' });
+        },
+      }),
+      defineTool({
         name: 'look',
         description: 'Looks.',
         kind: 'read',
