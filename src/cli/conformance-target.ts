@@ -19,6 +19,11 @@ export interface TargetOptions {
 
 const MODULE = /\.[cm]?[jt]s$/;
 
+/** Whether the words name a module, which is run in this process. */
+export function isModule([first = '', ...more]: readonly string[]): boolean {
+  return more.length === 0 && MODULE.test(first);
+}
+
 /**
  * What the words after `coxswain conformance` mean: a WebSocket address, a module, or a command with its arguments.
  * @throws CoxswainError `INVALID_ARGUMENT / E_USAGE`

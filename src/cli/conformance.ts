@@ -12,9 +12,10 @@ import {
   tableOf,
 } from '../conformance/index.ts';
 import { messageOf } from '../contracts/index.ts';
-import { findTarget } from './conformance-target.ts';
+import { findTarget, isModule } from './conformance-target.ts';
 import { usage } from './errors.ts';
 import { EXIT } from './exit-code.ts';
+import { onOwnStdout } from './own-stdout.ts';
 import type { Interrupts } from './signals.ts';
 
 export interface ConformanceFlags {
@@ -28,11 +29,21 @@ export interface ConformanceFlags {
   token?: string;
 }
 
-/** Judges an executor; the report goes to stdout, progress to stderr. */
-export async function conformanceCommand(
+/** Judges an executor; the report alone goes to stdout, progress and what a module prints to stderr. */
+export function conformanceCommand(
   words: readonly string[],
   flags: ConformanceFlags,
   interrupts: Interrupts,
+): Promise<number> {
+  if (!isModule(words)) return conformance(words, flags, interrupts, process.stdout.fd);
+  return onOwnStdout(interrupts, (fd) => conformance(words, flags, interrupts, fd));
+}
+
+async function conformance(
+  words: readonly string[],
+  flags: ConformanceFlags,
+  interrupts: Interrupts,
+  stdout: number,
 ): Promise<number> {
   const chosen = choose(flags.only);
   const all = flags.expected === undefined ? {} : parseExpectedFailures(read(flags.expected), flags.expected);
@@ -55,7 +66,7 @@ export async function conformanceCommand(
     clearProgress();
     if (stop.signal.aborted) return EXIT.aborted;
     const report = makeReport(target.name, REQUIREMENTS_VERSION, findings, expected);
-    write(report, flags);
+    write(report, flags, stdout);
     return report.conformant ? EXIT.done : EXIT.failed;
   } finally {
     interrupts.over();
@@ -63,9 +74,11 @@ export async function conformanceCommand(
   }
 }
 
-function write(report: Report, flags: ConformanceFlags): void {
+function write(report: Report, flags: ConformanceFlags, stdout: number): void {
   if (flags.junit !== undefined) writeFileSync(flags.junit, junitOf(report));
-  process.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : tableOf(report));
+  const text = flags.json ? `${JSON.stringify(report, null, 2)}\n` : tableOf(report);
+  if (stdout === process.stdout.fd) process.stdout.write(text);
+  else writeFileSync(stdout, text);
 }
 
 function choose(pattern: string | undefined): readonly Requirement[] {

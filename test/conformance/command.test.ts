@@ -35,17 +35,22 @@ test('an executor with a model is pointed at the model server by the environment
   const path = join(folder, 'real.ts');
   writeFileSync(
     path,
-    `import { LlmAgent } from ${JSON.stringify(source)};
+    `import { spawnSync } from 'node:child_process';
+import { LlmAgent } from ${JSON.stringify(source)};
 import { openaiChatModel } from ${JSON.stringify(models)};
 const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey } = process.env;
+console.log('a module');
+spawnSync(process.execPath, ['-e', 'console.log("a child")'], { stdio: 'inherit' });
 export default () => new LlmAgent({ name: 'bot', model: openaiChatModel('cx', { baseUrl, apiKey, provider: 'openai' }) });
 `,
   );
   const place = new Place();
-  const { code, stdout, stderr } = await place.run(['conformance', path, '--only', 'MODEL']);
-  expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toMatch(/^ok +CX-MODEL-01 /m);
-  expect(stdout).toMatch(/\n6 passed: conformant\n$/);
+  const { code, stdout, stderr } = await place.run(['conformance', path, '--only', 'MODEL', '--json']);
+  // What the module and its children print is not the report's.
+  expect([code, stderr]).toEqual([0, 'a module\na child\n']);
+  const { rows, conformant } = JSON.parse(stdout);
+  expect([rows.length, conformant]).toEqual([6, true]);
+  expect(rows).toContainEqual(expect.objectContaining({ id: 'CX-MODEL-01', verdict: 'passed' }));
   const minimal = await place.run(['conformance', '--only', 'MODEL-01', '--', process.execPath, executor]);
   expect(minimal.stdout).toContain('its model is another one: the model server was not asked');
 });
