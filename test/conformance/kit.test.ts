@@ -9,6 +9,7 @@ import {
   runConformance,
   Untestable,
 } from '../../src/conformance/index.ts';
+import type { SessionInput } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { targetOf } from './broken/bend.ts';
 import { local } from './targets.ts';
@@ -174,4 +175,23 @@ test('a failing test shows requirement, expectation and transcript', async () =>
   expect(message).toContain('expected: the words of the agent: "good morning"');
   expect(message).toContain('found:    "something else"');
   expect(message).toMatch(/> stream "cx: say good morning"\n\s+< initialize/);
+});
+
+test('CX-TOOL-08: a late result that counts when it comes with a stream is seen', async () => {
+  const twice = targetOf({
+    id: 'CX-TOOL-08',
+    how: 'the last result counts',
+    bend: () => {
+      let late = false;
+      return {
+        stream(right, input, options) {
+          late = JSON.stringify(input).includes('the third');
+          return right.stream(late ? (input as SessionInput[]).slice(1) : input, options);
+        },
+        show: (event) => (late ? JSON.parse(JSON.stringify(event).replaceAll('the first', 'the third')) : event),
+      };
+    },
+  });
+  const late = requirements.filter(({ id }) => id === 'CX-TOOL-08');
+  expect(await runConformance(late, twice)).toMatchObject([{ status: 'failed', expected: 'the first answer' }]);
 });

@@ -136,13 +136,21 @@ export const tools: readonly Requirement[] = [
     cites: 'Grammar, rule 3; Settlement',
     async check(check) {
       const probe = await check.open();
-      const { ids } = await probe.ask('cx: call echo {}', ['echo']);
-      await probe.giveResult(String(ids[0]), 'the first');
-      const again = await outcomeOf(probe.giveResult(String(ids[0]), 'the second'));
+      const { ids } = await probe.ask('cx: call echo {"n":1}\ncx: call echo {"n":2}', ['echo', 'echo']);
+      const [first = '', second = ''] = ids;
+      await probe.giveResult(first, 'the first');
+      const again = await outcomeOf(probe.giveResult(first, 'the second'));
       check.that(isClosed(again), 'already_settled or E_REQUEST_CLOSED', again);
-      const rest = await probe.sayTo('completed', { kind: 'continue' });
+      const other = probe.answer(second, 'the other');
+      let rest = await probe.begin([probe.answer(first, 'the third'), other]).settled();
+      // Refused is the whole input or nothing.
+      const { thrown } = rest;
+      if (thrown) {
+        await check.refused(() => Promise.reject(thrown.reason), 'a late result in a stream');
+        rest = await probe.sayTo('completed', other);
+      }
       check.that(rest.text.includes('the first'), 'the first answer', rest.text);
-      check.that(!rest.text.includes('the second'), 'nothing of the second', rest.text);
+      check.that(!/the second|the third/.test(rest.text), 'nothing of the later ones', rest.text);
     },
   },
   {
