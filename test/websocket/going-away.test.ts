@@ -4,23 +4,33 @@ import { bot, door, hostOf, notingTool, policyOf } from '../host/kit.ts';
 import { serving } from './kit.ts';
 import { endOf, Raw } from './raw.ts';
 
-/** A store whose next append waits until it may go on. */
+/** A store whose next lease, or next append, waits until it may go on. */
 class SlowStore extends InMemorySessionService {
-  #stop: { reached: () => void; opened: Promise<void> } | undefined;
+  #stop: { at: 'acquire' | 'append'; reached(): void; opened: Promise<void> } | undefined;
 
-  stop() {
+  stop(at: 'acquire' | 'append') {
     const reached = door();
     const gate = door();
-    this.#stop = { reached: () => reached.open(), opened: gate.opened };
+    this.#stop = { at, reached: () => reached.open(), opened: gate.opened };
     return { reached: reached.opened, goOn: () => gate.open() };
   }
 
+  override async acquire(...given: Parameters<InMemorySessionService['acquire']>) {
+    await this.#pass('acquire');
+    return super.acquire(...given);
+  }
+
   override async append(...given: Parameters<InMemorySessionService['append']>) {
-    const stop = this.#stop;
-    this.#stop = undefined;
-    stop?.reached();
-    await stop?.opened;
+    await this.#pass('append');
     return super.append(...given);
+  }
+
+  async #pass(at: 'acquire' | 'append'): Promise<void> {
+    const stop = this.#stop;
+    if (stop?.at !== at) return;
+    this.#stop = undefined;
+    stop.reached();
+    await stop.opened;
   }
 }
 
@@ -31,7 +41,7 @@ describe('what is under way when a server goes away', () => {
     const server = await serving(host);
     const raw = await Raw.ready(server.url);
     const { sessionId, fencingToken } = await raw.ask('session/open', { agent: 'bot' });
-    const going = store.stop();
+    const going = store.stop('acquire');
     const answer = raw.request('session/stream', { sessionId, fencingToken, streamId: 'a', input: 'go' });
     await going.reached;
     const closing = server.close({ deadlineMs: 20_000 });
@@ -57,7 +67,7 @@ describe('what is under way when a server goes away', () => {
     await raw.ask('session/stream', { sessionId, fencingToken, streamId: 'a', input: 'go' });
     await raw.until(endOf('a'));
     const [open] = (await raw.ask('approvals/list')).approvals;
-    const going = store.stop();
+    const going = store.stop('append');
     const { requestId } = open.request;
     const answer = raw.request('approvals/decide', { requestId, answer: { kind: 'approve' } });
     await going.reached;
