@@ -205,6 +205,26 @@ describe('what a server keeps for a client is bounded', () => {
     expect(await one.ask('session/open', { agent: 'bot', sessionId: 'a' })).toMatchObject({ sessionId: 'a' });
   });
 
+  test('WS-17 an idle session that is opened while another one wants its room is open, or refused, never closed', async () => {
+    const server = await serving(hostOf(bot(['x', 'x'])).host, { limits: { maxSessionsPerPrincipal: 2 } });
+    const raw = await Raw.ready(server.url);
+    for (const sessionId of ['a', 'b']) {
+      await raw.ask('session/open', { agent: 'bot', sessionId, create: true });
+      await raw.ask('session/close', { sessionId });
+    }
+    // In one packet: both are read before either is done.
+    const { socket } = raw;
+    socket.cork();
+    const known = raw.ask('session/open', { agent: 'bot', sessionId: 'a' });
+    const fresh = raw.ask('session/open', { agent: 'bot', sessionId: 'c', create: true });
+    socket.uncork();
+    await fresh;
+    const { sessionId, fencingToken } = await known;
+    expect(await raw.ask('session/stream', { sessionId, fencingToken, streamId: 's', input: 'go' })).toEqual({
+      streamId: 's',
+    });
+  });
+
   test.each([{ window: 0 }, { stallMs: Number.NaN }, { highWaterBytes: 1024 }, { maxSesions: 3 }])(
     'limits that are none are refused: %o',
     async (limits) => {

@@ -219,6 +219,25 @@ describe('sessions and their control', () => {
     });
   });
 
+  test('WS-21 a session that is opened while it is being deleted is either open or deleted, never both', async () => {
+    const server = await serving(hostOf(bot(['x'])).host);
+    const raw = await Raw.ready(server.url);
+    await raw.ask('session/open', { agent: 'bot', sessionId: 'a', create: true });
+    await raw.ask('session/close', { sessionId: 'a' });
+    // In one packet: both are read before either is done.
+    raw.socket.cork();
+    const deleting = raw.request('session/delete', { sessionId: 'a' });
+    const opening = raw.request('session/open', { agent: 'bot', sessionId: 'a' });
+    raw.socket.uncork();
+    const codes = [(await deleting).error?.data?.code, (await opening).error?.data?.code];
+    expect([
+      ['E_SESSION_BUSY', undefined],
+      [undefined, 'E_SESSION_NOT_FOUND'],
+    ]).toContainEqual(codes);
+    const { sessions } = await raw.ask('session/list');
+    expect(sessions).toHaveLength(codes[0] === undefined ? 0 : 1);
+  });
+
   test('WS-70 a server that goes away says so, lets what runs finish, and closes with 1001', async () => {
     const slow = slowTool('slow', readOnly);
     const { host } = hostOf(bot([{ calls: [['slow', {}]] }, 'done']), { tools: [slow.tool] });

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 
@@ -50,6 +51,10 @@ export class Raw {
     const raw = await Raw.open(url, { token });
     await raw.ask('initialize', { protocolVersion: '1' });
     return raw;
+  }
+
+  get socket(): Socket {
+    return (this.ws as unknown as { _socket: Socket })._socket;
   }
 
   /** Ids of requests begin behind this one. */

@@ -110,8 +110,11 @@ export class Hub {
     const userId = this.served.userOf(who);
     const isFresh = request.sessionId === undefined || request.fork || request.snapshot;
     const key = isFresh ? undefined : keyOf(agent, userId, request.sessionId ?? '');
-    const known = key === undefined ? undefined : this.#channels.get(key);
-    const channel = known ? await known : await this.#open(agent, request, who, key);
+    const opening = key === undefined ? undefined : this.#channels.get(key);
+    const known = await opening;
+    // Idle, it has made room for another meanwhile.
+    if (key !== undefined && this.#channels.get(key) !== opening) return this.hold(agent, request, who);
+    const channel = known ?? (await this.#open(agent, request, who, key));
     channel.holders++;
     this.#stay(channel);
     if (!known) return channel;
@@ -126,8 +129,10 @@ export class Hub {
 
   /** The same on nobody's behalf: whoever has opened the session, or has begun its turn, stays who it is for. */
   async keep(agent: string, userId: string, sessionId: string): Promise<Channel> {
-    const known = await this.find(agent, userId, sessionId);
-    if (!known) return this.hold(agent, { sessionId }, { id: userId });
+    const opening = this.find(agent, userId, sessionId);
+    const known = await opening;
+    if (!known || this.find(agent, userId, sessionId) !== opening)
+      return this.hold(agent, { sessionId }, { id: userId });
     known.holders++;
     this.#stay(known);
     return known;
@@ -150,6 +155,13 @@ export class Hub {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_BUSY', message);
     }
     await this.#close(channel);
+  }
+
+  /** Nobody has opened it since it was dropped. @throws CoxswainError `FAILED_PRECONDITION / E_SESSION_BUSY` */
+  assertDropped(agent: string, userId: string, sessionId: string): void {
+    if (!this.find(agent, userId, sessionId)) return;
+    const message = `session ${sessionId} is open; close it everywhere first`;
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_BUSY', message);
   }
 
   async close(): Promise<void> {

@@ -84,6 +84,7 @@ export const storeMethods: Handlers<
     const userId = hub.served.userOf(principal);
     for (const { name } of hub.served.agents) await hub.drop(name, userId, sessionId);
     connection.assertCurrent();
+    for (const { name } of hub.served.agents) hub.assertDropped(name, userId, sessionId);
     await sessions.delete(sessionId);
     return {};
   },
