@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { modelFromEnv } from '../../../src/adapters/models/index.ts';
 import type { ModelResponse } from '../../../src/runtime/index.ts';
@@ -5,6 +10,7 @@ import { ask, fetchOf, never, request } from './kit.ts';
 import { providers } from './providers.ts';
 import { FakeProvider } from './server.ts';
 
+const run = promisify(execFile);
 const once = { retry: { retries: 0 } };
 
 describe.each(providers)('the way to $title', (under) => {
@@ -138,4 +144,35 @@ describe.each(providers)('the way to $title', (under) => {
 
 test('keys of the environment may have white space around them, and blank ones are none', () => {
   expect(modelFromEnv({ ANTHROPIC_API_KEY: 'sk-ant-abcdefgh\n', GEMINI_API_KEY: ' ' }).name).toBe('claude-sonnet-5');
+});
+
+test('a proxy that the environment names is used once Node is told to', async () => {
+  await using fake = await FakeProvider.start(() => ({ status: 400, body: { error: { message: 'it arrived' } } }));
+  const asked: string[] = [];
+  const proxy = createServer();
+  proxy.on('connect', ({ url = '' }, socket) => {
+    asked.push(url);
+    const up = connect(Number(new URL(fake.url).port), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 ok\r\n\r\n');
+      up.pipe(socket).pipe(up);
+    });
+    for (const end of [up, socket]) end.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const code = `
+    import { openaiChatModel } from ${JSON.stringify(import.meta.resolve('../../../src/adapters/models/index.ts'))};
+    const model = openaiChatModel('m', { baseUrl: 'http://models.invalid/v1', retry: { retries: 0 } });
+    const request = { systemInstruction: '', contents: [], config: {}, tools: new Map(), agent: 'a' };
+    const call = { stream: true, signal: new AbortController().signal };
+    for await (const frame of model.generate(request, call)) console.log(frame.errorMessage);
+  `;
+  const HTTP_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const saidWith = async (more: object) => {
+    const env = { PATH: process.env.PATH, HTTP_PROXY, ...more };
+    return (await run(process.execPath, ['--input-type=module', '-e', code], { env })).stdout;
+  };
+  const [without, withSwitch] = await Promise.all([saidWith({}), saidWith({ NODE_USE_ENV_PROXY: '1' })]);
+  proxy.close();
+  expect([asked, withSwitch]).toEqual([['models.invalid:80'], expect.stringContaining('it arrived')]);
+  expect(without).toContain('request_error');
 });
