@@ -1,4 +1,4 @@
-import { CoxswainError } from '../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
 import type { Agent, Model } from '../runtime/index.ts';
 import type { AgentModule } from './agent-module.ts';
 import { usage } from './errors.ts';
@@ -21,19 +21,24 @@ export interface ModelChoice {
 }
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_USAGE` for an empty name */
-export async function chooseModel(wanted: string | undefined, env: Env): Promise<ModelChoice> {
-  if (wanted?.trim() === '') throw usage('--model: give a name, such as claude-sonnet-5 or provider/name');
+export async function chooseModel(option: string | undefined, env: Env): Promise<ModelChoice> {
+  const wanted = option?.trim();
+  if (wanted === '') throw usage('--model: give a name, such as claude-sonnet-5 or provider/name');
   const { MODEL_KEYS, modelFromEnv } = await import('../adapters/models/index.ts');
-  const { COXSWAIN_MODEL: named, ...keys } = env;
+  const { COXSWAIN_MODEL: said, ...keys } = env;
+  const named = said?.trim();
   const byKey = modelFromEnv(keys);
   const name = wanted ?? (named || byKey.name);
   const why = named ? 'COXSWAIN_MODEL names it' : byKey.why;
   const { registry } = byKey;
   const require = (asked: string) => {
-    const found = registry.models(asked);
-    if (found) return found;
-    const keys = `set the key of its provider (${MODEL_KEYS.join(', ')}), or OPENAI_BASE_URL for a server of your own`;
-    throw new CoxswainError('NOT_FOUND', 'E_NO_MODEL', `no provider is set up for model ${asked}: ${keys}`);
+    try {
+      return registry.findModel(asked);
+    } catch (error) {
+      if (!isCoxswainError(error) || error.code !== 'E_NO_MODEL') throw error;
+      const keys = `set the key of its provider (${MODEL_KEYS.join(', ')}), or OPENAI_BASE_URL for a server of your own`;
+      throw new CoxswainError('NOT_FOUND', 'E_NO_MODEL', `${error.message}. Check the name, or ${keys}`);
+    }
   };
   return {
     wanted,
@@ -70,7 +75,8 @@ export function modelUse({ agent, models }: AgentModule, choice: ModelChoice): M
     const isTaken = typeof own === 'object' && own.name === name && own === choice.model();
     return isTaken ? { note: `model ${own.name}: ${why}` } : {};
   }
-  if (name === undefined || !needsModel(agent)) return {};
+  if (!needsModel(agent)) return {};
+  if (name === undefined) return { note: `no model: ${why}, nor is --model given` };
   choice.require(name);
   return { name, note: `model ${name}: ${why}` };
 }

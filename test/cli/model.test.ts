@@ -65,8 +65,13 @@ describe('which model is asked', () => {
     expect(choice.model()?.name).toBe('qwen3:8b');
   });
 
-  test('nothing is set: nothing is said, and the agent without a model says so itself', async () => {
-    expect(await use({ agent: agent() }, undefined, {})).toEqual({});
+  test('nothing is set: an agent without a model is told what could be, one that has its own is not', async () => {
+    const { note, name } = await use({ agent: agent() }, undefined, {});
+    expect([name, note]).toEqual([
+      undefined,
+      expect.stringMatching(/^no model: none of .*OPENAI_API_KEY.* is set.*--model/),
+    ]);
+    expect(await use({ agent: agent(own) }, undefined, {})).toEqual({});
     expect((await chooseModel(undefined, {})).model()).toBeUndefined();
   });
 
@@ -78,6 +83,14 @@ describe('which model is asked', () => {
     const error = await use({ agent: agent() }, wanted, env).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'E_NO_MODEL', message: expect.stringContaining('OPENAI_API_KEY') });
     expect(String(error)).not.toContain(key);
+  });
+
+  test('a name that nobody knows is told which are known; white space around one is none of it', async () => {
+    const error = use({ agent: agent() }, 'calude-sonnet', { ANTHROPIC_API_KEY: key });
+    await expect(error).rejects.toThrow(/calude-sonnet; known are claude…\. Check the name, or set the key/);
+    const env = { ANTHROPIC_API_KEY: key, COXSWAIN_MODEL: ' claude-opus-5\n' };
+    expect(await use({ agent: agent() }, undefined, env)).toMatchObject({ name: 'claude-opus-5' });
+    expect(await use({ agent: agent() }, ' claude-x ', env)).toMatchObject({ name: 'claude-x' });
   });
 
   test('an empty name is a mistake', async () => {
@@ -139,6 +152,6 @@ describe('the command', () => {
       'memory:',
     ]);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^coxswain: E_NO_MODEL no provider is set up for model no-such: set the key/);
+    expect(stderr).toMatch(/^coxswain: E_NO_MODEL no provider is set up for model no-such; set the key/);
   });
 });

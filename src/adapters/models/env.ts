@@ -57,14 +57,14 @@ export function modelFromEnv(env: Env, wanted?: string): ModelFromEnv {
     if (source.provider === 'openai' && baseUrl) options.fallback = { ...options[source.provider], api: 'openai' };
   }
   const registry = modelRegistry(options);
-  const name = wanted ?? env.COXSWAIN_MODEL;
+  const name = (wanted ?? env.COXSWAIN_MODEL)?.trim();
   if (name) {
     const why = wanted === undefined ? 'COXSWAIN_MODEL names it' : 'it was asked for';
     return { model: registry.findModel(name), name, registry, why };
   }
   const [first] = found;
   if (!first) {
-    return { registry, why: `none of ${MODEL_KEYS.join(', ')} is set` };
+    return { registry, why: `none of ${MODEL_KEYS.join(', ')}, OPENAI_BASE_URL is set` };
   }
   const chosen = first.source.model;
   return {
