@@ -152,6 +152,8 @@ describe('the command', () => {
       'memory:',
     ]);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^coxswain: E_NO_MODEL no provider is set up for model no-such; set the key/);
+    expect(stderr).toMatch(
+      /^coxswain: E_NO_MODEL no provider is set up for model no-such; none is. Check the name, or set the key/,
+    );
   });
 });
