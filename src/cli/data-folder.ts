@@ -6,9 +6,9 @@ import { usage } from './errors.ts';
 /** Where the command keeps what it makes, in the current folder. */
 export const DATA_FOLDER = '.coxswain';
 
-/** Path of the data folder, which is made if it is not there; version control ignores it by itself. */
-export function dataFolder(): string {
-  const folder = resolve(DATA_FOLDER);
+/** Path of the data folder, which is made in `place` if it is not there; version control ignores it by itself. */
+export function dataFolder(place = '.'): string {
+  const folder = resolve(place, DATA_FOLDER);
   try {
     mkdirSync(folder, { recursive: true });
     const ignore = join(folder, '.gitignore');

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import type { OpenQuestion } from '../host/mcp/index.ts';
 import { commandLine, quote } from './command-line.ts';
-import { dataFolder } from './data-folder.ts';
+import { DATA_FOLDER, dataFolder } from './data-folder.ts';
 import { EXIT } from './exit-code.ts';
 import type { HostFlags, LimitFlags } from './flags.ts';
 import { limitsOf } from './flags.ts';
@@ -13,6 +13,7 @@ import { hostOptions } from './open-requests.ts';
 import { onOwnStdout } from './own-stdout.ts';
 import { Screen } from './screen.ts';
 import type { Interrupts } from './signals.ts';
+import { fileOf } from './store.ts';
 
 export type McpFlags = HostFlags & LimitFlags;
 
@@ -42,7 +43,7 @@ async function serve(
       limits: limitsOf(flags),
       // In memory nobody else can ever answer.
       unanswerable: store.durable ? 'park' : 'deny',
-      ...(store.durable ? { stateKey: stateKey() } : {}),
+      ...(store.durable ? { stateKey: stateKey(flags.store) } : {}),
       // Who reads it sits at a client that started this process in a folder of its choice.
       settleAt: (question) => `cd ${quote(process.cwd())} && ${settleAt(question, path, flags)}`,
       warn: work.warn,
@@ -62,11 +63,13 @@ export function settleAt({ requestId }: OpenQuestion, path: string, flags: HostF
 }
 
 /**
- * The secret that lets an answer be taken after a restart; made once for the folder, readable by its owner.
+ * The secret that lets an answer be taken after a restart, readable by its owner; made once for the folder that the
+ * store is in, since a client starts this process in a folder of its choice, else for the current one.
  * @throws CoxswainError `FAILED_PRECONDITION / E_MCP_KEY`
  */
-export function stateKey(): string {
-  const file = join(dataFolder(), 'mcp.key');
+export function stateKey(store: string): string {
+  const folder = dirname(resolve(fileOf(store) ?? 'here'));
+  const file = join(basename(folder) === DATA_FOLDER ? folder : dataFolder(folder), 'mcp.key');
   const own = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
     // Whoever comes first makes it, whole; all others read it.

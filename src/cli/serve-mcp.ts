@@ -30,7 +30,7 @@ export async function serveMcpBeside({ work, path, flags, port, version, who }: 
     ...(flags.allowHost ? { allowedHosts: flags.allowHost } : {}),
     ...(flags.allowOrigin ? { allowedOrigins: flags.allowOrigin } : {}),
     unanswerable: store.durable ? 'park' : 'deny',
-    ...(store.durable ? { stateKey: stateKey() } : {}),
+    ...(store.durable ? { stateKey: stateKey(flags.store) } : {}),
     settleAt: (question) => settleAt(question, path, flags),
     warn: work.warn,
   });

@@ -58,6 +58,11 @@ async function openMemory(): Promise<Store> {
 
 /** Whether a store of files is there at all; servers are asked by opening them. */
 export function isThere(url: string): boolean {
-  const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/i.exec(url)?.[1];
+  const path = fileOf(url);
   return path === undefined || existsSync(path);
+}
+
+/** Where a store of files is; undefined for a server. */
+export function fileOf(url: string): string | undefined {
+  return /^sqlite:(?:\/\/(?=\/))?(.+)$/i.exec(url)?.[1];
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { settleAt } from '../../src/cli/mcp.ts';
+import { settleAt, stateKey } from '../../src/cli/mcp.ts';
 import { cleanEnv, cli, found, noTerminal, onTerminal, Place } from '../cli/coxswain.ts';
 import type { Leg } from './clients.ts';
 import { connect, textOf } from './clients.ts';
@@ -119,6 +119,23 @@ test('a secret that is empty is told, and what to do about it', async () => {
   const { code, stdout, stderr } = await place.run(['mcp', module, '--workspace', place.desk]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/E_MCP_KEY .*mcp\.key holds no secret .* delete it/);
+});
+
+test('the secret is kept beside the store, wherever the client starts the process', () => {
+  using place = new Place();
+  using elsewhere = new Place();
+  const before = process.cwd();
+  process.chdir(elsewhere.path);
+  // No folder of that name can be made here.
+  writeFileSync('.coxswain', '');
+  try {
+    const key = stateKey(`sqlite:${place.path}/shop.db`);
+    expect(readFileSync(join(place.path, '.coxswain', 'mcp.key'), 'utf8')).toBe(key);
+    expect(stateKey(`sqlite:${place.path}/.coxswain/coxswain.db`)).toBe(key);
+    expect(() => stateKey('postgres://db/shop')).toThrow(/\.coxswain cannot be made/);
+  } finally {
+    process.chdir(before);
+  }
 });
 
 test('the command that settles a question comes to the same host, and tells no password of the store', () => {
