@@ -127,7 +127,7 @@ function linesOf(entry: AuditEntry): string[] {
   }
   for (const at of entry.startedAt) lines.push(`  ${at}  started`);
   lines.push(endedAt === undefined ? '  open' : `  ${endedAt}  ${outcome}`);
-  if (entry.redacted) lines.push(`  hidden: ${entry.redacted.join(', ')}`);
+  if (entry.redacted) lines.push(`  hidden: ${entry.redacted.map((pointer) => pointer || 'all arguments').join(', ')}`);
   return lines.map(clean);
 }
 

@@ -1,4 +1,4 @@
-import type { DecisionRecord, PolicyRequest } from '../contracts/index.ts';
+import type { DecisionRecord, PolicyRequest, Principal } from '../contracts/index.ts';
 import type { GateCall, GateRules } from './decide.ts';
 
 /** What a policy is asked with besides tool, arguments and session. */
@@ -26,30 +26,42 @@ export function askedWith(
   return asked;
 }
 
-/** The request that was, or would be, made of it. */
+/**
+ * The request that was, or would be, made of it. Frozen, as policies that decide together are given the same one, and
+ * one of them may be on trial only.
+ */
 export function requestOf(
   name: string,
   args: Record<string, unknown>,
   { principal, source, kind, annotations, agentPath, permissionMode, interactive, usage }: AskedWith,
   sessionId: string,
 ): PolicyRequest {
-  return {
+  const path = Object.freeze([...agentPath]) as string[];
+  const resource = {
+    type: 'tool',
+    id: name,
+    ...(source === undefined ? {} : { source }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(annotations ? { annotations } : {}),
+  };
+  const context = {
+    resource: Object.freeze(resource),
+    session: Object.freeze({ id: sessionId, ...usage }),
+    agentPath: path,
+    ...(permissionMode === undefined ? {} : { permissionMode }),
+    interactive,
+  };
+  return Object.freeze({
     action: name,
     args,
-    ...(principal ? { principal } : {}),
-    principalPath: principal === undefined ? [...agentPath] : [principal.id, ...agentPath],
-    context: {
-      resource: {
-        type: 'tool',
-        id: name,
-        ...(source === undefined ? {} : { source }),
-        ...(kind === undefined ? {} : { kind }),
-        ...(annotations ? { annotations } : {}),
-      },
-      session: { id: sessionId, ...usage },
-      agentPath: [...agentPath],
-      ...(permissionMode === undefined ? {} : { permissionMode }),
-      interactive,
-    },
-  };
+    ...(principal ? { principal: frozen(principal) } : {}),
+    principalPath: principal === undefined ? path : (Object.freeze([principal.id, ...path]) as string[]),
+    context: Object.freeze(context),
+  });
+}
+
+/** A copy, whose other members are its host's. */
+function frozen(principal: Principal): Principal {
+  const { roles } = principal;
+  return Object.freeze({ ...principal, ...(roles ? { roles: Object.freeze([...roles]) as string[] } : {}) });
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { LifecycleInterceptor, PolicyEvaluator, ToolContract } from '../../src/contracts/index.ts';
-import { rulePolicy } from '../../src/host/index.ts';
-import { bot, hostOf, notingTool, policyOf, say, tool } from './kit.ts';
+import type { ShadowDecision } from '../../src/index.ts';
+import { denyOverrides, rulePolicy, shadow } from '../../src/index.ts';
+import { bot, door, hostOf, notingTool, policyOf, say, tool } from './kit.ts';
 
 const inputSchema = { type: 'object', properties: { eur: { type: 'number' } }, required: ['eur'] };
 const small = rulePolicy([
@@ -113,4 +114,28 @@ test('a handler has a copy of its own: what it does to it is not in the record o
   const session = await host.open('bot');
   await say(session, 'go');
   expect(await host.audit(session.id)).toMatchObject([{ args: { eur: 5 }, argsRun: { eur: 6 }, outcome: 'completed' }]);
+});
+
+test('a policy on trial that changes what it is asked with changes nothing for those that decide', async () => {
+  const principal = { id: 'ann', roles: ['clerk'] };
+  const failures: unknown[] = [];
+  const meddling: PolicyEvaluator = {
+    evaluate(request) {
+      request.principal?.roles?.push('boss');
+      return { outcome: 'allow' };
+    },
+  };
+  const heard = door<ShadowDecision>();
+  const live = rulePolicy([{ tool: '*', role: 'clerk', outcome: 'allow' }]);
+  const look = notingTool('look');
+  const { host } = hostOf(bot([{ calls: [['look']] }, 'done']), {
+    tools: [look.tool],
+    policy: denyOverrides(live, shadow(meddling, heard.open, { onError: (error) => failures.push(error) })),
+  });
+  await say(await host.open('bot', { principal }), 'go');
+  expect(await heard.opened).toMatchObject({
+    decision: { outcome: 'deny', reason: expect.stringMatching(/failed/) },
+    request: { principal: { id: 'ann', roles: ['clerk'] } },
+  });
+  expect([principal.roles, look.runs.length, failures]).toEqual([['clerk'], 1, []]);
 });
