@@ -7,6 +7,7 @@ export type { Approval, GateCall, GateRules, Question, Verdict } from './decide.
 export { askHook, decide, decideApproved, isHookResult, policyRequest, recordFacts } from './decide.ts';
 export { Decision } from './decision.ts';
 export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrides.ts';
+export { excludedBy } from './excluded.ts';
 export { providedTool, runHandler } from './execute.ts';
 export { toJsonValue } from './json-value.ts';
 export { errorResult, normaliseReturn } from './normalise.ts';

@@ -12,7 +12,7 @@ export interface EvaluateOptions {
   signal?: AbortSignal | undefined;
 }
 
-const TIMEOUT_MS = 10_000;
+export const POLICY_TIMEOUT_MS = 10_000;
 const MAX_MESSAGE = 300;
 
 /**
@@ -40,7 +40,7 @@ export function evaluatePolicy(
 function awaitAnswer(
   answer: PromiseLike<unknown>,
   controller: AbortController,
-  { timeoutMs = TIMEOUT_MS, signal }: EvaluateOptions,
+  { timeoutMs = POLICY_TIMEOUT_MS, signal }: EvaluateOptions,
 ): Promise<CheckedDecision> {
   return new Promise((resolve) => {
     const settle = (decision: CheckedDecision) => {

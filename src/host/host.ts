@@ -11,6 +11,7 @@ import type {
   SessionRef,
 } from '../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
+import { excludedBy } from '../gate/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
 import { auditOf, isPipeable } from '../session/index.ts';
 import type { ApprovalHost, OpenSession } from './approvals.ts';
@@ -204,9 +205,9 @@ class Host implements AgentHost {
         goesOn: (request) => session.subagents.isResumable(request),
         warn: this.#warn,
       }),
-      excluded: async (mode) => {
+      excluded: (mode) => {
         const scope = { agent, ...(mode === undefined ? {} : { permissionMode: mode }) };
-        return (await this.#policy.getExcluded?.(scope)) ?? [];
+        return excludedBy(this.#policy, scope, this.#options.policyTimeoutMs);
       },
       remember: (option) => this.#remembered.add(userId, root, option),
       announce: (question) => this.approvals.announce(rootAgent, userId, question),

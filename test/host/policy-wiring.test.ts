@@ -14,6 +14,7 @@ import {
   only,
   policyOf,
   readOnly,
+  refusal,
   results,
   say,
   tool,
@@ -248,5 +249,35 @@ describe('excluded tools', () => {
     });
     await say(await host.open('bot'), 'go');
     expect(model.requests[0]?.tools).toEqual(['look']);
+  });
+});
+
+describe('a policy that does not say which tools are not offered', () => {
+  const answers: [string, () => unknown, RegExp][] = [
+    [
+      'fails',
+      () => {
+        throw new Error('out of order');
+      },
+      /out of order/,
+    ],
+    ['rejects', () => Promise.reject(new Error('out of order')), /out of order/],
+    ['never answers', () => new Promise(() => {}), /time/i],
+    ['gives no list', () => 5, /no list/],
+    ['gives no names', () => [5], /no list/],
+  ];
+
+  test.each(answers)('%s: nothing is run, with a typed error', async (_, getExcluded, says) => {
+    const model = new ScriptedModel([{ calls: [['look']] }, 'done']);
+    const look = notingTool('look');
+    const { host } = hostOf(bot(model), {
+      tools: [look.tool],
+      policy: { evaluate: () => ({ outcome: 'allow' }), getExcluded: getExcluded as () => string[] },
+      policyTimeoutMs: 20,
+    });
+    const error = await refusal(say(await host.open('bot'), 'go'));
+    expect([error.status, error.code]).toEqual(['UNAVAILABLE', 'E_POLICY']);
+    expect(error.message).toMatch(says);
+    expect([look.runs, model.requests]).toEqual([[], []]);
   });
 });

@@ -1,0 +1,24 @@
+import type { PolicyEvaluator } from '../contracts/index.ts';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
+import { POLICY_TIMEOUT_MS } from './policy.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/**
+ * The tools that a policy wants nobody to be offered.
+ * @throws CoxswainError `UNAVAILABLE / E_POLICY` where it does not say: not to know is not to offer everything
+ */
+export async function excludedBy(
+  policy: PolicyEvaluator,
+  scope: Parameters<NonNullable<PolicyEvaluator['getExcluded']>>[0],
+  timeoutMs: number = POLICY_TIMEOUT_MS,
+): Promise<readonly string[]> {
+  try {
+    const signal = timeoutMs > 0 && Number.isFinite(timeoutMs) ? AbortSignal.timeout(timeoutMs) : undefined;
+    const list: unknown = (await untilAborted(policy.getExcluded?.(scope) ?? [], signal)) ?? [];
+    if (Array.isArray(list) && list.every((name) => typeof name === 'string')) return list;
+    throw new TypeError('getExcluded gave no list of names');
+  } catch (cause) {
+    const message = `the policy does not say which tools are not offered, and nothing is run: ${messageOf(cause)}`;
+    throw new CoxswainError('UNAVAILABLE', 'E_POLICY', message, { cause, retryable: true });
+  }
+}
