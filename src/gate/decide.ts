@@ -99,7 +99,7 @@ export function decide(call: GateCall, rules: GateRules): Verdict | Promise<Verd
 
 /** Decides on a call that somebody approved: policy is asked again, and may only say no. */
 export async function decideApproved(call: GateCall, rules: GateRules, approval: Approval): Promise<Verdict> {
-  const args = deepFreeze(approval.args ?? call.args);
+  let { args } = call;
   if (approval.args && !sameArgs(approval.args, call.args)) {
     const checked = rules.validate(approval.args);
     if (!checked.ok)
@@ -107,11 +107,14 @@ export async function decideApproved(call: GateCall, rules: GateRules, approval:
         ...recordFacts(call, call.args, rules),
         ...approval,
       });
+    // As the check took them: a text that holds the number that was wanted is that number.
+    args = checked.args;
   }
+  deepFreeze(args);
   const answer = await evaluatePolicy(rules.policy, policyRequest(call, args, rules), policyOptions(rules));
   // What was to be hidden before an edit is hidden after it.
   const policy = withRedact(answer, approval.redact);
-  const { redact: _, ...why } = approval;
+  const { redact: _, args: __, ...why } = approval;
   if (policy.outcome === 'deny') return denied(call, args, policy, rules);
   return run(call, args, { ...recordFacts(call, args, rules, policy), ...why });
 }
@@ -130,13 +133,12 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
     const answer = await askHook(rules.beforeTool, args, rules.signal);
     if (answer.kind === 'result') return answered(answer.value, facts);
     if (answer.kind === 'block') return refuse('denied', answer.reason, { by: 'hook', ...facts });
-    if (answer.args && !sameArgs(answer.args, args)) {
-      const checked = rules.validate(answer.args);
-      if (!checked.ok)
-        return refuse('invalid_args', `a hook's arguments do not fit: ${checked.message}`, {
-          by: 'hook',
-          ...facts,
-        });
+    // Checked first: what is no JSON cannot be compared either.
+    const checked = answer.args && rules.validate(answer.args);
+    if (checked && !checked.ok) {
+      return refuse('invalid_args', `a hook's arguments do not fit: ${checked.message}`, { by: 'hook', ...facts });
+    }
+    if (checked && !sameArgs(checked.args, args)) {
       args = deepFreeze(checked.args);
       policy = stricter(
         policy,

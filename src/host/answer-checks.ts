@@ -56,19 +56,25 @@ export class AnswerChecks {
         'what would happen has changed since it was shown; look at the request again',
       );
     }
-    await this.#checkEdited(request, stored.args);
+    const { quorum: _, ...yes } = stored;
+    const args = await this.#checkEdited(request, stored.args);
     const needed = approvers?.quorum ?? 1;
-    const people = this.#frame.judge.votes(request, question, stored.args).add(by.id);
+    const people = this.#frame.judge.votes(request, question, args).add(by.id);
     return {
-      ...stored,
+      ...yes,
+      ...(args ? { args } : {}),
       previewDigest,
       ...(people.size < needed ? { quorum: needed } : {}),
     };
   }
 
-  async #checkEdited(request: PendingRequest, args: Record<string, unknown> | undefined): Promise<void> {
+  /** Edited arguments as the tool takes them: everybody who judges them judges the same. */
+  async #checkEdited(
+    request: PendingRequest,
+    args: Record<string, unknown> | undefined,
+  ): Promise<Record<string, unknown> | undefined> {
     const tool = request.name === undefined ? undefined : this.#frame.tools.get(request.name);
-    if (!args || !tool) return;
+    if (!args || !tool) return args;
     const loading = ensureValidator();
     if (loading) await loading;
     const checked = validateArgs({ inputSchema: tool.descriptor.inputSchema, source: sourceOf(tool) }, args);
@@ -79,6 +85,7 @@ export class AnswerChecks {
         `the edited arguments do not fit: ${checked.message}`,
       );
     }
+    return checked.args;
   }
 
   /** The agent's tools run under this host's policy, whoever asked the question. */

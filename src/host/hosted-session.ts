@@ -20,7 +20,16 @@ import type {
 } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { describeTool } from '../gate/index.ts';
-import { asAgentStream, endTurn, isPipeable, normaliseInput, SessionTrace, StreamQueue } from '../session/index.ts';
+import {
+  asAgentStream,
+  checkAnswer,
+  checkPrincipal,
+  endTurn,
+  isPipeable,
+  normaliseInput,
+  SessionTrace,
+  StreamQueue,
+} from '../session/index.ts';
 import { AnswerChecks, asCallers, callOf, runsNow, withoutStart } from './answer-checks.ts';
 import { answerOf, inputOf } from './answer-forms.ts';
 import type { HostedFrame } from './hosted-frame.ts';
@@ -81,7 +90,7 @@ export class HostedSession implements AgentSession {
 
   async respond(requestId: string, given: RequestAnswer): Promise<Settlement> {
     this.#assertOpen();
-    const answer = withoutStart(given);
+    const answer = withoutStart(checkAnswer(given));
     const open = await this.#find(requestId);
     const child = open ? undefined : await this.subagents.owner(requestId);
     const settlement = child
@@ -235,6 +244,7 @@ export class HostedSession implements AgentSession {
     this.#assertOpen();
     const { frame } = this;
     const given = normaliseInput(input);
+    if (options.principal) checkPrincipal(options.principal, 'options.principal');
     // A sub-agent is told whose turn it is a part of, which says nothing of the roles of now.
     if (options.principal && frame.depth === 0) frame.shared.present.set(options.principal.id, options.principal);
     const who = options.principal ?? frame.shared.present.get(frame.principal.id) ?? frame.principal;

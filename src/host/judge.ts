@@ -323,10 +323,14 @@ export class Judge {
   async whyNotEdited(
     request: PendingRequest,
     hostTool: HostTool | undefined,
-    args: Record<string, unknown>,
+    given: Record<string, unknown>,
     by: Principal,
   ): Promise<string | undefined> {
     const call = gateCall(request, hostTool);
+    const { inputSchema } = call.tool;
+    await ensureValidator();
+    const checked = validateArgs({ inputSchema }, given);
+    const args = checked.ok ? checked.args : given;
     const rules = this.#rules(request, hostTool, new AbortController().signal);
     const policy = await this.#policyOn(call, args, rules);
     if (policy.outcome === 'deny') return policy.reason ?? 'policy denies them';

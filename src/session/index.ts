@@ -1,8 +1,10 @@
 /** What works over any AgentSession, whoever implements it. */
+export * from './answer.ts';
 export * from './audit.ts';
 export * from './input.ts';
 export * from './lazy.ts';
 export * from './pipe.ts';
+export * from './principal.ts';
 export * from './queue.ts';
 export * from './redact.ts';
 export * from './run.ts';

@@ -1,5 +1,6 @@
-import type { ContentPart, SessionInput } from '../contracts/index.ts';
+import type { ContentPart, Principal, SessionInput } from '../contracts/index.ts';
 import { CoxswainError, copyJson } from '../contracts/index.ts';
+import { checkPrincipal } from './principal.ts';
 
 /** Largest text of one message, tool result or answer, in characters. */
 export const MAX_INPUT_CHARS = 4 * 1024 * 1024;
@@ -40,6 +41,8 @@ function checkInput(item: SessionInput, index: number): SessionInput {
       break;
     case 'tool_approval':
       checkRequestId(copy.requestId, index);
+      checkGiver(copy.by, index);
+      if (!isRecordOrNone(copy.args)) throw bad(`input ${index}: args is not an object`);
       checkSize(copy.args);
       break;
     case 'elicitation_response':
@@ -47,6 +50,8 @@ function checkInput(item: SessionInput, index: number): SessionInput {
       if (!['accept', 'decline', 'cancel'].includes(copy.response?.action)) {
         throw bad(`input ${index}: response.action is not accept, decline or cancel`);
       }
+      checkGiver(copy.by, index);
+      if (!isRecordOrNone(copy.response.content)) throw bad(`input ${index}: response.content is not an object`);
       checkSize(copy.response);
       break;
     default:
@@ -76,7 +81,7 @@ function checkText(text: string): string {
   return text;
 }
 
-function checkSize(value: unknown): void {
+export function checkSize(value: unknown): void {
   if (value === undefined) return;
   const size = JSON.stringify(value).length;
   if (size > MAX_INPUT_CHARS) throw tooLarge(size);
@@ -92,6 +97,14 @@ function tooLarge(size: number): CoxswainError {
 
 function checkRequestId(id: unknown, index: number): void {
   if (typeof id !== 'string' || id === '') throw bad(`input ${index} has no requestId`);
+}
+
+function checkGiver(by: Principal | undefined, index: number): void {
+  if (by !== undefined) checkPrincipal(by, `input ${index}: by`);
+}
+
+function isRecordOrNone(value: unknown): boolean {
+  return value === undefined || (typeof value === 'object' && value !== null && !Array.isArray(value));
 }
 
 function rank(input: SessionInput): number {

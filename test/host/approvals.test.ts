@@ -710,3 +710,53 @@ test('S3-63 every answer, decision and outcome can be read out of the log in ord
     'end completed',
   ]);
 });
+
+describe('what an answer is made of', () => {
+  test('edited arguments run as their check took them, not as they were typed', async () => {
+    const { session, question, pay } = await asking();
+    await session.respond(question.requestId, { kind: 'approve', args: { eur: '5' } });
+    await say(session, { kind: 'continue' });
+    expect(pay.runs).toEqual([{ eur: 5 }]);
+  });
+
+  test('a number that is typed as text goes to those who decide on that number', async () => {
+    const { session, question, pay } = await asking(({ eur: amount }) =>
+      amount === 500 ? { outcome: 'ask_user', approvers: { roles: ['boss'] } } : { outcome: 'ask_user' },
+    );
+    await session.respond(question.requestId, { kind: 'approve', args: { eur: '500' } });
+    await say(session, { kind: 'continue' });
+    expect(pay.runs).toEqual([]);
+    expect(await only(session)).toMatchObject({ args: { eur: 500 }, approval: { approvers: { roles: ['boss'] } } });
+  });
+
+  const rubbish: unknown[] = [
+    null,
+    'approve',
+    [],
+    {},
+    { kind: 'yes' },
+    // Nobody in particular is somebody else than whoever asked.
+    { kind: 'approve', by: 'ann' },
+    { kind: 'approve', by: {} },
+    { kind: 'approve', by: { id: '' } },
+    { kind: 'approve', by: { id: 'bob', roles: 'boss' } },
+    { kind: 'approve', by: null },
+    { kind: 'approve', args: [1] },
+    { kind: 'deny', reason: 5 },
+    { kind: 'elicitation', action: 'sure' },
+    { kind: 'result', result: 'paid' },
+  ];
+  test.each(rubbish)('%j is no answer: it is refused, nothing is stored, the question stays', async (answer) => {
+    const { session, question, pay } = await asking({ approvers: { notRequester: true } });
+    const before = await all(session.events());
+    for (const id of [question.requestId, question.callId ?? '', 'unknown']) {
+      await expect(session.respond(id, answer as RequestAnswer)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+    }
+    const principal = 'ann' as unknown as Principal;
+    await expect(all(session.stream({ kind: 'continue' }, { principal }))).rejects.toMatchObject({
+      code: 'E_BAD_INPUT',
+    });
+    expect([await all(session.events()), pay.runs]).toEqual([before, []]);
+    expect(await only(session)).toMatchObject({ requestId: question.requestId });
+  });
+});

@@ -118,6 +118,15 @@ describe('results of hooks', () => {
     }
   });
 
+  test('S3-61 new arguments that are no JSON are refused like any that do not fit; the turn goes on', async () => {
+    const args = { eur: 5n, later() {} };
+    const { events, pay } = await paying(
+      hooks({ beforeTool: () => ({ action: 'proceed', modifications: { args } }) as unknown as HookResult }),
+    );
+    expect(results(events).pay).toContain("invalid_args: a hook's arguments do not fit");
+    expect([endOf(events).reason, pay.runs]).toEqual(['completed', []]);
+  });
+
   test('S3-61 what a person is asked is what would run: the hook’s arguments; the hook is fired once', async () => {
     let fired = 0;
     const { session, pay } = await paying(

@@ -44,6 +44,7 @@ import {
 } from '../../runtime/index.ts';
 import {
   asAgentStream,
+  checkAnswer,
   checkContent,
   endTurn,
   isoTime,
@@ -166,7 +167,7 @@ export class AdkSession implements AgentSession {
 
   async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
     this.#assertOpen();
-    const given = copyJson(answer, 'answer');
+    const given = checkAnswer(answer);
     await this.live.catchUp();
     return (await this.#respond(requestId, given)) ?? (await this.#respond(requestId, given)) ?? alreadySettled;
   }

@@ -1,0 +1,14 @@
+import type { Principal } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` unless it says who somebody is */
+export function checkPrincipal(who: Principal, where: string): void {
+  const { id, roles } = ((who as Principal | null) ?? {}) as Partial<Record<keyof Principal, unknown>>;
+  if (typeof id !== 'string' || id === '') throw bad(`${where} is not {id: "who"}`);
+  if (roles !== undefined && !(Array.isArray(roles) && roles.every((role) => typeof role === 'string')))
+    throw bad(`${where}.roles is not a list of names`);
+}
+
+function bad(what: string): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `bad input: ${what}`);
+}
