@@ -146,7 +146,7 @@ const source: AgentSource = {
       () => turn(),
     ),
 };
-const limits = { messagesPerSecond: 1e6, maxSessions: 10_000, maxRequests: 10_000 };
+const limits = { messagesPerSecond: 1e6, maxSessions: 10_000, maxSessionsPerPrincipal: 10_000, maxRequests: 10_000 };
 const server = await serveExecutor({ app: 'bench', agents: [source] }, { limits });
 const client = await Counter.open(server.url, server.token ?? '');
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createHost, InMemorySessionService } from '../../src/index.ts';
 import { bot, hostOf, notingTool, policyOf, readOnly, slowTool } from '../host/kit.ts';
 import { flaky } from './flaky.ts';
 import { all, client, logOf, serving } from './kit.ts';
@@ -217,6 +218,18 @@ describe('sessions and their control', () => {
     await expect(raw.ask('session/open', { agent: 'bot', sessionId })).rejects.toMatchObject({
       code: 'E_SESSION_NOT_FOUND',
     });
+  });
+
+  test('WS-20 a session that is held under one agent is not attached under another, as it is not opened', async () => {
+    const sessions = new InMemorySessionService();
+    const host = createHost({ app: 'shop', agents: [bot(['x']), bot(['x'], { name: 'other' })], sessions });
+    const raw = await Raw.ready((await serving(host)).url);
+    await raw.ask('session/open', { agent: 'bot', sessionId: 's', create: true });
+    for (const method of ['session/open', 'session/attach']) {
+      const { error } = await raw.request(method, { agent: 'other', sessionId: 's' });
+      expect([method, error?.data?.code]).toEqual([method, 'E_SESSION_BUSY']);
+    }
+    expect(await raw.ask('session/attach', { sessionId: 's' })).toMatchObject({ descriptor: { name: 'bot' } });
   });
 
   test('WS-21 a session that is opened while it is being deleted is either open or deleted, never both', async () => {

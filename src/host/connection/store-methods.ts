@@ -45,7 +45,7 @@ export const storeMethods: Handlers<
     const { agent, sessionId, permissionMode } = params;
     const request: OpenRequest = { sessionId, ...(permissionMode === undefined ? {} : { permissionMode }) };
     const known = connection.holds.get(sessionId);
-    if (known) {
+    if (known && (agent === undefined || agent === known.channel.options.agent)) {
       await known.channel.assertCursor(params.cursor);
       await connection.hub.served.join(known.channel.session, request, connection.principal);
       return connection.held(sessionId).attach(params);
