@@ -271,6 +271,10 @@ function storedAnswer(requestId: string, answer: RequestAnswer, kind: string | u
   }
   switch (answer.kind) {
     case 'approve':
+      // What came with it would be stored.
+      if (kind === 'auth_required') {
+        throw wrong(requestId, 'it asks for a credential; accept with content.credential, or decline');
+      }
       if (answer.args) stored.args = answer.args;
       if (answer.previewDigest !== undefined) stored.digest = answer.previewDigest;
       break;

@@ -117,9 +117,16 @@ export class LlmAgent implements ToolUser {
     return [...this.tools.values()].some((resolved) => !isHostRun(resolved) && !resolved.agentTree);
   }
 
-  /** @throws CoxswainError `NOT_FOUND / E_TRANSFER` for a target that is not in the tree, or out of reach */
+  /**
+   * @throws CoxswainError `NOT_FOUND / E_TRANSFER` for a target that is not in the tree, or out of reach;
+   *   `INVALID_ARGUMENT / E_DUPLICATE_TOOL` for a tool in the place of the one that hands over
+   */
   checkPlace(tree: AgentTree, place: string): void {
     const reachable = new Set(transferTargets(tree, this).map(({ name }) => name));
+    if (reachable.size > 0 && this.tools.has(TRANSFER_TOOL)) {
+      const message = `agent ${place} has a tool named ${TRANSFER_TOOL}, which is what it hands over with; rename its own`;
+      throw new CoxswainError('INVALID_ARGUMENT', 'E_DUPLICATE_TOOL', message);
+    }
     for (const name of this.transferTargets ?? []) {
       if (reachable.has(name)) continue;
       const why = tree.find(name) ? 'is neither its sub-agent nor its parent or peer' : 'is not in the tree';
@@ -212,17 +219,23 @@ export class LlmAgent implements ToolUser {
     return context.invocation.fold.steers.size > 0;
   }
 
+  /** One tool that cannot be offered is left out; the others are offered. */
   async #addToolset(map: Map<string, ResolvedTool>, toolset: Toolset, context: AgentContext): Promise<void> {
+    const { warn } = context.invocation.engine;
     try {
       for (const tool of await toolset.tools(context)) {
         if (map.has(tool.name)) {
-          context.invocation.engine.warn(
-            `toolset ${toolset.name} offers ${tool.name}, which agent ${this.name} has already`,
-          );
-        } else map.set(tool.name, resolveTool(tool, `toolset:${toolset.name}`));
+          warn(`toolset ${toolset.name} offers ${tool.name}, which agent ${this.name} has already`);
+          continue;
+        }
+        try {
+          map.set(tool.name, resolveTool(tool, `toolset:${toolset.name}`));
+        } catch (error) {
+          warn(`toolset ${toolset.name} offers ${tool.name}, which is ill-formed: ${messageOf(error)}`, error);
+        }
       }
     } catch (error) {
-      context.invocation.engine.warn(`toolset ${toolset.name} failed: ${messageOf(error)}`, error);
+      warn(`toolset ${toolset.name} failed: ${messageOf(error)}`, error);
     }
   }
 }

@@ -93,6 +93,15 @@ export function artifactServiceSuite(
       await expect(service.list(bad)).rejects.toMatchObject({ code: 'E_ID' });
     });
 
+    test('S0-74 a name or data that is no text is refused by code', async () => {
+      const { service } = await fresh();
+      await expect(service.save(key, undefined as unknown as string, text('x'))).rejects.toMatchObject({
+        code: 'E_ID',
+      });
+      const odd = { mimeType: 'text/plain', data: 3 as unknown as string };
+      await expect(service.save(key, 'x', odd)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+    });
+
     test('names that a file system would confuse stay apart', async () => {
       const { service } = await fresh();
       const names = [

@@ -43,6 +43,11 @@ test('S3-31 S3-32 a tool asks for a credential, gets it after a restart, and the
     code: 'E_WRONG_ANSWER',
   });
   const content = { credential: { token: SECRET } };
+  // A yes to a question about a call is none to this one: what comes with it would be stored.
+  await expect(second.respond(requestId, { kind: 'approve', args: content })).rejects.toMatchObject({
+    code: 'E_WRONG_ANSWER',
+    message: expect.not.stringContaining(SECRET),
+  });
   await second.respond(requestId, { kind: 'elicitation', action: 'accept', content });
   const done = await run(second, { kind: 'continue' });
   expect(done).toMatchObject({ reason: 'completed', text: 'two mails' });

@@ -355,6 +355,15 @@ describe('S0-32 toolsets', () => {
     ]);
     expect(endOf(events)).toBe('completed');
   });
+
+  test('one ill-formed tool is reported and left out; those beside it are offered', async () => {
+    const odd = { ...tool('odd', () => 'odd'), inputSchema: 'none' } as unknown as AnyTool;
+    const mixed: Toolset = { name: 'mixed', tools: () => [tool('one', () => 1), odd, tool('two', () => 2)] };
+    const model = new ScriptedModel([calls('one', 'two'), 'ok']);
+    const { say, warnings } = bench(llm('bot', model, { toolsets: [mixed] }));
+    expect(responses(await say('hi'))).toEqual({ one: { content: 1 }, two: { content: 2 } });
+    expect(warnings[0]).toMatch(/^toolset mixed offers odd, which is ill-formed: /);
+  });
 });
 
 describe('S0-45 F29 output key', () => {

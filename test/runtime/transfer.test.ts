@@ -32,6 +32,13 @@ describe('S0-25 targets', () => {
     expect(names(root, a)).toEqual(expected);
   });
 
+  test('a tool in the place of the one that hands over is refused with the agent’s place', () => {
+    const own = llm('own', undefined, { tools: [tool('transfer_to_agent', () => 1)] });
+    expect(() => new AgentTree(llm('root', undefined, { subAgents: [own] }))).toThrow(
+      expect.objectContaining({ code: 'E_DUPLICATE_TOOL', message: expect.stringContaining('root/own') }),
+    );
+  });
+
   test('neither parent nor peers where the parent does not converse', () => {
     const a = llm('a', undefined);
     const tree = new AgentTree(new SequentialAgent({ name: 'seq', subAgents: [a, llm('b', undefined)] }));

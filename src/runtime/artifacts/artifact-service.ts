@@ -55,7 +55,7 @@ const USER_PREFIX = 'user:';
  */
 export function artifactPlace(key: SessionKey, filename: string): ArtifactPlace {
   checkKey(key);
-  const isUser = filename.startsWith(USER_PREFIX);
+  const isUser = typeof filename === 'string' && filename.startsWith(USER_PREFIX);
   const name = isUser ? filename.slice(USER_PREFIX.length) : filename;
   assertSafeId('artifact name', name);
   return { app: key.app, userId: key.userId, sessionId: isUser ? 'user' : key.id, isUser, name };
@@ -67,8 +67,8 @@ export function artifactName(place: { isUser: boolean; name: string }): string {
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for data that is not base64 */
 export function toBytes(data: string | Uint8Array): Uint8Array {
-  if (typeof data !== 'string') return data.slice();
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(data) || data.length % 4 === 1) {
+  if (data instanceof Uint8Array) return data.slice();
+  if (typeof data !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(data) || data.length % 4 === 1) {
     throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', 'artifact data is neither bytes nor base64');
   }
   return Uint8Array.from(Buffer.from(data, 'base64'));
