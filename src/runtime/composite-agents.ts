@@ -77,13 +77,11 @@ export class LoopAgent extends CompositeAgent {
   constructor(options: LoopOptions) {
     super(options);
     this.maxIterations = options.maxIterations ?? DEFAULT_LOOP_ITERATIONS;
-    if (this.maxIterations < 0 || !Number.isInteger(this.maxIterations) || this.subAgents.length === 0) {
-      throw new CoxswainError(
-        'INVALID_ARGUMENT',
-        'E_LOOP_UNBOUNDED',
-        `loop ${this.name} needs children and a maxIterations of 0 (no cap) or more`,
-      );
-    }
+    const { maxIterations, subAgents } = this;
+    if (subAgents.length > 0 && Number.isInteger(maxIterations) && maxIterations >= 0) return;
+    const why = subAgents.length === 0 ? 'no children' : `a maxIterations of ${maxIterations}`;
+    const message = `loop ${this.name} has ${why}: give it children, and a whole number or 0 (no cap, a child must exit)`;
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_LOOP_UNBOUNDED', message);
   }
 
   /** What its children say ends this loop only. */

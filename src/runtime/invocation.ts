@@ -289,7 +289,7 @@ export class Invocation implements InvocationInfo {
 
   async #edit(event: Event): Promise<Event> {
     for (const plugin of this.#eventHooks) {
-      const replaced = await plugin.onEvent?.(this, event);
+      const replaced = await failClosed(`${plugin.name}.onEvent`, () => plugin.onEvent?.(this, event));
       if (!replaced) continue;
       // Identity, place and marks are the runtime's: an edited event still stands where it stood.
       const { id, seq, turnId, invocationId, streamId, path, author, timestamp, partial, branch, iso } = event;

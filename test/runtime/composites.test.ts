@@ -78,10 +78,12 @@ describe('S0-49 loops', () => {
     for (const options of [
       { maxIterations: -1, subAgents: [llm('a', undefined)] },
       { maxIterations: 1.5, subAgents: [llm('a', undefined)] },
+      { maxIterations: Number.POSITIVE_INFINITY, subAgents: [llm('a', undefined)] },
       { maxIterations: 0, subAgents: [] },
     ]) {
+      const why = options.subAgents.length === 0 ? 'no children' : `a maxIterations of ${options.maxIterations}`;
       expect(() => new LoopAgent({ name: 'loop', ...options })).toThrow(
-        expect.objectContaining({ code: 'E_LOOP_UNBOUNDED' }),
+        expect.objectContaining({ code: 'E_LOOP_UNBOUNDED', message: expect.stringContaining(why) }),
       );
     }
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Content, MemoryEntry } from '../../src/contracts/index.ts';
-import type { InvocationInfo } from '../../src/runtime/index.ts';
+import type { Event, InvocationInfo } from '../../src/runtime/index.ts';
 import {
   createEvent,
   InMemoryArtifactService,
@@ -308,6 +308,21 @@ describe('order of one run', () => {
     expect(codes).toEqual(['E_MODEL', 'failed']);
     expect([errorOf(events)?.code, endOf(events)]).toEqual(['E_MODEL', 'failed']);
     expect(warnings).toEqual(['an on_event hook failed', 'an on_event hook failed']);
+  });
+
+  test('S0-69 an on_event hook that fails fails the turn by its name: what it was to edit is not stored', async () => {
+    const onEvent = (_: unknown, { content }: Event) => {
+      if (content?.role === 'model') throw new Error('cannot blank this');
+      return undefined;
+    };
+    const events = await bench(llm('bot', new ScriptedModel(['secret'])), { plugins: [{ name: 'dlp', onEvent }] }).say(
+      'hi',
+    );
+    expect(errorOf(events)).toMatchObject({
+      code: 'E_HOOK_FAILED',
+      message: 'a dlp.onEvent hook failed: cannot blank this',
+    });
+    expect(said(events.filter(({ partial }) => !partial))).toEqual(['user: hi']);
   });
 });
 
