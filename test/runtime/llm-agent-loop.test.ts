@@ -582,7 +582,7 @@ test('nothing goes on behind a turn that has failed: siblings of a call whose ev
     ],
   });
   const events = await say('hi');
-  expect([errorOf(events)?.message, endOf(events)]).toEqual(['cannot show it', 'failed']);
+  expect([errorOf(events)?.message, endOf(events)]).toEqual(['a broken.onEvent hook failed: cannot show it', 'failed']);
   expect(trace).toEqual(['slow ended', 'after_run']);
   expect(await log()).toHaveLength(events.length);
 });
