@@ -1,6 +1,6 @@
 import type { PendingRequest, Principal, RequestAnswer, Settlement } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
-import { StreamQueue } from '../session/index.ts';
+import { checkPrincipal, StreamQueue } from '../session/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
 import { whyNot } from './approver.ts';
 import type { HostedSession } from './hosted-session.ts';
@@ -130,6 +130,7 @@ export class Approvals {
     answer: RequestAnswer,
     { by, ...place }: { by: Principal } & ApprovalPlace,
   ): Promise<Settlement> {
+    checkPrincipal(by, 'by');
     const found = await this.#asking(requestId, place);
     let settled: HostedSession | undefined;
     try {

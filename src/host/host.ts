@@ -13,7 +13,7 @@ import type {
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
 import { excludedBy } from '../gate/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
-import { auditOf, isPipeable } from '../session/index.ts';
+import { auditOf, checkPrincipal, isPipeable } from '../session/index.ts';
 import type { ApprovalHost, OpenSession } from './approvals.ts';
 import { Approvals } from './approvals.ts';
 import type { HostedFrame, SharedStanding } from './hosted-frame.ts';
@@ -129,6 +129,7 @@ class Host implements AgentHost {
   async open(agent: string, options: OpenOptions = {}): Promise<HostedSession> {
     const userId = options.userId ?? this.#options.userId ?? 'local';
     const principal = options.principal ?? this.#options.principal;
+    if (principal !== undefined) checkPrincipal(principal, 'principal');
     const session = await this.#openFor(agent, options, userId, principal ?? { id: userId });
     try {
       await session.admit(principal, options.permissionMode);

@@ -23,6 +23,7 @@ import { describeTool } from '../gate/index.ts';
 import {
   asAgentStream,
   checkAnswer,
+  checkNames,
   checkPrincipal,
   endTurn,
   isPipeable,
@@ -244,6 +245,7 @@ export class HostedSession implements AgentSession {
     this.#assertOpen();
     const { frame } = this;
     const given = normaliseInput(input);
+    if (options.excludeTools !== undefined) checkNames(options.excludeTools, 'options.excludeTools');
     if (options.principal) checkPrincipal(options.principal, 'options.principal');
     // A sub-agent is told whose turn it is a part of, which says nothing of the roles of now.
     if (options.principal && frame.depth === 0) frame.shared.present.set(options.principal.id, options.principal);

@@ -5,8 +5,13 @@ import { CoxswainError } from '../contracts/index.ts';
 export function checkPrincipal(who: Principal, where: string): void {
   const { id, roles } = ((who as Principal | null) ?? {}) as Partial<Record<keyof Principal, unknown>>;
   if (typeof id !== 'string' || id === '') throw bad(`${where} is not {id: "who"}`);
-  if (roles !== undefined && !(Array.isArray(roles) && roles.every((role) => typeof role === 'string')))
-    throw bad(`${where}.roles is not a list of names`);
+  if (roles !== undefined) checkNames(roles, `${where}.roles`);
+}
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` unless it is a list of names: one text is a list of letters */
+export function checkNames(names: unknown, where: string): void {
+  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string'))
+    throw bad(`${where} is not a list of names`);
 }
 
 function bad(what: string): CoxswainError {

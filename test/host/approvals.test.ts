@@ -759,4 +759,18 @@ describe('what an answer is made of', () => {
     expect([await all(session.events()), pay.runs]).toEqual([before, []]);
     expect(await only(session)).toMatchObject({ requestId: question.requestId });
   });
+
+  test('who somebody is and what is left out are said as they must be, or refused: no typo opens anything', async () => {
+    const { host, session, question, pay } = await asking();
+    const badInput = { code: 'E_BAD_INPUT' };
+    // One text would be a list of letters, and leave out nothing.
+    const excludeTools = 'pay' as unknown as string[];
+    await expect(all(session.stream({ kind: 'continue' }, { excludeTools }))).rejects.toMatchObject(badInput);
+    const nobody = {} as { by: Principal };
+    await expect(host.approvals.decide(question.requestId, { kind: 'approve' }, nobody)).rejects.toMatchObject(
+      badInput,
+    );
+    await expect(host.open('bot', { principal: 'ann' as unknown as Principal })).rejects.toMatchObject(badInput);
+    expect([(await only(session)).requestId, pay.runs]).toEqual([question.requestId, []]);
+  });
 });
