@@ -23,6 +23,7 @@ import { describeTool } from '../gate/index.ts';
 import {
   asAgentStream,
   checkAnswer,
+  checkLimits,
   checkNames,
   checkPrincipal,
   endTurn,
@@ -246,6 +247,7 @@ export class HostedSession implements AgentSession {
     const { frame } = this;
     const given = normaliseInput(input);
     if (options.excludeTools !== undefined) checkNames(options.excludeTools, 'options.excludeTools');
+    if (options.limits !== undefined) checkLimits(options.limits, 'options.limits');
     if (options.principal) checkPrincipal(options.principal, 'options.principal');
     // A sub-agent is told whose turn it is a part of, which says nothing of the roles of now.
     if (options.principal && frame.depth === 0) frame.shared.present.set(options.principal.id, options.principal);

@@ -14,6 +14,15 @@ export function checkNames(names: unknown, where: string): void {
     throw bad(`${where} is not a list of names`);
 }
 
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` unless each is a number: what is none would limit nothing */
+export function checkLimits(limits: unknown, where: string): void {
+  if (typeof limits !== 'object' || limits === null) throw bad(`${where} is not an object of numbers`);
+  for (const [name, value] of Object.entries(limits)) {
+    if (value !== undefined && !(typeof value === 'number' && value >= 0))
+      throw bad(`${where}.${name} is not a number from 0`);
+  }
+}
+
 function bad(what: string): CoxswainError {
   return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `bad input: ${what}`);
 }

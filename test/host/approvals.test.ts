@@ -766,6 +766,9 @@ describe('what an answer is made of', () => {
     // One text would be a list of letters, and leave out nothing.
     const excludeTools = 'pay' as unknown as string[];
     await expect(all(session.stream({ kind: 'continue' }, { excludeTools }))).rejects.toMatchObject(badInput);
+    for (const limits of [5, { steps: 'x' }, { steps: -1 }, { usd: Number.NaN }] as never[]) {
+      await expect(all(session.stream({ kind: 'continue' }, { limits }))).rejects.toMatchObject(badInput);
+    }
     const nobody = {} as { by: Principal };
     await expect(host.approvals.decide(question.requestId, { kind: 'approve' }, nobody)).rejects.toMatchObject(
       badInput,
