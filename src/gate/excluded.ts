@@ -13,12 +13,17 @@ export async function excludedBy(
   timeoutMs: number = POLICY_TIMEOUT_MS,
 ): Promise<readonly string[]> {
   try {
-    const signal = timeoutMs > 0 && Number.isFinite(timeoutMs) ? AbortSignal.timeout(timeoutMs) : undefined;
-    const list: unknown = (await untilAborted(policy.getExcluded?.(scope) ?? [], signal)) ?? [];
+    const said = policy.getExcluded?.(scope) ?? [];
+    const list: unknown = Array.isArray(said) ? said : ((await inTime(said, timeoutMs)) ?? []);
     if (Array.isArray(list) && list.every((name) => typeof name === 'string')) return list;
     throw new TypeError('getExcluded gave no list of names');
   } catch (cause) {
     const message = `the policy does not say which tools are not offered, and nothing is run: ${messageOf(cause)}`;
     throw new CoxswainError('UNAVAILABLE', 'E_POLICY', message, { cause, retryable: true });
   }
+}
+
+function inTime<T>(answer: T | PromiseLike<T>, timeoutMs: number): Promise<T> {
+  const signal = timeoutMs > 0 && Number.isFinite(timeoutMs) ? AbortSignal.timeout(timeoutMs) : undefined;
+  return untilAborted(answer, signal);
 }

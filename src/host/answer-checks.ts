@@ -129,7 +129,7 @@ export class AnswerChecks {
     if (answer.kind !== 'result') return answer;
     // The caller runs it, as far as policy lets it run.
     const tool = this.#frame.tools.get(request.name ?? '');
-    const step = await this.#frame.judge.step(request, tool, new AbortController().signal, true);
+    const step = await this.#frame.judge.step(request, tool, undefined, true);
     if (step.kind === 'settle') {
       throw new CoxswainError(
         'FAILED_PRECONDITION',

@@ -359,7 +359,7 @@ export class HostedSession implements AgentSession {
     const tool = request.name === undefined ? undefined : this.frame.tools.get(request.name);
     const owner = this.#owner;
     if (owner.#run?.isBusy(request.callId)) return undefined;
-    const step: Step = await owner.frame.judge.step(request, tool, new AbortController().signal, true);
+    const step: Step = await owner.frame.judge.step(request, tool, undefined, true);
     return step.kind === 'ask' ? step.question : undefined;
   }
 

@@ -126,7 +126,7 @@ export class Judge {
   async step(
     request: PendingRequest,
     hostTool: HostTool | undefined,
-    signal: AbortSignal,
+    signal: AbortSignal | undefined,
     peek = false,
   ): Promise<Step> {
     const step = await this.#step(request, hostTool, signal, peek);
@@ -137,7 +137,7 @@ export class Judge {
   async #step(
     request: PendingRequest,
     hostTool: HostTool | undefined,
-    signal: AbortSignal,
+    signal: AbortSignal | undefined,
     peek: boolean,
   ): Promise<Step> {
     if (request.kind !== 'tool') return { kind: 'elicit', request };
@@ -331,7 +331,7 @@ export class Judge {
     await ensureValidator();
     const checked = validateArgs({ inputSchema }, given);
     const args = checked.ok ? checked.args : given;
-    const rules = this.#rules(request, hostTool, new AbortController().signal);
+    const rules = this.#rules(request, hostTool, undefined);
     const policy = await this.#policyOn(call, args, rules);
     if (policy.outcome === 'deny') return policy.reason ?? 'policy denies them';
     return (await this.#forOthers(call, rules, args, by)) && 'others must decide on them';
@@ -368,12 +368,12 @@ export class Judge {
   }
 
   /** Who decides, and on what grounds, whatever the arguments. */
-  rulesFor(request: PendingRequest, signal: AbortSignal): Omit<HostRules, 'validate'> {
+  rulesFor(request: PendingRequest, signal: AbortSignal | undefined): Omit<HostRules, 'validate'> {
     const { grounds, policyTimeoutMs } = this.#options;
     return { ...grounds(request), policyTimeoutMs, signal };
   }
 
-  #rules(request: PendingRequest, hostTool: HostTool | undefined, signal: AbortSignal): HostRules {
+  #rules(request: PendingRequest, hostTool: HostTool | undefined, signal: AbortSignal | undefined): HostRules {
     return {
       ...this.rulesFor(request, signal),
       validate: (args) =>

@@ -21,8 +21,27 @@ export interface Held {
   release(reason: unknown): void;
 }
 
-const forgotten = new FinalizationRegistry<() => void>((forget) => forget());
-const known = new WeakMap<SessionService, Map<string, WeakRef<LiveSession>>>();
+/** Names that are known before those nobody holds any more are looked for. */
+const MANY_NAMES = 1000;
+
+/** The live sessions of one store. Names are swept now and then: being told of each that is gone costs more. */
+class Known {
+  readonly #byName = new Map<string, WeakRef<LiveSession>>();
+  #sweepAt = MANY_NAMES;
+
+  get(name: string): LiveSession | undefined {
+    return this.#byName.get(name)?.deref();
+  }
+
+  set(name: string, live: LiveSession): void {
+    this.#byName.set(name, new WeakRef(live));
+    if (this.#byName.size < this.#sweepAt) return;
+    for (const [known, ref] of this.#byName) if (ref.deref() === undefined) this.#byName.delete(known);
+    this.#sweepAt = Math.max(MANY_NAMES, 2 * this.#byName.size);
+  }
+}
+
+const known = new WeakMap<SessionService, Known>();
 
 /**
  * One session in this process: its log, the fold of it, and the one way into the log. All handles of a process share
@@ -72,22 +91,19 @@ export class LiveSession {
   static of(service: SessionService, record: SessionRecord): LiveSession {
     let sessions = known.get(service);
     if (!sessions) {
-      sessions = new Map();
+      sessions = new Known();
       known.set(service, sessions);
     }
     const { app, userId, id } = record.key;
     const name = `${app}/${userId}/${id}`;
-    const live = sessions.get(name)?.deref();
+    const live = sessions.get(name);
     // A log that is shorter than what was read of it is another one: deleted and made again.
     if (live && live.fold.at <= record.lastSeq && live.createdAt === record.createdAt) {
       for (const event of record.events) live.#apply(event);
       return live;
     }
     const made = new LiveSession(service, record);
-    sessions.set(name, new WeakRef(made));
-    forgotten.register(made, () => {
-      if (sessions.get(name)?.deref() === undefined) sessions.delete(name);
-    });
+    sessions.set(name, made);
     return made;
   }
 
