@@ -12,7 +12,7 @@ const add = ({ a, b }: { a: number; b: number }) => a + b;
 export const pause: Workload = {
   title: 'approval pause, session opened again from its store, yes, end',
   // Each iteration runs most of the program a few times: the compiler is busy with it for long.
-  plan: { warmUp: 2000, iterations: 1500 },
+  plan: { warmUp: 6000, iterations: 3000 },
   async measure(subject, plan) {
     const model = caller({ steps: 1 });
     const sessions = sessionsOf(subject, { model, tools: [adder(add)], policy: ask });
