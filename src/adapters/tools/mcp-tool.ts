@@ -32,7 +32,7 @@ export interface Server {
   /** Digest of the definition that was pinned when this toolset first listed it. */
   firstSeen(tool: string): string | undefined;
   /** What the server says of a tool now, for somebody who judges a call of it; undefined: it has none of that name. */
-  judge(tool: string): Promise<{ definition: Tool; digest: string } | undefined>;
+  judge(tool: string, args: Record<string, unknown>): Promise<{ definition: Tool; digest: string } | undefined>;
   call: Call;
 }
 
@@ -49,13 +49,13 @@ export function asTool(tool: Tool, server: Server): AnyTool {
     ...(tool.title === undefined ? {} : { displayName: tool.title }),
     ...(tool.outputSchema ? { outputSchema: tool.outputSchema as JsonSchema } : {}),
     // The model has read another definition than the one that would run, or policy's yes was to another one.
-    needsApproval: async () => {
-      const now = await server.judge(tool.name);
+    needsApproval: async (args: Record<string, unknown>) => {
+      const now = await server.judge(tool.name, args);
       return now !== undefined && (now.digest !== shown || now.digest !== server.pinned(tool.name));
     },
     // What it says of itself is part of what is approved: if it changes before the call runs, the yes is void.
     preview: async (args: Record<string, unknown>) => {
-      const { definition, digest } = (await server.judge(tool.name)) ?? { definition: tool, digest: shown };
+      const { definition, digest } = (await server.judge(tool.name, args)) ?? { definition: tool, digest: shown };
       const { title, description = '' } = definition;
       return [
         ...(digest === server.firstSeen(tool.name)

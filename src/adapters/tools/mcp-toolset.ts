@@ -1,6 +1,6 @@
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
 import type { AnyTool, ProvidedTool, ToolCallContext, ToolProvider, ToolResult } from '../../contracts/index.ts';
-import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
 import { describeTool, errorResult } from '../../gate/index.ts';
 import type { Toolset } from '../../runtime/index.ts';
 import type { Sdk } from './mcp-connection.ts';
@@ -32,6 +32,7 @@ export function mcpToolset(options: McpServer & McpToolsetOptions): McpToolset {
 const IDLE_MS = 300_000;
 /** A timer that is set further off fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+const MAX_JUDGED = 1000;
 
 class ServerTools implements McpToolset {
   readonly name: string;
@@ -45,7 +46,7 @@ class ServerTools implements McpToolset {
   readonly #firstSeen = new Map<string, string>();
   /** What is offered, by the server's name of it. */
   readonly #definitions = new Map<string, { definition: Tool; digest: string }>();
-  /** Digest of each tool as it was when a call of it was last judged: what runs is what was judged. */
+  /** Digest of a tool as it was when a call with these arguments was last judged: what runs is what was judged. */
   readonly #judged = new Map<string, string>();
 
   constructor(server: McpServer, options: McpToolsetOptions) {
@@ -129,10 +130,10 @@ class ServerTools implements McpToolset {
       options: this.#options,
       pinned: (name) => this.#pins.get(name),
       firstSeen: (name) => this.#firstSeen.get(name),
-      judge: async (name) => {
+      judge: async (name, args) => {
         await this.tools();
         const now = this.#definitions.get(name);
-        if (now) this.#judged.set(name, now.digest);
+        if (now) this.#judge(callKey(name, args), now.digest);
         return now;
       },
       call: (name, args, context) => this.#call(name, args, context),
@@ -161,6 +162,14 @@ class ServerTools implements McpToolset {
     });
   }
 
+  #judge(call: string, digest: string): void {
+    this.#judged.delete(call);
+    this.#judged.set(call, digest);
+    const [oldest] = this.#judged.keys();
+    // One that is forgotten runs as the tool last ran, or not at all.
+    if (this.#judged.size > MAX_JUDGED && oldest !== undefined) this.#judged.delete(oldest);
+  }
+
   /** On first sight a definition is taken as it is: policy judges it like any other. */
   #see(name: string, digest: string): void {
     const pinned = this.#pins.get(name) ?? digest;
@@ -186,7 +195,7 @@ class ServerTools implements McpToolset {
     args: Record<string, unknown>,
     context: Pick<ToolCallContext, 'signal' | 'progress'>,
   ): Promise<ToolResult> {
-    const judged = this.#judged.get(name) ?? this.#pins.get(name);
+    const judged = this.#judged.get(callKey(name, args)) ?? this.#pins.get(name);
     const sdk = await loadSdk();
     for (let isRetry = false; ; isRetry = true) {
       const definition = await this.#definitionOf(name, judged);
@@ -258,3 +267,5 @@ function nameOf(server: McpServer): string {
 export function warnOnStderr(message: string, error?: unknown): void {
   console.warn(`coxswain: ${message}`, ...(error === undefined ? [] : [error]));
 }
+
+const callKey = (tool: string, args: Record<string, unknown>): string => canonicalJson([tool, args]);
