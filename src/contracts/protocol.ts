@@ -6,6 +6,8 @@ import type { StatusCode } from './errors.ts';
 import type { AgentEvent } from './events.ts';
 import type * as schema from './schemas/protocol.ts';
 
+/** Version of the session contract, as `initialize` events tell it. */
+export const INTERFACE_VERSION = '1.0';
 /** WebSocket subprotocol of `spec/PROTOCOL.md`. */
 export const SUBPROTOCOL = 'coxswain.v1';
 /** Path of the endpoint. */

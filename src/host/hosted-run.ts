@@ -11,7 +11,7 @@ import type {
   TelemetrySpan,
   TurnTerms,
 } from '../contracts/index.ts';
-import { isCoxswainError, messageOf } from '../contracts/index.ts';
+import { INTERFACE_VERSION, isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { StreamQueue } from '../session/index.ts';
 import { Budget, strictestLimits } from './budget.ts';
 import type { BusyClock } from './busy-clock.ts';
@@ -196,7 +196,7 @@ export class HostedRun {
     if (session.introducedBy) return;
     session.introducedBy = 'host';
     const { name: agentId } = session.descriptor;
-    this.#out.push({ ...eventBase(this.#scope), type: 'initialize', agentId, interfaceVersion: '1.0' });
+    this.#out.push({ ...eventBase(this.#scope), type: 'initialize', agentId, interfaceVersion: INTERFACE_VERSION });
   }
 
   /** The run cannot go on, and cannot say so in the log: what was accepted still gets its end. */

@@ -16,7 +16,7 @@ import type {
   StreamEndData,
   StreamEndEvent,
 } from '../../contracts/index.ts';
-import { CoxswainError, copyJson, isCoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, INTERFACE_VERSION, isCoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
 import type {
   CallState,
@@ -58,8 +58,6 @@ import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
 import { endData, outputOf, transferOf } from './stream-end.ts';
 import { checkUpdate } from './update.ts';
-
-export const INTERFACE_VERSION = '1.0';
 
 export interface AdkSessionOptions {
   live: LiveSession;

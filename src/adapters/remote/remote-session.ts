@@ -17,7 +17,7 @@ import type {
   Settlement,
   SteerData,
 } from '../../contracts/index.ts';
-import { CoxswainError, copyJson } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, INTERFACE_VERSION } from '../../contracts/index.ts';
 import { isoTime, normaliseInput } from '../../session/index.ts';
 import { Feed } from './feed.ts';
 import type { Link } from './link.ts';
@@ -228,7 +228,7 @@ export class RemoteSession implements AgentSession {
       this.#initialized = true;
       const { id: sessionId, descriptor } = this;
       const base = { id: crypto.randomUUID(), timestamp: isoTime(), sessionId, streamId: stream.streamId };
-      stream.push({ ...base, type: 'initialize', agentId: descriptor.name, interfaceVersion: '1.0' });
+      stream.push({ ...base, type: 'initialize', agentId: descriptor.name, interfaceVersion: INTERFACE_VERSION });
     }
     if (this.#last?.streamId === stream.streamId) for (const event of this.#last.since) stream.push(event);
     this.#last = undefined;
