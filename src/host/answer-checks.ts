@@ -12,8 +12,8 @@ import { fromElicitation } from './answer-forms.ts';
 import { assertApprover } from './approver.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import type { Judge } from './judge.ts';
-import { isHostQuestion } from './judge.ts';
 import type { ApprovalQuestion } from './options.ts';
+import { isHostQuestion } from './question-id.ts';
 import type { HostTool } from './tool-registry.ts';
 
 /** Whoever runs the session in this host has the last word on its calls. */

@@ -14,6 +14,11 @@ export function whyNot(rule: ApproverRule | undefined, requestedBy: Principal, b
   return undefined;
 }
 
+/** Without a rule anybody may, with one nobody who is not named. */
+export function mayDecide(rule: ApproverRule | undefined, requestedBy: Principal, by: Principal | undefined): boolean {
+  return !rule || (by !== undefined && whyNot(rule, requestedBy, by) === undefined);
+}
+
 /** @throws CoxswainError `PERMISSION_DENIED / E_NOT_APPROVER` */
 export function assertApprover(
   requestId: string,

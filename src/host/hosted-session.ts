@@ -36,10 +36,10 @@ import { AnswerChecks, asCallers, callOf, runsNow, withoutStart } from './answer
 import { answerOf, inputOf } from './answer-forms.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import { HostedRun } from './hosted-run.ts';
-import type { Step } from './judge.ts';
 import type { ApprovalQuestion } from './options.ts';
 import { isTighter, stricterMode } from './permission-mode.ts';
 import { hasOutlived } from './run-inputs.ts';
+import type { Step } from './step.ts';
 import { Subagents } from './subagents.ts';
 import { beginTurn, goOnWithTurn } from './turn-terms.ts';
 

@@ -1,83 +1,43 @@
 import type {
+  AnyTool,
   ConfirmationRequest,
   DecisionRecord,
   LifecycleInterceptor,
   PendingRequest,
-  PolicyEvaluator,
   Principal,
-  ToolResult,
 } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import type { Approval, CheckedDecision, Decision, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
+import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
 import {
   decide,
   decideApproved,
   ensureValidator,
   errorResult,
-  evaluatePolicy,
   normaliseReturn,
-  policyRequest,
   recordFacts,
   validateArgs,
 } from '../gate/index.ts';
 import { LazyMap } from '../session/index.ts';
-import { votesFor, whyNot } from './approver.ts';
-import { previewDigest } from './digest.ts';
-import {
-  approvalOf,
-  expiry,
-  floorOf,
-  gateCall,
-  hidden,
-  hintOf,
-  isPolicyQuestion,
-  notAgain,
-  refusal,
-  underRule,
-  unknownOutcome,
-} from './judge-parts.ts';
+import type { QuestionOptions } from './approval-question.ts';
+import { votesFor } from './approver.ts';
+import type { Confirmation } from './confirmation.ts';
+import { confirmationOf, confirmationQuestion } from './confirmation.ts';
+import { whyNotEdited } from './edited-args.ts';
+import { approvalOf, floorOf, gateCall } from './gate-call.ts';
+import type { Grounds, HostRules } from './grounds.ts';
+import { policyOn, validatorOf } from './grounds.ts';
 import type { ApprovalQuestion } from './options.ts';
-import { Questions } from './questions.ts';
+import type { QuestionKind } from './question-id.ts';
+import { questionStanding } from './question-standing.ts';
+import type { Step } from './step.ts';
+import { notAgain } from './step.ts';
 import type { HostTool } from './tool-registry.ts';
 import { supports } from './tool-runner.ts';
 
-/** What a host does about one open request. */
-export type Step =
-  | { kind: 'run'; decision: Decision; rerun: boolean; confirmation?: { confirmed: boolean; payload?: unknown } }
-  | { kind: 'settle'; result: ToolResult; decision?: DecisionRecord }
-  /** The host's own question. */
-  | { kind: 'ask'; question: ApprovalQuestion }
-  /** The agent's own question, which is in the log. */
-  | { kind: 'elicit'; request: PendingRequest }
-  /** For whoever drives the session: a tool that nobody here can run. `decision`: it may. */
-  | { kind: 'leave'; decision?: DecisionRecord };
-
-/** What a handler asked, with which arguments, and the number of its question among those about the call. */
-export interface Confirmation {
-  asked: ConfirmationRequest;
-  args: Record<string, unknown>;
-  redact?: string[] | undefined;
-  first: number;
-}
-
-/** On what grounds a request is decided: whose turn it is of, and in which mode. */
-export interface Grounds {
-  principal: Principal;
-  /** With remembered answers and mode. */
-  policy: PolicyEvaluator;
-  permissionMode: string | undefined;
-  /** Somebody can be asked. */
-  interactive: boolean;
-}
-
-type HostRules = GateRules & Grounds;
-
-export interface JudgeOptions {
-  base: PolicyEvaluator;
+export interface JudgeOptions extends QuestionOptions {
   grounds: (request: PendingRequest) => Grounds;
   policyTimeoutMs: number | undefined;
   hooks: LifecycleInterceptor | undefined;
-  deps: () => unknown;
   /** Questions that host tools have asked in mid-run, by call id: the same for all handles of a host. */
   confirmations: Map<string, Confirmation>;
   /** It was started and is gone on with: a sub-agent keeps its own log. */
@@ -92,23 +52,14 @@ export interface JudgeOptions {
 export class Judge {
   readonly #options: JudgeOptions;
   readonly #verdicts = new LazyMap<string, Promise<Verdict>>();
-  readonly #confirmations: Map<string, Confirmation>;
-  readonly #questions: Questions;
 
   constructor(options: JudgeOptions) {
     this.#options = options;
-    this.#questions = new Questions(options);
-    this.#confirmations = options.confirmations;
   }
 
-  /** A handler has ended with a question of its own: what was answered before is no answer to it. */
-  confirmationAsked(
-    { callId, args, record: { redact } }: Decision,
-    asked: ConfirmationRequest,
-    { answers }: PendingRequest,
-  ): void {
-    const first = (answers ?? []).filter(({ requestId, quorum }) => !quorum && isPolicyQuestion(requestId)).length;
-    this.#confirmations.set(callId, { asked, args, redact, first });
+  /** A handler has ended with a question of its own. */
+  confirmationAsked(decision: Decision, asked: ConfirmationRequest, request: PendingRequest): void {
+    this.#options.confirmations.set(decision.callId, confirmationOf(decision, asked, request));
   }
 
   /** Forgets what is not open any more. */
@@ -119,7 +70,7 @@ export class Judge {
 
   settled(callId: string): void {
     this.#verdicts.delete(callId);
-    this.#confirmations.delete(callId);
+    this.#options.confirmations.delete(callId);
   }
 
   /** What to do about a request; `peek`: only to show it, no hook fires. */
@@ -145,13 +96,9 @@ export class Judge {
     if (loading) await loading;
     let call = gateCall(request, hostTool);
     const rules = this.#rules(request, hostTool, signal);
-    const confirmation = this.#confirmations.get(call.callId);
+    const confirmation = this.#options.confirmations.get(call.callId);
     if (confirmation) {
-      const { args, redact, asked } = confirmation;
-      const { expiresIn } = asked;
-      const expires = expiresIn === undefined ? {} : { expiresIn };
-      const question = { args, ...hintOf(asked), ...expires, ...(redact ? { redact } : {}) };
-      return this.#asked(request, hostTool, call, rules, question, 'policy', confirmation.first);
+      return this.#asked(request, hostTool, call, rules, confirmationQuestion(confirmation), 'policy', confirmation);
     }
     if (request.started) return this.#lost(request, hostTool, call, rules);
     if (request.decision) return this.#approved(request, hostTool, call, rules, approvalOf(request), false);
@@ -159,7 +106,7 @@ export class Judge {
       // Not every executor checks what it announces.
       const checked = rules.validate(call.args);
       if (!checked.ok) {
-        const policy = await this.#policyOn(call, call.args, rules);
+        const policy = await policyOn(call, call.args, rules);
         const facts = recordFacts(call, call.args, rules, policy);
         const decision: DecisionRecord = { ...facts, outcome: 'denied', by: 'gate', reason: checked.message };
         return { kind: 'settle', result: errorResult('invalid_args', checked.message), decision };
@@ -169,7 +116,7 @@ export class Judge {
     const verdict = await this.#verdict(request, call, rules, hostTool, peek);
     switch (verdict.kind) {
       case 'run':
-        return this.#canRun(request, hostTool)
+        return canRun(request, hostTool)
           ? { kind: 'run', decision: verdict.decision, rerun: false }
           : { kind: 'leave', decision: verdict.decision.record };
       case 'ask':
@@ -177,10 +124,6 @@ export class Judge {
       default:
         return { kind: 'settle', result: verdict.result, decision: verdict.record };
     }
-  }
-
-  #canRun(request: PendingRequest, hostTool: HostTool | undefined): boolean {
-    return request.handledBy === 'agent' || hostTool?.tool.execute !== undefined;
   }
 
   #verdict(
@@ -228,122 +171,23 @@ export class Judge {
     return this.#asked(request, hostTool, call, rules, { args, hint }, 'rerun');
   }
 
-  /** A question: answered, still open, or out of time. */
   async #asked(
     request: PendingRequest,
     hostTool: HostTool | undefined,
     call: GateCall,
     rules: HostRules,
-    asked: Question,
-    kind: 'policy' | 'rerun',
-    first = 0,
+    question: Question,
+    kind: QuestionKind,
+    confirmation?: Confirmation,
   ): Promise<Step> {
-    const answers = request.answers ?? [];
-    let question = asked;
-    const no = (step: Step) => underRule(step, question, recordFacts(call, question.args, rules).asked);
-    if (!rules.interactive)
-      return no(kind === 'rerun' ? notAgain('host') : refusal('nobody can be asked here', 'host'));
-    let preview = await this.#questions.preview(hostTool?.tool, question.args, rules.signal);
-    let digest = previewDigest(call.tool.name, question.args, preview);
-    for (let n = first; ; n++) {
-      const requestId = `${call.callId}#${kind}${n === 0 ? '' : `.${n}`}`;
-      const answer = answers.find((candidate) => candidate.requestId === requestId && !candidate.quorum);
-      // A yes is for one more run, not for the runs after that.
-      if (kind === 'rerun' && answer?.spent) continue;
-      if (!answer) {
-        const expiresAt = expiry(request, question);
-        if (expiresAt !== undefined && expiresAt <= Date.now()) return no(refusal('nobody answered in time', 'expiry'));
-        const open = await this.#questions.make(request, call, rules, question, {
-          requestId,
-          kind,
-          preview,
-          digest,
-          expiresAt,
-          isPolicys: kind === 'policy' && !this.#confirmations.has(call.callId) && !floorOf(request, hostTool),
-        });
-        return { kind: 'ask', question: open };
-      }
-      const by = `user:${answer.by?.id ?? 'unknown'}`;
-      if (answer.action !== 'accept' && kind === 'rerun') return no(notAgain(by));
-      if (answer.action === 'decline') return no(refusal(answer.reason ?? 'denied', by, answer.reason));
-      if (answer.action === 'cancel') {
-        const record: DecisionRecord = { outcome: 'denied', by, reason: 'cancelled' };
-        return no({ kind: 'settle', result: errorResult('cancelled', 'cancelled: it never ran'), decision: record });
-      }
-      // A yes holds for what was shown, from somebody who may give it; else it is asked again.
-      if (answer.digest !== digest || !this.#mayDecide(question, rules.principal, answer.by)) continue;
-      const others = answer.args && (await this.#forOthers(call, rules, answer.args, answer.by, question.redact));
-      if (others) {
-        question = others;
-        preview = await this.#questions.preview(hostTool?.tool, question.args, rules.signal);
-        digest = previewDigest(call.tool.name, question.args, preview);
-        continue;
-      }
-      const changed = answer.args ?? (question.args === call.args ? undefined : question.args);
-      const { payload, ruleId, redact } = question;
-      const approval: Approval = { by, args: changed, reason: answer.reason, ruleId, redact };
-      const confirmation = this.#confirmations.has(call.callId) ? { confirmed: true, payload } : undefined;
-      return this.#approved(
-        request,
-        hostTool,
-        call,
-        rules,
-        approval,
-        kind === 'rerun' || confirmation !== undefined,
-        confirmation,
-      );
-    }
-  }
-
-  /** Whoever edits a call cannot make it one that others must decide on: they are asked about the edited one. */
-  async #forOthers(
-    call: GateCall,
-    rules: HostRules,
-    args: Record<string, unknown>,
-    by: Principal | undefined,
-    redact?: readonly string[],
-  ): Promise<Question | undefined> {
-    const policy = await this.#policyOn(call, args, rules);
-    const all = hidden(redact, policy.redact);
-    const { outcome, approvers, reason, hint, ruleId } = policy;
-    if (outcome !== 'ask_user' || !approvers) return undefined;
-    const question: Question = {
-      args,
-      approvers,
-      ...(reason === undefined ? {} : { reason }),
-      ...(hint === undefined ? {} : { hint }),
-      ...(ruleId === undefined ? {} : { ruleId }),
-      ...(all.length > 0 ? { redact: all } : {}),
-    };
-    const decides = (approvers.quorum ?? 1) === 1 && this.#mayDecide(question, rules.principal, by);
-    return decides ? undefined : question;
-  }
-
-  /** Why an agent's own question may not be answered with these arguments; undefined if it may. */
-  async whyNotEdited(
-    request: PendingRequest,
-    hostTool: HostTool | undefined,
-    given: Record<string, unknown>,
-    by: Principal,
-  ): Promise<string | undefined> {
-    const call = gateCall(request, hostTool);
-    const { inputSchema } = call.tool;
-    await ensureValidator();
-    const checked = validateArgs({ inputSchema }, given);
-    const args = checked.ok ? checked.args : given;
-    const rules = this.#rules(request, hostTool, undefined);
-    const policy = await this.#policyOn(call, args, rules);
-    if (policy.outcome === 'deny') return policy.reason ?? 'policy denies them';
-    return (await this.#forOthers(call, rules, args, by)) && 'others must decide on them';
-  }
-
-  async #policyOn(call: GateCall, args: Record<string, unknown>, rules: GateRules): Promise<CheckedDecision> {
-    const { policy, policyTimeoutMs: timeoutMs, signal } = rules;
-    return evaluatePolicy(policy, policyRequest(call, args, rules), { timeoutMs, signal });
-  }
-
-  #mayDecide(question: Question, requestedBy: Principal, by: Principal | undefined): boolean {
-    return !question.approvers || (by !== undefined && whyNot(question.approvers, requestedBy, by) === undefined);
+    const inquiry = { request, hostTool, call, rules, question, kind, confirmation };
+    const standing = await questionStanding(inquiry, this.#options);
+    if (standing.kind === 'open') return { kind: 'ask', question: standing.question };
+    if (standing.kind === 'refused') return standing.step;
+    const { approval, payload } = standing;
+    const confirmed = confirmation ? { confirmed: true, payload } : undefined;
+    const isAgain = kind === 'rerun' || confirmed !== undefined;
+    return this.#approved(request, hostTool, call, rules, approval, isAgain, confirmed);
   }
 
   async #approved(
@@ -357,7 +201,7 @@ export class Judge {
   ): Promise<Step> {
     const verdict = await decideApproved(call, rules, approval);
     if (verdict.kind === 'run') {
-      if (!this.#canRun(request, hostTool)) return { kind: 'leave' };
+      if (!canRun(request, hostTool)) return { kind: 'leave' };
       return { kind: 'run', decision: verdict.decision, rerun, ...(confirmation ? { confirmation } : {}) };
     }
     if (verdict.kind === 'ask')
@@ -367,6 +211,20 @@ export class Judge {
     return { kind: 'settle', result: verdict.result, decision: verdict.record };
   }
 
+  /** Why an agent's own question may not be answered with these arguments; undefined if it may. */
+  async whyNotEdited(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    given: Record<string, unknown>,
+    by: Principal,
+  ): Promise<string | undefined> {
+    const call = gateCall(request, hostTool);
+    await ensureValidator();
+    const checked = validateArgs({ inputSchema: call.tool.inputSchema }, given);
+    const args = checked.ok ? checked.args : given;
+    return whyNotEdited(call, this.#rules(request, hostTool, undefined), args, by);
+  }
+
   /** Who decides, and on what grounds, whatever the arguments. */
   rulesFor(request: PendingRequest, signal: AbortSignal | undefined): Omit<HostRules, 'validate'> {
     const { grounds, policyTimeoutMs } = this.#options;
@@ -374,19 +232,7 @@ export class Judge {
   }
 
   #rules(request: PendingRequest, hostTool: HostTool | undefined, signal: AbortSignal | undefined): HostRules {
-    return {
-      ...this.rulesFor(request, signal),
-      validate: (args) =>
-        hostTool
-          ? validateArgs(
-              {
-                inputSchema: hostTool.descriptor.inputSchema,
-                source: hostTool.tool.inputSchema ?? hostTool.tool.parametersSchema,
-              },
-              args,
-            )
-          : validateArgs({ inputSchema: { type: 'object' } }, args),
-    };
+    return { ...this.rulesFor(request, signal), validate: validatorOf(hostTool) };
   }
 
   /** Votes so far on a question that needs several. */
@@ -400,7 +246,22 @@ export class Judge {
   }
 }
 
-/** The host's own questions: derived, only their answers are stored. */
-export function isHostQuestion(requestId: string): boolean {
-  return /#(?:policy|rerun)(?:\.\d+)?$/.test(requestId);
+/** Somebody here has the handler: the agent, or this host. */
+function canRun(request: PendingRequest, hostTool: HostTool | undefined): boolean {
+  return request.handledBy === 'agent' || hostTool?.tool.execute !== undefined;
+}
+
+/** What the tool's author says of a call that may have run; without a word of theirs a person is asked. */
+async function unknownOutcome(
+  tool: AnyTool,
+  callId: string,
+  args: Record<string, unknown>,
+  warn: (message: string, error?: unknown) => void,
+): Promise<'retry' | 'ask' | { result: unknown }> {
+  try {
+    return (await tool.onUnknownOutcome?.({ callId, args })) ?? 'ask';
+  } catch (error) {
+    warn(`${tool.name}.onUnknownOutcome failed; a person is asked`, error);
+    return 'ask';
+  }
 }

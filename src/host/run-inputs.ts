@@ -6,8 +6,8 @@ import type {
   ToolResultInput,
 } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
-import type { Step } from './judge.ts';
 import type { ApprovalQuestion } from './options.ts';
+import type { Step } from './step.ts';
 
 export type RunStep = Extract<Step, { kind: 'run' }>;
 

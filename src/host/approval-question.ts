@@ -1,0 +1,105 @@
+import type {
+  AnyTool,
+  DisplayContent,
+  PendingRequest,
+  PolicyEvaluator,
+  Principal,
+  RememberOption,
+} from '../contracts/index.ts';
+import { messageOf } from '../contracts/index.ts';
+import type { GateCall, GateRules, Question } from '../gate/index.ts';
+import { evaluatePolicy, policyRequest, untilAborted } from '../gate/index.ts';
+import type { ApprovalQuestion } from './options.ts';
+import type { PolicyRule } from './policy/index.ts';
+import type { QuestionKind } from './question-id.ts';
+import { isRulePolicy } from './remembered.ts';
+
+const PREVIEW_TIMEOUT_MS = 10_000;
+
+/** What the making of a question takes from its host. */
+export interface QuestionOptions {
+  base: PolicyEvaluator;
+  deps: () => unknown;
+}
+
+/** What would happen, as the tool's author shows it. */
+export async function previewOf(
+  tool: AnyTool | undefined,
+  args: Record<string, unknown>,
+  signal: AbortSignal | undefined,
+  deps: () => unknown,
+): Promise<DisplayContent[]> {
+  if (!tool?.preview) return [];
+  const limit = AbortSignal.any([AbortSignal.timeout(PREVIEW_TIMEOUT_MS), ...(signal ? [signal] : [])]);
+  try {
+    // One that ignores the signal must not hold up whoever waits.
+    return await untilAborted(tool.preview(args, { signal: limit, deps: deps() }), limit);
+  } catch (error) {
+    return [{ type: 'text', text: `There is no preview: ${messageOf(error)}` }];
+  }
+}
+
+/** The question as people and programs are shown it, with the answers that `base` would let be remembered. */
+export async function approvalQuestion(
+  request: PendingRequest,
+  call: GateCall,
+  rules: GateRules & { principal: Principal },
+  question: Question,
+  facts: {
+    requestId: string;
+    kind: QuestionKind;
+    preview: DisplayContent[];
+    digest: string;
+    expiresAt: number | undefined;
+    /** Policy alone asks: neither the author of the tool nor its handler. */
+    isPolicys: boolean;
+  },
+  base: PolicyEvaluator,
+): Promise<ApprovalQuestion> {
+  const { decision: _, expiresAt: __, ...open } = request;
+  const title = `Run ${call.tool.displayName ?? call.tool.name}?`;
+  const message = question.hint ?? (question.reason === undefined ? title : `${title} (${question.reason})`);
+  return {
+    ...open,
+    requestId: facts.requestId,
+    kind: facts.kind === 'rerun' ? 'rerun_unknown' : 'elicitation',
+    elicitation: facts.kind === 'rerun' ? 'rerun_unknown' : 'tool_confirmation',
+    args: question.args,
+    message,
+    ...(question.payload === undefined ? {} : { context: { payload: question.payload } }),
+    ...(facts.expiresAt === undefined ? {} : { expiresAt: new Date(facts.expiresAt).toISOString() }),
+    approval: {
+      title,
+      preview: facts.preview,
+      previewDigest: facts.digest,
+      requestedBy: rules.principal,
+      remember: facts.isPolicys ? await rememberOptions(call, question, rules, base) : [],
+      ...(question.reason === undefined ? {} : { reason: question.reason }),
+      ...(question.ruleId === undefined ? {} : { ruleId: question.ruleId }),
+      ...(question.approvers ? { approvers: question.approvers } : {}),
+    },
+  };
+}
+
+/** "Always" is offered only where such a rule would really let the call run. */
+async function rememberOptions(
+  call: GateCall,
+  question: Question,
+  rules: GateRules,
+  base: PolicyEvaluator,
+): Promise<RememberOption[]> {
+  const { name } = call.tool;
+  // A name that reads as a pattern would open more than this tool.
+  if (question.approvers || !isRulePolicy(base) || /[*?]/.test(name)) return [];
+  const options: RememberOption[] = [];
+  const rule: PolicyRule = { id: `remembered:${name}`, tool: name, outcome: 'allow' };
+  const request = policyRequest(call, question.args, rules);
+  for (const [scope, label] of [
+    ['session', `Always run ${name} in this session`],
+    ['user', `Always run ${name}`],
+  ] as const) {
+    const would = await evaluatePolicy(base.with(rule, scope), request);
+    if (would.outcome === 'allow') options.push({ label, scope, rule: { ...rule } });
+  }
+  return options;
+}

@@ -1,0 +1,28 @@
+import type { AnyTool, PendingRequest, ToolDescriptor } from '../contracts/index.ts';
+import type { Approval, GateCall } from '../gate/index.ts';
+import type { HostTool } from './tool-registry.ts';
+
+/** An open request in the gate's terms. */
+export function gateCall(request: PendingRequest, hostTool: HostTool | undefined): GateCall {
+  const name = request.name ?? '';
+  const described = request.context?.tool as Partial<ToolDescriptor> | undefined;
+  const tool: ToolDescriptor = hostTool?.descriptor ?? { name, description: '', inputSchema: {}, ...described };
+  return {
+    callId: request.callId ?? request.requestId,
+    args: request.args ?? {},
+    tool,
+    source: hostTool?.source ?? `agent:${request.agentPath.at(-1) ?? ''}`,
+    agentPath: request.agentPath,
+    sessionId: request.sessionId,
+  };
+}
+
+/** The author's word on whether a person must be asked: announced with the call, or the host tool's. */
+export function floorOf(request: PendingRequest, hostTool: HostTool | undefined): AnyTool['needsApproval'] {
+  return request.message === undefined ? hostTool?.tool.needsApproval : true;
+}
+
+/** The yes that is in the log with the call, which may say other arguments. */
+export function approvalOf({ decision }: PendingRequest): Approval {
+  return { by: decision?.by ?? 'host', ...(decision?.args ? { args: decision.args } : {}) };
+}

@@ -1,0 +1,19 @@
+/** What the host asks about a call: whether it may run, or whether it may run again after an unknown outcome. */
+export type QuestionKind = 'policy' | 'rerun';
+
+/**
+ * The id of the host's nth question about a call. Derived from the call, as only the answers are stored: every process
+ * that reads the log gives the same question the same id.
+ */
+export function questionId(callId: string, kind: QuestionKind, n: number): string {
+  return `${callId}#${kind}${n === 0 ? '' : `.${n}`}`;
+}
+
+/** A question of the host's own, not the agent's. */
+export function isHostQuestion(requestId: string): boolean {
+  return /#(?:policy|rerun)(?:\.\d+)?$/.test(requestId);
+}
+
+export function isPolicyQuestion(requestId: string): boolean {
+  return /#policy(?:\.\d+)?$/.test(requestId);
+}
