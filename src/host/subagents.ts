@@ -14,10 +14,12 @@ import { addUsage, LazyMap, LazySet } from '../session/index.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { Subagent } from './subagent.ts';
 import { Suspended, subagentOf } from './subagent.ts';
-import { askedWith, callOf, namesOf } from './subagent-calls.ts';
+import { callOf, namesOf } from './subagent-calls.ts';
 import type { CallersStream } from './subagent-events.ts';
 import { ClosedCalls, closedRequest, SubagentEvents } from './subagent-events.ts';
 import type { SubagentSession } from './subagent-session.ts';
+import { streamSubagent } from './subagent-stream.ts';
+import { holderAmong, idsOf, ownerAmong } from './subagent-tree.ts';
 import { SubagentTurn, usageOfSubagent } from './subagent-turn.ts';
 import type { HostTool } from './tool-registry.ts';
 
@@ -136,35 +138,14 @@ export class Subagents {
     return open && open.length > 0 ? open : undefined;
   }
 
-  /** The sub-agent's session in which a request is open or was answered. */
-  async owner(requestId: string): Promise<HostedSession | undefined> {
-    const callId = requestId.split('#')[0];
-    const children: HostedSession[] = [];
-    for (const request of await this.#session.inner.pending()) {
-      const child = await this.#existing(request);
-      if (child) children.push(child);
-    }
-    for (const child of children) {
-      const open = await child.inner.pending();
-      if (open.some((request) => request.callId === callId)) return child;
-      if (await child.subagents.owner(requestId)) return child;
-    }
-    for (const child of children) {
-      for await (const event of child.events()) {
-        if (event.type === 'tool_request' && event.requestId === callId) return child;
-      }
-    }
-    return undefined;
+  /** The sub-agent's session in which, or below which, a request is open or was answered. */
+  owner(requestId: string): Promise<HostedSession | undefined> {
+    return ownerAmong(this.#open(), requestId);
   }
 
   /** Ids of the sessions of sub-agents that are open below this one. */
-  async sessionIds(): Promise<string[]> {
-    const ids: string[] = [];
-    for (const request of await this.#session.inner.pending()) {
-      const child = await this.#existing(request);
-      if (child) ids.push(child.id, ...(await child.subagents.sessionIds()));
-    }
-    return ids;
+  sessionIds(): Promise<string[]> {
+    return idsOf(this.#open());
   }
 
   /** The stream that runs now has shown this question of a sub-agent. */
@@ -184,19 +165,9 @@ export class Subagents {
 
   /** True: the target is a sub-agent's, and was aborted there. */
   async abort(target: AbortTarget): Promise<boolean> {
-    for (const request of await this.#session.inner.pending()) {
-      const child = await this.#existing(request);
-      if (!child) continue;
-      const thread = (child.inner as SubagentSession).threadId;
-      const holds =
-        target.threadId === undefined
-          ? target.requestId !== undefined && (await this.owner(target.requestId)) === child
-          : target.threadId !== thread && target.threadId.startsWith(thread);
-      if (!holds) continue;
-      await child.abort(target);
-      return true;
-    }
-    return false;
+    const child = await holderAmong(this.#open(), target);
+    await child?.abort(target);
+    return child !== undefined;
   }
 
   /** Ends the sub-agents whose calls are closed, of those that were open before. */
@@ -325,40 +296,20 @@ export class Subagents {
         return turn.usage;
       },
     });
-    if (turn.ended === undefined) await this.#stream(child, turn, request, args, stream, signal);
+    if (turn.ended === undefined) {
+      const principal = frame.requesterOf(request);
+      await streamSubagent(child, turn, { request, args, principal, stream, signal }, this.#events);
+    }
     if (turn.ended !== undefined) return turn.result(name, outputSchema);
     this.#waiting.set(callId, namesOf(await child.pending()));
     throw new Suspended();
   }
 
-  async #stream(
-    child: HostedSession,
-    turn: SubagentTurn,
-    request: PendingRequest,
-    args: Record<string, unknown>,
-    stream: CallersStream,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const input: SessionInput = turn.isOpen ? { kind: 'continue' } : { kind: 'message', content: askedWith(args) };
-    const { streaming, deps, excludeTools, traceContext } = stream.options;
-    const own: ExecutionOptions = {
-      signal,
-      principal: this.#session.frame.requesterOf(request),
-      ...(excludeTools === undefined ? {} : { excludeTools }),
-      ...(streaming === undefined ? {} : { streaming }),
-      ...(deps === undefined ? {} : { deps }),
-      limits: stream.limits(turn.usage),
-      ...(traceContext === undefined ? {} : { traceContext }),
-    };
-    try {
-      for await (const event of child.stream(input, own)) {
-        turn.see(event);
-        const room = this.#events.show(event, request, stream);
-        if (room) await room;
-      }
-    } catch (error) {
-      // Another process goes on with it.
-      if (!isCoxswainError(error) || error.code !== 'E_SESSION_BUSY') throw error;
+  /** The sessions of all sub-agents whose calls are open. */
+  async *#open(): AsyncGenerator<HostedSession, void> {
+    for (const request of await this.#session.inner.pending()) {
+      const child = await this.#existing(request);
+      if (child) yield child;
     }
   }
 
