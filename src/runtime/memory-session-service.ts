@@ -2,8 +2,8 @@ import type { SessionSummary } from '../contracts/index.ts';
 import { LazyMap } from '../session/index.ts';
 import type { Event } from './event.ts';
 import { newId } from './identity.ts';
-import { openCallChanges } from './open-calls.ts';
-import { effectiveEvents } from './rewound.ts';
+import type { MemoryApp, MemorySession, MemoryUser, State } from './memory-session.ts';
+import { indexCalls, recordOf, ScopeState, storeEvents, summaryOf } from './memory-session.ts';
 import type {
   AppendOptions,
   ForkOptions,
@@ -15,80 +15,20 @@ import type {
 } from './session-service.ts';
 import { applyDelta, joinState } from './state.ts';
 import {
-  batchDelta,
   checkKey,
   checkScope,
   eventWindow,
   firstEpoch,
   foldState,
-  sealEvent,
   splitInitial,
   storeRefusal,
-  titleChange,
   wholeNumber,
 } from './store-rules.ts';
-
-type State = Record<string, unknown>;
-
-/** State of one scope, copied at the first write after a reader got hold of it. */
-class Scope {
-  #state: State;
-  #lent = false;
-
-  constructor(state: State = {}) {
-    this.#state = state;
-  }
-
-  lend(): Readonly<State> {
-    this.#lent = true;
-    return this.#state;
-  }
-
-  apply(delta: Readonly<State>): void {
-    if (this.#lent) {
-      this.#state = { ...this.#state };
-      this.#lent = false;
-    }
-    applyDelta(this.#state, delta);
-  }
-}
-
-interface Session {
-  readonly key: SessionKey;
-  title: string | undefined;
-  readonly initialState: Readonly<State>;
-  readonly state: Scope;
-  readonly app: App;
-  readonly user: User;
-  /** State as it was last read, and what it was put together from. */
-  joined: { own: Readonly<State>; app: Readonly<State>; user: Readonly<State>; state: Readonly<State> } | undefined;
-  epoch: number;
-  /** The live lease. */
-  held: object | undefined;
-  /** Orders sessions; time may tie. */
-  readonly ordinal: number;
-  readonly createdAt: number;
-  updatedAt: number;
-  /** `events[n]` has seq n + 1. */
-  readonly events: Event[];
-  readonly ids: Set<string>;
-  readonly open: LazyMap<string, { name: string; seq: number; at: number }>;
-}
-
-interface User {
-  readonly state: Scope;
-  readonly sessions: Map<string, Session>;
-}
-
-interface App {
-  readonly state: Scope;
-  readonly users: Map<string, User>;
-}
 
 /** Keeps everything in this process's memory: the default without a database, and for tests. */
 export class InMemorySessionService implements SessionService {
   readonly chained: boolean;
-  readonly #apps = new Map<string, App>();
+  readonly #apps = new Map<string, MemoryApp>();
   #created = 0;
   #closed = false;
 
@@ -110,7 +50,7 @@ export class InMemorySessionService implements SessionService {
     applyDelta(initialState, delta.session);
     app.state.apply(delta.app);
     user.state.apply(delta.user);
-    return record(this.#add(key, app, user, initialState, { ...initialState }, options.title?.toWellFormed()), []);
+    return recordOf(this.#add(key, app, user, initialState, { ...initialState }, options.title?.toWellFormed()), []);
   }
 
   async get(
@@ -120,7 +60,7 @@ export class InMemorySessionService implements SessionService {
     const session = this.#find(key);
     if (!session) return undefined;
     const { from, to } = eventWindow(session.events.length, options);
-    return record(session, session.events.slice(from, to));
+    return recordOf(session, session.events.slice(from, to));
   }
 
   async list(
@@ -137,16 +77,7 @@ export class InMemorySessionService implements SessionService {
       from = sessions.findLastIndex(({ key }) => key.id === after || `${key.userId}/${key.id}` === after) + 1;
       if (from === 0) throw storeRefusal.cursor(after);
     }
-    return sessions.slice(from, from + limit).map((session) => ({
-      id: session.key.id,
-      app: session.key.app,
-      userId: session.key.userId,
-      ...(session.title !== undefined && { title: session.title }),
-      createdAt: new Date(session.createdAt).toISOString(),
-      updatedAt: new Date(session.updatedAt).toISOString(),
-      length: session.events.length,
-      pending: session.open.size,
-    }));
+    return sessions.slice(from, from + limit).map(summaryOf);
   }
 
   async delete(key: SessionKey): Promise<void> {
@@ -161,41 +92,7 @@ export class InMemorySessionService implements SessionService {
       if (epoch !== undefined && (epoch !== session.epoch || !session.held)) throw storeRefusal.fenced(key, epoch);
       if (expectedSeq !== undefined && expectedSeq !== lastSeq) throw storeRefusal.conflict(key, expectedSeq, lastSeq);
     }
-    return this.#store(session, events);
-  }
-
-  #store(session: Session, events: readonly Event[]): Event[] {
-    const lastSeq = session.events.length;
-    const stored: Event[] = [];
-    for (const event of events) if (!event.partial) stored.push(sealEvent(event, lastSeq + stored.length + 1));
-    if (stored.length > 0) this.#commit(session, stored);
-    return stored;
-  }
-
-  /** Nothing in here fails but the check at its start: a batch is stored whole or not at all. */
-  #commit(session: Session, stored: readonly Event[]): void {
-    const { ids, events } = session;
-    const size = ids.size;
-    let added = 0;
-    for (const { id } of stored) {
-      // Whether the set grew tells what asking it first would: one look-up for each event.
-      if (ids.add(id).size > size + added) added += 1;
-      else {
-        for (const { id: taken } of stored.slice(0, added)) ids.delete(taken);
-        throw storeRefusal.eventExists(session.key, id);
-      }
-    }
-    for (const event of stored) events.push(event);
-    session.updatedAt = Date.now();
-    const delta = batchDelta(stored);
-    if (delta) {
-      session.state.apply(delta.session);
-      session.app.state.apply(delta.app);
-      session.user.state.apply(delta.user);
-    }
-    const title = titleChange(stored);
-    if (title !== undefined) session.title = title ?? undefined;
-    indexCalls(session, stored);
+    return storeEvents(session, events);
   }
 
   async acquire(key: SessionKey): Promise<Lease> {
@@ -227,7 +124,7 @@ export class InMemorySessionService implements SessionService {
     }
     indexCalls(copy, events);
     try {
-      return record(copy, [...events, ...this.#store(copy, options.settle?.(record(copy, events)) ?? [])]);
+      return recordOf(copy, [...events, ...storeEvents(copy, options.settle?.(recordOf(copy, events)) ?? [])]);
     } catch (error) {
       user.sessions.delete(key.id);
       throw error;
@@ -249,7 +146,7 @@ export class InMemorySessionService implements SessionService {
     this.#apps.clear();
   }
 
-  #find(key: SessionKey): Session | undefined {
+  #find(key: SessionKey): MemorySession | undefined {
     const session = this.#apps.get(key.app)?.users.get(key.userId)?.sessions.get(key.id);
     if (!session) {
       if (this.#closed) throw storeRefusal.closed();
@@ -258,18 +155,18 @@ export class InMemorySessionService implements SessionService {
     return session;
   }
 
-  #get(key: SessionKey): Session {
+  #get(key: SessionKey): MemorySession {
     const session = this.#find(key);
     if (!session) throw storeRefusal.missing(key);
     return session;
   }
 
   /** Unordered. */
-  #within(scope: { app: string; userId?: string; id?: string }): Session[] {
+  #within(scope: { app: string; userId?: string; id?: string }): MemorySession[] {
     if (this.#closed) throw storeRefusal.closed();
     checkScope(scope);
-    const users = this.#apps.get(scope.app)?.users ?? new Map<string, User>();
-    const sessions: Session[] = [];
+    const users = this.#apps.get(scope.app)?.users ?? new Map<string, MemoryUser>();
+    const sessions: MemorySession[] = [];
     for (const user of scope.userId === undefined ? users.values() : [users.get(scope.userId)]) {
       if (!user) continue;
       if (scope.id === undefined) for (const session of user.sessions.values()) sessions.push(session);
@@ -281,30 +178,30 @@ export class InMemorySessionService implements SessionService {
     return sessions;
   }
 
-  #vacant(given: { app: string; userId: string; id?: string }): { key: SessionKey; app: App; user: User } {
+  #vacant(given: { app: string; userId: string; id?: string }): { key: SessionKey; app: MemoryApp; user: MemoryUser } {
     if (this.#closed) throw storeRefusal.closed();
     const key = { app: given.app, userId: given.userId, id: given.id ?? newId() };
     checkKey(key);
-    const app = this.#apps.get(key.app) ?? { state: new Scope(), users: new Map<string, User>() };
-    const user = app.users.get(key.userId) ?? { state: new Scope(), sessions: new Map<string, Session>() };
+    const app = this.#apps.get(key.app) ?? { state: new ScopeState(), users: new Map<string, MemoryUser>() };
+    const user = app.users.get(key.userId) ?? { state: new ScopeState(), sessions: new Map<string, MemorySession>() };
     if (user.sessions.has(key.id)) throw storeRefusal.exists(key);
     return { key: Object.freeze(key), app, user };
   }
 
   #add(
     key: SessionKey,
-    app: App,
-    user: User,
+    app: MemoryApp,
+    user: MemoryUser,
     initialState: Readonly<State>,
     state: State,
     title: string | undefined,
-  ): Session {
+  ): MemorySession {
     const now = Date.now();
-    const session: Session = {
+    const session: MemorySession = {
       key,
       title,
       initialState: Object.freeze(initialState),
-      state: new Scope(state),
+      state: new ScopeState(state),
       app,
       user,
       joined: undefined,
@@ -324,60 +221,4 @@ export class InMemorySessionService implements SessionService {
   }
 }
 
-function indexCalls(session: Session, added: readonly Event[]): void {
-  let events = added;
-  if (added.some(({ actions }) => actions.rewound)) {
-    session.open.clear();
-    events = effectiveEvents(session.events);
-  }
-  const { opened, closed } = openCallChanges(events);
-  for (const callId of closed) session.open.delete(callId);
-  for (const { callId, name, seq } of opened) {
-    // One that is made again takes its place at the end.
-    session.open.delete(callId);
-    session.open.set(callId, { name, seq, at: session.updatedAt });
-  }
-}
-
-function record(session: Session, events: readonly Event[]): SessionRecord {
-  return {
-    key: session.key,
-    ...(session.title !== undefined && { title: session.title }),
-    initialState: session.initialState,
-    state: joinedState(session),
-    lastSeq: session.events.length,
-    epoch: session.epoch,
-    createdAt: session.createdAt,
-    updatedAt: session.updatedAt,
-    events,
-  };
-}
-
-/** The three scopes as one: readers share it until one of them is written. */
-function joinedState(session: Session): Readonly<State> {
-  const own = session.state.lend();
-  const app = session.app.state.lend();
-  const user = session.user.state.lend();
-  const known = session.joined;
-  if (known?.own === own && known.app === app && known.user === user) return known.state;
-  const state = Object.freeze(joinState(own, app, user));
-  session.joined = { own, app, user, state };
-  return state;
-}
-
 const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-
-// For stores outside this folder: what they do alike.
-export {
-  batchDelta,
-  checkKey,
-  checkScope,
-  eventWindow,
-  firstEpoch,
-  foldState,
-  sealEvent,
-  splitInitial,
-  storeRefusal,
-  titleChange,
-  wholeNumber,
-} from './store-rules.ts';
