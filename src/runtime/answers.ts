@@ -10,7 +10,7 @@ import { CoxswainError } from '../contracts/index.ts';
 import { errorResult, toResponse } from '../gate/index.ts';
 import { isoTime } from '../session/index.ts';
 import type { Event, EventActions, StoredAnswer } from './event.ts';
-import { createEvent } from './event.ts';
+import { createEvent, threadOf } from './event.ts';
 import type { AskState, CallState, Fold, Standing } from './fold.ts';
 import { hostQuestion } from './fold.ts';
 import type { SessionKey } from './session-service.ts';
@@ -177,7 +177,7 @@ function pendingRequest(
 ): PendingRequest | undefined {
   if (call.interim) return undefined;
   const ask = call.asks.at(-1);
-  const threadId = call.iso ?? call.branch;
+  const threadId = threadOf(call);
   const base = {
     sessionId: key.id,
     turnId: call.turnId,
@@ -304,6 +304,7 @@ function placeOf(call: CallState, origin: { streamId: string; invocationId: stri
     path: call.path,
     ...(call.branch === undefined ? {} : { branch: call.branch }),
     ...(call.iso === undefined ? {} : { iso: call.iso }),
+    ...(call.thread === undefined ? {} : { thread: call.thread }),
   };
 }
 

@@ -102,7 +102,7 @@ export class LoopAgent extends CompositeAgent {
 
   protected async runChildren(context: AgentContext): Promise<Outcome> {
     for (let iteration = 0; this.maxIterations === 0 || iteration < this.maxIterations; iteration++) {
-      context.invocation.began({ path: context.path, agent: this.name, iteration });
+      context.invocation.began({ path: context.path, agent: this.name, iteration, thread: context.place.thread ?? '' });
       for (const child of this.subAgents) {
         const outcome = await context.run(child);
         if (outcome.kind !== 'done' || outcome.transfer) return outcome;
@@ -144,7 +144,7 @@ export class ParallelAgent extends CompositeAgent {
     all: AbortController,
   ): Promise<Outcome> {
     const own = childController(all.signal);
-    const forget = context.invocation.branch(branch, (reason) => own.controller.abort(reason));
+    const forget = context.invocation.branch(context.threadOf(branch), (reason) => own.controller.abort(reason));
     try {
       const outcome = await context.run(child, { key: String(index), branch, signal: own.controller.signal });
       if (outcome.kind === 'failed') {

@@ -13,6 +13,8 @@ export interface Place {
   branch?: string | undefined;
   /** Paths of the agent-as-tool activations around it, innermost first. */
   iso: readonly string[];
+  /** Where it is shown: its branch, or the agent run as a tool and the branch within it. */
+  thread?: string | undefined;
   /** Names from the root. */
   agentPath: readonly string[];
   /** The tree that transfers stay in: an agent run as a tool has its own. */
@@ -104,12 +106,24 @@ export class AgentContext {
       path,
       branch: options.branch ?? this.place.branch,
       iso: options.isolated ? [path, ...this.place.iso] : this.place.iso,
+      thread: options.isolated
+        ? path
+        : options.branch === undefined
+          ? this.place.thread
+          : this.threadOf(options.branch),
       agentPath: this.agentPath,
       tree: options.isolated ?? this.place.tree,
       model: options.model ?? this.place.model,
       signal: options.signal ?? this.place.signal,
       span: options.span ?? this.place.span,
     });
+  }
+
+  /** Where a branch that parts from here is shown. */
+  threadOf(branch: string): string {
+    const { thread, iso, branch: own } = this.place;
+    if (iso.length === 0 || thread === undefined) return branch;
+    return `${thread}.${own === undefined ? branch : branch.slice(own.length + 1)}`;
   }
 
   /** Layers of state below a context's own writes, newest first. */

@@ -20,12 +20,13 @@ const fields: readonly (keyof Event)[] = [
   'model',
   'path',
   'streamId',
+  'thread',
   'timestamp',
   'turnId',
   'usage',
 ];
 // Nothing and an empty text are not the same there.
-const optional = new Set<string>(['branch', 'errorCode', 'errorMessage', 'finishReason', 'iso', 'model']);
+const optional = new Set<string>(['branch', 'errorCode', 'errorMessage', 'finishReason', 'iso', 'model', 'thread']);
 const others = new Set<string>(['actions', 'chain', 'longRunningToolIds', 'partial', 'seq', 'turnComplete']);
 const known = new Set<string>([...fields, ...others]);
 const noActions: Readonly<Record<string, unknown>> = { escalate: false, skipSummarization: false };

@@ -48,6 +48,8 @@ export interface CompletedRecord {
   path: string;
   agent: string;
   outcome: Outcome;
+  /** Its thread, '' for the root's; absent where it is that of the event. */
+  thread?: string;
 }
 
 export interface EventError {
@@ -84,6 +86,8 @@ export interface BeganRecord {
   agent: string;
   /** Of the loop at this path, from 0. */
   iteration?: number;
+  /** As in {@link CompletedRecord}. */
+  thread?: string;
 }
 
 /** Side effects of an event. Everything a session is gets folded from these and from `content`. */
@@ -153,6 +157,8 @@ export interface Event {
   branch?: string;
   /** Path of the agent-as-tool activation whose private history this belongs to. */
   iso?: string;
+  /** Where it is shown, if neither at `iso` nor at `branch`: a branch within an agent run as a tool. */
+  thread?: string;
   /** Epoch milliseconds; may tie. */
   timestamp: number;
   content?: Content;
@@ -202,6 +208,11 @@ export function createEvent(init: EventInit): Event {
 
 export function createActions(init?: Partial<EventActions>): EventActions {
   return { stateDelta: nothing, artifactDelta: nothing, escalate: false, skipSummarization: false, ...init };
+}
+
+/** The thread that an event or a call is shown in; undefined on the root's. */
+export function threadOf({ thread, iso, branch }: Pick<Event, 'thread' | 'iso' | 'branch'>): string | undefined {
+  return thread ?? iso ?? branch;
 }
 
 /**

@@ -32,6 +32,7 @@ export interface CallState {
   readonly longRunning: boolean;
   readonly branch?: string;
   readonly iso?: string;
+  readonly thread?: string;
   /** Who runs it, as announced. */
   readonly handledBy: 'host' | 'agent';
   /** Author or hook want a person asked, whatever the host's policy says: the reason. */
@@ -386,6 +387,7 @@ export class Fold {
         cutIds: this.#cutIds,
         ...(event.branch === undefined ? {} : { branch: event.branch }),
         ...(event.iso === undefined ? {} : { iso: event.iso }),
+        ...(event.thread === undefined ? {} : { thread: event.thread }),
       };
       activation.batch.push(call);
       activation.final = false;

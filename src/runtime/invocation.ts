@@ -16,7 +16,7 @@ import { asModel, failClosed } from './agent-hooks.ts';
 import { abandoned, responseEvent } from './answers.ts';
 import type { AgentContext, Place } from './context.ts';
 import { runDetachedCalls } from './detached.ts';
-import type { BeganRecord, Event, EventInit } from './event.ts';
+import type { BeganRecord, CompletedRecord, Event, EventInit } from './event.ts';
 import { createEvent } from './event.ts';
 import { errorFields, failureOf, limitReason } from './failure.ts';
 import type { CallState, Fold } from './fold.ts';
@@ -241,6 +241,7 @@ export class Invocation implements InvocationInfo {
       path: place.path,
       ...(place.branch === undefined ? {} : { branch: place.branch }),
       ...(place.iso[0] === undefined ? {} : { iso: place.iso[0] }),
+      ...shownElsewhere(place, init),
       ...init,
       ...(stateDelta ? { actions: { ...init.actions, stateDelta: storedDelta(stateDelta) } } : {}),
     });
@@ -255,8 +256,8 @@ export class Invocation implements InvocationInfo {
   }
 
   /** A slot has ended: recorded with the next event. */
-  completed(path: string, agent: string, outcome: Outcome): void {
-    if (!this.engine.ignoreCompleted) this.#marks.completed.push({ path, agent, outcome });
+  completed(record: CompletedRecord): void {
+    if (!this.engine.ignoreCompleted) this.#marks.completed.push(record);
   }
 
   /** A child begins, or an iteration of a loop: told once, with the next event. */
@@ -292,13 +293,14 @@ export class Invocation implements InvocationInfo {
       const replaced = await failClosed(`${plugin.name}.onEvent`, () => plugin.onEvent?.(this, event));
       if (!replaced) continue;
       // Identity, place and marks are the runtime's: an edited event still stands where it stood.
-      const { id, seq, turnId, invocationId, streamId, path, author, timestamp, partial, branch, iso } = event;
-      const { branch: _, iso: __, ...edited } = replaced;
+      const { id, seq, turnId, invocationId, streamId, path, author, timestamp, partial, branch, iso, thread } = event;
+      const { branch: _, iso: __, thread: ___, ...edited } = replaced;
       return {
         ...edited,
         ...{ id, seq, turnId, invocationId, streamId, path, author, timestamp, partial },
         ...(branch === undefined ? {} : { branch }),
         ...(iso === undefined ? {} : { iso }),
+        ...(thread === undefined ? {} : { thread }),
         actions: { ...event.actions, ...replaced.actions },
       };
     }
@@ -453,6 +455,12 @@ export class Invocation implements InvocationInfo {
     const stored = this.session.log.findLast(({ id }) => id === last?.id);
     return { ...result, ...(failure ? { failure } : {}), ...(stored ? { end: stored } : {}) };
   }
+}
+
+/** Its thread, where neither `iso` nor `branch` says it. */
+function shownElsewhere({ thread, iso, branch }: Place, init: EventInit): { thread?: string } {
+  if (thread === undefined || init.iso !== undefined || thread === (iso[0] ?? branch)) return {};
+  return { thread };
 }
 
 function textOf(reason: unknown): string {

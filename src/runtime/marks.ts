@@ -1,5 +1,6 @@
 import { LazySet } from '../session/index.ts';
 import type { BeganRecord, CompletedRecord, Event } from './event.ts';
+import { threadOf } from './event.ts';
 
 /** What a run has to tell of its tree, until the next event takes it into the log. */
 export class Marks {
@@ -27,10 +28,20 @@ export class Marks {
     return this.#told.has(`${point}:${path}`);
   }
 
-  putOn({ actions }: Event): void {
-    if (this.completed.length > 0) actions.completed = this.completed.splice(0);
-    if (this.#began.length > 0) actions.began = this.#began.splice(0);
+  putOn(event: Event): void {
+    const { actions } = event;
+    const thread = threadOf(event) ?? '';
+    if (this.completed.length > 0)
+      actions.completed = this.completed.splice(0).map((record) => seenFrom(thread, record));
+    if (this.#began.length > 0) actions.began = this.#began.splice(0).map((record) => seenFrom(thread, record));
     if (this.#entered.length > 0) actions.entered = [...(actions.entered ?? []), ...this.#entered.splice(0)];
     if (this.#exited.length > 0) actions.exited = [...(actions.exited ?? []), ...this.#exited.splice(0)];
   }
+}
+
+/** A thread is told only where it is not that of the event which carries the record: most are. */
+function seenFrom<T extends { thread?: string }>(thread: string, record: T): T {
+  if (record.thread !== thread) return record;
+  const { thread: _, ...rest } = record;
+  return rest as T;
 }

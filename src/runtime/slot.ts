@@ -20,7 +20,7 @@ export async function runSlot(invocation: Invocation, agent: Agent, place: Place
     if (recorded.agent !== agent.name) throw diverged(place.path, recorded.agent, agent.name);
     return recorded.outcome;
   }
-  if (place.path !== '') invocation.began({ path: place.path, agent: agent.name });
+  if (place.path !== '') invocation.began({ path: place.path, agent: agent.name, thread: place.thread ?? '' });
   let occupant = agent;
   let path = place.path;
   let { agentPath } = place;
@@ -40,7 +40,7 @@ export async function runSlot(invocation: Invocation, agent: Agent, place: Place
       continue;
     }
     if (place.path !== '') {
-      invocation.completed(place.path, agent.name, outcome);
+      invocation.completed({ path: place.path, agent: agent.name, outcome, thread: place.thread ?? '' });
       if (occupant.recordsOutcome && !invocation.engine.ignoreCompleted)
         await invocation.emit(invocation.event(place, { author: occupant.name }));
     }

@@ -13,7 +13,7 @@ import type {
   ToolContract,
 } from '../../src/contracts/index.ts';
 import { checkStream, createGrammarChecker } from '../../src/contracts/index.ts';
-import type { AgentHost, FromAgentOptions, HostOptions, SessionService } from '../../src/index.ts';
+import type { Agent, AgentHost, FromAgentOptions, HostOptions, SessionService } from '../../src/index.ts';
 import { createHost, fromAgent, InMemorySessionService, LlmAgent } from '../../src/index.ts';
 import type { LlmAgentOptions, Model } from '../../src/runtime/index.ts';
 import type { Script } from '../../src/testing/index.ts';
@@ -105,7 +105,7 @@ export interface Bench {
 
 /** A host with one agent over an in-memory store, or the store that is given: a restart is a second bench. */
 export function hostOf(
-  agent: LlmAgent,
+  agent: Agent,
   options: Partial<Omit<HostOptions, 'agents' | 'sessions'>> & { store?: SessionService; from?: FromAgentOptions } = {},
 ): Bench {
   const { store = new InMemorySessionService(), from, ...rest } = options;

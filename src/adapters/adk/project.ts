@@ -9,6 +9,7 @@ import type {
 } from '../../contracts/index.ts';
 import { fromResponse } from '../../gate/index.ts';
 import type { Ask, Event } from '../../runtime/index.ts';
+import { threadOf } from '../../runtime/index.ts';
 import { isoTime } from '../../session/index.ts';
 
 /** Resume point after the n-th AgentEvent of a stored event: a fan-out group is never cut. */
@@ -69,7 +70,6 @@ export function projectEnd(sessionId: string, event: Event, n: number, data: Str
 
 /** Adds what every event has, in place: a copy of each body would cost as much as making it. */
 function complete(body: Body, sessionId: string, event: Event, n: number): AgentEvent {
-  const threadId = event.iso ?? event.branch;
   body.id = `${event.id}:${n}`;
   body.timestamp = isoTime(event.timestamp);
   body.sessionId = sessionId;
@@ -77,6 +77,9 @@ function complete(body: Body, sessionId: string, event: Event, n: number): Agent
   if (event.turnId !== '') body.turnId = event.turnId;
   body.seq = event.seq;
   body.cursor = cursorOf(event.seq, n);
+  // What tells of another agent than the event's says so itself.
+  if (body.agentId !== undefined) return body as AgentEvent;
+  const threadId = threadOf(event);
   body.agentId = event.author;
   if (threadId !== undefined) body.threadId = threadId;
   body.source = event.author === 'user' ? 'user' : 'agent';
@@ -84,16 +87,25 @@ function complete(body: Body, sessionId: string, event: Event, n: number): Agent
   return body as AgentEvent;
 }
 
-/** It happened before anything else that the event says. */
-function lifecycle({ actions: { completed, began } }: Event, bodies: Body[]): void {
-  for (const { agent, path, outcome } of completed ?? none) {
+/** It happened before anything else that the event says, and mostly to another agent than the event's. */
+function lifecycle(event: Event, bodies: Body[]): void {
+  const { completed, began } = event.actions;
+  for (const { agent, path, outcome, thread } of completed ?? none) {
     const escalate = outcome.kind === 'done' && outcome.escalate ? { escalate: true } : {};
-    bodies.push({ type: 'custom', kind: 'agent_completed', data: { agent, path, ...escalate } });
+    bodies.push(of(agent, thread ?? threadOf(event), 'agent_completed', { agent, path, ...escalate }));
   }
-  for (const { agent, path, iteration } of began ?? none) {
-    if (iteration === undefined) bodies.push({ type: 'custom', kind: 'agent_started', data: { agent, path } });
-    else bodies.push({ type: 'custom', kind: 'loop_iteration', data: { agent, path, iteration } });
+  for (const { agent, path, iteration, thread } of began ?? none) {
+    const at = thread ?? threadOf(event);
+    if (iteration === undefined) bodies.push(of(agent, at, 'agent_started', { agent, path }));
+    else bodies.push(of(agent, at, 'loop_iteration', { agent, path, iteration }));
   }
+}
+
+/** Of an agent, in its own thread. */
+function of(agentId: string, threadId: string | undefined, kind: string, data: Record<string, unknown>): Body {
+  const body: Body = { type: 'custom', kind, data, agentId, source: 'agent' };
+  if (threadId) body.threadId = threadId;
+  return body;
 }
 
 function sessionUpdate(event: Event, bodies: Body[]): void {

@@ -42,7 +42,7 @@ export class StreamSink implements RunSink {
 
   delta(context: AgentContext, messageId: string, part: number, delta: ContentPart): void {
     if (!this.#streaming) return;
-    const threadId = context.place.iso[0] ?? context.branch;
+    const threadId = context.place.thread;
     const event: AgentEvent = {
       id: `${messageId}~${this.#frames++}`,
       type: 'message',
@@ -62,7 +62,7 @@ export class StreamSink implements RunSink {
   }
 
   toolUpdate(context: AgentContext, callId: string, update: ToolUpdate): void {
-    const threadId = context.place.iso[0] ?? context.branch;
+    const threadId = context.place.thread;
     this.#queue.push({
       ...update,
       id: newId(),

@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest';
+import type { AgentEvent } from '../../../src/contracts/index.ts';
+import { checkStream } from '../../../src/contracts/index.ts';
+import type { Agent, SessionService } from '../../../src/index.ts';
+import {
+  agentTool,
+  fromAgent,
+  InMemorySessionService,
+  LoopAgent,
+  ParallelAgent,
+  project,
+  SequentialAgent,
+} from '../../../src/index.ts';
+import type { Event } from '../../../src/runtime/index.ts';
+import { createEvent, decodeEvent, encodeEvent, exitLoopTool } from '../../../src/runtime/index.ts';
+import { ScriptedModel } from '../../../src/testing/index.ts';
+import { all, bot, ofType, only, say, tool } from '../../host/kit.ts';
+
+const context = { app: 'shop', userId: 'ann' };
+const pay = tool('pay', () => 'paid', { needsApproval: true });
+const note = tool('note', (_, { state, progress }) => {
+  state.set('noted', true);
+  progress({ progress: 1 });
+  return 'noted';
+});
+
+/** Every agent has a name of its own, so that each event's thread is known by its agent. */
+function team({ resumed = false } = {}): Agent {
+  // A script begins anew with the process.
+  const model = new ScriptedModel({
+    byAgent: {
+      a: ['a says'],
+      b: [{ calls: [['note']] }, { text: 'b says', usage: { inputTokens: 3 } }],
+      c: ['once', { calls: [['exit_loop']] }],
+      d: [...(resumed ? [] : [{ calls: [['expert', { request: 'q' }] as const] }]), 'd says'],
+      x: ['x says'],
+      y: [...(resumed ? [] : [{ calls: [['pay'] as const] }]), 'y says'],
+      e: ['e says'],
+    },
+  });
+  const expert = new ParallelAgent({
+    name: 'deep',
+    subAgents: [
+      bot(model, { name: 'x' }),
+      new SequentialAgent({ name: 'line', subAgents: [bot(model, { name: 'y', tools: [pay] })] }),
+    ],
+  });
+  const wide = new ParallelAgent({
+    name: 'wide',
+    subAgents: [
+      bot(model, { name: 'b', tools: [note], outputKey: 'said' }),
+      new LoopAgent({ name: 'loop', subAgents: [bot(model, { name: 'c', tools: [exitLoopTool()] })] }),
+      bot(model, { name: 'd', tools: [agentTool(expert, { name: 'expert' })] }),
+    ],
+  });
+  return new SequentialAgent({
+    name: 'root',
+    subAgents: [bot(model, { name: 'a' }), wide, bot(model, { name: 'e' })],
+  });
+}
+
+const root = [undefined];
+const threads: Record<string, readonly (string | undefined | RegExp)[]> = {
+  root,
+  a: root,
+  wide: root,
+  e: root,
+  b: ['wide.b'],
+  loop: ['wide.loop'],
+  c: ['wide.loop'],
+  d: ['wide.d'],
+  deep: [/^\/1\/2\/[\w-]+$/],
+  x: [/^\/1\/2\/[\w-]+\.deep\.x$/],
+  line: [/^\/1\/2\/[\w-]+\.deep\.line$/],
+  y: [/^\/1\/2\/[\w-]+\.deep\.line$/],
+};
+
+/** Events of an agent that stand in another thread than its own, and agents of which nothing was seen. */
+function misplaced(events: readonly AgentEvent[]): string[] {
+  return events.flatMap((event) => {
+    const [thread] = threads[event.agentId ?? ''] ?? ['no thread'];
+    const fits = thread instanceof RegExp ? thread.test(event.threadId ?? '') : thread === event.threadId;
+    return fits || event.agentId === 'user' || event.type === 'initialize'
+      ? []
+      : [`${event.type} of ${event.agentId} in ${event.threadId}`];
+  });
+}
+
+const lifecycle = (events: readonly AgentEvent[]) =>
+  events.filter((event) => event.type === 'custom' && /^(agent_|loop_)/.test(event.kind));
+
+async function approve(sessions: SessionService, shown: AgentEvent[]) {
+  const session = await fromAgent(team({ resumed: true }), { sessions }).open({ sessionId: 's' }, context);
+  const { requestId, threadId } = await only(session);
+  const events = await all(
+    session.stream({ kind: 'elicitation_response', requestId, response: { action: 'accept' as const } }),
+  );
+  shown.push(...events);
+  return { session, threadId };
+}
+
+test('everything of a branch is in its thread, beginnings and ends included, also below an agent run as a tool', async () => {
+  const sessions = new InMemorySessionService();
+  const first = await fromAgent(team(), { sessions }).open({ sessionId: 's', create: true }, context);
+  const shown = await say(first, 'hi');
+  expect(checkStream(shown)).toEqual([]);
+  await first[Symbol.asyncDispose]();
+  const { session, threadId } = await approve(sessions, shown);
+  expect(threadId).toMatch(threads.y?.[0] as RegExp);
+  expect(ofType(shown, 'stream_end').at(-1)?.reason).toBe('completed');
+  expect(misplaced(shown)).toEqual([]);
+  expect(new Set(shown.map(({ agentId }) => agentId))).toEqual(new Set([...Object.keys(threads), 'user']));
+
+  const told = lifecycle(shown);
+  expect(told).toHaveLength(2 * (Object.keys(threads).length - 1) + 4);
+  expect(told.every(({ source }) => source === 'agent')).toBe(true);
+  const history = await all(session.events());
+  expect(misplaced(history)).toEqual([]);
+  const placed = (event: AgentEvent) => [event.id, event.threadId, event.agentId];
+  expect(lifecycle(history).map(placed)).toEqual(told.map(placed));
+});
+
+test('a log keeps a thread only where it is not that of the event, and says what it said before it had any', async () => {
+  const sessions = new InMemorySessionService();
+  const session = await fromAgent(team(), { sessions }).open({ sessionId: 's', create: true }, context);
+  await say(session, 'hi');
+  const events = (await sessions.get({ ...context, id: 's' }))?.events ?? [];
+  const records = events.flatMap(({ iso, branch, thread, actions }) =>
+    [...(actions.began ?? []), ...(actions.completed ?? [])].map((record) => [record.thread, thread ?? iso ?? branch]),
+  );
+  expect(records.length).toBeGreaterThan(10);
+  expect(records.filter(([own, around]) => own === (around ?? ''))).toEqual([]);
+  expect(records.some(([own]) => own === '')).toBe(true);
+  for (const event of events) expect(decodeEvent(encodeEvent(event))).toEqual(event);
+
+  const older = createEvent({
+    author: 'b',
+    path: '/1/0',
+    branch: 'wide.b',
+    actions: {
+      began: [{ path: '/1', agent: 'wide' }],
+      completed: [{ path: '/0', agent: 'a', outcome: { kind: 'done' } }],
+    },
+  });
+  const isolated = createEvent({
+    author: 'x',
+    path: '/1/2/call/0',
+    branch: 'wide.d.deep.x',
+    iso: '/1/2/call',
+    usage: {},
+  });
+  const shown = [older, isolated].flatMap((event: Event) => project('s', event));
+  expect(shown.map(({ threadId }) => threadId)).toEqual(['wide.b', 'wide.b', '/1/2/call']);
+});
