@@ -2,11 +2,11 @@ import type { FunctionCallPart, FunctionResponsePart, ToolResult } from '../cont
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../contracts/index.ts';
 import { askHook, ensureValidator, errorResult, normaliseReturn, toResponse } from '../gate/index.ts';
 import { keepWrites } from './agent-hooks.ts';
-import { askOnToolError } from './call-runner.ts';
 import { ToolContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import { newId } from './identity.ts';
 import type { HookChain } from './plugin.ts';
+import { askOnToolError } from './tool-hooks.ts';
 import type { ResolvedTool, ToolMap } from './tools.ts';
 import { isHostRun, notFound, validateCall } from './tools.ts';
 

@@ -3,18 +3,18 @@ import type { Approval, GateCall, GateRules, Question, Verdict } from '../gate/i
 import { decide, decideApproved, ensureValidator, errorResult, normaliseReturn } from '../gate/index.ts';
 import { keepWrites } from './agent-hooks.ts';
 import { denied, responseEvent } from './answers.ts';
-import type { Ready } from './call-runner.ts';
 import { runAll } from './call-runner.ts';
 import { ToolContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import type { Ask, Event, EventActions } from './event.ts';
 import type { AskState, CallState } from './fold.ts';
 import type { HookChain } from './plugin.ts';
+import type { ReadyCall } from './ready-call.ts';
 import type { ResolvedTool, ToolMap } from './tools.ts';
 import { isHostRun, mayRepeat, notFound, validateCall } from './tools.ts';
 
 type Step =
-  | { kind: 'run'; ready: Ready }
+  | { kind: 'run'; ready: ReadyCall }
   | { kind: 'settle'; result: ToolResult; actions?: Partial<EventActions> }
   | { kind: 'ask'; ask: Ask }
   /** Somebody else must move: the host, or whoever was asked. */
@@ -38,7 +38,7 @@ export async function settleCalls(
   if (loading) await loading;
   for (;;) {
     const seen = invocation.fold.answers;
-    const ready: Ready[] = [];
+    const ready: ReadyCall[] = [];
     const asks: Ask[] = [];
     const settled: Event[] = [];
     const unsettled = batch.filter((call) => !call.settled && !call.interim);
@@ -177,7 +177,7 @@ function fromVerdict(
   call: CallState,
   resolved: ResolvedTool,
   verdict: Verdict,
-  confirmation?: Ready['confirmation'],
+  confirmation?: ReadyCall['confirmation'],
 ): Step {
   switch (verdict.kind) {
     case 'run':
@@ -223,7 +223,7 @@ function confirmationAsk(call: CallState, question: Question): Ask {
 }
 
 /** What must be in the log before anything runs or anybody is asked. */
-function announce(context: AgentContext, ready: readonly Ready[], asks: readonly Ask[]): Event[] {
+function announce(context: AgentContext, ready: readonly ReadyCall[], asks: readonly Ask[]): Event[] {
   const marked = ready.filter(({ resolved }) => !resolved.agentTree && !mayRepeat(resolved));
   if (marked.length === 0 && asks.length === 0) return [];
   const actions: Partial<EventActions> = {};

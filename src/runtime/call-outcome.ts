@@ -1,0 +1,70 @@
+import type { AuthConfig, ToolResult } from '../contracts/index.ts';
+import { toResponse } from '../gate/index.ts';
+import { responseEvent } from './answers.ts';
+import type { ToolContext } from './callback-context.ts';
+import type { AgentContext } from './context.ts';
+import type { Ask, Event, EventActions } from './event.ts';
+import type { CallState } from './fold.ts';
+import type { ReadyCall } from './ready-call.ts';
+import { mayRepeat } from './tools.ts';
+
+/** What a call has come to, beside what its handler did through its context. */
+export interface CallOutcome {
+  result: ToolResult;
+  actions?: Partial<EventActions>;
+}
+
+/** What is stored of a call that has run: its response, or what it asks before it can have one. */
+export function outcomeEvents(
+  context: AgentContext,
+  ready: ReadyCall,
+  toolContext: ToolContext,
+  outcome: CallOutcome,
+): Event[] {
+  const { call, resolved, decision } = ready;
+  const { effects, state, artifactDelta } = toolContext;
+  const actions: Partial<EventActions> = { ...outcome.actions };
+  if (Object.keys(state.delta).length > 0) actions.stateDelta = { ...actions.stateDelta, ...state.delta };
+  if (Object.keys(artifactDelta).length > 0) actions.artifactDelta = artifactDelta;
+  if (effects.credential) {
+    actions.asks = [credentialAsk(call, effects.credential)];
+    actions.requestedAuthConfigs = { [call.id]: { ...effects.credential } };
+    return [context.event({ actions })];
+  }
+  if (effects.confirmation) {
+    const { hint, payload, expiresIn } = effects.confirmation;
+    actions.asks = [
+      {
+        requestId: `${call.id}#${call.asks.length}`,
+        callId: call.id,
+        kind: 'tool_confirmation',
+        message: hint ?? `Run ${call.name}?`,
+        context: payload === undefined ? {} : { payload },
+        ...(decision.record.args ? { args: decision.record.args } : {}),
+        ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + expiresIn * 1000 }),
+      },
+    ];
+    actions.requestedToolConfirmations = { [call.id]: { ...effects.confirmation } };
+    return [context.event({ actions })];
+  }
+  if (effects.escalate) actions.escalate = true;
+  if (effects.skipSummarization) actions.skipSummarization = true;
+  if (effects.transferToAgent !== undefined) actions.transferToAgent = effects.transferToAgent;
+  if (mayRepeat(resolved)) actions.decisions = { ...actions.decisions, [call.id]: decision.record };
+  if (resolved.descriptor.annotations?.longRunning) {
+    const interim = outcome.result.content.length > 0 ? toResponse(outcome.result).response : {};
+    return [context.event({ actions: { ...actions, interim: { [call.id]: interim } } })];
+  }
+  const stored = context.event({ actions });
+  return [{ ...responseEvent(call, outcome.result, context.invocation.origin()), actions: stored.actions }];
+}
+
+function credentialAsk(call: CallState, config: AuthConfig): Ask {
+  return {
+    requestId: `${call.id}#${call.asks.length}`,
+    callId: call.id,
+    kind: 'auth_required',
+    message: config.hint ?? `${call.name} needs a credential`,
+    context: { ...config },
+  };
+}

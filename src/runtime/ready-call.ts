@@ -1,0 +1,11 @@
+import type { Decision } from '../gate/index.ts';
+import type { CallState } from './fold.ts';
+import type { ResolvedTool } from './tools.ts';
+
+/** A call that may run now. */
+export interface ReadyCall {
+  call: CallState;
+  resolved: ResolvedTool;
+  decision: Decision;
+  confirmation?: { confirmed: boolean; payload?: unknown };
+}
