@@ -1,12 +1,15 @@
 import type { InitializeResult, ParamsOf, Principal, RpcMethod } from '../../contracts/index.ts';
 import { CLOSE_CODES, CoxswainError, isCoxswainError, PROTOCOL_VERSION, SUBPROTOCOL } from '../../contracts/index.ts';
+import type { Authorize } from './authorize.ts';
+import { assertAllowed } from './authorize.ts';
 import { BackPressure } from './back-pressure.ts';
 import type { Channel } from './channel.ts';
 import type { Controller } from './control.ts';
 import type { Hub } from './hub.ts';
-import { errorText, isTooDeep, noticeText, protocolError, resultText, wireError } from './json-rpc.ts';
-import { assertFits, check, isId, numberOf, parse } from './messages.ts';
-import { methods } from './methods.ts';
+import { readIncoming } from './incoming.ts';
+import { errorText, noticeText, protocolError, resultText, wireError } from './json-rpc.ts';
+import { assertFits, check, numberOf } from './messages.ts';
+import { largeAnswers, methodNamed } from './methods.ts';
 import { RateLimit } from './rate-limit.ts';
 import { SessionHold } from './session-hold.ts';
 import type { Opened, Transport } from './transport.ts';
@@ -23,9 +26,7 @@ export interface ConnectionOptions {
   identity?: Identity | undefined;
   /** Knows a token. Undefined: it does not. */
   identify(token: string): Promise<Identity | undefined>;
-  authorize?:
-    | ((principal: Principal, method: string, params: Record<string, unknown>) => boolean | Promise<boolean>)
-    | undefined;
+  authorize?: Authorize | undefined;
   /** Streams of sessions that nobody but this connection controls end with it. Default `continue`. */
   onDisconnect?: 'continue' | 'abort' | undefined;
   version?: string | undefined;
@@ -33,15 +34,6 @@ export interface ConnectionOptions {
   /** One line per request, without its content. */
   log?(entry: { event: string; [field: string]: unknown }): void;
 }
-
-/** Methods whose answers may be large. */
-const LARGE: ReadonlySet<string> = new Set<RpcMethod>([
-  'session/events',
-  'session/list',
-  'session/load',
-  'session/pending',
-  'approvals/list',
-]);
 
 const EXPIRED = 'credentials expired; come back with new ones';
 /** Longest wait of a timer, in milliseconds. */
@@ -211,30 +203,24 @@ export class Connection implements Opened, Controller {
       this.close(CLOSE_CODES.slow, 'too many messages; come back later');
       return;
     }
-    const message = isTooDeep(text) ? undefined : parse(text);
-    if (!message) {
-      // No answer would be matched.
-      this.close(CLOSE_CODES.badFrame, isTooDeep(text) ? 'nested too deep' : 'not a JSON object');
+    const incoming = readIncoming(text);
+    if (typeof incoming === 'string') {
+      this.close(CLOSE_CODES.badFrame, incoming);
       return;
     }
-    const { id, method } = message;
-    const isRequest = id !== undefined;
-    if (typeof method !== 'string' || (isRequest && !isId(id))) {
-      this.close(CLOSE_CODES.badFrame, 'not a JSON-RPC 2.0 request');
-      return;
-    }
+    const { id, method, params } = incoming;
     if (this.#state !== 'ready' && method !== 'initialize') {
       this.close(CLOSE_CODES.badFrame, 'initialize comes first');
       return;
     }
     if (method === 'initialize') {
-      if (this.#state !== 'new' || !isRequest) {
+      if (this.#state !== 'new' || id === undefined) {
         this.close(CLOSE_CODES.badFrame, 'initialize comes once');
         return;
       }
       this.#state = 'initialising';
     }
-    void this.#answer(isId(id) ? id : undefined, method, message.params ?? {});
+    void this.#answer(id, method, params);
   }
 
   async #answer(id: string | number | undefined, method: string, given: unknown): Promise<void> {
@@ -258,7 +244,7 @@ export class Connection implements Opened, Controller {
     } catch (error) {
       if (!isCoxswainError(error)) this.hub.options.warn(`request ${method} failed`, error);
       // What is no method is the client's words.
-      const known = method === 'initialize' || Object.hasOwn(methods, method) ? method : 'unknown';
+      const known = method === 'initialize' || methodNamed(method) ? method : 'unknown';
       this.options.log?.({ event: 'refused', method: known, code: isCoxswainError(error) ? error.code : 'E_INTERNAL' });
       if (id !== undefined) text = errorText(id, wireError(error, numberOf(error, method)));
     } finally {
@@ -271,17 +257,17 @@ export class Connection implements Opened, Controller {
 
   #call(method: string, given: unknown): unknown {
     if (method === 'initialize') return this.#initialize(check('initialize', given));
-    const run = Object.hasOwn(methods, method) ? methods[method as keyof typeof methods] : undefined;
+    const run = methodNamed(method);
     if (!run) throw protocolError(`there is no method ${JSON.stringify(method.slice(0, 64))}`, 'UNIMPLEMENTED');
     const checked = check(method as RpcMethod, given);
     const act = () => {
       this.assertCurrent();
-      return (run as (connection: Connection, params: unknown) => unknown)(this, checked);
+      return run(this, checked);
     };
-    const begin = LARGE.has(method) ? () => this.#inTurn(act) : act;
+    const begin = largeAnswers.has(method) ? () => this.#inTurn(act) : act;
     const { authorize } = this.options;
     if (!authorize || method === 'ping' || method === 'session/ack') return begin();
-    return this.#authorized(authorize, method, checked).then(begin);
+    return assertAllowed(authorize, this.principal, method, checked, this.hub.options.warn).then(begin);
   }
 
   /** One after the other, and no faster than the client reads. */
@@ -292,21 +278,6 @@ export class Connection implements Opened, Controller {
     });
     this.#reads = turn.catch(() => {});
     return turn;
-  }
-
-  async #authorized(
-    authorize: NonNullable<ConnectionOptions['authorize']>,
-    method: string,
-    content: Record<string, unknown>,
-  ): Promise<void> {
-    let allowed = false;
-    try {
-      allowed = (await authorize(this.principal, method, content)) === true;
-    } catch (error) {
-      this.hub.options.warn('authorize threw; the request is refused', error);
-    }
-    if (allowed) return;
-    throw new CoxswainError('PERMISSION_DENIED', 'E_FORBIDDEN', `${this.principal.id} may not call ${method}`);
   }
 
   async #initialize(content: ParamsOf<'initialize'>): Promise<InitializeResult> {

@@ -1,5 +1,5 @@
 import type { ParamsOf, RpcMethod, RpcParams } from '../../contracts/index.ts';
-import { CoxswainError, isCoxswainError, parseJson, RPC_CODES } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, RPC_CODES } from '../../contracts/index.ts';
 import { protocolError } from './json-rpc.ts';
 
 /** Schemas of params: loaded once, by whoever serves. */
@@ -7,27 +7,6 @@ let params: RpcParams | undefined;
 
 export async function loadProtocol(): Promise<void> {
   params ??= (await import('../../contracts/schemas/index.ts')).rpcParams;
-}
-
-export interface Message {
-  id?: unknown;
-  method?: unknown;
-  params?: unknown;
-}
-
-/** What can be given back as it came. */
-export function isId(id: unknown): id is string | number {
-  return typeof id === 'string' ? id.length <= 256 : typeof id === 'number' && Number.isFinite(id);
-}
-
-export function parse(text: string): Message | undefined {
-  try {
-    const value = parseJson(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject && (value as { jsonrpc?: unknown }).jsonrpc === '2.0' ? (value as Message) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 export function check<M extends RpcMethod>(method: M, given: unknown): ParamsOf<M> {

@@ -63,9 +63,24 @@ const readMethods: Handlers<
   },
 };
 
-export const methods: Handlers<Exclude<RpcMethod, 'initialize'>> = {
+const methods: Handlers<Exclude<RpcMethod, 'initialize'>> = {
   ...readMethods,
   ...storeMethods,
   ...controlMethods,
   ...approvalMethods,
 };
+
+/** Methods whose answers may be large: one after the other, and no faster than the client reads. */
+export const largeAnswers: ReadonlySet<string> = new Set<RpcMethod>([
+  'session/events',
+  'session/list',
+  'session/load',
+  'session/pending',
+  'approvals/list',
+]);
+
+/** The method of this name, for params that were checked; undefined: there is none. */
+export function methodNamed(name: string): ((connection: Connection, params: unknown) => unknown) | undefined {
+  const method = Object.hasOwn(methods, name) ? methods[name as keyof typeof methods] : undefined;
+  return method as ((connection: Connection, params: unknown) => unknown) | undefined;
+}
