@@ -69,10 +69,75 @@ export function memoryServiceSuite(
       ['हिन्दी में लिखा', 'हिन्दी'],
       ['مرحبا بالعالم', 'مرحبا'],
       ['room 101', '１０１'],
+      ['GROẞE STRAẞE', 'straße'],
+      ['ΟΔΟΣ', 'οδος'],
+      ['οδός.', 'ΟΔΌΣ’'],
+      ['İstanbul', 'istanbul'],
+      ['istanbul', 'İSTANBUL'],
+      ['Isparta', 'ısparta'],
+      ['क्‍षमा', 'क्षमा'],
+      ['می‌خواهم', 'میخواهم'],
+      ['Donau\u00adschiff', 'donauschiff'],
+      ['ភាសា\u200bខ្មែរ', 'ភាសាខ្មែរ'],
+      ['ภาษาไทย', 'ภาษา\u200bไทย'],
+      ['ພາສາລາວ', 'ລາວ'],
+      ['မြန်မာစာ', 'မြန်မာ'],
+      ['hidden\u200bspace', 'space'],
+      ['私はPythonが好きです', 'python'],
+      ['我有iPhone15手机', 'IPHONE15'],
+      ['第15回大会', '15'],
+      ['BTS는 좋아', 'bts'],
+      ['party 🎉🎂', '🎂'],
+      ['thanks 👍🏽', '👍'],
+      ['love ❤️', '❤'],
+      ['from 🇫🇷🇩🇪', '🇩🇪'],
     ])('F46 finds in %j by %j', async (text, query) => {
       const { service } = await fresh();
       await service.addSession(key, [said('something else'), said(text)]);
       expect(await found(service, query)).toEqual([text]);
+    });
+
+    test('F46 a sentence of a script without spaces finds what shares words with it; who has it whole comes first', async () => {
+      const { service } = await fresh();
+      const texts = ['私の名前は太郎です', '明日は雨です', '我最喜欢的颜色是蓝色', '颜色', 'ผมชื่อสมชายครับ'];
+      await service.addSession(
+        key,
+        texts.map((one, n) => said(one, n)),
+      );
+      expect((await found(service, '私の名前は何ですか'))[0]).toBe('私の名前は太郎です');
+      expect(await found(service, '我最喜欢的颜色是什么')).toEqual(['我最喜欢的颜色是蓝色', '颜色']);
+      expect((await found(service, '最喜欢的颜色'))[0]).toBe('我最喜欢的颜色是蓝色');
+      expect(await found(service, 'คุณชื่ออะไร')).toEqual(['ผมชื่อสมชายครับ']);
+      expect(await found(service, '太郎')).toEqual(['私の名前は太郎です']);
+    });
+
+    test('F46 a flag is not found in the letters of two others, nor a Latin word in a longer one', async () => {
+      const { service } = await fresh();
+      await service.addSession(key, [said('flags 🇫🇷 🇩🇪'), said('Pythonistaが好き')]);
+      for (const nothing of ['🇷🇩', 'python', '$ + #', '\u200d\u200b'])
+        expect(await found(service, nothing)).toEqual([]);
+    });
+
+    test('what a rewind has cut and what agents ask of one another is not what people said', async () => {
+      const { service } = await fresh();
+      const log = [
+        said('kept apples'),
+        said('cut apples'),
+        createEvent({ author: 'user', actions: { rewound: { through: 1 } } }),
+      ];
+      log.push({ ...said('asked apples'), iso: '/c1' }, { ...said('told apples', 0, 'expert'), iso: '/c1' });
+      for (const [n, event] of log.entries()) event.seq = n + 1;
+      await service.addSession(key, log);
+      expect(await found(service, 'apples')).toEqual(['kept apples', 'told apples']);
+    });
+
+    test('a query of any length is looked at as far as its first 1000 words', async () => {
+      const { service } = await fresh();
+      await service.addSession(key, [said('first'), said('雨 last')]);
+      const han = Array.from({ length: 20_000 }, (_, n) => String.fromCodePoint(0x4e00 + n)).join('');
+      expect(await found(service, `first ${han} last`)).toEqual(['first']);
+      expect(await found(service, `${'👍🏽'.repeat(50_000)} last`)).toEqual(['雨 last']);
+      expect(await found(service, `${'क्‍'.repeat(50_000)} last`)).toEqual(['雨 last']);
     });
 
     test('most query words first, then newest; at most 20 unless told', async () => {

@@ -5,7 +5,7 @@ import { checkKey, checkScope, wholeNumber } from '../store-rules.ts';
 import type { MemoryService } from './memory-service.ts';
 import { DEFAULT_MEMORY_LIMIT, memoryEntries } from './memory-service.ts';
 import type { Searchable } from './words.ts';
-import { hits, MAX_QUERY_WORDS, searchable, wordsOf } from './words.ts';
+import { hits, queryWords, searchable } from './words.ts';
 
 interface Remembered {
   entry: MemoryEntry;
@@ -37,7 +37,7 @@ export class InMemoryMemoryService implements MemoryService {
   ): Promise<MemoryEntry[]> {
     checkScope(scope);
     const limit = wholeNumber('limit', options.limit) ?? DEFAULT_MEMORY_LIMIT;
-    const words = new Set([...wordsOf(query)].slice(0, MAX_QUERY_WORDS));
+    const words = queryWords(query);
     if (words.size === 0) return [];
     const all = [...(this.#sessions.get(`${scope.app}/${scope.userId}`)?.values() ?? [])].flat();
     return rank(all, words, limit);

@@ -1,6 +1,7 @@
 import type { MemoryEntry } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
 import type { Event } from '../event.ts';
+import { effectiveEvents } from '../rewound.ts';
 import type { SessionKey } from '../session-service.ts';
 
 export const DEFAULT_MEMORY_LIMIT = 20;
@@ -11,17 +12,22 @@ export interface MemoryService {
   addSession(key: SessionKey, events: readonly Event[]): Promise<void>;
   /**
    * Entries that hold at least one word of the query: most words first, then newest. At most `limit` (default 20).
-   * A query without words finds nothing.
+   * Words are those of any script, whatever their case and spelling (NFKC); texts without spaces are found by any piece
+   * of them, and by the words in a sentence that is the query. An emoji is a word, other symbols are not: a query without
+   * words finds nothing.
    */
   search(scope: { app: string; userId: string }, query: string, options?: { limit?: number }): Promise<MemoryEntry[]>;
   close?(): Promise<void>;
 }
 
-/** The spoken text of a session: people's and agents' words, without thoughts, calls and results. */
+/**
+ * The spoken text of a session: people's and agents' words, without thoughts, calls and results. What a rewind has cut
+ * was not said; what one agent asks of another that it runs as a tool, no person has said.
+ */
 export function memoryEntries(events: readonly Event[]): MemoryEntry[] {
   const entries: MemoryEntry[] = [];
-  for (const event of events) {
-    if (event.partial || !event.content) continue;
+  for (const event of effectiveEvents(events)) {
+    if (event.partial || !event.content || (event.author === 'user' && event.iso !== undefined)) continue;
     const content = textOfParts(event.content.parts);
     if (content === '') continue;
     entries.push({ content, author: event.author, timestamp: new Date(event.timestamp).toISOString() });

@@ -4,9 +4,9 @@ import {
   checkKey,
   checkScope,
   DEFAULT_MEMORY_LIMIT,
-  isUnspaced,
-  MAX_QUERY_WORDS,
+  isPiece,
   memoryEntries,
+  queryWords,
   wholeNumber,
   wordsOf,
 } from '../../../runtime/index.ts';
@@ -67,7 +67,7 @@ export class SqlMemoryService implements MemoryService {
     const engine = this.#ready();
     checkScope(scope);
     const limit = wholeNumber('limit', options.limit) ?? DEFAULT_MEMORY_LIMIT;
-    const words = [...wordsOf(query)].slice(0, MAX_QUERY_WORDS);
+    const words = [...queryWords(query)];
     if (words.length === 0) return [];
     const hit = `CASE WHEN ${engine.dialect.contains('words')} THEN 1 ELSE 0 END`;
     const sql = `SELECT author, content, timestamp FROM (
@@ -75,7 +75,7 @@ export class SqlMemoryService implements MemoryService {
         FROM adk_memories WHERE app_name = ? AND user_id = ?
       ) found WHERE hits > 0
       ORDER BY hits DESC, timestamp DESC, inserted_at, ordinal LIMIT ${limit}`;
-    const given = [...words.map((word) => (isUnspaced(word) ? word : ` ${word} `)), scope.app, scope.userId];
+    const given = [...words.map((word) => (isPiece(word) ? word : ` ${word} `)), scope.app, scope.userId];
     const rows = await engine.transaction('read', () => all(sql, given));
     return rows.map(({ author, content, timestamp }) => ({
       content: readText(String(content)),
