@@ -1,16 +1,18 @@
 import type { InitializeResult, RpcMethod, WireError } from '../../contracts/index.ts';
 import {
   BEARER_PREFIX,
-  CLOSE_CODES,
   CoxswainError,
   isCoxswainError,
   PROTOCOL_VERSION,
   parseJson,
   SUBPROTOCOL,
 } from '../../contracts/index.ts';
+import { backoffMs } from './backoff.ts';
 import { base64url } from './base64url.ts';
 import { assertWelcome, whyRefused } from './endpoint.ts';
+import { asLost, errorOf, lost, refused } from './link-errors.ts';
 import type { ConnectOptions, LinkState, WebSocketClass, WebSocketLike } from './options.ts';
+import { noticeText, requestText } from './outgoing.ts';
 
 /** Makes the params anew for each attempt: tokens and positions change with a connection. */
 type MakeParams = (attempt: number) => object;
@@ -110,7 +112,7 @@ export class Link {
   }
 
   notify(method: RpcMethod, params: object): void {
-    if (this.#isInitialised) this.#socket?.send(JSON.stringify({ jsonrpc: '2.0', method, params }));
+    if (this.#isInitialised) this.#socket?.send(noticeText(method, params));
   }
 
   /** Ends the connection at hand; another one is made. */
@@ -143,13 +145,7 @@ export class Link {
 
   #send(id: number, waiting: Waiting): void {
     try {
-      const params = waiting.params(++waiting.attempts);
-      const text = JSON.stringify({ jsonrpc: '2.0', id, method: waiting.method, params });
-      // At most three bytes a character; a message that is too large would end the connection, again and again.
-      if (text.length * 3 > this.#maxPayload && new TextEncoder().encode(text).length > this.#maxPayload) {
-        const message = `${waiting.method} is larger than the ${this.#maxPayload} bytes that the server takes`;
-        throw new CoxswainError('INVALID_ARGUMENT', 'E_TOO_LARGE', message);
-      }
+      const text = requestText(id, waiting.method, waiting.params(++waiting.attempts), this.#maxPayload);
       waiting.sentOn = this.#socket;
       this.#socket?.send(text);
     } catch (error) {
@@ -277,14 +273,12 @@ export class Link {
 
   #again(why: string): void {
     if (this.#failure) return;
-    const { minBackoffMs = 100, maxBackoffMs = 15_000, giveUpMs = 600_000, random = Math.random } = this.#options;
+    const { giveUpMs = 600_000 } = this.#options;
     if (Date.now() - (this.#lostAt ?? Date.now()) > giveUpMs) {
       this.#fail(lost(`no connection for ${giveUpMs} ms: ${why}`));
       return;
     }
     this.#change('waiting', why);
-    const backoff = Math.min(maxBackoffMs, minBackoffMs * 2 ** this.#attempt++);
-    // Full jitter above half, so that clients of one server do not return together.
     this.#retry = setTimeout(
       () => {
         this.#connect().catch((error: unknown) => {
@@ -294,7 +288,7 @@ export class Link {
             this.#again(error instanceof Error ? error.message : why);
         });
       },
-      backoff / 2 + (random() * backoff) / 2,
+      backoffMs(this.#attempt++, this.#options),
     );
   }
 
@@ -333,26 +327,4 @@ export class Link {
     this.#state = state;
     this.#options.onState?.(state, reason);
   }
-}
-
-function lost(message: string): CoxswainError {
-  return new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message, { retryable: true });
-}
-
-function asLost(error: unknown): CoxswainError {
-  return isCoxswainError(error) ? error : lost(error instanceof Error ? error.message : String(error));
-}
-
-function refused(code: number, why: string): CoxswainError {
-  if (code === CLOSE_CODES.forbidden)
-    return new CoxswainError('PERMISSION_DENIED', 'E_FORBIDDEN', `the connection was ${why}`);
-  return new CoxswainError('FAILED_PRECONDITION', 'E_PROTOCOL', `the connection was ${why}`);
-}
-
-function errorOf({ message, data }: WireError): CoxswainError {
-  if (!data) return new CoxswainError('INTERNAL', 'E_INTERNAL', message);
-  return new CoxswainError(data.status, data.code as 'E_INTERNAL', message, {
-    retryable: data.retryable,
-    ...(data.details === undefined ? {} : { details: data.details }),
-  });
 }

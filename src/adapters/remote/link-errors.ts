@@ -1,0 +1,28 @@
+import type { WireError } from '../../contracts/index.ts';
+import { CLOSE_CODES, CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+
+/** There is no connection; another one may be made. */
+export function lost(message: string): CoxswainError {
+  return new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message, { retryable: true });
+}
+
+/** What went wrong while a connection was made. */
+export function asLost(error: unknown): CoxswainError {
+  return isCoxswainError(error) ? error : lost(error instanceof Error ? error.message : String(error));
+}
+
+/** The server has closed for good. */
+export function refused(code: number, why: string): CoxswainError {
+  if (code === CLOSE_CODES.forbidden)
+    return new CoxswainError('PERMISSION_DENIED', 'E_FORBIDDEN', `the connection was ${why}`);
+  return new CoxswainError('FAILED_PRECONDITION', 'E_PROTOCOL', `the connection was ${why}`);
+}
+
+/** What the server says of a request. */
+export function errorOf({ message, data }: WireError): CoxswainError {
+  if (!data) return new CoxswainError('INTERNAL', 'E_INTERNAL', message);
+  return new CoxswainError(data.status, data.code as 'E_INTERNAL', message, {
+    retryable: data.retryable,
+    ...(data.details === undefined ? {} : { details: data.details }),
+  });
+}
