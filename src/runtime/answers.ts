@@ -9,11 +9,13 @@ import type {
 import { CoxswainError } from '../contracts/index.ts';
 import { errorResult, toResponse } from '../gate/index.ts';
 import { isoTime } from '../session/index.ts';
+import type { AskState, CallState } from './call-state.ts';
+import { hostQuestion } from './call-state.ts';
 import type { Event, EventActions, StoredAnswer } from './event.ts';
 import { createEvent, threadOf } from './event.ts';
-import type { AskState, CallState, Fold, Standing } from './fold.ts';
-import { hostQuestion } from './fold.ts';
+import type { Fold } from './fold.ts';
 import type { SessionKey } from './session-service.ts';
+import type { Standing } from './turn-state.ts';
 
 export interface AnswerOrigin {
   streamId: string;

@@ -1,10 +1,10 @@
 import type { AuthConfig, ToolResult } from '../contracts/index.ts';
 import { toResponse } from '../gate/index.ts';
 import { responseEvent } from './answers.ts';
+import type { CallState } from './call-state.ts';
 import type { ToolContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import type { Ask, Event, EventActions } from './event.ts';
-import type { CallState } from './fold.ts';
 import type { ReadyCall } from './ready-call.ts';
 import { mayRepeat } from './tools.ts';
 

@@ -1,5 +1,6 @@
 import type { Agent, AgentTree } from './agent.ts';
-import type { CallState, Fold } from './fold.ts';
+import type { CallState } from './call-state.ts';
+import type { Fold } from './fold.ts';
 import { isToolUser } from './tool-user.ts';
 import type { ResolvedTool } from './tools.ts';
 

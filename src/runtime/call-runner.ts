@@ -1,10 +1,10 @@
 import { isCoxswainError } from '../contracts/index.ts';
 import { runAgentTool } from './agent-tool-run.ts';
 import { outcomeEvents } from './call-outcome.ts';
+import type { CallState } from './call-state.ts';
 import { ToolContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import type { Event } from './event.ts';
-import type { CallState } from './fold.ts';
 import type { HookChain } from './plugin.ts';
 import type { ReadyCall } from './ready-call.ts';
 import type { TelemetrySpan } from './telemetry.ts';

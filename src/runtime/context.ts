@@ -1,7 +1,7 @@
 import type { ContentPart, ToolUpdate } from '../contracts/index.ts';
+import type { Activation } from './activation.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import type { Event, EventActions, EventInit } from './event.ts';
-import type { Activation } from './fold.ts';
 import type { Invocation } from './invocation.ts';
 import type { Model } from './model.ts';
 import type { Outcome } from './outcome.ts';

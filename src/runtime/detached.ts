@@ -1,5 +1,5 @@
+import type { CallState } from './call-state.ts';
 import { AgentContext } from './context.ts';
-import type { CallState } from './fold.ts';
 import type { Invocation } from './invocation.ts';
 import { settleCalls } from './scheduler.ts';
 import { isToolUser } from './tool-user.ts';

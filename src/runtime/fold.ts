@@ -1,108 +1,14 @@
-import type { ContentPart, DecisionRecord, FunctionResponsePart, TurnTerms, Usage } from '../contracts/index.ts';
+import type { ContentPart, FunctionResponsePart, TurnTerms, Usage } from '../contracts/index.ts';
 import { setOwn, textOfParts } from '../contracts/index.ts';
 import { addUsage, LazyMap, LazySet } from '../session/index.ts';
-import type { Ask, Event, EventActions, StoredAnswer } from './event.ts';
-import type { Outcome } from './outcome.ts';
+import type { Activation } from './activation.ts';
+import { newActivation } from './activation.ts';
+import type { CallState, Settled } from './call-state.ts';
+import { hostQuestion, newCall } from './call-state.ts';
+import type { Event, StoredAnswer } from './event.ts';
 import { applyDelta, scopeOf } from './state.ts';
-
-export interface AskState extends Ask {
-  requestedAt: number;
-  /** How often the call had been started when this was asked. */
-  attempt: number;
-  answer?: StoredAnswer;
-}
-
-/** How a call was closed. */
-export interface Settled {
-  seq: number;
-  isError: boolean;
-  errorType?: string;
-  by?: string;
-}
-
-/** One tool call of the model, from its request to its response. */
-export interface CallState {
-  readonly id: string;
-  readonly name: string;
-  readonly args: Record<string, unknown>;
-  readonly path: string;
-  readonly author: string;
-  readonly turnId: string;
-  readonly requestedAt: number;
-  readonly longRunning: boolean;
-  readonly branch?: string;
-  readonly iso?: string;
-  readonly thread?: string;
-  /** Who runs it, as announced. */
-  readonly handledBy: 'host' | 'agent';
-  /** Author or hook want a person asked, whatever the host's policy says: the reason. */
-  readonly floor?: string;
-  /** Kind and annotations of the tool, by the word of whoever has it. */
-  readonly tool?: unknown;
-  /** The runtime's before_tool hooks have seen it already: it was announced to a host. */
-  readonly hooked: boolean;
-  decision?: DecisionRecord;
-  /** A handler was started and no word of it has come since. */
-  started: boolean;
-  attempts: number;
-  asks: AskState[];
-  /** Answers to the host's own questions, which are derived and not stored. */
-  hostAnswers: (StoredAnswer & { requestId: string; attempt: number })[];
-  /** A long-running tool's first word. */
-  interim?: Record<string, unknown>;
-  settled?: Settled;
-  /** What its response did. */
-  effects?: EventActions;
-  /** Ids of events that a rewind has cut: an answer takes none of them. */
-  readonly cutIds: Pick<ReadonlySet<string>, 'has'>;
-}
-
-/** What is known of one activation of an agent (a place in the tree of this turn). */
-export interface Activation {
-  /** Model events so far. */
-  steps: number;
-  /** Steps at the time when the turn was opened again. */
-  base: number;
-  /** Calls of the newest model event. */
-  batch: CallState[];
-  /** The newest model event asks for nothing. */
-  final: boolean;
-  /** Own events in order, for agents that are re-executed from the top. */
-  own: Event[];
-  entered: boolean;
-  exited: boolean;
-  /** A before_agent hook has given the answer: the agent does not run. */
-  replaced: boolean;
-  /** An agent run as a tool has been given its input. */
-  input: boolean;
-  /** Its beginning has been told. */
-  began?: boolean;
-  /** Newest iteration that was told, for a loop. */
-  iteration?: number;
-  /** Recorded when the slot ended. */
-  completed?: { agent: string; outcome: Outcome };
-}
-
-export interface TurnState {
-  readonly id: string;
-  /** Agent that entered the root slot. */
-  readonly start: string;
-  /** seq of the event that opened it. */
-  readonly seq: number;
-  llmCalls: number;
-  usage: Usage;
-  /** Milliseconds in streams and tools. */
-  activeMs: number;
-  ended?: string;
-}
-
-/** A turn and what is open, at one moment. */
-export interface Standing {
-  readonly turn: Readonly<TurnState> | undefined;
-  readonly open: ReadonlyMap<string, CallState>;
-  /** Of the turns of open calls. */
-  readonly terms: ReadonlyMap<string, TurnTerms>;
-}
+import type { Standing, TurnState } from './turn-state.ts';
+import { stillOf } from './turn-state.ts';
 
 /** What a session is configured to do, beside its agent. */
 export interface SessionConfig {
@@ -113,11 +19,7 @@ export interface SessionConfig {
   config?: Record<string, unknown>;
 }
 
-const untouched = { entered: false, exited: false, replaced: false, input: false };
 const rootSlot = /^(?:~[^/~]+)?$/;
-/** Questions that a host derives from the log: `<callId>#policy`, `<callId>#rerun`, numbered when asked again. */
-export const hostQuestion = /#(?:policy|rerun)(?:\.\d+)?$/;
-
 /**
  * The present of a session: the sum of its events. Changes in `apply` only, so that a restart that folds the log
  * again arrives at the same place.
@@ -164,7 +66,7 @@ export class Fold {
   activation(path: string): Activation {
     let activation = this.activations.get(path);
     if (!activation) {
-      activation = { steps: 0, base: 0, batch: [], final: false, own: [], ...untouched };
+      activation = newActivation();
       this.activations.set(path, activation);
     }
     return activation;
@@ -367,28 +269,7 @@ export class Fold {
     activation.batch = [];
     for (const part of parts) {
       if (part.type !== 'function_call') continue;
-      const call: CallState = {
-        id: part.id,
-        name: part.name,
-        args: part.args,
-        path: event.path,
-        author: event.author,
-        turnId: event.turnId,
-        requestedAt: event.timestamp,
-        longRunning: event.longRunningToolIds.includes(part.id),
-        handledBy: part._meta?.handledBy === 'host' ? 'host' : 'agent',
-        hooked: part._meta?.hooked === true,
-        ...(typeof part._meta?.ask === 'string' ? { floor: part._meta.ask } : {}),
-        ...(part._meta?.tool === undefined ? {} : { tool: part._meta.tool }),
-        started: false,
-        attempts: 0,
-        asks: [],
-        hostAnswers: [],
-        cutIds: this.#cutIds,
-        ...(event.branch === undefined ? {} : { branch: event.branch }),
-        ...(event.iso === undefined ? {} : { iso: event.iso }),
-        ...(event.thread === undefined ? {} : { thread: event.thread }),
-      };
+      const call = newCall(event, part, this.#cutIds);
       activation.batch.push(call);
       activation.final = false;
       this.calls.set(call.id, call);
@@ -432,19 +313,6 @@ export class Fold {
 }
 
 const none: readonly never[] = [];
-const nothing = new Map<string, never>();
-
-/** A moment of what goes on changing. */
-function stillOf({ turn, open, terms }: Standing): Standing {
-  const still = turn && { ...turn };
-  if (open.size === 0) return { turn: still, open: nothing, terms: nothing };
-  const copy = (call: CallState): CallState => ({
-    ...call,
-    asks: call.asks.map((ask) => ({ ...ask })),
-    hostAnswers: [...call.hostAnswers],
-  });
-  return { turn: still, open: new Map([...open].map(([id, call]) => [id, copy(call)])), terms: new Map(terms) };
-}
 
 /** Most events have none: nothing is made for them. */
 function entriesOf<T>(record: Record<string, T> | undefined): readonly [string, T][] {

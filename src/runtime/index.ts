@@ -1,6 +1,7 @@
 /** The event-sourced agent runtime. */
 export { addUsage } from '../session/index.ts';
 export { orAbort } from './abort.ts';
+export type { Activation } from './activation.ts';
 export * from './agent.ts';
 export { finishAgent, startAgent } from './agent-hooks.ts';
 export * from './agent-tool.ts';
@@ -8,6 +9,8 @@ export * from './answers.ts';
 export * from './artifacts/artifact-service.ts';
 export * from './artifacts/in-memory-artifact-service.ts';
 export * from './call-place.ts';
+export type { AskState, CallState, Settled } from './call-state.ts';
+export { hostQuestion } from './call-state.ts';
 export * from './callback-context.ts';
 export { Chain, extendChain, isAudited } from './chain.ts';
 export * from './composite-agents.ts';
@@ -53,4 +56,5 @@ export * from './telemetry.ts';
 export * from './tool-user.ts';
 export * from './tools.ts';
 export * from './transfer.ts';
+export type { Standing, TurnState } from './turn-state.ts';
 export * from './verify-chain.ts';

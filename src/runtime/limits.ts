@@ -1,6 +1,7 @@
 import type { Limits } from '../contracts/index.ts';
 import { totalTokens } from '../contracts/index.ts';
-import type { Activation, Fold } from './fold.ts';
+import type { Activation } from './activation.ts';
+import type { Fold } from './fold.ts';
 import type { Failure } from './outcome.ts';
 
 export const DEFAULT_MAX_ITERATIONS = 25;

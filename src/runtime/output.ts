@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../contracts/index.ts';
 import { textOfParts } from '../contracts/index.ts';
 import { ensureValidator, readOutput } from '../gate/index.ts';
-import type { Activation } from './fold.ts';
+import type { Activation } from './activation.ts';
 import type { Failure } from './outcome.ts';
 
 /** Why an agent's last words are not what its output schema promises; undefined where they are, or a hook's. */

@@ -1,5 +1,5 @@
 import type { Decision } from '../gate/index.ts';
-import type { CallState } from './fold.ts';
+import type { CallState } from './call-state.ts';
 import type { ResolvedTool } from './tools.ts';
 
 /** A call that may run now. */

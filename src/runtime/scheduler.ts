@@ -4,10 +4,10 @@ import { decide, decideApproved, ensureValidator, errorResult, normaliseReturn }
 import { keepWrites } from './agent-hooks.ts';
 import { denied, responseEvent } from './answers.ts';
 import { runAll } from './call-runner.ts';
+import type { AskState, CallState } from './call-state.ts';
 import { ToolContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import type { Ask, Event, EventActions } from './event.ts';
-import type { AskState, CallState } from './fold.ts';
 import type { HookChain } from './plugin.ts';
 import type { ReadyCall } from './ready-call.ts';
 import type { ResolvedTool, ToolMap } from './tools.ts';
