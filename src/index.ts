@@ -38,6 +38,7 @@ export {
   agentTool,
   CustomAgent,
   composeAgent,
+  type EditableRequest,
   InMemorySessionService,
   LlmAgent,
   LoopAgent,

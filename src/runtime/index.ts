@@ -19,6 +19,7 @@ export * from './context.ts';
 export * from './credentials.ts';
 export * from './custom-agent.ts';
 export { digestOf } from './digest.ts';
+export type { EditableRequest } from './editable-request.ts';
 export * from './event.ts';
 export * from './event-codec.ts';
 export * from './failure.ts';

@@ -36,10 +36,14 @@ export function modelNameOf(context: AgentContext, agent: LlmAgent): string {
   return typeof wanted === 'object' ? wanted.name : (wanted ?? '');
 }
 
-/** @throws CoxswainError `FAILED_PRECONDITION / E_NO_MODEL` */
-export function modelOf(context: AgentContext, agent: LlmAgent): { model: Model; name: string } {
+/**
+ * The model that is asked, and what it is called. `instead`: the name that a hook has given in its place.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_NO_MODEL`
+ */
+export function modelOf(context: AgentContext, agent: LlmAgent, instead?: string): { model: Model; name: string } {
   const { engine } = context.invocation;
-  const { wanted, own, overridden } = choiceOf(context, agent);
+  const choice = choiceOf(context, agent);
+  const { wanted, own, overridden } = instead === undefined ? choice : { ...choice, wanted: instead, overridden: true };
   if (typeof wanted === 'object') return { model: wanted, name: wanted.name };
   const found = wanted === undefined ? undefined : engine.models?.(wanted);
   if (found && wanted !== undefined) return { model: found, name: wanted };

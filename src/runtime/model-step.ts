@@ -4,6 +4,7 @@ import { childController, orAbort } from './abort.ts';
 import { failClosed, keepWrites, withOutput } from './agent-hooks.ts';
 import { CallbackContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
+import { Editing } from './editable-request.ts';
 import type { Event, EventActions } from './event.ts';
 import { newId } from './identity.ts';
 import type { LlmAgent } from './llm-agent.ts';
@@ -27,14 +28,11 @@ export async function modelStep(
   const callback = new CallbackContext(context);
   const messageId = newId();
   const draft = await buildRequest(context, agent, tools);
-  let response = hooks.has('beforeModel')
-    ? await failClosed('before_model', () =>
-        hooks.first('beforeModel', callback, { ...draft, contents: [...draft.contents] }),
-      )
-    : undefined;
+  const { model: chosen, tools: offered } = draft;
+  let response = await beforeModel(callback, draft, hooks);
   const skipped = response !== undefined;
   if (!response) {
-    const asked = await askModel(context, agent, draft, messageId, callback, hooks);
+    const asked = await askModel(context, agent, draft, { messageId, callback, hooks, chosen });
     if (asked.kind === 'aborted') return undefined;
     if (asked.kind === 'failed') {
       await keepWrites(context, callback);
@@ -54,13 +52,32 @@ export async function modelStep(
     await keepWrites(context, callback);
     return modelFailure(response);
   }
-  return storeResponse(context, agent, tools, hooks, {
+  return storeResponse(context, agent, offeredOf(tools, offered, draft), hooks, {
     response,
     messageId: replaces === undefined ? messageId : newId(),
     replaces,
     model: skipped ? undefined : (response.model ?? draft.model),
     stateDelta: callback.delta,
   });
+}
+
+/** A hook's response instead of asking the model; else the draft is what the hooks have made of it. */
+async function beforeModel(
+  callback: CallbackContext,
+  draft: RequestDraft,
+  hooks: HookChain,
+): Promise<ModelResponse | undefined> {
+  if (!hooks.has('beforeModel')) return undefined;
+  const editing = new Editing(draft);
+  const response = await failClosed('before_model', () => hooks.first('beforeModel', callback, editing.request));
+  if (!response) editing.take();
+  return response;
+}
+
+/** What a hook has taken out of the request cannot be called. */
+function offeredOf(tools: ToolMap, before: RequestDraft['tools'], { tools: after }: RequestDraft): ToolMap {
+  if (after === before || after.size === before.size) return tools;
+  return new Map([...tools].filter(([name]) => after.has(name) || !before.has(name)));
 }
 
 async function buildRequest(context: AgentContext, agent: LlmAgent, tools: ToolMap): Promise<RequestDraft> {
@@ -85,17 +102,23 @@ async function buildRequest(context: AgentContext, agent: LlmAgent, tools: ToolM
   return draft;
 }
 
+interface Asking {
+  messageId: string;
+  callback: CallbackContext;
+  hooks: HookChain;
+  /** Name of the model that was to be asked before the hooks were. */
+  chosen: string;
+}
+
 type Asked = { kind: 'answered'; response: ModelResponse } | { kind: 'aborted' } | { kind: 'failed'; failure: Failure };
 
 async function askModel(
   context: AgentContext,
   agent: LlmAgent,
   draft: RequestDraft,
-  messageId: string,
-  callback: CallbackContext,
-  hooks: HookChain,
+  { messageId, callback, hooks, chosen }: Asking,
 ): Promise<Asked> {
-  const { model, name } = modelOf(context, agent);
+  const { model, name } = modelOf(context, agent, draft.model === chosen ? undefined : draft.model);
   draft.model = name;
   const { invocation } = context;
   const { controller, detach } = childController(context.signal);
@@ -157,7 +180,7 @@ async function recover(
   error: unknown,
 ): Promise<ModelResponse | undefined> {
   try {
-    return await hooks.first('onModelError', callback, draft, error);
+    return await hooks.first('onModelError', callback, new Editing(draft).request, error);
   } catch (thrown) {
     context.invocation.engine.warn('an on_model_error hook failed', thrown);
     return undefined;

@@ -7,6 +7,7 @@ import type {
   ToolReturn,
 } from '../contracts/index.ts';
 import type { CallbackContext, ToolContext } from './callback-context.ts';
+import type { EditableRequest } from './editable-request.ts';
 import type { Event } from './event.ts';
 import type { InvocationInfo } from './invocation-info.ts';
 import type { ModelRequest, ModelResponse } from './model.ts';
@@ -25,8 +26,8 @@ export interface AgentHooks {
   beforeAgent?(context: CallbackContext): Maybe<Content>;
   /** Content that replaces the agent's output. */
   afterAgent?(context: CallbackContext): Maybe<Content>;
-  /** A response instead of asking the model. */
-  beforeModel?(context: CallbackContext, request: ModelRequest): Maybe<ModelResponse>;
+  /** A response instead of asking the model. Without one, the model is asked what the hook has made of `request`. */
+  beforeModel?(context: CallbackContext, request: EditableRequest): Maybe<ModelResponse>;
   /** Replaces the model's final response. */
   afterModel?(context: CallbackContext, response: ModelResponse): Maybe<ModelResponse>;
   beforeTool?(context: ToolContext, tool: ToolDescriptor, args: Record<string, unknown>): Maybe<BeforeToolReturn>;
