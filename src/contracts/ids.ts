@@ -1,8 +1,11 @@
 import { CoxswainError } from './errors.ts';
 
 const MAX_ID = 128;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-const unsafe = /[/\\\u0000-\u001f\u007f]|%(?:2e|2f|5c|00)/i;
+/** What most ids are. */
+const plain = /^[\w@:-][\w@:.-]{0,127}$/;
+/** Whatever ends a line, and what turns the direction of writing: an id is read by people too. */
+const unsafe = /[/\\\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]|%(?:2e|2f|5c|00)/iu;
+const invisible = /^\p{Default_Ignorable_Code_Point}+$/u;
 
 /**
  * Refuses an id (app, user, session, artifact name) that is not one safe segment: it becomes a row key, a folder
@@ -21,12 +24,14 @@ export function isSafeId(id: unknown): boolean {
 
 function faultOf(id: unknown): string | undefined {
   if (typeof id !== 'string') return 'is not a string';
+  if (plain.test(id)) return undefined;
   if (id === '') return 'is empty';
   if (id.length > MAX_ID) return `is longer than ${MAX_ID} characters`;
   if (id === '.' || id === '..') return 'is a folder step';
   if (unsafe.test(id)) return 'holds a separator or a control character';
   if (id.trim() !== id) return 'begins or ends with white space';
   if (!id.isWellFormed()) return 'holds a lone surrogate';
+  if (invisible.test(id)) return 'shows nothing';
   return undefined;
 }
 

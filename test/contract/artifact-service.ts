@@ -73,14 +73,31 @@ export function artifactServiceSuite(
       expect(await service.list({ ...key, id: 'user' })).toEqual(['user:x', 'x']);
     });
 
-    test.each(['a/b', 'a\\b', '..', '.', '', 'a\0b', '%2e%2e', 'user:../x', 'user:', ' x', 'C:\\x'])(
-      'S0-74 F45 refuses the name %j',
-      async (filename) => {
-        const { service } = await fresh();
-        await expect(service.save(key, filename, text('x'))).rejects.toMatchObject({ code: 'E_ID' });
-        await expect(service.load(key, filename)).rejects.toMatchObject({ code: 'E_ID' });
-      },
-    );
+    test.each([
+      'a/b',
+      'a\\b',
+      '..',
+      '.',
+      '',
+      'a\0b',
+      '%2e%2e',
+      'user:../x',
+      'user:',
+      ' x',
+      'C:\\x',
+      'a\nb',
+      'a\u2028b',
+      'a\u0085b',
+      'a\u202eb',
+      '\u200b',
+      'user:..',
+      'a\ud800',
+      '語'.repeat(129),
+    ])('S0-74 F45 refuses the name %j', async (filename) => {
+      const { service } = await fresh();
+      await expect(service.save(key, filename, text('x'))).rejects.toMatchObject({ code: 'E_ID' });
+      await expect(service.load(key, filename)).rejects.toMatchObject({ code: 'E_ID' });
+    });
 
     test.each([
       { ...key, userId: '../b' },
@@ -100,7 +117,18 @@ export function artifactServiceSuite(
       });
       const odd = { mimeType: 'text/plain', data: 3 as unknown as string };
       await expect(service.save(key, 'x', odd)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+      await expect(service.save(key, 'x', undefined as never)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
     });
+
+    test.each([undefined, null, 5, {}, '', 'text/plain\n', 'a/b\0', 'ünter/x', 'x/'.repeat(200)])(
+      'S0-72 refuses the media type %j, on every backend alike',
+      async (mimeType) => {
+        const { service } = await fresh();
+        const odd = { mimeType: mimeType as string, data: 'aGk=' };
+        await expect(service.save(key, 'x', odd)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+        expect(await service.list(key)).toEqual([]);
+      },
+    );
 
     test('names that a file system would confuse stay apart', async () => {
       const { service } = await fresh();
@@ -110,6 +138,12 @@ export function artifactServiceSuite(
         '\u00e9',
         'e\u0301',
         'con',
+        'a.',
+        'a..',
+        '...',
+        'User:a',
+        '\u{1f6a3}',
+        '__proto__',
         'x.json',
         '1.bin',
         '日本',

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve, sep } from 'node:path';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import type {
@@ -9,7 +9,7 @@ import type {
   SessionKey,
   StoredArtifact,
 } from '../../runtime/index.ts';
-import { artifactName, artifactPlace, toBase64, toBytes, wholeNumber } from '../../runtime/index.ts';
+import { artifactBody, artifactName, artifactPlace, toBase64, wholeNumber } from '../../runtime/index.ts';
 
 interface Meta {
   mimeType: string;
@@ -29,14 +29,17 @@ export class FileArtifactService implements ArtifactService {
 
   async save(key: SessionKey, filename: string, content: ArtifactContent): Promise<number> {
     const place = artifactPlace(key, filename);
-    const bytes = toBytes(content.data);
+    const { mimeType, bytes } = artifactBody(content);
     const folder = this.#folder(place);
     await attempt(() => mkdir(folder, { recursive: true }));
-    if (basename(folder).startsWith(HASHED)) await attempt(() => writeFile(join(folder, NAME_FILE), place.name));
+    if (basename(folder).startsWith(HASHED)) {
+      const name = new TextEncoder().encode(place.name);
+      await attempt(() => writeWhole(join(folder, `${randomUUID()}.part`), join(folder, NAME_FILE), name));
+    }
     const claimed = await versionsIn(folder, '.json');
     for (let version = (claimed[0] ?? 0) + 1; ; version++) {
       // The claim stays when the version is deleted: numbers are never used twice.
-      if (!(await claim(join(folder, `${version}.json`), { mimeType: content.mimeType }))) continue;
+      if (!(await claim(join(folder, `${version}.json`), { mimeType }))) continue;
       await attempt(() => writeWhole(join(folder, `${version}.part`), join(folder, `${version}.bin`), bytes));
       return version;
     }
@@ -105,9 +108,17 @@ const MAX_ENTRY = 200;
 const HASHED = '%%';
 const NAME_FILE = 'name.txt';
 
-/** A name that is one on every file system: case kept apart, nothing reserved; long ones by their hash. */
+/** Names of devices on Windows, wherever they stand. */
+const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
+
+/**
+ * A name that is one on every file system: case kept apart, nothing reserved, no dot at its end; long ones by their
+ * hash.
+ */
 function encodeName(name: string): string {
-  const entry = [...name].map((char) => (/[a-z0-9_-]/.test(char) ? char : `%${hexOf(char)}.`)).join('');
+  const chars = [...name].map((char) => (/[a-z0-9_-]/.test(char) ? char : `%${hexOf(char)}=`));
+  if (reserved.test(name)) chars[0] = `%${hexOf(name.charAt(0))}=`;
+  const entry = chars.join('');
   return entry.length <= MAX_ENTRY ? entry : HASHED + createHash('sha256').update(name).digest('hex');
 }
 
@@ -117,7 +128,7 @@ function hexOf(char: string): string {
 
 async function decodeName(folder: string, entry: string): Promise<string> {
   if (entry.startsWith(HASHED)) return attempt(() => readFile(join(folder, entry, NAME_FILE), 'utf8'));
-  return entry.replace(/%([0-9a-f]+)\./g, (_, hex: string) => Buffer.from(hex, 'hex').toString('utf8'));
+  return entry.replace(/%([0-9a-f]+)=/g, (_, hex: string) => Buffer.from(hex, 'hex').toString('utf8'));
 }
 
 async function claim(path: string, meta: Meta): Promise<boolean> {

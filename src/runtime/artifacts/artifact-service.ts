@@ -65,13 +65,33 @@ export function artifactName(place: { isUser: boolean; name: string }): string {
   return place.isUser ? `${USER_PREFIX}${place.name}` : place.name;
 }
 
-/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for data that is not base64 */
-export function toBytes(data: string | Uint8Array): Uint8Array {
+const MAX_MEDIA_TYPE = 255;
+const mediaType = /^[!-~](?:[ -~]*[!-~])?$/;
+
+/**
+ * Checks and copies what is to be kept, once for all backends.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for data that is neither bytes nor base64, and for a media type
+ *   that is no line of ASCII
+ */
+export function artifactBody(content: ArtifactContent): { mimeType: string; bytes: Uint8Array } {
+  const { mimeType, data } = content ?? {};
+  if (typeof mimeType !== 'string' || mimeType.length > MAX_MEDIA_TYPE || !mediaType.test(mimeType)) {
+    const given = typeof mimeType === 'string' ? JSON.stringify(mimeType.slice(0, 40)) : typeof mimeType;
+    throw badInput(`the mimeType of an artifact is ${given}; give one like text/plain`);
+  }
+  return { mimeType, bytes: toBytes(data) };
+}
+
+function toBytes(data: string | Uint8Array): Uint8Array {
   if (data instanceof Uint8Array) return data.slice();
   if (typeof data !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(data) || data.length % 4 === 1) {
-    throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', 'artifact data is neither bytes nor base64');
+    throw badInput('artifact data is neither bytes nor base64');
   }
   return Uint8Array.from(Buffer.from(data, 'base64'));
+}
+
+function badInput(message: string): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
 }
 
 export function toBase64(bytes: Uint8Array): string {

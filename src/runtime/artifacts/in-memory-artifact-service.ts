@@ -1,7 +1,7 @@
 import type { SessionKey } from '../session-service.ts';
 import { checkKey, wholeNumber } from '../store-rules.ts';
 import type { ArtifactContent, ArtifactPlace, ArtifactService, StoredArtifact } from './artifact-service.ts';
-import { artifactName, artifactPlace, toBase64, toBytes } from './artifact-service.ts';
+import { artifactBody, artifactName, artifactPlace, toBase64 } from './artifact-service.ts';
 
 interface File {
   place: ArtifactPlace;
@@ -15,11 +15,11 @@ export class InMemoryArtifactService implements ArtifactService {
 
   async save(key: SessionKey, filename: string, content: ArtifactContent): Promise<number> {
     const place = artifactPlace(key, filename);
-    const bytes = toBytes(content.data);
+    const body = artifactBody(content);
     const file = this.#files.get(nameOf(place)) ?? { place, versions: new Map(), newest: 0 };
     this.#files.set(nameOf(place), file);
     file.newest++;
-    file.versions.set(file.newest, { mimeType: content.mimeType, bytes });
+    file.versions.set(file.newest, body);
     return file.newest;
   }
 

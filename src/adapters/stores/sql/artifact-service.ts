@@ -5,7 +5,7 @@ import type {
   SessionKey,
   StoredArtifact,
 } from '../../../runtime/index.ts';
-import { artifactName, artifactPlace, checkKey, toBase64, toBytes, wholeNumber } from '../../../runtime/index.ts';
+import { artifactBody, artifactName, artifactPlace, checkKey, toBase64, wholeNumber } from '../../../runtime/index.ts';
 import type { Engine } from './engine.ts';
 import { now, readText, writeText } from './rows.ts';
 import type { Steps, Value } from './steps.ts';
@@ -30,7 +30,7 @@ export class SqlArtifactService implements ArtifactService {
   async save(key: SessionKey, filename: string, content: ArtifactContent): Promise<number> {
     const engine = this.#ready();
     const file = fileOf(artifactPlace(key, filename));
-    const bytes = toBytes(content.data);
+    const { mimeType, bytes } = artifactBody(content);
     const { dialect } = engine;
     const upsert = `INSERT INTO adk_artifacts (app_name, user_id, session_id, filename, last_version)
       VALUES (?, ?, ?, ?, 1) ${dialect.onConflict(
@@ -42,7 +42,7 @@ export class SqlArtifactService implements ArtifactService {
     return engine.transaction('write', function* () {
       // The count comes first: it takes the lock that serialises savers, and outlives the versions that it has counted.
       const version = yield* lastVersion();
-      yield* run(insert, [...file, version, writeText(content.mimeType), now(), bytes]);
+      yield* run(insert, [...file, version, writeText(mimeType), now(), bytes]);
       return version;
     });
 
