@@ -9,7 +9,7 @@ import type {
   TurnTerms,
 } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
-import { LazyMap, LazySet } from '../session/index.ts';
+import { Admission, LazyMap, LazySet } from '../session/index.ts';
 import { acceptInputs } from './accept-inputs.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import { asModel, failClosed } from './agent-hooks.ts';
@@ -96,6 +96,9 @@ export interface InvocationResult {
   end?: Event;
 }
 
+/** Of all runs of this process. */
+const runs = new Admission();
+
 /** One run: from the acceptance of its inputs to the end of its stream. */
 export class Invocation implements InvocationInfo {
   readonly invocationId: string = newId();
@@ -173,6 +176,8 @@ export class Invocation implements InvocationInfo {
    * @throws CoxswainError where the inputs are refused: nothing was stored
    */
   async run(inputs: readonly SessionInput[]): Promise<InvocationResult> {
+    const turn = runs.enter();
+    if (turn) await turn;
     const lease = await this.session.service.acquire(this.key);
     this.#lease = lease;
     const outer = this.options.signal;

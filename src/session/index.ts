@@ -1,4 +1,5 @@
 /** What works over any AgentSession, whoever implements it. */
+export * from './admission.ts';
 export * from './answer.ts';
 export * from './audit.ts';
 export * from './input.ts';

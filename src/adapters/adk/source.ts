@@ -37,6 +37,7 @@ import {
   toolOf,
   validateCall,
 } from '../../runtime/index.ts';
+import { Admission } from '../../session/index.ts';
 import { AdkSession } from './adk-session.ts';
 import type { DescribeOptions } from './descriptor.ts';
 import { describeAgent } from './descriptor.ts';
@@ -79,6 +80,9 @@ function storeOf(context: HostContext, own: SessionService): SessionService {
   return (context.sessions as SessionService | undefined) ?? own;
 }
 
+/** Of all sessions of this process. */
+const opens = new Admission();
+
 async function openSession(
   agent: Agent,
   descriptor: AgentDescriptor,
@@ -87,6 +91,8 @@ async function openSession(
   ref: SessionRef,
   context: HostContext,
 ): Promise<AdkSession> {
+  const turn = opens.enter();
+  if (turn) await turn;
   const scope = { app: context.app, userId: context.userId ?? 'local' };
   const live = LiveSession.of(service, await recordFor(service, scope, ref));
   const plugins = context.hooks ? [hostHooks(context.hooks), ...(options.plugins ?? [])] : options.plugins;
