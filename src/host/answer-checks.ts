@@ -18,7 +18,7 @@ import type { HostTool } from './tool-registry.ts';
 
 /** Whoever runs the session in this host has the last word on its calls. */
 export interface Ruling {
-  judge(): Judge;
+  readonly judge: Judge;
   isBusy(callId: string | undefined): boolean;
 }
 
@@ -91,7 +91,7 @@ export class AnswerChecks {
   /** The agent's tools run under this host's policy, whoever asked the question. */
   async #checkEditedOf(request: PendingRequest, args: Record<string, unknown>, by: Principal): Promise<void> {
     const tool = this.#frame.tools.get(request.name ?? '');
-    const fault = await this.#ruling.judge().whyNotEdited(request, tool, args, by);
+    const fault = await this.#ruling.judge.whyNotEdited(request, tool, args, by);
     if (fault === undefined) return;
     const message = `the edited arguments are not allowed: ${fault}`;
     throw new CoxswainError('PERMISSION_DENIED', 'E_WRONG_ANSWER', message, {

@@ -5,29 +5,24 @@ import type {
   HostContext,
   PendingRequest,
   PermissionMode,
-  PolicyEvaluator,
   Principal,
   SessionProvider,
   SessionRef,
 } from '../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
-import { excludedBy } from '../gate/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
-import { auditOf, checkPrincipal, isPipeable } from '../session/index.ts';
+import { auditOf, checkPrincipal, LazyMap } from '../session/index.ts';
 import type { ApprovalHost, OpenSession } from './approvals.ts';
 import { Approvals } from './approvals.ts';
-import type { Confirmation } from './confirmation.ts';
-import type { HostedFrame, SharedStanding } from './hosted-frame.ts';
+import type { FrameHost, Place, SharedStanding } from './hosted-frame.ts';
+import { HostedFrame } from './hosted-frame.ts';
 import { HostedSession } from './hosted-session.ts';
-import { Judge } from './judge.ts';
 import type { HostOptions } from './options.ts';
-import { stricterMode } from './permission-mode.ts';
-import { defaultPolicy, RememberedRules, sessionPolicy } from './remembered.ts';
+import { defaultPolicy, RememberedRules } from './remembered.ts';
 import type { Subagent } from './subagent.ts';
-import { subagentOf, subagentSessionId } from './subagent.ts';
+import { subagentSessionId } from './subagent.ts';
 import { SubagentSession } from './subagent-session.ts';
 import { ToolRegistry } from './tool-registry.ts';
-import { onBehalfOf } from './turn-terms.ts';
 
 export interface OpenOptions extends SessionRef {
   /** On whose behalf; default the host's. */
@@ -72,29 +67,14 @@ export function createHost(options: HostOptions): AgentHost {
   return new Host(options);
 }
 
-/** Whose session it is, and below which. */
-interface Place {
-  userId: string;
-  principal: Principal;
-  ephemeral: boolean | undefined;
-  /** Session and agent that a person has opened. */
-  root: string;
-  rootAgent: string;
-  caller?: HostedFrame;
-  /** The mode of the caller's turn. */
-  callersMode?: () => PermissionMode | undefined;
-}
-
 class Host implements AgentHost {
   readonly approvals: Approvals;
   readonly #options: HostOptions;
   readonly #sources = new Map<string, AgentSource>();
   readonly #tools: ToolRegistry;
-  readonly #policy: PolicyEvaluator;
-  readonly #remembered = new RememberedRules();
-  readonly #confirmations = new Map<string, Confirmation>();
-  readonly #open = new Map<string, Set<HostedSession>>();
-  readonly #shared = new Map<string, SharedStanding>();
+  /** Sessions that are open here, by user and id. */
+  readonly #open = new Map<string, SharedStanding>();
+  readonly #frameHost: FrameHost;
   readonly #warn: (message: string, error?: unknown) => void;
 
   constructor(options: HostOptions) {
@@ -108,7 +88,6 @@ class Host implements AgentHost {
       this.#sources.set(name, source);
     }
     this.#tools = new ToolRegistry(options.tools ?? [], options.toolProviders);
-    this.#policy = options.policy ?? defaultPolicy();
     this.#warn = options.warn ?? warnOnStderr;
     const host: ApprovalHost = {
       openSessions: () => this.#openSessions(),
@@ -116,6 +95,16 @@ class Host implements AgentHost {
       warn: this.#warn,
     };
     this.approvals = new Approvals(host, options.approvalPollMs);
+    this.#frameHost = {
+      options,
+      base: options.policy ?? defaultPolicy(),
+      remembered: new RememberedRules(),
+      confirmations: new Map(),
+      warn: this.#warn,
+      announce: ({ rootAgent, userId }, question) => this.approvals.announce(rootAgent, userId, question),
+      forget: (name) => this.#open.delete(name),
+      openSubagent: (...subagent) => this.#openSubagent(...subagent),
+    };
   }
 
   get permissionMode(): PermissionMode | undefined {
@@ -156,87 +145,18 @@ class Host implements AgentHost {
   }
 
   async #hosted(agent: string, inner: AgentSession, place: Place): Promise<HostedSession> {
-    const { userId, principal, caller, root, rootAgent } = place;
-    const { tools, descriptors } = await this.#tools.forAgent(agent);
-    const name = `${userId}/${inner.id}`;
-    const defaultMode = this.#options.permissionMode;
-    const remembered = () => this.#remembered.of(userId, root);
-    const shared = this.#shared.get(name) ?? { present: caller?.shared.present ?? new Map(), begun: undefined };
-    this.#shared.set(name, shared);
-    let cached: { version: number; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
-    const policyIn = (mode: PermissionMode | undefined) => {
-      const { version } = this.#remembered;
-      if (cached?.version !== version || cached.mode !== mode) {
-        cached = { version, mode, policy: sessionPolicy(this.#policy, remembered(), mode) };
-      }
-      return cached.policy;
-    };
-    const turnsMode = ({ requestedBy, permissionMode }: PendingRequest) =>
-      requestedBy ? permissionMode : shared.begun?.permissionMode;
-    const frame: HostedFrame = {
-      options: this.#options,
-      tools,
-      descriptors,
-      principal,
-      warn: this.#warn,
-      ownMode: undefined,
-      shared,
-      modeOf(turns) {
-        // A sub-agent may do what its caller may.
-        if (place.callersMode) return stricterMode(turns, place.callersMode());
-        const kept = stricterMode(this.ownMode, isPipeable(inner) ? inner.permissionMode : undefined);
-        return stricterMode(turns, kept) ?? defaultMode;
-      },
-      requesterOf: ({ requestedBy }) => requestedBy ?? shared.begun?.principal ?? principal,
-      judge: new Judge({
-        base: this.#policy,
-        grounds: (request) => {
-          const mode = frame.modeOf(turnsMode(request));
-          const requester = frame.requesterOf(request);
-          return {
-            ...onBehalfOf(requester, shared.present.get(requester.id), policyIn(mode)),
-            permissionMode: mode,
-            interactive: (this.#options.interactive ?? true) && mode !== 'dont_ask',
-          };
-        },
-        policyTimeoutMs: this.#options.policyTimeoutMs,
-        hooks: this.#options.hooks,
-        deps: () => this.#options.deps,
-        confirmations: this.#confirmations,
-        goesOn: (request) => session.subagents.isResumable(request),
-        warn: this.#warn,
-      }),
-      excluded: (mode) => {
-        const scope = { agent, ...(mode === undefined ? {} : { permissionMode: mode }) };
-        return excludedBy(this.#policy, scope, this.#options.policyTimeoutMs);
-      },
-      remember: (option) => this.#remembered.add(userId, root, option),
-      announce: (question) => this.approvals.announce(rootAgent, userId, question),
-      running: () => [...(this.#open.get(name) ?? [])].find((handle) => handle.running),
-      wakeAll: () => {
-        for (const handle of this.#open.get(name) ?? []) handle.wake();
-      },
-      closed: () => {
-        const handles = this.#open.get(name);
-        handles?.delete(session);
-        if (handles?.size !== 0) return;
-        this.#open.delete(name);
-        this.#shared.delete(name);
-      },
-      depth: (caller?.depth ?? -1) + 1,
-      hasSubagents: [...tools.values()].some(({ tool }) => subagentOf(tool)),
-      openSubagent: (subagent, request, callersId, create) =>
-        this.#openSubagent(subagent, request, callersId, create, {
-          ...place,
-          principal: frame.requesterOf(request),
-          caller: frame,
-          // What has tightened since the sub-agent was opened counts, too.
-          callersMode: () => frame.modeOf(stricterMode(turnsMode(request), shared.begun?.permissionMode)),
-        }),
-    };
-    const session = new HostedSession(inner, frame);
-    const handles = this.#open.get(name) ?? new Set();
-    this.#open.set(name, handles.add(session));
+    const offered = await this.#tools.forAgent(agent);
+    const name = `${place.userId}/${inner.id}`;
+    let shared = this.#open.get(name);
+    if (!shared) {
+      shared = { handles: [], present: place.caller?.shared.present ?? new LazyMap(), begun: undefined };
+      this.#open.set(name, shared);
+    }
+    const session = new HostedSession(
+      inner,
+      new HostedFrame(this.#frameHost, place, { agent, inner, name, shared, ...offered }),
+    );
+    shared.handles = [...shared.handles, session];
     return session;
   }
 
@@ -282,7 +202,7 @@ class Host implements AgentHost {
   }
 
   async close(): Promise<void> {
-    const open = [...this.#open.values()].flatMap((handles) => [...handles]);
+    const open = [...this.#open.values()].flatMap(({ handles }) => handles);
     await Promise.all(open.map((session) => session[Symbol.asyncDispose]()));
   }
 
@@ -316,9 +236,8 @@ class Host implements AgentHost {
     userId: string,
     sessionId: string,
   ): Promise<{ session: HostedSession; temporary: boolean }> {
-    const handles = [...(this.#open.get(`${userId}/${sessionId}`) ?? [])].filter(
-      (handle) => handle.descriptor.name === agent,
-    );
+    const open = this.#open.get(`${userId}/${sessionId}`)?.handles ?? [];
+    const handles = open.filter((handle) => handle.descriptor.name === agent);
     const known = handles.find((handle) => handle.running) ?? handles[0];
     if (known) return { session: known, temporary: false };
     // On behalf of nobody in particular: whose turns they are says the log.

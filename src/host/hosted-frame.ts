@@ -1,46 +1,232 @@
-import type { PendingRequest, PermissionMode, Principal, ToolDescriptor, TurnTerms } from '../contracts/index.ts';
+import type {
+  AgentSession,
+  LifecycleInterceptor,
+  PendingRequest,
+  PermissionMode,
+  PolicyEvaluator,
+  Principal,
+  ToolDescriptor,
+  TurnTerms,
+} from '../contracts/index.ts';
+import { excludedBy } from '../gate/index.ts';
+import type { LazyMap } from '../session/index.ts';
+import { isPipeable } from '../session/index.ts';
+import type { Confirmation } from './confirmation.ts';
+import type { Grounds } from './grounds.ts';
 import type { HostedSession } from './hosted-session.ts';
-import type { Judge } from './judge.ts';
+import type { JudgeOptions } from './judge.ts';
+import { Judge } from './judge.ts';
 import type { ApprovalQuestion, HostOptions } from './options.ts';
+import { stricterMode } from './permission-mode.ts';
+import type { RememberedRules } from './remembered.ts';
+import { sessionPolicy } from './remembered.ts';
 import type { Subagent } from './subagent.ts';
+import { subagentOf } from './subagent.ts';
 import type { HostTool } from './tool-registry.ts';
+import { onBehalfOf } from './turn-terms.ts';
 
+/** What all handles of a session know of it. */
 export interface SharedStanding {
+  /** Those that are open in this host. */
+  handles: readonly HostedSession[];
   /** People who have opened it, with the roles that they had last. */
-  readonly present: Map<string, Principal>;
+  readonly present: LazyMap<string, Principal>;
   /** What the newest turn was begun with, for executors that keep no terms. */
   begun: TurnTerms | undefined;
 }
 
-/** What a hosted session is given by its host. */
-export interface HostedFrame {
+/** Whose session it is, and below which. */
+export interface Place {
+  userId: string;
+  principal: Principal;
+  ephemeral: boolean | undefined;
+  /** Session and agent that a person has opened. */
+  root: string;
+  rootAgent: string;
+  caller?: HostedFrame;
+  /** The mode of the caller's turn. */
+  callersMode?: () => PermissionMode | undefined;
+}
+
+/** What all sessions of a host have of it. */
+export interface FrameHost {
   readonly options: HostOptions;
-  readonly judge: Judge;
-  readonly tools: ReadonlyMap<string, HostTool>;
-  readonly descriptors: readonly ToolDescriptor[];
-  /** Whoever opened this handle. */
-  readonly principal: Principal;
+  readonly base: PolicyEvaluator;
+  readonly remembered: RememberedRules;
+  readonly confirmations: Map<string, Confirmation>;
   readonly warn: (message: string, error?: unknown) => void;
+  announce(place: Place, question: ApprovalQuestion): void;
+  /** A session's last handle was closed. */
+  forget(name: string): void;
+  openSubagent(
+    agent: Subagent,
+    request: PendingRequest,
+    callersId: string,
+    create: boolean,
+    place: Place,
+  ): Promise<HostedSession>;
+}
+
+/** One handle of a session. */
+export interface FramedSession {
+  agent: string;
+  inner: AgentSession;
+  /** Of the session among all of its host. */
+  name: string;
+  shared: SharedStanding;
+  tools: ReadonlyMap<string, HostTool>;
+  descriptors: readonly ToolDescriptor[];
+}
+
+/** What a hosted session is given by its host. A class: thousands are open at once, and each closure has its price. */
+export class HostedFrame implements JudgeOptions {
   /** Set where the session was opened, or by an update that the inner session does not keep. */
   ownMode: PermissionMode | undefined;
-  /** What all handles of the session know of it. */
-  readonly shared: SharedStanding;
-  /** What a turn's own mode comes to: a session's holds too if it is stricter; the host's where neither has one. */
-  modeOf(turns: PermissionMode | undefined): PermissionMode | undefined;
-  requesterOf(request: PendingRequest): Principal;
-  excluded(mode: PermissionMode | undefined): Promise<readonly string[]>;
-  remember(option: ApprovalQuestion['approval']['remember'][number]): void;
-  /** A question is open. */
-  announce(question: ApprovalQuestion): void;
-  /** The handle of this session that runs it, in this host. */
-  running(): HostedSession | undefined;
-  /** Something was answered: all handles of this session look again. */
-  wakeAll(): void;
-  closed(): void;
+  /** Whose frame it is. */
+  session: HostedSession | undefined;
   /** Agents above this one. */
   readonly depth: number;
-  /** The session of an agent that is called as a tool: the same at each call. */
-  openSubagent(agent: Subagent, caller: PendingRequest, callersId: string, create: boolean): Promise<HostedSession>;
   /** One of the tools is an agent. */
   readonly hasSubagents: boolean;
+  readonly #host: FrameHost;
+  readonly #place: Place;
+  readonly #framed: FramedSession;
+  #judge: Judge | undefined;
+  #policy: { version: number; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
+
+  constructor(host: FrameHost, place: Place, framed: FramedSession) {
+    this.#host = host;
+    this.#place = place;
+    this.#framed = framed;
+    this.depth = (place.caller?.depth ?? -1) + 1;
+    this.hasSubagents = false;
+    for (const { tool } of framed.tools.values()) if (subagentOf(tool)) this.hasSubagents = true;
+  }
+
+  get options(): HostOptions {
+    return this.#host.options;
+  }
+  get tools(): ReadonlyMap<string, HostTool> {
+    return this.#framed.tools;
+  }
+  get descriptors(): readonly ToolDescriptor[] {
+    return this.#framed.descriptors;
+  }
+  /** What all handles of the session know of it. */
+  get shared(): SharedStanding {
+    return this.#framed.shared;
+  }
+  /** Whoever opened this handle. */
+  get principal(): Principal {
+    return this.#place.principal;
+  }
+  get warn(): (message: string, error?: unknown) => void {
+    return this.#host.warn;
+  }
+  get base(): PolicyEvaluator {
+    return this.#host.base;
+  }
+  get policyTimeoutMs(): number | undefined {
+    return this.options.policyTimeoutMs;
+  }
+  get hooks(): LifecycleInterceptor | undefined {
+    return this.options.hooks;
+  }
+  get confirmations(): Map<string, Confirmation> {
+    return this.#host.confirmations;
+  }
+  /** Made when something is to be judged. */
+  get judge(): Judge {
+    this.#judge ??= new Judge(this);
+    return this.#judge;
+  }
+
+  deps(): unknown {
+    return this.options.deps;
+  }
+
+  /** What a turn's own mode comes to: a session's holds too if it is stricter; the host's where neither has one. */
+  modeOf(turns: PermissionMode | undefined): PermissionMode | undefined {
+    const { callersMode } = this.#place;
+    // A sub-agent may do what its caller may.
+    if (callersMode) return stricterMode(turns, callersMode());
+    const { inner } = this.#framed;
+    const kept = stricterMode(this.ownMode, isPipeable(inner) ? inner.permissionMode : undefined);
+    return stricterMode(turns, kept) ?? this.options.permissionMode;
+  }
+
+  requesterOf({ requestedBy }: PendingRequest): Principal {
+    return requestedBy ?? this.shared.begun?.principal ?? this.principal;
+  }
+
+  /** On what grounds a request is decided. */
+  grounds(request: PendingRequest): Grounds {
+    const mode = this.modeOf(this.#turnsMode(request));
+    const requester = this.requesterOf(request);
+    return {
+      ...onBehalfOf(requester, this.shared.present.get(requester.id), this.#policyIn(mode)),
+      permissionMode: mode,
+      interactive: (this.options.interactive ?? true) && mode !== 'dont_ask',
+    };
+  }
+
+  excluded(mode: PermissionMode | undefined): Promise<readonly string[]> {
+    const scope = { agent: this.#framed.agent, ...(mode === undefined ? {} : { permissionMode: mode }) };
+    return excludedBy(this.base, scope, this.policyTimeoutMs);
+  }
+
+  remember(option: ApprovalQuestion['approval']['remember'][number]): void {
+    this.#host.remembered.add(this.#place.userId, this.#place.root, option);
+  }
+
+  /** A question is open. */
+  announce(question: ApprovalQuestion): void {
+    this.#host.announce(this.#place, question);
+  }
+
+  /** The handle of this session that runs it, in this host. */
+  running(): HostedSession | undefined {
+    return this.shared.handles.find((handle) => handle.running);
+  }
+
+  /** Something was answered: all handles of this session look again. */
+  wakeAll(): void {
+    for (const handle of this.shared.handles) handle.wake();
+  }
+
+  closed(): void {
+    const { shared } = this;
+    shared.handles = shared.handles.filter((handle) => handle.frame !== this);
+    if (shared.handles.length === 0) this.#host.forget(this.#framed.name);
+  }
+
+  /** A sub-agent that was started is gone on with: it keeps its own log. */
+  goesOn(request: PendingRequest): boolean {
+    return this.session?.subagents.isResumable(request) ?? false;
+  }
+
+  /** The session of an agent that is called as a tool: the same at each call. */
+  openSubagent(agent: Subagent, request: PendingRequest, callersId: string, create: boolean): Promise<HostedSession> {
+    return this.#host.openSubagent(agent, request, callersId, create, {
+      ...this.#place,
+      principal: this.requesterOf(request),
+      caller: this,
+      // What has tightened since the sub-agent was opened counts, too.
+      callersMode: () => this.modeOf(stricterMode(this.#turnsMode(request), this.shared.begun?.permissionMode)),
+    });
+  }
+
+  #turnsMode({ requestedBy, permissionMode }: PendingRequest): PermissionMode | undefined {
+    return requestedBy ? permissionMode : this.shared.begun?.permissionMode;
+  }
+
+  /** The base, what is remembered and the mode, in one. */
+  #policyIn(mode: PermissionMode | undefined): PolicyEvaluator {
+    const { version } = this.#host.remembered;
+    if (this.#policy?.version !== version || this.#policy.mode !== mode) {
+      const rules = this.#host.remembered.of(this.#place.userId, this.#place.root);
+      this.#policy = { version, mode, policy: sessionPolicy(this.base, rules, mode) };
+    }
+    return this.#policy.policy;
+  }
 }

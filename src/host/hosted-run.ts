@@ -4,12 +4,11 @@ import type {
   ExecutionOptions,
   Limits,
   PendingRequest,
-  RequestAnswer,
   SessionInput,
-  Settlement,
   StreamEndEvent,
   TelemetrySpan,
   TurnTerms,
+  Usage,
 } from '../contracts/index.ts';
 import { INTERFACE_VERSION, isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { StreamQueue } from '../session/index.ts';
@@ -26,80 +25,112 @@ import { RunQuestions } from './run-questions.ts';
 import type { RunScope } from './run-scope.ts';
 import { eventBase } from './run-scope.ts';
 import { traceContextOf } from './run-spans.ts';
+import type { CallersStream } from './subagent-events.ts';
 import type { HostTool } from './tool-registry.ts';
 import { passUserMessages } from './user-message.ts';
 
 /** One stream of a hosted session: inner streams, and the gate between them. */
-export class HostedRun {
-  readonly #session: HostedSession;
+export class HostedRun implements RunScope, CallersStream {
+  readonly session: HostedSession;
+  readonly options: ExecutionOptions & { streamId: string };
+  readonly span: TelemetrySpan | undefined;
+  accepted = false;
+  /** How the stream ended; `failed` where it was refused. */
+  reason = 'failed';
   readonly #out: StreamQueue<AgentEvent>;
-  readonly #options: ExecutionOptions & { streamId: string };
   readonly #controller = new AbortController();
-  readonly #scope: RunScope;
-  readonly #calls: RunCalls;
-  readonly #questions: RunQuestions;
   readonly #budget: Budget;
-  readonly #limits: Limits;
   /** Not in the log yet. */
   #terms: TurnTerms | undefined;
   #excluded: readonly string[] | undefined;
+  #madeCalls: RunCalls | undefined;
+  #madeQuestions: RunQuestions | undefined;
   #hasFailed = false;
   #bell: (() => void) | undefined;
   #rung = false;
-  /** Nothing more will be written. */
-  finish: (reason: string) => void = () => {};
-  /** How the stream ended; `failed` where it was refused. */
-  reason = 'failed';
-  readonly ended: Promise<string> = new Promise((resolve) => {
-    this.finish = resolve;
-  });
+  #isOver = false;
+  #ended: PromiseWithResolvers<string> | undefined;
 
   constructor(
     session: HostedSession,
     out: StreamQueue<AgentEvent>,
     options: ExecutionOptions & { streamId: string },
     terms: TurnTerms | undefined,
-    respond: (requestId: string, answer: RequestAnswer) => Promise<Settlement>,
     span?: TelemetrySpan,
   ) {
-    this.#session = session;
+    this.session = session;
     this.#out = out;
-    this.#options = options;
+    this.options = options;
     this.#terms = terms;
+    this.span = span;
     const { frame, descriptor } = session;
     const { constraints } = descriptor;
-    this.#limits = strictestLimits(frame.options.limits, options.limits, {
+    const limits = strictestLimits(frame.options.limits, options.limits, {
       ...(constraints?.maxTimeMinutes === undefined ? {} : { minutes: constraints.maxTimeMinutes }),
       ...(constraints?.maxBudgetUsd === undefined ? {} : { usd: constraints.maxBudgetUsd }),
     });
-    this.#budget = new Budget(this.#limits, frame.options.prices, descriptor.metadata?.reportsCost === true);
-    this.#scope = {
-      session,
-      options,
-      span,
-      signal: this.#controller.signal,
-      accepted: false,
-      push: (event) => out.push(event),
-      wake: () => this.wake(),
-      below: {
-        options,
-        limits: (used) => this.#budget.ofSubagent(used),
-        phase: () => (this.#hasFailed ? 'over' : this.#scope.accepted ? 'open' : 'early'),
-        see: (event) => this.#budget.see(event, true),
-        show: (event) => {
-          this.#spend(event, true);
-          out.push(event);
-          return out.room(event.type === 'message' && event.partial === true);
-        },
-      },
-    };
-    this.#calls = new RunCalls(this.#scope);
-    this.#questions = new RunQuestions(this.#scope, respond);
+    this.#budget = new Budget(limits, frame.options.prices, descriptor.metadata?.reportsCost === true);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get below(): CallersStream {
+    return this;
+  }
+
+  /** Made when there is a call: most streams never have one. */
+  get #calls(): RunCalls {
+    this.#madeCalls ??= new RunCalls(this);
+    return this.#madeCalls;
+  }
+
+  get #questions(): RunQuestions {
+    this.#madeQuestions ??= new RunQuestions(this);
+    return this.#madeQuestions;
+  }
+
+  push(event: AgentEvent): void {
+    this.#out.push(event);
+  }
+
+  limits(used: Usage): Limits {
+    return this.#budget.ofSubagent(used);
+  }
+
+  phase(): 'early' | 'open' | 'over' {
+    if (this.#hasFailed) return 'over';
+    return this.accepted ? 'open' : 'early';
+  }
+
+  see(event: AgentEvent): void {
+    this.#budget.see(event, true);
+  }
+
+  /** What a sub-agent did. */
+  show(event: AgentEvent): Promise<void> | undefined {
+    this.#spend(event, true);
+    this.#out.push(event);
+    return this.#out.room(event.type === 'message' && event.partial === true);
+  }
+
+  /** Resolves when nothing more will be written, to how the stream ended. */
+  get ended(): Promise<string> {
+    if (this.#isOver) return Promise.resolve(this.reason);
+    this.#ended ??= Promise.withResolvers();
+    return this.#ended.promise;
+  }
+
+  /** Nothing more will be written. */
+  finish(): void {
+    this.#isOver = true;
+    this.#ended?.resolve(this.reason);
   }
 
   /** It is about to run or runs here, or what it came to is on its way into the log. */
   isBusy(callId: string | undefined): boolean {
-    return this.#calls.isBusy(callId);
+    return this.#madeCalls?.isBusy(callId) ?? false;
   }
 
   /** Somebody is answering this call: it is not started. */
@@ -113,12 +144,12 @@ export class HostedRun {
 
   /** Ends one call that runs here. */
   abortCall(requestId: string, reason?: string): boolean {
-    return this.#calls.abort(requestId, reason);
+    return this.#madeCalls?.abort(requestId, reason) ?? false;
   }
 
   /** A call was settled elsewhere: whoever still thinks about it need not. */
   dropCall(callId: string, reason?: string): void {
-    this.#calls.drop(callId, reason);
+    this.#madeCalls?.drop(callId, reason);
   }
 
   /** See `RunQuestions.answering`. */
@@ -126,7 +157,7 @@ export class HostedRun {
     return this.#questions.answering(question);
   }
 
-  show(question: ApprovalQuestion): void {
+  showQuestion(question: ApprovalQuestion): void {
     this.#questions.show(question);
   }
 
@@ -138,28 +169,29 @@ export class HostedRun {
   abort(reason: CoxswainError): void {
     if (this.#controller.signal.aborted) return;
     this.#controller.abort(reason);
+    this.#madeCalls?.abortAll();
     this.#out.release();
     this.wake();
   }
 
   async drive(inputs: SessionInput[]): Promise<void> {
-    const outer = this.#options.signal;
-    const follow = () => this.abort(asAbort(outer?.reason));
+    const outer = this.options.signal;
+    const follow = outer && (() => this.abort(asAbort(outer.reason)));
     let clock: BusyClock | undefined;
-    outer?.addEventListener('abort', follow, { once: true });
+    if (follow) outer.addEventListener('abort', follow, { once: true });
     try {
-      if (outer?.aborted) follow();
+      if (outer?.aborted) follow?.();
       clock = await this.#prepare(inputs);
-      const { subagents } = this.#session;
-      const called = await subagents.begin(inputs, this.#options.whilePending);
-      const end = await this.#toEnd(await passUserMessages(this.#session, inputs), clock);
+      const { subagents } = this.session;
+      const called = await subagents.begin(inputs, this.options.whilePending);
+      const end = await this.#toEnd(await passUserMessages(this.session, inputs), clock);
       this.reason = end.reason;
       this.#out.push(await subagents.finish(end, called));
     } finally {
       clock?.pause();
-      this.#questions.end();
-      outer?.removeEventListener('abort', follow);
-      this.#calls.abortAll();
+      this.#madeQuestions?.end();
+      if (follow) outer.removeEventListener('abort', follow);
+      this.#madeCalls?.abortAll();
     }
   }
 
@@ -167,7 +199,7 @@ export class HostedRun {
     try {
       return await this.#shown(await this.#loop(inputs, clock));
     } catch (error) {
-      if (this.#scope.accepted) return this.#lost(error);
+      if (this.accepted) return this.#lost(error);
       const waiting = await this.#stillAsked(error);
       if (waiting) return waiting;
       throw error;
@@ -177,26 +209,26 @@ export class HostedRun {
   /** A sub-agent that has outlived its caller's turn asks again: there is no turn to go on with, but its question. */
   async #stillAsked(refused: unknown): Promise<StreamEndEvent | undefined> {
     if (!isCoxswainError(refused) || refused.code !== 'E_TURN_COMPLETED') return undefined;
-    const { inner, subagents } = this.#session;
+    const { inner, subagents } = this.session;
     for (const request of await inner.pending()) {
       if (!request.detached || !(await subagents.waitsFor(request))) continue;
-      this.#scope.accepted = true;
+      this.accepted = true;
       this.#introduce();
-      subagents.release(this.#scope.below);
+      subagents.release(this);
       const pending = await this.#showOpen();
       const { turnId } = request;
-      return { ...eventBase(this.#scope), turnId, type: 'stream_end', reason: 'input_required', data: { pending } };
+      return { ...eventBase(this), turnId, type: 'stream_end', reason: 'input_required', data: { pending } };
     }
     return undefined;
   }
 
   /** The agent has not spoken on this handle: its host begins. */
   #introduce(): void {
-    const { session } = this.#scope;
+    const { session } = this;
     if (session.introducedBy) return;
     session.introducedBy = 'host';
     const { name: agentId } = session.descriptor;
-    this.#out.push({ ...eventBase(this.#scope), type: 'initialize', agentId, interfaceVersion: INTERFACE_VERSION });
+    this.#out.push({ ...eventBase(this), type: 'initialize', agentId, interfaceVersion: INTERFACE_VERSION });
   }
 
   /** The run cannot go on, and cannot say so in the log: what was accepted still gets its end. */
@@ -205,7 +237,7 @@ export class HostedRun {
       ? thrown
       : { status: 'INTERNAL', code: 'E_INTERNAL', retryable: false };
     this.#out.push({
-      ...eventBase(this.#scope),
+      ...eventBase(this),
       type: 'error',
       status,
       code,
@@ -214,10 +246,10 @@ export class HostedRun {
       retryable,
     });
     return {
-      ...eventBase(this.#scope),
+      ...eventBase(this),
       type: 'stream_end',
       reason: 'failed',
-      data: { pending: await this.#session.inner.pending() },
+      data: { pending: await this.session.inner.pending() },
     };
   }
 
@@ -231,11 +263,11 @@ export class HostedRun {
     for (;;) {
       const end = await this.#send(batch);
       if (end && isOver(end)) {
-        await this.#outlive(end, starts);
+        if (this.#madeCalls) await this.#outlive(end, starts);
         return end;
       }
       if (signal.aborted) return this.#abortInner();
-      let open = end?.data.pending ?? (await this.#session.inner.pending());
+      let open = end?.data.pending ?? (await this.session.inner.pending());
       // Approvals are looked at again; results that are still wanted are kept.
       batch = end
         ? []
@@ -243,7 +275,7 @@ export class HostedRun {
       // Their approvals are durable now; some may have been settled since.
       if (end)
         for (const { request, step } of starts) if (isOpen(open, request.callId)) this.#calls.start(request, step);
-      this.#calls.startsNone();
+      this.#madeCalls?.startsNone();
       if (end) last = end;
       if (end && wentOn && open.length === 0) return end;
       const hasGoneOn = wentOn;
@@ -253,7 +285,7 @@ export class HostedRun {
         if (signal.aborted) return this.#abortInner();
         const questions: PendingRequest[] = [];
         starts = [];
-        this.#calls.startsNone();
+        this.#madeCalls?.startsNone();
         await this.#judgeAll(open, batch, starts, questions);
         if (batch.length > 0 || this.#calls.hasResults || signal.aborted) break;
         if (this.#calls.running === 0 && !this.#questions.isAsking(questions) && !this.#rung) {
@@ -270,7 +302,7 @@ export class HostedRun {
         await this.#ring();
         clock?.resume();
         if (this.#calls.hasResults || signal.aborted) break;
-        const now = await this.#session.inner.pending();
+        const now = await this.session.inner.pending();
         // Settled or answered elsewhere: whoever waited for it can go on.
         if (open.some((request) => !now.some(({ requestId }) => requestId === request.requestId))) {
           batch.push({ kind: 'continue' });
@@ -287,9 +319,9 @@ export class HostedRun {
 
   /** Calls that have outlived their turn and were answered since run first: what they come to opens a new turn. */
   async #outlived(): Promise<SessionInput[] | undefined> {
-    const { frame, inner } = this.#session;
+    const { frame, inner } = this.session;
     const { signal } = this.#controller;
-    const { subagents } = this.#session;
+    const { subagents } = this.session;
     const open = (await inner.pending()).filter(
       (request) => hasOutlived(request) || (request.detached === true && subagents.isResumable(request)),
     );
@@ -314,7 +346,7 @@ export class HostedRun {
 
   /** Calls that outlive the turn here run to their end: the model hears of what they came to in the next turn. */
   async #outlive(end: StreamEndEvent, starts: readonly Start[]): Promise<void> {
-    const { frame, inner } = this.#session;
+    const { frame, inner } = this.session;
     const { signal } = this.#controller;
     const open = end.data.pending ?? [];
     for (const { request, step } of starts) {
@@ -338,7 +370,7 @@ export class HostedRun {
   async #recordStart(request: PendingRequest, { decision }: RunStep): Promise<boolean> {
     const { args, by } = decision.record;
     const person = /^user:(.+)$/s.exec(by)?.[1];
-    const settlement = await this.#session.inner.respond(request.requestId, {
+    const settlement = await this.session.inner.respond(request.requestId, {
       kind: 'approve',
       starts: true,
       decision: decision.record,
@@ -352,59 +384,59 @@ export class HostedRun {
   async #send(batch: readonly SessionInput[]): Promise<StreamEndEvent | undefined> {
     try {
       const end = await this.#inner(batch);
-      this.#scope.accepted = true;
-      this.#session.introducedBy ??= 'agent';
-      if (this.#terms) this.#session.frame.shared.begun = this.#terms;
+      this.accepted = true;
+      this.session.introducedBy ??= 'agent';
+      if (this.#terms) this.session.frame.shared.begun = this.#terms;
       this.#terms = undefined;
-      this.#session.subagents.release(this.#scope.below);
+      this.session.subagents.release(this);
       for (const input of batch) if (input.kind === 'tool_result') this.#calls.stored(input.requestId);
       return end;
     } catch (error) {
-      if (this.#scope.accepted && isCoxswainError(error) && closedByOthers.has(error.code)) return undefined;
+      if (this.accepted && isCoxswainError(error) && closedByOthers.has(error.code)) return undefined;
       throw error;
     }
   }
 
   /** The agent's own end of an aborted run; what was called ends before its call is closed. */
   async #abortInner(): Promise<StreamEndEvent> {
-    await this.#session.subagents.abortAll(messageOf(this.#controller.signal.reason));
+    await this.session.subagents.abortAll(messageOf(this.#controller.signal.reason));
     return this.#inner([{ kind: 'continue' }]);
   }
 
   #inner(batch: readonly SessionInput[]): Promise<StreamEndEvent> {
-    const { frame, inner } = this.#session;
-    const mode = frame.modeOf(this.#options.permissionMode);
+    const { frame, inner } = this.session;
+    const mode = frame.modeOf(this.options.permissionMode);
     const { usd: _, ...limits } = this.#budget.ofAgent();
     const options: ExecutionOptions = {
-      ...this.#options,
+      ...this.options,
       hostToolExecution: true,
       limits,
       signal: this.#controller.signal,
       ...(mode === undefined ? {} : { permissionMode: mode }),
       ...(this.#excluded === undefined ? {} : { excludeTools: this.#excluded }),
       ...(this.#terms ? { terms: this.#terms } : {}),
-      ...traceContextOf(frame, this.#scope.span),
+      ...traceContextOf(frame, this.span),
     };
-    const see = this.#watches ? this.#see : undefined;
-    return runInner(inner, batch, options, this.#out, see, this.#session.introducedBy === 'host');
+    const see = this.#watches ? (event: AgentEvent) => this.#see(event) : undefined;
+    return runInner(inner, batch, options, this.#out, see, this.session.introducedBy === 'host');
   }
 
   /** Somebody must know of each event of an inner stream; else it goes straight to whoever reads. */
   get #watches(): boolean {
-    return this.#limits.usd !== undefined || this.#session.frame.hasSubagents;
+    return this.#budget.limits.usd !== undefined || this.session.frame.hasSubagents;
   }
 
-  readonly #see = (event: AgentEvent): void => {
+  #see(event: AgentEvent): void {
     // Nothing of a sub-agent may follow it; to the caller of a sub-agent it is no end.
-    if (event.type === 'error' && event.fatal && this.#session.frame.depth === 0) this.#hasFailed = true;
+    if (event.type === 'error' && event.fatal && this.session.frame.depth === 0) this.#hasFailed = true;
     this.#spend(event);
-  };
+  }
 
   /** Counts what an inner stream costs; one that goes on beyond the limit is ended when its next model call speaks. */
-  readonly #spend = (event: AgentEvent, isBelow = false): void => {
+  #spend(event: AgentEvent, isBelow = false): void {
     if (event.type === 'usage') this.#budget.see(event, isBelow);
     else if (event.type === 'message' && event.role === 'agent') this.#stopIfSpent();
-  };
+  }
 
   #stopIfSpent(): void {
     const over = this.#budget.exceeded();
@@ -412,7 +444,7 @@ export class HostedRun {
     // Not a limit's reason of its own: the end would not say why.
     if (over.code === 'E_NO_PRICE') {
       const { status, code, message, retryable } = over;
-      this.#out.push({ ...eventBase(this.#scope), type: 'error', status, code, message, fatal: false, retryable });
+      this.#out.push({ ...eventBase(this), type: 'error', status, code, message, fatal: false, retryable });
     }
     this.abort(over);
   }
@@ -424,13 +456,13 @@ export class HostedRun {
     starts: Start[],
     questions: PendingRequest[],
   ): Promise<void> {
-    const { frame } = this.#session;
+    const { frame } = this.session;
     frame.judge.retain(open);
     this.#calls.retain(open);
     const mine: PendingRequest[] = [];
     for (const request of open) {
       if (this.isBusy(request.callId)) continue;
-      const below = await this.#session.subagents.waitsFor(request);
+      const below = await this.session.subagents.waitsFor(request);
       if (below) questions.push(...below);
       else mine.push(request);
     }
@@ -482,15 +514,15 @@ export class HostedRun {
     const isStored = end.seq !== undefined;
     // After a fatal error nothing is shown but the end: `pending()` has the questions.
     if (!isStored || open.length === 0 || end.data.transfer || end.reason === 'failed') return end;
-    await this.#session.subagents.settled();
+    await this.session.subagents.settled();
     return { ...end, data: { ...end.data, pending: await this.#showOpen() } };
   }
 
   async #showOpen(): Promise<PendingRequest[]> {
-    const pending = await this.#session.pending();
-    const { subagents } = this.#session;
+    const pending = await this.session.pending();
+    const { subagents } = this.session;
     for (const request of pending) {
-      if (isQuestion(request) && !subagents.hasAsked(request.requestId)) this.show(request);
+      if (isQuestion(request) && !subagents.hasAsked(request.requestId)) this.showQuestion(request);
     }
     return pending;
   }
@@ -509,21 +541,21 @@ export class HostedRun {
   }
 
   async #prepare(inputs: readonly SessionInput[]): Promise<BusyClock | undefined> {
-    const { excludeTools = [], permissionMode } = this.#options;
-    const { frame } = this.#session;
+    const { excludeTools = [], permissionMode } = this.options;
+    const { frame } = this.session;
     const excluded = await frame.excluded(frame.modeOf(permissionMode));
     if (excluded.length > 0) this.#excluded = [...excludeTools, ...excluded];
     const goesOn = !inputs.some((input) => input.kind === 'message');
-    const { usd, tokens } = this.#limits;
+    const { usd, tokens } = this.#budget.limits;
     const counts = usd !== undefined || (tokens !== undefined && frame.hasSubagents);
-    if (counts && goesOn) await this.#budget.seeTurn(this.#session.inner.events());
-    return startClock(this.#limits.minutes, (error) => this.abort(error));
+    if (counts && goesOn) await this.#budget.seeTurn(this.session.inner.events());
+    return startClock(this.#budget.limits.minutes, (error) => this.abort(error));
   }
 
   /** What a crash could make run twice gets its decision into the log before it starts; the rest starts at once. */
   #approve(request: PendingRequest, step: RunStep, tool: HostTool | undefined, batch: SessionInput[], starts: Start[]) {
     const annotations = tool?.descriptor.annotations;
-    const { subagents } = this.#session;
+    const { subagents } = this.session;
     // A sub-agent that asks is found again by the start of its call, whatever it says of itself.
     const isHarmless = (annotations?.readOnly || annotations?.idempotent) && !subagents.of(request);
     if (request.handledBy === 'host' && (isHarmless || subagents.isResumable(request))) {

@@ -32,10 +32,13 @@ import {
   SessionTrace,
   StreamQueue,
 } from '../session/index.ts';
+import type { Ruling } from './answer-checks.ts';
 import { AnswerChecks, asCallers, callOf, runsNow, withoutStart } from './answer-checks.ts';
 import { answerOf, inputOf } from './answer-forms.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import { HostedRun } from './hosted-run.ts';
+import type { Judge } from './judge.ts';
+import { noSubagents } from './no-subagents.ts';
 import type { ApprovalQuestion } from './options.ts';
 import { isTighter, stricterMode } from './permission-mode.ts';
 import { hasOutlived } from './run-inputs.ts';
@@ -47,13 +50,13 @@ import { beginTurn, goOnWithTurn } from './turn-terms.ts';
  * A session under the host's control: the same interface as the executor's own. Inner streams run one after the
  * other; each open request of one goes through the gate, and the caller sees one stream.
  */
-export class HostedSession implements AgentSession {
+export class HostedSession implements AgentSession, Ruling {
   readonly inner: AgentSession;
   readonly frame: HostedFrame;
-  readonly subagents: Subagents;
+  readonly subagents: Pick<Subagents, keyof Subagents>;
   /** Whose `initialize` this handle has shown. */
   introducedBy: 'agent' | 'host' | undefined;
-  readonly #checks: AnswerChecks;
+  #madeChecks: AnswerChecks | undefined;
   #run: HostedRun | undefined;
   #trace: SessionTrace | undefined;
   #closed = false;
@@ -61,11 +64,8 @@ export class HostedSession implements AgentSession {
   constructor(inner: AgentSession, frame: HostedFrame) {
     this.inner = inner;
     this.frame = frame;
-    this.subagents = new Subagents(this);
-    this.#checks = new AnswerChecks(inner, frame, {
-      judge: () => this.#owner.frame.judge,
-      isBusy: (callId) => this.#owner.#run?.isBusy(callId) ?? false,
-    });
+    frame.session = this;
+    this.subagents = frame.hasSubagents ? new Subagents(this) : noSubagents;
   }
 
   get id(): string {
@@ -74,6 +74,19 @@ export class HostedSession implements AgentSession {
 
   get descriptor(): AgentDescriptor {
     return this.inner.descriptor;
+  }
+
+  get judge(): Judge {
+    return this.#owner.frame.judge;
+  }
+
+  isBusy(callId: string | undefined): boolean {
+    return this.#owner.#run?.isBusy(callId) ?? false;
+  }
+
+  get #checks(): AnswerChecks {
+    this.#madeChecks ??= new AnswerChecks(this.inner, this.frame, this);
+    return this.#madeChecks;
   }
 
   /** A stream is live on this handle. */
@@ -262,15 +275,14 @@ export class HostedSession implements AgentSession {
     const tools = offered(frame, terms.options.tools);
     const held = { ...terms.options, tools, streamId: options.streamId };
     const span = this.#turnSpan(options);
-    const respond = (requestId: string, answer: RequestAnswer) => this.respond(requestId, answer);
-    const run = new HostedRun(this, out, held, terms.news, respond, span);
+    const run = new HostedRun(this, out, held, terms.news, span);
     this.#run = run;
     try {
       await run.drive(await this.#translate(given));
     } finally {
       this.#run = undefined;
       if (span) endTurn(span, run.reason);
-      run.finish(run.reason);
+      run.finish();
     }
   }
 
@@ -367,7 +379,7 @@ export class HostedSession implements AgentSession {
     const checked = await this.#checks.decision(request, question, answer);
     const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
     const run = this.#owner.#run;
-    if (isVote) run?.show(question);
+    if (isVote) run?.showQuestion(question);
     const notTaken = isVote ? undefined : run?.answering(question);
     let settlement: Settlement;
     try {

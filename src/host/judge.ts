@@ -227,8 +227,7 @@ export class Judge {
 
   /** Who decides, and on what grounds, whatever the arguments. */
   rulesFor(request: PendingRequest, signal: AbortSignal | undefined): Omit<HostRules, 'validate'> {
-    const { grounds, policyTimeoutMs } = this.#options;
-    return { ...grounds(request), policyTimeoutMs, signal };
+    return { ...this.#options.grounds(request), policyTimeoutMs: this.#options.policyTimeoutMs, signal };
   }
 
   #rules(request: PendingRequest, hostTool: HostTool | undefined, signal: AbortSignal | undefined): HostRules {

@@ -34,7 +34,6 @@ export class RunCalls {
   constructor(scope: RunScope) {
     this.#scope = scope;
     this.#queue = new RunQueue(scope.session.frame.options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY);
-    scope.signal.addEventListener('abort', () => this.abortAll(), { once: true });
   }
 
   /** How many run now. */

@@ -1,4 +1,4 @@
-import type { PendingRequest, RequestAnswer, Settlement } from '../contracts/index.ts';
+import type { PendingRequest, RequestAnswer } from '../contracts/index.ts';
 import { isCoxswainError } from '../contracts/index.ts';
 import { LazyMap, LazySet } from '../session/index.ts';
 import { MAX_TIMER_MS } from './busy-clock.ts';
@@ -10,15 +10,13 @@ import { eventBase } from './run-scope.ts';
 /** The questions of one run: each is shown once, and handed to whoever answers questions here. */
 export class RunQuestions {
   readonly #scope: RunScope;
-  readonly #respond: (requestId: string, answer: RequestAnswer) => Promise<Settlement>;
   readonly #shown = new LazySet<string>();
   /** Questions that handlers were given in this stream; true while a handler thinks about one. */
   readonly #asked = new LazyMap<string, boolean>();
   #expiry: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(scope: RunScope, respond: (requestId: string, answer: RequestAnswer) => Promise<Settlement>) {
+  constructor(scope: RunScope) {
     this.#scope = scope;
-    this.#respond = respond;
   }
 
   ask(question: ApprovalQuestion): void {
@@ -92,7 +90,7 @@ export class RunQuestions {
     const answering = async () => {
       try {
         const answer = (await handler(request, { signal })) as RequestAnswer | undefined;
-        if (answer && !signal.aborted) await this.#respond(request.requestId, answer);
+        if (answer && !signal.aborted) await session.respond(request.requestId, answer);
       } catch (error) {
         if (isCoxswainError(error) && closedByOthers.has(error.code)) return;
         session.frame.warn(`the answer to ${request.requestId} was not taken; it stays open`, error);

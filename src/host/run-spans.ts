@@ -26,7 +26,13 @@ export function callSpan(scope: RunScope, request: PendingRequest, callId: strin
 
 /** A run as the sub-agent of one call sees it. */
 export function within({ below, session }: RunScope, span: TelemetrySpan): CallersStream {
-  return { ...below, options: { ...below.options, ...traceContextOf(session.frame, span) } };
+  return {
+    options: { ...below.options, ...traceContextOf(session.frame, span) },
+    limits: (used) => below.limits(used),
+    phase: () => below.phase(),
+    see: (event) => below.see(event),
+    show: (event) => below.show(event),
+  };
 }
 
 export async function measured(span: TelemetrySpan, work: Promise<ToolOutcome>): Promise<ToolOutcome> {

@@ -1,0 +1,25 @@
+import type { Subagents } from './subagents.ts';
+
+/** Of all sessions none of whose tools is an agent. */
+export const noSubagents: Pick<Subagents, keyof Subagents> = {
+  of: () => undefined,
+  isResumable: () => false,
+  begin: async () => [],
+  heal: async () => {},
+  abortAll: async () => {},
+  release: () => {},
+  finish: async (end) => end,
+  settled: async () => {},
+  bound: (_, hostTool) => hostTool,
+  waitsFor: async () => undefined,
+  openBelow: async () => undefined,
+  owner: async () => undefined,
+  sessionIds: async () => [],
+  hasAsked: () => false,
+  quiet: async () => {},
+  usageOf: () => undefined,
+  abort: async () => false,
+  reap: async () => {},
+  async *history() {},
+  dispose: async () => {},
+};
