@@ -20,17 +20,17 @@ import type {
 } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { describeTool } from '../gate/index.ts';
+import type { StreamQueue } from '../session/index.ts';
 import {
-  asAgentStream,
   checkAnswer,
   checkLimits,
   checkNames,
   checkPrincipal,
+  EventStream,
   endTurn,
   isPipeable,
   normaliseInput,
   SessionTrace,
-  StreamQueue,
 } from '../session/index.ts';
 import type { Ruling } from './answer-checks.ts';
 import { AnswerChecks, asCallers, callOf, runsNow, withoutStart } from './answer-checks.ts';
@@ -96,11 +96,11 @@ export class HostedSession implements AgentSession, Ruling {
 
   stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
     const streamId = options.streamId ?? crypto.randomUUID();
-    const queue: StreamQueue<AgentEvent> = new StreamQueue(
+    return new EventStream(
+      streamId,
       (out) => this.#drive(out, input, { ...options, streamId }),
-      () => this.abort({ reason: 'the consumer left' }),
+      (reason) => this.abort(reason === undefined ? {} : { reason }),
     );
-    return asAgentStream(queue, streamId, (reason) => this.abort(reason === undefined ? {} : { reason }));
   }
 
   async respond(requestId: string, given: RequestAnswer): Promise<Settlement> {

@@ -1,4 +1,5 @@
 import type { Content, ContentPart, FunctionCallPart, FunctionResponsePart } from '../contracts/index.ts';
+import { LazyMap } from '../session/index.ts';
 import type { Event } from './event.ts';
 
 /** Whose history: an agent sees its branch line and, as a tool, its own activation only. */
@@ -39,7 +40,7 @@ const waiting: Record<string, unknown> = Object.freeze({ status: 'pending', mess
 export class History {
   readonly contents: Content[] = [];
   readonly #viewer: Viewer;
-  readonly #slots = new Map<string, Slot>();
+  readonly #slots = new LazyMap<string, Slot>();
   /** Place of the newest own model content. */
   #spoken = -1;
   #upto = 0;

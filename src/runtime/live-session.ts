@@ -41,6 +41,8 @@ class Known {
   }
 }
 
+const noListeners: readonly never[] = [];
+
 const known = new WeakMap<SessionService, Known>();
 
 /**
@@ -63,7 +65,8 @@ export class LiveSession {
   readonly #chain = new Chain();
   readonly #steers = new LazyMap<string, Event>();
   readonly #histories = new Map<string, History>();
-  readonly #listeners = new Set<(event: Event) => void>();
+  /** Copied when it changes: somebody may be in the middle of it. */
+  #listeners: readonly ((event: Event) => void)[] = noListeners;
   #writing: Promise<void> | undefined;
   #queued: { events: Event[]; written: Promise<void> } | undefined;
 
@@ -114,8 +117,10 @@ export class LiveSession {
 
   /** Called for each stored event, in order, as soon as it is part of the fold. */
   listen(listener: (event: Event) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
+    };
   }
 
   /**

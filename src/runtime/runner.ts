@@ -16,7 +16,7 @@ import { InMemorySessionService } from './memory-session-service.ts';
 import type { Model } from './model.ts';
 import type { Plugin } from './plugin.ts';
 import type { Services } from './services.ts';
-import { contextServices } from './services.ts';
+import { SessionServices } from './services.ts';
 import type { SessionKey, SessionService } from './session-service.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -68,7 +68,7 @@ export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, k
     models: options.models,
     toolConcurrency: options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY,
     toolTimeoutMs: options.toolTimeoutMs,
-    services: contextServices(options.services ?? {}, key),
+    services: new SessionServices(options.services ?? {}, key),
     limits: options.limits ?? {},
     telemetry: options.telemetry,
     warn: options.warn ?? warnOnStderr,

@@ -26,16 +26,31 @@ export interface Services {
 const processCredentials = new InMemoryCredentialService();
 
 /** The services as one session sees them. */
-export function contextServices(services: Services, key: SessionKey): ContextServices {
-  const { memory, artifacts, credentials = processCredentials } = services;
-  return {
-    searchMemory: async (query) => (memory ? memory.search(key, query) : []),
-    artifacts: (delta) => (artifacts ? artifactAccess(artifacts, key, delta) : noArtifacts),
-    credentials: {
-      save: (name, credential) => credentials.save(key, name, credential),
-      load: (name) => credentials.load(key, name),
-    },
-  };
+export class SessionServices implements ContextServices {
+  readonly #services: Services;
+  readonly #key: SessionKey;
+
+  constructor(services: Services, key: SessionKey) {
+    this.#services = services;
+    this.#key = key;
+  }
+
+  async searchMemory(query: string): Promise<MemoryEntry[]> {
+    return this.#services.memory?.search(this.#key, query) ?? [];
+  }
+
+  artifacts(delta: Record<string, number>): ArtifactAccess {
+    const { artifacts } = this.#services;
+    return artifacts ? artifactAccess(artifacts, this.#key, delta) : noArtifacts;
+  }
+
+  get credentials(): ContextServices['credentials'] {
+    const { credentials = processCredentials } = this.#services;
+    return {
+      save: (name, credential) => credentials.save(this.#key, name, credential),
+      load: (name) => credentials.load(this.#key, name),
+    };
+  }
 }
 
 function artifactAccess(service: ArtifactService, key: SessionKey, delta: Record<string, number>): ArtifactAccess {

@@ -1,3 +1,5 @@
+import type { AgentEvent, AgentStream } from '../contracts/index.ts';
+
 /** Partial frames that may wait for a slow consumer before their producer is asked to pause. */
 const PARTIALS_AHEAD = 64;
 
@@ -25,9 +27,16 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
   #failure: { reason: unknown } | undefined;
   #driving: Promise<void> | undefined;
   readonly #drive: (queue: StreamQueue<T>) => Promise<void>;
-  readonly #leave: () => Promise<void>;
+  readonly #leave: (reason: string) => Promise<void>;
 
-  constructor(drive: (queue: StreamQueue<T>) => Promise<void>, leave: () => Promise<void> = async () => {}) {
+  /**
+   * @param drive resolves when nothing more comes
+   * @param leave told why
+   */
+  constructor(
+    drive: (queue: StreamQueue<T>) => Promise<void>,
+    leave: (reason: string) => Promise<void> = async () => {},
+  ) {
     this.#drive = drive;
     this.#leave = leave;
   }
@@ -89,7 +98,7 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
 
   /** Lets the producer run, with or without a consumer. Resolves when it has ended; never rejects. */
   start(): Promise<void> {
-    this.#driving ??= this.#drive(this).then(
+    this.#driving ??= this.#begin().then(
       () => this.#close(),
       (reason: unknown) => this.#close({ reason }),
     );
@@ -108,7 +117,7 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
   async return(): Promise<IteratorResult<T>> {
     if (this.#driving && !this.#closed) {
       this.release();
-      await this.#leave();
+      await this.#leave('the consumer left');
       await this.#driving;
     }
     this.#closed = true;
@@ -123,6 +132,14 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.return();
+  }
+
+  #begin(): Promise<void> {
+    try {
+      return this.#drive(this);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   #letIn(): void {
@@ -144,5 +161,21 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
       this.#failure = failure;
     }
     for (const { resolve } of this.#waiting.splice(0)) resolve({ value: undefined, done: true });
+  }
+}
+
+/** The events of one stream of a session. Leaving it aborts it. */
+export class EventStream extends StreamQueue<AgentEvent> implements AgentStream {
+  readonly streamId: string;
+  readonly abort: (reason?: string) => Promise<void>;
+
+  constructor(
+    streamId: string,
+    drive: (out: StreamQueue<AgentEvent>) => Promise<void>,
+    abort: (reason?: string) => Promise<void>,
+  ) {
+    super(drive, abort);
+    this.streamId = streamId;
+    this.abort = abort;
   }
 }

@@ -9,7 +9,7 @@ import type {
   Usage,
 } from '../contracts/index.ts';
 import { CoxswainError, textOfParts } from '../contracts/index.ts';
-import { StreamQueue } from './queue.ts';
+import { EventStream } from './queue.ts';
 
 export interface RunResult {
   /** Why the stream ended. */
@@ -91,7 +91,13 @@ export function agentStream(
   const controller = new AbortController();
   const streamId = options.streamId ?? crypto.randomUUID();
   const follow = () => controller.abort(options.signal?.reason);
-  const queue = new StreamQueue<AgentEvent>(
+  const abort = async (reason?: string) => {
+    controller.abort(new CoxswainError('ABORTED', 'E_ABORTED', reason ?? 'aborted'));
+    stream.release();
+    await stream.ended;
+  };
+  const stream: EventStream = new EventStream(
+    streamId,
     async (out) => {
       if (options.signal?.aborted) follow();
       options.signal?.addEventListener('abort', follow, { once: true });
@@ -105,21 +111,7 @@ export function agentStream(
         options.signal?.removeEventListener('abort', follow);
       }
     },
-    async () => abort('the consumer left'),
+    abort,
   );
-  const abort = async (reason?: string) => {
-    controller.abort(new CoxswainError('ABORTED', 'E_ABORTED', reason ?? 'aborted'));
-    queue.release();
-    await queue.ended;
-  };
-  return asAgentStream(queue, streamId, abort);
-}
-
-/** A queue with an AgentStream's id and abort. */
-export function asAgentStream(
-  queue: StreamQueue<AgentEvent>,
-  streamId: string,
-  abort: (reason?: string) => Promise<void>,
-): AgentStream {
-  return Object.assign(queue, { streamId, abort });
+  return stream;
 }

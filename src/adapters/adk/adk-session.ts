@@ -41,17 +41,19 @@ import {
   responseEvent,
   settlementOf,
   strictest,
+  toolOf,
+  validateCall,
 } from '../../runtime/index.ts';
+import type { StreamQueue } from '../../session/index.ts';
 import {
-  asAgentStream,
   checkAnswer,
   checkContent,
+  EventStream,
   endTurn,
   isoTime,
   normaliseInput,
   pipe,
   SessionTrace,
-  StreamQueue,
 } from '../../session/index.ts';
 import { cursorOf, project } from './project.ts';
 import { readEvents } from './read-events.ts';
@@ -63,8 +65,6 @@ export interface AdkSessionOptions {
   live: LiveSession;
   engine: Engine;
   descriptor: AgentDescriptor;
-  /** Checks arguments that a person edited. */
-  validateArgs?: (call: CallState, args: Record<string, unknown>) => string | undefined;
   onClose?: (() => Promise<void>) | undefined;
 }
 
@@ -73,7 +73,6 @@ export class AdkSession implements AgentSession {
   readonly descriptor: AgentDescriptor;
   readonly live: LiveSession;
   readonly #engine: Engine;
-  readonly #validateArgs: AdkSessionOptions['validateArgs'];
   readonly #onClose: AdkSessionOptions['onClose'];
   readonly #trace: SessionTrace | undefined;
   /** The run that this handle started. */
@@ -87,7 +86,6 @@ export class AdkSession implements AgentSession {
     this.live = options.live;
     this.descriptor = options.descriptor;
     this.#engine = options.engine;
-    this.#validateArgs = options.validateArgs;
     this.#onClose = options.onClose;
     const { telemetry } = options.engine;
     this.#trace = telemetry && new SessionTrace(telemetry, this.id, options.descriptor.name);
@@ -103,14 +101,11 @@ export class AdkSession implements AgentSession {
 
   stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
     const streamId = options.streamId ?? newId();
-    const queue: StreamQueue<AgentEvent> = new StreamQueue(
-      async (out) => {
-        const end = await this[pipe](normaliseInput(input), { ...options, streamId }, out);
-        out.push(end);
-      },
-      () => this.abort({ reason: 'the consumer left' }),
+    return new EventStream(
+      streamId,
+      (out) => this[pipe](normaliseInput(input), { ...options, streamId }, out).then((end) => out.push(end)),
+      (reason) => this.abort(reason === undefined ? {} : { reason }),
     );
-    return asAgentStream(queue, streamId, (reason) => this.abort(reason === undefined ? {} : { reason }));
   }
 
   async [pipe](
@@ -179,7 +174,7 @@ export class AdkSession implements AgentSession {
     const call = fold.callOf(requestId);
     const args = given.kind === 'approve' ? given.args : undefined;
     if (args) await ensureValidator();
-    const fault = call && args ? this.#validateArgs?.(call, args) : undefined;
+    const fault = call && args ? this.#faultIn(call, args) : undefined;
     if (fault !== undefined) {
       throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', `the edited arguments do not fit: ${fault}`);
     }
@@ -314,6 +309,13 @@ export class AdkSession implements AgentSession {
 
   #agentPath(call: CallState): string[] {
     return [...placeOfCall(this.#engine.tree, this.live.fold, call).path];
+  }
+
+  /** What is wrong with arguments that a person edited. */
+  #faultIn(call: CallState, args: Record<string, unknown>): string | undefined {
+    const tool = toolOf(placeOfCall(this.#engine.tree, this.live.fold, call), call.name);
+    const checked = tool && validateCall(tool, args);
+    return checked && !checked.ok ? checked.message : undefined;
   }
 
   #initialize(queue: StreamQueue<AgentEvent>, streamId: string): void {

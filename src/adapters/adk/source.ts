@@ -10,10 +10,8 @@ import type {
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type {
   Agent,
-  CallState,
   CredentialService,
   Event,
-  Fold,
   Model,
   Plugin,
   Services,
@@ -31,11 +29,8 @@ import {
   createEvent,
   InMemorySessionService,
   LiveSession,
-  placeOfCall,
   responseEvent,
   strictest,
-  toolOf,
-  validateCall,
 } from '../../runtime/index.ts';
 import { Admission } from '../../session/index.ts';
 import { AdkSession } from './adk-session.ts';
@@ -97,6 +92,7 @@ async function openSession(
   const live = LiveSession.of(service, await recordFor(service, scope, ref));
   const plugins = context.hooks ? [hostHooks(context.hooks), ...(options.plugins ?? [])] : options.plugins;
   const telemetry = options.telemetry ?? context.telemetry;
+  const models = modelFinder(options, context);
   const services = { ...hostsCredentials(context), ...options.services };
   const engine = createEngine(
     {
@@ -104,7 +100,7 @@ async function openSession(
       ...(plugins ? { plugins } : {}),
       ...(context.policy ? { policy: context.policy } : {}),
       ...(context.principal ? { principal: context.principal } : {}),
-      models: modelFinder(options, context),
+      ...(models ? { models } : {}),
       limits: strictest(constraintLimits(descriptor), options.limits),
       ...(options.toolConcurrency === undefined ? {} : { toolConcurrency: options.toolConcurrency }),
       ...(telemetry ? { telemetry } : {}),
@@ -117,7 +113,6 @@ async function openSession(
     live,
     engine,
     descriptor,
-    validateArgs: argsChecker(engine.tree, live.fold),
     onClose: options.onClose,
   });
 }
@@ -127,9 +122,10 @@ function hostsCredentials({ credentials }: HostContext): Services | undefined {
   return credentials === undefined ? undefined : { credentials: credentials as CredentialService };
 }
 
-function modelFinder(options: FromAgentOptions, context: HostContext): (name: string) => Model | undefined {
+function modelFinder(options: FromAgentOptions, context: HostContext): ModelFinder | undefined {
+  const { models: own } = options;
   const ofHost = finderOf(context.models);
-  return (name) => options.models?.(name) ?? ofHost?.(name);
+  return own && ofHost ? (name) => own(name) ?? ofHost(name) : (own ?? ofHost);
 }
 
 type ModelFinder = (name: string) => Model | undefined;
@@ -228,18 +224,6 @@ function settlement(live: LiveSession): readonly Event[] {
     );
   }
   return live.link(events);
-}
-
-function argsChecker(
-  tree: AgentTree,
-  fold: Fold,
-): (call: CallState, args: Record<string, unknown>) => string | undefined {
-  return (call, args) => {
-    const tool = toolOf(placeOfCall(tree, fold, call), call.name);
-    if (!tool) return undefined;
-    const checked = validateCall(tool, args);
-    return checked.ok ? undefined : checked.message;
-  };
 }
 
 /** Stored sessions of the context's (app, user). */

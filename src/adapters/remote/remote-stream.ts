@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentStream, StreamEndEvent } from '../../contracts/index.ts';
-import { asAgentStream, StreamQueue } from '../../session/index.ts';
+import type { StreamQueue } from '../../session/index.ts';
+import { EventStream } from '../../session/index.ts';
 
 /** A stream as this client sees it: asked for, accepted, ended. */
 export class RemoteStream {
@@ -17,15 +18,15 @@ export class RemoteStream {
     abort: (reason?: string) => Promise<void>,
   ) {
     this.streamId = streamId;
-    const queue: StreamQueue<AgentEvent> = new StreamQueue(
+    this.stream = new EventStream(
+      streamId,
       async (out) => {
         this.#queue = out;
         await start(this);
         await this.#ended.promise;
       },
-      () => abort('the consumer left'),
+      abort,
     );
-    this.stream = asAgentStream(queue, streamId, abort);
   }
 
   push(event: AgentEvent): void {

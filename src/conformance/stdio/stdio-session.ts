@@ -13,7 +13,8 @@ import type {
   SteerData,
 } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { asAgentStream, checkContent, isoTime, normaliseInput, StreamQueue } from '../../session/index.ts';
+import type { StreamQueue } from '../../session/index.ts';
+import { checkContent, EventStream, isoTime, normaliseInput } from '../../session/index.ts';
 import type { RpcClient } from './rpc.ts';
 import { broken } from './rpc.ts';
 
@@ -46,7 +47,8 @@ export class StdioSession implements AgentSession {
     const streamId = options.streamId ?? crypto.randomUUID();
     const { signal } = options;
     const onSignal = () => void this.#abort({ reason: 'the signal fired' }).catch(() => {});
-    const queue: StreamQueue<AgentEvent> = new StreamQueue(
+    return new EventStream(
+      streamId,
       async (out) => {
         try {
           await this.#run(out, streamId, input, options, onSignal);
@@ -54,9 +56,8 @@ export class StdioSession implements AgentSession {
           signal?.removeEventListener('abort', onSignal);
         }
       },
-      () => this.abort({ reason: 'the consumer left' }),
+      (reason) => this.abort(reason === undefined ? {} : { reason }),
     );
-    return asAgentStream(queue, streamId, (reason) => this.abort(reason === undefined ? {} : { reason }));
   }
 
   async #run(
