@@ -19,7 +19,7 @@ const PREVIEW_TIMEOUT_MS = 10_000;
 /** What the making of a question takes from its host. */
 export interface QuestionOptions {
   base: PolicyEvaluator;
-  deps: () => unknown;
+  deps: unknown;
 }
 
 /** What would happen, as the tool's author shows it. */
@@ -27,13 +27,13 @@ export async function previewOf(
   tool: AnyTool | undefined,
   args: Record<string, unknown>,
   signal: AbortSignal | undefined,
-  deps: () => unknown,
+  deps: unknown,
 ): Promise<DisplayContent[]> {
   if (!tool?.preview) return [];
   const limit = AbortSignal.any([AbortSignal.timeout(PREVIEW_TIMEOUT_MS), ...(signal ? [signal] : [])]);
   try {
     // One that ignores the signal must not hold up whoever waits.
-    return await untilAborted(tool.preview(args, { signal: limit, deps: deps() }), limit);
+    return await untilAborted(tool.preview(args, { signal: limit, deps }), limit);
   } catch (error) {
     return [{ type: 'text', text: `There is no preview: ${messageOf(error)}` }];
   }

@@ -141,7 +141,7 @@ export class HostedFrame implements JudgeOptions {
     return this.#judge;
   }
 
-  deps(): unknown {
+  get deps(): unknown {
     return this.options.deps;
   }
 

@@ -184,7 +184,13 @@ export class HostedRun implements RunScope, CallersStream {
       clock = await this.#prepare(inputs);
       const { subagents } = this.session;
       const called = await subagents.begin(inputs, this.options.whilePending);
-      const end = await this.#toEnd(await passUserMessages(this.session, inputs), clock);
+      const given = await passUserMessages(this.session, inputs);
+      let end: StreamEndEvent;
+      try {
+        end = await this.#shown(await this.#loop(given, clock));
+      } catch (error) {
+        end = await this.#failed(error);
+      }
       this.reason = end.reason;
       this.#out.push(await subagents.finish(end, called));
     } finally {
@@ -195,15 +201,12 @@ export class HostedRun implements RunScope, CallersStream {
     }
   }
 
-  async #toEnd(inputs: SessionInput[], clock: BusyClock | undefined): Promise<StreamEndEvent> {
-    try {
-      return await this.#shown(await this.#loop(inputs, clock));
-    } catch (error) {
-      if (this.accepted) return this.#lost(error);
-      const waiting = await this.#stillAsked(error);
-      if (waiting) return waiting;
-      throw error;
-    }
+  /** @throws the error itself where nothing was accepted: the stream never began */
+  async #failed(error: unknown): Promise<StreamEndEvent> {
+    if (this.accepted) return this.#lost(error);
+    const waiting = await this.#stillAsked(error);
+    if (waiting) return waiting;
+    throw error;
   }
 
   /** A sub-agent that has outlived its caller's turn asks again: there is no turn to go on with, but its question. */
@@ -261,7 +264,14 @@ export class HostedRun implements RunScope, CallersStream {
     let wentOn = false;
     if (inputs.every((input) => input.kind === 'continue')) batch = (await this.#outlived()) ?? inputs;
     for (;;) {
-      const end = await this.#send(batch);
+      let end: StreamEndEvent | undefined;
+      try {
+        end = await this.#inner(batch);
+        this.#sent(batch);
+      } catch (error) {
+        // Somebody else was faster with one of these answers; none of them was taken.
+        if (!this.accepted || !isCoxswainError(error) || !closedByOthers.has(error.code)) throw error;
+      }
       if (end && isOver(end)) {
         if (this.#madeCalls) await this.#outlive(end, starts);
         return end;
@@ -380,21 +390,14 @@ export class HostedRun implements RunScope, CallersStream {
     return settlement.status === 'settled';
   }
 
-  /** Undefined: somebody else was faster with one of these answers; none of them was taken. */
-  async #send(batch: readonly SessionInput[]): Promise<StreamEndEvent | undefined> {
-    try {
-      const end = await this.#inner(batch);
-      this.accepted = true;
-      this.session.introducedBy ??= 'agent';
-      if (this.#terms) this.session.frame.shared.begun = this.#terms;
-      this.#terms = undefined;
-      this.session.subagents.release(this);
-      for (const input of batch) if (input.kind === 'tool_result') this.#calls.stored(input.requestId);
-      return end;
-    } catch (error) {
-      if (this.accepted && isCoxswainError(error) && closedByOthers.has(error.code)) return undefined;
-      throw error;
-    }
+  /** An inner stream has taken these inputs. */
+  #sent(batch: readonly SessionInput[]): void {
+    this.accepted = true;
+    this.session.introducedBy ??= 'agent';
+    if (this.#terms) this.session.frame.shared.begun = this.#terms;
+    this.#terms = undefined;
+    this.session.subagents.release(this);
+    for (const input of batch) if (input.kind === 'tool_result') this.#madeCalls?.stored(input.requestId);
   }
 
   /** The agent's own end of an aborted run; what was called ends before its call is closed. */

@@ -1,19 +1,30 @@
-import type { AgentEvent, AgentSession, ExecutionOptions, SessionInput } from '../contracts/index.ts';
+import type { AgentEvent, AgentSession, ExecutionOptions, SessionInput, StreamEndEvent } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import type { StreamQueue } from '../session/index.ts';
 import { isPipeable, pipe } from '../session/index.ts';
 
 /** Runs one inner stream into `out`; everything but its end is shown, and to `see` too. `isIntroduced`: the host has shown its `initialize`. */
-export async function runInner(
+export function runInner(
   inner: AgentSession,
   inputs: readonly SessionInput[],
   options: ExecutionOptions,
   out: StreamQueue<AgentEvent>,
   see: ((event: AgentEvent) => void) | undefined,
   isIntroduced: boolean,
-): Promise<Extract<AgentEvent, { type: 'stream_end' }>> {
+): Promise<StreamEndEvent> {
   if (isPipeable(inner) && !see && !isIntroduced) return inner[pipe](inputs, options, out);
-  let end: Extract<AgentEvent, { type: 'stream_end' }> | undefined;
+  return readInner(inner, inputs, options, out, see, isIntroduced);
+}
+
+async function readInner(
+  inner: AgentSession,
+  inputs: readonly SessionInput[],
+  options: ExecutionOptions,
+  out: StreamQueue<AgentEvent>,
+  see: ((event: AgentEvent) => void) | undefined,
+  isIntroduced: boolean,
+): Promise<StreamEndEvent> {
+  let end: StreamEndEvent | undefined;
   for await (const event of inner.stream(inputs, options)) {
     if (event.type === 'stream_end') {
       end = event;

@@ -34,3 +34,29 @@ export function childController(parent: AbortSignal): { controller: AbortControl
   parent.addEventListener('abort', follow, { once: true });
   return { controller, detach: () => parent.removeEventListener('abort', follow) };
 }
+
+/**
+ * Work under a signal of its own, which follows another for as long as the work goes on. Rejects with the reason as
+ * soon as that fires, whatever the work does then. Nothing is begun where it has fired already.
+ */
+export function underSignal<T>(parent: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  if (parent.aborted) return Promise.reject(parent.reason);
+  return new Promise((resolve, reject) => {
+    const controller = new AbortController();
+    const stop = () => {
+      controller.abort(parent.reason);
+      reject(parent.reason);
+    };
+    parent.addEventListener('abort', stop, { once: true });
+    work(controller.signal).then(
+      (value) => {
+        parent.removeEventListener('abort', stop);
+        resolve(value);
+      },
+      (reason: unknown) => {
+        parent.removeEventListener('abort', stop);
+        reject(reason);
+      },
+    );
+  });
+}

@@ -124,6 +124,8 @@ export class Invocation implements InvocationInfo {
   readonly #marks = new Marks();
   readonly #eventHooks: readonly Plugin[];
   #lease: Lease | undefined;
+  #follow: (() => void) | undefined;
+  #forget: (() => void) | undefined;
 
   constructor(session: LiveSession, engine: Engine, options: InvocationOptions, sink: RunSink, span?: TelemetrySpan) {
     this.session = session;
@@ -176,32 +178,24 @@ export class Invocation implements InvocationInfo {
    * @throws CoxswainError where the inputs are refused: nothing was stored
    */
   async run(inputs: readonly SessionInput[]): Promise<InvocationResult> {
-    const turn = runs.enter();
-    if (turn) await turn;
-    const lease = await this.session.service.acquire(this.key);
-    this.#lease = lease;
-    const outer = this.options.signal;
-    const follow = () => this.abort(outer?.reason);
-    let forget = () => {};
     try {
-      if (lease.lastSeq > this.fold.at) await this.session.catchUp();
-      this.fold.shared = { ...lease.shared };
-      const accepted = await acceptInputs(this, inputs);
-      this.sink.accepted();
-      // From here on: what others wrote before this stream is not a part of it.
-      forget = this.session.listen((event) => this.sink.event(event));
-      if (accepted.length > 0) await this.#commit(accepted);
-      if (outer?.aborted) follow();
-      else outer?.addEventListener('abort', follow, { once: true });
-      const room = accepted.length > 0 ? this.sink.room(false) : undefined;
-      if (room) await room;
-      const outcome = await this.#enter(inputs.some((input) => input.kind === 'message'));
+      await this.#begin(inputs);
+      let outcome = await this.#beforeRun(inputs);
+      // Enters the root slot until nothing moves any more.
+      while (!outcome) {
+        const { answers, steers } = this.fold;
+        const before = { answers, steers: steers.size };
+        try {
+          if (this.fold.open.size > 0) await runDetachedCalls(this);
+          const reached = await this.#runRoot();
+          if (!(await this.#isNews(reached, before))) outcome = reached;
+        } catch (error) {
+          outcome = this.#failed(error);
+        }
+      }
       return await this.#finish(outcome);
     } finally {
-      this.closing = true;
-      outer?.removeEventListener('abort', follow);
-      forget();
-      await lease.release();
+      await this.#close();
     }
   }
 
@@ -340,33 +334,54 @@ export class Invocation implements InvocationInfo {
     return [...calls].reverse().map((call) => responseEvent(call, abandoned(call, why), this.origin()));
   }
 
-  /** Enters the root slot until nothing moves any more. */
-  async #enter(isMessage: boolean): Promise<Outcome> {
-    try {
-      const replaced = isMessage ? await this.#beforeRun() : undefined;
-      if (replaced) return replaced;
-      const root = this.tree.find(this.fold.turn?.start ?? '') ?? this.tree.root;
-      for (;;) {
-        const seen = this.fold.answers;
-        const steers = this.fold.steers.size;
-        await runDetachedCalls(this);
-        const outcome = await this.#runRoot(root);
-        if (this.signal.aborted) return outcome;
-        await this.reservations();
-        if (outcome.kind === 'suspended') {
-          // Answers of other processes, and those that came while other tools ran.
-          await this.session.catchUp();
-          if (this.fold.answers !== seen || this.#reservations.size > 0) continue;
-        } else if (outcome.kind === 'done' && this.fold.steers.size > 0 && this.fold.steers.size !== steers) {
-          continue;
-        }
-        this.closing = true;
-        return outcome;
-      }
-    } catch (error) {
-      if (this.signal.aborted) return SUSPENDED;
-      return { kind: 'failed', failure: failureOf(error) };
+  /** Accepts the inputs; from here on what is stored is shown. */
+  async #begin(inputs: readonly SessionInput[]): Promise<void> {
+    const turn = runs.enter();
+    if (turn) await turn;
+    const lease = await this.session.service.acquire(this.key);
+    this.#lease = lease;
+    if (lease.lastSeq > this.fold.at) await this.session.catchUp();
+    this.fold.shared = { ...lease.shared };
+    const accepted = await acceptInputs(this, inputs);
+    this.sink.accepted();
+    // What others wrote before this stream is not a part of it.
+    this.#forget = this.session.listen((event) => this.sink.event(event));
+    if (accepted.length > 0) await this.#commit(accepted);
+    const outer = this.options.signal;
+    if (outer?.aborted) this.abort(outer.reason);
+    else if (outer) {
+      this.#follow = () => this.abort(outer.reason);
+      outer.addEventListener('abort', this.#follow, { once: true });
     }
+    const room = accepted.length > 0 ? this.sink.room(false) : undefined;
+    if (room) await room;
+  }
+
+  async #close(): Promise<void> {
+    this.closing = true;
+    if (this.#follow) this.options.signal?.removeEventListener('abort', this.#follow);
+    this.#forget?.();
+    await this.#lease?.release();
+  }
+
+  #failed(error: unknown): Outcome {
+    return this.signal.aborted ? SUSPENDED : { kind: 'failed', failure: failureOf(error) };
+  }
+
+  /** Answers or steers have come that this run still takes up. False: it is closing. */
+  async #isNews(outcome: Outcome, before: { answers: number; steers: number }): Promise<boolean> {
+    if (this.signal.aborted) return false;
+    await this.reservations();
+    const { fold } = this;
+    if (outcome.kind === 'suspended') {
+      // Answers of other processes, and those that came while other tools ran.
+      await this.session.catchUp();
+      if (fold.answers !== before.answers || this.#reservations.size > 0) return true;
+    } else if (outcome.kind === 'done' && fold.steers.size > 0 && fold.steers.size !== before.steers) {
+      return true;
+    }
+    this.closing = true;
+    return false;
   }
 
   /** What a child throws is its failure: siblings are stopped, and an agent run as a tool fails its call alone. */
@@ -378,7 +393,8 @@ export class Invocation implements InvocationInfo {
     }
   }
 
-  #runRoot(root: Agent): Promise<Outcome> {
+  #runRoot(): Promise<Outcome> {
+    const root = this.tree.find(this.fold.turn?.start ?? '') ?? this.tree.root;
     return runSlot(this, root, {
       path: '',
       iso: [],
@@ -389,15 +405,21 @@ export class Invocation implements InvocationInfo {
     });
   }
 
-  async #beforeRun(): Promise<Outcome | undefined> {
-    for (const plugin of this.engine.plugins) {
-      const content = await failClosed(`${plugin.name}.beforeRun`, () => plugin.beforeRun?.(this));
-      if (!content) continue;
-      const author = this.fold.turn?.start ?? this.tree.root.name;
-      await this.emit(this.rootEvent({ author, content: asModel(content) }));
-      return DONE;
+  /** A plugin's answer to a message, if one has any. */
+  async #beforeRun(inputs: readonly SessionInput[]): Promise<Outcome | undefined> {
+    if (!inputs.some((input) => input.kind === 'message')) return undefined;
+    try {
+      for (const plugin of this.engine.plugins) {
+        const content = await failClosed(`${plugin.name}.beforeRun`, () => plugin.beforeRun?.(this));
+        if (!content) continue;
+        const author = this.fold.turn?.start ?? this.tree.root.name;
+        await this.emit(this.rootEvent({ author, content: asModel(content) }));
+        return DONE;
+      }
+      return undefined;
+    } catch (error) {
+      return this.#failed(error);
     }
-    return undefined;
   }
 
   /** Settles what is open, ends the turn, tells the plugins. */

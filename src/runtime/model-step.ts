@@ -1,6 +1,5 @@
 import type { Content, ContentPart, FunctionResponsePart } from '../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError, messageOf } from '../contracts/index.ts';
-import { childController, orAbort } from './abort.ts';
 import { failClosed, keepWrites, withOutput } from './agent-hooks.ts';
 import { CallbackContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
@@ -9,14 +8,14 @@ import type { Event, EventActions } from './event.ts';
 import { newId } from './identity.ts';
 import type { LlmAgent } from './llm-agent.ts';
 import type { ModelResponse } from './model.ts';
-import { modelNameOf, modelOf } from './model-choice.ts';
+import type { Fault } from './model-call.ts';
+import { ModelCall } from './model-call.ts';
+import { modelNameOf } from './model-choice.ts';
 import { isResponse, modelFailure, thrownFailure } from './model-failure.ts';
 import type { Failure } from './outcome.ts';
 import type { HookChain } from './plugin.ts';
 import { prepareCall } from './prepare-call.ts';
 import type { RequestDraft } from './processors.ts';
-import type { Attributes } from './telemetry.ts';
-import { Operation, runAttributes } from './telemetry.ts';
 import type { ToolMap } from './tools.ts';
 /** Asks the model once and stores its answer. A failure: the turn cannot go on. */
 export async function modelStep(
@@ -32,13 +31,23 @@ export async function modelStep(
   let response = await beforeModel(callback, draft, hooks);
   const skipped = response !== undefined;
   if (!response) {
-    const asked = await askModel(context, agent, draft, { messageId, callback, hooks, chosen });
-    if (asked.kind === 'aborted') return undefined;
-    if (asked.kind === 'failed') {
-      await keepWrites(context, callback);
-      return asked.failure;
+    const call = new ModelCall(context, agent, draft, { messageId, chosen });
+    let said: ModelResponse | undefined;
+    let fault: Fault | undefined;
+    try {
+      said = await call.answer();
+      fault = call.faultIn(said);
+    } catch (error) {
+      fault = { error };
     }
-    response = asked.response;
+    call.end(said, fault);
+    if (said && !fault) response = said;
+    else {
+      const instead = await unanswered(context, call, fault?.error, draft, callback, hooks);
+      if (instead && 'failure' in instead) await keepWrites(context, callback);
+      if (!instead || 'failure' in instead) return instead?.failure;
+      response = instead.response;
+    }
   }
   let replaces: string | undefined;
   if (hooks.has('afterModel')) {
@@ -102,73 +111,21 @@ async function buildRequest(context: AgentContext, agent: LlmAgent, tools: ToolM
   return draft;
 }
 
-interface Asking {
-  messageId: string;
-  callback: CallbackContext;
-  hooks: HookChain;
-  /** Name of the model that was to be asked before the hooks were. */
-  chosen: string;
-}
-
-type Asked = { kind: 'answered'; response: ModelResponse } | { kind: 'aborted' } | { kind: 'failed'; failure: Failure };
-
-async function askModel(
+/** The model has not answered: a hook's answer, or why there is none. Undefined: the run was aborted. */
+async function unanswered(
   context: AgentContext,
-  agent: LlmAgent,
+  call: ModelCall,
+  error: unknown,
   draft: RequestDraft,
-  { messageId, callback, hooks, chosen }: Asking,
-): Promise<Asked> {
-  const { model, name } = modelOf(context, agent, draft.model === chosen ? undefined : draft.model);
-  draft.model = name;
-  const { invocation } = context;
-  const { controller, detach } = childController(context.signal);
-  const shown: ContentPart[] = [];
-  invocation.modelCalls++;
-  const operation = Operation.start('llm', 'call_llm', invocation.engine.telemetry, context.place.span, () => ({
-    'gen_ai.system': model.system ?? 'unknown',
-    'gen_ai.request.model': name,
-    'gen_ai.operation.name': 'chat',
-    ...runAttributes(invocation),
-  }));
-  let error: unknown;
-  try {
-    const streaming = invocation.options.streaming ?? true;
-    const frames = model.generate(draft, { stream: streaming, signal: controller.signal });
-    const response = await orAbort(context.signal, pump(context, frames, messageId, shown, streaming));
-    if (response?.errorCode === undefined && response !== undefined) {
-      operation?.end(undefined, responseAttributes(response));
-      return { kind: 'answered', response };
-    }
-    error =
-      response === undefined
-        ? new CoxswainError('UNAVAILABLE', 'E_MODEL_EMPTY', `model ${name} ended without an answer`, {
-            retryable: true,
-          })
-        : response;
-  } catch (thrown) {
-    error = thrown;
-  } finally {
-    detach();
-    invocation.modelCalls--;
-  }
-  operation?.end(context.signal.aborted ? context.signal.reason : error);
-  if (context.signal.aborted) {
-    controller.abort(context.signal.reason);
-    if (shown.length > 0) await keepPartial(context, messageId, shown);
-    return { kind: 'aborted' };
-  }
-  const recovered = await recover(context, hooks, callback, draft, error);
-  if (recovered) return { kind: 'answered', response: recovered };
+  callback: CallbackContext,
+  hooks: HookChain,
+): Promise<{ response: ModelResponse } | { failure: Failure } | undefined> {
+  const { shown, messageId, name } = call;
+  const recovered = context.signal.aborted ? undefined : await recover(context, hooks, callback, draft, error);
+  if (recovered) return { response: recovered };
   if (shown.length > 0) await keepPartial(context, messageId, shown);
-  return { kind: 'failed', failure: isResponse(error) ? modelFailure(error) : thrownFailure(name, error) };
-}
-
-function responseAttributes({ finishReason, usage }: ModelResponse): Attributes {
-  return {
-    ...(finishReason === undefined ? {} : { 'gen_ai.response.finish_reasons': finishReason }),
-    ...(usage?.inputTokens === undefined ? {} : { 'gen_ai.usage.input_tokens': usage.inputTokens }),
-    ...(usage?.outputTokens === undefined ? {} : { 'gen_ai.usage.output_tokens': usage.outputTokens }),
-  };
+  if (context.signal.aborted) return undefined;
+  return { failure: isResponse(error) ? modelFailure(error) : thrownFailure(name, error) };
 }
 
 /** A hook's answer instead of the error, if one has any. */
@@ -185,52 +142,6 @@ async function recover(
     context.invocation.engine.warn('an on_model_error hook failed', thrown);
     return undefined;
   }
-}
-
-/** Reads a model's frames to the last one, showing deltas on the way. */
-async function pump(
-  context: AgentContext,
-  frames: AsyncIterable<ModelResponse>,
-  messageId: string,
-  shown: ContentPart[],
-  streaming: boolean,
-): Promise<ModelResponse | undefined> {
-  for await (const frame of frames) {
-    if (context.signal.aborted) return undefined;
-    if (!frame.partial) return frame;
-    const room = show(context, frame, messageId, shown, streaming);
-    if (room) await room;
-  }
-  return undefined;
-}
-
-/** Shows one frame's deltas. Apart from the loop, which carries its variables over every wait. */
-function show(
-  context: AgentContext,
-  frame: ModelResponse,
-  messageId: string,
-  shown: ContentPart[],
-  streaming: boolean,
-): Promise<void> | undefined {
-  let room: Promise<void> | undefined;
-  for (const part of frame.content?.parts ?? []) {
-    const index = grow(shown, part);
-    if (index >= 0 && streaming) room = context.delta(messageId, index, part);
-  }
-  return room;
-}
-
-/** Adds a delta to what has been shown; its place among the parts, or -1 for what is not shown in pieces. */
-function grow(shown: ContentPart[], delta: ContentPart): number {
-  const last = shown.at(-1);
-  if (delta.type === 'text') {
-    if (last?.type === 'text') last.text += delta.text;
-    else shown.push({ type: 'text', text: delta.text });
-  } else if (delta.type === 'thought') {
-    if (last?.type === 'thought') last.thought += delta.thought;
-    else shown.push({ type: 'thought', thought: delta.thought });
-  } else return -1;
-  return shown.length - 1;
 }
 
 /** What had been said when it was cut off stays in the log. */

@@ -1,0 +1,121 @@
+import type { ContentPart } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
+import { underSignal } from './abort.ts';
+import type { AgentContext } from './context.ts';
+import type { LlmAgent } from './llm-agent.ts';
+import type { Model, ModelResponse } from './model.ts';
+import { modelOf } from './model-choice.ts';
+import type { RequestDraft } from './processors.ts';
+import type { Attributes } from './telemetry.ts';
+import { Operation, runAttributes } from './telemetry.ts';
+
+/** What went wrong: thrown, or told by the model. */
+export interface Fault {
+  error: unknown;
+}
+
+/** One call of a model, from the question to its last frame: what it says on the way is shown. */
+export class ModelCall {
+  /** Name of the model that is asked. */
+  readonly name: string;
+  readonly messageId: string;
+  /** What it has said so far. */
+  readonly shown: ContentPart[] = [];
+  readonly #context: AgentContext;
+  readonly #draft: RequestDraft;
+  readonly #model: Model;
+  readonly #streaming: boolean;
+  readonly #operation: Operation | undefined;
+
+  /** @throws CoxswainError `FAILED_PRECONDITION / E_NO_MODEL` */
+  constructor(
+    context: AgentContext,
+    agent: LlmAgent,
+    draft: RequestDraft,
+    { messageId, chosen }: { messageId: string; chosen: string },
+  ) {
+    // A hook that has named another model means that one.
+    const { model, name } = modelOf(context, agent, draft.model === chosen ? undefined : draft.model);
+    const { invocation } = context;
+    draft.model = name;
+    this.name = name;
+    this.messageId = messageId;
+    this.#context = context;
+    this.#draft = draft;
+    this.#model = model;
+    this.#streaming = invocation.options.streaming ?? true;
+    this.#operation = Operation.start('llm', 'call_llm', invocation.engine.telemetry, context.place.span, () => ({
+      'gen_ai.system': model.system ?? 'unknown',
+      'gen_ai.request.model': name,
+      'gen_ai.operation.name': 'chat',
+      ...runAttributes(invocation),
+    }));
+  }
+
+  /**
+   * Asks. Undefined: the model has ended without an answer; what it says after an abort is heard by nobody.
+   * @throws whatever the model throws; the reason of the abort
+   */
+  answer(): Promise<ModelResponse | undefined> {
+    this.#context.invocation.modelCalls++;
+    return underSignal(this.#context.signal, (signal) => this.#pump(signal));
+  }
+
+  /** Why this is no answer to go on with. */
+  faultIn(response: ModelResponse | undefined): Fault | undefined {
+    if (response?.errorCode !== undefined) return { error: response };
+    if (response) return undefined;
+    const message = `model ${this.name} ended without an answer`;
+    return { error: new CoxswainError('UNAVAILABLE', 'E_MODEL_EMPTY', message, { retryable: true }) };
+  }
+
+  /** It is over. */
+  end(response: ModelResponse | undefined, fault: Fault | undefined): void {
+    const { signal, invocation } = this.#context;
+    invocation.modelCalls--;
+    if (!fault) this.#operation?.end(undefined, response && responseAttributes(response));
+    else this.#operation?.end(signal.aborted ? signal.reason : fault.error);
+  }
+
+  /** Reads the model's frames to the last one, showing deltas on the way. */
+  async #pump(signal: AbortSignal): Promise<ModelResponse | undefined> {
+    for await (const frame of this.#model.generate(this.#draft, { stream: this.#streaming, signal })) {
+      if (signal.aborted) return undefined;
+      if (!frame.partial) return frame;
+      const room = this.#show(frame);
+      if (room) await room;
+    }
+    return undefined;
+  }
+
+  /** Shows one frame's deltas. Apart from the loop, which carries its variables over every wait. */
+  #show(frame: ModelResponse): Promise<void> | undefined {
+    let room: Promise<void> | undefined;
+    for (const part of frame.content?.parts ?? []) {
+      const index = grow(this.shown, part);
+      if (index >= 0 && this.#streaming) room = this.#context.delta(this.messageId, index, part);
+    }
+    return room;
+  }
+}
+
+/** Adds a delta to what has been shown; its place among the parts, or -1 for what is not shown in pieces. */
+function grow(shown: ContentPart[], delta: ContentPart): number {
+  const last = shown.at(-1);
+  if (delta.type === 'text') {
+    if (last?.type === 'text') last.text += delta.text;
+    else shown.push({ type: 'text', text: delta.text });
+  } else if (delta.type === 'thought') {
+    if (last?.type === 'thought') last.thought += delta.thought;
+    else shown.push({ type: 'thought', thought: delta.thought });
+  } else return -1;
+  return shown.length - 1;
+}
+
+function responseAttributes({ finishReason, usage }: ModelResponse): Attributes {
+  return {
+    ...(finishReason === undefined ? {} : { 'gen_ai.response.finish_reasons': finishReason }),
+    ...(usage?.inputTokens === undefined ? {} : { 'gen_ai.usage.input_tokens': usage.inputTokens }),
+    ...(usage?.outputTokens === undefined ? {} : { 'gen_ai.usage.output_tokens': usage.outputTokens }),
+  };
+}
