@@ -156,7 +156,7 @@ class Host implements AgentHost {
       inner,
       new HostedFrame(this.#frameHost, place, { agent, inner, name, shared, ...offered }),
     );
-    shared.handles = [...shared.handles, session];
+    shared.handles = shared.handles.concat(session);
     return session;
   }
 

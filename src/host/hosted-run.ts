@@ -12,6 +12,7 @@ import type {
 } from '../contracts/index.ts';
 import { INTERFACE_VERSION, isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { StreamQueue } from '../session/index.ts';
+import { endTurn } from '../session/index.ts';
 import { Budget, strictestLimits } from './budget.ts';
 import type { BusyClock } from './busy-clock.ts';
 import { startClock } from './busy-clock.ts';
@@ -45,6 +46,11 @@ export class HostedRun implements RunScope, CallersStream {
   #excluded: readonly string[] | undefined;
   #madeCalls: RunCalls | undefined;
   #madeQuestions: RunQuestions | undefined;
+  #inputs: SessionInput[] = [];
+  /** Calls of sub-agents that were open when the stream began. */
+  #called: readonly PendingRequest[] = [];
+  #clock: BusyClock | undefined;
+  #follow: (() => void) | undefined;
   #hasFailed = false;
   #bell: (() => void) | undefined;
   #rung = false;
@@ -122,12 +128,6 @@ export class HostedRun implements RunScope, CallersStream {
     return this.#ended.promise;
   }
 
-  /** Nothing more will be written. */
-  finish(): void {
-    this.#isOver = true;
-    this.#ended?.resolve(this.reason);
-  }
-
   /** It is about to run or runs here, or what it came to is on its way into the log. */
   isBusy(callId: string | undefined): boolean {
     return this.#madeCalls?.isBusy(callId) ?? false;
@@ -174,35 +174,42 @@ export class HostedRun implements RunScope, CallersStream {
     this.wake();
   }
 
-  async drive(inputs: SessionInput[]): Promise<void> {
-    const outer = this.options.signal;
-    const follow = outer && (() => this.abort(asAbort(outer.reason)));
-    let clock: BusyClock | undefined;
-    if (follow) outer.addEventListener('abort', follow, { once: true });
-    try {
-      if (outer?.aborted) follow?.();
-      clock = await this.#prepare(inputs);
-      const { subagents } = this.session;
-      const called = await subagents.begin(inputs, this.options.whilePending);
-      const given = await passUserMessages(this.session, inputs);
-      let end: StreamEndEvent;
-      try {
-        end = await this.#shown(await this.#loop(given, clock));
-      } catch (error) {
-        end = await this.#failed(error);
-      }
-      this.reason = end.reason;
-      this.#out.push(await subagents.finish(end, called));
-    } finally {
-      clock?.pause();
-      this.#madeQuestions?.end();
-      if (follow) outer.removeEventListener('abort', follow);
-      this.#madeCalls?.abortAll();
+  /** Gets ready: nothing has been sent yet. */
+  async open(inputs: SessionInput[]): Promise<void> {
+    const { session, options } = this;
+    const { signal } = options;
+    if (signal?.aborted) this.abort(asAbort(signal.reason));
+    else if (signal) {
+      this.#follow = () => this.abort(asAbort(signal.reason));
+      signal.addEventListener('abort', this.#follow, { once: true });
     }
+    await this.#prepare(inputs);
+    this.#called = await session.subagents.begin(inputs, options.whilePending);
+    this.#inputs = await passUserMessages(session, inputs);
   }
 
-  /** @throws the error itself where nothing was accepted: the stream never began */
-  async #failed(error: unknown): Promise<StreamEndEvent> {
+  /** The end as the caller sees it, with what its sub-agents have come to. */
+  closed(end: StreamEndEvent): Promise<StreamEndEvent> {
+    this.reason = end.reason;
+    return this.session.subagents.finish(end, this.#called);
+  }
+
+  /** Nothing more will be written. */
+  over(): void {
+    this.#clock?.pause();
+    this.#madeQuestions?.end();
+    if (this.#follow) this.options.signal?.removeEventListener('abort', this.#follow);
+    this.#madeCalls?.abortAll();
+    if (this.span) endTurn(this.span, this.reason);
+    this.#isOver = true;
+    this.#ended?.resolve(this.reason);
+  }
+
+  /**
+   * The end of a stream that has failed.
+   * @throws the error itself where nothing was accepted: the stream never began
+   */
+  async failed(error: unknown): Promise<StreamEndEvent> {
     if (this.accepted) return this.#lost(error);
     const waiting = await this.#stillAsked(error);
     if (waiting) return waiting;
@@ -256,8 +263,10 @@ export class HostedRun implements RunScope, CallersStream {
     };
   }
 
-  async #loop(inputs: SessionInput[], clock: BusyClock | undefined): Promise<StreamEndEvent> {
+  /** Inner streams one after the other, and between them the gate, until nothing is left that can be done here. */
+  async toEnd(): Promise<StreamEndEvent> {
     const { signal } = this.#controller;
+    const inputs = this.#inputs;
     let batch = inputs;
     let starts: Start[] = [];
     let last: StreamEndEvent | undefined;
@@ -307,10 +316,10 @@ export class HostedRun implements RunScope, CallersStream {
           batch.push({ kind: 'continue' });
           break;
         }
-        if (this.#calls.running === 0) clock?.pause();
+        if (this.#calls.running === 0) this.#clock?.pause();
         this.#questions.watchExpiry(questions);
         await this.#ring();
-        clock?.resume();
+        this.#clock?.resume();
         if (this.#calls.hasResults || signal.aborted) break;
         const now = await this.session.inner.pending();
         // Settled or answered elsewhere: whoever waited for it can go on.
@@ -512,7 +521,7 @@ export class HostedRun implements RunScope, CallersStream {
   }
 
   /** Requests that are open after the turn's end, as the questions that they are. */
-  async #shown(end: StreamEndEvent): Promise<StreamEndEvent> {
+  async shown(end: StreamEndEvent): Promise<StreamEndEvent> {
     const open = end.data.pending ?? [];
     const isStored = end.seq !== undefined;
     // After a fatal error nothing is shown but the end: `pending()` has the questions.
@@ -543,7 +552,7 @@ export class HostedRun implements RunScope, CallersStream {
     };
   }
 
-  async #prepare(inputs: readonly SessionInput[]): Promise<BusyClock | undefined> {
+  async #prepare(inputs: readonly SessionInput[]): Promise<void> {
     const { excludeTools = [], permissionMode } = this.options;
     const { frame } = this.session;
     const excluded = await frame.excluded(frame.modeOf(permissionMode));
@@ -552,7 +561,7 @@ export class HostedRun implements RunScope, CallersStream {
     const { usd, tokens } = this.#budget.limits;
     const counts = usd !== undefined || (tokens !== undefined && frame.hasSubagents);
     if (counts && goesOn) await this.#budget.seeTurn(this.session.inner.events());
-    return startClock(this.#budget.limits.minutes, (error) => this.abort(error));
+    this.#clock = startClock(this.#budget.limits.minutes, (error) => this.abort(error));
   }
 
   /** What a crash could make run twice gets its decision into the log before it starts; the rest starts at once. */

@@ -15,6 +15,7 @@ import type {
   SessionUpdate,
   Settlement,
   SteerData,
+  StreamEndEvent,
   TelemetrySpan,
   ToolDescriptor,
 } from '../contracts/index.ts';
@@ -27,7 +28,6 @@ import {
   checkNames,
   checkPrincipal,
   EventStream,
-  endTurn,
   isPipeable,
   normaliseInput,
   SessionTrace,
@@ -257,15 +257,37 @@ export class HostedSession implements AgentSession, Ruling {
     options: ExecutionOptions & { streamId: string },
   ): Promise<void> {
     this.#assertOpen();
+    const inputs = normaliseInput(input);
+    const run = await this.#begin(out, inputs, options);
+    try {
+      await run.open(await this.#translate(inputs));
+      let end: StreamEndEvent;
+      try {
+        end = await run.shown(await run.toEnd());
+      } catch (error) {
+        end = await run.failed(error);
+      }
+      out.push(await run.closed(end));
+    } finally {
+      this.#run = undefined;
+      run.over();
+    }
+  }
+
+  /** A stream begins, held to its turn's terms. One at a time. */
+  async #begin(
+    out: StreamQueue<AgentEvent>,
+    inputs: readonly SessionInput[],
+    options: ExecutionOptions & { streamId: string },
+  ): Promise<HostedRun> {
     const { frame } = this;
-    const given = normaliseInput(input);
     if (options.excludeTools !== undefined) checkNames(options.excludeTools, 'options.excludeTools');
     if (options.limits !== undefined) checkLimits(options.limits, 'options.limits');
     if (options.principal) checkPrincipal(options.principal, 'options.principal');
     // A sub-agent is told whose turn it is a part of, which says nothing of the roles of now.
     if (options.principal && frame.depth === 0) frame.shared.present.set(options.principal.id, options.principal);
     const who = options.principal ?? frame.shared.present.get(frame.principal.id) ?? frame.principal;
-    const terms = given.some(({ kind }) => kind === 'message')
+    const terms = inputs.some(({ kind }) => kind === 'message')
       ? beginTurn(options, who, frame.options.permissionMode)
       : goOnWithTurn(await this.standing(), options, who, frame.options.permissionMode);
     if (this.#run || frame.running()) {
@@ -274,16 +296,8 @@ export class HostedSession implements AgentSession, Ruling {
     }
     const tools = offered(frame, terms.options.tools);
     const held = { ...terms.options, tools, streamId: options.streamId };
-    const span = this.#turnSpan(options);
-    const run = new HostedRun(this, out, held, terms.news, span);
-    this.#run = run;
-    try {
-      await run.drive(await this.#translate(given));
-    } finally {
-      this.#run = undefined;
-      if (span) endTurn(span, run.reason);
-      run.finish();
-    }
+    this.#run = new HostedRun(this, out, held, terms.news, this.#turnSpan(options));
+    return this.#run;
   }
 
   #turnSpan({ traceContext }: ExecutionOptions): TelemetrySpan | undefined {

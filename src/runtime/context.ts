@@ -49,7 +49,7 @@ export class AgentContext {
     this.invocation = invocation;
     this.agent = agent;
     this.place = place;
-    this.agentPath = [...place.agentPath, agent.name];
+    this.agentPath = place.agentPath.concat(agent.name);
   }
 
   get path(): string {

@@ -11,8 +11,8 @@ import type { SessionKey, SessionRecord, SessionService } from './session-servic
 /** What runs in a session now, in this process. */
 export interface CurrentRun {
   readonly invocation: Invocation;
-  /** Resolves when nothing more will be written. */
-  readonly ended: Promise<unknown>;
+  /** Settles when nothing more will be written. */
+  readonly result: Promise<unknown>;
 }
 
 /** What waits in memory for an answer, and lives no longer than its process. */
@@ -117,7 +117,7 @@ export class LiveSession {
 
   /** Called for each stored event, in order, as soon as it is part of the fold. */
   listen(listener: (event: Event) => void): () => void {
-    this.#listeners = [...this.#listeners, listener];
+    this.#listeners = this.#listeners.concat(listener);
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener);
     };

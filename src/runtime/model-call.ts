@@ -20,7 +20,7 @@ export class ModelCall {
   readonly name: string;
   readonly messageId: string;
   /** What it has said so far. */
-  readonly shown: ContentPart[] = [];
+  shown: ContentPart[] = [];
   readonly #context: AgentContext;
   readonly #draft: RequestDraft;
   readonly #model: Model;
@@ -92,24 +92,24 @@ export class ModelCall {
   #show(frame: ModelResponse): Promise<void> | undefined {
     let room: Promise<void> | undefined;
     for (const part of frame.content?.parts ?? []) {
-      const index = grow(this.shown, part);
+      const index = this.#grow(part);
       if (index >= 0 && this.#streaming) room = this.#context.delta(this.messageId, index, part);
     }
     return room;
   }
-}
 
-/** Adds a delta to what has been shown; its place among the parts, or -1 for what is not shown in pieces. */
-function grow(shown: ContentPart[], delta: ContentPart): number {
-  const last = shown.at(-1);
-  if (delta.type === 'text') {
-    if (last?.type === 'text') last.text += delta.text;
-    else shown.push({ type: 'text', text: delta.text });
-  } else if (delta.type === 'thought') {
-    if (last?.type === 'thought') last.thought += delta.thought;
-    else shown.push({ type: 'thought', thought: delta.thought });
-  } else return -1;
-  return shown.length - 1;
+  /** Adds a delta to what has been shown; its place among the parts, or -1 for what is not shown in pieces. */
+  #grow(delta: ContentPart): number {
+    const last = this.shown.at(-1);
+    if (delta.type === 'text') {
+      if (last?.type === 'text') last.text += delta.text;
+      else this.shown = this.shown.concat({ type: 'text', text: delta.text });
+    } else if (delta.type === 'thought') {
+      if (last?.type === 'thought') last.thought += delta.thought;
+      else this.shown = this.shown.concat({ type: 'thought', thought: delta.thought });
+    } else return -1;
+    return this.shown.length - 1;
+  }
 }
 
 function responseAttributes({ finishReason, usage }: ModelResponse): Attributes {

@@ -139,7 +139,7 @@ export class AdkSession implements AgentSession {
     const span = above ? undefined : this.#trace?.turn(undefined);
     const invocation = new Invocation(this.live, engine, { ...options, streamId }, sink, above ?? span);
     const run = invocation.run(inputs);
-    const running = { invocation, ended: run.catch(() => {}) };
+    const running: CurrentRun = { invocation, result: run };
     this.live.current = running;
     this.#own = running;
     let reason = 'failed';
@@ -258,7 +258,7 @@ export class AdkSession implements AgentSession {
     }
     if (running) {
       running.invocation.abort(target.cause ?? reason);
-      await running.ended;
+      await running.result.catch(() => {});
       return;
     }
     if (this.#closed) return;
@@ -296,7 +296,7 @@ export class AdkSession implements AgentSession {
     const running = this.#own;
     if (running) {
       running.invocation.abort('the session was closed');
-      await running.ended;
+      await running.result.catch(() => {});
     }
     this.#closed = true;
     this.#trace?.end();
