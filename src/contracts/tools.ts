@@ -125,7 +125,7 @@ export interface ToolContract<Args = Record<string, unknown>, Deps = unknown> {
   readonly _meta?: Record<string, unknown>;
   /** The author's floor: policy may only tighten it. */
   readonly needsApproval?: boolean | ((args: Args) => boolean | Promise<boolean>);
-  /** Milliseconds that one run may take; default none for runtime tools, 120,000 under a host. */
+  /** Milliseconds that one run may take; 0: no limit. Default none for runtime tools, 120,000 under a host. */
   readonly timeoutMs?: number;
   /** Runs the call. Absent: only a host can run it. Never call it: the gate does. */
   execute?(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ToolCallContext } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import { decide, ensureValidator, runHandler, validateArgs } from '../gate/index.ts';
+import { decide, ensureValidator, isTimed, runHandler, validateArgs } from '../gate/index.ts';
 import { orAbort } from '../runtime/index.ts';
 import { caused } from './errors.ts';
 import { assertSameCall, CallsById } from './known-call.ts';
@@ -90,7 +90,7 @@ export class StandaloneTools {
 
 function startTimer(tool: Tool, limit: AbortController): NodeJS.Timeout | undefined {
   const { timeoutMs } = tool.contract;
-  if (timeoutMs === undefined) return undefined;
+  if (timeoutMs === undefined || !isTimed(timeoutMs)) return undefined;
   const error = new CoxswainError('DEADLINE_EXCEEDED', 'E_TOOL', `no result within ${timeoutMs} ms`);
   return setTimeout(() => limit.abort(error), timeoutMs);
 }

@@ -1,6 +1,7 @@
 import type { PolicyEvaluator } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { POLICY_TIMEOUT_MS } from './policy.ts';
+import { isTimed } from './timer.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /**
@@ -24,6 +25,6 @@ export async function excludedBy(
 }
 
 function inTime<T>(answer: T | PromiseLike<T>, timeoutMs: number): Promise<T> {
-  const signal = timeoutMs > 0 && Number.isFinite(timeoutMs) ? AbortSignal.timeout(timeoutMs) : undefined;
+  const signal = isTimed(timeoutMs) ? AbortSignal.timeout(timeoutMs) : undefined;
   return untilAborted(answer, signal);
 }

@@ -1,6 +1,7 @@
 import type { ConfirmationRequest, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { isObject } from './parts.ts';
+import { isTimed } from './timer.ts';
 
 /** The one outcome a decision has after it was checked. */
 export type PolicyOutcome = 'allow' | 'deny' | 'ask_user';
@@ -56,7 +57,7 @@ function awaitAnswer(
       settle(denied(`The policy gave no answer within ${timeoutMs} ms.`));
       controller.abort(new DOMException('The policy took too long', 'TimeoutError'));
     };
-    const timer = timeoutMs > 0 && Number.isFinite(timeoutMs) ? setTimeout(onTimeout, timeoutMs) : undefined;
+    const timer = isTimed(timeoutMs) ? setTimeout(onTimeout, timeoutMs) : undefined;
     signal?.addEventListener('abort', onAbort, { once: true });
     // The handlers stay attached after a timeout, so that a late rejection is nobody's surprise.
     Promise.resolve(answer)

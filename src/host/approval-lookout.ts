@@ -1,4 +1,5 @@
 import { isCoxswainError } from '../contracts/index.ts';
+import { MAX_TIMER_MS } from '../gate/index.ts';
 import type { ApprovalHost, OpenApproval } from './approvals.ts';
 
 /**
@@ -18,7 +19,7 @@ export class ApprovalLookout {
 
   constructor(host: ApprovalHost, everyMs: number, tell: (open: OpenApproval) => void) {
     this.#host = host;
-    this.#everyMs = everyMs;
+    this.#everyMs = Math.min(everyMs, MAX_TIMER_MS);
     this.#tell = tell;
   }
 

@@ -1,19 +1,16 @@
 import { CoxswainError } from '../contracts/index.ts';
-
-/** A timer that is set further off fires at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
+import { MAX_TIMER_MS } from '../gate/index.ts';
 
 /** Fires when a stream has been busy for its minutes; waiting for people does not count. */
 export class BusyClock {
   readonly #limitMs: number;
   readonly #fire: () => void;
-  #spent: number;
+  #spent = 0;
   #since: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(limitMs: number, spentMs: number, fire: () => void) {
+  constructor(limitMs: number, fire: () => void) {
     this.#limitMs = limitMs;
-    this.#spent = spentMs;
     this.#fire = fire;
     this.resume();
   }
@@ -46,5 +43,5 @@ export class BusyClock {
 export function startClock(minutes: number | undefined, fire: (error: CoxswainError) => void): BusyClock | undefined {
   if (minutes === undefined) return undefined;
   const message = `the stream has used its ${minutes} minutes; continue to go on`;
-  return new BusyClock(minutes * 60_000, 0, () => fire(new CoxswainError('RESOURCE_EXHAUSTED', 'E_MAX_TIME', message)));
+  return new BusyClock(minutes * 60_000, () => fire(new CoxswainError('RESOURCE_EXHAUSTED', 'E_MAX_TIME', message)));
 }

@@ -1,7 +1,7 @@
 import type { PendingRequest, RequestAnswer } from '../contracts/index.ts';
 import { isCoxswainError } from '../contracts/index.ts';
+import { MAX_TIMER_MS } from '../gate/index.ts';
 import { LazyMap, LazySet } from '../session/index.ts';
-import { MAX_TIMER_MS } from './busy-clock.ts';
 import type { ApprovalQuestion } from './options.ts';
 import { closedByOthers } from './run-inputs.ts';
 import type { RunScope } from './run-scope.ts';

@@ -10,8 +10,7 @@ import type {
 } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import type { Decision } from '../gate/index.ts';
-import { capResult, checkConfirmation, errorResult, normaliseReturn, runHandler } from '../gate/index.ts';
-import { MAX_TIMER_MS } from './busy-clock.ts';
+import { capResult, checkConfirmation, errorResult, isTimed, normaliseReturn, runHandler } from '../gate/index.ts';
 import { Suspended } from './subagent.ts';
 import type { HostTool } from './tool-registry.ts';
 
@@ -91,7 +90,7 @@ async function within<T>(
       stop = () => end(signal.reason);
       if (signal.aborted) stop();
       else signal.addEventListener('abort', stop, { once: true });
-      if (timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS) timer = setTimeout(() => end(new TimedOut(timeoutMs)), timeoutMs);
+      if (isTimed(timeoutMs)) timer = setTimeout(() => end(new TimedOut(timeoutMs)), timeoutMs);
       work.then(resolve, reject);
     });
   } finally {

@@ -1,6 +1,6 @@
 import type { AnyTool, ToolResult } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
-import { errorResult, normaliseReturn, runHandler } from '../gate/index.ts';
+import { errorResult, isTimed, normaliseReturn, runHandler } from '../gate/index.ts';
 import { orAbort } from './abort.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import type { ToolContext } from './callback-context.ts';
@@ -47,11 +47,11 @@ export async function runTool(
 
 function timeoutOf(context: AgentContext, tool: AnyTool): number | undefined {
   const { toolTimeoutMs } = context.invocation.engine;
-  return tool.timeoutMs ?? (toolTimeoutMs ? toolTimeoutMs : undefined);
+  return tool.timeoutMs ?? toolTimeoutMs;
 }
 
 async function withTimeout<T>(work: Promise<T>, timeoutMs: number | undefined, toolContext: ToolContext): Promise<T> {
-  if (timeoutMs === undefined) return work;
+  if (timeoutMs === undefined || !isTimed(timeoutMs)) return work;
   const controller = new AbortController();
   const error = new CoxswainError(
     'DEADLINE_EXCEEDED',

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { AnyTool } from '../../src/contracts/index.ts';
 import type { DispatchExecutorFn } from '../../src/dispatch/index.ts';
@@ -19,15 +19,24 @@ async function runWith(
   work: DispatchExecutorFn,
   records = inMemoryCallbacks().records,
 ) {
+  let failure: unknown;
   const at = desk(
     async (ctx, helpers) => {
-      await work(ctx, helpers);
+      try {
+        await work(ctx, helpers);
+      } catch (error) {
+        // The runner takes it for the executor's own failure, and the test would pass.
+        if (error instanceof Error && error.name === 'AssertionError') failure = error;
+        throw error;
+      }
       if (!ctx.isSignalled && !ctx.aborted) ctx.ack();
     },
     { tools },
     records,
   );
-  return { ...at, outcome: await at.runner.run() };
+  const outcome = await at.runner.run();
+  if (failure) throw failure;
+  return { ...at, outcome };
 }
 
 describe('the registry', () => {
@@ -155,6 +164,28 @@ describe('a tool', () => {
     });
     expect(outcome.status).toBe('aborted');
     expect(await settled.opened).toBe(reason);
+  });
+
+  test.each([0, 2 ** 31])('a limit of %d ms is none that runs out', async (timeoutMs) => {
+    const started = gate();
+    const slow = gate<string>();
+    const handler = () => {
+      started.open();
+      return slow.opened;
+    };
+    const tool = new Tool({ name: 'slow', description: 'waits', timeoutMs, handler });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      await runWith([tool], async (ctx) => {
+        const running = tool.executor(ctx)({});
+        await started.opened;
+        await vi.advanceTimersByTimeAsync(24 * 60 * 60_000);
+        slow.open('x');
+        await expect(running).resolves.toBe('x');
+      });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('one that needs approval does not run where nobody can be asked', async () => {

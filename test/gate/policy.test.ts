@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { PolicyDecision, PolicyEvaluator } from '../../src/contracts/index.ts';
-import { denyOverrides, evaluatePolicy, mergeDecisions } from '../../src/gate/index.ts';
+import { denyOverrides, evaluatePolicy, excludedBy, mergeDecisions } from '../../src/gate/index.ts';
 
 const request = { action: 'write', args: { path: 'a' } };
 const says = (decision: unknown): PolicyEvaluator => ({ evaluate: () => decision as PolicyDecision });
@@ -120,6 +120,19 @@ describe('time and abort', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(unhandled).not.toHaveBeenCalled();
   });
+
+  test.each([0, 2 ** 31, 2 ** 40, Number.POSITIVE_INFINITY])(
+    'a limit of %d ms is none that runs out: the policy is waited for',
+    async (timeoutMs) => {
+      const { promise, resolve } = Promise.withResolvers<PolicyDecision>();
+      const answer = evaluatePolicy(says(promise), request, { timeoutMs });
+      await vi.advanceTimersByTimeAsync(24 * 60 * 60_000);
+      resolve({ outcome: 'allow' });
+      expect(await answer).toEqual({ outcome: 'allow' });
+      const policy: PolicyEvaluator = { ...says(promise), getExcluded: async () => ['write'] };
+      expect(await excludedBy(policy, { agent: 'a' }, timeoutMs)).toEqual(['write']);
+    },
+  );
 
   test('an abort is a deny at once, and is passed on', async () => {
     const controller = new AbortController();

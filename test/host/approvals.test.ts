@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { AgentEvent, PolicyDecision, Principal, RequestAnswer } from '../../src/contracts/index.ts';
 import type { HostedSession } from '../../src/index.ts';
-import { presetPolicy, rulePolicy } from '../../src/index.ts';
+import { InMemorySessionService, presetPolicy, rulePolicy } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import {
   all,
@@ -132,6 +132,24 @@ describe('a question', () => {
       ['eve', { eur: 6 }],
     ]);
   });
+});
+
+test.each([1000, Number.POSITIVE_INFINITY])('S3-63 other processes are asked every %d ms', async (approvalPollMs) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const store = new InMemorySessionService();
+    const looks = vi.spyOn(store, 'openCalls');
+    const questions = hostOf(bot(['x']), { store, approvalPollMs }).host.approvals.watch();
+    const first = questions.next();
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(looks).toHaveBeenCalledTimes(1 + Math.floor(1500 / approvalPollMs));
+    await questions.return?.();
+    await first;
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(looks).toHaveBeenCalledTimes(1 + Math.floor(1500 / approvalPollMs));
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('answers', () => {

@@ -225,7 +225,7 @@ describe('what a server keeps for a client is bounded', () => {
     });
   });
 
-  test.each([{ window: 0 }, { stallMs: Number.NaN }, { highWaterBytes: 1024 }, { maxSesions: 3 }])(
+  test.each([{ window: 0 }, { stallMs: Number.NaN }, { highWaterBytes: 1024 }, { maxSesions: 3 }, { idleMs: 2 ** 31 }])(
     'limits that are none are refused: %o',
     async (limits) => {
       await expect(serve(hostOf(bot(['x'])).host, { limits })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });

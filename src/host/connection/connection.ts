@@ -1,5 +1,6 @@
 import type { InitializeResult, ParamsOf, Principal, RpcMethod } from '../../contracts/index.ts';
 import { CLOSE_CODES, CoxswainError, isCoxswainError, PROTOCOL_VERSION, SUBPROTOCOL } from '../../contracts/index.ts';
+import { MAX_TIMER_MS } from '../../gate/index.ts';
 import type { Authorize } from './authorize.ts';
 import { assertAllowed } from './authorize.ts';
 import { BackPressure } from './back-pressure.ts';
@@ -36,8 +37,6 @@ export interface ConnectionOptions {
 }
 
 const EXPIRED = 'credentials expired; come back with new ones';
-/** Longest wait of a timer, in milliseconds. */
-const MAX_TIMEOUT = 2 ** 31 - 1;
 
 /** The protocol over one socket, whatever library it comes from: `spec/PROTOCOL.md`. */
 export class Connection implements Opened, Controller {
@@ -323,7 +322,7 @@ export class Connection implements Opened, Controller {
   #endOn(expiresAt: number | undefined): void {
     if (expiresAt === undefined) return;
     const left = Math.max(0, expiresAt - Date.now());
-    const end = () => (left > MAX_TIMEOUT ? this.#endOn(expiresAt) : this.close(CLOSE_CODES.unauthenticated, EXPIRED));
-    this.#timer = setTimeout(end, Math.min(left, MAX_TIMEOUT)).unref();
+    const end = () => (left > MAX_TIMER_MS ? this.#endOn(expiresAt) : this.close(CLOSE_CODES.unauthenticated, EXPIRED));
+    this.#timer = setTimeout(end, Math.min(left, MAX_TIMER_MS)).unref();
   }
 }

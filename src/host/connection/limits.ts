@@ -1,4 +1,5 @@
 import { CoxswainError } from '../../contracts/index.ts';
+import { MAX_TIMER_MS } from '../../gate/index.ts';
 
 /** Bounds of a server; each is refused with a typed error or a close code, never silently. */
 export interface ServerLimits {
@@ -70,6 +71,9 @@ export const DEFAULT_LIMITS: ServerLimits = {
 /** A socket tells that it has room again only where it was full: what Node calls full has 64 KiB. */
 const MIN_HIGH_WATER = 64 * 1024;
 
+/** Limits that a timer watches. */
+const timers: ReadonlySet<string> = new Set<keyof ServerLimits>(['initTimeoutMs', 'heartbeatMs', 'stallMs', 'idleMs']);
+
 /** The defaults with what was given. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function limitsOf(given: Partial<ServerLimits> = {}): ServerLimits {
   const limits = { ...DEFAULT_LIMITS };
@@ -79,6 +83,8 @@ export function limitsOf(given: Partial<ServerLimits> = {}): ServerLimits {
       throw bad(`there is no limit ${name}; there are: ${Object.keys(limits).join(', ')}`);
     if (!Number.isSafeInteger(value) || value < 1)
       throw bad(`limits.${name} is ${value}; it must be a whole number above 0`);
+    if (timers.has(name) && value > MAX_TIMER_MS)
+      throw bad(`limits.${name} is ${value}; a timer reaches ${MAX_TIMER_MS} milliseconds`);
     limits[name as keyof ServerLimits] = value;
   }
   if (limits.highWaterBytes < MIN_HIGH_WATER)

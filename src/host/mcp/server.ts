@@ -7,8 +7,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { ensureValidator } from '../../gate/index.ts';
-import { MAX_TIMER_MS } from '../busy-clock.ts';
+import { ensureValidator, MAX_TIMER_MS } from '../../gate/index.ts';
 import type { AgentHost } from '../host.ts';
 import type { AgentTool } from './agent-tool.ts';
 import { agentTool, outputSchema } from './agent-tool.ts';
@@ -49,7 +48,6 @@ export async function createMcpFactory(host: AgentHost, options: McpOptions = {}
   const answerMs = options.answerMs ?? DEFAULT_ANSWER_MS;
   const codec = await parkedCalls(options.stateKey, answerMs, (context) => principalOf(context)?.id ?? '');
   const warn = options.warn ?? warnOnStderr;
-  // A timer that is set further off fires at once.
   const heldMs = Math.min(answerMs, MAX_TIMER_MS);
   const held = new HeldSessions(heldMs, warn);
   return ({ era }) => {
