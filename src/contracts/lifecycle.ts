@@ -37,7 +37,8 @@ export type HookPoint = keyof HookPayloads;
  *
  * `before_*`: `block` with `modifications.result` short-circuits with that value, `block` without ends as an error;
  * `before_tool` changes arguments through `modifications.args` only. `after_*` and `on_*` replace through
- * `modifications.replacement`. A throwing `before_*` fails closed; a throwing `after_*` is logged.
+ * `modifications.replacement`. Text is short for content of one part. A `before_*` that throws, or says neither
+ * `proceed` nor `block`, fails closed; an `after_*` that does is logged.
  */
 export interface LifecycleInterceptor {
   fire(

@@ -3,7 +3,6 @@ import type {
   ApproverRule,
   ConfirmationRequest,
   DecisionRecord,
-  HookResult,
   PolicyDecision,
   PolicyEvaluator,
   PolicyRequest,
@@ -15,7 +14,9 @@ import { canonicalJson, deepFreeze, messageOf } from '../contracts/index.ts';
 import { askedWith, requestOf } from './asked.ts';
 import type { Decision } from './decision.ts';
 import { mintDecision } from './decision.ts';
+import { isHookResult } from './hook-result.ts';
 import { errorResult, normaliseReturn } from './normalise.ts';
+import { isObject } from './parts.ts';
 import { evaluatePolicy, withRedact } from './policy.ts';
 import { untilAborted } from './until-aborted.ts';
 
@@ -195,7 +196,8 @@ export async function askHook(
   }
   if (value === undefined || value === null) return { kind: 'proceed' };
   if (!isHookResult(value)) return { kind: 'result', value };
-  const changes = value.modifications ?? {};
+  const changes: unknown = value.modifications ?? {};
+  if (!isObject(changes)) return { kind: 'block', reason: 'the modifications of a before_tool hook are no object' };
   if (value.action === 'block') {
     if ('result' in changes) return { kind: 'result', value: changes.result };
     return { kind: 'block', reason: value.reason ?? 'a before_tool hook blocked the call' };
@@ -211,11 +213,6 @@ export async function askHook(
 /** It tried to change the arguments where they are. */
 function isFrozenFault(error: unknown): boolean {
   return error instanceof TypeError && /read only|not extensible|Cannot delete/.test(error.message);
-}
-
-export function isHookResult(value: unknown): value is HookResult {
-  const action = typeof value === 'object' && value !== null ? (value as { action?: unknown }).action : undefined;
-  return action === 'proceed' || action === 'block';
 }
 
 async function authorAsks(

@@ -185,7 +185,7 @@ export class HostedRun implements RunScope, CallersStream {
     }
     await this.#prepare(inputs);
     this.#called = await session.subagents.begin(inputs, options.whilePending);
-    this.#inputs = await passUserMessages(session, inputs);
+    this.#inputs = await passUserMessages(session, inputs, this.#controller.signal);
   }
 
   /** The end as the caller sees it, with what its sub-agents have come to. */

@@ -15,6 +15,7 @@ import {
   errorResult,
   normaliseReturn,
   recordFacts,
+  untilAborted,
   validateArgs,
 } from '../gate/index.ts';
 import { LazyMap } from '../session/index.ts';
@@ -164,7 +165,12 @@ export class Judge {
     if (annotations?.readOnly || annotations?.idempotent || this.#options.goesOn(request))
       return this.#approved(request, hostTool, call, rules, approval, true);
     const args = approval.args ?? call.args;
-    const verdict = await unknownOutcome(hostTool.tool, call.callId, args, this.#options.warn);
+    const verdict = await unknownOutcome(
+      hostTool.tool,
+      { callId: call.callId, args },
+      rules.signal,
+      this.#options.warn,
+    );
     if (typeof verdict === 'object') return { kind: 'settle', result: normaliseReturn(verdict.result) };
     if (verdict === 'retry') return this.#approved(request, hostTool, call, rules, approval, true);
     const hint = `${call.tool.name} was started and its outcome is unknown. Run it again?`;
@@ -253,14 +259,14 @@ function canRun(request: PendingRequest, hostTool: HostTool | undefined): boolea
 /** What the tool's author says of a call that may have run; without a word of theirs a person is asked. */
 async function unknownOutcome(
   tool: AnyTool,
-  callId: string,
-  args: Record<string, unknown>,
+  call: { callId: string; args: Record<string, unknown> },
+  signal: AbortSignal | undefined,
   warn: (message: string, error?: unknown) => void,
 ): Promise<'retry' | 'ask' | { result: unknown }> {
   try {
-    return (await tool.onUnknownOutcome?.({ callId, args })) ?? 'ask';
+    return (await untilAborted(tool.onUnknownOutcome?.(call), signal)) ?? 'ask';
   } catch (error) {
-    warn(`${tool.name}.onUnknownOutcome failed; a person is asked`, error);
+    if (!signal?.aborted) warn(`${tool.name}.onUnknownOutcome failed; a person is asked`, error);
     return 'ask';
   }
 }

@@ -10,7 +10,15 @@ import type {
 } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import type { Decision } from '../gate/index.ts';
-import { capResult, checkConfirmation, errorResult, isTimed, normaliseReturn, runHandler } from '../gate/index.ts';
+import {
+  capResult,
+  checkConfirmation,
+  errorResult,
+  isTimed,
+  normaliseReturn,
+  runHandler,
+  untilAborted,
+} from '../gate/index.ts';
 import { Suspended } from './subagent.ts';
 import type { HostTool } from './tool-registry.ts';
 
@@ -111,7 +119,7 @@ async function failed(call: HostCall, options: RunToolOptions, hook: HookContext
   if (supports(options.hooks, 'on_tool_error')) {
     try {
       const payload = { tool: call.hostTool.descriptor, args: call.decision.args, error, context: hook };
-      const answer = await options.hooks?.fire('on_tool_error', payload);
+      const answer = await untilAborted(options.hooks?.fire('on_tool_error', payload), hook.signal);
       const replacement = answer?.modifications?.replacement;
       if (replacement !== undefined) return normaliseReturn(replacement);
     } catch (thrown) {
@@ -130,7 +138,7 @@ async function afterTool(
   if (!supports(options.hooks, 'after_tool')) return result;
   try {
     const payload = { tool: call.hostTool.descriptor, args: call.decision.args, context: hook, result };
-    const answer = await options.hooks?.fire('after_tool', payload);
+    const answer = await untilAborted(options.hooks?.fire('after_tool', payload), hook.signal);
     const replacement = answer?.modifications?.replacement;
     return replacement === undefined ? result : normaliseReturn(replacement);
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { SessionInput } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
+import { checkHookResult, untilAborted } from '../gate/index.ts';
 import type { HostedSession } from './hosted-session.ts';
 import { supports } from './tool-runner.ts';
 
@@ -7,7 +8,11 @@ import { supports } from './tool-runner.ts';
  * The on_user_message hook may replace what a person said, or refuse it. One that fails refuses it too.
  * @throws CoxswainError `PERMISSION_DENIED / E_HOOK_BLOCKED`, `INTERNAL / E_HOOK_FAILED`
  */
-export async function passUserMessages(session: HostedSession, inputs: SessionInput[]): Promise<SessionInput[]> {
+export async function passUserMessages(
+  session: HostedSession,
+  inputs: SessionInput[],
+  signal: AbortSignal,
+): Promise<SessionInput[]> {
   const { hooks } = session.frame.options;
   if (!supports(hooks, 'on_user_message')) return inputs;
   return Promise.all(
@@ -17,23 +22,29 @@ export async function passUserMessages(session: HostedSession, inputs: SessionIn
         typeof input.content === 'string' ? [{ type: 'text' as const, text: input.content }] : input.content;
       const context = { sessionId: session.id, agentPath: [session.descriptor.name] };
       const payload = { userMessage: { role: 'user', parts }, context };
-      const answer = await failClosed('on_user_message', () => hooks?.fire('on_user_message', payload));
+      const said = await failClosed(() => untilAborted(hooks?.fire('on_user_message', payload), signal));
+      const answer = checkHookResult('on_user_message', said);
       if (answer?.action === 'block') {
         throw new CoxswainError('PERMISSION_DENIED', 'E_HOOK_BLOCKED', answer.reason ?? 'a hook refused the message');
       }
-      const replacement = answer?.modifications?.replacement as { parts?: typeof parts } | undefined;
-      return replacement?.parts ? { ...input, content: replacement.parts } : input;
+      const replacement = answer?.modifications?.replacement;
+      if (replacement === undefined || replacement === null) return input;
+      const { parts: others } = Object(replacement) as { parts?: unknown };
+      const content = typeof replacement === 'string' ? replacement : others;
+      if (typeof content === 'string' || Array.isArray(content)) return { ...input, content };
+      const message = 'an on_user_message hook failed: its replacement is neither text nor content with parts';
+      throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', message);
     }),
   );
 }
 
 /** A hook that must not be skipped by failing. */
-async function failClosed<T>(point: string, hook: () => T | Promise<T>): Promise<T> {
+async function failClosed<T>(hook: () => Promise<T>): Promise<T> {
   try {
     return await hook();
   } catch (error) {
     if (isCoxswainError(error)) throw error;
-    const message = `an ${point} hook failed: ${messageOf(error)}`;
+    const message = `an on_user_message hook failed: ${messageOf(error)}`;
     throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', message, { cause: error });
   }
 }

@@ -1,12 +1,13 @@
 import type { Content, ContentPart, MessageInput, SessionInput } from '../contracts/index.ts';
-import { CoxswainError, copyJson } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
 import { checkContent } from '../session/index.ts';
-import { failClosed } from './agent-hooks.ts';
 import { answerEvent, answerId } from './answers.ts';
 import type { CallState } from './call-state.ts';
 import { keepCredential } from './credentials.ts';
 import type { Event } from './event.ts';
 import { createEvent } from './event.ts';
+import { hookContent } from './hook-values.ts';
+import { failClosed } from './hook-wait.ts';
 import { newId } from './identity.ts';
 import type { Invocation } from './invocation.ts';
 import { startingAgent } from './transfer.ts';
@@ -123,11 +124,10 @@ async function openTurn(
   const events = policy === 'proceed' ? [] : invocation.settle(open, 'a new message came');
   let content: Content = { role: 'user', parts: checkContent(message.content) };
   for (const plugin of invocation.engine.plugins) {
-    const replaced = await failClosed(`${plugin.name}.onUserMessage`, () =>
-      plugin.onUserMessage?.(invocation, content),
-    );
+    const point = `${plugin.name}.onUserMessage`;
+    const replaced = await failClosed(point, invocation.signal, () => plugin.onUserMessage?.(invocation, content));
     if (!replaced) continue;
-    content = { role: 'user', parts: copyJson(replaced.parts, `${plugin.name}.onUserMessage`) };
+    content = hookContent(replaced, 'user', point);
     break;
   }
   events.push(turnEvent(invocation, content.parts, message.role));

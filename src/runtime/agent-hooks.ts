@@ -1,8 +1,10 @@
 import type { Content, ContentPart, JsonSchema } from '../contracts/index.ts';
-import { CoxswainError, copyJson, isCoxswainError, messageOf, textOfParts } from '../contracts/index.ts';
+import { textOfParts } from '../contracts/index.ts';
 import { CallbackContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import type { EventActions } from './event.ts';
+import { hookContent } from './hook-values.ts';
+import { failClosed } from './hook-wait.ts';
 import type { Outcome } from './outcome.ts';
 import { DONE } from './outcome.ts';
 import { outputValue } from './output.ts';
@@ -17,7 +19,8 @@ export async function startAgent(context: AgentContext, hooks: HookChain): Promi
   if (context.activation.replaced) return DONE;
   if (!hooks.has('beforeAgent') || context.invocation.haveHooksRun(context.path, 'entered')) return undefined;
   const callback = new CallbackContext(context);
-  const content = await failClosed('before_agent', () => hooks.first('beforeAgent', callback));
+  const given = await failClosed('before_agent', context.signal, () => hooks.first('beforeAgent', callback));
+  const content = given && hookContent(given, 'model', 'before_agent');
   const ran = { entered: [context.path], stateDelta: callback.delta };
   if (content) {
     await answer(context, content, { ...ran, hook: 'before' });
@@ -34,8 +37,10 @@ export async function finishAgent(context: AgentContext, hooks: HookChain, outco
   const callback = new CallbackContext(context);
   let content: Content | undefined;
   try {
-    content = await hooks.first('afterAgent', callback);
+    const given = await hooks.first('afterAgent', callback);
+    content = given && hookContent(given, 'model', 'after_agent');
   } catch (error) {
+    if (context.signal.aborted) throw error;
     context.invocation.engine.warn(`an after_agent hook of ${context.agent.name} failed`, error);
   }
   const ran = { exited: [context.path], stateDelta: callback.delta };
@@ -45,33 +50,15 @@ export async function finishAgent(context: AgentContext, hooks: HookChain, outco
   return outcome;
 }
 
-/** A before_* hook must not be skipped by failing. */
-export async function failClosed<T>(point: string, hook: () => T | Promise<T>): Promise<T> {
-  try {
-    return await hook();
-  } catch (error) {
-    if (isCoxswainError(error)) throw error;
-    throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', `a ${point} hook failed: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
-}
-
 /** A hook's words are the agent's answer, as if it had given it. */
 function answer(
   context: AgentContext,
-  given: Content,
+  content: Content,
   actions: Partial<EventActions> & Pick<EventActions, 'stateDelta'>,
 ): Promise<void> {
-  const content = asModel(given);
   const { outputKey, outputSchema } = context.agent as { outputKey?: string; outputSchema?: JsonSchema };
   const stateDelta = withOutput(outputKey, actions.stateDelta, content.parts, outputSchema);
   return context.emit({ content, actions: { ...actions, stateDelta } });
-}
-
-/** A hook's content, as the agent's own. */
-export function asModel(content: Content): Content {
-  return { role: 'model', parts: copyJson(content.parts, "a hook's content") };
 }
 
 /**

@@ -42,6 +42,11 @@ export class CallbackContext {
     return this.#agent.signal;
   }
 
+  /** Fires when the run, or this branch of it, is to end. */
+  get runSignal(): AbortSignal {
+    return this.#agent.signal;
+  }
+
   /** What was written so far. */
   get delta(): Record<string, unknown> {
     return this.state.delta;
@@ -101,6 +106,11 @@ export class ToolContext implements ToolCallContext<never> {
       }
     }
     return this.#controller.signal;
+  }
+
+  /** Fires when the run, or this branch of it, is to end; `signal` fires when this call is to end alone, too. */
+  get runSignal(): AbortSignal {
+    return this.#agent.signal;
   }
 
   /** Ends this call alone. */

@@ -1,5 +1,6 @@
 import type { Content, ContentPart } from '../contracts/index.ts';
 import { CoxswainError, copyJson } from '../contracts/index.ts';
+import { untilAborted } from '../gate/index.ts';
 import type { Agent } from './agent.ts';
 import { assertAgentName } from './agent.ts';
 import { finishAgent, startAgent } from './agent-hooks.ts';
@@ -95,7 +96,7 @@ export class CustomAgent implements Agent {
     };
     let thrown: { error: unknown } | undefined;
     try {
-      await this.#run({
+      const work = this.#run({
         signal: context.signal,
         state: player.state,
         invocation: context.invocation,
@@ -116,6 +117,8 @@ export class CustomAgent implements Agent {
           return run;
         },
       });
+      // An abort ends the wait for a function that does not watch its signal; what it still does goes nowhere.
+      await untilAborted(work, context.signal);
     } catch (error) {
       thrown = { error };
     }
@@ -187,6 +190,7 @@ class Player {
     }
     this.#checkAlive();
     const value = copyJson((await work()) ?? null, `step ${name}`) as T;
+    this.#checkAlive();
     this.#next++;
     await this.#context.emit({
       content: { role: 'model', parts: [] },

@@ -1,5 +1,6 @@
 import type { Content, HookContext, HookResult, LifecycleInterceptor } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
+import { checkHookResult } from '../gate/index.ts';
 import type { CallbackContext, ToolContext } from './callback-context.ts';
 import type { Event } from './event.ts';
 import type { InvocationInfo } from './invocation-info.ts';
@@ -14,7 +15,7 @@ import type { Plugin } from './plugin.ts';
 export function interceptorPlugin(interceptor: LifecycleInterceptor, name = 'interceptor'): Plugin {
   const supported = new Set(interceptor.supportedHookPoints());
   const fire = async (point: string, payload: object): Promise<HookResult | undefined> =>
-    (await interceptor.fire(point, payload)) ?? undefined;
+    checkHookResult(point, await interceptor.fire(point, payload));
   const all: Record<string, Partial<Plugin>> = {
     on_user_message: {
       onUserMessage: async (info, userMessage) => {
@@ -67,7 +68,11 @@ export function interceptorPlugin(interceptor: LifecycleInterceptor, name = 'int
       },
     },
     before_tool: {
-      beforeTool: (context, tool, args) => fire('before_tool', { tool, args, context: toolContext(context) }),
+      // The gate reads its word, which may be the result itself.
+      beforeTool: async (context, tool, args) => {
+        const payload = { tool, args, context: toolContext(context) };
+        return (await interceptor.fire('before_tool', payload)) ?? undefined;
+      },
     },
     after_tool: {
       afterTool: async (context, tool, args, result) => {
@@ -93,7 +98,7 @@ function blocked<T>(point: string, result: HookResult | undefined): T | undefine
   if (result?.action !== 'block') return undefined;
   const value = result.modifications?.result;
   if (value === undefined) throw refused(point, result);
-  return asContent(value) as T;
+  return value as T;
 }
 
 /** What an after_* or on_* hook wants in place of what there was. */
@@ -101,11 +106,6 @@ function replaced<T>(point: string, result: HookResult | undefined): T | undefin
   if (result?.action === 'block') throw refused(point, result);
   const value = result?.modifications?.replacement;
   return value === undefined ? undefined : (value as T);
-}
-
-/** Text is short for content of one part. */
-function asContent(value: unknown): unknown {
-  return typeof value === 'string' ? { role: 'model', parts: [{ type: 'text', text: value }] } : value;
 }
 
 function refused(point: string, result: HookResult): CoxswainError {

@@ -12,15 +12,17 @@ import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts
 import { Admission, LazyMap, LazySet } from '../session/index.ts';
 import { acceptInputs } from './accept-inputs.ts';
 import type { Agent, AgentTree } from './agent.ts';
-import { asModel, failClosed } from './agent-hooks.ts';
 import { abandoned, responseEvent } from './answers.ts';
 import type { CallState } from './call-state.ts';
 import type { AgentContext, Place } from './context.ts';
 import { runDetachedCalls } from './detached.ts';
 import type { BeganRecord, CompletedRecord, Event, EventInit } from './event.ts';
 import { createEvent } from './event.ts';
+import { editEvent } from './event-hooks.ts';
 import { errorFields, failureOf, limitReason } from './failure.ts';
 import type { Fold } from './fold.ts';
+import { hookContent } from './hook-values.ts';
+import { failClosed, withGrace } from './hook-wait.ts';
 import { newId } from './identity.ts';
 import type { InvocationInfo } from './invocation-info.ts';
 import type { TurnLimits } from './limits.ts';
@@ -249,8 +251,9 @@ export class Invocation implements InvocationInfo {
 
   /** Stores events and shows them; resolves when the consumer has asked for more. */
   async emit(...events: Event[]): Promise<void> {
-    const edited = this.#eventHooks.length > 0 ? await Promise.all(events.map((event) => this.#edit(event))) : events;
-    await this.#commit(edited);
+    const hooks = this.#eventHooks;
+    const edit = (event: Event) => editEvent(this, hooks, event, this.signal);
+    await this.#commit(hooks.length > 0 ? await Promise.all(events.map(edit)) : events);
     const room = this.sink.room(false);
     if (room) await room;
   }
@@ -288,29 +291,10 @@ export class Invocation implements InvocationInfo {
     return this.session.commit(events, this.#lease?.epoch ?? 0);
   }
 
-  async #edit(event: Event): Promise<Event> {
-    for (const plugin of this.#eventHooks) {
-      const replaced = await failClosed(`${plugin.name}.onEvent`, () => plugin.onEvent?.(this, event));
-      if (!replaced) continue;
-      // Identity, place and marks are the runtime's: an edited event still stands where it stood.
-      const { id, seq, turnId, invocationId, streamId, path, author, timestamp, partial, branch, iso, thread } = event;
-      const { branch: _, iso: __, thread: ___, ...edited } = replaced;
-      return {
-        ...edited,
-        ...{ id, seq, turnId, invocationId, streamId, path, author, timestamp, partial },
-        ...(branch === undefined ? {} : { branch }),
-        ...(iso === undefined ? {} : { iso }),
-        ...(thread === undefined ? {} : { thread }),
-        actions: { ...event.actions, ...replaced.actions },
-      };
-    }
-    return event;
-  }
-
   /** The end of a turn is written, whatever hooks do. */
   async #editSafely(event: Event): Promise<Event> {
     try {
-      return await this.#edit(event);
+      return await withGrace(this.signal, editEvent(this, this.#eventHooks, event, never));
     } catch (error) {
       this.engine.warn('an on_event hook failed', error);
       return event;
@@ -342,17 +326,17 @@ export class Invocation implements InvocationInfo {
     this.#lease = lease;
     if (lease.lastSeq > this.fold.at) await this.session.catchUp();
     this.fold.shared = { ...lease.shared };
+    const outer = this.options.signal;
+    if (outer) {
+      this.#follow = () => this.abort(outer.reason);
+      outer.addEventListener('abort', this.#follow, { once: true });
+    }
     const accepted = await acceptInputs(this, inputs);
     this.sink.accepted();
     // What others wrote before this stream is not a part of it.
     this.#forget = this.session.listen((event) => this.sink.event(event));
     if (accepted.length > 0) await this.#commit(accepted);
-    const outer = this.options.signal;
     if (outer?.aborted) this.abort(outer.reason);
-    else if (outer) {
-      this.#follow = () => this.abort(outer.reason);
-      outer.addEventListener('abort', this.#follow, { once: true });
-    }
     const room = accepted.length > 0 ? this.sink.room(false) : undefined;
     if (room) await room;
   }
@@ -410,10 +394,11 @@ export class Invocation implements InvocationInfo {
     if (!inputs.some((input) => input.kind === 'message')) return undefined;
     try {
       for (const plugin of this.engine.plugins) {
-        const content = await failClosed(`${plugin.name}.beforeRun`, () => plugin.beforeRun?.(this));
+        const point = `${plugin.name}.beforeRun`;
+        const content = await failClosed(point, this.signal, () => plugin.beforeRun?.(this));
         if (!content) continue;
         const author = this.fold.turn?.start ?? this.tree.root.name;
-        await this.emit(this.rootEvent({ author, content: asModel(content) }));
+        await this.emit(this.rootEvent({ author, content: hookContent(content, 'model', point) }));
         return DONE;
       }
       return undefined;
@@ -434,7 +419,7 @@ export class Invocation implements InvocationInfo {
     else result = await this.#end({ reason: 'completed', ...(outcome.escalate ? { escalate: true } : {}) }, outcome);
     for (const plugin of this.engine.plugins) {
       try {
-        await plugin.afterRun?.(this);
+        if (plugin.afterRun) await withGrace(this.signal, Promise.resolve(plugin.afterRun(this)));
       } catch (error) {
         this.engine.warn(`${plugin.name}.afterRun failed`, error);
       }
@@ -477,7 +462,8 @@ export class Invocation implements InvocationInfo {
     };
     const end = { reason: result.reason, ...(Object.keys(data).length > 0 ? { data } : {}) };
     events.push(this.rootEvent({ author, actions: { end } }));
-    const shown = await Promise.all(events.map((event) => this.#editSafely(event)));
+    const edited = this.#eventHooks.length > 0;
+    const shown = edited ? await Promise.all(events.map((event) => this.#editSafely(event))) : events;
     await this.#commit(shown);
     const last = shown.at(-1);
     const stored = this.session.log.findLast(({ id }) => id === last?.id);
@@ -490,6 +476,9 @@ function shownElsewhere({ thread, iso, branch }: Place, init: EventInit): { thre
   if (thread === undefined || init.iso !== undefined || thread === (iso[0] ?? branch)) return {};
   return { thread };
 }
+
+/** Hooks around the end have their own time. */
+const never = new AbortController().signal;
 
 function textOf(reason: unknown): string {
   if (reason === undefined) return 'aborted';

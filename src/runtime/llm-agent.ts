@@ -1,6 +1,6 @@
 import type { AnyTool, JsonSchema, SchemaLike } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
-import { toJsonSchema } from '../gate/index.ts';
+import { toJsonSchema, untilAborted } from '../gate/index.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import { assertAgentName, mayEscalate } from './agent.ts';
 import { finishAgent, startAgent } from './agent-hooks.ts';
@@ -223,7 +223,14 @@ export class LlmAgent implements ToolUser {
   async #addToolset(map: Map<string, ResolvedTool>, toolset: Toolset, context: AgentContext): Promise<void> {
     const { warn } = context.invocation.engine;
     try {
-      for (const tool of await toolset.tools(context)) {
+      // An abort ends the wait for one that does not watch its signal.
+      const offered: unknown = await untilAborted(toolset.tools(context), context.signal);
+      if (!Array.isArray(offered)) throw new TypeError('it gave no list of tools');
+      for (const tool of offered as readonly AnyTool[]) {
+        if (typeof (tool as Partial<AnyTool> | null)?.name !== 'string' || tool.name === '') {
+          warn(`toolset ${toolset.name} offers a tool without a name`);
+          continue;
+        }
         if (map.has(tool.name)) {
           warn(`toolset ${toolset.name} offers ${tool.name}, which agent ${this.name} has already`);
           continue;
@@ -235,6 +242,7 @@ export class LlmAgent implements ToolUser {
         }
       }
     } catch (error) {
+      if (context.signal.aborted) throw error;
       warn(`toolset ${toolset.name} failed: ${messageOf(error)}`, error);
     }
   }

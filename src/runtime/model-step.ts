@@ -1,10 +1,13 @@
 import type { Content, ContentPart, FunctionResponsePart } from '../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError, messageOf } from '../contracts/index.ts';
-import { failClosed, keepWrites, withOutput } from './agent-hooks.ts';
+import { orAbort } from './abort.ts';
+import { keepWrites, withOutput } from './agent-hooks.ts';
 import { CallbackContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import { Editing } from './editable-request.ts';
 import type { Event, EventActions } from './event.ts';
+import { hookResponse } from './hook-values.ts';
+import { failClosed } from './hook-wait.ts';
 import { newId } from './identity.ts';
 import type { LlmAgent } from './llm-agent.ts';
 import type { ModelResponse } from './model.ts';
@@ -51,7 +54,7 @@ export async function modelStep(
   }
   let replaces: string | undefined;
   if (hooks.has('afterModel')) {
-    const replaced = await afterModel(context, hooks, callback, response);
+    const replaced = await afterModel(context, hooks, callback, response, messageId);
     if (replaced) {
       replaces = messageId;
       response = replaced;
@@ -78,9 +81,11 @@ async function beforeModel(
 ): Promise<ModelResponse | undefined> {
   if (!hooks.has('beforeModel')) return undefined;
   const editing = new Editing(draft);
-  const response = await failClosed('before_model', () => hooks.first('beforeModel', callback, editing.request));
-  if (!response) editing.take();
-  return response;
+  const ask = () => hooks.first('beforeModel', callback, editing.request);
+  const given = await failClosed('before_model', callback.runSignal, ask);
+  if (given) return hookResponse(given, 'before_model');
+  editing.take();
+  return undefined;
 }
 
 /** What a hook has taken out of the request cannot be called. */
@@ -101,7 +106,7 @@ async function buildRequest(context: AgentContext, agent: LlmAgent, tools: ToolM
   for (const processor of agent.processors) {
     try {
       const pending = processor.process({ context, agent, tools }, draft);
-      if (pending) await pending;
+      if (pending) await orAbort(context.signal, pending);
     } catch (error) {
       if (isCoxswainError(error)) throw error;
       const message = `request processor ${processor.name} failed: ${messageOf(error)}`;
@@ -137,8 +142,10 @@ async function recover(
   error: unknown,
 ): Promise<ModelResponse | undefined> {
   try {
-    return await hooks.first('onModelError', callback, new Editing(draft).request, error);
+    const given = await hooks.first('onModelError', callback, new Editing(draft).request, error);
+    return given && hookResponse(given, 'on_model_error');
   } catch (thrown) {
+    if (context.signal.aborted) return undefined;
     context.invocation.engine.warn('an on_model_error hook failed', thrown);
     return undefined;
   }
@@ -159,10 +166,17 @@ async function afterModel(
   hooks: HookChain,
   callback: CallbackContext,
   response: ModelResponse,
+  messageId: string,
 ): Promise<ModelResponse | undefined> {
   try {
-    return await hooks.first('afterModel', callback, response);
+    const given = await hooks.first('afterModel', callback, response);
+    return given && hookResponse(given, 'after_model');
   } catch (error) {
+    if (context.signal.aborted) {
+      const said = (response.content?.parts ?? []).filter(({ type }) => type === 'text' || type === 'thought');
+      if (said.length > 0) await keepPartial(context, messageId, copyJson(said, 'model part'));
+      throw error;
+    }
     context.invocation.engine.warn('an after_model hook failed', error);
     return undefined;
   }

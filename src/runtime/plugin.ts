@@ -6,6 +6,7 @@ import type {
   ToolResult,
   ToolReturn,
 } from '../contracts/index.ts';
+import { untilAborted } from '../gate/index.ts';
 import type { CallbackContext, ToolContext } from './callback-context.ts';
 import type { EditableRequest } from './editable-request.ts';
 import type { Event } from './event.ts';
@@ -99,7 +100,9 @@ export class HookChain {
     ...args: Parameters<NonNullable<AgentHooks[K]>>
   ): Promise<Awaited<ReturnType<NonNullable<AgentHooks[K]>>>> {
     for (const hook of this.#lists[name] ?? []) {
-      const value = await (hook as (...given: unknown[]) => unknown)(...args);
+      const given = (hook as (...given: unknown[]) => unknown)(...args);
+      // An abort ends the wait for a hook that does not watch its signal.
+      const value = await untilAborted(given, args[0].runSignal);
       if (value !== undefined && value !== null) return value as never;
     }
     return undefined as never;

@@ -1,6 +1,6 @@
 import type { FunctionCallPart, FunctionResponsePart, ToolResult } from '../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../contracts/index.ts';
-import { askHook, ensureValidator, errorResult, normaliseReturn, toResponse } from '../gate/index.ts';
+import { askHook, ensureValidator, errorResult, normaliseReturn, toResponse, untilAborted } from '../gate/index.ts';
 import { keepWrites } from './agent-hooks.ts';
 import { ToolContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
@@ -54,17 +54,21 @@ export async function prepareCall(
   // Hooks return other arguments, which are checked; what they changed in place would not be.
   call.args = deepFreeze(checked.args);
   if (!context.invocation.hostRuns && !hostRun) return { call };
-  const floor = await floorOf(resolved, call.args);
+  const floor = await floorOf(resolved, call.args, context.signal);
   if (floor !== undefined) call._meta = { ...call._meta, ask: floor };
   return hooks.has('beforeTool') ? hookBeforeAnnouncement(context, call, resolved, hooks) : { call };
 }
 
 /** The author's floor travels with the announcement: the host must ask, whatever its policy says. */
-async function floorOf(resolved: ResolvedTool, args: Record<string, unknown>): Promise<string | undefined> {
+async function floorOf(
+  resolved: ResolvedTool,
+  args: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const floor = resolved.tool?.needsApproval;
   if (floor === undefined || floor === false) return undefined;
   try {
-    return floor === true || (await floor(args)) ? 'the tool asks for approval' : undefined;
+    return floor === true || (await untilAborted(floor(args), signal)) ? 'the tool asks for approval' : undefined;
   } catch (error) {
     return `the tool could not tell whether it needs approval: ${messageOf(error)}`;
   }

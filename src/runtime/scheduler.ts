@@ -1,6 +1,6 @@
 import type { ConfirmationRequest, DecisionRecord, ToolResult, UnknownOutcomeVerdict } from '../contracts/index.ts';
 import type { Approval, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
-import { decide, decideApproved, ensureValidator, errorResult, normaliseReturn } from '../gate/index.ts';
+import { decide, decideApproved, ensureValidator, errorResult, normaliseReturn, untilAborted } from '../gate/index.ts';
 import { keepWrites } from './agent-hooks.ts';
 import { denied, responseEvent } from './answers.ts';
 import { runAll } from './call-runner.ts';
@@ -140,8 +140,9 @@ async function authorsVerdict(
 ): Promise<UnknownOutcomeVerdict> {
   try {
     const args = call.decision?.args ?? call.args;
-    return (await resolved.tool?.onUnknownOutcome?.({ callId: call.id, args })) ?? 'ask';
+    return (await untilAborted(resolved.tool?.onUnknownOutcome?.({ callId: call.id, args }), context.signal)) ?? 'ask';
   } catch (error) {
+    if (context.signal.aborted) throw error;
     context.invocation.engine.warn(`${call.name}.onUnknownOutcome failed; a person is asked`, error);
     return 'ask';
   }

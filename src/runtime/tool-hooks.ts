@@ -33,6 +33,7 @@ export async function askOnToolError(
   try {
     return await hooks.first('onToolError', toolContext, descriptor, args, error);
   } catch (thrown) {
+    if (context.signal.aborted) throw thrown;
     context.invocation.engine.warn(`an on_tool_error hook failed on ${descriptor.name}`, thrown);
     return undefined;
   }
@@ -51,6 +52,7 @@ export async function afterTool(
     const value = await hooks.first('afterTool', toolContext, ready.resolved.descriptor, ready.decision.args, result);
     return value === undefined ? result : normaliseReturn(value);
   } catch (error) {
+    if (context.signal.aborted) throw error;
     context.invocation.engine.warn(`an after_tool hook failed on ${ready.call.name}`, error);
     return result;
   }

@@ -39,10 +39,27 @@ export async function runTool(
   } catch (error) {
     if (context.signal.aborted) return undefined;
     if (cancelled.aborted) return { result: errorResult('interrupted', `interrupted: ${messageOf(cancelled.reason)}`) };
-    result = await recover(context, toolContext, ready, hooks, error);
+    const asIs = errorResult('failed', messageOf(error));
+    result = await unlessCancelled(context, cancelled, recover(context, toolContext, ready, hooks, error), asIs);
   }
   if (asksOutside(toolContext)) return { result };
-  return { result: await afterTool(context, toolContext, ready, hooks, result) };
+  const after = afterTool(context, toolContext, ready, hooks, result);
+  return { result: await unlessCancelled(context, cancelled, after, result) };
+}
+
+/** What hooks make of a result, or the result as it is where somebody ends the call meanwhile: it has run. */
+async function unlessCancelled(
+  context: AgentContext,
+  cancelled: AbortSignal,
+  work: Promise<ToolResult>,
+  asIs: ToolResult,
+): Promise<ToolResult> {
+  try {
+    return await orAbort(cancelled, work);
+  } catch (error) {
+    if (cancelled.aborted && !context.signal.aborted) return asIs;
+    throw error;
+  }
 }
 
 function timeoutOf(context: AgentContext, tool: AnyTool): number | undefined {

@@ -146,7 +146,7 @@ describe('order of hooks', () => {
     expect(none.has('beforeModel')).toBe(false);
     expect(await none.first('beforeAgent', undefined as never)).toBeUndefined();
     const chain = new HookChain([{ name: 'nil', beforeAgent: () => null as never }], { beforeAgent: () => text('x') });
-    expect(await chain.first('beforeAgent', undefined as never)).toEqual(text('x'));
+    expect(await chain.first('beforeAgent', {} as never)).toEqual(text('x'));
   });
 });
 
