@@ -5,6 +5,8 @@ import type { AgentSource } from './contracts/index.ts';
 import type { AgentHost, HostOptions } from './host/index.ts';
 import { createHost as createHostOfSources } from './host/index.ts';
 import type { Agent } from './runtime/index.ts';
+import type { Check } from './session/index.ts';
+import { checkIs, checkShape, either, having, list, object, required } from './session/index.ts';
 
 export * from './adapters/adk/index.ts';
 export * from './contracts/index.ts';
@@ -66,13 +68,19 @@ export {
 } from './session/index.ts';
 
 /** {@link createHostOfSources} that takes the runtime's agents as they are. */
-export function createHost(
-  options: Omit<HostOptions, 'agents'> & { agents: readonly (Agent | AgentSource)[]; agentOptions?: FromAgentOptions },
-): AgentHost {
+export function createHost(options: Omit<HostOptions, 'agents'> & Given): AgentHost {
+  checkShape<Given>(options, 'createHost: options', { agents: required(list), agentOptions: object });
   const { agents, agentOptions, ...rest } = options;
-  return createHostOfSources({ ...rest, agents: agents.map((agent) => asSource(agent, agentOptions)) });
+  const sources = agents.map((agent, index) => {
+    checkIs(agent, `createHost: options.agents[${index}]`, agentOrSource);
+    return 'descriptor' in agent ? agent : fromAgent(agent, agentOptions);
+  });
+  return createHostOfSources({ ...rest, agents: sources });
 }
 
-function asSource(agent: Agent | AgentSource, options: FromAgentOptions | undefined): AgentSource {
-  return 'descriptor' in agent ? agent : fromAgent(agent, options);
+interface Given {
+  agents: readonly (Agent | AgentSource)[];
+  agentOptions?: FromAgentOptions;
 }
+
+const agentOrSource: Check = { needs: 'an agent or an agent source', fits: either(having('run'), having('open')).fits };

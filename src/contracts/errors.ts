@@ -152,13 +152,18 @@ export class CoxswainError extends Error {
 }
 
 export function isCoxswainError(value: unknown): value is CoxswainError {
-  return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[marker] === true;
+  try {
+    return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[marker] === true;
+  } catch {
+    // A proxy that lets nobody look at it.
+    return false;
+  }
 }
 
 /** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message;
   try {
+    if (thrown instanceof Error) return thrown.message;
     return String(thrown);
   } catch {
     return 'something that has no text was thrown';

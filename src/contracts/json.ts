@@ -20,7 +20,14 @@ type Path = [name: string, ...(string | number)[]];
  * @throws CoxswainError `INVALID_ARGUMENT / E_NOT_JSON`, `E_TOO_DEEP`
  */
 export function copyJson<T>(value: T, name = 'value', maxDepth = MAX_JSON_DEPTH): T {
-  return copy(value, [name], maxDepth) as T;
+  const path: Path = [name];
+  try {
+    return copy(value, path, maxDepth) as T;
+  } catch (error) {
+    if (error instanceof CoxswainError) throw error;
+    // A getter or a proxy of the caller's.
+    throw notJson(path, 'it cannot be read', error);
+  }
 }
 
 function copy(value: unknown, path: Path, maxDepth: number): unknown {
@@ -81,9 +88,9 @@ export function setOwn(target: Record<string, unknown>, key: string, value: unkn
   }
 }
 
-function notJson(path: Path, what: string): CoxswainError {
+function notJson(path: Path, what: string, cause?: unknown): CoxswainError {
   const at = place(path);
-  return new CoxswainError('INVALID_ARGUMENT', 'E_NOT_JSON', `${at} is not JSON: ${what}`, { details: { at } });
+  return new CoxswainError('INVALID_ARGUMENT', 'E_NOT_JSON', `${at} is not JSON: ${what}`, { details: { at }, cause });
 }
 
 function tooDeep(name: string, limit: number): CoxswainError {

@@ -1,5 +1,6 @@
 import type { AnyTool, JsonSchema, SchemaLike, ToolDescriptor } from '../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../contracts/index.ts';
+import { checkTool } from './check-tool.ts';
 import { isSchemaObject, toDraft2020 } from './dialect.ts';
 import { schemaLibraryToJson } from './zod-schema.ts';
 
@@ -83,11 +84,12 @@ const described = new WeakMap<AnyTool, ToolDescriptor>();
 /**
  * What a tool is, without what it does: JSON-serialisable, frozen, made once for each tool. `parametersSchema` is
  * read as the older name of `inputSchema`.
- * @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA`, naming the tool
+ * @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA | E_BAD_INPUT`, naming the tool
  */
 export function describeTool(tool: AnyTool): ToolDescriptor {
   const cached = described.get(tool);
   if (cached) return cached;
+  checkTool(tool);
   const descriptor: ToolDescriptor = {
     name: tool.name,
     description: tool.description,

@@ -1,6 +1,16 @@
 import type { PendingRequest, Principal, RequestAnswer, Settlement } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
-import { checkPrincipal, StreamQueue } from '../session/index.ts';
+import type { Shape } from '../session/index.ts';
+import {
+  anything,
+  checkAnswer,
+  checkPrincipal,
+  checkRequestId,
+  checkShape,
+  object,
+  StreamQueue,
+  text,
+} from '../session/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
 import { whyNot } from './approver.ts';
 import type { HostedSession } from './hosted-session.ts';
@@ -58,6 +68,7 @@ export class Approvals {
 
   /** What waits for a person, oldest first. */
   async list(filter: ApprovalFilter = {}): Promise<OpenApproval[]> {
+    checkFilter(filter);
     const found: OpenApproval[] = [];
     for (const { agent, userId, sessionId } of await this.#sessions()) {
       if (filter.sessionId !== undefined && filter.sessionId !== sessionId) continue;
@@ -92,6 +103,7 @@ export class Approvals {
 
   /** All questions of this id: what an executor numbers by itself may be open in several sessions. */
   async find(requestId: string, place: ApprovalPlace = {}): Promise<OpenApproval[]> {
+    checkShape<ApprovalPlace>(place, 'approvals: place', placeShape);
     const open = await this.list(place.sessionId === undefined ? {} : { sessionId: place.sessionId });
     return open.filter(
       ({ agent, userId, request }) =>
@@ -101,6 +113,7 @@ export class Approvals {
 
   /** Questions from now on: at once where this process asks them, a little later where another one over the store does. */
   watch(filter: ApprovalFilter = {}): AsyncIterableIterator<OpenApproval> {
+    checkFilter(filter);
     let stop = () => {};
     const over = new Promise<void>((resolve) => {
       stop = resolve;
@@ -128,9 +141,13 @@ export class Approvals {
   async decide(
     requestId: string,
     answer: RequestAnswer,
-    { by, ...place }: { by: Principal } & ApprovalPlace,
+    deciding: { by: Principal } & ApprovalPlace,
   ): Promise<Settlement> {
+    checkRequestId(requestId);
+    checkShape<typeof deciding>(deciding, 'approvals.decide: the third argument', { ...placeShape, by: anything });
+    const { by, ...place } = deciding;
     checkPrincipal(by, 'by');
+    const given = checkAnswer(answer);
     const found = await this.#asking(requestId, place);
     let settled: HostedSession | undefined;
     try {
@@ -139,7 +156,7 @@ export class Approvals {
         const message = `no session has an open request ${JSON.stringify(requestId)}; approvals.list() shows what is open`;
         throw new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', message, { details: { requestId } });
       }
-      const settlement = await session.respond(requestId, { ...answer, by });
+      const settlement = await session.respond(requestId, { ...given, by });
       if (settlement.status === 'settled') settled = session;
       return settlement;
     } finally {
@@ -205,6 +222,13 @@ export class Approvals {
       }
     }
   }
+}
+
+const placeShape: Shape<ApprovalPlace> = { agent: text, userId: text, sessionId: text };
+
+function checkFilter(filter: ApprovalFilter): void {
+  checkShape<ApprovalFilter>(filter, 'approvals: filter', { approver: object, sessionId: text });
+  if (filter.approver !== undefined) checkPrincipal(filter.approver, 'approvals: filter.approver');
 }
 
 function isAt(here: { agent: string; userId: string; sessionId: string }, place: ApprovalPlace): boolean {

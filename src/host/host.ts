@@ -11,9 +11,10 @@ import type {
 } from '../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
-import { auditOf, checkPrincipal, LazyMap } from '../session/index.ts';
+import { auditOf, checkPrincipal, kindOf, LazyMap } from '../session/index.ts';
 import type { ApprovalHost, OpenSession } from './approvals.ts';
 import { Approvals } from './approvals.ts';
+import { checkAudit, checkHost, checkOpen } from './host-shape.ts';
 import type { FrameHost, Place, SharedStanding } from './hosted-frame.ts';
 import { HostedFrame } from './hosted-frame.ts';
 import { HostedSession } from './hosted-session.ts';
@@ -78,7 +79,9 @@ class Host implements AgentHost {
   readonly #warn: (message: string, error?: unknown) => void;
 
   constructor(options: HostOptions) {
+    checkHost(options);
     assertSafeId('app', options.app);
+    if (options.userId !== undefined) assertSafeId('user id', options.userId);
     this.#options = options;
     for (const source of options.agents) {
       const { name } = source.descriptor;
@@ -116,6 +119,7 @@ class Host implements AgentHost {
   }
 
   async open(agent: string, options: OpenOptions = {}): Promise<HostedSession> {
+    checkOpen(options);
     const userId = options.userId ?? this.#options.userId ?? 'local';
     const principal = options.principal ?? this.#options.principal;
     if (principal !== undefined) checkPrincipal(principal, 'principal');
@@ -136,7 +140,7 @@ class Host implements AgentHost {
       throw new CoxswainError(
         'NOT_FOUND',
         'E_AGENT_UNKNOWN',
-        `the host has no agent ${JSON.stringify(agent)}; it has: ${known}`,
+        `the host has no agent ${typeof agent === 'string' ? JSON.stringify(agent.slice(0, 64)) : kindOf(agent)}; it has: ${known}`,
       );
     }
     const inner = await source.open(options, this.#context(userId, principal));
@@ -182,6 +186,7 @@ class Host implements AgentHost {
   }
 
   async audit(sessionId: string, options: AuditOptions = {}): Promise<AuditEntry[]> {
+    checkAudit(options);
     const { userId, ...redaction } = options;
     const found = await this.sessions(userId).load(sessionId);
     if (found) return auditOf(found.events, redaction);

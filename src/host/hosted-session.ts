@@ -23,14 +23,17 @@ import { CoxswainError } from '../contracts/index.ts';
 import { describeTool } from '../gate/index.ts';
 import type { StreamQueue } from '../session/index.ts';
 import {
+  checkAbort,
   checkAnswer,
-  checkLimits,
-  checkNames,
-  checkPrincipal,
+  checkEvents,
+  checkExecution,
+  checkRequestId,
+  checkSteer,
   EventStream,
   isPipeable,
   normaliseInput,
   SessionTrace,
+  streamIdOf,
 } from '../session/index.ts';
 import type { Ruling } from './answer-checks.ts';
 import { AnswerChecks, asCallers, callOf, runsNow, withoutStart } from './answer-checks.ts';
@@ -95,16 +98,17 @@ export class HostedSession implements AgentSession, Ruling {
   }
 
   stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
-    const streamId = options.streamId ?? crypto.randomUUID();
+    const streamId = streamIdOf(options);
     return new EventStream(
       streamId,
-      (out) => this.#drive(out, input, { ...options, streamId }),
+      (out) => this.#drive(out, input, options, streamId),
       (reason) => this.abort(reason === undefined ? {} : { reason }),
     );
   }
 
   async respond(requestId: string, given: RequestAnswer): Promise<Settlement> {
     this.#assertOpen();
+    checkRequestId(requestId);
     const answer = withoutStart(checkAnswer(given));
     const open = await this.#find(requestId);
     const child = open ? undefined : await this.subagents.owner(requestId);
@@ -139,7 +143,8 @@ export class HostedSession implements AgentSession, Ruling {
     }
   }
 
-  steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
+  async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
+    checkSteer(data);
     return this.inner.steer(data);
   }
 
@@ -169,6 +174,7 @@ export class HostedSession implements AgentSession, Ruling {
   }
 
   async abort(target: AbortTarget = {}): Promise<void> {
+    checkAbort(target);
     const run = this.#owner.#run;
     if (target.requestId !== undefined && run?.abortCall(callOf(target.requestId), target.reason)) return;
     if (run && target.threadId === undefined && target.requestId === undefined) {
@@ -198,7 +204,8 @@ export class HostedSession implements AgentSession, Ruling {
     this.frame.wakeAll();
   }
 
-  events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterable<AgentEvent> {
+  events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
+    checkEvents(options);
     return this.inner.events(options);
   }
 
@@ -254,11 +261,12 @@ export class HostedSession implements AgentSession, Ruling {
   async #drive(
     out: StreamQueue<AgentEvent>,
     input: string | SessionInput | readonly SessionInput[],
-    options: ExecutionOptions & { streamId: string },
+    options: ExecutionOptions,
+    streamId: string,
   ): Promise<void> {
     this.#assertOpen();
     const inputs = normaliseInput(input);
-    const run = await this.#begin(out, inputs, options);
+    const run = await this.#begin(out, inputs, options, streamId);
     try {
       await run.open(await this.#translate(inputs));
       let end: StreamEndEvent;
@@ -278,12 +286,11 @@ export class HostedSession implements AgentSession, Ruling {
   async #begin(
     out: StreamQueue<AgentEvent>,
     inputs: readonly SessionInput[],
-    options: ExecutionOptions & { streamId: string },
+    options: ExecutionOptions,
+    streamId: string,
   ): Promise<HostedRun> {
     const { frame } = this;
-    if (options.excludeTools !== undefined) checkNames(options.excludeTools, 'options.excludeTools');
-    if (options.limits !== undefined) checkLimits(options.limits, 'options.limits');
-    if (options.principal) checkPrincipal(options.principal, 'options.principal');
+    checkExecution(options);
     // A sub-agent is told whose turn it is a part of, which says nothing of the roles of now.
     if (options.principal && frame.depth === 0) frame.shared.present.set(options.principal.id, options.principal);
     const who = options.principal ?? frame.shared.present.get(frame.principal.id) ?? frame.principal;
@@ -295,7 +302,7 @@ export class HostedSession implements AgentSession, Ruling {
       throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });
     }
     const tools = offered(frame, terms.options.tools);
-    const held = { ...terms.options, tools, streamId: options.streamId };
+    const held = { ...terms.options, tools, streamId };
     this.#run = new HostedRun(this, out, held, terms.news, this.#turnSpan(options));
     return this.#run;
   }

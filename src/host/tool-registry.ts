@@ -36,6 +36,7 @@ export class ToolRegistry {
   }
 
   #add(map: Map<string, HostTool>, tool: AnyTool, source: string): void {
+    const descriptor = describeTool(tool);
     const other = map.get(tool.name);
     if (other) {
       throw new CoxswainError(
@@ -44,7 +45,7 @@ export class ToolRegistry {
         `two tools are named ${tool.name}: one of ${other.source}, one of ${source}`,
       );
     }
-    map.set(tool.name, { descriptor: describeTool(tool), tool, source });
+    map.set(tool.name, { descriptor, tool, source });
   }
 }
 

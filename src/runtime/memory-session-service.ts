@@ -1,5 +1,5 @@
 import type { SessionSummary } from '../contracts/index.ts';
-import { LazyMap } from '../session/index.ts';
+import { checkShape, flag, LazyMap } from '../session/index.ts';
 import type { Event } from './event.ts';
 import { newId } from './identity.ts';
 import type { MemoryApp, MemorySession, MemoryUser, State } from './memory-session.ts';
@@ -20,7 +20,9 @@ import {
   eventWindow,
   firstEpoch,
   foldState,
+  newKey,
   splitInitial,
+  storeInput,
   storeRefusal,
   wholeNumber,
 } from './store-rules.ts';
@@ -37,6 +39,7 @@ export class InMemorySessionService implements SessionService {
    *   process, and they end with it
    */
   constructor(options: { chained?: boolean } = {}) {
+    checkShape<typeof options>(options, 'InMemorySessionService: options', { chained: flag });
     this.chained = options.chained ?? false;
   }
 
@@ -44,6 +47,7 @@ export class InMemorySessionService implements SessionService {
     given: { app: string; userId: string; id?: string },
     options: { state?: Record<string, unknown>; title?: string } = {},
   ): Promise<SessionRecord> {
+    storeInput.create(options);
     const { key, app, user } = this.#vacant(given);
     const delta = splitInitial(options.state);
     const initialState: State = {};
@@ -57,6 +61,7 @@ export class InMemorySessionService implements SessionService {
     key: SessionKey,
     options?: { after?: number; limit?: number; recent?: number },
   ): Promise<SessionRecord | undefined> {
+    storeInput.get(options);
     const session = this.#find(key);
     if (!session) return undefined;
     const { from, to } = eventWindow(session.events.length, options);
@@ -64,9 +69,12 @@ export class InMemorySessionService implements SessionService {
   }
 
   async list(
-    { app, userId }: { app: string; userId?: string },
+    scope: { app: string; userId?: string },
     options: { limit?: number; after?: string } = {},
   ): Promise<SessionSummary[]> {
+    checkScope(scope);
+    const { app, userId } = scope;
+    storeInput.list(options);
     const limit = wholeNumber('limit', options.limit) ?? Number.POSITIVE_INFINITY;
     const sessions = this.#within(userId === undefined ? { app } : { app, userId }).sort(
       (a, b) => b.ordinal - a.ordinal,
@@ -85,6 +93,7 @@ export class InMemorySessionService implements SessionService {
   }
 
   async append(key: SessionKey, events: readonly Event[], options?: AppendOptions): Promise<readonly Event[]> {
+    storeInput.append(events, options);
     const session = this.#get(key);
     const lastSeq = session.events.length;
     if (options) {
@@ -112,6 +121,7 @@ export class InMemorySessionService implements SessionService {
   }
 
   async fork(source: SessionKey, options: ForkOptions = {}): Promise<SessionRecord> {
+    storeInput.fork(options);
     const from = this.#get(source);
     const events = from.events.slice(0, wholeNumber('through', options.through));
     const { key, app, user } = this.#vacant({ ...source, id: options.id ?? newId() });
@@ -147,12 +157,21 @@ export class InMemorySessionService implements SessionService {
   }
 
   #find(key: SessionKey): MemorySession | undefined {
-    const session = this.#apps.get(key.app)?.users.get(key.userId)?.sessions.get(key.id);
+    const session = this.#known(key);
     if (!session) {
       if (this.#closed) throw storeRefusal.closed();
       checkKey(key);
     }
     return session;
+  }
+
+  #known(key: SessionKey): MemorySession | undefined {
+    try {
+      return this.#apps.get(key.app)?.users.get(key.userId)?.sessions.get(key.id);
+    } catch {
+      // No key at all: what is wrong with it is said by its check.
+      return undefined;
+    }
   }
 
   #get(key: SessionKey): MemorySession {
@@ -180,8 +199,7 @@ export class InMemorySessionService implements SessionService {
 
   #vacant(given: { app: string; userId: string; id?: string }): { key: SessionKey; app: MemoryApp; user: MemoryUser } {
     if (this.#closed) throw storeRefusal.closed();
-    const key = { app: given.app, userId: given.userId, id: given.id ?? newId() };
-    checkKey(key);
+    const key = newKey(given);
     const app = this.#apps.get(key.app) ?? { state: new ScopeState(), users: new Map<string, MemoryUser>() };
     const user = app.users.get(key.userId) ?? { state: new ScopeState(), sessions: new Map<string, MemorySession>() };
     if (user.sessions.has(key.id)) throw storeRefusal.exists(key);

@@ -1,7 +1,10 @@
-import { assertSafeId, CoxswainError, deepFreeze, MAX_JSON_DEPTH, setOwn } from '../contracts/index.ts';
+import { CoxswainError, deepFreeze, MAX_JSON_DEPTH, setOwn } from '../contracts/index.ts';
+import { kindOf } from '../session/index.ts';
 import type { Event } from './event.ts';
 import type { SessionKey } from './session-service.ts';
 import { applyDelta, splitDelta, stateValue, storedDelta } from './state.ts';
+
+export { checkKey, checkScope, newKey, storeInput } from './store-input.ts';
 
 // What every session store does alike, so that the same input has the same result on each of them.
 
@@ -17,20 +20,6 @@ export interface SplitState {
   session: Record<string, unknown>;
   app: Record<string, unknown>;
   user: Record<string, unknown>;
-}
-
-/** @throws CoxswainError `INVALID_ARGUMENT / E_ID` */
-export function checkKey(key: SessionKey): void {
-  assertSafeId('app', key.app);
-  assertSafeId('user id', key.userId);
-  assertSafeId('session id', key.id);
-}
-
-/** @throws CoxswainError `INVALID_ARGUMENT / E_ID` */
-export function checkScope(scope: { app: string; userId?: string; id?: string }): void {
-  assertSafeId('app', scope.app);
-  if (scope.userId !== undefined) assertSafeId('user id', scope.userId);
-  if (scope.id !== undefined) assertSafeId('session id', scope.id);
 }
 
 /**
@@ -208,7 +197,7 @@ export function eventWindow(
  */
 export function wholeNumber(name: string, value: number | undefined): number | undefined {
   if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return value;
-  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `${name} is ${value}; give a whole number from 0`);
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `${name} is ${kindOf(value)}; give a whole number from 0`);
 }
 
 const named = (key: SessionKey) => `session ${key.app}/${key.userId}/${key.id}`;

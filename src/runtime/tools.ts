@@ -40,8 +40,9 @@ export function mayRepeat(resolved: ResolvedTool): boolean {
 }
 
 export function resolveTool(tool: AnyTool, source: string): ResolvedTool {
+  const descriptor = describeTool(tool);
   const agentTree = (tool as Partial<AgentRunningTool>)[agentOfTool];
-  return { descriptor: describeTool(tool), tool, source, ...(agentTree ? { agentTree } : {}) };
+  return { descriptor, tool, source, ...(agentTree ? { agentTree } : {}) };
 }
 
 export function validateCall(resolved: ResolvedTool, args: unknown): ReturnType<typeof validateArgs> {
@@ -57,6 +58,7 @@ export function validateCall(resolved: ResolvedTool, args: unknown): ReturnType<
 export function toolMap(agent: string, tools: readonly AnyTool[]): Map<string, ResolvedTool> {
   const map = new Map<string, ResolvedTool>();
   for (const tool of tools) {
+    const resolved = resolveTool(tool, `agent:${agent}`);
     if (map.has(tool.name)) {
       throw new CoxswainError(
         'INVALID_ARGUMENT',
@@ -64,7 +66,7 @@ export function toolMap(agent: string, tools: readonly AnyTool[]): Map<string, R
         `agent ${agent} has two tools named ${tool.name}`,
       );
     }
-    map.set(tool.name, resolveTool(tool, `agent:${agent}`));
+    map.set(tool.name, resolved);
   }
   return map;
 }

@@ -2,6 +2,7 @@ import type { RequestAnswer } from '../contracts/index.ts';
 import { CoxswainError, copyJson } from '../contracts/index.ts';
 import { checkSize } from './input.ts';
 import { checkPrincipal } from './principal.ts';
+import { guarded } from './shape.ts';
 
 const actions: readonly unknown[] = ['accept', 'decline', 'cancel'];
 
@@ -11,6 +12,10 @@ const actions: readonly unknown[] = ['accept', 'decline', 'cancel'];
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT | E_NOT_JSON | E_TOO_DEEP | E_TOO_LARGE`
  */
 export function checkAnswer(answer: RequestAnswer): RequestAnswer {
+  return guarded('the answer', () => checked(answer));
+}
+
+function checked(answer: RequestAnswer): RequestAnswer {
   if (!isRecord(answer)) throw bad('it is no object; give {kind: "approve"}, "deny", "result" or "elicitation"');
   const copy = copyJson(answer, 'answer');
   const { kind, by } = copy;

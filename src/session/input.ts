@@ -1,6 +1,7 @@
 import type { ContentPart, Principal, SessionInput } from '../contracts/index.ts';
 import { CoxswainError, copyJson } from '../contracts/index.ts';
 import { checkPrincipal } from './principal.ts';
+import { badInput as bad, guarded } from './shape.ts';
 
 /** Largest text of one message, tool result or answer, in characters. */
 export const MAX_INPUT_CHARS = 4 * 1024 * 1024;
@@ -13,6 +14,10 @@ const kinds = new Set(['message', 'tool_result', 'tool_approval', 'elicitation_r
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT | E_NOT_JSON | E_TOO_DEEP | E_TOO_LARGE`
  */
 export function normaliseInput(input: string | SessionInput | readonly SessionInput[]): SessionInput[] {
+  return guarded('the input', () => normalised(input));
+}
+
+function normalised(input: string | SessionInput | readonly SessionInput[]): SessionInput[] {
   if (typeof input === 'string') return [{ kind: 'message', content: checkText(input) }];
   const list = Array.isArray(input) ? (input as readonly SessionInput[]) : [input as SessionInput];
   if (list.length === 0) throw bad('an empty list of inputs; pass a message, answers, or {kind: "continue"}');
@@ -32,7 +37,7 @@ function checkInput(item: SessionInput, index: number): SessionInput {
   const copy = copyJson(item, `input ${index}`);
   switch (copy.kind) {
     case 'message':
-      copy.content = checkContent(copy.content);
+      copy.content = checkedContent(copy.content);
       break;
     case 'tool_result':
       checkRequestId(copy.requestId, index);
@@ -59,8 +64,12 @@ function checkInput(item: SessionInput, index: number): SessionInput {
   return copy;
 }
 
-/** Message content as parts, checked. */
+/** Message content as parts, checked. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT | E_TOO_LARGE` */
 export function checkContent(content: string | ContentPart[]): ContentPart[] {
+  return guarded('content', () => checkedContent(content));
+}
+
+function checkedContent(content: string | ContentPart[]): ContentPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: checkText(content) }];
   if (!Array.isArray(content)) throw bad('content is neither text nor an array of parts');
   for (const part of content) {
@@ -109,8 +118,4 @@ function isRecordOrNone(value: unknown): boolean {
 
 function rank(input: SessionInput): number {
   return input.kind === 'message' || input.kind === 'continue' ? 1 : 0;
-}
-
-function bad(what: string): CoxswainError {
-  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `bad input: ${what}`);
 }

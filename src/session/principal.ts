@@ -1,28 +1,30 @@
 import type { Principal } from '../contracts/index.ts';
-import { CoxswainError } from '../contracts/index.ts';
+import { badInput, guarded } from './shape.ts';
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` unless it says who somebody is */
 export function checkPrincipal(who: Principal, where: string): void {
-  const { id, roles } = ((who as Principal | null) ?? {}) as Partial<Record<keyof Principal, unknown>>;
-  if (typeof id !== 'string' || id === '') throw bad(`${where} is not {id: "who"}`);
-  if (roles !== undefined) checkNames(roles, `${where}.roles`);
+  guarded(where, () => {
+    const { id, roles } = ((who as Principal | null) ?? {}) as Partial<Record<keyof Principal, unknown>>;
+    if (typeof id !== 'string' || id === '') throw badInput(`${where} is not {id: "who"}`);
+    if (roles !== undefined) checkNames(roles, `${where}.roles`);
+  });
 }
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` unless it is a list of names: one text is a list of letters */
 export function checkNames(names: unknown, where: string): void {
-  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string'))
-    throw bad(`${where} is not a list of names`);
+  guarded(where, () => {
+    if (!Array.isArray(names) || !names.every((name) => typeof name === 'string'))
+      throw badInput(`${where} is not a list of names`);
+  });
 }
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` unless each is a number: what is none would limit nothing */
 export function checkLimits(limits: unknown, where: string): void {
-  if (typeof limits !== 'object' || limits === null) throw bad(`${where} is not an object of numbers`);
-  for (const [name, value] of Object.entries(limits)) {
-    if (value !== undefined && !(typeof value === 'number' && value >= 0))
-      throw bad(`${where}.${name} is not a number from 0`);
-  }
-}
-
-function bad(what: string): CoxswainError {
-  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `bad input: ${what}`);
+  guarded(where, () => {
+    if (typeof limits !== 'object' || limits === null) throw badInput(`${where} is not an object of numbers`);
+    for (const [name, value] of Object.entries(limits)) {
+      if (value !== undefined && !(typeof value === 'number' && value >= 0))
+        throw badInput(`${where}.${name} is not a number from 0`);
+    }
+  });
 }

@@ -7,7 +7,7 @@ import { importsOf, partOf, publishedEntries, resolveImport, sourceFiles } from 
 const directions: Record<string, readonly string[]> = {
   contracts: [],
   session: ['contracts'],
-  gate: ['contracts'],
+  gate: ['contracts', 'session'],
   runtime: ['contracts', 'session', 'gate'],
   dispatch: ['contracts', 'session', 'gate', 'runtime'],
   adapters: ['contracts', 'session', 'gate', 'runtime', 'dispatch'],

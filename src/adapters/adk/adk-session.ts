@@ -46,14 +46,20 @@ import {
 } from '../../runtime/index.ts';
 import type { StreamQueue } from '../../session/index.ts';
 import {
+  checkAbort,
   checkAnswer,
   checkContent,
+  checkEvents,
+  checkExecution,
+  checkRequestId,
+  checkSteer,
   EventStream,
   endTurn,
   isoTime,
   normaliseInput,
   pipe,
   SessionTrace,
+  streamIdOf,
 } from '../../session/index.ts';
 import { cursorOf, project } from './project.ts';
 import { readEvents } from './read-events.ts';
@@ -100,10 +106,14 @@ export class AdkSession implements AgentSession {
   }
 
   stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
-    const streamId = options.streamId ?? newId();
+    const streamId = streamIdOf(options);
     return new EventStream(
       streamId,
-      (out) => this[pipe](normaliseInput(input), { ...options, streamId }, out).then((end) => out.push(end)),
+      async (out) => {
+        const inputs = normaliseInput(input);
+        checkExecution(options);
+        out.push(await this[pipe](inputs, { ...options, streamId }, out));
+      },
       (reason) => this.abort(reason === undefined ? {} : { reason }),
     );
   }
@@ -160,6 +170,7 @@ export class AdkSession implements AgentSession {
 
   async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
     this.#assertOpen();
+    checkRequestId(requestId);
     const given = checkAnswer(answer);
     await this.live.catchUp();
     return (await this.#respond(requestId, given)) ?? (await this.#respond(requestId, given)) ?? alreadySettled;
@@ -210,6 +221,7 @@ export class AdkSession implements AgentSession {
 
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
     this.#assertOpen();
+    checkSteer(data);
     const parts = checkContent(copyJson(data.content, 'steer'));
     await this.live.catchUp();
     const running = this.live.current?.invocation;
@@ -249,6 +261,7 @@ export class AdkSession implements AgentSession {
   }
 
   async abort(target: AbortTarget & { cause?: unknown } = {}): Promise<void> {
+    checkAbort(target);
     const reason = target.reason ?? 'aborted';
     if (target.requestId !== undefined) return this.#abortCall(target.requestId, reason);
     const running = this.live.current;
@@ -270,6 +283,7 @@ export class AdkSession implements AgentSession {
   }
 
   events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
+    checkEvents(options);
     return readEvents(this.live, options, (end) => this.#endOf(end));
   }
 

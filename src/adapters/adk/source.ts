@@ -7,7 +7,7 @@ import type {
   SessionRef,
   SessionSnapshot,
 } from '../../contracts/index.ts';
-import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, isCoxswainError, MAX_JSON_DEPTH } from '../../contracts/index.ts';
 import type {
   Agent,
   CredentialService,
@@ -32,7 +32,18 @@ import {
   responseEvent,
   strictest,
 } from '../../runtime/index.ts';
-import { Admission } from '../../session/index.ts';
+import {
+  Admission,
+  anything,
+  badInput,
+  checkIs,
+  checkShape,
+  guarded,
+  list,
+  object,
+  text,
+} from '../../session/index.ts';
+import { faultOfEvent } from '../stores/stored-event.ts';
 import { AdkSession } from './adk-session.ts';
 import type { DescribeOptions } from './descriptor.ts';
 import { describeAgent } from './descriptor.ts';
@@ -158,7 +169,7 @@ async function recordFor(
   const key = { ...scope, id };
   const found = await service.get(key);
   if (found && ref.fork) {
-    const after = typeof ref.fork === 'object' ? ref.fork.after : undefined;
+    const after = forkedAt(ref.fork);
     const settle = settling(service);
     if (after === undefined) return service.fork(key, { settle });
     const through = parseCursor(after)?.seq;
@@ -178,32 +189,63 @@ async function recordFor(
   }
 }
 
+function forkedAt(fork: true | { after?: string }): string | undefined {
+  if (fork === true) return undefined;
+  checkShape<typeof fork>(fork, 'open: fork', { after: text });
+  return fork.after;
+}
+
 async function importSnapshot(
   service: SessionService,
   scope: { app: string; userId: string },
   ref: SessionRef,
 ): Promise<SessionRecord> {
-  const { snapshot } = ref;
-  if (!snapshot?.log) {
+  const { id, log, initialState } = readSnapshot(ref);
+  const key: SessionKey = { ...scope, id };
+  if (!ref.fork) {
+    const known = await service.get(key);
+    if (known) return known;
+  }
+  const events = log.map(asEvent);
+  const made = await service.create(ref.fork ? scope : key, { state: ref.state ?? initialState ?? {} });
+  try {
+    // A copy begins an audit chain of its own.
+    const linked = new Chain().link(events);
+    const copy = { ...made, lastSeq: linked.length, events: linked.map((event, n) => ({ ...event, seq: n + 1 })) };
+    const settled = ref.fork ? settling(service)(copy) : [];
+    if (events.length > 0) await service.append(made.key, [...linked, ...settled]);
+  } catch (error) {
+    // Half a session is none.
+    await service.delete(made.key);
+    throw error;
+  }
+  return (await service.get(made.key)) ?? made;
+}
+
+function readSnapshot({ snapshot }: SessionRef): { id: string; log: Event[]; initialState?: Record<string, unknown> } {
+  const { id, log, initialState } = guarded('open: snapshot', () => ({ ...snapshot }));
+  if (log === undefined) {
     throw new CoxswainError(
       'FAILED_PRECONDITION',
       'E_UNSUPPORTED',
       'the snapshot has no log; it cannot be opened here',
     );
   }
-  const key: SessionKey = { ...scope, id: snapshot.id };
-  if (!ref.fork) {
-    const known = await service.get(key);
-    if (known) return known;
-  }
-  const made = await service.create(ref.fork ? scope : key, { state: ref.state ?? snapshot.initialState ?? {} });
-  const events = (snapshot.log as readonly Event[]).map(({ chain: _, ...event }) => createEvent({ ...event, seq: 0 }));
-  // A copy begins an audit chain of its own.
-  const linked = new Chain().link(events);
-  const copy = { ...made, lastSeq: linked.length, events: linked.map((event, n) => ({ ...event, seq: n + 1 })) };
-  const settled = ref.fork ? settling(service)(copy) : [];
-  if (events.length > 0) await service.append(made.key, [...linked, ...settled]);
-  return (await service.get(made.key)) ?? made;
+  checkIs(id, 'open: snapshot.id', text);
+  checkIs(log, 'open: snapshot.log', list);
+  const copy = copyJson(log, 'open: snapshot.log', 2 * MAX_JSON_DEPTH);
+  return { id: id as string, log: copy as Event[], ...(initialState ? { initialState } : {}) };
+}
+
+function asEvent(given: Event, index: number): Event {
+  const where = `open: snapshot.log[${index}]`;
+  checkIs(given, where, object);
+  const { chain: _, ...event } = given;
+  checkIs(event.actions, `${where}.actions`, object);
+  const made = createEvent({ ...event, seq: 0 });
+  const fault = faultOfEvent({ ...made });
+  if (fault !== undefined) throw badInput(`${where} is no event: look at its ${fault}`);
+  return made;
 }
 
 /** What ends a copy's log: it does not inherit open questions, or one payment could be approved twice. */
@@ -231,6 +273,7 @@ export function sessionProvider(service: SessionService, context: HostContext): 
   const scope = { app: context.app, userId: context.userId ?? 'local' };
   return {
     async create(options = {}) {
+      checkShape<typeof options>(options, 'sessions.create: options', { id: anything, state: object, title: text });
       const { id, ...rest } = options;
       return handleOf(await service.create(id === undefined ? scope : { ...scope, id }, rest));
     },
@@ -238,9 +281,10 @@ export function sessionProvider(service: SessionService, context: HostContext): 
       const record = await service.get({ ...scope, id: sessionId });
       return record && handleOf(record);
     },
-    list: (options = {}) => service.list(scope, options),
-    delete: (sessionId) => service.delete({ ...scope, id: sessionId }),
+    list: async (options = {}) => service.list(scope, options),
+    delete: async (sessionId) => service.delete({ ...scope, id: sessionId }),
     async open(options = {}) {
+      checkShape<typeof options>(options, 'sessions.open: options', { userId: text });
       const calls = await service.openCalls({ app: scope.app, ...options });
       const seen = new Map<string, { userId: string; sessionId: string; calls: string[] }>();
       for (const { key, callId } of calls) {

@@ -1,5 +1,6 @@
 import type { SessionUpdate } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
+import { guarded, kindOf } from '../../session/index.ts';
 
 const checks: { [K in keyof Required<SessionUpdate>]: (value: unknown) => boolean } = {
   model: (value) => typeof value === 'string' && value !== '',
@@ -16,6 +17,10 @@ const checks: { [K in keyof Required<SessionUpdate>]: (value: unknown) => boolea
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
  */
 export function checkUpdate(update: SessionUpdate): Record<string, unknown> {
+  return guarded('update', () => checked(update));
+}
+
+function checked(update: SessionUpdate): Record<string, unknown> {
   if (typeof update !== 'object' || update === null || Object.keys(update).length === 0) {
     throw bad('it changes nothing; set model, title, permissionMode, tools or config');
   }
@@ -23,11 +28,12 @@ export function checkUpdate(update: SessionUpdate): Record<string, unknown> {
     if (!Object.hasOwn(checks, key))
       throw bad(`there is no setting ${JSON.stringify(key)}; known: ${Object.keys(checks).join(', ')}`);
     if (value === null || value === undefined) continue;
-    if (!checks[key as keyof SessionUpdate](value))
-      throw bad(`${key} does not take ${JSON.stringify(value)?.slice(0, 60)}`);
+    if (!checks[key as keyof SessionUpdate](value)) throw bad(`${key} does not take ${describe(value)}`);
   }
   return copyJson(update as Record<string, unknown>, 'update');
 }
+
+const describe = (value: unknown) => (typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : kindOf(value));
 
 function bad(what: string): CoxswainError {
   return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `bad session update: ${what}`);

@@ -1,6 +1,7 @@
 import type { ApproverRule } from '../../contracts/index.ts';
 import type { PolicyOutcome } from '../../gate/index.ts';
 import { MAX_EXPIRES_IN } from '../../gate/index.ts';
+import { permissionMode } from '../../session/index.ts';
 
 /** Who wrote a rule. What a higher tier says, a lower one may tighten: org > user > session. */
 export type PolicyTier = 'org' | 'user' | 'session';
@@ -100,7 +101,14 @@ const fields: Record<keyof PolicyRule, Check> = {
       isObject(value) && Object.values(value).every((v) => ['boolean', 'string', 'number'].includes(typeof v));
     return isFlat && Object.keys(value).length > 0 ? undefined : 'must be an object of plain values, not empty';
   },
-  mode: strings,
+  mode: (value) => {
+    const fault = strings(value);
+    if (fault !== undefined) return fault;
+    const slip = [value].flat().find((mode) => !permissionMode.fits(mode));
+    return slip === undefined
+      ? undefined
+      : `${JSON.stringify(slip)} is nearly a known mode; write ${permissionMode.needs}`;
+  },
   agent: strings,
   outcome: (value) => (outcomes.includes(String(value)) ? undefined : 'must be allow, deny or ask_user'),
   reason: (value) => (typeof value === 'string' ? undefined : 'must be a string'),

@@ -15,7 +15,9 @@ import {
   checkKey,
   checkScope,
   newId,
+  newKey,
   splitInitial,
+  storeInput,
   storeRefusal,
   wholeNumber,
 } from '../../../runtime/index.ts';
@@ -63,9 +65,9 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     given: { app: string; userId: string; id?: string },
     options: { state?: Record<string, unknown>; title?: string } = {},
   ): Promise<SessionRecord> {
-    const key = { app: given.app, userId: given.userId, id: given.id ?? newId() };
     const engine = this.#ready();
-    checkKey(key);
+    storeInput.create(options);
+    const key = newKey(given);
     let delta: ReturnType<typeof splitInitial>;
     try {
       delta = splitInitial(options.state);
@@ -91,6 +93,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   ): Promise<SessionRecord | undefined> {
     const engine = this.#ready();
     checkKey(key);
+    storeInput.get(options);
     return engine.transaction('read', () => this.#tables.record(key, options));
   }
 
@@ -106,6 +109,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   ): Promise<SessionSummary[]> {
     const engine = this.#ready();
     checkScope(scope);
+    storeInput.list(options);
     return engine.transaction('read', () => this.#tables.list(scope, options));
   }
 
@@ -118,6 +122,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   async append(key: SessionKey, events: readonly Event[], options: AppendOptions = {}): Promise<readonly Event[]> {
     const engine = this.#ready();
     checkKey(key);
+    storeInput.append(events, options);
     try {
       return await engine.transaction('write', () => this.#tables.append(key, events, options));
     } catch (error) {
@@ -135,6 +140,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   async fork(source: SessionKey, options: ForkOptions = {}): Promise<SessionRecord> {
     const engine = this.#ready();
     checkKey(source);
+    storeInput.fork(options);
     const through = wholeNumber('through', options.through);
     const target = { app: source.app, userId: source.userId, id: options.id ?? newId() };
     checkKey(target);

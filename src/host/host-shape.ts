@@ -1,0 +1,107 @@
+import type { AgentSource, SessionRef } from '../contracts/index.ts';
+import type { Check, Shape } from '../session/index.ts';
+import {
+  amount,
+  anything,
+  checkIs,
+  checkLimits,
+  checkPrincipal,
+  checkShape,
+  either,
+  flag,
+  fn,
+  having,
+  list,
+  listOf,
+  name,
+  object,
+  permissionMode,
+  required,
+  text,
+} from '../session/index.ts';
+import type { AuditOptions, OpenOptions } from './host.ts';
+import type { HostOptions } from './options.ts';
+
+/** What decides must be able to: a policy that is none would be found out at the first call. */
+export const policy = having('evaluate');
+const interceptor = having('fire', 'supportedHookPoints');
+const provider: Check = {
+  needs: 'a tool provider: an object with a name, getToolsForAgent() and execute()',
+  fits: (value) =>
+    having('getToolsForAgent', 'execute').fits(value) && name.fits((value as Record<string, unknown>).name),
+};
+
+export const source: Check = {
+  needs: 'an agent source, e.g. fromAgent(agent)',
+  fits: (value) => having('open').fits(value) && name.fits((value as Partial<AgentSource>).descriptor?.name),
+};
+
+const host: Shape<HostOptions> = {
+  app: anything,
+  agents: required(listOf(source)),
+  tools: list,
+  toolProviders: listOf(provider),
+  policy,
+  policyTimeoutMs: amount,
+  hooks: interceptor,
+  sessions: object,
+  credentials: object,
+  models: either(fn, object),
+  limits: object,
+  prices: object,
+  deps: anything,
+  userId: anything,
+  principal: object,
+  permissionMode,
+  interactive: flag,
+  onApproval: fn,
+  onElicitation: fn,
+  toolTimeoutMs: amount,
+  toolConcurrency: { ...amount, needs: 'a number from 1', fits: (value) => amount.fits(value) && Number(value) >= 1 },
+  maxResultBytes: amount,
+  spill: fn,
+  approvalPollMs: amount,
+  telemetry: having('startSpan'),
+  warn: fn,
+};
+
+/**
+ * A host that is told something it does not know is not the host that somebody meant: what it was to be kept from, it
+ * would do.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+ */
+export function checkHost(options: HostOptions): void {
+  const where = 'createHost: options';
+  checkShape<HostOptions>(options, where, host);
+  for (const option of Object.keys(options)) checkIs(option, `${where}.${option}`, known);
+  if (options.principal !== undefined) checkPrincipal(options.principal, `${where}.principal`);
+  if (options.limits !== undefined) checkLimits(options.limits, `${where}.limits`);
+}
+
+const known: Check = {
+  needs: `nothing but ${Object.keys(host).join(', ')}`,
+  fits: (option) => Object.hasOwn(host, String(option)),
+};
+
+const ref: Shape<SessionRef> = {
+  sessionId: anything,
+  snapshot: object,
+  create: flag,
+  fork: either(flag, object),
+  state: object,
+  ephemeral: flag,
+};
+const open: Shape<OpenOptions> = { ...ref, principal: object, userId: anything, permissionMode };
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export function checkOpen(options: OpenOptions): void {
+  checkShape<OpenOptions>(options, 'open: options', open);
+}
+
+const audit: Shape<AuditOptions> = { viewer: object, rules: list, reveal: list, userId: text };
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export function checkAudit(options: AuditOptions): void {
+  checkShape<AuditOptions>(options, 'audit: options', audit);
+  if (options.viewer !== undefined) checkPrincipal(options.viewer, 'audit: options.viewer');
+}

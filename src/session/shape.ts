@@ -1,0 +1,145 @@
+import { CoxswainError } from '../contracts/index.ts';
+import { nearest } from './nearest.ts';
+
+/** What a member may be. Absent ones are fine, unless it is {@link required}. */
+export interface Check {
+  /** Completes "give …". */
+  readonly needs: string;
+  readonly fits: (value: unknown) => boolean;
+  readonly required?: true;
+  /** A text that is wrong is repeated in the error: it is never a secret. */
+  readonly shown?: true;
+}
+
+/** A check for every member: one that is added to the type and forgotten here does not compile. */
+export type Shape<T> = { readonly [K in keyof Required<T>]: Check };
+
+const check = (needs: string, fits: (value: unknown) => boolean): Check => ({ needs, fits });
+
+export const anything = check('anything', () => true);
+export const text = check('text', (value) => typeof value === 'string');
+export const name = check('text that is not empty', (value) => typeof value === 'string' && value !== '');
+export const flag = check('true or false', (value) => typeof value === 'boolean');
+export const fn = check('a function', (value) => typeof value === 'function');
+/** Infinity is one: it says that there is no limit. */
+export const amount = check('a number from 0', (value) => typeof value === 'number' && value >= 0);
+export const count = check('a whole number from 0', (value) => amount.fits(value) && isWhole(value));
+export const object = check('an object', isObject);
+export const list = check('a list', Array.isArray);
+export const names = check('a list of names', (value) => Array.isArray(value) && value.every(text.fits));
+export const texts = check('an object of texts', (value) => isObject(value) && Object.values(value).every(text.fits));
+export const signal = check('an AbortSignal', (value) => isObject(value) && has(value, ['addEventListener']));
+
+export const oneOf = (...values: readonly string[]): Check => ({
+  ...check(`one of ${values.join(', ')}`, (value) => typeof value === 'string' && values.includes(value)),
+  shown: true,
+});
+
+/** An object, an instance or a function with these methods: what it does is its own business. */
+export const having = (...methods: readonly string[]): Check =>
+  check(`an object with ${methods.map((method) => `${method}()`).join(', ')}`, (value) => has(value, methods));
+
+export const listOf = (item: Check): Check =>
+  check(`a list, each ${item.needs}`, (value) => Array.isArray(value) && value.every(item.fits));
+
+export const either = (a: Check, b: Check): Check =>
+  check(`${a.needs} or ${b.needs}`, (value) => a.fits(value) || b.fits(value));
+
+export const required = (member: Check): Check => ({ ...member, required: true });
+
+/**
+ * Looks at what a caller gave, once and before anything is done with it: whoever writes plain JavaScript has no
+ * compiler that would. What is not named in the shape is the caller's, but for a name that is nearly one of it.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` naming the member and what to give
+ */
+export function checkShape<T>(value: unknown, where: string, shape: Shape<T>): asserts value is T {
+  guarded(where, () => {
+    if (!isObject(value)) throw bad(where, value, object);
+    for (const member in shape) {
+      const wanted = shape[member];
+      const given = readMember(value, where, member);
+      if (given === undefined ? !wanted.required : wanted.fits(given)) continue;
+      throw bad(`${where}.${member}`, given, wanted);
+    }
+    for (const member in value) {
+      if (Object.hasOwn(shape, member)) continue;
+      readMember(value, where, member);
+      const meant = nearest(member, Object.keys(shape));
+      if (meant !== undefined) throw badInput(`${where}.${member} is not known; write ${meant}`);
+    }
+  });
+}
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` saying what to give */
+export function checkIs(value: unknown, where: string, wanted: Check): void {
+  guarded(where, () => {
+    if (!wanted.fits(value)) throw bad(where, value, wanted);
+  });
+}
+
+/**
+ * Looks at what a caller gave: a getter or a proxy of theirs may throw whatever it likes. For looking only: what goes
+ * wrong in this package must not be put down to its caller.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+ */
+export function guarded<T>(where: string, look: () => T): T {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof CoxswainError) throw error;
+    throw badInput(`${where} cannot be read: a getter or proxy of it throws`, error);
+  }
+}
+
+function readMember(value: object, where: string, member: string): unknown {
+  try {
+    return (value as Record<string, unknown>)[member];
+  } catch (error) {
+    throw badInput(`${where}.${member} cannot be read: its getter throws`, error);
+  }
+}
+
+function bad(where: string, value: unknown, { needs, shown }: Check): CoxswainError {
+  const what = shown && typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : kindOf(value);
+  return badInput(`${where} is ${what}; give ${needs}`);
+}
+
+export function badInput(what: string, cause?: unknown): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `bad input: ${what}`, { cause });
+}
+
+/** What something is, in words. Never a text's own: it may be a secret in the wrong place. */
+export function kindOf(value: unknown): string {
+  switch (typeof value) {
+    case 'undefined':
+      return 'missing';
+    case 'string':
+      return value === '' ? 'empty' : 'text';
+    case 'number':
+    case 'boolean':
+      return String(value);
+    case 'object':
+      break;
+    default:
+      return `a ${typeof value}`;
+  }
+  if (value === null) return 'null';
+  try {
+    return Array.isArray(value) ? 'a list' : 'an object';
+  } catch {
+    return 'an object';
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isWhole(value: unknown): boolean {
+  return Number.isInteger(value) || value === Number.POSITIVE_INFINITY;
+}
+
+function has(value: unknown, methods: readonly string[]): boolean {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  return methods.every((method) => typeof (value as Record<string, unknown>)[method] === 'function');
+}

@@ -1,0 +1,276 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { HostedSession } from '../../src/host/index.ts';
+import { createHost as createHostOfSources } from '../../src/host/index.ts';
+import type { HostOptions, OpenOptions } from '../../src/index.ts';
+import { createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
+import { bot } from '../host/kit.ts';
+import { watchRejections } from '../host/rejections.ts';
+import { doorsOf, NO_OBJECTS, outcomeOf, RUBBISH, taken } from './rubbish.ts';
+
+const agents = [fromAgent(bot(Array.from({ length: 100 }, () => 'ok')))];
+
+const hostOptions: Required<{ [K in keyof HostOptions]: true }> = {
+  app: true,
+  agents: true,
+  tools: true,
+  toolProviders: true,
+  policy: true,
+  policyTimeoutMs: true,
+  hooks: true,
+  sessions: true,
+  credentials: true,
+  models: true,
+  limits: true,
+  prices: true,
+  deps: true,
+  userId: true,
+  principal: true,
+  permissionMode: true,
+  interactive: true,
+  onApproval: true,
+  onElicitation: true,
+  toolTimeoutMs: true,
+  toolConcurrency: true,
+  maxResultBytes: true,
+  spill: true,
+  approvalPollMs: true,
+  telemetry: true,
+  warn: true,
+};
+
+describe('createHost', () => {
+  const use = (options: HostOptions) => createHost(options);
+  const doors = doorsOf('createHost', { app: 'shop', agents }, Object.keys(hostOptions) as ['app'], use);
+
+  test.each(doors)('%s', async (_, door) => {
+    await taken(_, door);
+  });
+
+  test.each([
+    ['policy', 5],
+    ['policy', null],
+    ['policy', {}],
+    ['policy', () => ({ outcome: 'allow' })],
+    ['tools', 5],
+    ['tools', [5]],
+    ['tools', [{ name: 'a', description: 'a', execute: 5 }]],
+    ['tools', [{ name: 'a', description: 'a', needsApproval: 'yes' }]],
+    ['toolProviders', [{}]],
+    ['hooks', 5],
+    ['hooks', { fire: () => undefined }],
+    ['agents', 5],
+    ['agents', [5]],
+    ['agents', [null]],
+    ['agents', [{ descriptor: { name: 'a' } }]],
+    ['agentOptions', 5],
+    ['permissionMode', 'Plan'],
+    ['permissionMode', 'plann'],
+    ['permissionMode', 'dontAsk'],
+    ['permissionMode', ''],
+    ['interactive', 'no'],
+    ['limits', { usd: Number.NaN }],
+    ['principal', {}],
+    ['budget', { usd: 1 }],
+    ['polcy', { evaluate: () => ({ outcome: 'deny' }) }],
+  ])('refuses %s %j', async (member, value) => {
+    const options = { app: 'shop', agents, [member]: value } as unknown as HostOptions;
+    expect(await outcomeOf(member, () => createHost(options))).toBe('refused');
+  });
+
+  test('takes a mode of a host of one s own', () => {
+    expect(() => createHost({ app: 'shop', agents, permissionMode: 'night_shift' })).not.toThrow();
+  });
+
+  test('refuses whatever is no object, and says what it is', async () => {
+    for (const label of NO_OBJECTS) {
+      const value = RUBBISH[label]?.() as HostOptions;
+      expect(await outcomeOf(label, () => createHost(value)), label).toBe('refused');
+      expect(await outcomeOf(label, () => createHostOfSources(value)), label).toBe('refused');
+    }
+    expect(() => createHost(null as never)).toThrow('createHost: options is null; give an object');
+    expect(() => createHost({ app: 'shop', agents, policy: 5 } as never)).toThrow(
+      'createHost: options.policy is 5; give an object with evaluate()',
+    );
+  });
+
+  test('repeats no text that stands where it does not belong', () => {
+    const options = { app: 'shop', agents, credentials: 'sk-secret' } as never;
+    expect(() => createHost(options)).toThrow(/credentials is text/);
+  });
+});
+
+describe('a host', () => {
+  const host = createHost({ app: 'shop', agents });
+  const open: OpenOptions = { sessionId: 'a', create: true };
+  const members = ['sessionId', 'snapshot', 'create', 'fork', 'state', 'ephemeral'] as const;
+
+  test.each([
+    ['open', (value: unknown) => host.open(value as string)],
+    ['open options', (value: unknown) => host.open('bot', value as OpenOptions)],
+    ...doorsOf('open', open, [...members, 'principal', 'userId', 'permissionMode'], (ref) => host.open('bot', ref)),
+    ...doorsOf('fork', { ...open, fork: {} }, ['fork'], ({ fork }) =>
+      host.open('bot', { ...open, fork: { after: fork } as never }),
+    ),
+    ['audit', (value: unknown) => host.audit(value as string)],
+    ['audit options', (value: unknown) => host.audit('a', value as never)],
+    ['sessions', (value: unknown) => host.sessions(value as string).list()],
+    ['sessions.load', (value: unknown) => host.sessions().load(value as string)],
+    ['sessions.list', (value: unknown) => host.sessions().list(value as never)],
+    ['sessions.create', (value: unknown) => host.sessions().create(value as never)],
+    ['sessions.delete', (value: unknown) => host.sessions().delete(value as string)],
+    ['approvals.list', (value: unknown) => host.approvals.list(value as never)],
+    ['approvals.get', (value: unknown) => host.approvals.get(value as string)],
+    ['approvals.get place', (value: unknown) => host.approvals.get('q', value as never)],
+    ['approvals.find', (value: unknown) => host.approvals.find(value as string)],
+    ['approvals.decide', (value: unknown) => host.approvals.decide(value as string, { kind: 'deny' }, by)],
+    ['approvals.decide answer', (value: unknown) => host.approvals.decide('q', value as never, by)],
+    ['approvals.decide by', (value: unknown) => host.approvals.decide('q', { kind: 'deny' }, value as never)],
+  ] as [string, (value: unknown) => unknown][])('%s', async (name, door) => {
+    await taken(name, door);
+  });
+
+  const by = { by: { id: 'ann' } };
+
+  test('approvals.decide says who is missing', async () => {
+    const decide = host.approvals.decide.bind(host.approvals) as (...given: unknown[]) => Promise<unknown>;
+    await expect(decide('q', { kind: 'deny' })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+  });
+
+  test('approvals.watch', async () => {
+    for (const label of NO_OBJECTS) {
+      const watch = () => host.approvals.watch(RUBBISH[label]?.() as never);
+      expect(await outcomeOf(label, watch), label).toBe('refused');
+    }
+  });
+
+  test('a snapshot whose log is rubbish leaves no session behind', async () => {
+    for (const log of [5, [5], [null], [{ id: '' }], [{ id: 'a', content: 5 }], 'log']) {
+      const snapshot = {
+        id: 'from-rubbish',
+        agentName: 'shop',
+        events: [],
+        state: {},
+        lastUpdateTime: 0,
+        log,
+      } as never;
+      expect(await outcomeOf(JSON.stringify(log), () => host.open('bot', { snapshot }))).toBe('refused');
+      expect(await host.sessions().load('from-rubbish')).toBeUndefined();
+    }
+  });
+
+  test.each(['Plan', 'plann', 'paln', 'dont-ask', 'autonomus'])(
+    'refuses the mode %s, which is nearly another',
+    async (mode) => {
+      await expect(host.open('bot', { permissionMode: mode })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+      const session = await host.open('bot', {});
+      await expect(session.stream('hi', { permissionMode: mode }).next()).rejects.toMatchObject({
+        code: 'E_BAD_INPUT',
+      });
+      await expect(session.update({ permissionMode: mode })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+    },
+  );
+
+  test('refuses an option that is nearly one', async () => {
+    const options = { permisionMode: 'plan' } as OpenOptions;
+    await expect(host.open('bot', options)).rejects.toThrow('options.permisionMode is not known; write permissionMode');
+  });
+});
+
+describe.each(['a hosted session', 'a session of the runtime'])('%s', (kind) => {
+  const store = new InMemorySessionService();
+  const key = { app: 'shop', userId: 'local', id: 's' };
+  let session: HostedSession['inner'];
+
+  beforeEach(async () => {
+    const host = createHost({ app: 'shop', agents, sessions: store });
+    const hosted = await host.open('bot', { sessionId: 's', create: true });
+    session = kind === 'a hosted session' ? hosted : hosted.inner;
+  });
+
+  afterEach(() => session[Symbol.asyncDispose]());
+
+  const drain = async (input: unknown, options?: unknown) => {
+    for await (const _ of session.stream(input as string, options as object)) if (_.type === 'stream_end') return;
+  };
+  const drained = async (events: AsyncIterable<unknown>) => {
+    for await (const _ of events);
+  };
+  const option = (member: string): [string, (value: unknown) => unknown] => [
+    `stream options.${member}`,
+    (value) => drain('hi', { [member]: value }),
+  ];
+  const options = [
+    'tools',
+    'excludeTools',
+    'model',
+    'hostToolExecution',
+    'streaming',
+    'permissionMode',
+    'whilePending',
+  ];
+  const doors: [string, (value: unknown) => unknown][] = [
+    ['stream', (value) => drain(value)],
+    ['stream list', (value) => drain([value])],
+    ['stream kind', (value) => drain({ kind: value })],
+    ['stream content', (value) => drain({ kind: 'message', content: value })],
+    ['stream part', (value) => drain({ kind: 'message', content: [value] })],
+    ['stream role', (value) => drain({ kind: 'message', content: 'hi', role: value })],
+    ['stream result', (value) => drain({ kind: 'tool_result', requestId: 'r', result: value })],
+    ['stream result of', (value) => drain({ kind: 'tool_result', requestId: value, result: { content: [] } })],
+    ['stream approval', (value) => drain({ kind: 'tool_approval', requestId: value })],
+    ['stream elicitation', (value) => drain({ kind: 'elicitation_response', requestId: 'r', response: value })],
+    ['stream options', (value) => drain('hi', value)],
+    ...[...options, 'limits', 'signal', 'traceContext', 'deps', 'streamId', 'principal', 'terms'].map(option),
+    ['stream options.limits', (value) => drain('hi', { limits: { steps: value } })],
+    ['stream options.tools list', (value) => drain('hi', { tools: [value] })],
+    ['stream options.tools name', (value) => drain('hi', { tools: [{ name: value, description: '' }] })],
+    ['stream.abort', (value) => session.stream('hi').abort(value as string)],
+    ['respond', (value) => session.respond(value as string, { kind: 'deny' })],
+    ['respond answer', (value) => session.respond('r', value as never)],
+    ['respond kind', (value) => session.respond('r', { kind: value } as never)],
+    ['respond by', (value) => session.respond('r', { kind: 'deny', by: value } as never)],
+    ['steer', (value) => session.steer(value as never)],
+    ['steer content', (value) => session.steer({ content: value as string })],
+    ['steer threadId', (value) => session.steer({ content: 'x', threadId: value as string })],
+    ['update', (value) => session.update(value as never)],
+    ...['model', 'tools', 'title', 'permissionMode', 'config', 'other'].map(
+      (member): [string, (v: unknown) => unknown] => [
+        `update ${member}`,
+        (value) => session.update({ [member]: value } as never),
+      ],
+    ),
+    ['abort', (value) => session.abort(value as never)],
+    ['abort reason', (value) => session.abort({ reason: value as string })],
+    ['abort requestId', (value) => session.abort({ requestId: value as string })],
+    ['abort threadId', (value) => session.abort({ threadId: value as string })],
+    ['events', (value) => drained(session.events(value as never))],
+    ['events after', (value) => drained(session.events({ after: value as string }))],
+    ['events limit', (value) => drained(session.events({ limit: value as number }))],
+  ];
+
+  test.each(doors)('%s', async (name, door) => {
+    const rejections = watchRejections();
+    for (const [label, make] of Object.entries(RUBBISH)) {
+      const before = (await store.get(key))?.lastSeq;
+      const outcome = await outcomeOf(`${name} of ${label}`, () => door(make()));
+      if (outcome === 'refused') expect((await store.get(key))?.lastSeq, `${name} of ${label}`).toBe(before);
+    }
+    expect(await rejections()).toEqual([]);
+  });
+
+  test('what is refused is said at the first next', async () => {
+    for (const given of [null, 5, { signal: 5 }, { permissionMode: 'plann' }, { whilePending: 'never' }]) {
+      const stream = session.stream('hi', given as never);
+      await expect(stream.next(), JSON.stringify(given)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+    }
+    for (const bad of [null, 5, 'x', [], { requestId: 5 }]) {
+      await expect(session.abort(bad as never), JSON.stringify(bad)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+      await expect(session.steer(bad as never), JSON.stringify(bad)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+    }
+  });
+
+  test('and it works after all that', async () => {
+    await session.abort();
+    await drain('hi');
+  });
+});
