@@ -86,17 +86,13 @@ export class ApprovalLookout {
   }
 
   async #read(agent: string, userId: string, sessionId: string): Promise<void> {
-    const { session, temporary } = await this.#host.session(agent, userId, sessionId);
-    try {
-      for (const request of await session.pending()) {
-        // An id is unique in its session alone.
-        const question = JSON.stringify([userId, request.sessionId, request.requestId]);
-        if (request.kind === 'tool' || request.agentPath[0] !== agent || this.#told.has(question)) continue;
-        this.#told.set(question, callOf(request.requestId));
-        this.#tell({ agent, userId, request });
-      }
-    } finally {
-      if (temporary) await session[Symbol.asyncDispose]();
+    await using borrowed = await this.#host.borrow(agent, userId, sessionId);
+    for (const request of await borrowed.session.pending()) {
+      // An id is unique in its session alone.
+      const question = JSON.stringify([userId, request.sessionId, request.requestId]);
+      if (request.kind === 'tool' || request.agentPath[0] !== agent || this.#told.has(question)) continue;
+      this.#told.set(question, callOf(request.requestId));
+      this.#tell({ agent, userId, request });
     }
   }
 }

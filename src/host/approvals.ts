@@ -36,21 +36,29 @@ export interface ApprovalPlace {
   sessionId?: string | undefined;
 }
 
-/** A session with open calls. */
-export interface OpenSession {
+interface SessionPlace {
   agent: string;
   userId: string;
   sessionId: string;
+}
+
+/** A session with open calls. */
+export interface OpenSession extends SessionPlace {
   /** Ids of the open calls, where the provider knows them. */
   calls?: string[];
+}
+
+/** A session for a moment: disposed of, it is closed unless somebody else holds it, too. */
+export interface BorrowedSession extends AsyncDisposable {
+  readonly session: HostedSession;
 }
 
 /** What approvals need of a host. */
 export interface ApprovalHost {
   /** Sessions with open calls, over all users and processes. */
   openSessions(): Promise<OpenSession[]>;
-  /** An open handle, or a temporary one. */
-  session(agent: string, userId: string, sessionId: string): Promise<{ session: HostedSession; temporary: boolean }>;
+  /** @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` for one that was deleted since */
+  borrow(agent: string, userId: string, sessionId: string): Promise<BorrowedSession>;
   warn(message: string, error?: unknown): void;
 }
 
@@ -58,7 +66,6 @@ export interface ApprovalHost {
 export class Approvals {
   readonly #host: ApprovalHost;
   readonly #watchers = new Set<(open: OpenApproval) => void>();
-
   readonly #lookout: ApprovalLookout;
 
   constructor(host: ApprovalHost, pollMs = 2000) {
@@ -72,7 +79,8 @@ export class Approvals {
     const found: OpenApproval[] = [];
     for (const { agent, userId, sessionId } of await this.#sessions()) {
       if (filter.sessionId !== undefined && filter.sessionId !== sessionId) continue;
-      for (const request of await this.#pending(agent, userId, sessionId)) {
+      const pending = await this.#look({ agent, userId, sessionId }, (session) => session.pending());
+      for (const request of pending ?? []) {
         const open = { agent, userId, request };
         // A session of another agent of this app has another root.
         if (request.kind !== 'tool' && request.agentPath[0] === agent && matches(open, filter)) found.push(open);
@@ -81,17 +89,16 @@ export class Approvals {
     return found.sort((a, b) => a.request.requestedAt.localeCompare(b.request.requestedAt));
   }
 
-  async #pending(agent: string, userId: string, sessionId: string): Promise<PendingRequest[]> {
+  /** What a look into one session finds; undefined: it was deleted since the index was read. */
+  async #look<T>(
+    { agent, userId, sessionId }: SessionPlace,
+    look: (session: HostedSession) => Promise<T>,
+  ): Promise<T | undefined> {
     try {
-      const { session, temporary } = await this.#host.session(agent, userId, sessionId);
-      try {
-        return await session.pending();
-      } finally {
-        if (temporary) await session[Symbol.asyncDispose]();
-      }
+      await using borrowed = await this.#host.borrow(agent, userId, sessionId);
+      return await look(borrowed.session);
     } catch (error) {
-      // Deleted since the index was read.
-      if (isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND') return [];
+      if (wasDeleted(error)) return undefined;
       throw error;
     }
   }
@@ -148,9 +155,10 @@ export class Approvals {
     const { by, ...place } = deciding;
     checkPrincipal(by, 'by');
     const given = checkAnswer(answer);
-    const found = await this.#asking(requestId, place);
+    const found: BorrowedSession[] = [];
     let settled: HostedSession | undefined;
     try {
+      for await (const borrowed of this.#asking(requestId, place)) found.push(borrowed);
       const session = onlyOne(found, requestId)?.session;
       if (!session) {
         const message = `no session has an open request ${JSON.stringify(requestId)}; approvals.list() shows what is open`;
@@ -160,31 +168,36 @@ export class Approvals {
       if (settlement.status === 'settled') settled = session;
       return settlement;
     } finally {
-      for (const { session, close } of found) {
-        if (session === settled) void this.#resume(session).then(close);
-        else await close();
+      for (const borrowed of found) {
+        if (borrowed.session === settled) void this.#goOn(borrowed);
+        else await borrowed[Symbol.asyncDispose]();
       }
     }
   }
 
-  /** Sessions in which this question is open; the caller closes them. */
-  async #asking(requestId: string, place: ApprovalPlace) {
-    const found: { session: HostedSession; close(): Promise<void> }[] = [];
+  /** Sessions in which this question is open; the caller gives them back. */
+  async *#asking(requestId: string, place: ApprovalPlace): AsyncGenerator<BorrowedSession, void> {
     for (const one of await this.#sessions()) {
-      const { agent, userId, sessionId } = one;
-      if (!isAt(one, place)) continue;
-      const { session, temporary } = await this.#host.session(agent, userId, sessionId);
-      const close = async () => {
-        if (temporary) await session[Symbol.asyncDispose]();
-      };
-      const callId = requestId.split('#')[0];
-      const open = await session.inner.pending();
-      const own = open.filter((request) => request.agentPath[0] === agent);
-      const isOpen = own.some((request) => request.callId === callId);
-      if (isOpen || (own.length > 0 && (await session.subagents.owner(requestId)))) found.push({ session, close });
-      else await close();
+      const borrowed = isAt(one, place) ? await this.#borrowAsking(one, requestId) : undefined;
+      if (borrowed) yield borrowed;
     }
-    return found;
+  }
+
+  async #borrowAsking(
+    { agent, userId, sessionId }: SessionPlace,
+    requestId: string,
+  ): Promise<BorrowedSession | undefined> {
+    let borrowed: BorrowedSession | undefined;
+    let isAsking = false;
+    try {
+      borrowed = await this.#host.borrow(agent, userId, sessionId);
+      isAsking = await asks(borrowed.session, agent, requestId);
+    } catch (error) {
+      if (!wasDeleted(error)) throw error;
+    } finally {
+      if (!isAsking) await borrowed?.[Symbol.asyncDispose]();
+    }
+    return isAsking ? borrowed : undefined;
   }
 
   announce(agent: string, userId: string, question: ApprovalQuestion): void {
@@ -197,29 +210,28 @@ export class Approvals {
   }
 
   /** What is open inside of a sub-agent is open in its caller's session, and nowhere else. */
-  async #sessions(): Promise<{ agent: string; userId: string; sessionId: string }[]> {
+  async #sessions(): Promise<SessionPlace[]> {
     const open = await this.#host.openSessions();
     const below = new Set<string>();
     for (const { agent, userId, sessionId } of open) {
       const prefix = `${sessionId}.`;
       if (!open.some((other) => other.userId === userId && other.sessionId.startsWith(prefix))) continue;
-      const { session, temporary } = await this.#host.session(agent, userId, sessionId);
-      for (const id of await session.subagents.sessionIds()) below.add(JSON.stringify([userId, id]));
-      if (temporary) await session[Symbol.asyncDispose]();
+      const ids = await this.#look({ agent, userId, sessionId }, (session) => session.subagents.sessionIds());
+      for (const id of ids ?? []) below.add(JSON.stringify([userId, id]));
     }
     return open.filter(({ userId, sessionId }) => !below.has(JSON.stringify([userId, sessionId])));
   }
 
   /** A run belongs to the host: nobody needs to hold it. */
-  async #resume(session: HostedSession): Promise<void> {
+  async #goOn(borrowed: BorrowedSession): Promise<void> {
+    const { session } = borrowed;
     try {
+      await using _ = borrowed;
       await session.resume();
     } catch (error) {
-      const code = (error as { code?: unknown }).code;
       // Somebody holds the session and goes on with it.
-      if (code !== 'E_SESSION_BUSY' && code !== 'E_TURN_COMPLETED' && code !== 'E_SESSION_CLOSED') {
-        this.#host.warn(`session ${session.id} could not go on after an approval`, error);
-      }
+      if (isCoxswainError(error) && goneOn.has(error.code)) return;
+      this.#host.warn(`session ${session.id} could not go on after an approval`, error);
     }
   }
 }
@@ -231,7 +243,21 @@ function checkFilter(filter: ApprovalFilter): void {
   if (filter.approver !== undefined) checkPrincipal(filter.approver, 'approvals: filter.approver');
 }
 
-function isAt(here: { agent: string; userId: string; sessionId: string }, place: ApprovalPlace): boolean {
+const goneOn: ReadonlySet<string> = new Set(['E_SESSION_BUSY', 'E_TURN_COMPLETED', 'E_SESSION_CLOSED']);
+
+function wasDeleted(error: unknown): boolean {
+  return isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND';
+}
+
+/** The question is open in this session of the agent's, or below it. */
+async function asks(session: HostedSession, agent: string, requestId: string): Promise<boolean> {
+  const callId = requestId.split('#')[0];
+  const own = (await session.inner.pending()).filter(({ agentPath }) => agentPath[0] === agent);
+  if (own.some((request) => request.callId === callId)) return true;
+  return own.length > 0 && (await session.subagents.owner(requestId)) !== undefined;
+}
+
+function isAt(here: SessionPlace, place: ApprovalPlace): boolean {
   const { agent = here.agent, userId = here.userId, sessionId = here.sessionId } = place;
   return agent === here.agent && userId === here.userId && sessionId === here.sessionId;
 }

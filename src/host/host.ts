@@ -12,7 +12,7 @@ import type {
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
 import { auditOf, checkPrincipal, kindOf, LazyMap } from '../session/index.ts';
-import type { ApprovalHost, OpenSession } from './approvals.ts';
+import type { ApprovalHost, BorrowedSession, OpenSession } from './approvals.ts';
 import { Approvals } from './approvals.ts';
 import { checkAudit, checkHost, checkOpen } from './host-shape.ts';
 import type { FrameHost, Place, SharedStanding } from './hosted-frame.ts';
@@ -94,7 +94,7 @@ class Host implements AgentHost {
     this.#warn = options.warn ?? warnOnStderr;
     const host: ApprovalHost = {
       openSessions: () => this.#openSessions(),
-      session: (agent, userId, sessionId) => this.#handle(agent, userId, sessionId),
+      borrow: (agent, userId, sessionId) => this.#borrow(agent, userId, sessionId),
       warn: this.#warn,
     };
     this.approvals = new Approvals(host, options.approvalPollMs);
@@ -236,17 +236,14 @@ class Host implements AgentHost {
   }
 
   /** An open handle of the session, the running one first; else a temporary one. */
-  async #handle(
-    agent: string,
-    userId: string,
-    sessionId: string,
-  ): Promise<{ session: HostedSession; temporary: boolean }> {
+  async #borrow(agent: string, userId: string, sessionId: string): Promise<BorrowedSession> {
     const open = this.#open.get(`${userId}/${sessionId}`)?.handles ?? [];
     const handles = open.filter((handle) => handle.descriptor.name === agent);
     const known = handles.find((handle) => handle.running) ?? handles[0];
-    if (known) return { session: known, temporary: false };
+    if (known) return { session: known, [Symbol.asyncDispose]: async () => {} };
     // On behalf of nobody in particular: whose turns they are says the log.
-    return { session: await this.#openFor(agent, { sessionId }, userId, { id: userId }), temporary: true };
+    const session = await this.#openFor(agent, { sessionId }, userId, { id: userId });
+    return { session, [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() };
   }
 }
 

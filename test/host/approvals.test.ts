@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { AgentEvent, PolicyDecision, Principal, RequestAnswer } from '../../src/contracts/index.ts';
 import type { HostedSession } from '../../src/index.ts';
 import { InMemorySessionService, presetPolicy, rulePolicy } from '../../src/index.ts';
+import type { SessionKey } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import {
   all,
@@ -194,6 +195,26 @@ describe('answers', () => {
     const ended = turnEnd(watcher);
     await later.host.approvals.decide(question.requestId, { kind: 'approve' }, { by: bob });
     expect(await ended).toBe('completed');
+    expect(pay.runs).toEqual([{ eur: 5 }]);
+  });
+
+  test('S3-63 a session that is deleted while the others are looked through keeps nobody from answering there', async () => {
+    const gone: SessionKey[] = [];
+    class Deleting extends InMemorySessionService {
+      override async openCalls(scope: { app: string; userId?: string }) {
+        const calls = await super.openCalls(scope);
+        for (const key of gone) await this.delete(key);
+        return calls;
+      }
+    }
+    const store = new Deleting();
+    const { session: first } = await asking({}, { store });
+    const { session, question, policy, pay } = await asking({}, { store });
+    const other = hostOf(bot(new ScriptedModel(['done'])), { tools: [pay.tool], policy, store }).host;
+    gone.push({ app: 'shop', userId: 'local', id: first.id });
+    const settlement = await other.approvals.decide(question.requestId, { kind: 'approve' }, { by: bob });
+    expect(settlement).toMatchObject({ status: 'settled' });
+    expect(await turnEnd(session)).toBe('completed');
     expect(pay.runs).toEqual([{ eur: 5 }]);
   });
 
