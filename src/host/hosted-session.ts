@@ -200,6 +200,13 @@ export class HostedSession implements AgentSession, Ruling {
       throw error;
     }
     if (callId !== undefined) run?.dropCall(callId, target.reason);
+    if (run && open.length > 0) {
+      // What was closed with it: the calls of a thread, or of an agent run as a tool.
+      const left = new Set((await this.inner.pending()).map((request) => request.callId));
+      for (const request of open) {
+        if (request.callId !== undefined && !left.has(request.callId)) run.dropCall(request.callId, target.reason);
+      }
+    }
     if (!run) await this.subagents.reap(open, target.reason ?? 'aborted');
     this.frame.wakeAll();
   }

@@ -20,8 +20,8 @@ export interface Activation {
   replaced: boolean;
   /** An agent run as a tool has been given its input. */
   input: boolean;
-  /** Its beginning has been told. */
-  began?: boolean;
+  /** Its beginning has been told: whose, and in which thread. */
+  began?: { agent: string; thread: string };
   /** Newest iteration that was told, for a loop. */
   iteration?: number;
   /** Recorded when the slot ended. */

@@ -1,10 +1,13 @@
 import type { JsonSchema } from '../contracts/index.ts';
-import { CoxswainError } from '../contracts/index.ts';
-import { normaliseReturn } from '../gate/index.ts';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
+import { errorResult, normaliseReturn } from '../gate/index.ts';
+import { childController } from './abort.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import type { ToolContext } from './callback-context.ts';
+import { releaseWithin, slotOfCall } from './close-slot.ts';
 import type { AgentContext } from './context.ts';
 import { inheritedModel } from './model-choice.ts';
+import type { Outcome } from './outcome.ts';
 import { outputValue } from './output.ts';
 import type { HookChain } from './plugin.ts';
 import type { ReadyCall } from './ready-call.ts';
@@ -19,12 +22,13 @@ export async function runAgentTool(
   ready: ReadyCall,
   hooks: HookChain,
   span: TelemetrySpan | undefined,
+  cancelled: AbortSignal,
 ): Promise<CallOutcome | undefined> {
   const { call, resolved, decision } = ready;
   const { agentTree } = resolved;
   if (!agentTree) return undefined;
   const { invocation } = context;
-  const path = `${context.path}/${call.id}`;
+  const path = slotOfCall(call);
   if (!invocation.fold.activation(path).input) {
     await invocation.emit(
       context.event({
@@ -36,18 +40,21 @@ export async function runAgentTool(
       }),
     );
   }
-  const outcome = await context.run(agentTree.root, {
-    key: call.id,
-    isolated: agentTree,
-    model: inheritedModel(context),
-    span,
-  });
+  const outcome = await runUntil(cancelled, context.signal, (signal) =>
+    context.run(agentTree.root, { key: call.id, isolated: agentTree, model: inheritedModel(context), span, signal }),
+  );
+  if (outcome.kind !== 'done' && cancelled.aborted && !context.signal.aborted) {
+    const why = messageOf(cancelled.reason);
+    releaseWithin(invocation.session, path, cancelled.reason);
+    return { result: errorResult('interrupted', `interrupted: ${why}`), abandons: why };
+  }
   if (outcome.kind === 'suspended') return undefined;
   if (outcome.kind === 'failed') {
     const { fatal, message } = outcome.failure;
     const text = fatal ? `agent ${agentTree.root.name} failed: ${message}` : message;
     const result = await recover(context, toolContext, ready, hooks, new CoxswainError('INTERNAL', 'E_TOOL', text));
-    return { result: await afterTool(context, toolContext, ready, hooks, result) };
+    const abandons = `agent ${agentTree.root.name} failed`;
+    return { result: await afterTool(context, toolContext, ready, hooks, result), abandons };
   }
   const stateDelta = storedDelta(invocation.fold.isolated.get(path) ?? {});
   const text = invocation.fold.isolatedText.get(path) ?? '';
@@ -64,4 +71,21 @@ export async function runAgentTool(
 function agentInput(args: Record<string, unknown>): string {
   const names = Object.keys(args);
   return names.length === 1 && typeof args.request === 'string' ? args.request : JSON.stringify(args);
+}
+
+/** Runs it within its caller's signal, and no longer than its call is wanted. */
+async function runUntil(
+  cancelled: AbortSignal,
+  outer: AbortSignal,
+  run: (signal: AbortSignal) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { controller, detach } = childController(outer);
+  const stop = () => controller.abort(cancelled.reason);
+  cancelled.addEventListener('abort', stop, { once: true });
+  try {
+    return await run(controller.signal);
+  } finally {
+    cancelled.removeEventListener('abort', stop);
+    detach();
+  }
 }

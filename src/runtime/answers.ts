@@ -131,9 +131,9 @@ export function abandoned(call: CallState, why: string, mayHaveRun = hasBegun(ca
     : errorResult('cancelled', `cancelled (${why}): it never ran`);
 }
 
-/** One with an interim word has run. */
+/** One with an interim word has run, and so has one whose agent was asked. */
 function hasBegun(call: CallState): boolean {
-  return call.started || call.interim !== undefined;
+  return call.started || call.interim !== undefined || call.entered === true;
 }
 
 /** How a request was answered, if it was: for whoever comes second. */

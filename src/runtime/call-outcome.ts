@@ -12,6 +12,8 @@ import { mayRepeat } from './tools.ts';
 export interface CallOutcome {
   result: ToolResult;
   actions?: Partial<EventActions>;
+  /** The agent that it ran is not gone on with: all that it waits for is closed with the call. */
+  abandons?: string;
 }
 
 /** What is stored of a call that has run: its response, or what it asks before it can have one. */

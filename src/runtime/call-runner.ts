@@ -1,8 +1,8 @@
-import { isCoxswainError } from '../contracts/index.ts';
 import { runAgentTool } from './agent-tool-run.ts';
 import { outcomeEvents } from './call-outcome.ts';
 import type { CallState } from './call-state.ts';
 import { ToolContext } from './callback-context.ts';
+import { closeWithin, slotOfCall, storeEnd } from './close-slot.ts';
 import type { AgentContext } from './context.ts';
 import type { Event } from './event.ts';
 import type { HookChain } from './plugin.ts';
@@ -92,11 +92,15 @@ async function runOne(
   });
   try {
     const outcome = resolved.agentTree
-      ? await runAgentTool(context, toolContext, ready, hooks, operation?.span ?? parent)
+      ? await runAgentTool(context, toolContext, ready, hooks, operation?.span ?? parent, cancelled.signal)
       : await runTool(context, toolContext, ready, hooks, cancelled.signal);
     if (outcome?.result.isError) fault = outcome.result.errorType ?? 'failed';
     if (outcome === undefined || context.signal.aborted) return;
-    await storeOutcome(context, call, outcomeEvents(context, ready, toolContext, outcome));
+    const { abandons } = outcome;
+    await storeOutcome(context, call, () => [
+      ...(abandons === undefined ? [] : closeWithin(invocation.fold, slotOfCall(call), abandons, invocation.origin())),
+      ...outcomeEvents(context, ready, toolContext, outcome),
+    ]);
   } catch (error) {
     fault = error;
     if (!context.signal.aborted) throw error;
@@ -108,16 +112,11 @@ async function runOne(
 }
 
 /** Another process may have answered the call meanwhile: then its answer stands, and this one is dropped. */
-async function storeOutcome(context: AgentContext, call: CallState, events: Event[]): Promise<void> {
-  const { invocation } = context;
-  try {
-    await invocation.emit(...events);
-  } catch (error) {
-    if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
-    await invocation.session.catchUp();
-    if (call.settled)
-      invocation.engine.warn(`call ${call.id} was answered elsewhere while it ran; its result is dropped`);
-    // The answer of a sibling was the one that was there already: appends of one moment share a transaction.
-    else await invocation.emit(...events);
-  }
+async function storeOutcome({ invocation }: AgentContext, call: CallState, make: () => Event[]): Promise<void> {
+  let wasDropped = false;
+  await storeEnd(invocation, () => {
+    wasDropped = call.settled !== undefined;
+    return wasDropped ? [] : make();
+  });
+  if (wasDropped) invocation.engine.warn(`call ${call.id} was answered elsewhere while it ran; its result is dropped`);
 }

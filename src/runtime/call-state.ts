@@ -50,6 +50,8 @@ export interface CallState {
   hostAnswers: (StoredAnswer & { requestId: string; attempt: number })[];
   /** A long-running tool's first word. */
   interim?: Record<string, unknown>;
+  /** The agent that it runs has been asked. */
+  entered?: true;
   settled?: Settled;
   /** What its response did. */
   effects?: EventActions;

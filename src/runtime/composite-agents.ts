@@ -1,8 +1,9 @@
-import { CoxswainError } from '../contracts/index.ts';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { childController } from './abort.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import { assertAgentName, mayEscalate } from './agent.ts';
 import { finishAgent, startAgent } from './agent-hooks.ts';
+import { endOfSlot, releaseWithin, storeEnd } from './close-slot.ts';
 import type { AgentContext } from './context.ts';
 import type { Outcome } from './outcome.ts';
 import { DONE, isPlainDone } from './outcome.ts';
@@ -136,6 +137,13 @@ export class ParallelAgent extends CompositeAgent {
     }
   }
 
+  #endBranch(context: AgentContext, child: Agent, path: string, branch: string, reason: unknown): Promise<void> {
+    const { invocation } = context;
+    const slot = { path, agent: child.name, outcome: DONE, thread: context.threadOf(branch) };
+    releaseWithin(invocation.session, path, reason);
+    return storeEnd(invocation, () => endOfSlot(invocation.fold, slot, messageOf(reason), invocation.origin()));
+  }
+
   async #runBranch(
     context: AgentContext,
     child: Agent,
@@ -151,9 +159,10 @@ export class ParallelAgent extends CompositeAgent {
         // The turn fails with it: siblings stop now, their open calls are settled with the turn's end.
         all.abort(new CoxswainError('ABORTED', 'E_ABORTED', `branch ${branch} failed`));
       }
-      // Ended by itself (abort of one thread): the others go on.
-      if (outcome.kind === 'suspended' && own.controller.signal.aborted && !all.signal.aborted) return DONE;
-      return outcome;
+      if (outcome.kind !== 'suspended' || !own.controller.signal.aborted || all.signal.aborted) return outcome;
+      // Ended by itself (abort of one thread), for good: the others go on.
+      await this.#endBranch(context, child, `${context.path}/${index}`, branch, own.controller.signal.reason);
+      return DONE;
     } finally {
       forget();
       own.detach();

@@ -6,6 +6,7 @@ import { newActivation } from './activation.ts';
 import type { CallState, Settled } from './call-state.ts';
 import { hostQuestion, newCall } from './call-state.ts';
 import type { Event, StoredAnswer } from './event.ts';
+import { threadOf } from './event.ts';
 import { applyDelta, scopeOf } from './state.ts';
 import type { Standing, TurnState } from './turn-state.ts';
 import { stillOf } from './turn-state.ts';
@@ -84,8 +85,8 @@ export class Fold {
     for (const record of actions.completed ?? []) {
       this.activation(record.path).completed = { agent: record.agent, outcome: record.outcome };
     }
-    for (const { path, iteration } of actions.began ?? []) {
-      if (iteration === undefined) this.activation(path).began = true;
+    for (const { path, iteration, agent, thread = threadOf(event) ?? '' } of actions.began ?? []) {
+      if (iteration === undefined) this.activation(path).began = { agent, thread };
       else this.activation(path).iteration = iteration;
     }
     for (const path of actions.entered ?? []) this.activation(path).entered = true;
@@ -248,6 +249,8 @@ export class Fold {
       if (rootSlot.test(event.path) && event.iso === undefined) this.occupant = event.author;
     } else if (event.iso === event.path) {
       activation.input = true;
+      const call = this.calls.get(event.path.slice(event.path.lastIndexOf('/') + 1));
+      if (call) call.entered = true;
     }
     if (content.role === 'model') this.#applyModelContent(event, activation);
     else {

@@ -13,6 +13,7 @@ export type { AskState, CallState, Settled } from './call-state.ts';
 export { hostQuestion } from './call-state.ts';
 export * from './callback-context.ts';
 export { Chain, extendChain, isAudited } from './chain.ts';
+export { endOfCall, endOfSlot, ownerOfThread, releaseWithin, slotOfCall } from './close-slot.ts';
 export * from './composite-agents.ts';
 export * from './composition.ts';
 export * from './context.ts';

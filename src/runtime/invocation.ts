@@ -122,6 +122,8 @@ export class Invocation implements InvocationInfo {
   closing = false;
   readonly #controller = new AbortController();
   readonly #reservations = new LazySet<Promise<unknown>>();
+  /** How often something was reserved: what was open may be closed now. */
+  #reserved = 0;
   readonly #branches = new LazyMap<string, (reason: unknown) => void>();
   readonly #marks = new Marks();
   readonly #eventHooks: readonly Plugin[];
@@ -186,7 +188,7 @@ export class Invocation implements InvocationInfo {
       // Enters the root slot until nothing moves any more.
       while (!outcome) {
         const { answers, steers } = this.fold;
-        const before = { answers, steers: steers.size };
+        const before = { answers, steers: steers.size, reserved: this.#reserved };
         try {
           if (this.fold.open.size > 0) await runDetachedCalls(this);
           const reached = await this.#runRoot();
@@ -212,6 +214,7 @@ export class Invocation implements InvocationInfo {
 
   /** Something is being stored that the run must see before it closes. */
   reserve(work: Promise<unknown>): void {
+    this.#reserved++;
     this.#reservations.add(work);
     const done = () => void this.#reservations.delete(work);
     work.then(done, done);
@@ -353,14 +356,14 @@ export class Invocation implements InvocationInfo {
   }
 
   /** Answers or steers have come that this run still takes up. False: it is closing. */
-  async #isNews(outcome: Outcome, before: { answers: number; steers: number }): Promise<boolean> {
+  async #isNews(outcome: Outcome, before: { answers: number; steers: number; reserved: number }): Promise<boolean> {
     if (this.signal.aborted) return false;
     await this.reservations();
     const { fold } = this;
     if (outcome.kind === 'suspended') {
       // Answers of other processes, and those that came while other tools ran.
       await this.session.catchUp();
-      if (fold.answers !== before.answers || this.#reservations.size > 0) return true;
+      if (fold.answers !== before.answers || this.#reserved !== before.reserved) return true;
     } else if (outcome.kind === 'done' && fold.steers.size > 0 && fold.steers.size !== before.steers) {
       return true;
     }

@@ -32,7 +32,10 @@ export class Marks {
     const { actions } = event;
     const thread = threadOf(event) ?? '';
     if (this.completed.length > 0)
-      actions.completed = this.completed.splice(0).map((record) => seenFrom(thread, record));
+      actions.completed = [
+        ...(actions.completed ?? []),
+        ...this.completed.splice(0).map((record) => seenFrom(thread, record)),
+      ];
     if (this.#began.length > 0) actions.began = this.#began.splice(0).map((record) => seenFrom(thread, record));
     if (this.#entered.length > 0) actions.entered = [...(actions.entered ?? []), ...this.#entered.splice(0)];
     if (this.#exited.length > 0) actions.exited = [...(actions.exited ?? []), ...this.#exited.splice(0)];

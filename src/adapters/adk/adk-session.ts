@@ -61,6 +61,7 @@ import {
   SessionTrace,
   streamIdOf,
 } from '../../session/index.ts';
+import { abortCall, abortThread, originOf } from './abort-part.ts';
 import { cursorOf, project } from './project.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
@@ -263,12 +264,9 @@ export class AdkSession implements AgentSession {
   async abort(target: AbortTarget & { cause?: unknown } = {}): Promise<void> {
     checkAbort(target);
     const reason = target.reason ?? 'aborted';
-    if (target.requestId !== undefined) return this.#abortCall(target.requestId, reason);
+    if (target.requestId !== undefined) return abortCall(this.live, target.requestId, reason);
     const running = this.live.current;
-    if (target.threadId !== undefined) {
-      running?.invocation.abortBranch(target.threadId, new CoxswainError('ABORTED', 'E_ABORTED', reason));
-      return;
-    }
+    if (target.threadId !== undefined) return abortThread(this.live, target.threadId, reason);
     if (running) {
       running.invocation.abort(target.cause ?? reason);
       await running.result.catch(() => {});
@@ -388,26 +386,6 @@ export class AdkSession implements AgentSession {
     return { ...base, id: newId(), type: 'stream_end', reason: 'failed', data: { pending: this.#pending() } };
   }
 
-  async #abortCall(requestId: string, reason: string): Promise<void> {
-    const call = this.live.fold.callOf(requestId);
-    if (!call || call.settled) return;
-    const running = this.live.current?.invocation;
-    const handler = running?.running.get(call.id);
-    if (handler) {
-      handler.cancel(new CoxswainError('ABORTED', 'E_ABORTED', reason));
-      return;
-    }
-    const stored = this.live.append([responseEvent(call, abandoned(call, reason), originOf(running))]);
-    if (running && !running.closing) running.reserve(stored);
-    try {
-      await stored;
-    } catch (error) {
-      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
-      // It was settled in the same moment: there is nothing left to end.
-      await this.live.catchUp();
-    }
-  }
-
   /** Nothing runs, but something is open: it is settled and the turn ends. */
   async #abortIdle(reason: string): Promise<void> {
     await this.live.catchUp();
@@ -446,9 +424,6 @@ export class AdkSession implements AgentSession {
 const alreadySettled: Settlement = { status: 'already_settled' };
 
 /** Of a run that is closing nothing is shown any more. */
-function originOf(running: Invocation | undefined): { streamId: string; invocationId: string } {
-  return running && !running.closing ? running.origin() : { streamId: '', invocationId: '' };
-}
 
 function busy(id: string): CoxswainError {
   return new CoxswainError(

@@ -1,0 +1,77 @@
+import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import type { Event, Invocation, LiveSession } from '../../runtime/index.ts';
+import { endOfCall, endOfSlot, ownerOfThread, releaseWithin, slotOfCall } from '../../runtime/index.ts';
+
+/** Where an event comes from that is written beside a run, or while none is under way. */
+export function originOf(running: Invocation | undefined): { streamId: string; invocationId: string } {
+  return running && !running.closing ? running.origin() : { streamId: '', invocationId: '' };
+}
+
+/** Ends one call; with one that runs an agent, all that the agent does and waits for. */
+export async function abortCall(live: LiveSession, requestId: string, reason: string): Promise<void> {
+  const call = live.fold.callOf(requestId);
+  if (!call || call.settled) return;
+  const running = live.current?.invocation;
+  const handler = running?.running.get(call.id);
+  if (handler) {
+    handler.cancel(aborted(reason));
+    return;
+  }
+  await storeEnd(live, slotOfCall(call), reason, () =>
+    call.settled ? [] : endOfCall(live.fold, call, reason, originOf(running)),
+  );
+}
+
+/**
+ * Ends a branch of a parallel agent, or an agent run as a tool: what is open in it is settled, and it is not entered
+ * again. Nothing if it has ended, or there is none.
+ * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while another process runs the session
+ */
+export async function abortThread(live: LiveSession, threadId: string, reason: string): Promise<void> {
+  const running = live.current?.invocation;
+  if (running?.abortBranch(threadId, aborted(reason))) return;
+  await live.catchUp();
+  const owner = ownerOf(live, threadId);
+  if (!owner) return;
+  if ('id' in owner) return abortCall(live, owner.id, reason);
+  const lease = running ? undefined : await live.service.acquire(live.key);
+  try {
+    if (lease) await live.catchUp();
+    await storeEnd(live, owner.path, reason, () => {
+      const slot = ownerOf(live, threadId);
+      return slot && 'outcome' in slot ? endOfSlot(live.fold, slot, reason, originOf(running)) : [];
+    });
+  } finally {
+    await lease?.release();
+  }
+}
+
+function ownerOf({ fold }: LiveSession, threadId: string) {
+  return fold.turn && fold.turn.ended === undefined ? ownerOfThread(fold, threadId) : undefined;
+}
+
+function aborted(reason: string): CoxswainError {
+  return new CoxswainError('ABORTED', 'E_ABORTED', reason);
+}
+
+/** Stores the end of a part of the turn, together with what is open in it. */
+async function storeEnd(live: LiveSession, slot: string, reason: string, make: () => Event[]): Promise<void> {
+  const running = live.current?.invocation;
+  for (;;) {
+    const { at } = live.fold;
+    const events = make();
+    if (events.length === 0) return;
+    const stored = live.append(events);
+    if (running && !running.closing) running.reserve(stored);
+    try {
+      await stored;
+      releaseWithin(live, slot, aborted(reason));
+      return;
+    } catch (error) {
+      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
+      // Something of it was settled in the same moment.
+      await live.catchUp();
+      if (live.fold.at === at) throw error;
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { isCoxswainError } from '../contracts/index.ts';
+import { abandoned, responseEvent } from './answers.ts';
+import type { CallState } from './call-state.ts';
+import type { CompletedRecord, Event } from './event.ts';
+import { createEvent } from './event.ts';
+import type { Fold } from './fold.ts';
+import type { Invocation } from './invocation.ts';
+import type { LiveSession } from './live-session.ts';
+import { DONE } from './outcome.ts';
+
+type Origin = { streamId: string; invocationId: string };
+
+/** The slot in which an agent runs as a tool. */
+export function slotOfCall(call: Pick<CallState, 'path' | 'id'>): string {
+  return `${call.path}/${call.id}`;
+}
+
+/** A place in a slot of the tree, however deep, and whoever it was handed over to. */
+function isWithin(slot: string, path: string): boolean {
+  return path === slot || path.startsWith(`${slot}/`) || path.startsWith(`${slot}~`);
+}
+
+/** Responses for all that is open within a slot, leaf first: nobody comes back for it. */
+export function closeWithin(fold: Fold, slot: string, why: string, origin: Origin): Event[] {
+  const open = [...fold.open.values()].filter(({ path, turnId }) => turnId === fold.turn?.id && isWithin(slot, path));
+  return open.reverse().map((call) => responseEvent(call, abandoned(call, why), origin));
+}
+
+/** What ends one call: with one that runs an agent, all that the agent waits for. */
+export function endOfCall(fold: Fold, call: CallState, why: string, origin: Origin): Event[] {
+  return [...closeWithin(fold, slotOfCall(call), why, origin), responseEvent(call, abandoned(call, why), origin)];
+}
+
+/** What ends a slot for good: nothing in it is open any more, and it is not entered again. */
+export function endOfSlot(fold: Fold, slot: CompletedRecord, why: string, origin: Origin): Event[] {
+  const end = createEvent({
+    ...origin,
+    turnId: fold.turn?.id ?? '',
+    author: slot.agent,
+    actions: { completed: [slot] },
+  });
+  return [...closeWithin(fold, slot.path, why, origin), end];
+}
+
+/** Executors that wait in memory within a slot are let go. */
+export function releaseWithin({ held }: LiveSession, slot: string, reason: unknown): void {
+  for (const [path, one] of [...held]) {
+    if (!isWithin(slot, path)) continue;
+    held.delete(path);
+    one.release(reason);
+  }
+}
+
+/** What has the thread: a branch that has begun and not ended, or the open call that runs an agent. */
+export function ownerOfThread(fold: Fold, threadId: string): CompletedRecord | CallState | undefined {
+  for (const call of fold.open.values()) if (slotOfCall(call) === threadId) return call;
+  let found: CompletedRecord | undefined;
+  for (const [path, { began, completed }] of fold.activations) {
+    // Agents below it are in its thread too: the branch is the topmost.
+    if (began?.thread !== threadId || completed || (found && found.path.length <= path.length)) continue;
+    found = { path, agent: began.agent, outcome: DONE, thread: threadId };
+  }
+  return found;
+}
+
+/** Stores what ends something. Made again if somebody has answered one of its calls in the same moment. */
+export async function storeEnd(invocation: Invocation, make: () => Event[]): Promise<void> {
+  const { fold, session } = invocation;
+  for (;;) {
+    const { at } = fold;
+    const events = make();
+    if (events.length === 0) return;
+    try {
+      return await invocation.emit(...events);
+    } catch (error) {
+      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
+      await session.catchUp();
+      if (fold.at === at) throw error;
+    }
+  }
+}
