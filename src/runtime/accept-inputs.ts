@@ -40,7 +40,8 @@ export async function acceptInputs(invocation: Invocation, inputs: readonly Sess
     if (terms) events.unshift(invocation.rootEvent({ author: 'user', actions: { terms } }));
     return events;
   }
-  if (resumesLongRunning || (events.length > 0 && fold.turn.ended === 'completed')) {
+  const isNews = resumesLongRunning || fold.hasLateResult;
+  if (fold.turn.ended === 'completed' ? isNews || events.length > 0 : resumesLongRunning) {
     // The new turn comes first: it is told what the long-running call came to.
     events.unshift(turnEvent(invocation, [], undefined));
   } else if (fold.turn.ended === 'completed' || fold.turn.ended === 'refusal') {

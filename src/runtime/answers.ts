@@ -136,10 +136,11 @@ function hasBegun(call: CallState): boolean {
   return call.started || call.interim !== undefined || call.entered === true;
 }
 
-/** How a request was answered, if it was: for whoever comes second. */
-export function settlementOf(fold: Fold, requestId: string): Settlement | undefined {
+/** How a request was answered, if it was: for whoever comes second. A call that may run still waits for its result. */
+export function settlementOf(fold: Fold, requestId: string, given?: RequestAnswer): Settlement | undefined {
   const call = fold.callOf(requestId);
   if (!call) return undefined;
+  if (given?.kind === 'result' && requestId === call.id && !call.settled) return undefined;
   const stored =
     call.asks.find((ask) => ask.requestId === requestId)?.answer ??
     call.hostAnswers.find((answer) => answer.requestId === requestId && !answer.quorum);

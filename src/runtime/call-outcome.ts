@@ -53,7 +53,8 @@ export function outcomeEvents(
   if (effects.skipSummarization) actions.skipSummarization = true;
   if (effects.transferToAgent !== undefined) actions.transferToAgent = effects.transferToAgent;
   if (mayRepeat(resolved)) actions.decisions = { ...actions.decisions, [call.id]: decision.record };
-  if (resolved.descriptor.annotations?.longRunning) {
+  // One that could not begin is over: nobody will come with a result for it.
+  if (resolved.descriptor.annotations?.longRunning && !outcome.result.isError) {
     const interim = outcome.result.content.length > 0 ? toResponse(outcome.result).response : {};
     return [context.event({ actions: { ...actions, interim: { [call.id]: interim } } })];
   }

@@ -49,6 +49,8 @@ export class Fold {
   turn: TurnState | undefined;
   /** Whoever spoke last in the root slot of the newest turn. */
   occupant: string | undefined;
+  /** A long-running call has come to its result since the newest turn has ended. */
+  hasLateResult = false;
   /** Counts decisions and answers: a run looks whether more have come since it looked last. */
   answers = 0;
   /** What stood when a turn ended, by the seq of its end: an end that is read back says what it said. */
@@ -114,6 +116,7 @@ export class Fold {
     const { calls, open, closed, activations, isolated, isolatedText, steers, terms, ends } = this;
     for (const map of [calls, open, closed, activations, isolated, isolatedText, steers, terms, ends]) map.clear();
     this.turn = undefined;
+    this.hasLateResult = false;
     this.occupant = undefined;
     this.#lastStream = '';
     this.shared = {};
@@ -136,6 +139,7 @@ export class Fold {
   #openTurn(event: Event, start: string): void {
     this.turn = { id: event.turnId, start, seq: event.seq, llmCalls: 0, usage: {}, activeMs: 0 };
     this.occupant = start;
+    this.hasLateResult = false;
     this.activations.clear();
     this.isolated.clear();
     this.isolatedText.clear();
@@ -301,6 +305,8 @@ export class Fold {
     call.effects = event.actions;
     call.started = false;
     this.open.delete(part.id);
+    const isGivenUp = part.errorType === 'interrupted' || part.errorType === 'cancelled';
+    if (call.longRunning && this.turn?.ended !== undefined && !isGivenUp) this.hasLateResult = true;
     if (this.turn && call.turnId !== this.turn.id) {
       this.closed.set(call.id, call.settled);
       this.calls.delete(call.id);

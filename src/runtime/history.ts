@@ -1,5 +1,5 @@
 import type { Content, ContentPart, FunctionCallPart, FunctionResponsePart } from '../contracts/index.ts';
-import { LazyMap } from '../session/index.ts';
+import { LazyMap, LazySet } from '../session/index.ts';
 import type { Event } from './event.ts';
 
 /** Whose history: an agent sees its branch line and, as a tool, its own activation only. */
@@ -44,6 +44,10 @@ export class History {
   /** Place of the newest own model content. */
   #spoken = -1;
   #upto = 0;
+  /** The turn that runs; '' between two. */
+  #turn = '';
+  /** Long-running calls of all places: what they come to in the end is news for whoever is asked then. */
+  readonly #longRunning = new LazySet<string>();
 
   constructor(viewer: Viewer) {
     this.#viewer = viewer;
@@ -59,8 +63,14 @@ export class History {
   }
 
   #take(event: Event, byId: (id: string) => Event | undefined): void {
+    for (const id of event.longRunningToolIds) this.#longRunning.add(id);
+    if (event.actions.turn) this.#turn = event.turnId;
+    if (event.actions.end) this.#turn = '';
     if (this.#viewer.from !== undefined && event.seq < this.#viewer.from) return;
-    if ((event.iso ?? '') !== this.#viewer.iso || !sees(this.#viewer.branch, event.branch)) return;
+    if ((event.iso ?? '') !== this.#viewer.iso || !sees(this.#viewer.branch, event.branch)) {
+      this.#late(event);
+      return;
+    }
     for (const id of event.actions.delivered ?? []) {
       const steer = byId(id)?.content;
       if (steer) this.contents.push(steer);
@@ -76,6 +86,15 @@ export class History {
     if (event.author !== 'user' && event.author !== this.#viewer.agent) this.#foreign(event, content);
     else if (content.role === 'model') this.#model(event, content);
     else this.#user(event, content);
+  }
+
+  /** Whoever made the call is not there any more, or will not be asked: those who are asked are told. */
+  #late(event: Event): void {
+    if (this.#viewer.iso !== '' || event.turnId === this.#turn) return;
+    for (const part of event.content?.parts ?? []) {
+      if (part.type !== 'function_response' || !this.#longRunning.has(part.id)) continue;
+      if (part.errorType !== 'interrupted' && part.errorType !== 'cancelled') this.contents.push(note(part));
+    }
   }
 
   #model(event: Event, content: Content): void {

@@ -32,9 +32,8 @@ export async function runTool(
       cancelled,
       orAbort(context.signal, withTimeout(work, timeoutOf(context, tool), toolContext)),
     );
-    if (longRunning && !asksOutside(toolContext)) {
-      return { result: value === undefined || value === null ? { content: [] } : normaliseReturn(value) };
-    }
+    const isWordless = value === undefined || value === null;
+    if (longRunning && isWordless && !asksOutside(toolContext)) return { result: { content: [] } };
     result = normaliseReturn(value);
   } catch (error) {
     if (context.signal.aborted) return undefined;

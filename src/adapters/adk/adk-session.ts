@@ -181,7 +181,7 @@ export class AdkSession implements AgentSession {
   async #respond(requestId: string, given: RequestAnswer): Promise<Settlement | undefined> {
     const { fold } = this.live;
     const starts = given.kind === 'approve' && given.starts === true;
-    const known = starts ? undefined : settlementOf(fold, requestId);
+    const known = starts ? undefined : settlementOf(fold, requestId, given);
     if (known) return known;
     const call = fold.callOf(requestId);
     const args = given.kind === 'approve' ? given.args : undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { InMemorySessionService } from '../../../src/index.ts';
 import type { Script } from '../../../src/testing/index.ts';
-import { endOf, follow, notingTool, ofType, policyOf, results, say, slowTool } from '../kit.ts';
+import { all, endOf, follow, notingTool, ofType, policyOf, results, say, slowTool } from '../kit.ts';
 import { askExpert, team } from './kit.ts';
 
 test.each([
@@ -74,6 +74,8 @@ test('S3-56 what was asked in a call that outlives the turn and is aborted with 
   const events = await following.ended;
   expect(ofType(events, 'elicitation_request')).toHaveLength(1);
   const end = endOf(events);
-  expect([end.reason, end.data.pending]).toEqual(['completed', await session.pending()]);
-  expect(end.data.pending?.map(({ name }) => name)).toEqual(['expert']);
+  expect([end.reason, end.data.pending, await session.pending()]).toEqual(['completed', [], []]);
+  // Nor is the call itself: that it was interrupted is in the log.
+  const closed = ofType(await all(session.events()), 'tool_response').find(({ name }) => name === 'expert');
+  expect(closed?.errorType).toBe('interrupted');
 });
