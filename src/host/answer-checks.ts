@@ -13,7 +13,7 @@ import { assertApprover } from './approver.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import type { Judge } from './judge.ts';
 import type { ApprovalQuestion } from './options.ts';
-import { isHostQuestion } from './question-id.ts';
+import { callIdOf, isHostQuestion } from './question-id.ts';
 import type { HostTool } from './tool-registry.ts';
 
 /** Whoever runs the session in this host has the last word on its calls. */
@@ -153,7 +153,7 @@ export class AnswerChecks {
   }
 
   async #wasAnswered(requestId: string): Promise<boolean> {
-    const callId = callOf(requestId);
+    const callId = callIdOf(requestId);
     for await (const event of this.#inner.events()) {
       if (event.type === 'elicitation_response' && event.requestId === requestId) return true;
       if (event.type === 'tool_response' && event.requestId === callId) return true;
@@ -183,11 +183,6 @@ export function asCallers(input: SessionInput, checked: RequestAnswer): SessionI
 
 function sourceOf({ tool }: HostTool): SchemaLike | undefined {
   return tool.inputSchema ?? tool.parametersSchema;
-}
-
-/** The call that a request is about. */
-export function callOf(requestId: string): string {
-  return requestId.split('#')[0] ?? requestId;
 }
 
 export function runsNow(requestId: string): CoxswainError {

@@ -1,6 +1,7 @@
 import { isCoxswainError } from '../contracts/index.ts';
 import { MAX_TIMER_MS } from '../gate/index.ts';
 import type { ApprovalHost, OpenApproval } from './approvals.ts';
+import { callIdOf } from './question-id.ts';
 
 /**
  * Looks for questions that other processes over the same store ask: its index tells which calls are open, and only
@@ -39,7 +40,7 @@ export class ApprovalLookout {
 
   /** Told already: it was asked in this process. */
   knows(userId: string, { sessionId, requestId }: { sessionId: string; requestId: string }): void {
-    if (this.#watchers > 0) this.#told.set(JSON.stringify([userId, sessionId, requestId]), callOf(requestId));
+    if (this.#watchers > 0) this.#told.set(JSON.stringify([userId, sessionId, requestId]), callIdOf(requestId));
   }
 
   async #look(): Promise<void> {
@@ -91,12 +92,8 @@ export class ApprovalLookout {
       // An id is unique in its session alone.
       const question = JSON.stringify([userId, request.sessionId, request.requestId]);
       if (request.kind === 'tool' || request.agentPath[0] !== agent || this.#told.has(question)) continue;
-      this.#told.set(question, callOf(request.requestId));
+      this.#told.set(question, callIdOf(request.requestId));
       this.#tell({ agent, userId, request });
     }
   }
-}
-
-function callOf(requestId: string): string {
-  return requestId.split('#')[0] ?? '';
 }

@@ -15,6 +15,7 @@ import { ApprovalLookout } from './approval-lookout.ts';
 import { whyNot } from './approver.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { ApprovalQuestion } from './options.ts';
+import { callIdOf } from './question-id.ts';
 
 /** A question that somebody may answer who holds no session. */
 export interface OpenApproval {
@@ -251,7 +252,7 @@ function wasDeleted(error: unknown): boolean {
 
 /** The question is open in this session of the agent's, or below it. */
 async function asks(session: HostedSession, agent: string, requestId: string): Promise<boolean> {
-  const callId = requestId.split('#')[0];
+  const callId = callIdOf(requestId);
   const own = (await session.inner.pending()).filter(({ agentPath }) => agentPath[0] === agent);
   if (own.some((request) => request.callId === callId)) return true;
   return own.length > 0 && (await session.subagents.owner(requestId)) !== undefined;

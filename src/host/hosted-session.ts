@@ -36,7 +36,7 @@ import {
   streamIdOf,
 } from '../session/index.ts';
 import type { Ruling } from './answer-checks.ts';
-import { AnswerChecks, asCallers, callOf, runsNow, withoutStart } from './answer-checks.ts';
+import { AnswerChecks, asCallers, runsNow, withoutStart } from './answer-checks.ts';
 import { answerOf, inputOf } from './answer-forms.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import { HostedRun } from './hosted-run.ts';
@@ -44,6 +44,7 @@ import type { Judge } from './judge.ts';
 import { noSubagents } from './no-subagents.ts';
 import type { ApprovalQuestion } from './options.ts';
 import { isTighter, stricterMode } from './permission-mode.ts';
+import { callIdOf } from './question-id.ts';
 import { hasOutlived } from './run-inputs.ts';
 import type { Step } from './step.ts';
 import { Subagents } from './subagents.ts';
@@ -176,7 +177,7 @@ export class HostedSession implements AgentSession, Ruling {
   async abort(target: AbortTarget = {}): Promise<void> {
     checkAbort(target);
     const run = this.#owner.#run;
-    if (target.requestId !== undefined && run?.abortCall(callOf(target.requestId), target.reason)) return;
+    if (target.requestId !== undefined && run?.abortCall(callIdOf(target.requestId), target.reason)) return;
     if (run && target.threadId === undefined && target.requestId === undefined) {
       run.abort(new CoxswainError('ABORTED', 'E_ABORTED', target.reason ?? 'aborted'));
       await run.ended;
@@ -186,7 +187,7 @@ export class HostedSession implements AgentSession, Ruling {
       this.frame.wakeAll();
       return;
     }
-    const callId = target.requestId === undefined ? undefined : callOf(target.requestId);
+    const callId = target.requestId === undefined ? undefined : callIdOf(target.requestId);
     if (callId !== undefined) run?.withhold(callId);
     if (!run && callId === undefined && target.threadId === undefined) {
       await this.subagents.heal();
@@ -383,7 +384,7 @@ export class HostedSession implements AgentSession, Ruling {
   async #find(
     requestId: string,
   ): Promise<{ request: PendingRequest; question: ApprovalQuestion | undefined } | undefined> {
-    const callId = callOf(requestId);
+    const callId = callIdOf(requestId);
     const request = (await this.inner.pending()).find(
       (candidate) => candidate.requestId === requestId || (candidate.kind === 'tool' && candidate.callId === callId),
     );

@@ -9,6 +9,12 @@ export function questionId(callId: string, kind: QuestionKind, n: number): strin
   return `${callId}#${kind}${n === 0 ? '' : `.${n}`}`;
 }
 
+/** The call that a question is about, whoever asks it: `<callId>#…`. The id of a call is its own. */
+export function callIdOf(requestId: string): string {
+  const mark = requestId.lastIndexOf('#');
+  return mark < 0 ? requestId : requestId.slice(0, mark);
+}
+
 /** A question of the host's own, not the agent's. */
 export function isHostQuestion(requestId: string): boolean {
   return /#(?:policy|rerun)(?:\.\d+)?$/.test(requestId);

@@ -1,5 +1,6 @@
 import type { AbortTarget } from '../contracts/index.ts';
 import type { HostedSession } from './hosted-session.ts';
+import { callIdOf } from './question-id.ts';
 import type { SubagentSession } from './subagent-session.ts';
 
 /** Sessions of sub-agents whose calls are open in one session; each may have such sessions of its own. */
@@ -7,7 +8,7 @@ type Children = AsyncIterable<HostedSession>;
 
 /** The one in which, or below which, a request is open or was answered. */
 export async function ownerAmong(children: Children, requestId: string): Promise<HostedSession | undefined> {
-  const callId = requestId.split('#')[0];
+  const callId = callIdOf(requestId);
   const all: HostedSession[] = [];
   for await (const child of children) all.push(child);
   for (const child of all) {
