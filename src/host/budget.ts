@@ -3,8 +3,17 @@ import { CoxswainError } from '../contracts/index.ts';
 import { costOf } from './price.ts';
 import { usageOfSubagent } from './subagent-turn.ts';
 
+/** One for all streams that have none. */
+const none: Limits = Object.freeze({});
+
+function isEmpty(limits: Limits | undefined): boolean {
+  for (const _ in limits) return false;
+  return true;
+}
+
 /** The stricter of several limits, key by key. */
 export function strictestLimits(...sets: readonly (Limits | undefined)[]): Limits {
+  if (sets.every(isEmpty)) return none;
   const result: Limits = {};
   for (const set of sets) {
     for (const key of ['steps', 'usd', 'tokens', 'minutes'] as const) {
@@ -20,8 +29,10 @@ export class Budget {
   readonly limits: Limits;
   readonly #prices: PriceTable | undefined;
   #usd = 0;
-  /** Of the agent's own model calls, and of its sub-agents'. */
-  readonly #tokens = { own: 0, below: 0 };
+  /** Of the agent's own model calls. */
+  #ownTokens = 0;
+  /** Of its sub-agents'. */
+  #tokensBelow = 0;
   #unpriced: string | undefined;
 
   /** @throws CoxswainError `FAILED_PRECONDITION / E_NO_PRICE` for a cap in USD without any price */
@@ -35,7 +46,8 @@ export class Budget {
   /** Counts an event of the turn, or of a sub-agent below it. */
   see(event: AgentEvent, isBelow = false): void {
     if (event.type !== 'usage') return;
-    this.#tokens[isBelow ? 'below' : 'own'] += tokensOf(event);
+    if (isBelow) this.#tokensBelow += tokensOf(event);
+    else this.#ownTokens += tokensOf(event);
     if (this.limits.usd === undefined) return;
     const cost = costOf(event, this.#prices);
     if (cost === undefined) this.#unpriced = event.model ?? 'a model without a name';
@@ -70,12 +82,12 @@ export class Budget {
 
   /** The turn's limits less the tokens that sub-agents have used: the agent itself counts its own. */
   ofAgent(): Limits {
-    return this.#less(this.#tokens.below);
+    return this.#less(this.#tokensBelow);
   }
 
   /** Less the tokens that all others have used: a sub-agent counts its own. */
   ofSubagent(used: Usage): Limits {
-    return this.#less(this.#tokens.own + this.#tokens.below - tokensOf(used));
+    return this.#less(this.#ownTokens + this.#tokensBelow - tokensOf(used));
   }
 
   #less(used: number): Limits {

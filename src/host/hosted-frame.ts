@@ -84,20 +84,30 @@ export class HostedFrame implements JudgeOptions {
   ownMode: PermissionMode | undefined;
   /** Whose frame it is. */
   session: HostedSession | undefined;
+  readonly shared: SharedStanding;
+  readonly tools: ReadonlyMap<string, HostTool>;
+  readonly descriptors: readonly ToolDescriptor[];
   /** Agents above this one. */
   readonly depth: number;
   /** One of the tools is an agent. */
   readonly hasSubagents: boolean;
   readonly #host: FrameHost;
   readonly #place: Place;
-  readonly #framed: FramedSession;
+  readonly #agent: string;
+  readonly #inner: AgentSession;
+  readonly #name: string;
   #judge: Judge | undefined;
   #policy: { version: number; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
 
   constructor(host: FrameHost, place: Place, framed: FramedSession) {
     this.#host = host;
     this.#place = place;
-    this.#framed = framed;
+    this.#agent = framed.agent;
+    this.#inner = framed.inner;
+    this.#name = framed.name;
+    this.shared = framed.shared;
+    this.tools = framed.tools;
+    this.descriptors = framed.descriptors;
     this.depth = (place.caller?.depth ?? -1) + 1;
     this.hasSubagents = false;
     for (const { tool } of framed.tools.values()) if (subagentOf(tool)) this.hasSubagents = true;
@@ -105,16 +115,6 @@ export class HostedFrame implements JudgeOptions {
 
   get options(): HostOptions {
     return this.#host.options;
-  }
-  get tools(): ReadonlyMap<string, HostTool> {
-    return this.#framed.tools;
-  }
-  get descriptors(): readonly ToolDescriptor[] {
-    return this.#framed.descriptors;
-  }
-  /** What all handles of the session know of it. */
-  get shared(): SharedStanding {
-    return this.#framed.shared;
   }
   /** Whoever opened this handle. */
   get principal(): Principal {
@@ -150,7 +150,7 @@ export class HostedFrame implements JudgeOptions {
     const { callersMode } = this.#place;
     // A sub-agent may do what its caller may.
     if (callersMode) return stricterMode(turns, callersMode());
-    const { inner } = this.#framed;
+    const inner = this.#inner;
     const kept = stricterMode(this.ownMode, isPipeable(inner) ? inner.permissionMode : undefined);
     return stricterMode(turns, kept) ?? this.options.permissionMode;
   }
@@ -171,7 +171,7 @@ export class HostedFrame implements JudgeOptions {
   }
 
   excluded(mode: PermissionMode | undefined): Promise<readonly string[]> {
-    const scope = { agent: this.#framed.agent, ...(mode === undefined ? {} : { permissionMode: mode }) };
+    const scope = { agent: this.#agent, ...(mode === undefined ? {} : { permissionMode: mode }) };
     return excludedBy(this.base, scope, this.policyTimeoutMs);
   }
 
@@ -197,7 +197,7 @@ export class HostedFrame implements JudgeOptions {
   closed(): void {
     const { shared } = this;
     shared.handles = shared.handles.filter((handle) => handle.frame !== this);
-    if (shared.handles.length === 0) this.#host.forget(this.#framed.name);
+    if (shared.handles.length === 0) this.#host.forget(this.#name);
   }
 
   /** A sub-agent that was started is gone on with: it keeps its own log. */

@@ -418,7 +418,9 @@ export class HostedRun implements RunScope, CallersStream {
   #inner(batch: readonly SessionInput[]): Promise<StreamEndEvent> {
     const { frame, inner } = this.session;
     const mode = frame.modeOf(this.options.permissionMode);
-    const { usd: _, ...limits } = this.#budget.ofAgent();
+    // What its models cost, the host counts.
+    const { usd, ...rest } = this.#budget.ofAgent();
+    const limits = usd === undefined ? this.#budget.ofAgent() : rest;
     const options: ExecutionOptions = {
       ...this.options,
       hostToolExecution: true,

@@ -1,5 +1,5 @@
 import type { AgentEvent, ExecutionOptions, PendingRequest, TelemetrySpan } from '../contracts/index.ts';
-import { isoTime } from '../session/index.ts';
+import { isoTime, newId } from '../session/index.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { CallersStream } from './subagent-events.ts';
 
@@ -24,7 +24,7 @@ export interface RunScope {
 export function eventBase({ session, options }: RunScope, request?: PendingRequest) {
   const agentId = request?.agentPath.at(-1);
   return {
-    id: crypto.randomUUID(),
+    id: newId(),
     timestamp: isoTime(),
     sessionId: session.id,
     streamId: options.streamId,

@@ -1,6 +1,6 @@
 import type { Content, ContentPart, MessageInput, SessionInput } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import { checkContent } from '../session/index.ts';
+import { checkContent, newId } from '../session/index.ts';
 import { answerEvent, answerId } from './answers.ts';
 import type { CallState } from './call-state.ts';
 import { keepCredential } from './credentials.ts';
@@ -8,7 +8,6 @@ import type { Event } from './event.ts';
 import { createEvent } from './event.ts';
 import { hookContent } from './hook-values.ts';
 import { failClosed } from './hook-wait.ts';
-import { newId } from './identity.ts';
 import type { Invocation } from './invocation.ts';
 import { startingAgent } from './transfer.ts';
 

@@ -15,11 +15,16 @@ import { StateView } from './state.ts';
 /** What a callback may read and do; its writes are committed with the event that follows. */
 export class CallbackContext {
   readonly #agent: AgentContext;
-  readonly state: StateView;
+  #state: StateView | undefined;
 
   constructor(agent: AgentContext) {
     this.#agent = agent;
-    this.state = new StateView({}, () => agent.stateLayers());
+  }
+
+  /** Made when somebody looks: most contexts are made for nobody. */
+  get state(): StateView {
+    this.#state ??= new StateView({}, () => this.#agent.stateLayers());
+    return this.#state;
   }
 
   get invocation(): InvocationInfo {
@@ -49,7 +54,7 @@ export class CallbackContext {
 
   /** What was written so far. */
   get delta(): Record<string, unknown> {
-    return this.state.delta;
+    return this.#state?.delta ?? {};
   }
 
   searchMemory(query: string): Promise<MemoryEntry[]> {

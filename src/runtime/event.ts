@@ -7,7 +7,7 @@ import type {
   TurnTerms,
   Usage,
 } from '../contracts/index.ts';
-import { newId } from './identity.ts';
+import { newId } from '../session/index.ts';
 import type { Outcome } from './outcome.ts';
 
 /** A question about one call, to somebody outside the runtime. */

@@ -1,5 +1,5 @@
 /** The event-sourced agent runtime. */
-export { addUsage } from '../session/index.ts';
+export { addUsage, newId } from '../session/index.ts';
 export { orAbort } from './abort.ts';
 export type { Activation } from './activation.ts';
 export * from './agent.ts';
@@ -26,7 +26,6 @@ export * from './event-codec.ts';
 export * from './failure.ts';
 export * from './fold.ts';
 export * from './history.ts';
-export * from './identity.ts';
 export * from './instructions.ts';
 export * from './interceptor-plugin.ts';
 export * from './invocation.ts';

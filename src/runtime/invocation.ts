@@ -9,7 +9,7 @@ import type {
   TurnTerms,
 } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
-import { Admission, LazyMap, LazySet } from '../session/index.ts';
+import { Admission, LazyMap, LazySet, newId } from '../session/index.ts';
 import { acceptInputs } from './accept-inputs.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import { abandoned, responseEvent } from './answers.ts';
@@ -23,7 +23,6 @@ import { errorFields, failureOf, limitReason } from './failure.ts';
 import type { Fold } from './fold.ts';
 import { hookContent } from './hook-values.ts';
 import { failClosed, withGrace } from './hook-wait.ts';
-import { newId } from './identity.ts';
 import type { InvocationInfo } from './invocation-info.ts';
 import type { TurnLimits } from './limits.ts';
 import type { LiveSession } from './live-session.ts';
@@ -118,6 +117,8 @@ export class Invocation implements InvocationInfo {
   readonly running = new LazyMap<string, { cancel(reason: unknown): void }>();
   /** Model calls that have not answered yet. */
   modelCalls = 0;
+  /** The inputs were accepted: its stream has begun. */
+  accepted = false;
   /** Nothing that comes now can reach the turn any more. */
   closing = false;
   readonly #controller = new AbortController();
@@ -139,7 +140,7 @@ export class Invocation implements InvocationInfo {
     this.span = span;
     this.streamId = options.streamId ?? newId();
     this.signal = this.#controller.signal;
-    this.#eventHooks = engine.plugins.filter((plugin) => plugin.onEvent);
+    this.#eventHooks = engine.plugins.length === 0 ? engine.plugins : engine.plugins.filter((plugin) => plugin.onEvent);
   }
 
   get fold(): Fold {
@@ -263,7 +264,7 @@ export class Invocation implements InvocationInfo {
 
   /** A slot has ended: recorded with the next event. */
   completed(record: CompletedRecord): void {
-    if (!this.engine.ignoreCompleted) this.#marks.completed.push(record);
+    if (!this.engine.ignoreCompleted) this.#marks.completed(record);
   }
 
   /** A child begins, or an iteration of a loop: told once, with the next event. */
@@ -335,6 +336,7 @@ export class Invocation implements InvocationInfo {
       outer.addEventListener('abort', this.#follow, { once: true });
     }
     const accepted = await acceptInputs(this, inputs);
+    this.accepted = true;
     this.sink.accepted();
     // What others wrote before this stream is not a part of it.
     this.#forget = this.session.listen((event) => this.sink.event(event));

@@ -13,8 +13,17 @@ export interface TurnLimits extends Limits {
   maxLlmCalls?: number;
 }
 
+/** One for all sessions that have none. */
+const none: TurnLimits = Object.freeze({});
+
+function isEmpty(limits: TurnLimits | undefined): boolean {
+  for (const _ in limits) return false;
+  return true;
+}
+
 /** The stricter of several sets of limits, key by key. */
 export function strictest(...sets: readonly (TurnLimits | undefined)[]): TurnLimits {
+  if (sets.every(isEmpty)) return none;
   const result: TurnLimits = {};
   for (const set of sets) {
     for (const key of ['steps', 'usd', 'tokens', 'minutes', 'maxLlmCalls'] as const) {

@@ -4,10 +4,10 @@ import { threadOf } from './event.ts';
 
 /** What a run has to tell of its tree, until the next event takes it into the log. */
 export class Marks {
-  readonly completed: CompletedRecord[] = [];
-  readonly #began: BeganRecord[] = [];
-  readonly #entered: string[] = [];
-  readonly #exited: string[] = [];
+  #completed: CompletedRecord[] | undefined;
+  #began: BeganRecord[] | undefined;
+  #entered: string[] | undefined;
+  #exited: string[] | undefined;
   /** All that this run has told, by point and path. */
   readonly #told = new LazySet<string>();
 
@@ -16,11 +16,16 @@ export class Marks {
     const name = `began:${record.path}:${record.iteration ?? ''}`;
     if (this.#told.has(name)) return;
     this.#told.add(name);
-    this.#began.push(record);
+    this.#began = [...(this.#began ?? []), record];
+  }
+
+  completed(record: CompletedRecord): void {
+    this.#completed = [...(this.#completed ?? []), record];
   }
 
   ran(path: string, point: 'entered' | 'exited'): void {
-    (point === 'entered' ? this.#entered : this.#exited).push(path);
+    if (point === 'entered') this.#entered = [...(this.#entered ?? []), path];
+    else this.#exited = [...(this.#exited ?? []), path];
     this.#told.add(`${point}:${path}`);
   }
 
@@ -31,14 +36,15 @@ export class Marks {
   putOn(event: Event): void {
     const { actions } = event;
     const thread = threadOf(event) ?? '';
-    if (this.completed.length > 0)
-      actions.completed = [
-        ...(actions.completed ?? []),
-        ...this.completed.splice(0).map((record) => seenFrom(thread, record)),
-      ];
-    if (this.#began.length > 0) actions.began = this.#began.splice(0).map((record) => seenFrom(thread, record));
-    if (this.#entered.length > 0) actions.entered = [...(actions.entered ?? []), ...this.#entered.splice(0)];
-    if (this.#exited.length > 0) actions.exited = [...(actions.exited ?? []), ...this.#exited.splice(0)];
+    if (this.#completed)
+      actions.completed = [...(actions.completed ?? []), ...this.#completed.map((record) => seenFrom(thread, record))];
+    if (this.#began) actions.began = this.#began.map((record) => seenFrom(thread, record));
+    if (this.#entered) actions.entered = [...(actions.entered ?? []), ...this.#entered];
+    if (this.#exited) actions.exited = [...(actions.exited ?? []), ...this.#exited];
+    this.#completed = undefined;
+    this.#began = undefined;
+    this.#entered = undefined;
+    this.#exited = undefined;
   }
 }
 

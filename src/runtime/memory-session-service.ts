@@ -1,7 +1,6 @@
 import type { SessionSummary } from '../contracts/index.ts';
-import { checkShape, flag, LazyMap } from '../session/index.ts';
+import { checkShape, flag, LazyMap, newId } from '../session/index.ts';
 import type { Event } from './event.ts';
-import { newId } from './identity.ts';
 import type { MemoryApp, MemorySession, MemoryUser, State } from './memory-session.ts';
 import { indexCalls, recordOf, ScopeState, storeEvents, summaryOf } from './memory-session.ts';
 import type {

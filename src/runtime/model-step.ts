@@ -1,5 +1,6 @@
 import type { Content, ContentPart, FunctionResponsePart } from '../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError, messageOf } from '../contracts/index.ts';
+import { newId } from '../session/index.ts';
 import { orAbort } from './abort.ts';
 import { keepWrites, withOutput } from './agent-hooks.ts';
 import { CallbackContext } from './callback-context.ts';
@@ -8,7 +9,6 @@ import { Editing } from './editable-request.ts';
 import type { Event, EventActions } from './event.ts';
 import { hookResponse } from './hook-values.ts';
 import { failClosed } from './hook-wait.ts';
-import { newId } from './identity.ts';
 import type { LlmAgent } from './llm-agent.ts';
 import type { ModelResponse } from './model.ts';
 import type { Fault } from './model-call.ts';

@@ -1,10 +1,10 @@
 import type { FunctionCallPart, FunctionResponsePart, ToolResult } from '../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../contracts/index.ts';
 import { askHook, ensureValidator, errorResult, normaliseReturn, toResponse, untilAborted } from '../gate/index.ts';
+import { newId } from '../session/index.ts';
 import { keepWrites } from './agent-hooks.ts';
 import { ToolContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
-import { newId } from './identity.ts';
 import type { HookChain } from './plugin.ts';
 import { askOnToolError } from './tool-hooks.ts';
 import type { ResolvedTool, ToolMap } from './tools.ts';

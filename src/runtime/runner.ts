@@ -54,6 +54,7 @@ export interface RunRequest extends InvocationOptions {
 export const DEFAULT_TOOL_CONCURRENCY = 64;
 
 /** One list for all, so that what agents keep for a list of plugins is found again. */
+const noServices: Services = Object.freeze({});
 const noPlugins: readonly Plugin[] = Object.freeze([]);
 
 /** What all runs of one agent share. */
@@ -68,7 +69,7 @@ export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, k
     models: options.models,
     toolConcurrency: options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY,
     toolTimeoutMs: options.toolTimeoutMs,
-    services: new SessionServices(options.services ?? {}, key),
+    services: new SessionServices(options.services ?? noServices, key),
     limits: options.limits ?? {},
     telemetry: options.telemetry,
     warn: options.warn ?? warnOnStderr,

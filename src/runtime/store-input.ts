@@ -1,8 +1,7 @@
 import { assertSafeId } from '../contracts/index.ts';
 import type { Shape } from '../session/index.ts';
-import { anything, badInput, checkIs, checkShape, fn, guarded, list, object, text } from '../session/index.ts';
+import { anything, badInput, checkIs, checkShape, fn, guarded, list, newId, object, text } from '../session/index.ts';
 import type { Event } from './event.ts';
-import { newId } from './identity.ts';
 import type { AppendOptions, ForkOptions, SessionKey } from './session-service.ts';
 
 // What every store looks at before it does anything. Numbers are the matter of `wholeNumber`.

@@ -1,5 +1,5 @@
 /** Starts in one turn of the event loop. */
-const AT_ONCE = 4;
+const AT_ONCE = 2;
 
 // As it is now: whoever replaces the clock later means to hold time, not starts.
 const later = setImmediate;

@@ -9,6 +9,7 @@ import type {
   Usage,
 } from '../contracts/index.ts';
 import { CoxswainError, textOfParts } from '../contracts/index.ts';
+import { newId } from './identity.ts';
 import { EventStream } from './queue.ts';
 
 export interface RunResult {
@@ -89,7 +90,7 @@ export function agentStream(
   options: { streamId?: string; signal?: AbortSignal } = {},
 ): AgentStream {
   const controller = new AbortController();
-  const streamId = options.streamId ?? crypto.randomUUID();
+  const streamId = options.streamId ?? newId();
   const follow = () => controller.abort(options.signal?.reason);
   const abort = async (reason?: string) => {
     controller.abort(new CoxswainError('ABORTED', 'E_ABORTED', reason ?? 'aborted'));

@@ -1,4 +1,5 @@
 import type { AbortTarget, ExecutionOptions, SteerData } from '../contracts/index.ts';
+import { newId } from './identity.ts';
 import { permissionMode } from './mode.ts';
 import { checkLimits, checkNames, checkPrincipal } from './principal.ts';
 import type { Shape } from './shape.ts';
@@ -52,7 +53,7 @@ export function streamIdOf(options: ExecutionOptions): string {
   } catch {
     // Said there, too.
   }
-  return crypto.randomUUID();
+  return newId();
 }
 
 const abort: Shape<AbortTarget> = { reason: text, threadId: text, requestId: text };

@@ -2,9 +2,12 @@ import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { Event, Invocation, LiveSession } from '../../runtime/index.ts';
 import { endOfCall, endOfSlot, ownerOfThread, releaseWithin, slotOfCall } from '../../runtime/index.ts';
 
-/** Where an event comes from that is written beside a run, or while none is under way. */
+/**
+ * Where an event comes from that is written beside a run, or while none is under way. Of a run that is closing nothing
+ * is shown any more; one whose inputs may yet be refused has shown nothing.
+ */
 export function originOf(running: Invocation | undefined): { streamId: string; invocationId: string } {
-  return running && !running.closing ? running.origin() : { streamId: '', invocationId: '' };
+  return running?.accepted && !running.closing ? running.origin() : { streamId: '', invocationId: '' };
 }
 
 /** Ends one call; with one that runs an agent, all that the agent does and waits for. */

@@ -15,6 +15,7 @@ import type {
   SteerData,
   StreamEndData,
   StreamEndEvent,
+  TelemetrySpan,
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, INTERFACE_VERSION, isCoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
@@ -119,54 +120,56 @@ export class AdkSession implements AgentSession {
     );
   }
 
-  async [pipe](
+  /** No frame of its own waits for the run: with thousands of them each has its price. */
+  [pipe](
     inputs: readonly SessionInput[],
     options: ExecutionOptions,
     queue: StreamQueue<AgentEvent>,
   ): Promise<StreamEndEvent> {
-    this.#assertOpen();
-    if (this.live.current) throw busy(this.id);
+    if (this.#closed) return Promise.reject(closed(this.id));
+    if (this.live.current) return Promise.reject(busy(this.id));
     const streamId = options.streamId ?? newId();
-    const shown = this.#shown;
-    let accepted = false;
-    const sink: StreamSink = new StreamSink(queue, {
-      sessionId: this.id,
-      streamId,
-      streaming: options.streaming ?? true,
-      accepted: () => {
-        accepted = true;
-        this.#initialize(queue, streamId);
-        // What was stored between two parts of one stream belongs to it.
-        if (shown?.streamId === streamId) for (const event of this.live.since(shown.seq)) sink.event(event);
-        sink.seq = this.live.fold.at;
-      },
-    });
-    const { limits } = options;
-    const engine: Engine = limits
-      ? { ...this.#engine, limits: strictest(this.#engine.limits, limits as TurnLimits) }
-      : this.#engine;
+    const sink = new StreamSink(queue, this, streamId, options.streaming ?? true);
+    const limits = strictest(this.#engine.limits, options.limits as TurnLimits | undefined);
+    const engine: Engine = limits === this.#engine.limits ? this.#engine : { ...this.#engine, limits };
     const above = options.traceContext && engine.telemetry?.extract?.(options.traceContext);
     // Whoever hands down a trace context has measured the turn already.
     const span = above ? undefined : this.#trace?.turn(undefined);
-    const invocation = new Invocation(this.live, engine, { ...options, streamId }, sink, above ?? span);
-    const run = invocation.run(inputs);
-    const running: CurrentRun = { invocation, result: run };
-    this.live.current = running;
-    this.#own = running;
-    let reason = 'failed';
+    const bound = options.streamId === undefined ? { ...options, streamId } : options;
+    const invocation = new Invocation(this.live, engine, bound, sink, above ?? span);
+    const result = invocation.run(inputs);
+    this.#own = { invocation, result };
+    this.live.current = this.#own;
+    return result.then(
+      (result) => this.#ended(sink, span, { result, hostRuns: options.hostToolExecution ?? false }),
+      (error: unknown) => this.#ended(sink, span, { error }),
+    );
+  }
+
+  #ended(
+    sink: StreamSink,
+    span: TelemetrySpan | undefined,
+    came: { result: InvocationResult; hostRuns: boolean } | { error: unknown },
+  ): StreamEndEvent {
+    if (span) endTurn(span, 'result' in came ? came.result.reason : 'failed');
+    this.live.current = undefined;
+    this.#own = undefined;
+    if (sink.isAccepted) this.#shown = { streamId: sink.streamId, seq: sink.seq };
     try {
-      const result = await run;
-      reason = result.reason;
-      return this.#streamEnd(streamId, result, options.hostToolExecution ?? false);
+      if ('error' in came) throw came.error;
+      return this.#streamEnd(sink.streamId, came.result, came.hostRuns);
     } catch (error) {
-      if (!accepted) throw error;
-      return this.#lost(queue, streamId, error);
-    } finally {
-      if (span) endTurn(span, reason);
-      this.live.current = undefined;
-      this.#own = undefined;
-      if (accepted) this.#shown = { streamId, seq: sink.seq };
+      if (!sink.isAccepted) throw error;
+      return this.#lost(sink, error);
     }
+  }
+
+  /** A stream has begun: what was stored between two parts of it belongs to it. */
+  began(sink: StreamSink): void {
+    this.#initialize(sink);
+    if (this.#shown?.streamId === sink.streamId)
+      for (const event of this.live.since(this.#shown.seq)) sink.event(event);
+    sink.seq = this.live.fold.at;
   }
 
   async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
@@ -330,15 +333,15 @@ export class AdkSession implements AgentSession {
     return checked && !checked.ok ? checked.message : undefined;
   }
 
-  #initialize(queue: StreamQueue<AgentEvent>, streamId: string): void {
+  #initialize(sink: StreamSink): void {
     if (this.#initialized) return;
     this.#initialized = true;
-    queue.push({
+    sink.push({
       id: newId(),
       type: 'initialize',
       timestamp: isoTime(),
       sessionId: this.id,
-      streamId,
+      streamId: sink.streamId,
       agentId: this.descriptor.name,
       interfaceVersion: INTERFACE_VERSION,
     });
@@ -379,10 +382,10 @@ export class AdkSession implements AgentSession {
   }
 
   /** The log cannot be written any more: what was accepted still gets its end. */
-  #lost(queue: StreamQueue<AgentEvent>, streamId: string, thrown: unknown): StreamEndEvent {
+  #lost(sink: StreamSink, thrown: unknown): StreamEndEvent {
     const { status, code, message, retryable } = failureOf(thrown);
-    const base = { timestamp: isoTime(), sessionId: this.id, streamId };
-    queue.push({ ...base, id: newId(), type: 'error', status, code, message, fatal: true, retryable });
+    const base = { timestamp: isoTime(), sessionId: this.id, streamId: sink.streamId };
+    sink.push({ ...base, id: newId(), type: 'error', status, code, message, fatal: true, retryable });
     return { ...base, id: newId(), type: 'stream_end', reason: 'failed', data: { pending: this.#pending() } };
   }
 
@@ -411,19 +414,15 @@ export class AdkSession implements AgentSession {
   }
 
   #assertOpen(): void {
-    if (this.#closed) {
-      throw new CoxswainError(
-        'FAILED_PRECONDITION',
-        'E_SESSION_CLOSED',
-        `session ${this.id} was closed; open it again`,
-      );
-    }
+    if (this.#closed) throw closed(this.id);
   }
 }
 
 const alreadySettled: Settlement = { status: 'already_settled' };
 
-/** Of a run that is closing nothing is shown any more. */
+function closed(id: string): CoxswainError {
+  return new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_CLOSED', `session ${id} was closed; open it again`);
+}
 
 function busy(id: string): CoxswainError {
   return new CoxswainError(

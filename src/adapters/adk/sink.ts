@@ -7,37 +7,45 @@ import { project } from './project.ts';
 
 /** Shows a run's events in a stream. */
 export class StreamSink implements RunSink {
-  readonly #queue: StreamQueue<AgentEvent>;
-  readonly #sessionId: string;
-  readonly #streamId: string;
-  readonly #streaming: boolean;
-  readonly #accepted: () => void;
+  readonly streamId: string;
   /** Newest event that was shown. */
   seq = 0;
+  /** The inputs were accepted: what fails from now on ends the stream. */
+  isAccepted = false;
+  readonly #queue: StreamQueue<AgentEvent>;
+  readonly #session: { readonly id: string; began(sink: StreamSink): void };
+  readonly #streaming: boolean;
   #frames = 0;
   #ended = false;
 
+  /** @param session is told when the stream has begun */
   constructor(
     queue: StreamQueue<AgentEvent>,
-    options: { sessionId: string; streamId: string; streaming: boolean; accepted: () => void },
+    session: { readonly id: string; began(sink: StreamSink): void },
+    streamId: string,
+    streaming: boolean,
   ) {
     this.#queue = queue;
-    this.#sessionId = options.sessionId;
-    this.#streamId = options.streamId;
-    this.#streaming = options.streaming;
-    this.#accepted = options.accepted;
+    this.#session = session;
+    this.streamId = streamId;
+    this.#streaming = streaming;
+  }
+
+  push(event: AgentEvent): void {
+    this.#queue.push(event);
   }
 
   accepted(): void {
-    this.#accepted();
+    this.isAccepted = true;
+    this.#session.began(this);
   }
 
   event(event: Event): void {
     // What is stored behind the end of the turn is of no stream.
     if (this.#ended) return;
     this.seq = event.seq;
-    if (event.actions.end && event.streamId === this.#streamId) this.#ended = true;
-    for (const item of project(this.#sessionId, event)) this.#queue.push(item);
+    if (event.actions.end && event.streamId === this.streamId) this.#ended = true;
+    for (const item of project(this.#session.id, event)) this.#queue.push(item);
   }
 
   delta(context: AgentContext, messageId: string, part: number, delta: ContentPart): void {
@@ -47,8 +55,8 @@ export class StreamSink implements RunSink {
       id: `${messageId}~${this.#frames++}`,
       type: 'message',
       timestamp: isoTime(),
-      sessionId: this.#sessionId,
-      streamId: this.#streamId,
+      sessionId: this.#session.id,
+      streamId: this.streamId,
       turnId: context.invocation.turnId,
       agentId: context.agent.name,
       source: 'agent',
@@ -68,8 +76,8 @@ export class StreamSink implements RunSink {
       id: newId(),
       type: 'tool_update',
       timestamp: isoTime(),
-      sessionId: this.#sessionId,
-      streamId: this.#streamId,
+      sessionId: this.#session.id,
+      streamId: this.streamId,
       turnId: context.invocation.turnId,
       agentId: context.agent.name,
       ...(threadId === undefined ? {} : { threadId }),

@@ -104,7 +104,8 @@ async function openSession(
   const plugins = context.hooks ? [hostHooks(context.hooks), ...(options.plugins ?? [])] : options.plugins;
   const telemetry = options.telemetry ?? context.telemetry;
   const models = modelFinder(options, context);
-  const services = { ...hostsCredentials(context), ...options.services };
+  const ofHost = hostsCredentials(context);
+  const services = ofHost ? { ...ofHost, ...options.services } : options.services;
   const engine = createEngine(
     {
       agent,
@@ -115,7 +116,7 @@ async function openSession(
       limits: strictest(constraintLimits(descriptor), options.limits),
       ...(options.toolConcurrency === undefined ? {} : { toolConcurrency: options.toolConcurrency }),
       ...(telemetry ? { telemetry } : {}),
-      services,
+      ...(services ? { services } : {}),
       ...(options.warn ? { warn: options.warn } : {}),
     },
     live.key,
