@@ -9,7 +9,7 @@ export type ReadOutput = { ok: true; value: unknown } | { ok: false; message: st
 export function readOutput(schema: JsonSchema, text: string): ReadOutput {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(withoutFences(text));
   } catch (error) {
     return { ok: false, message: `it is not JSON (${messageOf(error)})` };
   }
@@ -19,4 +19,15 @@ export function readOutput(schema: JsonSchema, text: string): ReadOutput {
   } catch (error) {
     return { ok: false, message: messageOf(error) };
   }
+}
+
+const FENCE = '```';
+
+/** Many models put what they were asked for between fences, whatever they were told. */
+function withoutFences(text: string): string {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith(FENCE) || !trimmed.endsWith(FENCE) || trimmed.length < 2 * FENCE.length) return text;
+  const inner = trimmed.slice(FENCE.length, -FENCE.length);
+  const end = inner.indexOf('\n');
+  return /^(?:json)?[ \t\r]*$/i.test(inner.slice(0, Math.max(0, end))) ? inner.slice(end + 1) : text;
 }

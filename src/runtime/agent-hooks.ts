@@ -57,23 +57,26 @@ function answer(
   actions: Partial<EventActions> & Pick<EventActions, 'stateDelta'>,
 ): Promise<void> {
   const { outputKey, outputSchema } = context.agent as { outputKey?: string; outputSchema?: JsonSchema };
-  const stateDelta = withOutput(outputKey, actions.stateDelta, content.parts, outputSchema);
+  const stateDelta = withOutput(outputKey, actions.stateDelta, content.parts, (text) =>
+    outputValue(outputSchema, text),
+  );
   return context.emit({ content, actions: { ...actions, stateDelta } });
 }
 
 /**
- * With the text of a final answer under the agent's output key, thoughts left out; with an output schema, the value. An
- * answer that says nothing, or calls tools, leaves the key alone.
+ * With what the text of a final answer stands for under the agent's output key, thoughts left out. An answer that says
+ * nothing, calls tools, or stands for nothing (undefined) leaves the key alone.
  */
 export function withOutput(
   outputKey: string | undefined,
   delta: Record<string, unknown>,
   parts: readonly ContentPart[],
-  schema?: JsonSchema,
+  readAs: (text: string) => unknown,
 ): Record<string, unknown> {
   if (outputKey === undefined || parts.some((part) => part.type === 'function_call')) return delta;
   const text = textOfParts(parts);
-  return text === '' ? delta : { ...delta, [outputKey]: outputValue(schema, text) };
+  const value = text === '' ? undefined : readAs(text);
+  return value === undefined ? delta : { ...delta, [outputKey]: value };
 }
 
 /** State that a hook wrote is kept, whatever it returned. */

@@ -13,13 +13,20 @@ import type { AgentCallbacks } from './plugin.ts';
 import { HookChain } from './plugin.ts';
 import { StateView } from './state.ts';
 
+/** What an event of a custom agent may do. */
+export type EmittedActions = Pick<EventActions, 'stateDelta' | 'artifactDelta' | 'escalate'>;
+
 export interface CustomContext {
   readonly signal: AbortSignal;
   readonly state: StateView;
   readonly invocation: InvocationInfo;
   readonly agentPath: readonly string[];
-  /** Text, parts or a whole event of this agent; author, place and time are filled in. */
-  emit(content: string | ContentPart[] | { content?: Content; actions?: Partial<EventActions> }): Promise<void>;
+  /**
+   * Text, parts, or content with what it does; author, place and time are filled in. `escalate` ends the nearest loop
+   * once the function has ended.
+   * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for actions that are the runtime's
+   */
+  emit(content: string | ContentPart[] | { content?: Content; actions?: Partial<EmittedActions> }): Promise<void>;
   /** Runs a sub-agent. What follows is reached only when it is done; see the class. */
   run(agent: Agent): Promise<Outcome>;
   /** Runs a piece of work once and remembers its JSON value: a clock, a random number, a request. */
@@ -159,7 +166,10 @@ class Player {
   }
 
   async emit(what: Parameters<CustomContext['emit']>[0]): Promise<void> {
-    const init = typeof what === 'string' || Array.isArray(what) ? { content: asContent(what) } : what;
+    const { content, actions } =
+      typeof what === 'string' || Array.isArray(what) ? { content: asContent(what), actions: undefined } : what;
+    checkActions(this.#context.agent.name, actions);
+    if (actions?.escalate) this.escalated = true;
     const known = this.#recorded[this.#next];
     if (known) {
       this.#next++;
@@ -169,13 +179,14 @@ class Player {
       return;
     }
     this.#checkAlive();
-    const { actions, ...rest } = copyJson(init, `an event of agent ${this.#context.agent.name}`);
+    const init = { ...(content ? { content } : {}), actions: { ...actions } };
+    const copy = copyJson(init, `an event of agent ${this.#context.agent.name}`);
     this.#next++;
     await this.#context.emit({
       // An event without content would not be found again.
       content: { role: 'model', parts: [] },
-      ...rest,
-      actions: { ...actions, stateDelta: { ...this.#takeDelta(), ...actions?.stateDelta } },
+      ...copy,
+      actions: { ...copy.actions, stateDelta: { ...this.#takeDelta(), ...copy.actions.stateDelta } },
     });
   }
 
@@ -222,6 +233,19 @@ class Player {
       'E_REPLAY_DIVERGED',
       `custom agent ${this.#context.agent.name} did ${found} where the log has ${logged}; abort the turn`,
     );
+  }
+}
+
+const emitted: ReadonlySet<string> = new Set<keyof EmittedActions>(['stateDelta', 'artifactDelta', 'escalate']);
+
+/** The rest is the runtime's: what it found in the log would not have happened. */
+function checkActions(agent: string, actions: object | undefined): void {
+  for (const [name, value] of Object.entries(actions ?? {})) {
+    if (emitted.has(name) || value === undefined || value === false) continue;
+    const instead =
+      name === 'transferToAgent' ? 'run the agent with context.run' : `there are ${[...emitted].join(', ')}`;
+    const message = `custom agent ${agent} emits an event with actions.${name}, which no agent sets; ${instead}`;
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
   }
 }
 

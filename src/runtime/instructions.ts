@@ -1,4 +1,4 @@
-import { CoxswainError } from '../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
 
 /**
  * Fills `{key}`, `{app:key}`, `{key?}` and `{artifact.name}` in one pass; `{{` and `}}` are literal braces where a
@@ -26,7 +26,7 @@ export async function fillTemplate(
       result += whole;
       continue;
     }
-    const value = key.startsWith('artifact.') ? await loadArtifact(key.slice('artifact.'.length)) : lookUp(key);
+    const value = key.startsWith(ARTIFACT) ? await artifactOf(key, loadArtifact, agent) : lookUp(key);
     if (value === undefined || value === null) {
       if (optional === undefined) throw missing(key, agent);
       continue;
@@ -36,15 +36,36 @@ export async function fillTemplate(
   return result + template.slice(at);
 }
 
-const name = String.raw`(?:app:|user:|temp:)?[\p{ID_Start}_$][\p{ID_Continue}$]*|artifact\.[^{}\s?]+`;
+const ARTIFACT = 'artifact.';
+
+async function artifactOf(
+  key: string,
+  load: (name: string) => Promise<string | undefined>,
+  agent: string,
+): Promise<string | undefined> {
+  try {
+    return await load(key.slice(ARTIFACT.length));
+  } catch (error) {
+    // A store that fails may be back soon; the rest is for whoever wrote the instruction.
+    if (!isCoxswainError(error) || error.retryable || error.status === 'UNAVAILABLE') throw error;
+    const message = `the instruction of agent ${agent} needs {${key}}, which could not be loaded: ${messageOf(error)}`;
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_INSTRUCTION', message, { cause: error, details: { key, agent } });
+  }
+}
+
+/** Names of artifacts hold no separators; one with a space cannot stand here. */
+const name = String.raw`(?:app:|user:|temp:)?[\p{ID_Start}_$][\p{ID_Continue}$]*|artifact\.[^{}\s?/\\]+`;
 /** `{{name}}` → the literal `{name}`; `{name}` and `{name?}` → values. */
 const escapedOrPlaceholder = new RegExp(String.raw`\{\{((?:${name})\??)\}\}|(?<!\$)\{(${name})(\?)?\}`, 'gu');
 
 function missing(key: string, agent: string): CoxswainError {
+  const where = key.startsWith(ARTIFACT)
+    ? 'which is no artifact of this session; save it'
+    : 'which the state does not have; set it';
   return new CoxswainError(
     'FAILED_PRECONDITION',
     'E_INSTRUCTION',
-    `the instruction of agent ${agent} needs {${key}}, which the state does not have; set it, or write {${key}?}`,
+    `the instruction of agent ${agent} needs {${key}}, ${where}, or write {${key}?}`,
     { details: { key, agent } },
   );
 }

@@ -18,6 +18,7 @@ import type { RequestProcessor } from './processors.ts';
 import { defaultProcessors } from './processors.ts';
 import { settleCalls } from './scheduler.ts';
 import type { StateView } from './state.ts';
+import { stateValue } from './state.ts';
 import type { ToolUser } from './tool-user.ts';
 import type { ResolvedTool, ToolMap, Toolset } from './tools.ts';
 import { isHostRun, resolveTool, toolMap } from './tools.ts';
@@ -87,7 +88,7 @@ export class LlmAgent implements ToolUser {
   #hooks: { plugins: unknown; chain: HookChain } | undefined;
   #offered: { host: unknown; excluded: unknown; tree: unknown; map: ToolMap } | undefined;
 
-  /** @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_DUPLICATE_TOOL | E_SCHEMA` */
+  /** @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_DUPLICATE_TOOL | E_SCHEMA | E_STATE_KEY` */
   constructor(options: LlmAgentOptions) {
     assertAgentName(options.name);
     this.name = options.name;
@@ -99,6 +100,7 @@ export class LlmAgent implements ToolUser {
     this.inputSchema = options.inputSchema && toJsonSchema(options.inputSchema);
     this.outputSchema = options.outputSchema && toJsonSchema(options.outputSchema);
     this.outputKey = options.outputKey;
+    if (this.outputKey !== undefined) stateValue(this.outputKey, null);
     this.includeContents = options.includeContents ?? 'default';
     this.generateContentConfig = { ...options.generateContentConfig };
     this.maxIterations = options.maxIterations;
@@ -178,7 +180,9 @@ export class LlmAgent implements ToolUser {
       if (signalled) return finishAgent(context, hooks, signalled);
       if (activation.final && !(await this.#steered(context))) {
         const fault = this.outputSchema && (await outputFault(this.name, this.outputSchema, activation));
-        return fault ? { kind: 'failed', failure: fault } : finishAgent(context, hooks, DONE);
+        if (!fault) return finishAgent(context, hooks, DONE);
+        // Whoever goes on with a turn that ended so asks for another answer.
+        if (activation.steps > activation.base) return { kind: 'failed', failure: fault };
       }
       const failure = exceeded(
         invocation.engine.limits,

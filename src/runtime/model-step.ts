@@ -16,6 +16,7 @@ import { ModelCall } from './model-call.ts';
 import { modelNameOf } from './model-choice.ts';
 import { isResponse, modelFailure, thrownFailure } from './model-failure.ts';
 import type { Failure } from './outcome.ts';
+import { promisedValue } from './output.ts';
 import type { HookChain } from './plugin.ts';
 import { prepareCall } from './prepare-call.ts';
 import type { RequestDraft } from './processors.ts';
@@ -219,7 +220,9 @@ async function storeResponse(
   }
   const content: Content = { role: 'model', parts };
   const actions: Partial<EventActions> = {
-    stateDelta: withOutput(agent.outputKey, answer.stateDelta, parts, agent.outputSchema),
+    stateDelta: hasRefused(response)
+      ? answer.stateDelta
+      : withOutput(agent.outputKey, answer.stateDelta, parts, (text) => promisedValue(agent.outputSchema, text)),
   };
   const event = context.event({
     id: answer.messageId,
@@ -235,7 +238,7 @@ async function storeResponse(
     }
   }
   await context.invocation.emit(...events);
-  if (response.finishReason === 'refusal' || response.finishReason === 'safety') {
+  if (hasRefused(response)) {
     return {
       reason: 'refusal',
       status: 'FAILED_PRECONDITION',
@@ -259,4 +262,8 @@ function optional(response: ModelResponse, answer: Answer): Partial<Event> {
     ...(groundingMetadata ? { groundingMetadata: copyJson(groundingMetadata, 'groundingMetadata') } : {}),
     ...(metadata ? { customMetadata: copyJson(metadata, 'customMetadata') } : {}),
   };
+}
+
+function hasRefused({ finishReason }: ModelResponse): boolean {
+  return finishReason === 'refusal' || finishReason === 'safety';
 }

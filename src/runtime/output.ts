@@ -22,6 +22,13 @@ export async function outputFault(name: string, schema: JsonSchema, { own }: Act
   };
 }
 
+/** What a model's answer promises to be: text without a schema; undefined if it does not fit it. */
+export function promisedValue(schema: JsonSchema | undefined, text: string): unknown {
+  if (!schema) return text;
+  const read = readOutput(schema, text);
+  return read.ok ? read.value : undefined;
+}
+
 /** Text as the value that it stands for; as text where it is no JSON. */
 export function outputValue(schema: JsonSchema | undefined, text: string): unknown {
   const read = schema && readOutput(schema, text);

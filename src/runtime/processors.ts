@@ -1,8 +1,11 @@
 import type { JsonSchema, ToolDescriptor } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
+import type { Activation } from './activation.ts';
 import type { AgentContext } from './context.ts';
 import { fillTemplate } from './instructions.ts';
 import type { LlmAgent } from './llm-agent.ts';
 import type { ModelRequest } from './model.ts';
+import { outputFault } from './output.ts';
 import { StateView } from './state.ts';
 import type { ToolMap } from './tools.ts';
 import { TRANSFER_TOOL, transferTargets } from './transfer.ts';
@@ -58,7 +61,10 @@ export const instructionsProcessor: RequestProcessor = {
       const state = new StateView({}, () => context.stateLayers());
       const text =
         typeof instruction === 'function'
-          ? await instruction({ state, agentPath: context.agentPath, invocation: context.invocation })
+          ? asText(
+              agent.name,
+              await instruction({ state, agentPath: context.agentPath, invocation: context.invocation }),
+            )
           : await fillTemplate(
               instruction,
               (key) => state.get(key),
@@ -92,6 +98,9 @@ export const contentsProcessor: RequestProcessor = {
     const viewer = { agent: agent.name, branch: context.branch, iso: context.iso };
     const from = agent.includeContents === 'none' && fold.turn ? { from: fold.turn.seq } : {};
     draft.contents = session.contents({ ...viewer, ...from });
+    const { activation } = context;
+    if (!agent.outputSchema || !activation.final || draft.contents.at(-1)?.role !== 'model') return undefined;
+    return askForTheShape(agent.name, agent.outputSchema, activation, draft);
   },
 };
 
@@ -104,9 +113,28 @@ export const defaultProcessors: readonly RequestProcessor[] = [
   contentsProcessor,
 ];
 
+/** The last answer did not fit: the model is told why when it is asked again. */
+async function askForTheShape(
+  name: string,
+  schema: JsonSchema,
+  activation: Activation,
+  draft: RequestDraft,
+): Promise<void> {
+  const fault = await outputFault(name, schema, activation);
+  if (!fault) return;
+  const text = `${fault.message}. Answer again, with nothing but JSON that fits it.`;
+  draft.contents = [...draft.contents, { role: 'user', parts: [{ type: 'text', text }] }];
+}
+
 function append(draft: RequestDraft, text: string): void {
   if (text !== '')
     draft.systemInstruction = draft.systemInstruction === '' ? text : `${draft.systemInstruction}\n\n${text}`;
+}
+
+function asText(agent: string, text: unknown): string {
+  if (typeof text === 'string') return text;
+  const message = `the instruction function of agent ${agent} returned ${text === null ? 'null' : typeof text}; return text`;
+  throw new CoxswainError('FAILED_PRECONDITION', 'E_INSTRUCTION', message, { details: { agent } });
 }
 
 async function artifactText(context: AgentContext, name: string): Promise<string | undefined> {

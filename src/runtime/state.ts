@@ -58,7 +58,9 @@ export function storedDelta(delta: Readonly<Record<string, unknown>>): Record<st
 
 /** Checks and copies a value at the write, on every backend alike. */
 export function stateValue(key: string, value: unknown): unknown {
-  if (key === '') throw new CoxswainError('INVALID_ARGUMENT', 'E_STATE_KEY', 'a state key must not be empty');
+  if (typeof key !== 'string' || key === '') {
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_STATE_KEY', 'a state key is text, and not empty');
+  }
   return value === undefined ? null : copyJson(value, `state ${JSON.stringify(key)}`);
 }
 

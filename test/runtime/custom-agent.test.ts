@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { fromAgent } from '../../src/adapters/adk/index.ts';
 import type { CustomContext } from '../../src/runtime/index.ts';
-import { CustomAgent, InMemorySessionService, LoopAgent, ParallelAgent } from '../../src/runtime/index.ts';
+import { CustomAgent, createEvent, InMemorySessionService, LoopAgent, ParallelAgent } from '../../src/runtime/index.ts';
+import { run } from '../../src/session/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bench, endOf, errorOf, llm, said, text, tool } from './kit.ts';
 
@@ -8,6 +10,57 @@ const custom = (run: (context: CustomContext) => void | Promise<void>, rest: obj
   new CustomAgent({ name: 'own', run, ...rest });
 
 describe('S0-46 custom agents', () => {
+  test('S0-49 an event with escalate ends the nearest loop once the function has ended, also after a pause', async () => {
+    let n = 0;
+    const model = new ScriptedModel([{ calls: [['pay']] }, 'paid']);
+    const payer = llm('payer', model, { tools: [tool('pay', () => 'ok', { needsApproval: true })] });
+    const stop = new CustomAgent({
+      name: 'stop',
+      subAgents: [payer],
+      async run(context) {
+        const round = await context.step('round', () => ++n);
+        await context.emit({ content: text(`round ${round}`), actions: { escalate: round === 2 } });
+        if (round === 2) await context.run(payer);
+        await context.emit('end of round');
+      },
+    });
+    const loop = new LoopAgent({ name: 'loop', maxIterations: 5, subAgents: [stop] });
+    const session = await fromAgent(loop).open({}, { app: 'shop' });
+    const first = await run(session, 'go');
+    expect(first.reason).toBe('input_required');
+    const [open] = await session.pending();
+    const rest = await run(session, { kind: 'tool_approval', requestId: open?.requestId ?? '' });
+    expect([rest.reason, n]).toEqual(['completed', 2]);
+  });
+
+  test.each([
+    { transferToAgent: 'payer' },
+    { decisions: { c: { outcome: 'approved', by: 'me' } } },
+    { end: { reason: 'completed' } },
+    { skipSummarization: true },
+  ])('what only the runtime may say is refused, not dropped: %j', async (actions) => {
+    const agent = custom((context) => context.emit({ content: text('x'), actions: actions as never }));
+    const events = await bench(agent).say('hi');
+    expect(errorOf(events)).toEqual({
+      code: 'E_BAD_INPUT',
+      message: expect.stringContaining(`actions.${Object.keys(actions)[0]}`),
+    });
+  });
+
+  test('of an event that is handed over whole, content and actions are taken', async () => {
+    const whole = createEvent({
+      author: 'somebody',
+      path: '/9',
+      content: text('whole'),
+      customMetadata: { step: 'x' },
+    });
+    const { say } = bench(custom((context) => context.emit(whole)));
+    const event = (await say('hi')).find(({ content }) => content?.role === 'model');
+    expect(event).toMatchObject({ author: 'own', path: '', content: text('whole') });
+    expect(event?.customMetadata).toBeUndefined();
+    expect(event?.id).not.toBe(whole.id);
+  });
+
   test('run a function between callbacks; what they emit gets author, place and time', async () => {
     const trace: string[] = [];
     const agent = custom(

@@ -57,6 +57,8 @@ describe('S0-23 F44 templates', () => {
     `text \${user_name} more`,
     'f({user_name: 1})',
     '{artifact.}',
+    '{artifact.a/b}',
+    '{artifact.../x}',
   ])('%s stays as it is', async (template) => {
     expect(await fill(template)).toBe(template);
   });
@@ -80,6 +82,27 @@ describe('S0-23 F44 templates', () => {
   test('artifacts are loaded as text; missing ones are errors unless optional', async () => {
     expect(await fill('{artifact.a.txt}/{artifact.b.txt?}', { 'a.txt': '{user_name}' })).toBe('{user_name}/');
     await expect(fill('{artifact.b.txt}')).rejects.toMatchObject({ details: { key: 'artifact.b.txt', agent: 'bot' } });
+  });
+
+  test.each([
+    ['{artifact.none.txt}', {}, /agent bot needs \{artifact.none.txt\}, which is no artifact of this session; save it/],
+    ['{artifact...}', {}, /agent bot needs \{artifact...\}, which could not be loaded: .*folder step/],
+    ['{artifact.a.txt?}', undefined, /agent bot needs .*could not be loaded: there is no artifact service/],
+  ])(
+    'an artifact that cannot be had is an error that names it and the agent: %s',
+    async (instruction, files, message) => {
+      const services = files ? { artifacts: new InMemoryArtifactService() } : {};
+      const { say } = bench(llm('bot', new ScriptedModel(), { instruction }), { services });
+      expect(errorOf(await say('hi'))).toEqual({ code: 'E_INSTRUCTION', message: expect.stringMatching(message) });
+    },
+  );
+
+  test.each([undefined, null, 5, {}])('a function that returns %j instead of text is named', async (value) => {
+    const { say } = bench(llm('bot', new ScriptedModel(), { instruction: () => value as unknown as string }));
+    expect(errorOf(await say('hi'))).toEqual({
+      code: 'E_INSTRUCTION',
+      message: expect.stringContaining('the instruction function of agent bot returned'),
+    });
   });
 
   test('a missing key is an error that names key and agent', async () => {

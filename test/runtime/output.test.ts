@@ -43,7 +43,47 @@ describe('an output schema', () => {
       new SequentialAgent({ name: 'all', subAgents: [agent(['warm'], { outputKey: 'out' }), llm('b', model)] }),
     );
     expect(endOf(await say('hi'))).toBe('failed');
-    expect([model.requests, await state()]).toEqual([[], { out: 'warm' }]);
+    // What others read there is of the promised shape, or not there.
+    expect([model.requests, await state()]).toEqual([[], {}]);
+  });
+
+  test.each(['```json\n{"t":3}\n```', '\n```\n{"t":3}```\n', '```JSON\r\n{"t":3}\r\n```'])(
+    'fences around the answer are none of it: %j',
+    async (answer) => {
+      const { say, state } = bench(agent([answer], { outputKey: 'out' }));
+      expect(endOf(await say('hi'))).toBe('completed');
+      expect(await state()).toEqual({ out: { t: 3 } });
+    },
+  );
+
+  test('whoever goes on with a turn that failed on it asks the model again, and tells it why', async () => {
+    const model = new ScriptedModel(['warm', '{"t":"x"}', '{"t":5}']);
+    const session = await fromAgent(llm('bot', model, { outputSchema, outputKey: 'out' })).open({}, { app: 'shop' });
+    expect((await run(session, 'how warm?')).reason).toBe('failed');
+    expect((await run(session, { kind: 'continue' })).reason).toBe('failed');
+    expect(await run(session, { kind: 'continue' })).toMatchObject({ reason: 'completed', output: { t: 5 } });
+    const asked = model.requests.map(({ contents }) => contents.at(-1)?.parts);
+    expect(asked[0]).toEqual([{ type: 'text', text: 'how warm?' }]);
+    expect(asked[1]).toEqual([{ type: 'text', text: expect.stringMatching(/it is not JSON.*nothing but JSON/s) }]);
+    expect(asked[2]).toEqual([{ type: 'text', text: expect.stringMatching(/t.*number/) }]);
+    // What the model is told is for it alone.
+    const shown: string[] = [];
+    for await (const event of session.events()) if (event.type === 'message') shown.push(event.role);
+    expect(shown).toEqual(['user', 'agent', 'agent', 'agent']);
+  });
+
+  test('F29 words of a refusal are no answer: the key is left alone', async () => {
+    const { say, state } = bench(
+      llm('bot', new ScriptedModel([{ text: 'I will not', finishReason: 'refusal' }]), { outputKey: 'out' }),
+    );
+    expect(endOf(await say('hi'))).toBe('refusal');
+    expect(await state()).toEqual({});
+  });
+
+  test.each(['', 5])('an output key is text that is not empty: %j is refused at construction', (outputKey) => {
+    expect(() => llm('bot', undefined, { outputKey: outputKey as string })).toThrow(
+      expect.objectContaining({ code: 'E_STATE_KEY' }),
+    );
   });
 
   test('S3-54 as a tool its result is the value; one that does not fit is the call’s error', async () => {
