@@ -44,6 +44,16 @@ export function assertAgentName(name: string): void {
   }
 }
 
+function isAgent(given: unknown): given is Agent {
+  const { name, run, subAgents } = Object(given) as Partial<Agent>;
+  return typeof name === 'string' && typeof run === 'function' && Array.isArray(subAgents);
+}
+
+function noAgent(place: string, given: unknown): CoxswainError {
+  const why = given === undefined ? 'undefined: do two modules import each other?' : 'no agent';
+  return new CoxswainError('INVALID_ARGUMENT', 'E_COMPOSITION', `composition at ${place}: it is ${why}`);
+}
+
 const trees = new WeakMap<Agent, AgentTree>();
 
 /** An agent tree, indexed and checked once. */
@@ -66,10 +76,11 @@ export class AgentTree {
   }
 
   /**
-   * @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_AGENT` naming both places; `E_LOOP_UNBOUNDED`, `NOT_FOUND /
+   * @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_AGENT` naming both places; `E_COMPOSITION | E_LOOP_UNBOUNDED`, `NOT_FOUND /
    *   E_TRANSFER` naming the place
    */
   constructor(root: Agent) {
+    if (!isAgent(root)) throw noAgent('the root', root);
     this.root = root;
     const places = new Map<string, string>();
     this.#add(root, undefined, root.name, places);
@@ -109,6 +120,9 @@ export class AgentTree {
     places.set(agent.name, place);
     this.#byName.set(agent.name, agent);
     this.#parents.set(agent, parent);
-    for (const child of agent.subAgents) this.#add(child, agent, `${place}/${child.name}`, places);
+    for (const [index, child] of agent.subAgents.entries()) {
+      if (isAgent(child)) this.#add(child, agent, `${place}/${child.name}`, places);
+      else throw noAgent(`${place}.subAgents[${index}]`, child);
+    }
   }
 }

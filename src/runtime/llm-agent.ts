@@ -156,6 +156,12 @@ export class LlmAgent implements ToolUser {
       if (!own?.tool?.execute && !own?.agentTree) map.set(descriptor.name, { descriptor, source: 'host' });
     }
     const targets = transferTargets(tree, this);
+    if (targets.length > 0 && map.has(TRANSFER_TOOL)) {
+      const { warn } = context.invocation.engine;
+      warn(
+        `agent ${this.name} is offered a tool named ${TRANSFER_TOOL}, which is what it hands over with; it is left out`,
+      );
+    }
     if (targets.length > 0) map.set(TRANSFER_TOOL, resolveTool(transferTool(targets), `agent:${this.name}`));
     for (const name of excluded ?? []) map.delete(name);
     if (this.toolsets.length === 0) this.#offered = { host, excluded, tree, map };

@@ -20,6 +20,8 @@ type Step =
   /** Somebody else must move: the host, or whoever was asked. */
   | { kind: 'wait' };
 
+type MaybePromise<T> = T | Promise<T>;
+
 /**
  * The one way in which the runtime brings calls to their results. Each unanswered call is looked at on the grounds of
  * the log alone, so that a first pass, an answer later and a restart are the same code.
@@ -78,8 +80,8 @@ function inOrder(open: readonly CallState[], tools: ToolMap): readonly CallState
 
 async function nextStep(context: AgentContext, call: CallState, tools: ToolMap, hooks: HookChain): Promise<Step> {
   const resolved = tools.get(call.name);
-  if (!resolved) return settle(notFound(call.name, tools));
   const ask = call.asks.at(-1);
+  if (!resolved) return withoutTool(context, call, ask) ?? settle(notFound(call.name, tools));
   if (call.started && !resolved.agentTree && !mayRepeat(resolved) && !context.invocation.running.has(call.id)) {
     if (isHostRun(resolved) || (call.handledBy === 'host' && !resolved.tool?.execute)) return { kind: 'wait' };
     return unknownOutcome(context, call, resolved, ask);
@@ -99,11 +101,31 @@ async function nextStep(context: AgentContext, call: CallState, tools: ToolMap, 
   return fromVerdict(call, resolved, verdict);
 }
 
+/**
+ * What becomes of a call whose tool is not offered now: its toolset may be away for a while. What somebody is asked
+ * stays asked, and what may have run is not said to be unknown. Undefined: nothing is open of it.
+ */
+function withoutTool(
+  context: AgentContext,
+  call: CallState,
+  ask: AskState | undefined,
+): MaybePromise<Step> | undefined {
+  const { fold, hostRuns, running } = context.invocation;
+  const inside = `${context.path}/${call.id}`;
+  // An agent run as a tool, in which something waits.
+  for (const { iso } of fold.open.values())
+    if (iso === inside || iso?.startsWith(`${inside}/`)) return { kind: 'wait' };
+  if (call.handledBy === 'host') return { kind: 'wait' };
+  if (call.started && !running.has(call.id)) return unknownOutcome(context, call, undefined, ask);
+  if (ask) return ask.answer?.action === 'accept' ? undefined : refusedOrOpen(ask);
+  return hostRuns && !call.decision ? { kind: 'wait' } : undefined;
+}
+
 /** A call that was started by a process that is gone: its effects are unknown. */
 async function unknownOutcome(
   context: AgentContext,
   call: CallState,
-  resolved: ResolvedTool,
+  resolved: ResolvedTool | undefined,
   ask: AskState | undefined,
 ): Promise<Step> {
   // A yes is for one more run, not for the runs after that.
@@ -111,13 +133,15 @@ async function unknownOutcome(
   if (isCurrent && ask.answer) {
     if (ask.answer.action !== 'accept')
       return settle(errorResult('interrupted', 'its outcome is unknown; it was not run again'));
+    if (!resolved)
+      return settle(errorResult('interrupted', 'its outcome is unknown, and its tool is not there to be run again'));
     const by = ask.answer.by ? `user:${ask.answer.by}` : 'user';
     return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args: call.decision?.args }));
   }
   if (isCurrent) return { kind: 'wait' };
-  const verdict = await authorsVerdict(context, call, resolved);
+  const verdict = resolved ? await authorsVerdict(context, call, resolved) : 'ask';
   if (typeof verdict === 'object') return settle(normaliseReturn(verdict.result));
-  if (verdict === 'retry') {
+  if (verdict === 'retry' && resolved) {
     const by = call.decision?.by ?? 'author';
     return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args: call.decision?.args }));
   }
@@ -149,20 +173,26 @@ async function authorsVerdict(
 }
 
 async function afterAsk(context: AgentContext, call: CallState, resolved: ResolvedTool, ask: AskState): Promise<Step> {
-  if (!ask.answer) {
-    if (ask.expiresAt === undefined || ask.expiresAt > Date.now()) return { kind: 'wait' };
-    return settle(denied('nobody answered in time'));
-  }
-  const { action, reason, by, args, content } = ask.answer;
-  if (action === 'cancel') return settle(errorResult('cancelled', 'cancelled: it never ran'));
-  if (action === 'decline') return settle(denied(reason));
+  if (ask.answer?.action !== 'accept') return refusedOrOpen(ask);
   if (isHostRun(resolved)) return { kind: 'wait' };
+  const { reason, by, args, content } = ask.answer;
   const { ruleId, redact } = ask;
   const approval: Approval = { by: by ? `user:${by}` : 'user', args: args ?? ask.args, reason, ruleId, redact };
   const verdict = await approved(context, call, resolved, approval);
   const confirmation = { confirmed: true, ...(content ? { payload: content } : {}) };
   const confirms = ask.kind === 'tool_confirmation' && ask.context !== undefined;
   return fromVerdict(call, resolved, verdict, confirms ? confirmation : undefined);
+}
+
+/** A question without a yes: it waits, it has run out of time, or it was answered with a no. */
+function refusedOrOpen({ answer, expiresAt }: AskState): Step {
+  if (answer) {
+    return settle(
+      answer.action === 'cancel' ? errorResult('cancelled', 'cancelled: it never ran') : denied(answer.reason),
+    );
+  }
+  if (expiresAt === undefined || expiresAt > Date.now()) return { kind: 'wait' };
+  return settle(denied('nobody answered in time'));
 }
 
 function approved(

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { fromAgent } from '../../src/index.ts';
 import type { Agent } from '../../src/runtime/index.ts';
 import {
   AgentTree,
@@ -90,6 +91,27 @@ describe('S0-10 F32 names are unique in a tree', () => {
     const twice = llm('expert', undefined, { subAgents: [llm('expert', undefined)] });
     expect(() => agentTool(twice)).toThrow(expect.objectContaining({ code: 'E_DUPLICATE_AGENT' }));
   });
+});
+
+test('a child that is not there (modules that import each other) is refused with its place', () => {
+  const half = new SequentialAgent({ name: 'half', subAgents: [llm('a', undefined), undefined as never] });
+  const tree = (root: unknown) => () => new AgentTree(root as Agent);
+  expect(tree(llm('root', undefined, { subAgents: [half] }))).toThrow(
+    expect.objectContaining({
+      code: 'E_COMPOSITION',
+      message: 'composition at root/half.subAgents[1]: it is undefined: do two modules import each other?',
+    }),
+  );
+  expect(tree(undefined)).toThrow(expect.objectContaining({ code: 'E_COMPOSITION' }));
+  const bare = { name: 'x', subAgents: [{ name: 'y' }], run: () => {} };
+  expect(tree(bare)).toThrow(/at x\.subAgents\[0\]: it is no agent/);
+});
+
+test('S0-10 two plugins of one name are refused where the agent is made a source', () => {
+  const plugins = [{ name: 'log' }, { name: 'log' }];
+  expect(() => fromAgent(llm('a', undefined), { plugins })).toThrow(
+    expect.objectContaining({ code: 'E_DUPLICATE_PLUGIN' }),
+  );
 });
 
 test.each(['', '1st', 'user', 'a.b', 'a b', 'ü', 'a/b', 'a~b'])('the name %j is refused', (name) => {

@@ -24,6 +24,7 @@ import type {
 import {
   AgentTree,
   abandoned,
+  assertUniquePlugins,
   Chain,
   createEngine,
   createEvent,
@@ -70,6 +71,7 @@ export interface FromAgentOptions extends DescribeOptions {
 export function fromAgent(agent: Agent, options: FromAgentOptions = {}): AgentSource {
   // Construction errors belong here, not to the first session.
   AgentTree.of(agent);
+  assertUniquePlugins(options.plugins ?? []);
   const descriptor = describeAgent(agent, options);
   const own = options.sessions ?? new InMemorySessionService();
   return {
