@@ -45,7 +45,8 @@ export interface PolicyDecisionRecord {
 export interface CustomKinds {
   policy_decision: PolicyDecisionRecord;
   agent_started: { agent: string; path: string };
-  agent_completed: { agent: string; path: string; escalate?: boolean };
+  /** `aborted`: its thread was ended by itself. */
+  agent_completed: { agent: string; path: string; escalate?: boolean; aborted?: boolean };
   agent_transfer: { from: string; to: string; requestId: string };
   loop_iteration: { agent: string; path: string; iteration: number };
   artifact_delta: Record<string, number>;

@@ -84,10 +84,13 @@ async function runOne(
   }));
   const cancelled = new AbortController();
   let fault: unknown;
+  let over: PromiseWithResolvers<void> | undefined;
   invocation.running.set(call.id, {
     cancel(reason) {
       toolContext.cancel(reason);
       cancelled.abort(reason);
+      over ??= Promise.withResolvers<void>();
+      return over.promise;
     },
   });
   try {
@@ -108,6 +111,7 @@ async function runOne(
     operation?.end(context.signal.aborted ? context.signal.reason : fault);
     toolContext.dispose();
     invocation.running.delete(call.id);
+    over?.resolve();
   }
 }
 

@@ -56,9 +56,9 @@ export function ownerOfThread(fold: Fold, threadId: string): CompletedRecord | C
   for (const call of fold.open.values()) if (slotOfCall(call) === threadId) return call;
   let found: CompletedRecord | undefined;
   for (const [path, { began, completed }] of fold.activations) {
-    // Agents below it are in its thread too: the branch is the topmost.
-    if (began?.thread !== threadId || completed || (found && found.path.length <= path.length)) continue;
-    found = { path, agent: began.agent, outcome: DONE, thread: threadId };
+    // A branch is named for its agent; agents below it are in its thread too.
+    if (began?.thread !== threadId || completed || !threadId.endsWith(`.${began.agent}`)) continue;
+    found = { path, agent: began.agent, outcome: DONE, thread: threadId, aborted: true };
   }
   return found;
 }

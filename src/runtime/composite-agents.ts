@@ -139,7 +139,7 @@ export class ParallelAgent extends CompositeAgent {
 
   #endBranch(context: AgentContext, child: Agent, path: string, branch: string, reason: unknown): Promise<void> {
     const { invocation } = context;
-    const slot = { path, agent: child.name, outcome: DONE, thread: context.threadOf(branch) };
+    const slot = { path, agent: child.name, outcome: DONE, aborted: true as const, thread: context.threadOf(branch) };
     releaseWithin(invocation.session, path, reason);
     return storeEnd(invocation, () => endOfSlot(invocation.fold, slot, messageOf(reason), invocation.origin()));
   }
@@ -152,7 +152,11 @@ export class ParallelAgent extends CompositeAgent {
     all: AbortController,
   ): Promise<Outcome> {
     const own = childController(all.signal);
-    const forget = context.invocation.branch(context.threadOf(branch), (reason) => own.controller.abort(reason));
+    const over = Promise.withResolvers<void>();
+    const forget = context.invocation.branch(context.threadOf(branch), {
+      stop: (reason) => own.controller.abort(reason),
+      ended: over.promise,
+    });
     try {
       const outcome = await context.run(child, { key: String(index), branch, signal: own.controller.signal });
       if (outcome.kind === 'failed') {
@@ -166,6 +170,7 @@ export class ParallelAgent extends CompositeAgent {
     } finally {
       forget();
       own.detach();
+      over.resolve();
     }
   }
 }

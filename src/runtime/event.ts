@@ -50,6 +50,8 @@ export interface CompletedRecord {
   outcome: Outcome;
   /** Its thread, '' for the root's; absent where it is that of the event. */
   thread?: string;
+  /** It was ended by itself, and not by what its agent came to. */
+  aborted?: true;
 }
 
 export interface EventError {

@@ -48,6 +48,8 @@ export interface RunSink {
   toolUpdate(context: AgentContext, callId: string, update: ToolUpdate): void;
   /** What a producer waits for; undefined: go on. */
   room(partial: boolean): Promise<void> | undefined;
+  /** Whoever waits goes on, this once. */
+  letIn(): void;
   /** The consumer is gone or the run is to end: nobody waits any more. */
   release(): void;
 }
@@ -88,6 +90,13 @@ export interface InvocationOptions {
   terms?: TurnTerms | undefined;
 }
 
+/** A branch that runs in this process. */
+export interface RunningBranch {
+  stop(reason: unknown): void;
+  /** It writes nothing any more. */
+  readonly ended: Promise<void>;
+}
+
 /** How a run ended; `input_required` is derived and not stored, everything else ends the turn. */
 export interface InvocationResult {
   reason: string;
@@ -114,7 +123,7 @@ export class Invocation implements InvocationInfo {
   /** Uncommitted `temp:` state by agent-as-tool path; '' for the session's own. */
   readonly temp = new LazyMap<string, Record<string, unknown>>();
   /** Calls whose handlers run in this process now. */
-  readonly running = new LazyMap<string, { cancel(reason: unknown): void }>();
+  readonly running = new LazyMap<string, { cancel(reason: unknown): Promise<void> }>();
   /** Model calls that have not answered yet. */
   modelCalls = 0;
   /** The inputs were accepted: its stream has begun. */
@@ -125,7 +134,9 @@ export class Invocation implements InvocationInfo {
   readonly #reservations = new LazySet<Promise<unknown>>();
   /** How often something was reserved: what was open may be closed now. */
   #reserved = 0;
-  readonly #branches = new LazyMap<string, (reason: unknown) => void>();
+  readonly #branches = new LazyMap<string, RunningBranch>();
+  /** Ends that somebody waits for. */
+  #hurried = 0;
   readonly #marks = new Marks();
   readonly #eventHooks: readonly Plugin[];
   #lease: Lease | undefined;
@@ -226,15 +237,34 @@ export class Invocation implements InvocationInfo {
   }
 
   /** A parallel branch that can be ended by itself. */
-  branch(threadId: string, stop: (reason: unknown) => void): () => void {
-    this.#branches.set(threadId, stop);
+  branch(threadId: string, running: RunningBranch): () => void {
+    this.#branches.set(threadId, running);
     return () => this.#branches.delete(threadId);
   }
 
-  abortBranch(threadId: string, reason: unknown): boolean {
-    const stop = this.#branches.get(threadId);
-    stop?.(reason);
-    return stop !== undefined;
+  /** Resolves when the branch writes nothing any more; undefined if it does not run here. */
+  abortBranch(threadId: string, reason: unknown): Promise<void> | undefined {
+    const running = this.#branches.get(threadId);
+    if (!running) return undefined;
+    running.stop(reason);
+    return this.#hurry(running.ended);
+  }
+
+  /** Resolves when the call writes nothing any more; undefined if it does not run here. */
+  abortCall(callId: string, reason: unknown): Promise<void> | undefined {
+    const running = this.running.get(callId);
+    return running && this.#hurry(running.cancel(reason));
+  }
+
+  /** Whoever has called for an end may be the consumer: nothing waits for it to ask for more until then. */
+  async #hurry(ended: Promise<void>): Promise<void> {
+    this.#hurried++;
+    this.sink.letIn();
+    try {
+      await ended;
+    } finally {
+      this.#hurried--;
+    }
   }
 
   event(place: Place, init: EventInit): Event {
@@ -258,7 +288,7 @@ export class Invocation implements InvocationInfo {
     const hooks = this.#eventHooks;
     const edit = (event: Event) => editEvent(this, hooks, event, this.signal);
     await this.#commit(hooks.length > 0 ? await Promise.all(events.map(edit)) : events);
-    const room = this.sink.room(false);
+    const room = this.#hurried > 0 ? undefined : this.sink.room(false);
     if (room) await room;
   }
 

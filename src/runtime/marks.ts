@@ -13,14 +13,12 @@ export class Marks {
 
   /** Told once. */
   began(record: BeganRecord): void {
-    const name = `began:${record.path}:${record.iteration ?? ''}`;
-    if (this.#told.has(name)) return;
-    this.#told.add(name);
-    this.#began = [...(this.#began ?? []), record];
+    if (this.#isNew(`began:${record.path}:${record.iteration ?? ''}`)) this.#began = [...(this.#began ?? []), record];
   }
 
+  /** Told once: a tree that is entered again comes to it again before any event has taken it. */
   completed(record: CompletedRecord): void {
-    this.#completed = [...(this.#completed ?? []), record];
+    if (this.#isNew(`completed:${record.path}`)) this.#completed = [...(this.#completed ?? []), record];
   }
 
   ran(path: string, point: 'entered' | 'exited'): void {
@@ -31,6 +29,12 @@ export class Marks {
 
   has(path: string, point: 'entered' | 'exited'): boolean {
     return this.#told.has(`${point}:${path}`);
+  }
+
+  #isNew(name: string): boolean {
+    if (this.#told.has(name)) return false;
+    this.#told.add(name);
+    return true;
   }
 
   putOn(event: Event): void {

@@ -5,8 +5,8 @@ import { normaliseInput, StreamQueue } from '../session/index.ts';
 import type { Agent } from './agent.ts';
 import { AgentTree } from './agent.ts';
 import type { AgentContext } from './context.ts';
-import type { Event } from './event.ts';
-import { createEvent } from './event.ts';
+import type { Event, EventInit } from './event.ts';
+import { createEvent, threadOf } from './event.ts';
 import type { Engine, InvocationOptions, RunSink } from './invocation.ts';
 import { Invocation } from './invocation.ts';
 import type { TurnLimits } from './limits.ts';
@@ -182,40 +182,39 @@ class EventSink implements RunSink {
   }
 
   delta(context: AgentContext, messageId: string, part: number, delta: ContentPart): void {
-    this.#out.push(
-      createEvent({
-        id: messageId,
-        author: context.agent.name,
-        turnId: context.invocation.turnId,
-        invocationId: context.invocation.invocationId,
-        streamId: context.invocation.streamId,
-        path: context.path,
-        ...(context.branch === undefined ? {} : { branch: context.branch }),
-        partial: true,
-        turnComplete: false,
-        content: { role: 'model', parts: [delta] },
-        customMetadata: { part },
-      }),
-    );
+    const content: Content = { role: 'model', parts: [delta] };
+    this.#push(context, { id: messageId, content, customMetadata: { part } });
   }
 
   toolUpdate(context: AgentContext, callId: string, update: ToolUpdate): void {
-    this.#out.push(
-      createEvent({
-        author: context.agent.name,
-        turnId: context.invocation.turnId,
-        invocationId: context.invocation.invocationId,
-        streamId: context.invocation.streamId,
-        path: context.path,
-        partial: true,
-        turnComplete: false,
-        customMetadata: { toolUpdate: { callId, ...update } },
-      }),
-    );
+    this.#push(context, { customMetadata: { toolUpdate: { callId, ...update } } });
+  }
+
+  /** What is shown and not stored. */
+  #push({ agent, place, invocation }: AgentContext, shown: Partial<EventInit>): void {
+    const event = createEvent({
+      author: agent.name,
+      turnId: invocation.turnId,
+      invocationId: invocation.invocationId,
+      streamId: invocation.streamId,
+      path: place.path,
+      partial: true,
+      turnComplete: false,
+      ...shown,
+    });
+    const { branch, iso, thread } = place;
+    if (branch !== undefined) event.branch = branch;
+    if (iso[0] !== undefined) event.iso = iso[0];
+    if (thread !== undefined && thread !== threadOf(event)) event.thread = thread;
+    this.#out.push(event);
   }
 
   room(partial: boolean): Promise<void> | undefined {
     return this.#out.room(partial);
+  }
+
+  letIn(): void {
+    this.#out.letIn();
   }
 
   release(): void {

@@ -66,10 +66,18 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
     return this.#room;
   }
 
+  /** Whoever waits for room goes on, this once. */
+  letIn(): void {
+    const open = this.#openRoom;
+    this.#openRoom = undefined;
+    this.#room = undefined;
+    open?.();
+  }
+
   /** From now on the producer never waits: its consumer is gone or it has been told to end. */
   release(): void {
     this.#released = true;
-    this.#letIn();
+    this.letIn();
   }
 
   next(): Promise<IteratorResult<T>> {
@@ -91,7 +99,7 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
     return new Promise((resolve, reject) => {
       if (this.#wanted) this.#waiting.push({ resolve, reject });
       else this.#wanted = { resolve, reject };
-      this.#letIn();
+      this.letIn();
       void this.start();
     });
   }
@@ -142,16 +150,9 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
     }
   }
 
-  #letIn(): void {
-    const open = this.#openRoom;
-    this.#openRoom = undefined;
-    this.#room = undefined;
-    open?.();
-  }
-
   #close(failure?: { reason: unknown }): void {
     this.#closed = true;
-    this.#letIn();
+    this.letIn();
     const wanted = this.#wanted;
     this.#wanted = undefined;
     if (wanted) {

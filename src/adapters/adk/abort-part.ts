@@ -15,11 +15,8 @@ export async function abortCall(live: LiveSession, requestId: string, reason: st
   const call = live.fold.callOf(requestId);
   if (!call || call.settled) return;
   const running = live.current?.invocation;
-  const handler = running?.running.get(call.id);
-  if (handler) {
-    handler.cancel(aborted(reason));
-    return;
-  }
+  const ended = running?.abortCall(call.id, aborted(reason));
+  if (ended) return ended;
   await storeEnd(live, slotOfCall(call), reason, () =>
     call.settled ? [] : endOfCall(live.fold, call, reason, originOf(running)),
   );
@@ -32,7 +29,8 @@ export async function abortCall(live: LiveSession, requestId: string, reason: st
  */
 export async function abortThread(live: LiveSession, threadId: string, reason: string): Promise<void> {
   const running = live.current?.invocation;
-  if (running?.abortBranch(threadId, aborted(reason))) return;
+  const ended = running?.abortBranch(threadId, aborted(reason));
+  if (ended) return ended;
   await live.catchUp();
   const owner = ownerOf(live, threadId);
   if (!owner) return;

@@ -8,7 +8,7 @@ import type {
   ToolAnnotations,
 } from '../../contracts/index.ts';
 import { fromResponse } from '../../gate/index.ts';
-import type { Ask, Event } from '../../runtime/index.ts';
+import type { Ask, BeganRecord, CompletedRecord, Event } from '../../runtime/index.ts';
 import { threadOf } from '../../runtime/index.ts';
 import { isoTime } from '../../session/index.ts';
 
@@ -89,16 +89,42 @@ function complete(body: Body, sessionId: string, event: Event, n: number): Agent
 
 /** It happened before anything else that the event says, and mostly to another agent than the event's. */
 function lifecycle(event: Event, bodies: Body[]): void {
-  const { completed, began } = event.actions;
-  for (const { agent, path, outcome, thread } of completed ?? none) {
-    const escalate = outcome.kind === 'done' && outcome.escalate ? { escalate: true } : {};
-    bodies.push(of(agent, thread ?? threadOf(event), 'agent_completed', { agent, path, ...escalate }));
+  const { completed = none, began = none } = event.actions;
+  if (completed.length + began.length === 0) return;
+  const around = threadOf(event);
+  // Whoever has begun here as well is told to have ended after that.
+  const brief = completed.filter(({ path }) => began.some((record) => record.path === path));
+  for (const record of completed) if (!brief.includes(record)) bodies.push(completion(record, around));
+  const running = new Set<string>();
+  const tellEnds = (next?: string) => {
+    for (const record of brief) {
+      if (!running.has(record.path) || (next !== undefined && isWithin(next, record.path))) continue;
+      running.delete(record.path);
+      bodies.push(completion(record, around));
+    }
+  };
+  for (const record of began) {
+    tellEnds(record.path);
+    running.add(record.path);
+    bodies.push(beginning(record, around));
   }
-  for (const { agent, path, iteration, thread } of began ?? none) {
-    const at = thread ?? threadOf(event);
-    if (iteration === undefined) bodies.push(of(agent, at, 'agent_started', { agent, path }));
-    else bodies.push(of(agent, at, 'loop_iteration', { agent, path, iteration }));
-  }
+  tellEnds();
+}
+
+function isWithin(path: string, above: string): boolean {
+  return path === above || path.startsWith(`${above}/`) || path.startsWith(`${above}~`);
+}
+
+function completion({ agent, path, outcome, thread, aborted }: CompletedRecord, around: string | undefined): Body {
+  const escalate = outcome.kind === 'done' && outcome.escalate ? { escalate: true } : {};
+  const data = { agent, path, ...escalate, ...(aborted ? { aborted } : {}) };
+  return of(agent, thread ?? around, 'agent_completed', data);
+}
+
+function beginning({ agent, path, iteration, thread }: BeganRecord, around: string | undefined): Body {
+  const at = thread ?? around;
+  if (iteration === undefined) return of(agent, at, 'agent_started', { agent, path });
+  return of(agent, at, 'loop_iteration', { agent, path, iteration });
 }
 
 /** Of an agent, in its own thread. */

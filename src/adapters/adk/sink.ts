@@ -90,6 +90,10 @@ export class StreamSink implements RunSink {
     return this.#queue.room(partial);
   }
 
+  letIn(): void {
+    this.#queue.letIn();
+  }
+
   release(): void {
     this.#queue.release();
   }

@@ -128,7 +128,7 @@ const actionFields = fieldsOf({
   ),
   'answers?': mapOf(shape({ action: isText })),
   'interim?': mapOf(isMap),
-  'completed?': listOf(shape({ path: isText, agent: isText, outcome: isMap, 'thread?': isText })),
+  'completed?': listOf(shape({ path: isText, agent: isText, outcome: isMap, 'thread?': isText, 'aborted?': isFlag })),
   'began?': listOf(shape({ path: isText, agent: isText, 'iteration?': isCount, 'thread?': isText })),
   'entered?': listOf(isText),
   'exited?': listOf(isText),

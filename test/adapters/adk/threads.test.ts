@@ -4,6 +4,7 @@ import { checkStream } from '../../../src/contracts/index.ts';
 import type { Agent, SessionService } from '../../../src/index.ts';
 import {
   agentTool,
+  CustomAgent,
   fromAgent,
   InMemorySessionService,
   LoopAgent,
@@ -151,4 +152,33 @@ test('a log keeps a thread only where it is not that of the event, and says what
   });
   const shown = [older, isolated].flatMap((event: Event) => project('s', event));
   expect(shown.map(({ threadId }) => threadId)).toEqual(['wide.b', 'wide.b', '/1/2/call']);
+});
+
+test('who begins and ends between two events of the log is told in that order', async () => {
+  const silent = (name: string) => new CustomAgent({ name, run: () => {} });
+  const session = await fromAgent(
+    new SequentialAgent({
+      name: 'root',
+      subAgents: [
+        new LoopAgent({ name: 'loop', maxIterations: 2, subAgents: [silent('mute')] }),
+        bot(['heard'], { name: 'last' }),
+      ],
+    }),
+  ).open({}, context);
+  const told = lifecycle(await say(session, 'hi')).map((event) => {
+    const { kind, agentId, data } = event as Extract<AgentEvent, { type: 'custom' }>;
+    return [kind, agentId, (data as { path: string }).path].join(' ');
+  });
+  expect(told).toEqual([
+    'agent_started loop /0',
+    'loop_iteration loop /0',
+    'agent_started mute /0/0',
+    'agent_completed mute /0/0',
+    'loop_iteration loop /0',
+    'agent_started mute /0/1',
+    'agent_completed mute /0/1',
+    'agent_completed loop /0',
+    'agent_started last /1',
+    'agent_completed last /1',
+  ]);
 });
