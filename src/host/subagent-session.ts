@@ -114,6 +114,11 @@ export class SubagentSession implements AgentSession {
     return own.startsWith('/') ? `${this.threadId}${own}` : `${this.threadId}.${own}`;
   }
 
+  /** A thread of the sub-agent's own, or below one of its calls: the id of another call may begin alike. */
+  holds(threadId: string): boolean {
+    return threadId.startsWith(`${this.threadId}.`) || threadId.startsWith(`${this.threadId}/`);
+  }
+
   #ownThread(threadId: string): string | undefined {
     const rest = threadId.slice(this.threadId.length);
     return rest.startsWith('.') ? rest.slice(1) : rest === '' ? undefined : rest;

@@ -31,8 +31,7 @@ export async function holderAmong(
 ): Promise<HostedSession | undefined> {
   if (threadId === undefined) return requestId === undefined ? undefined : ownerAmong(children, requestId);
   for await (const child of children) {
-    const own = (child.inner as SubagentSession).threadId;
-    if (threadId !== own && threadId.startsWith(own)) return child;
+    if ((child.inner as SubagentSession).holds(threadId)) return child;
   }
   return undefined;
 }
