@@ -1,3 +1,4 @@
+import { CoxswainError, messageOf } from './errors.ts';
 import type { AgentEvent } from './events.ts';
 import { messagesAreWhole } from './grammar-messages.ts';
 import { requestsAreAnswered } from './grammar-requests.ts';
@@ -78,13 +79,33 @@ export function createGrammarChecker(options: GrammarOptions = {}): GrammarCheck
   };
 }
 
-/** All that is wrong with a finished stream, in the order of its events. */
+/**
+ * All that is wrong with a finished stream, in the order of its events.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is no list of events
+ */
 export function checkStream(events: Iterable<AgentEvent>, options: GrammarOptions = {}): GrammarViolation[] {
   const checker = createGrammarChecker(options);
   const violations: GrammarViolation[] = [];
-  for (const event of events) violations.push(...checker.push(event));
+  try {
+    for (const event of iterated(events)) {
+      if (typeof event !== 'object' || event === null) throw bad('one of the events is no object');
+      violations.push(...checker.push(event));
+    }
+  } catch (error) {
+    throw error instanceof CoxswainError ? error : bad(`an event cannot be read: ${messageOf(error)}`, error);
+  }
   violations.push(...checker.end());
   return violations;
+}
+
+function iterated(events: Iterable<AgentEvent>): Iterable<AgentEvent> {
+  const given = events as Partial<Iterable<AgentEvent>> | undefined | null;
+  if (typeof given?.[Symbol.iterator] === 'function') return events;
+  throw bad('give the events of one stream, as a list');
+}
+
+function bad(what: string, cause?: unknown): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `bad input: checkStream: ${what}`, { cause });
 }
 
 /** Rule 1: `initialize` comes first, once a session handle. */

@@ -15,7 +15,7 @@ const invisible = /^\p{Default_Ignorable_Code_Point}+$/u;
 export function assertSafeId(kind: string, id: unknown): asserts id is string {
   const fault = faultOf(id);
   if (fault === undefined) return;
-  throw new CoxswainError('INVALID_ARGUMENT', 'E_ID', `${kind} ${describe(id)} ${fault}; use one plain segment`);
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_ID', `${kind} ${describe(id)}${fault}; use one plain segment`);
 }
 
 export function isSafeId(id: unknown): boolean {
@@ -36,5 +36,5 @@ function faultOf(id: unknown): string | undefined {
 }
 
 function describe(id: unknown): string {
-  return typeof id === 'string' ? JSON.stringify(id.slice(0, 40)) : '';
+  return typeof id === 'string' ? `${JSON.stringify(id.slice(0, 40))} ` : '';
 }

@@ -196,7 +196,13 @@ function renamed(value: unknown, mark: string, names: readonly string[]): unknow
  * @throws CoxswainError `INVALID_ARGUMENT / E_NOT_JSON`, `E_TOO_DEEP`
  */
 export function canonicalJson(value: unknown): string {
-  return canonical(value, ['value']);
+  const path: Path = ['value'];
+  try {
+    return canonical(value, path);
+  } catch (error) {
+    if (error instanceof CoxswainError) throw error;
+    throw notJson(path, 'it cannot be read', error);
+  }
 }
 
 function canonical(value: unknown, path: Path): string {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Closed } from './closed.ts';
 import type { Content } from './content.ts';
+import { CoxswainError } from './errors.ts';
 import type * as schema from './schemas/policy.ts';
 import type { ToolDescriptor } from './tools.ts';
 
@@ -59,10 +60,14 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : S;
 
-/** Builds an interceptor from typed handlers: `hooks({ beforeTool(call) { … } })`. */
+/**
+ * Builds an interceptor from typed handlers: `hooks({ beforeTool(call) { … } })`.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+ */
 export function hooks(handlers: Handlers): LifecycleInterceptor {
   const byPoint = new Map<string, (payload: never) => unknown>();
-  for (const [name, handler] of Object.entries(handlers)) {
+  for (const [name, handler] of entriesOf(handlers)) {
+    if (handler !== undefined && typeof handler !== 'function') throw bad(`hooks: ${name} is not a function`);
     if (handler)
       byPoint.set(
         name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -76,4 +81,16 @@ export function hooks(handlers: Handlers): LifecycleInterceptor {
     },
     supportedHookPoints: () => [...byPoint.keys()],
   };
+}
+
+function entriesOf(handlers: Handlers): [string, ((payload: never) => unknown) | undefined][] {
+  try {
+    return Object.entries(handlers);
+  } catch (error) {
+    throw bad('hooks: give an object of handlers by hook point', error);
+  }
+}
+
+function bad(what: string, cause?: unknown): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `bad input: ${what}`, { cause });
 }

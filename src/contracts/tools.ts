@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Closed } from './closed.ts';
 import type { DisplayContent } from './content.ts';
+import { CoxswainError } from './errors.ts';
 import type { JsonSchema } from './json.ts';
 import type * as schema from './schemas/tools.ts';
 
@@ -145,11 +146,26 @@ export type UnknownOutcomeVerdict = 'retry' | 'ask' | { result: ToolReturn };
 // biome-ignore lint/suspicious/noExplicitAny: argument types of a heterogeneous list cannot be expressed otherwise
 export type AnyTool = ToolContract<any, any>;
 
-/** Declares a tool; the handler's arguments are inferred from `inputSchema`. */
+/**
+ * Declares a tool; the handler's arguments are inferred from `inputSchema`. What else is in it is checked where it is
+ * given to an agent or a host.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+ */
 export function defineTool<const S extends SchemaLike, Deps = unknown>(
   tool: Omit<ToolContract<ArgsOf<S>, Deps>, 'inputSchema'> & { inputSchema: S },
 ): ToolContract<ArgsOf<S>, Deps> {
-  return tool as ToolContract<ArgsOf<S>, Deps>;
+  const given: unknown = tool;
+  if (typeof given === 'object' && given !== null && !isList(given)) return tool as ToolContract<ArgsOf<S>, Deps>;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', 'bad input: defineTool takes an object, with a name');
+}
+
+function isList(value: object): boolean {
+  try {
+    return Array.isArray(value);
+  } catch {
+    // A proxy that was revoked.
+    return true;
+  }
 }
 
 /** A tool as its provider describes it; the gate asks what its author would be asked. */

@@ -1,4 +1,5 @@
 import type { PolicyDecision, PolicyEvaluator } from '../contracts/index.ts';
+import { checkIs, having } from '../session/index.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy, withRedact } from './policy.ts';
 import { isShadow, tellShadows } from './shadow.ts';
@@ -16,6 +17,8 @@ export function compareStrictness(a: CheckedDecision, b: CheckedDecision): numbe
  * excludes. None at all denies. Shadow policies among them are told of each call and what was decided, and decide nothing.
  */
 export function denyOverrides(...given: readonly PolicyEvaluator[]): PolicyEvaluator {
+  // What is no policy has no word: it would deny every call, and nobody would know why.
+  for (const [index, one] of given.entries()) checkIs(one, `denyOverrides: policy ${index + 1}`, having('evaluate'));
   const shadows = given.filter(isShadow);
   const policies = given.filter((policy) => !isShadow(policy));
   if (shadows.length === 0) return strictestOf(policies);

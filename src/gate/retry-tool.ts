@@ -1,5 +1,7 @@
 import type { AnyTool, ToolCallContext, ToolUpdate } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
+import { amount, checkShape, fn } from '../session/index.ts';
+import { checkTool } from './check-tool.ts';
 import { pause } from './pause.ts';
 import { withHandler } from './with-handler.ts';
 
@@ -25,6 +27,15 @@ export interface RetryToolOptions {
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`: neither `readOnly` nor `idempotent`, `longRunning`, or no handler
  */
 export function retryTool(tool: AnyTool, options: RetryToolOptions = {}): AnyTool {
+  checkTool(tool);
+  checkShape<RetryToolOptions>(options, 'retryTool: options', {
+    retries: amount,
+    initialDelayMs: amount,
+    maxDelayMs: amount,
+    retryIf: fn,
+    sleep: fn,
+    random: fn,
+  });
   const { readOnly, idempotent, longRunning } = tool.annotations ?? {};
   if (!readOnly && !idempotent) {
     throw bad(`tool ${tool.name} may not run twice; annotate it readOnly or idempotent if it may`);

@@ -1,5 +1,6 @@
 import type { AnyTool, JsonSchema, SchemaLike, ToolDescriptor } from '../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../contracts/index.ts';
+import { checkShape, flag } from '../session/index.ts';
 import { checkTool } from './check-tool.ts';
 import { isSchemaObject, toDraft2020 } from './dialect.ts';
 import { schemaLibraryToJson } from './zod-schema.ts';
@@ -24,7 +25,8 @@ export interface ToJsonSchemaOptions {
  */
 export function toJsonSchema(schema: SchemaLike | undefined, options: ToJsonSchemaOptions = {}): JsonSchema {
   if (schema === undefined) return NO_ARGUMENTS;
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
+  checkShape<ToJsonSchemaOptions>(options, 'toJsonSchema: options', { anyRoot: flag });
+  if (typeof schema !== 'object' || schema === null || isList(schema)) {
     throw schemaError('a schema is a zod schema or a JSON Schema object');
   }
   const cached = (options.anyRoot ? converted : rooted).get(schema);
@@ -35,6 +37,15 @@ export function toJsonSchema(schema: SchemaLike | undefined, options: ToJsonSche
   const objectSchema = withObjectRoot(result);
   rooted.set(schema, objectSchema);
   return objectSchema;
+}
+
+/** A proxy that was revoked is no schema either. */
+function isList(value: object): boolean {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return true;
+  }
 }
 
 function convert(schema: object): JsonSchema {

@@ -1,5 +1,6 @@
 import type { PolicyEvaluator, PolicyRequest } from '../contracts/index.ts';
 import { messageOf } from '../contracts/index.ts';
+import { amount, checkIs, checkShape, fn, having } from '../session/index.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy } from './policy.ts';
 
@@ -34,8 +35,12 @@ export interface ShadowOptions {
 export function shadow(
   policy: PolicyEvaluator,
   onDecision: (decision: ShadowDecision) => void | Promise<void>,
-  { timeoutMs, onError = warn }: ShadowOptions = {},
+  options: ShadowOptions = {},
 ): ShadowPolicy {
+  checkIs(policy, 'shadow: policy', having('evaluate'));
+  checkIs(onDecision, 'shadow: onDecision', fn);
+  checkShape<ShadowOptions>(options, 'shadow: options', { timeoutMs: amount, onError: fn });
+  const { timeoutMs, onError = warn } = options;
   const look = async (request: PolicyRequest, counted: CheckedDecision | Promise<CheckedDecision>) => {
     try {
       const decision = await evaluatePolicy(policy, request, { timeoutMs });

@@ -3,7 +3,8 @@ import type { Check, Shape } from '../session/index.ts';
 import {
   amount,
   anything,
-  checkIs,
+  checkHooks,
+  checkKnown,
   checkLimits,
   checkPrincipal,
   checkShape,
@@ -73,15 +74,11 @@ const host: Shape<HostOptions> = {
 export function checkHost(options: HostOptions): void {
   const where = 'createHost: options';
   checkShape<HostOptions>(options, where, host);
-  for (const option of Object.keys(options)) checkIs(option, `${where}.${option}`, known);
+  checkKnown(options, where, host);
   if (options.principal !== undefined) checkPrincipal(options.principal, `${where}.principal`);
+  if (options.hooks !== undefined) checkHooks(options.hooks, `${where}.hooks`);
   if (options.limits !== undefined) checkLimits(options.limits, `${where}.limits`);
 }
-
-const known: Check = {
-  needs: `nothing but ${Object.keys(host).join(', ')}`,
-  fits: (option) => Object.hasOwn(host, String(option)),
-};
 
 const ref: Shape<SessionRef> = {
   sessionId: anything,

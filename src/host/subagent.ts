@@ -11,6 +11,21 @@ import type {
   ToolAnnotations,
 } from '../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
+import type { Check, Shape } from '../session/index.ts';
+import {
+  amount,
+  checkIs,
+  checkShape,
+  either,
+  flag,
+  fn,
+  guarded,
+  having,
+  name,
+  object,
+  text,
+} from '../session/index.ts';
+import { source } from './host-shape.ts';
 
 /** Marks a tool that is an agent with a session of its own. */
 const subagent: unique symbol = Symbol.for('coxswain.subagent') as never;
@@ -47,6 +62,19 @@ const requestSchema: JsonSchema = {
   required: ['request'],
 };
 
+const described: Check = {
+  needs: 'a descriptor, with a name',
+  fits: (value) => object.fits(value) && name.fits((value as AgentDescriptor).name),
+};
+const shape: Shape<SubagentOptions> = {
+  name,
+  description: text,
+  inputSchema: object,
+  annotations: object,
+  needsApproval: either(flag, fn),
+  maxDepth: amount,
+};
+
 /** A sub-agent waits for somebody, and its call with it. */
 export class Suspended extends Error {}
 
@@ -71,9 +99,14 @@ export function subagentTool(
   second: SessionFactory | SubagentOptions = {},
   third: SubagentOptions = {},
 ): SubagentTool {
-  const isSource = 'descriptor' in agent;
-  const descriptor = isSource ? agent.descriptor : agent;
+  checkIs(agent, 'subagentTool: agent', object);
+  const isSource = guarded('subagentTool: agent', () => 'descriptor' in agent);
+  const descriptor = isSource ? (agent as AgentSource).descriptor : (agent as AgentDescriptor);
+  if (isSource) checkIs(agent, 'subagentTool: agent', source);
+  else checkIs(second, 'subagentTool: factory', having('create'));
+  checkIs(descriptor, 'subagentTool: descriptor', described);
   const options = isSource ? (second as SubagentOptions) : third;
+  checkShape<SubagentOptions>(options, 'subagentTool: options', shape);
   const { annotations, needsApproval } = options;
   return {
     name: options.name ?? descriptor.name,
@@ -87,7 +120,7 @@ export function subagentTool(
       descriptor,
       maxDepth: options.maxDepth ?? descriptor.composition?.maxDepth ?? DEFAULT_SUBAGENT_DEPTH,
       open: isSource
-        ? (ref, context) => agent.open(ref, context)
+        ? (ref, context) => (agent as AgentSource).open(ref, context)
         : (ref, context) => (second as SessionFactory).create(descriptor, { ...context, session: ref }),
     },
   };

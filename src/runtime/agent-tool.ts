@@ -1,4 +1,5 @@
 import type { JsonSchema, ToolAnnotations } from '../contracts/index.ts';
+import { checkShape, name, object, text } from '../session/index.ts';
 import type { Agent } from './agent.ts';
 import { AgentTree, agentOfTool } from './agent.ts';
 import type { AgentRunningTool } from './tools.ts';
@@ -21,6 +22,13 @@ const requestSchema: JsonSchema = {
  * kill and a resume need no second transaction. Its last words are the result; its state is merged when it is done.
  */
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentRunningTool {
+  const tree = AgentTree.of(agent);
+  checkShape<AgentToolOptions>(options, 'agentTool: options', {
+    name,
+    description: text,
+    inputSchema: object,
+    annotations: object,
+  });
   const ownSchema = (agent as { inputSchema?: JsonSchema }).inputSchema;
   return {
     name: options.name ?? agent.name,
@@ -28,6 +36,6 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentRu
     inputSchema: options.inputSchema ?? ownSchema ?? requestSchema,
     kind: 'other',
     ...(options.annotations ? { annotations: options.annotations } : {}),
-    [agentOfTool]: AgentTree.of(agent),
+    [agentOfTool]: tree,
   };
 }

@@ -1,4 +1,5 @@
 import { CoxswainError } from '../contracts/index.ts';
+import { guarded, kindOf } from '../session/index.ts';
 import type { AgentContext } from './context.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -39,14 +40,16 @@ export function assertAgentName(name: string): void {
     throw new CoxswainError(
       'INVALID_ARGUMENT',
       'E_AGENT_NAME',
-      `agent name ${JSON.stringify(name)} is not an identifier (letters, digits, _, $, -; not "user")`,
+      `agent name ${typeof name === 'string' ? JSON.stringify(name) : `(${kindOf(name)})`} is not an identifier (letters, digits, _, $, -; not "user")`,
     );
   }
 }
 
 function isAgent(given: unknown): given is Agent {
-  const { name, run, subAgents } = Object(given) as Partial<Agent>;
-  return typeof name === 'string' && typeof run === 'function' && Array.isArray(subAgents);
+  return guarded('an agent', () => {
+    const { name, run, subAgents } = Object(given) as Partial<Agent>;
+    return typeof name === 'string' && typeof run === 'function' && Array.isArray(subAgents);
+  });
 }
 
 function noAgent(place: string, given: unknown): CoxswainError {

@@ -1,8 +1,10 @@
 import { CoxswainError, messageOf } from '../contracts/index.ts';
+import { kindOf } from '../session/index.ts';
 import { childController } from './abort.ts';
 import type { Agent, AgentTree } from './agent.ts';
-import { assertAgentName, mayEscalate } from './agent.ts';
+import { mayEscalate } from './agent.ts';
 import { finishAgent, startAgent } from './agent-hooks.ts';
+import { agentInput } from './agent-shape.ts';
 import { endOfSlot, releaseWithin, storeEnd } from './close-slot.ts';
 import type { AgentContext } from './context.ts';
 import type { Outcome } from './outcome.ts';
@@ -27,7 +29,7 @@ abstract class CompositeAgent implements Agent {
   readonly #callbacks: Pick<AgentHooks, never> & AgentCallbacks;
 
   constructor(options: CompositeOptions) {
-    assertAgentName(options.name);
+    agentInput.composite(options);
     this.name = options.name;
     this.description = options.description ?? '';
     this.subAgents = [...options.subAgents];
@@ -76,11 +78,12 @@ export class LoopAgent extends CompositeAgent {
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_LOOP_UNBOUNDED` for a loop that can never end */
   constructor(options: LoopOptions) {
+    agentInput.loop(options);
     super(options);
     this.maxIterations = options.maxIterations ?? DEFAULT_LOOP_ITERATIONS;
     const { maxIterations, subAgents } = this;
     if (subAgents.length > 0 && Number.isInteger(maxIterations) && maxIterations >= 0) return;
-    const why = subAgents.length === 0 ? 'no children' : `a maxIterations of ${maxIterations}`;
+    const why = subAgents.length === 0 ? 'no children' : `a maxIterations of ${kindOf(maxIterations)}`;
     const message = `loop ${this.name} has ${why}: give it children, and a whole number or 0 (no cap, a child must exit)`;
     throw new CoxswainError('INVALID_ARGUMENT', 'E_LOOP_UNBOUNDED', message);
   }

@@ -1,7 +1,23 @@
 import type { AgentDescriptor, CompositionConfig } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
+import type { Shape } from '../session/index.ts';
+import {
+  amount,
+  anything,
+  bag,
+  checkIs,
+  checkShape,
+  fn,
+  kindOf,
+  list,
+  name,
+  names,
+  object,
+  required,
+  text,
+} from '../session/index.ts';
 import type { Agent } from './agent.ts';
-import { AgentTree } from './agent.ts';
+import { AgentTree, assertAgentName } from './agent.ts';
 import { agentTool } from './agent-tool.ts';
 import { LoopAgent, ParallelAgent, SequentialAgent } from './composite-agents.ts';
 import type { LlmAgentOptions } from './llm-agent.ts';
@@ -31,9 +47,36 @@ export type PartsOf = (node: CompositionNode) => Agent | AgentParts;
  *   E_AGENT_UNKNOWN | E_TRANSFER`, each naming the path
  */
 export function composeAgent(node: CompositionNode, parts: PartsOf): Agent {
+  checkIs(parts, 'composeAgent: parts', fn);
+  checkNode(node, 'composeAgent: node');
   const agent = build(node, parts, node.name);
   const tree = AgentTree.of(agent);
   return tree.root;
+}
+
+// Values of numbers and patterns are told with their path.
+const composition: Shape<CompositionConfig> = {
+  pattern: required(name),
+  children: required(names),
+  maxIterations: anything,
+  transferTargets: names,
+  maxDepth: amount,
+};
+const shape: Shape<CompositionNode> = {
+  name: required(anything),
+  description: text,
+  inputSchema: object,
+  outputSchema: object,
+  subAgents: list,
+  composition: object,
+};
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+function checkNode(node: CompositionNode, where: string): void {
+  checkShape<CompositionNode>(node, where, shape);
+  assertAgentName(node.name);
+  if (node.composition) checkShape<CompositionConfig>(node.composition, `${where}.composition`, composition);
+  for (const [index, child] of (node.subAgents ?? []).entries()) checkNode(child, `${where}.subAgents[${index}]`);
 }
 
 function build(node: CompositionNode, parts: PartsOf, path: string): Agent {
@@ -66,7 +109,10 @@ function build(node: CompositionNode, parts: PartsOf, path: string): Agent {
       );
     }
     default:
-      throw fault(path, `pattern ${JSON.stringify(composition.pattern)} is none of ${patterns.join(', ')}`);
+      throw fault(
+        path,
+        `pattern ${typeof composition.pattern === 'string' ? JSON.stringify(composition.pattern) : kindOf(composition.pattern)} is none of ${patterns.join(', ')}`,
+      );
   }
 }
 
@@ -94,6 +140,7 @@ function partsOnly(node: CompositionNode, given: Agent | AgentParts, path: strin
 }
 
 function isAgent(given: Agent | AgentParts): given is Agent {
+  checkIs(given, 'composeAgent: what parts() gave', bag);
   return 'run' in given && typeof given.run === 'function';
 }
 

@@ -2,8 +2,8 @@ import type { Content, ContentPart } from '../contracts/index.ts';
 import { CoxswainError, copyJson } from '../contracts/index.ts';
 import { untilAborted } from '../gate/index.ts';
 import type { Agent } from './agent.ts';
-import { assertAgentName } from './agent.ts';
 import { finishAgent, startAgent } from './agent-hooks.ts';
+import { agentInput } from './agent-shape.ts';
 import type { AgentContext } from './context.ts';
 import type { Event, EventActions } from './event.ts';
 import type { InvocationInfo } from './invocation-info.ts';
@@ -64,7 +64,7 @@ export class CustomAgent implements Agent {
   readonly #callbacks: AgentCallbacks;
 
   constructor(options: CustomAgentOptions) {
-    assertAgentName(options.name);
+    agentInput.custom(options);
     this.name = options.name;
     this.description = options.description ?? '';
     this.subAgents = [...(options.subAgents ?? [])];

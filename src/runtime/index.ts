@@ -4,6 +4,7 @@ export { orAbort } from './abort.ts';
 export type { Activation } from './activation.ts';
 export * from './agent.ts';
 export { finishAgent, startAgent } from './agent-hooks.ts';
+export { sessionService } from './agent-shape.ts';
 export * from './agent-tool.ts';
 export * from './answers.ts';
 export * from './artifacts/artifact-service.ts';

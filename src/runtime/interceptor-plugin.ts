@@ -1,6 +1,7 @@
 import type { Content, HookContext, HookResult, LifecycleInterceptor } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { checkHookResult } from '../gate/index.ts';
+import { checkHooks } from '../session/index.ts';
 import type { CallbackContext, ToolContext } from './callback-context.ts';
 import type { Event } from './event.ts';
 import type { InvocationInfo } from './invocation-info.ts';
@@ -13,7 +14,7 @@ import type { Plugin } from './plugin.ts';
  * `modifications.replacement` replaces.
  */
 export function interceptorPlugin(interceptor: LifecycleInterceptor, name = 'interceptor'): Plugin {
-  const supported = new Set(interceptor.supportedHookPoints());
+  const supported = new Set(checkHooks(interceptor, 'interceptorPlugin'));
   const fire = async (point: string, payload: object): Promise<HookResult | undefined> =>
     checkHookResult(point, await interceptor.fire(point, payload));
   const all: Record<string, Partial<Plugin>> = {

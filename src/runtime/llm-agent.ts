@@ -2,8 +2,9 @@ import type { AnyTool, JsonSchema, SchemaLike } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { toJsonSchema, untilAborted } from '../gate/index.ts';
 import type { Agent, AgentTree } from './agent.ts';
-import { assertAgentName, mayEscalate } from './agent.ts';
+import { mayEscalate } from './agent.ts';
 import { finishAgent, startAgent } from './agent-hooks.ts';
+import { agentInput } from './agent-shape.ts';
 import type { AgentContext } from './context.ts';
 import type { InvocationInfo } from './invocation-info.ts';
 import { exceeded } from './limits.ts';
@@ -90,7 +91,7 @@ export class LlmAgent implements ToolUser {
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_DUPLICATE_TOOL | E_SCHEMA | E_STATE_KEY` */
   constructor(options: LlmAgentOptions) {
-    assertAgentName(options.name);
+    agentInput.llm(options);
     this.name = options.name;
     this.description = options.description ?? '';
     this.model = options.model;

@@ -1,9 +1,30 @@
 import type { Content, ContentPart, PolicyEvaluator, Principal, SessionInput, ToolUpdate } from '../contracts/index.ts';
 import { assertSafeId, CoxswainError, isCoxswainError } from '../contracts/index.ts';
 import { denyOverrides } from '../gate/index.ts';
-import { normaliseInput, StreamQueue } from '../session/index.ts';
+import type { Shape } from '../session/index.ts';
+import {
+  amount,
+  anything,
+  checkShape,
+  flag,
+  fn,
+  guarded,
+  having,
+  list,
+  name,
+  names,
+  normaliseInput,
+  object,
+  oneOf,
+  permissionMode,
+  required,
+  StreamQueue,
+  signal,
+  text,
+} from '../session/index.ts';
 import type { Agent } from './agent.ts';
 import { AgentTree } from './agent.ts';
+import { checkPlugins, services, sessionService, turnLimits } from './agent-shape.ts';
 import type { AgentContext } from './context.ts';
 import type { Event, EventInit } from './event.ts';
 import { createEvent, threadOf } from './event.ts';
@@ -57,6 +78,13 @@ export const DEFAULT_TOOL_CONCURRENCY = 64;
 const noServices: Services = Object.freeze({});
 const noPlugins: readonly Plugin[] = Object.freeze([]);
 
+/** What is in the members of a runner's or a source's options. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export function checkEngine(options: Pick<RunnerOptions, 'plugins' | 'limits' | 'services'>, where: string): void {
+  checkPlugins(options.plugins ?? [], `${where}.plugins`);
+  if (options.limits) checkShape<TurnLimits>(options.limits, `${where}.limits`, turnLimits);
+  if (options.services) checkShape<Services>(options.services, `${where}.services`, services);
+}
+
 /** What all runs of one agent share. */
 export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, key: SessionKey): Engine {
   const plugins = options.plugins ?? noPlugins;
@@ -82,6 +110,40 @@ function policyOf(own: PolicyEvaluator | undefined, plugins: readonly Plugin[]):
   return all.length > 1 ? denyOverrides(...all) : all[0];
 }
 
+const runner: Shape<RunnerOptions> = {
+  app: anything,
+  agent: anything,
+  sessions: sessionService,
+  plugins: list,
+  policy: having('evaluate'),
+  principal: object,
+  models: fn,
+  limits: object,
+  toolConcurrency: amount,
+  toolTimeoutMs: amount,
+  telemetry: having('startSpan'),
+  services: object,
+  warn: fn,
+};
+
+const run: Shape<RunRequest> = {
+  userId: required(text),
+  sessionId: required(text),
+  input: required(anything),
+  streamId: name,
+  tools: list,
+  excludeTools: names,
+  model: name,
+  hostToolExecution: flag,
+  streaming: flag,
+  permissionMode,
+  whilePending: oneOf('cancel', 'hold', 'proceed'),
+  limits: object,
+  signal,
+  deps: anything,
+  terms: object,
+};
+
 /** The runtime's own front: runs an agent and yields its events. AgentSession stands on the same parts. */
 export class Runner {
   readonly app: string;
@@ -92,7 +154,9 @@ export class Runner {
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_AGENT | E_DUPLICATE_PLUGIN | E_ID` */
   constructor(options: RunnerOptions) {
+    checkShape<RunnerOptions>(options, 'Runner: options', runner);
     assertSafeId('app', options.app);
+    checkEngine(options, 'Runner: options');
     this.app = options.app;
     this.sessions = options.sessions ?? new InMemorySessionService();
     this.tree = AgentTree.of(options.agent);
@@ -109,6 +173,8 @@ export class Runner {
     let invocation: Invocation | undefined;
     const queue = new StreamQueue<Event>(
       async (out) => {
+        checkShape<RunRequest>(request, 'run', run);
+        if (request.limits) checkShape<TurnLimits>(request.limits, 'run: limits', turnLimits);
         const session = await this.#session(request.userId, request.sessionId);
         const { limits, ...options } = request;
         const engine = createEngine({ ...this.#options, limits: strictest(this.#options.limits, limits) }, session.key);
@@ -146,9 +212,10 @@ export async function openOrCreate(service: SessionService, key: SessionKey): Pr
 }
 
 function asInputs(input: RunRequest['input']): SessionInput[] {
-  if (typeof input === 'object' && 'parts' in input && 'role' in input) {
-    return normaliseInput({ kind: 'message', content: (input as Content).parts });
-  }
+  const parts = guarded('the input', () =>
+    typeof input === 'object' && 'parts' in input && 'role' in input ? (input as Content).parts : undefined,
+  );
+  if (parts !== undefined) return normaliseInput({ kind: 'message', content: parts });
   return normaliseInput(input as string | SessionInput | readonly SessionInput[]);
 }
 

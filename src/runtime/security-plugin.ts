@@ -1,4 +1,5 @@
 import type { PolicyEvaluator } from '../contracts/index.ts';
+import { checkIs, having } from '../session/index.ts';
 import type { Plugin } from './plugin.ts';
 
 /**
@@ -7,5 +8,6 @@ import type { Plugin } from './plugin.ts';
  * execution it stands aside: the host's policy is the only one.
  */
 export function securityPlugin(policy: PolicyEvaluator, name = 'security'): Plugin {
+  checkIs(policy, 'securityPlugin: policy', having('evaluate'));
   return { name, policy };
 }

@@ -6,7 +6,16 @@ import type {
   ToolResponseEvent,
 } from '../contracts/index.ts';
 import type { RedactionOptions } from './redact.ts';
-import { hiddenTexts, obligationsOf, REDACTED, redactionOf, redactPointers, withoutTexts } from './redact.ts';
+import {
+  checkRedaction,
+  hiddenTexts,
+  obligationsOf,
+  REDACTED,
+  redactionOf,
+  redactPointers,
+  withoutTexts,
+} from './redact.ts';
+import { checkIs, guarded, iterable } from './shape.ts';
 
 /** How a call ended; `open`: it has not. Otherwise `completed`, or the error type of its result. */
 export type AuditOutcome = 'open' | 'completed' | 'failed' | 'denied' | 'cancelled' | 'interrupted' | (string & {});
@@ -44,34 +53,38 @@ export async function auditOf(
   events: Iterable<AgentEvent> | AsyncIterable<AgentEvent>,
   options: RedactionOptions = {},
 ): Promise<AuditEntry[]> {
+  checkIs(events, 'auditOf: events', iterable);
+  checkRedaction(options, 'auditOf: options');
   const calls = new Map<string, Call>();
-  for await (const event of events) {
-    switch (event.type) {
-      case 'tool_request':
-        calls.set(event.requestId, callOf(event as ToolRequestEvent));
-        break;
-      case 'tool_update':
-        if (event.status === 'started') calls.get(event.requestId as string)?.entry.startedAt.push(event.timestamp);
-        break;
-      case 'tool_response':
-        end(calls.get(event.requestId as string), event as ToolResponseEvent);
-        break;
-      case 'elicitation_response': {
-        const { requestId, action, by, reason, timestamp } = event as Extract<
-          AgentEvent,
-          { type: 'elicitation_response' }
-        > & { by?: string; reason?: string };
-        const call = calls.get(requestId.split('#')[0] ?? '');
-        call?.entry.answers.push({ requestId, action, ...defined({ by, reason }), at: timestamp });
-        break;
-      }
-      case 'custom':
-        if (event.kind === 'policy_decision') decide(calls, event.data as PolicyDecisionRecord, event.timestamp);
-    }
-  }
+  for await (const event of events) guarded('auditOf: an event', () => note(calls, event));
   return [...calls.values()].map(({ entry, records, ended, hooked }) =>
     redacted(entry, obligationsOf(records, ended, hooked), options),
   );
+}
+
+function note(calls: Map<string, Call>, event: AgentEvent): void {
+  switch (event.type) {
+    case 'tool_request':
+      calls.set(event.requestId, callOf(event as ToolRequestEvent));
+      break;
+    case 'tool_update':
+      if (event.status === 'started') calls.get(event.requestId as string)?.entry.startedAt.push(event.timestamp);
+      break;
+    case 'tool_response':
+      end(calls.get(event.requestId as string), event as ToolResponseEvent);
+      break;
+    case 'elicitation_response': {
+      const { requestId, action, by, reason, timestamp } = event as Extract<
+        AgentEvent,
+        { type: 'elicitation_response' }
+      > & { by?: string; reason?: string };
+      const call = calls.get(requestId.split('#')[0] ?? '');
+      call?.entry.answers.push({ requestId, action, ...defined({ by, reason }), at: timestamp });
+      break;
+    }
+    case 'custom':
+      if (event.kind === 'policy_decision') decide(calls, event.data as PolicyDecisionRecord, event.timestamp);
+  }
 }
 
 interface Call {

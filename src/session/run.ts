@@ -11,6 +11,7 @@ import type {
 import { CoxswainError, textOfParts } from '../contracts/index.ts';
 import { newId } from './identity.ts';
 import { EventStream } from './queue.ts';
+import { checkIs, checkShape, fn, having, iterable, name, object, signal } from './shape.ts';
 
 export interface RunResult {
   /** Why the stream ended. */
@@ -36,10 +37,13 @@ export async function run(
   input: string | SessionInput | readonly SessionInput[],
   options: ExecutionOptions & { onEvent?: (event: AgentEvent) => void } = {},
 ): Promise<RunResult> {
+  checkIs(session, 'run: session', having('stream'));
+  checkShape<Pick<typeof options, 'onEvent'>>(options, 'run: options', { onEvent: fn });
   const { onEvent, ...execution } = options;
   const texts: string[] = [];
   const result: RunResult = { reason: 'failed', text: '', pending: [], usage: {}, denied: [] };
   for await (const event of session.stream(input, execution)) {
+    checkIs(event, 'run: an event of the session', object);
     onEvent?.(event);
     if ('cursor' in event && event.cursor) result.cursor = event.cursor;
     switch (event.type) {
@@ -70,9 +74,11 @@ export async function run(
  * reason.
  */
 export async function* textOf(stream: AsyncIterable<AgentEvent>): AsyncGenerator<string, StreamEndReason> {
+  checkIs(stream, 'textOf: stream', iterable);
   let reason: StreamEndReason = 'failed';
   const shown = new Set<unknown>();
   for await (const event of stream) {
+    checkIs(event, 'textOf: an event of the stream', object);
     if (event.type === 'stream_end') reason = event.reason;
     if (event.type !== 'message' || event.role !== 'agent' || event.threadId) continue;
     const messageId = event._meta?.messageId;
@@ -89,6 +95,8 @@ export function agentStream(
   source: (signal: AbortSignal) => AsyncIterable<AgentEvent>,
   options: { streamId?: string; signal?: AbortSignal } = {},
 ): AgentStream {
+  checkIs(source, 'agentStream: source', fn);
+  checkShape<typeof options>(options, 'agentStream: options', { streamId: name, signal });
   const controller = new AbortController();
   const streamId = options.streamId ?? newId();
   const follow = () => controller.abort(options.signal?.reason);
@@ -103,7 +111,9 @@ export function agentStream(
       if (options.signal?.aborted) follow();
       options.signal?.addEventListener('abort', follow, { once: true });
       try {
-        for await (const event of source(controller.signal)) {
+        const events = source(controller.signal);
+        checkIs(events, 'agentStream: what its source gave', iterable);
+        for await (const event of events) {
           out.push(event);
           const room = out.room('partial' in event && event.partial === true);
           if (room) await room;

@@ -25,10 +25,17 @@ export const fn = check('a function', (value) => typeof value === 'function');
 export const amount = check('a number from 0', (value) => typeof value === 'number' && value >= 0);
 export const count = check('a whole number from 0', (value) => amount.fits(value) && isWhole(value));
 export const object = check('an object', isObject);
+/** What is copied as it stands: each member can be read. */
+export const bag = check('an object', (value) => isObject(value) && Object.values(value).length >= 0);
 export const list = check('a list', Array.isArray);
 export const names = check('a list of names', (value) => Array.isArray(value) && value.every(text.fits));
 export const texts = check('an object of texts', (value) => isObject(value) && Object.values(value).every(text.fits));
 export const signal = check('an AbortSignal', (value) => isObject(value) && has(value, ['addEventListener']));
+
+export const iterable = check(
+  'an iterable, or an async one',
+  (value) => has(value, [Symbol.asyncIterator]) || has(value, [Symbol.iterator]),
+);
 
 export const oneOf = (...values: readonly string[]): Check => ({
   ...check(`one of ${values.join(', ')}`, (value) => typeof value === 'string' && values.includes(value)),
@@ -68,6 +75,16 @@ export function checkShape<T>(value: unknown, where: string, shape: Shape<T>): a
       if (meant !== undefined) throw badInput(`${where}.${member} is not known; write ${meant}`);
     }
   });
+}
+
+/**
+ * Nothing but what the shape names: where an option that is not understood would leave something open.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+ */
+export function checkKnown(value: object, where: string, shape: Shape<never> | Record<string, Check>): void {
+  const unknown = guarded(where, () => Object.keys(value)).find((member) => !Object.hasOwn(shape, member));
+  if (unknown === undefined) return;
+  throw badInput(`${where}.${unknown} is not known; give nothing but ${Object.keys(shape).join(', ')}`);
 }
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` saying what to give */
@@ -139,7 +156,7 @@ function isWhole(value: unknown): boolean {
   return Number.isInteger(value) || value === Number.POSITIVE_INFINITY;
 }
 
-function has(value: unknown, methods: readonly string[]): boolean {
+function has(value: unknown, methods: readonly (string | symbol)[]): boolean {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
-  return methods.every((method) => typeof (value as Record<string, unknown>)[method] === 'function');
+  return methods.every((method) => typeof (value as Record<string | symbol, unknown>)[method] === 'function');
 }

@@ -5,6 +5,7 @@ import type {
   ElicitationRequestEvent,
   StreamEndReason,
 } from '../contracts/index.ts';
+import { badInput, guarded } from './shape.ts';
 
 export interface ViewMessage {
   id: string;
@@ -44,13 +45,37 @@ export interface SessionView {
   /** Questions without an answer, by request id. */
   readonly approvals: ReadonlyMap<string, ElicitationRequestEvent>;
   readonly status: 'idle' | 'running' | StreamEndReason;
-  /** Folds one event; one that was seen before changes nothing. */
+  /**
+   * Folds one event; one that was seen before changes nothing.
+   * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is no event; nothing has changed then
+   */
   apply(event: AgentEvent): void;
 }
 
 export function createView(): SessionView {
   return new View();
 }
+
+/** What the view reads of an event: nothing is done with half of one. */
+function faultOf(event: AgentEvent): string | undefined {
+  if (typeof event !== 'object' || event === null) return 'the event is no object';
+  const { id, type } = event;
+  if (typeof id !== 'string' || typeof type !== 'string') return 'the event has no id or no type';
+  const read = event as { requestId?: unknown; content?: unknown; data?: unknown };
+  if (asksOrAnswers.has(type) && typeof read.requestId !== 'string') return `${type} ${id} has no requestId`;
+  if (says.has(type) && !Array.isArray(read.content)) return `${type} ${id} has no list as content`;
+  if (type === 'custom' && event.kind === 'rewound' && typeof event.data?.through !== 'number')
+    return `custom ${id} does not say through which event`;
+  return undefined;
+}
+
+const says: ReadonlySet<string> = new Set(['message', 'tool_response']);
+const asksOrAnswers: ReadonlySet<string> = new Set([
+  'tool_request',
+  'tool_response',
+  'elicitation_request',
+  'elicitation_response',
+]);
 
 class View implements SessionView {
   readonly threads = new Map<string, ViewThread>([['', { id: '', messages: [] }]]);
@@ -69,6 +94,8 @@ class View implements SessionView {
   }
 
   apply(event: AgentEvent): void {
+    const fault = guarded('apply: the event', () => faultOf(event));
+    if (fault !== undefined) throw badInput(`apply: ${fault}`);
     if (this.#seen.has(event.id)) return;
     this.#seen.add(event.id);
     if (event.type !== 'stream_end' && event.type !== 'initialize') this.status = 'running';

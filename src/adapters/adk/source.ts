@@ -26,21 +26,29 @@ import {
   abandoned,
   assertUniquePlugins,
   Chain,
+  checkEngine,
   createEngine,
   createEvent,
   InMemorySessionService,
   LiveSession,
   responseEvent,
+  sessionService,
   strictest,
 } from '../../runtime/index.ts';
+import type { Shape } from '../../session/index.ts';
 import {
   Admission,
+  amount,
   anything,
   badInput,
+  bag,
   checkIs,
   checkShape,
+  fn,
   guarded,
+  having,
   list,
+  name,
   object,
   text,
 } from '../../session/index.ts';
@@ -67,9 +75,28 @@ export interface FromAgentOptions extends DescribeOptions {
   onClose?: () => Promise<void>;
 }
 
+const fromAgentShape: Shape<FromAgentOptions> = {
+  version: text,
+  executor: name,
+  describe: fn,
+  constraints: bag,
+  metadata: bag,
+  sessions: sessionService,
+  plugins: list,
+  models: fn,
+  limits: object,
+  toolConcurrency: amount,
+  telemetry: having('startSpan'),
+  services: object,
+  warn: fn,
+  onClose: fn,
+};
+
 /** An agent of the runtime as something that a host can open. */
 export function fromAgent(agent: Agent, options: FromAgentOptions = {}): AgentSource {
   // Construction errors belong here, not to the first session.
+  checkShape<FromAgentOptions>(options, 'fromAgent: options', fromAgentShape);
+  checkEngine(options, 'fromAgent: options');
   AgentTree.of(agent);
   assertUniquePlugins(options.plugins ?? []);
   const descriptor = describeAgent(agent, options);
@@ -85,7 +112,9 @@ export function fromAgent(agent: Agent, options: FromAgentOptions = {}): AgentSo
 }
 
 function storeOf(context: HostContext, own: SessionService): SessionService {
-  return (context.sessions as SessionService | undefined) ?? own;
+  if (context.sessions === undefined) return own;
+  checkIs(context.sessions, 'the host: options.sessions', sessionService);
+  return context.sessions as SessionService;
 }
 
 /** Of all sessions of this process. */

@@ -2,6 +2,8 @@ import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contr
 import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
 import { evaluatePolicy } from '../../gate/index.ts';
+import type { Check } from '../../session/index.ts';
+import { checkIs, checkShape, having, text as isText, listOf, object } from '../../session/index.ts';
 import { underMode } from './presets.ts';
 import { isObject } from './rule.ts';
 import { YamlFile } from './yaml-file.ts';
@@ -42,6 +44,8 @@ const expected = ['outcome', 'rule', 'reason', 'hint', 'approvers', 'expiresIn',
  * @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_FILE`: `file:line: reason`
  */
 export async function loadPolicyCases(text: string, options: { file?: string } = {}): Promise<PolicyCase[]> {
+  checkIs(text, 'loadPolicyCases: text', isText);
+  checkShape<typeof options>(options, 'loadPolicyCases: options', { file: isText });
   const yaml = await YamlFile.parse(text, options.file ?? 'cases');
   const content = yaml.content;
   if (!isObject(content)) throw yaml.fault([], 'a table of cases is an object with version and cases');
@@ -149,8 +153,16 @@ function asObject(value: unknown, path: readonly (string | number)[], yaml: Yaml
   return value;
 }
 
+const aCase: Check = {
+  needs: 'a case of loadPolicyCases()',
+  fits: (value) =>
+    object.fits(value) && object.fits((value as PolicyCase).request) && object.fits((value as PolicyCase).expect),
+};
+
 /** Tries a policy on cases, in order, each under its mode. A policy that fails denies, as it does behind a host. */
 export async function runPolicyCases(policy: PolicyEvaluator, cases: readonly PolicyCase[]): Promise<CaseResult[]> {
+  checkIs(policy, 'runPolicyCases: policy', having('evaluate'));
+  checkIs(cases, 'runPolicyCases: cases', listOf(aCase));
   const results: CaseResult[] = [];
   for (const one of cases) {
     const decision = await evaluatePolicy(underMode(policy, one.request.context?.permissionMode), one.request);

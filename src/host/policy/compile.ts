@@ -1,6 +1,7 @@
 import type { PolicyRequest } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
+import { guarded } from '../../session/index.ts';
 import type { Condition } from './conditions.ts';
 import { argsCondition, listOf, staticConditions } from './conditions.ts';
 import type { Glob } from './glob.ts';
@@ -53,7 +54,7 @@ export interface RulePlace {
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_RULE`; `details` has tier, index and field */
 export function compileRule(input: unknown, place: RulePlace, trustAnnotations: boolean): CompiledRule {
-  const fault = faultOfRule(input);
+  const fault = guarded(`rule ${place.tier}[${place.index}]`, () => faultOfRule(input));
   if (fault) throw ruleError(place, input, fault.field, fault.fault);
   const rule = copyRule(input as PolicyRule, place);
   const outcome = rule.outcome === 'ask' ? 'ask_user' : rule.outcome;

@@ -1,12 +1,16 @@
 import type { PermissionMode, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
 import { evaluatePolicy, withRedact } from '../../gate/index.ts';
+import type { Shape } from '../../session/index.ts';
+import { checkIs, checkShape, flag, having, permissionMode, text } from '../../session/index.ts';
 import { isForeign } from './compile.ts';
 
 export interface PresetOptions {
   /** Believe the annotations of foreign tools (source `mcp:…`). Default false. */
   trustAnnotations?: boolean | undefined;
 }
+
+const presetShape: Shape<PresetOptions> = { trustAnnotations: flag };
 
 const editing = new Set<string | undefined>(['edit', 'move']);
 
@@ -32,6 +36,8 @@ const deny = (mode: string, reason: string): CheckedDecision => ({ outcome: 'den
  * Foreign tools count as not readOnly and as destructive, unless their annotations are trusted.
  */
 export function presetPolicy(mode: PermissionMode = 'default', options: PresetOptions = {}): PolicyEvaluator {
+  checkIs(mode, 'presetPolicy: mode', permissionMode);
+  checkShape<PresetOptions>(options, 'presetPolicy: options', presetShape);
   return { evaluate: (request) => decidePreset(request.context?.permissionMode ?? mode, request, options) };
 }
 
@@ -59,6 +65,9 @@ function traitsOf({ context }: PolicyRequest, { trustAnnotations = false }: Pres
  * where a preset asked; the ask of anybody else (a rule, its default) stays. What the policy hides stays hidden.
  */
 export function applyMode(policy: PolicyEvaluator, mode: PermissionMode, options: PresetOptions = {}): PolicyEvaluator {
+  checkIs(policy, 'applyMode: policy', having('evaluate'));
+  checkIs(mode, 'applyMode: mode', permissionMode);
+  checkShape<PresetOptions>(options, 'applyMode: options', presetShape);
   const adjust = (decision: CheckedDecision, request: PolicyRequest): CheckedDecision =>
     withRedact(moded(decision, request), decision.redact);
   const moded = (decision: CheckedDecision, request: PolicyRequest): CheckedDecision => {
@@ -100,6 +109,7 @@ export function allowAll(): PolicyEvaluator {
 
 /** Nothing runs. */
 export function denyAll(reason = 'No tool may run here.'): PolicyEvaluator {
+  checkIs(reason, 'denyAll: reason', text);
   const decision: PolicyDecision = Object.freeze({ outcome: 'deny', reason });
   return { evaluate: () => decision };
 }

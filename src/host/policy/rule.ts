@@ -110,7 +110,8 @@ const fields: Record<keyof PolicyRule, Check> = {
       : `${JSON.stringify(slip)} is nearly a known mode; write ${permissionMode.needs}`;
   },
   agent: strings,
-  outcome: (value) => (outcomes.includes(String(value)) ? undefined : 'must be allow, deny or ask_user'),
+  outcome: (value) =>
+    typeof value === 'string' && outcomes.includes(value) ? undefined : 'must be allow, deny or ask_user',
   reason: (value) => (typeof value === 'string' ? undefined : 'must be a string'),
   approvers: faultOfApprovers,
   expiresIn: (value) =>
@@ -118,7 +119,7 @@ const fields: Record<keyof PolicyRule, Check> = {
       ? undefined
       : `must be seconds above 0, ${MAX_EXPIRES_IN} at most`,
   redact: (value) =>
-    Array.isArray(value) && value.length > 0 && value.every((item) => /^(\/|$)/.test(String(item)))
+    Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string' && /^(\/|$)/.test(item))
       ? undefined
       : 'must be a list of JSON pointers, not empty',
   priority: (value) => (typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a number'),

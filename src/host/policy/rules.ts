@@ -1,6 +1,8 @@
 import type { PolicyDecision, PolicyEvaluator, PolicyRequest, ToolDescriptor } from '../../contracts/index.ts';
 import type { CheckedDecision, PolicyOutcome } from '../../gate/index.ts';
 import { evaluatePolicy, mergeDecisions, withRedact } from '../../gate/index.ts';
+import type { Shape } from '../../session/index.ts';
+import { checkIs, checkKnown, checkShape, flag, fn, guarded, having, list, oneOf, text } from '../../session/index.ts';
 import type { CompiledRule, PolicyScope } from './compile.ts';
 import { compileRule, ruleError } from './compile.ts';
 import { listOf } from './conditions.ts';
@@ -53,7 +55,8 @@ export interface RulePolicy extends PolicyEvaluator {
  * @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_RULE` naming tier, place or id, and member
  */
 export function rulePolicy(rules: readonly PolicyRule[] | TieredRules, options: RulePolicyOptions = {}): RulePolicy {
-  const tiered = isList(rules) ? { org: rules } : rules;
+  checkShape<RulePolicyOptions>(options, 'rulePolicy: options', optionsShape);
+  const tiered = isList(rules) ? { org: rules } : checkTiers(rules);
   const tiers = POLICY_TIERS.map((tier) => {
     const ids = new Set<string>();
     const compiled = (tiered[tier] ?? []).map((rule, index) => {
@@ -75,7 +78,23 @@ const placeOf = (tier: PolicyTier, index: number, options: RulePolicyOptions) =>
   source: options.placeOf?.(tier, index),
 });
 
-const isList = (rules: readonly PolicyRule[] | TieredRules): rules is readonly PolicyRule[] => Array.isArray(rules);
+const isList = (rules: readonly PolicyRule[] | TieredRules): rules is readonly PolicyRule[] =>
+  guarded('rulePolicy: rules', () => Array.isArray(rules));
+
+const optionsShape: Shape<RulePolicyOptions> = {
+  defaultOutcome: oneOf('allow', 'deny', 'ask_user', 'ask'),
+  fallback: having('evaluate'),
+  trustAnnotations: flag,
+  placeOf: fn,
+};
+
+/** Rules of a tier that is not there would never speak. */
+function checkTiers(rules: TieredRules): TieredRules {
+  const shape: Shape<TieredRules> = { org: list, user: list, session: list };
+  checkShape<TieredRules>(rules, 'rulePolicy: rules', shape);
+  checkKnown(rules, 'rulePolicy: rules', shape);
+  return rules;
+}
 
 class Rules implements RulePolicy {
   readonly #tiers: readonly TierRules[];
@@ -121,6 +140,7 @@ class Rules implements RulePolicy {
   }
 
   with(rule: PolicyRule, tier: PolicyTier): RulePolicy {
+    checkIs(tier, 'with: tier', text);
     const place = POLICY_TIERS.indexOf(tier);
     const rules = this.#tiers[place]?.rules;
     if (!rules) throw ruleError({ tier, index: 0 }, rule, undefined, 'there is no such tier');

@@ -1,5 +1,7 @@
 import { messageOf } from '../../contracts/index.ts';
 import type { PolicyOutcome } from '../../gate/index.ts';
+import type { Shape } from '../../session/index.ts';
+import { checkIs, checkShape, flag, fn, having, text as isText } from '../../session/index.ts';
 import { isRuleError } from './compile.ts';
 import type { PolicyRule, PolicyTier } from './rule.ts';
 import { isObject, POLICY_TIERS } from './rule.ts';
@@ -26,6 +28,8 @@ export interface LoadPolicyOptions extends Omit<RulePolicyOptions, 'defaultOutco
  * @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_FILE`: `file:line: reason`; `details` has file and line
  */
 export async function loadPolicy(text: string, options: LoadPolicyOptions = {}): Promise<RulePolicy> {
+  checkIs(text, 'loadPolicy: text', isText);
+  checkShape<LoadPolicyOptions>(options, 'loadPolicy: options', loadShape);
   const { file = 'policy', ...rest } = options;
   const yaml = await YamlFile.parse(text, file);
   const content = parse(yaml.content, yaml);
@@ -42,6 +46,13 @@ export async function loadPolicy(text: string, options: LoadPolicyOptions = {}):
     throw yaml.fault([...path(tier, index), ...(field === undefined ? [] : [field])], messageOf(error), error);
   }
 }
+
+const loadShape: Shape<LoadPolicyOptions> = {
+  file: isText,
+  fallback: having('evaluate'),
+  trustAnnotations: flag,
+  placeOf: fn,
+};
 
 interface PolicyFile {
   tiers: Partial<Record<PolicyTier, PolicyRule[]>>;
