@@ -14,9 +14,11 @@ import { canonicalJson, deepFreeze, messageOf } from '../contracts/index.ts';
 import { askedWith, requestOf } from './asked.ts';
 import type { Decision } from './decision.ts';
 import { mintDecision } from './decision.ts';
+import { compareStrictness } from './deny-overrides.ts';
 import { isHookResult } from './hook-result.ts';
 import { errorResult, normaliseReturn } from './normalise.ts';
 import { isObject } from './parts.ts';
+import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy, withRedact } from './policy.ts';
 import { untilAborted } from './until-aborted.ts';
 
@@ -112,7 +114,7 @@ export async function decideApproved(call: GateCall, rules: GateRules, approval:
     args = checked.args;
   }
   deepFreeze(args);
-  const answer = await evaluatePolicy(rules.policy, policyRequest(call, args, rules), policyOptions(rules));
+  const answer = await policyOn(call, args, rules);
   // What was to be hidden before an edit is hidden after it.
   const policy = withRedact(answer, approval.redact);
   const { redact: _, args: __, ...why } = approval;
@@ -123,11 +125,7 @@ export async function decideApproved(call: GateCall, rules: GateRules, approval:
 async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> {
   // What was decided on is what runs: nobody who looks at the arguments on the way can change them in place.
   let args = deepFreeze(call.args);
-  let policy: PolicyDecision = await evaluatePolicy(
-    rules.policy,
-    policyRequest(call, args, rules),
-    policyOptions(rules),
-  );
+  let policy = await policyOn(call, args, rules);
   if (policy.outcome === 'deny') return denied(call, args, policy, rules);
   if (rules.beforeTool) {
     const facts = recordFacts(call, args, rules, policy);
@@ -141,10 +139,7 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
     }
     if (checked && !sameArgs(checked.args, args)) {
       args = deepFreeze(checked.args);
-      policy = stricter(
-        policy,
-        await evaluatePolicy(rules.policy, policyRequest(call, args, rules), policyOptions(rules)),
-      );
+      policy = stricter(policy, await policyOn(call, args, rules));
       if (policy.outcome === 'deny') return denied(call, args, policy, rules);
     }
   }
@@ -240,17 +235,19 @@ export function policyRequest(call: GateCall, args: Record<string, unknown>, rul
   );
 }
 
-function policyOptions(rules: GateRules): { timeoutMs?: number; signal?: AbortSignal } {
-  return {
-    ...(rules.policyTimeoutMs === undefined ? {} : { timeoutMs: rules.policyTimeoutMs }),
-    ...(rules.signal ? { signal: rules.signal } : {}),
-  };
+/** What policy says to a call with these arguments. */
+export function policyOn(
+  call: GateCall,
+  args: Record<string, unknown>,
+  rules: GateRules,
+): CheckedDecision | Promise<CheckedDecision> {
+  const { policy, policyTimeoutMs: timeoutMs, signal } = rules;
+  return evaluatePolicy(policy, policyRequest(call, args, rules), { timeoutMs, signal });
 }
 
-const strictness: Record<string, number> = { allow: 0, ask_user: 1, deny: 2 };
-
-function stricter(a: PolicyDecision, b: PolicyDecision): PolicyDecision {
-  const [lax, strict] = (strictness[b.outcome] ?? 2) >= (strictness[a.outcome] ?? 2) ? [a, b] : [b, a];
+/** Of two that are as strict, the later: it is about the arguments that would run. */
+function stricter(earlier: CheckedDecision, later: CheckedDecision): CheckedDecision {
+  const [lax, strict] = compareStrictness(later, earlier) < 0 ? [later, earlier] : [earlier, later];
   return withRedact(strict, lax.redact);
 }
 

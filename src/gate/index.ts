@@ -4,7 +4,7 @@ export { requestOf } from './asked.ts';
 export type { CapLimit, CapOptions } from './cap.ts';
 export { capResult, MAX_RESULT_BYTES } from './cap.ts';
 export type { Approval, GateCall, GateRules, Question, Verdict } from './decide.ts';
-export { askHook, decide, decideApproved, policyRequest, recordFacts } from './decide.ts';
+export { askHook, decide, decideApproved, policyOn, policyRequest, recordFacts } from './decide.ts';
 export { Decision } from './decision.ts';
 export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrides.ts';
 export { excludedBy } from './excluded.ts';

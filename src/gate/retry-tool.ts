@@ -3,7 +3,7 @@ import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
 import { amount, checkShape, fn } from '../session/index.ts';
 import { checkTool } from './check-tool.ts';
 import { pause } from './pause.ts';
-import { withHandler } from './with-handler.ts';
+import { runWrapped, withHandler } from './with-handler.ts';
 
 export interface RetryToolOptions {
   /** Attempts after the first. Default 2. */
@@ -49,16 +49,12 @@ async function* attempts(
   tool: AnyTool,
   { retries = 2, initialDelayMs = 200, maxDelayMs = 5000, retryIf = mayPass, ...options }: RetryToolOptions,
   args: unknown,
-  context: ToolCallContext,
+  context: ToolCallContext<never>,
 ): AsyncGenerator<ToolUpdate, unknown> {
   const { sleep = pause, random = Math.random } = options;
   for (let attempt = 0; ; attempt++) {
     try {
-      const returned: unknown = tool.execute?.(args, context);
-      if (typeof returned === 'object' && returned !== null && Symbol.asyncIterator in returned) {
-        return yield* returned as AsyncGenerator<ToolUpdate, unknown>;
-      }
-      return await returned;
+      return yield* runWrapped(tool, args, context);
     } catch (error) {
       if (attempt >= retries || context.signal.aborted || !retryIf(error)) throw error;
       const delay = Math.min(maxDelayMs, initialDelayMs * 2 ** attempt);

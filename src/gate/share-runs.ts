@@ -1,7 +1,7 @@
 import type { AnyTool, ToolCallContext, ToolResult, ToolUpdate } from '../contracts/index.ts';
 import { normaliseReturn } from './normalise.ts';
 import { untilAborted } from './until-aborted.ts';
-import { withHandler } from './with-handler.ts';
+import { runWrapped, withHandler } from './with-handler.ts';
 
 /** What calls under way come to, by their key; undefined: nothing that could be shared. They never reject. */
 export type Flights = Map<string, Promise<ToolResult | undefined>>;
@@ -26,7 +26,7 @@ async function* once(
   { keyOf, lookUp }: SharedRuns,
 ): AsyncGenerator<ToolUpdate, unknown> {
   const key = keyOf(args, context);
-  if (key === undefined) return yield* run(tool, args, context);
+  if (key === undefined) return yield* runWrapped(tool, args, context);
   for (let other = flights.get(key); other; other = flights.get(key)) {
     const result = await untilAborted(other, context.signal);
     if (result) return structuredClone(result);
@@ -44,7 +44,7 @@ async function* once(
   context.signal.addEventListener('abort', leave, { once: true });
   try {
     const asking = watched(context);
-    const value = yield* run(tool, args, asking.context);
+    const value = yield* runWrapped(tool, args, asking.context);
     const result = normaliseReturn(value);
     if (!result.isError && !asking.asks()) end(structuredClone(result));
     return value;
@@ -52,16 +52,6 @@ async function* once(
     context.signal.removeEventListener('abort', leave);
     end();
   }
-}
-
-async function* run(
-  tool: AnyTool,
-  args: unknown,
-  context: ToolCallContext<never>,
-): AsyncGenerator<ToolUpdate, unknown> {
-  const returned: unknown = tool.execute?.(args, context);
-  const isIterable = typeof returned === 'object' && returned !== null && Symbol.asyncIterator in returned;
-  return isIterable ? yield* returned as AsyncGenerator<ToolUpdate, unknown> : await returned;
 }
 
 /** Whether a handler turns to somebody outside: what it then returns is no result. */

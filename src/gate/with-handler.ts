@@ -1,4 +1,4 @@
-import type { AnyTool, ToolCallContext } from '../contracts/index.ts';
+import type { AnyTool, ToolCallContext, ToolUpdate } from '../contracts/index.ts';
 
 /** Everything that a tool may have, but its handler. */
 const members = [
@@ -29,4 +29,15 @@ export function withHandler(
     if (value !== undefined) made[member] = typeof value === 'function' ? value.bind(tool) : value;
   }
   return made as unknown as AnyTool;
+}
+
+/** For the new handler: runs the tool's own, passes its updates on and returns its value. */
+export async function* runWrapped(
+  tool: AnyTool,
+  args: unknown,
+  context: ToolCallContext<never>,
+): AsyncGenerator<ToolUpdate, unknown> {
+  const returned: unknown = tool.execute?.(args, context);
+  const isIterable = typeof returned === 'object' && returned !== null && Symbol.asyncIterator in returned;
+  return isIterable ? yield* returned as AsyncGenerator<ToolUpdate, unknown> : await returned;
 }

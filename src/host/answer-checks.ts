@@ -1,20 +1,13 @@
-import type {
-  AgentSession,
-  PendingRequest,
-  Principal,
-  RequestAnswer,
-  SchemaLike,
-  SessionInput,
-} from '../contracts/index.ts';
+import type { AgentSession, PendingRequest, Principal, RequestAnswer, SessionInput } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import { ensureValidator, validateArgs } from '../gate/index.ts';
+import { ensureValidator } from '../gate/index.ts';
 import { fromElicitation } from './answer-forms.ts';
 import { assertApprover } from './approver.ts';
+import { validatorOf } from './grounds.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import type { Judge } from './judge.ts';
 import type { ApprovalQuestion } from './options.ts';
 import { callIdOf, isHostQuestion } from './question-id.ts';
-import type { HostTool } from './tool-registry.ts';
 
 /** Whoever runs the session in this host has the last word on its calls. */
 export interface Ruling {
@@ -77,7 +70,7 @@ export class AnswerChecks {
     if (!args || !tool) return args;
     const loading = ensureValidator();
     if (loading) await loading;
-    const checked = validateArgs({ inputSchema: tool.descriptor.inputSchema, source: sourceOf(tool) }, args);
+    const checked = validatorOf(tool)(args);
     if (!checked.ok) {
       throw new CoxswainError(
         'INVALID_ARGUMENT',
@@ -179,10 +172,6 @@ export function asCallers(input: SessionInput, checked: RequestAnswer): SessionI
   const { decision: _, ...rest } = input;
   const decision = checked.kind === 'result' ? checked.decision : undefined;
   return decision ? { ...rest, decision } : rest;
-}
-
-function sourceOf({ tool }: HostTool): SchemaLike | undefined {
-  return tool.inputSchema ?? tool.parametersSchema;
 }
 
 export function runsNow(requestId: string): CoxswainError {

@@ -1,8 +1,8 @@
 import type { Principal } from '../contracts/index.ts';
 import type { GateCall, Question } from '../gate/index.ts';
+import { policyOn } from '../gate/index.ts';
 import { mayDecide } from './approver.ts';
 import type { HostRules } from './grounds.ts';
-import { policyOn } from './grounds.ts';
 import { hidden } from './step.ts';
 
 /**

@@ -14,6 +14,7 @@ import {
   ensureValidator,
   errorResult,
   normaliseReturn,
+  policyOn,
   recordFacts,
   untilAborted,
   validateArgs,
@@ -26,7 +27,7 @@ import { confirmationOf, confirmationQuestion } from './confirmation.ts';
 import { whyNotEdited } from './edited-args.ts';
 import { approvalOf, floorOf, gateCall } from './gate-call.ts';
 import type { Grounds, HostRules } from './grounds.ts';
-import { policyOn, validatorOf } from './grounds.ts';
+import { validatorOf } from './grounds.ts';
 import type { ApprovalQuestion } from './options.ts';
 import type { QuestionKind } from './question-id.ts';
 import { questionStanding } from './question-standing.ts';

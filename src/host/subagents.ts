@@ -41,10 +41,6 @@ export class Subagents {
     this.#session = session;
   }
 
-  get #hasAny(): boolean {
-    return this.#session.frame.hasSubagents;
-  }
-
   of(request: PendingRequest): Subagent | undefined {
     if (request.kind !== 'tool' || request.name === undefined) return undefined;
     return subagentOf(this.#session.frame.tools.get(request.name)?.tool);
@@ -65,7 +61,6 @@ export class Subagents {
     this.#waiting.clear();
     this.#entered.clear();
     this.#events.begin();
-    if (!this.#hasAny) return [];
     await this.heal();
     // The message will close their calls.
     if (whilePending === 'cancel' && inputs.some(({ kind }) => kind === 'message')) {
@@ -78,13 +73,12 @@ export class Subagents {
    * Once for each handle: ends what a process that died has left behind; reads what sub-agents have used before.
    */
   heal(): Promise<void> {
-    this.#healing ??= this.#hasAny ? this.#heal() : Promise.resolve();
+    this.#healing ??= this.#heal();
     return this.#healing;
   }
 
   /** Ends all sub-agents whose calls are open, so that their calls can be closed. */
   async abortAll(reason: string): Promise<void> {
-    if (!this.#hasAny) return;
     for (const request of await this.#session.inner.pending()) {
       const child = await this.#existing(request);
       await this.#working.get(callOf(request));
@@ -99,7 +93,6 @@ export class Subagents {
 
   /** A stream is about to end: nothing is shown or written any more; those whose calls are closed end with it. */
   async finish(end: StreamEndEvent, before: readonly PendingRequest[]): Promise<StreamEndEvent> {
-    if (!this.#hasAny) return end;
     await this.settled();
     await this.reap(before, end.reason);
     let sum: Usage = end.data.usage ?? {};
@@ -172,7 +165,6 @@ export class Subagents {
 
   /** Ends the sub-agents whose calls are closed, of those that were open before. */
   async reap(before: readonly PendingRequest[], reason: string): Promise<void> {
-    if (!this.#hasAny) return;
     const open = new Set((await this.#session.inner.pending()).map(callOf));
     for (const request of [...before, ...this.#requests.values()]) {
       const callId = callOf(request);

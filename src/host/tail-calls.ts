@@ -1,5 +1,6 @@
 import type { ContentPart, PendingRequest, ToolResult } from '../contracts/index.ts';
-import { decide, errorResult, recordFacts, validateArgs } from '../gate/index.ts';
+import { decide, errorResult, recordFacts } from '../gate/index.ts';
+import { validatorOf } from './grounds.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import type { HostCall, RunToolOptions } from './tool-runner.ts';
 import { runHostTool } from './tool-runner.ts';
@@ -35,8 +36,7 @@ export async function runTailCalls(
   async function runOne(name: string, args: Record<string, unknown>, callId: string): Promise<ToolResult> {
     const hostTool = frame.tools.get(name);
     if (!hostTool?.tool.execute) return errorResult('not_found', `Tool not found: ${name}`);
-    const source = hostTool.tool.inputSchema ?? hostTool.tool.parametersSchema;
-    const validate = (value: unknown) => validateArgs({ inputSchema: hostTool.descriptor.inputSchema, source }, value);
+    const validate = validatorOf(hostTool);
     const checked = validate(args);
     if (!checked.ok) return errorResult('invalid_args', unquoted(checked.message));
     const gateCall = {

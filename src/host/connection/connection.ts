@@ -245,7 +245,7 @@ export class Connection implements Opened, Controller {
       // What is no method is the client's words.
       const known = method === 'initialize' || methodNamed(method) ? method : 'unknown';
       this.options.log?.({ event: 'refused', method: known, code: isCoxswainError(error) ? error.code : 'E_INTERNAL' });
-      if (id !== undefined) text = errorText(id, wireError(error, numberOf(error, method)));
+      if (id !== undefined) text = errorText(id, wireError(error, numberOf(error)));
     } finally {
       this.#requests--;
     }

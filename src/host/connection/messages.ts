@@ -17,10 +17,11 @@ export function check<M extends RpcMethod>(method: M, given: unknown): ParamsOf<
   throw protocolError(`${method}: ${place}: ${issue?.message ?? 'cannot be checked'}`);
 }
 
-export function numberOf(error: unknown, method: string): number {
+/** The number that JSON-RPC has for a refusal. */
+export function numberOf(error: unknown): number {
   if (!isCoxswainError(error) || error.code !== 'E_PROTOCOL') return RPC_CODES.server;
   if (error.status === 'UNIMPLEMENTED') return RPC_CODES.methodNotFound;
-  return method === '' ? RPC_CODES.invalidRequest : RPC_CODES.invalidParams;
+  return RPC_CODES.invalidParams;
 }
 
 /** @throws CoxswainError `RESOURCE_EXHAUSTED / E_TOO_LARGE` */
