@@ -146,7 +146,7 @@ export class HostedSession implements AgentSession, Ruling {
 
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
     checkSteer(data);
-    return this.inner.steer(data);
+    return (await this.subagents.steer(data)) ?? this.inner.steer(data);
   }
 
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {

@@ -7,6 +7,7 @@ export const noSubagents: Pick<Subagents, keyof Subagents> = {
   begin: async () => [],
   heal: async () => {},
   abortAll: async () => {},
+  steer: async () => undefined,
   release: () => {},
   finish: async (end) => end,
   settled: async () => {},

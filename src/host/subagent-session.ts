@@ -75,7 +75,9 @@ export class SubagentSession implements AgentSession {
   }
 
   steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
-    return this.#inner.steer(data);
+    const { threadId, ...rest } = data;
+    const own = threadId === undefined ? undefined : this.#ownThread(threadId);
+    return this.#inner.steer(own === undefined ? rest : { ...rest, threadId: own });
   }
 
   update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {

@@ -36,6 +36,15 @@ export async function holderAmong(
   return undefined;
 }
 
+/** The one whose thread, or a thread below it, somebody has words for. */
+export async function steeredAmong(children: Children, threadId: string): Promise<HostedSession | undefined> {
+  for await (const child of children) {
+    const own = (child.inner as SubagentSession).threadId;
+    if (threadId === own || threadId.startsWith(`${own}.`) || threadId.startsWith(`${own}/`)) return child;
+  }
+  return undefined;
+}
+
 /** Ids of them all, and of all sessions below them. */
 export async function idsOf(children: Children): Promise<string[]> {
   const ids: string[] = [];

@@ -5,6 +5,7 @@ import type {
   ExecutionOptions,
   PendingRequest,
   SessionInput,
+  SteerData,
   StreamEndEvent,
   ToolResult,
   Usage,
@@ -19,7 +20,7 @@ import type { CallersStream } from './subagent-events.ts';
 import { ClosedCalls, closedRequest, SubagentEvents } from './subagent-events.ts';
 import type { SubagentSession } from './subagent-session.ts';
 import { streamSubagent } from './subagent-stream.ts';
-import { holderAmong, idsOf, ownerAmong } from './subagent-tree.ts';
+import { holderAmong, idsOf, ownerAmong, steeredAmong } from './subagent-tree.ts';
 import { SubagentTurn, usageOfSubagent } from './subagent-turn.ts';
 import type { HostTool } from './tool-registry.ts';
 
@@ -161,6 +162,13 @@ export class Subagents {
     const child = await holderAmong(this.#open(), target);
     await child?.abort(target);
     return child !== undefined;
+  }
+
+  /** Undefined: the words are for no thread of a sub-agent. */
+  async steer(data: SteerData): Promise<Awaited<ReturnType<HostedSession['steer']>> | undefined> {
+    if (data.threadId === undefined) return undefined;
+    const child = await steeredAmong(this.#open(), data.threadId);
+    return child?.steer(data);
   }
 
   /** Ends the sub-agents whose calls are closed, of those that were open before. */

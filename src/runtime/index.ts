@@ -53,6 +53,7 @@ export * from './services.ts';
 export type * from './session-service.ts';
 export * from './standard-tools.ts';
 export * from './state.ts';
+export * from './steers.ts';
 export * from './store-rules.ts';
 export * from './telemetry.ts';
 export * from './tool-user.ts';

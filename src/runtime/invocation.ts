@@ -14,6 +14,7 @@ import { acceptInputs } from './accept-inputs.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import { abandoned, responseEvent } from './answers.ts';
 import type { CallState } from './call-state.ts';
+import { ownerOfThread } from './close-slot.ts';
 import type { AgentContext, Place } from './context.ts';
 import { runDetachedCalls } from './detached.ts';
 import type { BeganRecord, CompletedRecord, Event, EventInit } from './event.ts';
@@ -240,6 +241,13 @@ export class Invocation implements InvocationInfo {
   branch(threadId: string, running: RunningBranch): () => void {
     this.#branches.set(threadId, running);
     return () => this.#branches.delete(threadId);
+  }
+
+  /** A branch, or an agent run as a tool, that has this thread and has not ended. */
+  hasThread(threadId: string): boolean {
+    if (this.#branches.has(threadId)) return true;
+    const owner = ownerOfThread(this.fold, threadId);
+    return owner !== undefined && !this.#marks.has(owner.path, 'completed');
   }
 
   /** Resolves when the branch writes nothing any more; undefined if it does not run here. */

@@ -20,6 +20,7 @@ import { defaultProcessors } from './processors.ts';
 import { settleCalls } from './scheduler.ts';
 import type { StateView } from './state.ts';
 import { stateValue } from './state.ts';
+import { steersFor } from './steers.ts';
 import type { ToolUser } from './tool-user.ts';
 import type { ResolvedTool, ToolMap, Toolset } from './tools.ts';
 import { isHostRun, resolveTool, toolMap } from './tools.ts';
@@ -199,9 +200,8 @@ export class LlmAgent implements ToolUser {
         invocation.modelCalls,
       );
       if (failure) return { kind: 'failed', failure };
-      if (context.iso === '' && invocation.fold.steers.size > 0) {
-        await context.emit({ author: 'user', actions: { delivered: [...invocation.fold.steers.keys()] } });
-      }
+      const delivered = steersFor(context);
+      if (delivered.length > 0) await context.emit({ author: 'user', actions: { delivered } });
       // What a toolset offers in this step is what the step's calls are settled with.
       if (!tools || this.toolsets.length > 0) tools = await this.resolveTools(context);
       const failed = await modelStep(context, this, tools, hooks);
@@ -225,9 +225,8 @@ export class LlmAgent implements ToolUser {
   }
 
   async #steered(context: AgentContext): Promise<boolean> {
-    if (context.iso !== '') return false;
     await context.invocation.reservations();
-    return context.invocation.fold.steers.size > 0;
+    return steersFor(context).length > 0;
   }
 
   /** One tool that cannot be offered is left out; the others are offered. */

@@ -27,7 +27,7 @@ export class Marks {
     this.#told.add(`${point}:${path}`);
   }
 
-  has(path: string, point: 'entered' | 'exited'): boolean {
+  has(path: string, point: 'entered' | 'exited' | 'completed'): boolean {
     return this.#told.has(`${point}:${path}`);
   }
 

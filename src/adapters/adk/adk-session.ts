@@ -37,6 +37,7 @@ import {
   Invocation,
   keepCredential,
   newId,
+  ownerOfThread,
   pendingRequests,
   placeOfCall,
   responseEvent,
@@ -232,12 +233,17 @@ export class AdkSession implements AgentSession {
     const { turn } = this.live.fold;
     // A turn that waits goes on with these words.
     const waits = turn !== undefined && turn.ended === undefined;
-    const reaches = running ? !running.closing && !running.signal.aborted : waits;
+    const { threadId } = data;
+    const isThere =
+      threadId === undefined || (running?.hasThread(threadId) ?? ownerOfThread(this.live.fold, threadId) !== undefined);
+    const reaches = isThere && (running ? !running.closing && !running.signal.aborted : waits);
     const event = createEvent({
-      turnId: this.live.fold.turn?.id ?? '',
+      // Of no turn yet where they come too late for this one: they stand before the next message.
+      turnId: reaches ? (turn?.id ?? '') : '',
       ...originOf(running),
       author: 'user',
       content: { role: 'user', parts },
+      ...(reaches && threadId !== undefined ? { thread: threadId } : {}),
       actions: { steer: true },
     });
     const stored = this.live.append([event]);
