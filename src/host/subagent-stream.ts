@@ -9,17 +9,19 @@ import type { SubagentTurn } from './subagent-turn.ts';
 export interface SubagentCall {
   request: PendingRequest;
   args: Record<string, unknown>;
-  /** On whose behalf the caller's turn runs. */
-  principal: Principal;
   stream: CallersStream;
   signal: AbortSignal;
 }
 
-/** Runs a sub-agent's turn, or goes on with it, to its end or until somebody must answer; shows what it does. */
+/**
+ * Runs a sub-agent's turn, or goes on with it, to its end or until somebody must answer; shows what it does.
+ * @param principal on whose behalf the caller's turn runs
+ */
 export async function streamSubagent(
   child: HostedSession,
   turn: SubagentTurn,
-  { request, args, principal, stream, signal }: SubagentCall,
+  { request, args, stream, signal }: SubagentCall,
+  principal: Principal,
   events: SubagentEvents,
 ): Promise<void> {
   const input: SessionInput = turn.isOpen ? { kind: 'continue' } : { kind: 'message', content: askedWith(args) };

@@ -19,6 +19,7 @@ import { callOf, namesOf } from './subagent-calls.ts';
 import type { CallersStream } from './subagent-events.ts';
 import { ClosedCalls, closedRequest, SubagentEvents } from './subagent-events.ts';
 import type { SubagentSession } from './subagent-session.ts';
+import type { SubagentCall } from './subagent-stream.ts';
 import { streamSubagent } from './subagent-stream.ts';
 import { holderAmong, idsOf, ownerAmong, steeredAmong } from './subagent-tree.ts';
 import { SubagentTurn, usageOfSubagent } from './subagent-turn.ts';
@@ -111,7 +112,7 @@ export class Subagents {
     const { tool } = hostTool;
     const agent = subagentOf(tool);
     if (!agent) return hostTool;
-    const execute: AnyTool['execute'] = (args, { signal }) => this.#start(agent, request, args, stream, signal);
+    const execute: AnyTool['execute'] = (args, { signal }) => this.#start(agent, { request, args, stream, signal });
     return { ...hostTool, tool: { ...tool, timeoutMs: tool.timeoutMs ?? 0, execute } };
   }
 
@@ -249,15 +250,9 @@ export class Subagents {
     }
   }
 
-  #start(
-    agent: Subagent,
-    request: PendingRequest,
-    args: Record<string, unknown>,
-    stream: CallersStream,
-    signal: AbortSignal,
-  ): Promise<ToolResult> {
-    const callId = callOf(request);
-    const work = this.#run(agent, request, args, stream, signal);
+  #start(agent: Subagent, call: SubagentCall): Promise<ToolResult> {
+    const callId = callOf(call.request);
+    const work = this.#run(agent, call);
     const ended = Promise.allSettled([work]);
     this.#working.set(callId, ended);
     void ended.then(() => this.#working.delete(callId));
@@ -268,13 +263,8 @@ export class Subagents {
    * Runs a sub-agent, or goes on with it, until it has a result.
    * @throws Suspended while somebody must answer first
    */
-  async #run(
-    agent: Subagent,
-    request: PendingRequest,
-    args: Record<string, unknown>,
-    stream: CallersStream,
-    signal: AbortSignal,
-  ): Promise<ToolResult> {
+  async #run(agent: Subagent, call: SubagentCall): Promise<ToolResult> {
+    const { request, stream } = call;
     const { frame } = this.#session;
     const { name, outputSchema } = agent.descriptor;
     if (frame.depth >= agent.maxDepth) {
@@ -297,8 +287,7 @@ export class Subagents {
       },
     });
     if (turn.ended === undefined) {
-      const principal = frame.requesterOf(request);
-      await streamSubagent(child, turn, { request, args, principal, stream, signal }, this.#events);
+      await streamSubagent(child, turn, call, frame.requesterOf(request), this.#events);
     }
     if (turn.ended !== undefined) return turn.result(name, outputSchema);
     this.#waiting.set(callId, namesOf(await child.pending()));

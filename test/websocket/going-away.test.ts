@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InMemorySessionService } from '../../src/index.ts';
-import { bot, door, hostOf, notingTool, policyOf } from '../host/kit.ts';
+import { bot, door, hostOf, notingTool, policyOf, slowTool } from '../host/kit.ts';
 import { serving } from './kit.ts';
 import { endOf, Raw } from './raw.ts';
 
@@ -50,6 +50,24 @@ describe('what is under way when a server goes away', () => {
     expect((await answer).result).toEqual({ streamId: 'a' });
     expect((await raw.until(endOf('a'))).params?.event).toMatchObject({ reason: 'completed' });
     expect(await raw.closed).toMatchObject({ code: 1001 });
+    await closing;
+  });
+
+  test('WS-70 a server that goes away without a deadline aborts nothing', async () => {
+    const slow = slowTool('slow');
+    const { host } = hostOf(bot([{ calls: [['slow']] }, 'done']), { tools: [slow.tool], policy: policyOf({}) });
+    const server = await serving(host);
+    const raw = await Raw.ready(server.url);
+    const { sessionId, fencingToken } = await raw.ask('session/open', { agent: 'bot' });
+    await raw.ask('session/stream', { sessionId, fencingToken, streamId: 'a', input: 'go' });
+    await slow.started;
+    const closing = server.close({ deadlineMs: Number.POSITIVE_INFINITY });
+    const { params } = await raw.until(({ method }) => method === 'session/goAway');
+    expect(params).toEqual({ deadlineMs: 2 ** 31 - 1 });
+    // Timers have their turn between two messages.
+    for (let n = 0; n < 20; n++) await raw.ask('ping');
+    slow.finish('x');
+    expect((await raw.until(endOf('a'))).params?.event).toMatchObject({ reason: 'completed' });
     await closing;
   });
 

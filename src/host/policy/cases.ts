@@ -1,7 +1,7 @@
 import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
-import type { CheckedDecision } from '../../gate/index.ts';
-import { evaluatePolicy } from '../../gate/index.ts';
+import type { AskedWith, CheckedDecision } from '../../gate/index.ts';
+import { evaluatePolicy, requestOf } from '../../gate/index.ts';
 import type { Check } from '../../session/index.ts';
 import { checkIs, checkShape, having, text as isText, listOf, object } from '../../session/index.ts';
 import { underMode } from './presets.ts';
@@ -117,25 +117,17 @@ export interface CallFacts {
 /** What a host would ask a policy about a call. */
 export function policyCall(name: string, args: Record<string, unknown>, facts: CallFacts = {}): PolicyRequest {
   const { as, roles, agents = ['agent'], source = 'host', kind, mode, annotations } = facts;
-  return {
-    action: name,
-    args,
+  const asked = {
+    source,
+    agentPath: [...agents],
+    interactive: mode !== 'dont_ask',
+    usage: { calls: 0 },
     ...(as === undefined ? {} : { principal: { id: as, ...(roles ? { roles: [...roles] } : {}) } }),
-    principalPath: as === undefined ? [...agents] : [as, ...agents],
-    context: {
-      resource: {
-        type: 'tool',
-        id: name,
-        source,
-        ...(kind === undefined ? {} : { kind }),
-        ...(annotations ? { annotations } : {}),
-      },
-      session: { id: 'case', calls: 0 },
-      agentPath: [...agents],
-      ...(mode === undefined ? {} : { permissionMode: mode }),
-      interactive: mode !== 'dont_ask',
-    },
-  };
+    ...(kind === undefined ? {} : { kind }),
+    ...(annotations ? { annotations } : {}),
+    ...(mode === undefined ? {} : { permissionMode: mode }),
+  } as AskedWith;
+  return requestOf(name, args, asked, 'case');
 }
 
 function readExpectation(value: unknown, path: readonly (string | number)[], yaml: YamlFile): PolicyCase['expect'] {

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { CLOSE_CODES, CoxswainError, messageOf, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
+import { MAX_TIMER_MS } from '../../gate/index.ts';
 import type { ExecutorOptions, Served, ServerLimits, ServerOptions } from '../connection/index.ts';
 import { Connection, Hub, limitsOf, loadProtocol, servedExecutor, servedHost } from '../connection/index.ts';
 import type { AgentHost } from '../host.ts';
@@ -140,7 +141,7 @@ class SocketServer implements AgentServer {
   }
 
   close({ deadlineMs = 10_000 }: { deadlineMs?: number } = {}): Promise<void> {
-    this.#closing ??= this.#close(deadlineMs);
+    this.#closing ??= this.#close(Math.min(deadlineMs, MAX_TIMER_MS));
     return this.#closing;
   }
 
