@@ -112,10 +112,10 @@ export class AdkSession implements AgentSession {
     const streamId = streamIdOf(options);
     return new EventStream(
       streamId,
-      async (out) => {
+      (out) => {
         const inputs = normaliseInput(input);
         checkExecution(options);
-        out.push(await this[pipe](inputs, { ...options, streamId }, out));
+        return this[pipe](inputs, { ...options, streamId }, out).then((end) => out.push(end));
       },
       (reason) => this.abort(reason === undefined ? {} : { reason }),
     );
