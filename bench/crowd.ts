@@ -1,10 +1,8 @@
 // Many sessions at once in a process of its own: `node bench/crowd.ts session|hosted|floor`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Model, ModelResponse } from '../src/index.ts';
+import { DELTAS, SESSIONS } from './crowd-size.ts';
 import type { Subject } from './result.ts';
-
-const SESSIONS = 2000;
-const DELTAS = 20;
 
 const whole: ModelResponse = {
   content: { role: 'model', parts: [{ type: 'text', text: 'word '.repeat(DELTAS) }] },

@@ -4,8 +4,8 @@ export type Subject = 'session' | 'hosted';
 export interface Target {
   /** Largest value that passes. */
   limit: number;
-  /** What is held against it: the value, or how many times the bare floor it is. */
-  of: 'value' | 'floor';
+  /** What is held against it: the value, or how many times the bare floor or the peer of the same run it is. */
+  of: 'value' | 'floor' | 'peer';
 }
 
 /** One measured figure with all it is judged by. */
@@ -34,18 +34,23 @@ export function row(
     floor?: number;
     /** Milliseconds of one calibrating loop. */
     loop?: number;
-    peer?: string;
+    /** As measured elsewhere, in words; a number: in this run. */
+    peer?: string | number;
   },
 ): Row {
   const { floor, loop, peer, ...rest } = figures;
   const ratio = floor === undefined ? null : rest.value / floor;
-  const judged = rest.target.of === 'value' ? rest.value : (ratio ?? Number.NaN);
+  const judged = {
+    value: rest.value,
+    floor: ratio ?? Number.NaN,
+    peer: typeof peer === 'number' ? rest.value / peer : Number.NaN,
+  };
   return {
     ...rest,
     floor: floor ?? null,
     ratio,
     loops: loop === undefined ? null : rest.value / loop,
-    peer: peer ?? null,
-    pass: judged <= rest.target.limit,
+    peer: typeof peer === 'number' ? `${peer.toPrecision(3)} ${rest.unit}` : (peer ?? null),
+    pass: judged[rest.target.of] <= rest.target.limit,
   };
 }

@@ -7,10 +7,12 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { installed } from '../test/installed.ts';
 import { printed } from './children.ts';
 import { compile } from './compile.ts';
 import type { Row, Subject } from './result.ts';
 import { table } from './table.ts';
+import { ADK } from './workloads/crowd.ts';
 import { workloads } from './workloads/index.ts';
 
 const { values, positionals } = parseArgs({
@@ -26,6 +28,13 @@ const unknown = names.filter((name) => !workloads[name]);
 if (unknown.length > 0) {
   console.error(`no such workload: ${unknown.join(', ')}; there are ${Object.keys(workloads).join(', ')}`);
   process.exit(2);
+}
+
+if (names.includes('W5')) {
+  const folder = join(import.meta.dirname, '..', 'test', 'foreign', 'google-adk');
+  const missing = installed(folder);
+  if (missing === undefined) process.env[ADK] = join(folder, 'node_modules/@google/adk/dist/esm/index.js');
+  else console.error(`W5 has no peer to stand beside: ${missing}`);
 }
 
 const rows: Row[] = [];

@@ -29,7 +29,7 @@ function cells(row: Row): string[] {
     row.ratio === null ? '' : `${round(row.ratio)}×`,
     row.loops === null ? '' : `${round(row.loops)}×`,
     row.peer ?? '',
-    `≤ ${of === 'floor' ? `${limit}×` : figure(limit, row.unit)}`,
+    `≤ ${of === 'value' ? figure(limit, row.unit) : `${limit}×${of === 'peer' ? ' peer' : ''}`}`,
     row.pass ? 'pass' : 'FAIL',
   ];
 }
