@@ -46,7 +46,7 @@ export interface ConfirmationRequest {
   expiresIn?: number;
 }
 
-/** Which credential a tool needs; shown to whoever is asked. Holds no secret. */
+/** Which credential a tool needs; stored, and shown to whoever is asked. Holds no secret: other members are refused. */
 export interface AuthConfig {
   /** Name that it is kept under for this user. Default: the tool's name. */
   key?: string;
@@ -95,7 +95,10 @@ export interface ToolCallContext<Deps = unknown> {
   requestConfirmation(request: ConfirmationRequest): void;
   /** Ends this run of the call with a question for a credential; once it is given the handler runs again. */
   requestCredential(config: AuthConfig): void;
-  /** The credential kept under a key (default: the tool's name); undefined if there is none. */
+  /**
+   * The credential kept under a key (default: the tool's name); undefined if there is none. Its secret texts are
+   * blanked out of what the call comes to, shows and asks; what it writes into state or artifacts is its own affair.
+   */
   getAuthResponse(key?: string): Promise<unknown>;
   /** Signals that the agent's work is done; the nearest loop ends. */
   escalate(): void;

@@ -3,7 +3,8 @@ import { CoxswainError } from '../contracts/index.ts';
 import { checkContent, newId } from '../session/index.ts';
 import { answerEvent, answerId } from './answers.ts';
 import type { CallState } from './call-state.ts';
-import { keepCredential } from './credentials.ts';
+import type { GivenCredential } from './credentials.ts';
+import { givenCredential } from './credentials.ts';
 import type { Event } from './event.ts';
 import { createEvent } from './event.ts';
 import { hookContent } from './hook-values.ts';
@@ -11,8 +12,12 @@ import { failClosed } from './hook-wait.ts';
 import type { Invocation } from './invocation.ts';
 import { startingAgent } from './transfer.ts';
 
-/** Turns inputs into events, or refuses them all. */
-export async function acceptInputs(invocation: Invocation, inputs: readonly SessionInput[]): Promise<Event[]> {
+/** Turns inputs into events, or refuses them all. What is put into `credentials` is to be kept before they are stored. */
+export async function acceptInputs(
+  invocation: Invocation,
+  inputs: readonly SessionInput[],
+  credentials: GivenCredential[],
+): Promise<Event[]> {
   const { fold } = invocation;
   const events: Event[] = [];
   const answered = new Set<string>();
@@ -22,7 +27,10 @@ export async function acceptInputs(invocation: Invocation, inputs: readonly Sess
     if (answered.has(input.requestId)) throw twice(input.requestId);
     answered.add(input.requestId);
     const event = answerTo(invocation, input);
-    if (input.kind === 'elicitation_response') await keepCredentialOf(invocation, input.requestId, input.response);
+    if (input.kind === 'elicitation_response') {
+      const given = credentialOf(invocation, input.requestId, input.response);
+      if (given) credentials.push(given);
+    }
     if (input.kind === 'tool_result' && fold.calls.get(input.requestId)?.longRunning) resumesLongRunning = true;
     events.push(event);
   }
@@ -99,14 +107,14 @@ function answerTo(invocation: Invocation, input: Exclude<SessionInput, { kind: '
   }
 }
 
-async function keepCredentialOf(
+function credentialOf(
   invocation: Invocation,
   requestId: string,
   response: { action: string; content?: Record<string, unknown> | undefined },
-) {
+): GivenCredential | undefined {
   const call = invocation.fold.callOf(requestId);
   const ask = call?.asks.find((candidate) => candidate.requestId === requestId);
-  if (call && ask) await keepCredential(invocation.services, ask, call.name, response);
+  return call && ask && givenCredential(ask, call.name, response);
 }
 
 async function openTurn(

@@ -16,13 +16,30 @@ export interface CallOutcome {
   abandons?: string;
 }
 
-/** What is stored of a call that has run: its response, or what it asks before it can have one. */
+/**
+ * What is stored of a call that has run: its response, or what it asks before it can have one. The credentials that it
+ * was given are in none of it.
+ */
 export function outcomeEvents(
   context: AgentContext,
   ready: ReadyCall,
   toolContext: ToolContext,
   outcome: CallOutcome,
 ): Event[] {
+  const events = eventsOf(context, ready, toolContext, outcome);
+  return toolContext.hasSecrets ? events.map((event) => hidden(event, toolContext)) : events;
+}
+
+function hidden(event: Event, toolContext: ToolContext): Event {
+  const { content, actions } = event;
+  const { asks, interim, requestedToolConfirmations } = actions;
+  const told = toolContext.withoutSecrets({ content, asks, interim, requestedToolConfirmations });
+  const { content: words, ...marks } = told;
+  const given = Object.entries(marks).filter(([, mark]) => mark !== undefined);
+  return { ...event, ...(words ? { content: words } : {}), actions: { ...actions, ...Object.fromEntries(given) } };
+}
+
+function eventsOf(context: AgentContext, ready: ReadyCall, toolContext: ToolContext, outcome: CallOutcome): Event[] {
   const { call, resolved, decision } = ready;
   const { effects, state, artifactDelta } = toolContext;
   const actions: Partial<EventActions> = { ...outcome.actions };

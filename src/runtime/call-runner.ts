@@ -97,7 +97,7 @@ async function runOne(
     const outcome = resolved.agentTree
       ? await runAgentTool(context, toolContext, ready, hooks, operation?.span ?? parent, cancelled.signal)
       : await runTool(context, toolContext, ready, hooks, cancelled.signal);
-    if (outcome?.result.isError) fault = outcome.result.errorType ?? 'failed';
+    if (outcome?.result.isError) fault = toolContext.withoutSecrets(outcome.result.errorType ?? 'failed');
     if (outcome === undefined || context.signal.aborted) return;
     const { abandons } = outcome;
     await storeOutcome(context, call, () => [

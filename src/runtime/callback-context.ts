@@ -9,7 +9,9 @@ import type {
 import { CoxswainError } from '../contracts/index.ts';
 import { checkConfirmation } from '../gate/index.ts';
 import type { AgentContext } from './context.ts';
+import { checkAuthConfig } from './credentials.ts';
 import type { InvocationInfo } from './invocation-info.ts';
+import { secretsIn, withoutSecrets } from './secrets.ts';
 import { StateView } from './state.ts';
 
 /** What a callback may read and do; its writes are committed with the event that follows. */
@@ -80,6 +82,10 @@ export class ToolContext implements ToolCallContext<never> {
   readonly effects: ToolEffects = {};
   readonly artifactDelta: Record<string, number> = {};
   readonly #agent: AgentContext;
+  readonly #isHooks: boolean;
+  /** Of the credentials that this call was given. */
+  #secrets: readonly string[] = none;
+  #hasEnded = false;
   #controller: AbortController | undefined;
   #cancelled: unknown;
   #stopFollowing: (() => void) | undefined;
@@ -88,8 +94,10 @@ export class ToolContext implements ToolCallContext<never> {
     agent: AgentContext,
     call: { id: string; name: string },
     confirmation?: { confirmed: boolean; payload?: unknown },
+    isHooks = false,
   ) {
     this.#agent = agent;
+    this.#isHooks = isHooks;
     this.callId = call.id;
     this.toolName = call.name;
     this.state = new StateView({}, () => agent.stateLayers());
@@ -116,6 +124,11 @@ export class ToolContext implements ToolCallContext<never> {
   /** Fires when the run, or this branch of it, is to end; `signal` fires when this call is to end alone, too. */
   get runSignal(): AbortSignal {
     return this.#agent.signal;
+  }
+
+  /** A context for hooks before the handler. */
+  static ofHooks(agent: AgentContext, call: { id: string; name: string }): ToolContext {
+    return new ToolContext(agent, call, undefined, true);
   }
 
   /** Ends this call alone. */
@@ -155,20 +168,38 @@ export class ToolContext implements ToolCallContext<never> {
   }
 
   progress(update: ToolUpdate): void {
-    if (!this.#agent.signal.aborted) this.#agent.toolUpdate(this.callId, update);
+    if (!this.#agent.signal.aborted) this.#agent.toolUpdate(this.callId, this.withoutSecrets(update));
   }
 
   requestConfirmation(request: ConfirmationRequest): void {
+    if (this.#hasEnded) throw tooLate('requestConfirmation');
     checkConfirmation(request);
     this.effects.confirmation = request;
   }
 
   requestCredential(config: AuthConfig): void {
-    this.effects.credential = config;
+    if (this.#hasEnded || this.#isHooks) throw tooLate('requestCredential');
+    this.effects.credential = checkAuthConfig(config);
   }
 
-  getAuthResponse(key: string = this.toolName): Promise<unknown> {
-    return this.#agent.invocation.services.credentials.load(key);
+  async getAuthResponse(key: string = this.toolName): Promise<unknown> {
+    const credential = await this.#agent.invocation.services.credentials.load(key);
+    this.#secrets = [...this.#secrets, ...secretsIn(credential)];
+    return credential;
+  }
+
+  /** The handler has said what it had to say: a question now would have it run twice. */
+  ended(): void {
+    this.#hasEnded = true;
+  }
+
+  get hasSecrets(): boolean {
+    return this.#secrets.length > 0;
+  }
+
+  /** What goes into log and stream, without the credentials that this call was given. */
+  withoutSecrets<T>(value: T): T {
+    return withoutSecrets(value, this.#secrets);
   }
 
   escalate(): void {
@@ -189,4 +220,11 @@ export class ToolContext implements ToolCallContext<never> {
   searchMemory(query: string): Promise<MemoryEntry[]> {
     return this.#agent.invocation.services.searchMemory(query);
   }
+}
+
+const none: readonly string[] = [];
+
+function tooLate(what: string): CoxswainError {
+  const message = `${what} is for a handler while it runs: its call runs again once there is an answer`;
+  return new CoxswainError('FAILED_PRECONDITION', 'E_UNSUPPORTED', message);
 }

@@ -16,6 +16,8 @@ import { abandoned, responseEvent } from './answers.ts';
 import type { CallState } from './call-state.ts';
 import { ownerOfThread } from './close-slot.ts';
 import type { AgentContext, Place } from './context.ts';
+import type { GivenCredential } from './credentials.ts';
+import { keepCredentials } from './credentials.ts';
 import { runDetachedCalls } from './detached.ts';
 import type { BeganRecord, CompletedRecord, Event, EventInit } from './event.ts';
 import { createEvent } from './event.ts';
@@ -373,15 +375,31 @@ export class Invocation implements InvocationInfo {
       this.#follow = () => this.abort(outer.reason);
       outer.addEventListener('abort', this.#follow, { once: true });
     }
-    const accepted = await acceptInputs(this, inputs);
+    const credentials: GivenCredential[] = [];
+    const accepted = await acceptInputs(this, inputs, credentials);
+    const kept = credentials.length > 0 ? await keepCredentials(this.services, credentials) : undefined;
     this.accepted = true;
     this.sink.accepted();
     // What others wrote before this stream is not a part of it.
     this.#forget = this.session.listen((event) => this.sink.event(event));
-    if (accepted.length > 0) await this.#commit(accepted);
+    if (accepted.length > 0) {
+      const stored = this.#commit(accepted);
+      if (kept) await this.#takenBack(stored, kept);
+      else await stored;
+    }
     if (outer?.aborted) this.abort(outer.reason);
     const room = accepted.length > 0 ? this.sink.room(false) : undefined;
     if (room) await room;
+  }
+
+  /** What came with answers that somebody else was faster with was not asked for any more. */
+  async #takenBack(stored: Promise<void>, takeBack: () => Promise<void>): Promise<void> {
+    try {
+      await stored;
+    } catch (error) {
+      await takeBack();
+      throw error;
+    }
   }
 
   async #close(): Promise<void> {

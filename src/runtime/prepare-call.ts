@@ -81,7 +81,7 @@ async function hookBeforeAnnouncement(
   resolved: ResolvedTool,
   hooks: HookChain,
 ): Promise<Prepared> {
-  const toolContext = new ToolContext(context, call);
+  const toolContext = ToolContext.ofHooks(context, call);
   const answer = await askHook(
     (args) => hooks.first('beforeTool', toolContext, resolved.descriptor, args) as Promise<unknown>,
     call.args,
@@ -128,7 +128,7 @@ async function askAboutUnknown(
   if (!hooks.has('onToolError')) return undefined;
   const descriptor = { name: call.name, description: '', inputSchema: {} };
   const error = new CoxswainError('NOT_FOUND', 'E_TOOL', `there is no tool ${call.name}`);
-  const toolContext = new ToolContext(context, call);
+  const toolContext = ToolContext.ofHooks(context, call);
   const value = await askOnToolError(context, toolContext, descriptor, call.args, error, hooks);
   await keepWrites(context, toolContext);
   return value === undefined ? undefined : normaliseReturn(value);

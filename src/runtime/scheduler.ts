@@ -299,7 +299,7 @@ function gateRules(
     beforeTool:
       withHook && hooks?.has('beforeTool')
         ? async (args) => {
-            const toolContext = new ToolContext(context, call);
+            const toolContext = ToolContext.ofHooks(context, call);
             const value = await hooks.first('beforeTool', toolContext, resolved.descriptor, args);
             await keepWrites(context, toolContext);
             asked = toolContext.effects.confirmation;

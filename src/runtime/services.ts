@@ -2,7 +2,7 @@ import type { ArtifactAccess, MemoryEntry } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import type { ArtifactService } from './artifacts/artifact-service.ts';
 import type { CredentialService } from './credentials.ts';
-import { InMemoryCredentialService } from './credentials.ts';
+import { InMemoryCredentialService, withoutWords } from './credentials.ts';
 import type { MemoryService } from './memory/memory-service.ts';
 import type { SessionKey } from './session-service.ts';
 
@@ -13,7 +13,11 @@ export interface ContextServices {
   /** `delta` collects file name → version of what is saved. */
   artifacts(delta: Record<string, number>): ArtifactAccess;
   /** Of this (app, user). */
-  readonly credentials: { save(key: string, credential: unknown): Promise<void>; load(key: string): Promise<unknown> };
+  readonly credentials: {
+    save(key: string, credential: unknown): Promise<void>;
+    load(key: string): Promise<unknown>;
+    delete(key: string): Promise<void>;
+  };
 }
 
 export interface Services {
@@ -47,8 +51,9 @@ export class SessionServices implements ContextServices {
   get credentials(): ContextServices['credentials'] {
     const { credentials = processCredentials } = this.#services;
     return {
-      save: (name, credential) => credentials.save(this.#key, name, credential),
-      load: (name) => credentials.load(this.#key, name),
+      save: (name, credential) => withoutWords(() => credentials.save(this.#key, name, credential)),
+      load: (name) => withoutWords(() => credentials.load(this.#key, name)),
+      delete: (name) => withoutWords(() => credentials.delete(this.#key, name)),
     };
   }
 }

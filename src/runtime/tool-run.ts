@@ -42,6 +42,7 @@ export async function runTool(
     result = await unlessCancelled(context, cancelled, recover(context, toolContext, ready, hooks, error), asIs);
   }
   if (asksOutside(toolContext)) return { result };
+  toolContext.ended();
   const after = afterTool(context, toolContext, ready, hooks, result);
   return { result: await unlessCancelled(context, cancelled, after, result) };
 }

@@ -34,8 +34,9 @@ import {
   answerEvent,
   createEvent,
   failureOf,
+  givenCredential,
   Invocation,
-  keepCredential,
+  keepCredentials,
   newId,
   ownerOfThread,
   pendingRequests,
@@ -205,18 +206,22 @@ export class AdkSession implements AgentSession {
       );
     }
     const ask = call?.asks.find((candidate) => candidate.requestId === requestId);
-    if (call && ask && given.kind === 'elicitation') {
-      await keepCredential(this.#engine.services, ask, call.name, given);
-    }
+    const credential = call && ask && given.kind === 'elicitation' ? givenCredential(ask, call.name, given) : undefined;
+    const takeBack = credential && (await keepCredentials(this.#engine.services, [credential]));
     const stored = this.live.append([event]);
     if (running && !running.closing) running.reserve(stored);
     try {
       await stored;
     } catch (error) {
-      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
+      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') {
+        await takeBack?.();
+        throw error;
+      }
       // Somebody else was first: in this process or in another.
       await this.live.catchUp();
       const settled = settlementOf(fold, requestId) ?? alreadySettled;
+      // Of two that were given at once nobody knows which is kept; beside a no none is.
+      if (settled.outcome !== 'accept') await takeBack?.();
       const now = fold.callOf(requestId);
       return now && !now.settled && now.cutIds.has(event.id) ? undefined : settled;
     }
