@@ -106,7 +106,7 @@ export interface ToolCallContext<Deps = unknown> {
   skipSummarization(): void;
   /** Hands the conversation to another agent of the tree. */
   transferTo(agentName: string): void;
-  /** Searches the memory of the (app, user); empty without a memory service. */
+  /** Searches the memory of the (app, user); empty without a memory service, refused where there is no agent's session. */
   searchMemory(query: string): Promise<MemoryEntry[]>;
 }
 

@@ -157,8 +157,8 @@ class StandaloneCall implements ToolCallContext<never> {
     throw unsupported('transferTo');
   }
 
-  async searchMemory(): Promise<[]> {
-    return [];
+  async searchMemory(): Promise<never> {
+    throw unsupported('searchMemory');
   }
 }
 

@@ -211,8 +211,8 @@ class HostToolContext implements ToolCallContext<never> {
     throw unsupported('transferTo', 'only tools of the agent can hand over');
   }
 
-  async searchMemory(): Promise<[]> {
-    return [];
+  async searchMemory(): Promise<never> {
+    throw unsupported('searchMemory', 'give the tool to the agent, and its memory service');
   }
 }
 

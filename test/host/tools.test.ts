@@ -143,9 +143,11 @@ describe('results of host tools', () => {
       name: 'pay',
       description: 'pays',
       inputSchema: z.object({ eur: z.coerce.number(), note: z.string().default('-') }),
-      execute: ({ eur, note }, context) => {
+      execute: async ({ eur, note }, context) => {
         const { callId, deps, agentPath, sessionId } = context;
         seen.push({ callId, deps, agentPath, sessionId });
+        // Nothing found would be a lie: nobody has looked.
+        await expect(context.searchMemory('tea')).rejects.toThrow(/host tool has no searchMemory/);
         expect(() => context.state.get('k')).toThrow(/host tool has no state/);
         expect(() => context.escalate()).toThrow(/escalate/);
         return { eur, note };

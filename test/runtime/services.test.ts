@@ -64,6 +64,34 @@ test('S0-75 S0-76 a saved artifact is tracked by version, announced, and loaded 
   expect(said).toContain('There is no artifact x');
 });
 
+test('S0-76 what is text is loaded as text whatever its type is called, a long one as far as it is of use, a bad name as none', async () => {
+  const artifacts = new InMemoryArtifactService();
+  const key = { app: 'app', userId: 'local', id: 's' };
+  const files: [string, string, string][] = [
+    ['a', 'application/json; charset=utf-8', '{"a":1}'],
+    ['b', 'application/ld+json', '[]'],
+    ['c', 'TEXT/Markdown', '# c'],
+    ['d', 'image/svg+xml', '<svg/>'],
+    ['e', 'application/yaml', 'e: 1'],
+    ['f', 'text/plain', `${'x'.repeat(256 * 1024 - 1)}🚣 and more`],
+    ['g', 'image/png', 'png'],
+  ];
+  for (const [name, mimeType, data] of files) await artifacts.save(key, name, { mimeType, data: Buffer.from(data) });
+  const names = [...files.map(([name]) => name), '../g', 'a'];
+  const model = new ScriptedModel([{ calls: [['load_artifacts', { names }]] }, 'ok']);
+  const agent = new LlmAgent({ name: 'a', model, tools: [loadArtifactsTool()] });
+  const source = fromAgent(agent, { services: { artifacts } });
+  const result = await run(await source.open({ sessionId: 's', create: true }, { app: 'app' }), 'load');
+  expect(result.reason).toBe('completed');
+  const [part] = model.requests.at(-1)?.contents.at(-1)?.parts ?? [];
+  if (part?.type !== 'function_response') throw new Error('no response');
+  const lines = JSON.stringify(part.response).replace(/x{100,}/, 'x…');
+  for (const [, , data] of files.slice(0, 5)) expect(lines).toContain(JSON.stringify(data).slice(1, -1));
+  expect(lines).toContain('x…\\n(These are the first 262143 of its 262154 characters.)');
+  expect(lines).toContain('There is no artifact ../g.');
+  expect(part.content?.map(({ type }) => type)).toEqual(['media']);
+});
+
 test('S0-75 without a service saving is an error that says so', async () => {
   const model = new ScriptedModel([{ calls: [['draw']] }, 'ok']);
   const session = await fromAgent(new LlmAgent({ name: 'a', model, tools: [draw] })).open({}, { app: 'app' });
