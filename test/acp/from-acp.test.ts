@@ -264,6 +264,16 @@ describe('ends', () => {
     expect(agent.journal().filter((it) => (it as { new?: unknown }).new)).toHaveLength(2);
   });
 
+  test('limits of time that are none leave it be', async () => {
+    await using agent = smallAgent({ startTimeoutMs: Number.POSITIVE_INFINITY, cancelTimeoutMs: 2 ** 31 });
+    const session = await agent.open();
+    const stream = session.stream('say started\nhang');
+    for await (const event of stream)
+      if (event.type === 'message' && event.role === 'agent') void stream.abort('enough');
+    expect(texts(await collect(session.stream('say next')))).toEqual(['next']);
+    expect(agent.journal().filter((it) => (it as { new?: unknown }).new)).toHaveLength(1);
+  });
+
   test('its death is a typed error; the next message starts it and tells it what was said', async () => {
     await using agent = smallChild();
     const session = await agent.open();

@@ -195,6 +195,14 @@ describe('OpenAIChatCompletionsAdapter', () => {
     });
   });
 
+  test('S4-40 without a limit it is waited for', async () => {
+    await using at = await serve(words('ok'));
+    const limits = { requestTimeoutMs: Number.POSITIVE_INFINITY, idleTimeoutMs: 2 ** 31 };
+    const { runner, seen } = desk(at.adapter(limits).executor(), {}, hello());
+    expect(await runner.run()).toMatchObject({ status: 'ack' });
+    expect(seen.error).toEqual([]);
+  });
+
   test('S4-40 three tiers: constructor, executor(), the turn’s stash, read anew in each run', async () => {
     await using at = await serve(asks(['c1', 'clock', '{}']), words('ok'));
     const adapter = at.adapter({

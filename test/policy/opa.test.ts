@@ -85,6 +85,10 @@ describe('a policy server', () => {
     expect(server.seen[0]?.headers).toMatchObject({ authorization: 'Bearer s3cret', 'x-team': 'blue' });
   });
 
+  test('is waited for where there is no limit', async () => {
+    expect(await answer(true, { timeoutMs: Number.POSITIVE_INFINITY })).toEqual({ outcome: 'allow' });
+  });
+
   test('what a foreign tool says of itself is told as hints', async () => {
     const server = await open(rules);
     const context = { resource: { type: 'tool', id: 'f', source: 'mcp:x', annotations: { readOnly: true } } };

@@ -33,6 +33,11 @@ describe('a connection', () => {
     expect((await client(server)).agents).toHaveLength(1);
   });
 
+  test('that has no limit of time is made all the same', async () => {
+    const remote = await client(await serving(lone()), 'anna', { connectTimeoutMs: Number.POSITIVE_INFINITY });
+    expect(remote.agents).toHaveLength(1);
+  });
+
   test('WS-10 of another version is refused for good', async () => {
     const raw = await Raw.open((await serving(lone())).url, { token: 'anna' });
     expect(await raw.request('initialize', { protocolVersion: '2' })).toMatchObject({

@@ -4,6 +4,7 @@ import type { AgentConstraints, AgentDescriptor, AgentSource } from '../../contr
 import { CoxswainError } from '../../contracts/index.ts';
 import type { WatchdogOptions } from '../../dispatch/index.ts';
 import { dispatchAgent } from '../../dispatch/index.ts';
+import { MAX_TIMER_MS } from '../../gate/index.ts';
 import type { SessionService } from '../../runtime/index.ts';
 import { InMemorySessionService } from '../../runtime/index.ts';
 import { fromAgent } from '../adk/index.ts';
@@ -114,8 +115,8 @@ function sessionOptions(options: FromAcpOptions) {
     mode,
     files: options.files ?? {},
     unasked: new Set(options.unasked ?? UNASKED),
-    startTimeoutMs: options.startTimeoutMs ?? 30_000,
-    cancelTimeoutMs: options.cancelTimeoutMs ?? 5_000,
+    startTimeoutMs: Math.min(options.startTimeoutMs ?? 30_000, MAX_TIMER_MS),
+    cancelTimeoutMs: Math.min(options.cancelTimeoutMs ?? 5_000, MAX_TIMER_MS),
   };
 }
 

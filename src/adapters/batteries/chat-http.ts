@@ -1,6 +1,6 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import type { DispatchExecutorHelpers } from '../../dispatch/index.ts';
-import { pause } from '../../gate/index.ts';
+import { MAX_TIMER_MS, pause } from '../../gate/index.ts';
 import { MAX_EVENT_BYTES, repairEvents } from '../models/event-stream.ts';
 import type { ChatChunk } from '../models/openai-decode.ts';
 import { retryAfter } from '../models/retry.ts';
@@ -50,8 +50,10 @@ function limitsOf({ requestTimeoutMs, idleTimeoutMs }: OpenAIChatCompletionsOpti
   const own = new AbortController();
   const late = (what: string) => () =>
     own.abort(new CoxswainError('DEADLINE_EXCEEDED', 'E_MODEL', `the model's server: ${what}`, { retryable: true }));
-  const whole = requestTimeoutMs === undefined ? undefined : setTimeout(late('no answer in time'), requestTimeoutMs);
-  const idle = idleTimeoutMs === undefined ? undefined : setTimeout(late('silence amid an answer'), idleTimeoutMs);
+  const timer = (what: string, ms: number | undefined) =>
+    ms === undefined ? undefined : setTimeout(late(what), Math.min(ms, MAX_TIMER_MS));
+  const whole = timer('no answer in time', requestTimeoutMs);
+  const idle = timer('silence amid an answer', idleTimeoutMs);
   return {
     signal: AbortSignal.any([outer, own.signal]),
     heard: () => void idle?.refresh(),

@@ -1,5 +1,6 @@
 import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import { MAX_TIMER_MS } from '../../gate/index.ts';
 import { decisionOf } from './opa-decision.ts';
 import { postJson } from './opa-http.ts';
 
@@ -100,7 +101,7 @@ class Opa implements PolicyEvaluator {
       { input },
       {
         headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
-        timeoutMs,
+        timeoutMs: Math.min(timeoutMs, MAX_TIMER_MS),
         maxBytes,
         signal,
       },

@@ -1,9 +1,12 @@
 import type { ConnectOptions } from './options.ts';
 
+/** Milliseconds that a timer reaches; one that is set further off fires at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Milliseconds to wait before the nth attempt to connect again, counted from 0. */
 export function backoffMs(attempt: number, options: ConnectOptions): number {
   const { minBackoffMs = 100, maxBackoffMs = 15_000, random = Math.random } = options;
   const backoff = Math.min(maxBackoffMs, minBackoffMs * 2 ** attempt);
   // Full jitter above half, so that clients of one server do not return together.
-  return backoff / 2 + (random() * backoff) / 2;
+  return Math.min(backoff / 2 + (random() * backoff) / 2, MAX_TIMER_MS);
 }

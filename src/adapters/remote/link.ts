@@ -7,7 +7,7 @@ import {
   parseJson,
   SUBPROTOCOL,
 } from '../../contracts/index.ts';
-import { backoffMs } from './backoff.ts';
+import { backoffMs, MAX_TIMER_MS } from './backoff.ts';
 import { base64url } from './base64url.ts';
 import { assertWelcome, whyRefused } from './endpoint.ts';
 import { asLost, errorOf, lost, refused } from './link-errors.ts';
@@ -161,7 +161,7 @@ export class Link {
     const Socket = this.#options.WebSocket ?? (globalThis.WebSocket as unknown as WebSocketClass);
     const socket = new Socket(this.#url, protocols);
     const isFirst = this.#lostAt === undefined;
-    const timeoutMs = this.#options.connectTimeoutMs ?? 10_000;
+    const timeoutMs = Math.min(this.#options.connectTimeoutMs ?? 10_000, MAX_TIMER_MS);
     let isOpen = false;
     await new Promise<void>((resolve, reject) => {
       const timeout = setTimeout(() => {
