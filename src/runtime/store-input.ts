@@ -72,12 +72,14 @@ const isObject = (value: unknown): value is object =>
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_ID | E_BAD_INPUT` */
 export function checkKey(key: SessionKey): void {
-  guarded('session key', () => {
-    checkIs(key, 'session key', object);
-    assertSafeId('app', key.app);
-    assertSafeId('user id', key.userId);
-    assertSafeId('session id', key.id);
-  });
+  guarded('session key', () => assertKey(key));
+}
+
+function assertKey(key: SessionKey): void {
+  checkIs(key, 'session key', object);
+  assertSafeId('app', key.app);
+  assertSafeId('user id', key.userId);
+  assertSafeId('session id', key.id);
 }
 
 /** The key of a session that is to be made. @throws CoxswainError `INVALID_ARGUMENT / E_ID | E_BAD_INPUT` */
@@ -85,7 +87,7 @@ export function newKey(given: { app: string; userId: string; id?: string }): Ses
   return guarded('session key', () => {
     checkIs(given, 'session key', object);
     const key = { app: given.app, userId: given.userId, id: given.id ?? newId() };
-    checkKey(key);
+    assertKey(key);
     return key;
   });
 }

@@ -76,9 +76,11 @@ interface EventsOptions {
   live?: boolean;
 }
 
+const events: Shape<EventsOptions> = { after: text, limit: amount, live: flag };
+
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkEvents(options: EventsOptions): void {
-  checkShape<EventsOptions>(options, 'events', { after: text, limit: amount, live: flag });
+  checkShape<EventsOptions>(options, 'events', events);
 }
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { CoxswainError } from '../contracts/index.ts';
 import { nearest } from './nearest.ts';
 
@@ -60,21 +61,42 @@ export const required = (member: Check): Check => ({ ...member, required: true }
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` naming the member and what to give
  */
 export function checkShape<T>(value: unknown, where: string, shape: Shape<T>): asserts value is T {
-  guarded(where, () => {
+  try {
     if (!isObject(value)) throw bad(where, value, object);
-    for (const member in shape) {
-      const wanted = shape[member];
-      const given = readMember(value, where, member);
-      if (given === undefined ? !wanted.required : wanted.fits(given)) continue;
-      throw bad(`${where}.${member}`, given, wanted);
-    }
+    const members = shape as Readonly<Record<string, Check>>;
+    // Of an ordinary object only what is there is looked at: this is done for each session and each stream.
+    const isOrdinary = Object.getPrototypeOf(value) === Object.prototype && !types.isProxy(value);
+    const looked = isOrdinary ? requiredOf(members) : Object.keys(members);
+    for (const member of looked) checkMember(value, where, member, members[member] as Check);
     for (const member in value) {
-      if (Object.hasOwn(shape, member)) continue;
+      if (Object.hasOwn(members, member)) {
+        checkMember(value, where, member, members[member] as Check);
+        continue;
+      }
       readMember(value, where, member);
-      const meant = nearest(member, Object.keys(shape));
+      const meant = nearest(member, Object.keys(members));
       if (meant !== undefined) throw badInput(`${where}.${member} is not known; write ${meant}`);
     }
-  });
+  } catch (error) {
+    throw unreadable(where, error);
+  }
+}
+
+const requiredMembers = new WeakMap<object, readonly string[]>();
+
+function requiredOf(members: Readonly<Record<string, Check>>): readonly string[] {
+  let known = requiredMembers.get(members);
+  if (!known) {
+    known = Object.keys(members).filter((member) => members[member]?.required);
+    requiredMembers.set(members, known);
+  }
+  return known;
+}
+
+function checkMember(value: object, where: string, member: string, wanted: Check): void {
+  const given = readMember(value, where, member);
+  if (given === undefined ? !wanted.required : wanted.fits(given)) return;
+  throw bad(`${where}.${member}`, given, wanted);
 }
 
 /**
@@ -103,9 +125,13 @@ export function guarded<T>(where: string, look: () => T): T {
   try {
     return look();
   } catch (error) {
-    if (error instanceof CoxswainError) throw error;
-    throw badInput(`${where} cannot be read: a getter or proxy of it throws`, error);
+    throw unreadable(where, error);
   }
+}
+
+function unreadable(where: string, error: unknown): CoxswainError {
+  if (error instanceof CoxswainError) return error;
+  return badInput(`${where} cannot be read: a getter or proxy of it throws`, error);
 }
 
 function readMember(value: object, where: string, member: string): unknown {
