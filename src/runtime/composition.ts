@@ -72,16 +72,32 @@ const shape: Shape<CompositionNode> = {
 };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
-function checkNode(node: CompositionNode, where: string): void {
+function checkNode(node: CompositionNode, where: string, above: readonly CompositionNode[] = []): void {
+  if (above.includes(node)) {
+    throw fault(pathOf([...above, node]), 'it stands within itself; composed agents have an end');
+  }
   checkShape<CompositionNode>(node, where, shape);
   assertAgentName(node.name);
   if (node.composition) checkShape<CompositionConfig>(node.composition, `${where}.composition`, composition);
-  for (const [index, child] of (node.subAgents ?? []).entries()) checkNode(child, `${where}.subAgents[${index}]`);
+  const names = new Set<string>();
+  for (const [index, child] of (node.subAgents ?? []).entries()) {
+    checkNode(child, `${where}.subAgents[${index}]`, [...above, node]);
+    if (names.has(child.name)) {
+      const twice = pathOf([...above, node, child]);
+      const message = `composition at ${pathOf([...above, node])}: two sub-agents are called ${twice}; names are unique`;
+      throw new CoxswainError('INVALID_ARGUMENT', 'E_DUPLICATE_AGENT', message);
+    }
+    names.add(child.name);
+  }
+}
+
+function pathOf(nodes: readonly CompositionNode[]): string {
+  return nodes.map(({ name }) => name).join('/');
 }
 
 function build(node: CompositionNode, parts: PartsOf, path: string): Agent {
   const { composition } = node;
-  if (!composition) return leaf(node, parts(node), [], path);
+  if (!composition) return alone(node, parts(node), path);
   const children = childrenOf(node, composition, path).map((child) => build(child, parts, `${path}/${child.name}`));
   checkDepth(node, composition, path);
   const named = { name: node.name, description: node.description ?? '', subAgents: children };
@@ -117,6 +133,13 @@ function build(node: CompositionNode, parts: PartsOf, path: string): Agent {
 }
 
 const patterns = ['sequential', 'parallel', 'loop', 'transfer', 'hierarchical'];
+
+/** A whole agent has its sub-agents itself. */
+function alone(node: CompositionNode, given: Agent | AgentParts, path: string): Agent {
+  const names = (node.subAgents ?? []).map(({ name }) => name);
+  if (names.length === 0 || isAgent(given)) return leaf(node, given, [], path);
+  throw fault(path, `it has sub-agents (${names.join(', ')}) and no composition that says how they work together`);
+}
 
 function leaf(node: CompositionNode, given: Agent | AgentParts, subAgents: readonly Agent[], path: string): Agent {
   if (isAgent(given)) {

@@ -138,6 +138,38 @@ describe('S3-72 a composition becomes the runtime’s agents', () => {
 });
 
 describe('trees that cannot work are refused with the place', () => {
+  test('an agent within itself, two of one name side by side, sub-agents that nobody puts to work', () => {
+    const ring: CompositionNode & { subAgents: CompositionNode[] } = {
+      name: 'ring',
+      subAgents: [],
+      composition: { pattern: 'sequential', children: ['arc'] },
+    };
+    ring.subAgents.push({ name: 'arc', subAgents: [ring], composition: { pattern: 'loop', children: ['ring'] } });
+    expect(() => composeAgent(ring, () => ({}))).toThrow(
+      expect.objectContaining({ code: 'E_COMPOSITION', message: expect.stringContaining('ring/arc/ring') }),
+    );
+    const twins: CompositionNode = {
+      name: 'team',
+      subAgents: [
+        { name: 'a', description: 'one' },
+        { name: 'a', description: 'other' },
+      ],
+      composition: { pattern: 'sequential', children: ['a'] },
+    };
+    expect(() => composeAgent(twins, () => ({}))).toThrow(
+      expect.objectContaining({ code: 'E_DUPLICATE_AGENT', message: expect.stringContaining('team/a') }),
+    );
+    const idle: CompositionNode = { name: 'boss', subAgents: [{ name: 'a' }] };
+    expect(() => composeAgent(idle, () => ({}))).toThrow(
+      expect.objectContaining({
+        code: 'E_COMPOSITION',
+        message: expect.stringMatching(/at boss: .*\(a\).*no composition/),
+      }),
+    );
+    const whole = llm('boss', undefined, { subAgents: [llm('a', undefined)] });
+    expect(composeAgent(idle, () => whole)).toBe(whole);
+  });
+
   test('a loop deep down with neither cap nor exit; with an exit anywhere below it is fine', () => {
     const endless = (tools: Parameters<typeof llm>[2]) =>
       new AgentTree(
