@@ -1,5 +1,6 @@
 import type { AuthConfig } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
+import { checkIs, name } from '../session/index.ts';
 import type { ContextServices } from './services.ts';
 import { checkScope } from './store-rules.ts';
 
@@ -31,6 +32,7 @@ export class InMemoryCredentialService implements CredentialService {
 }
 
 function nameOf(scope: { app: string; userId: string }, key: string): string {
+  checkIs(key, 'the key of a credential', name);
   return JSON.stringify([scope.app, scope.userId, key]);
 }
 

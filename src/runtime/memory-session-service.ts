@@ -133,7 +133,9 @@ export class InMemorySessionService implements SessionService {
     }
     indexCalls(copy, events);
     try {
-      return recordOf(copy, [...events, ...storeEvents(copy, options.settle?.(recordOf(copy, events)) ?? [])]);
+      const more = options.settle?.(recordOf(copy, events)) ?? [];
+      storeInput.append(more, undefined);
+      return recordOf(copy, [...events, ...storeEvents(copy, more)]);
     } catch (error) {
       user.sessions.delete(key.id);
       throw error;

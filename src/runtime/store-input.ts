@@ -1,6 +1,19 @@
 import { assertSafeId } from '../contracts/index.ts';
 import type { Shape } from '../session/index.ts';
-import { anything, badInput, checkIs, checkShape, fn, guarded, list, newId, object, text } from '../session/index.ts';
+import {
+  anything,
+  badInput,
+  bag,
+  checkIs,
+  checkShape,
+  fn,
+  guarded,
+  list,
+  newId,
+  number,
+  object,
+  text,
+} from '../session/index.ts';
 import type { Event } from './event.ts';
 import type { AppendOptions, ForkOptions, SessionKey } from './session-service.ts';
 
@@ -20,10 +33,10 @@ interface ListOptions {
   after?: string;
 }
 
-const createShape: Shape<CreateOptions> = { state: object, title: text };
+const createShape: Shape<CreateOptions> = { state: bag, title: text };
 const getShape: Shape<GetOptions> = { after: anything, limit: anything, recent: anything };
 const listShape: Shape<ListOptions> = { limit: anything, after: text };
-const appendShape: Shape<AppendOptions> = { epoch: anything, expectedSeq: anything };
+const appendShape: Shape<AppendOptions> = { epoch: number, expectedSeq: number };
 const forkShape: Shape<ForkOptions> = { id: anything, through: anything, settle: fn };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
@@ -33,6 +46,8 @@ export const storeInput = {
     if (options !== undefined) checkShape<GetOptions>(options, 'get: options', getShape);
   },
   list: (options: ListOptions): void => checkShape<ListOptions>(options, 'list: options', listShape),
+  search: (options: { limit?: number }): void =>
+    checkShape<typeof options>(options, 'search: options', { limit: anything }),
   fork: (options: ForkOptions): void => checkShape<ForkOptions>(options, 'fork: options', forkShape),
   append: (events: readonly Event[], options: AppendOptions | undefined): void => {
     if (options !== undefined) checkShape<AppendOptions>(options, 'append: options', appendShape);

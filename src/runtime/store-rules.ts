@@ -38,6 +38,15 @@ export function splitInitial(state: Readonly<Record<string, unknown>> = {}): Spl
  * @throws CoxswainError `INVALID_ARGUMENT / E_ID | E_NOT_JSON | E_TOO_DEEP`
  */
 export function sealEvent(given: Event, seq: number): Event {
+  try {
+    return sealed(given, seq);
+  } catch (error) {
+    if (error instanceof CoxswainError) throw error;
+    throw notJson(given, ' cannot be read');
+  }
+}
+
+function sealed(given: Event, seq: number): Event {
   checkEventId(given.id);
   if (given.invocationId.length > MAX_EVENT_ID) throw tooLong(given, 'invocation', given.invocationId);
   let event = given;
@@ -92,7 +101,7 @@ function checkEventId(id: string): void {
   throw new CoxswainError(
     'INVALID_ARGUMENT',
     'E_ID',
-    `event id ${JSON.stringify(String(id).slice(0, 40))} is not 1 to ${MAX_EVENT_ID} plain characters`,
+    `event id ${typeof id === 'string' ? JSON.stringify(id.slice(0, 40)) : kindOf(id)} is not 1 to ${MAX_EVENT_ID} plain characters`,
   );
 }
 

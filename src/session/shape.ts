@@ -22,6 +22,7 @@ export const text = check('text', (value) => typeof value === 'string');
 export const name = check('text that is not empty', (value) => typeof value === 'string' && value !== '');
 export const flag = check('true or false', (value) => typeof value === 'boolean');
 export const fn = check('a function', (value) => typeof value === 'function');
+export const number = check('a number', (value) => typeof value === 'number');
 /** Infinity is one: it says that there is no limit. */
 export const amount = check('a number from 0', (value) => typeof value === 'number' && value >= 0);
 export const count = check('a whole number from 0', (value) => amount.fits(value) && isWhole(value));

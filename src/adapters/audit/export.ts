@@ -1,6 +1,7 @@
 import type { Event, SessionKey, SessionService } from '../../runtime/index.ts';
-import { digestOf, isAudited, storeRefusal, verifyLog } from '../../runtime/index.ts';
+import { digestOf, isAudited, sessionService, storeRefusal, verifyLog } from '../../runtime/index.ts';
 import type { RedactionOptions } from '../../session/index.ts';
+import { checkIs, checkRedaction } from '../../session/index.ts';
 import { redactEvent, redactionsOf } from './redact-event.ts';
 import { FORMAT, Sums } from './sums.ts';
 
@@ -17,6 +18,8 @@ export async function* exportAudit(
   key: SessionKey,
   options: AuditExportOptions = {},
 ): AsyncGenerator<string> {
+  checkIs(service, 'exportAudit: service', sessionService);
+  checkRedaction(options, 'exportAudit: options');
   const record = await service.get(key);
   if (!record) throw storeRefusal.missing(key);
   const { events, lastSeq } = record;

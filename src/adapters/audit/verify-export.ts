@@ -1,6 +1,7 @@
 import { parseJson } from '../../contracts/index.ts';
 import type { ChainHead, ChainRow, Event } from '../../runtime/index.ts';
 import { digestOf, verifyRows } from '../../runtime/index.ts';
+import { checkIs, text as isText, iterable } from '../../session/index.ts';
 import type { AuditFault, AuditReport } from './report.ts';
 import { FORMAT, Sums } from './sums.ts';
 
@@ -11,6 +12,7 @@ type Members = Record<string, unknown>;
  * there. The head that it gives is an anchor for {@link verifySession}.
  */
 export async function verifyExport(lines: Iterable<string> | AsyncIterable<string>): Promise<AuditReport> {
+  checkIs(lines, 'verifyExport: lines', iterable);
   const faults: AuditFault[] = [];
   const rows: ChainRow[] = [];
   const lineOf = new Map<number, number>();
@@ -19,6 +21,7 @@ export async function verifyExport(lines: Iterable<string> | AsyncIterable<strin
   let redacted = 0;
   let end: Members | undefined;
   for await (const text of lines) {
+    checkIs(text, 'verifyExport: a line', isText);
     if (text.trim() === '') continue;
     line++;
     const value = parse(text);

@@ -1,6 +1,8 @@
 import { isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { AlteredRow, ChainFault, ChainHead, Event, SessionKey, SessionService } from '../../runtime/index.ts';
-import { storeRefusal, verifyLog } from '../../runtime/index.ts';
+import { sessionService, storeRefusal, verifyLog } from '../../runtime/index.ts';
+import type { Check } from '../../session/index.ts';
+import { checkIs, checkShape, count, name, object } from '../../session/index.ts';
 import type { AuditReport } from './report.ts';
 
 /**
@@ -13,6 +15,8 @@ export async function verifySession(
   key: SessionKey,
   options: { anchor?: ChainHead } = {},
 ): Promise<AuditReport> {
+  checkIs(service, 'verifySession: service', sessionService);
+  checkShape<typeof options>(options, 'verifySession: options', { anchor: anchorCheck });
   const { events, lastSeq, unreadable } = await readLog(service, key);
   const { faults, ...report } = verifyLog(events, { ...options, lastSeq });
   const known = new Set(unreadable.map(({ seq }) => seq));
@@ -22,6 +26,11 @@ export async function verifySession(
   const all = [...unreadable, ...others, ...altered].sort((a, b) => a.seq - b.seq);
   return { ...report, ok: report.ok && all.length === 0, faults: all, redacted: 0 };
 }
+
+const anchorCheck: Check = {
+  needs: 'the head of an export: {seq, hash}',
+  fits: (value) => object.fits(value) && count.fits((value as ChainHead).seq) && name.fits((value as ChainHead).hash),
+};
 
 /** What is read of it has not changed. */
 function alteration({ seq, column }: AlteredRow): ChainFault {

@@ -6,9 +6,10 @@ import type { AnthropicChunk } from './anthropic-decode.ts';
 import { AnthropicDecoder } from './anthropic-decode.ts';
 import { assistantBlocks, messagesBody } from './anthropic-encode.ts';
 import { exchange } from './exchange.ts';
+import { modelInput } from './model-shape.ts';
 import type { ModelOptions } from './options.ts';
 import { providerName } from './options.ts';
-import { checkSetup, loadSdk } from './sdk.ts';
+import { loadSdk } from './sdk.ts';
 import type { Wire } from './wire.ts';
 
 export interface AnthropicOptions extends ModelOptions {
@@ -24,7 +25,7 @@ const ownHosts = /(^|\.)anthropic\.com$/;
  * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
  */
 export function anthropicModel(name: string, options: AnthropicOptions = {}): Model {
-  checkSetup(name, options);
+  modelInput.anthropic(name, options);
   const provider = providerName('anthropic', options, ownHosts);
   const clientFor = clients(options);
   const settings = { provider, maxTokens: options.maxTokens ?? 8192, config: options.config };

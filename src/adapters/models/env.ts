@@ -1,4 +1,5 @@
 import type { Model } from '../../runtime/index.ts';
+import { bag, checkIs, text } from '../../session/index.ts';
 import type { ModelRegistry, ModelRegistryOptions } from './registry.ts';
 import { modelRegistry } from './registry.ts';
 
@@ -43,6 +44,8 @@ export const MODEL_KEYS: readonly string[] = sources.flatMap(({ keys }) => keys)
  * @throws CoxswainError `NOT_FOUND / E_NO_MODEL` if a model is named that no key is there for
  */
 export function modelFromEnv(env: Env, wanted?: string): ModelFromEnv {
+  checkIs(env, 'modelFromEnv: env', bag);
+  if (wanted !== undefined) checkIs(wanted, 'modelFromEnv: wanted', text);
   const options: ModelRegistryOptions = {};
   const found: { source: Source; variable: string }[] = [];
   for (const source of sources) {

@@ -4,9 +4,10 @@ import { declareTools } from '../schema/index.ts';
 import { exchange } from './exchange.ts';
 import { GeminiDecoder } from './gemini-decode.ts';
 import { geminiConfig, geminiContents } from './gemini-encode.ts';
+import { modelInput } from './model-shape.ts';
 import type { Fetch, ModelOptions } from './options.ts';
 import { providerName } from './options.ts';
-import { checkSetup, loadSdk } from './sdk.ts';
+import { loadSdk } from './sdk.ts';
 
 export interface GeminiOptions extends ModelOptions {}
 
@@ -18,7 +19,7 @@ const ownHosts = /(^|\.)googleapis\.com$/;
  * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
  */
 export function geminiModel(name: string, options: GeminiOptions = {}): Model {
-  checkSetup(name, options);
+  modelInput.gemini(name, options);
   const provider = providerName('gemini', options, ownHosts);
   const settings = { provider, config: options.config };
   let loading: Promise<GoogleGenAI> | undefined;

@@ -2,13 +2,13 @@ import type { ResponseCreateParamsNonStreaming } from 'openai/resources/response
 import type { Model } from '../../runtime/index.ts';
 import { declareTools } from '../schema/index.ts';
 import { exchange } from './exchange.ts';
+import { modelInput } from './model-shape.ts';
 import { openaiClients, openaiHosts } from './openai-client.ts';
 import type { ResponsesChunk } from './openai-responses-decode.ts';
 import { ResponsesDecoder } from './openai-responses-decode.ts';
 import { responsesBody } from './openai-responses-encode.ts';
 import type { ModelOptions } from './options.ts';
 import { providerName } from './options.ts';
-import { checkSetup } from './sdk.ts';
 
 export interface OpenAIResponsesOptions extends ModelOptions {
   /** Strict mode for the tools whose schema it can express. Default false. */
@@ -20,7 +20,7 @@ export interface OpenAIResponsesOptions extends ModelOptions {
  * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
  */
 export function openaiResponsesModel(name: string, options: OpenAIResponsesOptions = {}): Model {
-  checkSetup(name, options);
+  modelInput.responses(name, options);
   const provider = providerName('openai-responses', options, openaiHosts);
   const clientFor = openaiClients(options);
   return {

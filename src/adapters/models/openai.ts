@@ -2,6 +2,7 @@ import type { ChatCompletionCreateParamsNonStreaming } from 'openai/resources/ch
 import type { Model } from '../../runtime/index.ts';
 import { declareTools } from '../schema/index.ts';
 import { exchange } from './exchange.ts';
+import { modelInput } from './model-shape.ts';
 import { openaiClients, openaiHosts } from './openai-client.ts';
 import type { ChatChunk } from './openai-decode.ts';
 import { ChatDecoder } from './openai-decode.ts';
@@ -9,7 +10,6 @@ import type { ChatSettings } from './openai-encode.ts';
 import { chatBody } from './openai-encode.ts';
 import type { ModelOptions } from './options.ts';
 import { providerName } from './options.ts';
-import { checkSetup } from './sdk.ts';
 
 export interface OpenAIChatOptions extends ModelOptions {
   /** Strict mode for the tools whose schema it can express. Default false: not every server knows it. */
@@ -28,7 +28,7 @@ export interface OpenAIChatOptions extends ModelOptions {
  * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
  */
 export function openaiChatModel(name: string, options: OpenAIChatOptions = {}): Model {
-  checkSetup(name, options);
+  modelInput.chat(name, options);
   const provider = providerName('openai', options, openaiHosts);
   const clientFor = openaiClients(options);
   const settings: ChatSettings = {

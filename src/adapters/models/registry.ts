@@ -1,6 +1,8 @@
 import type { PriceTable } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Model } from '../../runtime/index.ts';
+import type { Check, Shape } from '../../session/index.ts';
+import { bag, checkIs, checkShape, object, text } from '../../session/index.ts';
 import type { AnthropicOptions } from './anthropic.ts';
 import { anthropicModel } from './anthropic.ts';
 import type { GeminiOptions } from './gemini.ts';
@@ -55,10 +57,29 @@ const byName: readonly [RegExp, 'gemini' | 'anthropic' | 'openai'][] = [
   [/^(gpt|chatgpt|codex|o\d)/, 'openai'],
 ];
 
+const provider: Check = {
+  needs: "options of a provider, with api: 'openai', 'openai-responses', 'anthropic' or 'gemini'",
+  fits: (value) =>
+    object.fits(value) &&
+    ['openai', 'openai-responses', 'anthropic', 'gemini'].includes(String((value as ProviderConfig).api)),
+};
+const shape: Shape<ModelRegistryOptions> = {
+  gemini: object,
+  anthropic: object,
+  openai: object,
+  providers: bag,
+  prices: object,
+  fallback: provider,
+};
+
 /** Finds models by name, among the providers that were set up. */
 export function modelRegistry(options: ModelRegistryOptions): ModelRegistry {
+  checkShape<ModelRegistryOptions>(options, 'modelRegistry: options', shape);
+  for (const [prefix, config] of Object.entries(options.providers ?? {}))
+    checkIs(config, `modelRegistry: options.providers.${prefix}`, provider);
   const found = new Map<string, Model>();
   const models = (name: string): Model | undefined => {
+    checkIs(name, 'the name of a model', text);
     const known = found.get(name);
     if (known) return known;
     const choice = choose(name, options);

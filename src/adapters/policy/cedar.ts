@@ -4,6 +4,20 @@ import type { AnyTool, PolicyDecision, PolicyEvaluator, PolicyRequest, ToolDescr
 import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
 import type { CheckedDecision, PolicyOutcome } from '../../gate/index.ts';
 import { describeTool, mergeDecisions, withRedact } from '../../gate/index.ts';
+import type { Check, Shape } from '../../session/index.ts';
+import {
+  checkIs,
+  checkShape,
+  either,
+  flag,
+  having,
+  list,
+  listOf,
+  object,
+  oneOf,
+  required,
+  text,
+} from '../../session/index.ts';
 import type { CedarPolicySet, CedarSource } from './cedar-policies.ts';
 import { readPolicies } from './cedar-policies.ts';
 import type { RequestOptions } from './cedar-request.ts';
@@ -51,6 +65,7 @@ export interface CedarPolicy extends PolicyEvaluator {
  *   E_UNSUPPORTED` without the package
  */
 export async function cedarPolicy(options: CedarPolicyOptions): Promise<CedarPolicy> {
+  checkShape<CedarPolicyOptions>(options, 'cedarPolicy: options', shape);
   const engine = options.engine ?? (await loadEngine());
   const { policies, file } = options;
   const sources =
@@ -74,8 +89,22 @@ export async function cedarPolicy(options: CedarPolicyOptions): Promise<CedarPol
   );
 }
 
+const aSource: Check = {
+  needs: 'a file: {text, file?}',
+  fits: (value) => object.fits(value) && text.fits((value as CedarSource).text),
+};
+const shape: Shape<CedarPolicyOptions> = {
+  policies: required(either(text, listOf(aSource))),
+  file: text,
+  tools: required(list),
+  defaultOutcome: oneOf('allow', 'deny', 'ask_user'),
+  trustAnnotations: flag,
+  engine: having('policySetTextToParts', 'statefulIsAuthorized'),
+};
+
 /** The schema alone, for editors and other tools. @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` */
 export function cedarSchema(tools: readonly (AnyTool | ToolDescriptor)[]): SchemaJson<string> {
+  checkIs(tools, 'cedarSchema: tools', list);
   return schemaOfTools(tools.map((tool) => describeTool(tool as AnyTool))).schema;
 }
 

@@ -1,6 +1,8 @@
 import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
+import type { Shape } from '../../session/index.ts';
+import { amount, checkShape, flag, required, text, texts } from '../../session/index.ts';
 import { decisionOf } from './opa-decision.ts';
 import { postJson } from './opa-http.ts';
 
@@ -35,8 +37,21 @@ export interface OpaPolicyOptions {
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for an address that cannot be used
  */
 export function opaPolicy(options: OpaPolicyOptions): PolicyEvaluator {
+  checkShape<OpaPolicyOptions>(options, 'opaPolicy: options', shape);
   return new Opa(options);
 }
+
+const shape: Shape<OpaPolicyOptions> = {
+  url: required(text),
+  path: text,
+  batchPath: text,
+  maxBatch: amount,
+  timeoutMs: amount,
+  maxBytes: amount,
+  token: text,
+  headers: texts,
+  trustAnnotations: flag,
+};
 
 interface Waiting {
   input: unknown;

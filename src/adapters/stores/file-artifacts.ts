@@ -10,6 +10,7 @@ import type {
   StoredArtifact,
 } from '../../runtime/index.ts';
 import { artifactBody, artifactName, artifactPlace, toBase64, wholeNumber } from '../../runtime/index.ts';
+import { checkIs, name } from '../../session/index.ts';
 
 interface Meta {
   mimeType: string;
@@ -24,6 +25,7 @@ export class FileArtifactService implements ArtifactService {
 
   /** `root` is made when something is saved. */
   constructor(root: string) {
+    checkIs(root, 'FileArtifactService: root', name);
     this.#root = resolve(root);
   }
 

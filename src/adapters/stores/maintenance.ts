@@ -1,6 +1,7 @@
 import { CoxswainError, parseJson } from '../../contracts/index.ts';
 import type { Event, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
-import { newId, storeRefusal } from '../../runtime/index.ts';
+import { checkScope, newId, sessionService, storeRefusal } from '../../runtime/index.ts';
+import { checkIs, checkShape, flag, fn, having, text as isText, iterable } from '../../session/index.ts';
 import { faultOfEvent } from './stored-event.ts';
 
 export { effectiveEvents, type Rewound, rewoundBy } from '../../runtime/index.ts';
@@ -37,7 +38,12 @@ export interface SessionMaintenance {
 }
 
 export function hasMaintenance<S extends SessionService>(service: S): service is S & SessionMaintenance {
-  return 'restore' in service && 'rebuildOpenCalls' in service && 'deleteOlderThan' in service;
+  try {
+    return having('restore', 'rebuildOpenCalls', 'deleteOlderThan').fits(service);
+  } catch {
+    // A proxy that lets nobody look at it.
+    return false;
+  }
 }
 
 const FORMAT = 'coxswain.session';
@@ -61,6 +67,7 @@ export interface ExportHeader {
  * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
  */
 export async function* exportSession(service: SessionService, key: SessionKey): AsyncGenerator<string, void, void> {
+  checkIs(service, 'exportSession: service', sessionService);
   const record = await service.get(key, { limit: 0 });
   if (!record) throw storeRefusal.missing(key);
   const { title, initialState, createdAt, lastSeq } = record;
@@ -103,11 +110,16 @@ export async function importSession(
   lines: AsyncIterable<string> | Iterable<string>,
   options: ImportOptions = {},
 ): Promise<SessionRecord> {
+  checkIs(service, 'importSession: service', sessionService);
+  checkScope(scope);
+  checkIs(lines, 'importSession: lines', iterable);
+  checkShape<ImportOptions>(options, 'importSession: options', { sameId: flag, settle: fn });
   let header: ExportHeader | undefined;
   const events: Event[] = [];
   let line = 0;
   for await (const text of lines) {
     line += 1;
+    checkIs(text, `importSession: line ${line}`, isText);
     if (text.trim() === '') continue;
     const value = parseLine(line === 1 ? text.replace(/^\ufeff/, '') : text, line);
     if (!header) header = asHeader(value);

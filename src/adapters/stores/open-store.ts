@@ -1,6 +1,7 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import type { SessionService } from '../../runtime/index.ts';
 import { InMemorySessionService } from '../../runtime/index.ts';
+import { checkIs, text } from '../../session/index.ts';
 import { sqlitePath } from './sqlite-path.ts';
 
 const forms = 'memory:, sqlite:PATH, postgres://user@host/database, mysql://user@host/database, mariadb://…';
@@ -11,6 +12,7 @@ const forms = 'memory:, sqlite:PATH, postgres://user@host/database, mysql://user
  *   cannot be opened, a newer schema), `UNAVAILABLE / E_STORE`
  */
 export async function openStore(url: string): Promise<SessionService> {
+  checkIs(url, 'openStore: url', text);
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase();
   switch (scheme) {
     case 'memory':

@@ -2,20 +2,24 @@ import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { Event, SessionKey, SessionService } from '../../runtime/index.ts';
 import {
   abandoned,
+  checkKey,
   createEvent,
   deltaBackTo,
   effectiveEvents,
   LiveSession,
   openCallChanges,
   responseEvent,
+  sessionService,
   wholeNumber,
 } from '../../runtime/index.ts';
+import { checkIs, count, guarded, list } from '../../session/index.ts';
 
 const TRIES = 5;
 
 /** seq of the last event before each turn that counts, oldest first: the places that a session can be taken back to. */
 export function turnStarts(events: readonly Event[]): number[] {
-  const effective = effectiveEvents(events);
+  checkIs(events, 'turnStarts: events', list);
+  const effective = guarded('turnStarts: events', () => effectiveEvents(events));
   return effective.flatMap(({ actions }, at) => (actions.turn ? [effective[at - 1]?.seq ?? 0] : []));
 }
 
@@ -30,6 +34,9 @@ export function turnStarts(events: readonly Event[]): number[] {
  *   `NOT_FOUND / E_SESSION_NOT_FOUND`
  */
 export async function rewind(service: SessionService, key: SessionKey, through: number): Promise<Event | undefined> {
+  checkIs(service, 'rewind: service', sessionService);
+  checkKey(key);
+  checkIs(through, 'rewind: through', count);
   wholeNumber('through', through);
   const lease = await service.acquire(key);
   try {

@@ -1,4 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { wholeNumber } from '../../runtime/index.ts';
+import { checkIs, having } from '../../session/index.ts';
 import type { Migrated } from './sql/schema.ts';
 import { migrate } from './sql/schema.ts';
 import { SCHEMA_VERSION, sqlite } from './sql/sqlite.ts';
@@ -26,6 +28,8 @@ export function migrateDown(database: DatabaseSync, target = 0): Migrated {
 }
 
 function migrateTo(database: DatabaseSync, target: number): Migrated {
+  checkIs(database, 'migrate: database', having('exec', 'prepare'));
+  wholeNumber('target', target);
   database.exec('BEGIN IMMEDIATE');
   try {
     // Read under the lock: another process may have been faster.

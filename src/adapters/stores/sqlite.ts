@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { storeRefusal } from '../../runtime/index.ts';
+import { storeRefusal, wholeNumber } from '../../runtime/index.ts';
 import type { Engine } from './sql/engine.ts';
 import type { Migrated } from './sql/schema.ts';
 import type { SqlServiceOptions } from './sql/session-service.ts';
@@ -12,6 +12,7 @@ import type { Connection, ConnectionOptions } from './sqlite-connection.ts';
 import { openAlone, openConnection, patienceOf } from './sqlite-connection.ts';
 import { isBusy, storeError } from './sqlite-errors.ts';
 import { migrateDown, SCHEMA_VERSION } from './sqlite-schema.ts';
+import { checkSqlite } from './store-shape.ts';
 
 export { migrateDown, migrateUp, SCHEMA_VERSION } from './sqlite-schema.ts';
 
@@ -32,6 +33,8 @@ export function openSqlite(path: string, options: SqliteOptions = {}): SqliteSes
  * @throws CoxswainError as {@link openSqlite}, `INVALID_ARGUMENT / E_BAD_INPUT` for a version that is not known
  */
 export function migrateFile(path: string, target = SCHEMA_VERSION): Migrated {
+  checkSqlite(path, {});
+  wholeNumber('target', target);
   const connection = openAlone(path, { migrate: false });
   try {
     if (target > 0) connection.database.exec('PRAGMA journal_mode = WAL');
@@ -46,6 +49,7 @@ export function migrateFile(path: string, target = SCHEMA_VERSION): Migrated {
 /** The embedded store: on Node's own SQLite, without any package. The file is closed with its last service. */
 export class SqliteSessionService extends SqlSessionService {
   constructor(path: string, options: SqliteOptions = {}) {
+    checkSqlite(path, options);
     super(new SqliteEngine(openConnection(path, options), patienceOf(options)), options);
   }
 }

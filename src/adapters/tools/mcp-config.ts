@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, messageOf } from '../../contracts/index.ts';
+import { bag, checkIs, guarded, name } from '../../session/index.ts';
 import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
 import { faultOf } from './mcp-secrets.ts';
 import type { McpToolset } from './mcp-toolset.ts';
@@ -18,10 +19,14 @@ export function loadMcpServers(
   config: unknown,
   options: Omit<McpToolsetOptions, 'name'> & { env?: Environment } = {},
 ): McpToolset[] {
+  checkIs(options, 'loadMcpServers: options', bag);
   const { env = process.env, ...rest } = options;
   const { warn = warnOnStderr } = rest;
-  const servers = membersOf(config, 'it').mcpServers;
-  if (servers === undefined) throw fault('it has no member "mcpServers"');
+  const servers = copyJson(
+    guarded('loadMcpServers: config', () => membersOf(config, 'it')).mcpServers ?? null,
+    'mcpServers',
+  );
+  if (servers === null) throw fault('it has no member "mcpServers"');
   return Object.entries(membersOf(servers, 'mcpServers')).flatMap(([name, entry]) => {
     const members = membersOf(entry, `mcpServers.${name}`);
     const { disabled } = members;
@@ -44,6 +49,7 @@ const known = new Set(['type', 'command', 'args', 'env', 'cwd', 'url', 'headers'
 
 /** {@link loadMcpServers} of a JSON file. */
 export function readMcpServers(file: string, options: Parameters<typeof loadMcpServers>[1] = {}): McpToolset[] {
+  checkIs(file, 'readMcpServers: file', name);
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -64,7 +70,10 @@ export function readMcpServers(file: string, options: Parameters<typeof loadMcpS
 function serverOf(name: string, entry: Record<string, unknown>, env: Environment): McpServer {
   const at = `mcpServers.${name}`;
   const { type, command, args, url, cwd } = entry;
-  if (type !== undefined && !['stdio', 'http', 'streamable-http', 'streamableHttp'].includes(String(type))) {
+  if (
+    type !== undefined &&
+    (typeof type !== 'string' || !['stdio', 'http', 'streamable-http', 'streamableHttp'].includes(type))
+  ) {
     throw fault(`${at}.type can be stdio or http`);
   }
   const isHttp = type === undefined ? undefined : type !== 'stdio';
@@ -106,7 +115,7 @@ function expand(text: string, env: Environment, at: string): string {
 }
 
 function membersOf(value: unknown, at: string): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (bag.fits(value)) return value as Record<string, unknown>;
   throw fault(`${at} is no object`);
 }
 

@@ -1,5 +1,19 @@
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
+import type { Shape } from '../../session/index.ts';
+import {
+  anything,
+  checkShape,
+  flag,
+  fn,
+  having,
+  kindOf,
+  names,
+  object,
+  oneOf,
+  text,
+  texts,
+} from '../../session/index.ts';
+import type { McpCommand, McpServer, McpToolsetOptions, McpUrl } from './mcp-options.ts';
 
 /** Shorter ones would blank out ordinary words. */
 const MIN_SECRET = 6;
@@ -49,11 +63,34 @@ export function faultOf(server: McpServer): string | undefined {
   return undefined;
 }
 
+// Times are numbers above 0, which is said below.
+const shape: Shape<McpCommand & McpUrl & McpToolsetOptions> = {
+  command: text,
+  args: names,
+  env: texts,
+  cwd: text,
+  stderr: oneOf('ignore', 'inherit'),
+  url: text,
+  headers: texts,
+  authProvider: object,
+  name: text,
+  prefix: text,
+  include: fn,
+  trustAnnotations: flag,
+  pins: having('get', 'set'),
+  idleMs: anything,
+  connectMs: anything,
+  onElicitation: fn,
+  warn: fn,
+};
+
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
-export function checkServer(server: McpServer, { name, idleMs = 1, connectMs = 1 }: McpToolsetOptions): void {
+export function checkServer(server: McpServer, options: McpToolsetOptions): void {
+  checkShape<McpCommand & McpUrl & McpToolsetOptions>({ ...server, ...options }, 'mcpToolset: options', shape);
+  const { name, idleMs = 1, connectMs = 1 } = options;
   const times = { idleMs, connectMs };
-  const wrong = Object.entries(times).find(([, ms]) => !(ms > 0));
-  const fault = faultOf(server) ?? (wrong && `${wrong[0]} is ${wrong[1]}; it is a number above 0`);
+  const wrong = Object.entries(times).find(([, ms]) => !(typeof ms === 'number' && ms > 0));
+  const fault = faultOf(server) ?? (wrong && `${wrong[0]} is ${kindOf(wrong[1])}; it is a number above 0`);
   if (fault === undefined) return;
   throw new CoxswainError(
     'INVALID_ARGUMENT',

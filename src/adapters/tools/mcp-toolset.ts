@@ -3,6 +3,7 @@ import type { AnyTool, ProvidedTool, ToolCallContext, ToolProvider, ToolResult }
 import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
 import { describeTool, errorResult } from '../../gate/index.ts';
 import type { Toolset } from '../../runtime/index.ts';
+import { bag, checkIs } from '../../session/index.ts';
 import type { Sdk } from './mcp-connection.ts';
 import { loadSdk, McpConnection } from './mcp-connection.ts';
 import { toToolResult } from './mcp-content.ts';
@@ -26,6 +27,7 @@ export interface McpToolset extends Toolset, ToolProvider, AsyncDisposable {
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is neither a command nor a URL, or holds a password */
 export function mcpToolset(options: McpServer & McpToolsetOptions): McpToolset {
+  checkIs(options, 'mcpToolset: options', bag);
   return new ServerTools(options, options);
 }
 

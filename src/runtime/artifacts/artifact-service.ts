@@ -1,4 +1,5 @@
 import { assertSafeId, CoxswainError } from '../../contracts/index.ts';
+import { guarded } from '../../session/index.ts';
 import type { SessionKey } from '../session-service.ts';
 import { checkKey } from '../store-rules.ts';
 
@@ -74,7 +75,7 @@ const mediaType = /^[!-~](?:[ -~]*[!-~])?$/;
  *   that is no line of ASCII
  */
 export function artifactBody(content: ArtifactContent): { mimeType: string; bytes: Uint8Array } {
-  const { mimeType, data } = content ?? {};
+  const { mimeType, data } = guarded('an artifact', () => ({ mimeType: content?.mimeType, data: content?.data }));
   if (typeof mimeType !== 'string' || mimeType.length > MAX_MEDIA_TYPE || !mediaType.test(mimeType)) {
     const given = typeof mimeType === 'string' ? JSON.stringify(mimeType.slice(0, 40)) : typeof mimeType;
     throw badInput(`the mimeType of an artifact is ${given}; give one like text/plain`);
@@ -83,7 +84,7 @@ export function artifactBody(content: ArtifactContent): { mimeType: string; byte
 }
 
 function toBytes(data: string | Uint8Array): Uint8Array {
-  if (data instanceof Uint8Array) return data.slice();
+  if (guarded('artifact data', () => data instanceof Uint8Array)) return (data as Uint8Array).slice();
   if (typeof data !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(data) || data.length % 4 === 1) {
     throw badInput('artifact data is neither bytes nor base64');
   }

@@ -1,7 +1,7 @@
 import type { MemoryEntry } from '../../contracts/index.ts';
 import type { Event } from '../event.ts';
 import type { SessionKey } from '../session-service.ts';
-import { checkKey, checkScope, wholeNumber } from '../store-rules.ts';
+import { checkKey, checkScope, storeInput, wholeNumber } from '../store-rules.ts';
 import type { MemoryService } from './memory-service.ts';
 import { DEFAULT_MEMORY_LIMIT, memoryEntries } from './memory-service.ts';
 import type { Searchable } from './words.ts';
@@ -36,6 +36,7 @@ export class InMemoryMemoryService implements MemoryService {
     options: { limit?: number } = {},
   ): Promise<MemoryEntry[]> {
     checkScope(scope);
+    storeInput.search(options);
     const limit = wholeNumber('limit', options.limit) ?? DEFAULT_MEMORY_LIMIT;
     const words = queryWords(query);
     if (words.size === 0) return [];

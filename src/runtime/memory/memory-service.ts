@@ -1,5 +1,6 @@
 import type { MemoryEntry } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
+import { checkIs, guarded, list } from '../../session/index.ts';
 import type { Event } from '../event.ts';
 import { effectiveEvents } from '../rewound.ts';
 import type { SessionKey } from '../session-service.ts';
@@ -25,6 +26,11 @@ export interface MemoryService {
  * was not said; what one agent asks of another that it runs as a tool, no person has said.
  */
 export function memoryEntries(events: readonly Event[]): MemoryEntry[] {
+  checkIs(events, 'addSession: events', list);
+  return guarded('addSession: events', () => entriesOf(events));
+}
+
+function entriesOf(events: readonly Event[]): MemoryEntry[] {
   const entries: MemoryEntry[] = [];
   for (const event of effectiveEvents(events)) {
     if (event.partial || !event.content || (event.author === 'user' && event.iso !== undefined)) continue;

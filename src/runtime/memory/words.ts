@@ -1,3 +1,5 @@
+import { checkIs, text } from '../../session/index.ts';
+
 /** Written without spaces between words, or with particles glued to them: found within one another. */
 const unspaced = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{sc=Bopomofo}\p{sc=Hangul}\p{sc=Yi}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}\p{sc=Tai_Le}\p{sc=New_Tai_Lue}\p{sc=Tai_Tham}\p{sc=Tai_Viet}\p{sc=Ahom}\p{sc=Javanese}\p{sc=Balinese}`;
 const letter = String.raw`\p{L}\p{N}\p{M}`;
@@ -45,6 +47,7 @@ let segmenter: Intl.Segmenter | undefined;
  * whole sentence finds what shares words with it. The sentence itself counts too: who has it as it stands comes first.
  */
 export function queryWords(query: string): Set<string> {
+  checkIs(query, 'search: query', text);
   const found = new Set<string>();
   for (const [one] of fold(query).matchAll(word)) {
     if (found.has(one)) continue;

@@ -7,6 +7,7 @@ import {
   isPiece,
   memoryEntries,
   queryWords,
+  storeInput,
   wholeNumber,
   wordsOf,
 } from '../../../runtime/index.ts';
@@ -66,6 +67,7 @@ export class SqlMemoryService implements MemoryService {
   ): Promise<MemoryEntry[]> {
     const engine = this.#ready();
     checkScope(scope);
+    storeInput.search(options);
     const limit = wholeNumber('limit', options.limit) ?? DEFAULT_MEMORY_LIMIT;
     const words = [...queryWords(query)];
     if (words.length === 0) return [];

@@ -3,6 +3,7 @@ import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { messageOf } from '../../../contracts/index.ts';
 import type { ConnectionOptions } from '../sqlite-connection.ts';
 import { openAlone } from '../sqlite-connection.ts';
+import { checkSqlite } from '../store-shape.ts';
 
 /** Statements that stay prepared. */
 const KEPT = 200;
@@ -14,6 +15,7 @@ const reads = /^\s*(?:select|with|values|pragma|explain)\b|\breturning\b/i;
  * open.
  */
 export function nodeSqlite(path: string, options: ConnectionOptions = {}): SqliteDatabase {
+  checkSqlite(path, options);
   const connection = openAlone(path, options);
   const { database } = connection;
   database.exec('PRAGMA synchronous = FULL');

@@ -3,6 +3,7 @@ import { CoxswainError } from '../../../contracts/index.ts';
 import { wholeNumber } from '../../../runtime/index.ts';
 import { migrateFile, openSqlite } from '../sqlite.ts';
 import { sqlitePath } from '../sqlite-path.ts';
+import { checkSql } from '../store-shape.ts';
 import type { Dialect } from './dialect.ts';
 import { KyselyEngine } from './kysely-engine.ts';
 import { oneConnection } from './leases.ts';
@@ -42,7 +43,9 @@ const dialects = { sqlite, postgres, mysql };
  *   such database, tables of a newer release), `UNAVAILABLE / E_STORE`
  */
 export async function openSql<DB>(target: string | Kysely<DB>, options: SqlOptions = {}): Promise<SqlSessionService> {
-  if (typeof target === 'string' && /^sqlite:/i.test(target)) return openSqlite(sqlitePath(target), options);
+  checkSql(target, options);
+  if (typeof target === 'string' && /^sqlite:/i.test(target))
+    return openSqlite(sqlitePath(target), options.host === undefined ? {} : { host: options.host });
   const engine = await openEngine(target, options);
   try {
     if (typeof target !== 'string') await engine.checkSettings();
@@ -63,6 +66,8 @@ export async function migrateSql<DB>(
   database: string | Kysely<DB>,
   options: Pick<SqlOptions, 'dialect'> & { target?: number } = {},
 ): Promise<Migrated> {
+  checkSql(database, options as SqlOptions & { target?: number });
+  wholeNumber('target', options.target);
   if (typeof database === 'string' && /^sqlite:/i.test(database)) {
     return migrateFile(sqlitePath(database), options.target);
   }

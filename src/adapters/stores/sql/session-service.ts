@@ -21,6 +21,8 @@ import {
   storeRefusal,
   wholeNumber,
 } from '../../../runtime/index.ts';
+import type { Shape } from '../../../session/index.ts';
+import { checkShape, list, object, required, text } from '../../../session/index.ts';
 import type { RestoredSession, SessionMaintenance } from '../maintenance.ts';
 import { SqlArtifactService } from './artifact-service.ts';
 import { DuplicateEvent } from './duplicate.ts';
@@ -38,6 +40,8 @@ export interface SqlServiceOptions {
    */
   host?: string;
 }
+
+const restored: Shape<RestoredSession> = { title: text, initialState: required(object), events: required(list) };
 
 /** A session store in the tables of an SQL database. What is special about a database is in its engine. */
 export class SqlSessionService implements SessionService, SessionMaintenance {
@@ -150,6 +154,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
         yield* tables.fork(source, target, through);
         const copy = existing(yield* tables.record(target), target);
         const more = options.settle?.(copy) ?? [];
+        storeInput.append(more, undefined);
         if (more.length === 0) return copy;
         yield* tables.append(target, more, {});
         return existing(yield* tables.record(target), target);
@@ -166,6 +171,8 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   async restore(key: SessionKey, session: RestoredSession): Promise<SessionRecord> {
     const engine = this.#ready();
     checkKey(key);
+    checkShape<RestoredSession>(session, 'restore: session', restored);
+    storeInput.append(session.events, undefined);
     const initialState = { ...splitInitial(session.initialState).session };
     const title = session.title?.toWellFormed() ?? null;
     const tables = this.#tables;
@@ -179,7 +186,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
 
   async rebuildOpenCalls(key?: SessionKey): Promise<number> {
     const engine = this.#ready();
-    if (key) checkKey(key);
+    if (key !== undefined) checkKey(key);
     return rebuildOpenCalls(engine, this.#tables, key);
   }
 

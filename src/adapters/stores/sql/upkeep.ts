@@ -1,6 +1,7 @@
 import { assertSafeId, CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
 import type { SessionKey } from '../../../runtime/index.ts';
 import { sqlTime } from '../../../runtime/index.ts';
+import { checkKnown, checkShape, flag, guarded, text } from '../../../session/index.ts';
 import type { Engine } from './engine.ts';
 import type { Leases } from './leases.ts';
 import { OF_SESSION, values, WHERE_SESSION } from './reads.ts';
@@ -51,10 +52,12 @@ export async function rebuildOpenCalls(engine: Engine, tables: Writes, key?: Ses
   }
 }
 
+const scopeShape = { app: text, userId: text };
+
 /** Whole milliseconds that every database knows; nothing was written before the first. */
 function limitTime(time: Date | number): number {
-  const ms = Number(time);
-  if (!Number.isNaN(ms)) return Math.trunc(Math.min(Math.max(ms, 0), Date.UTC(9999, 11, 31)));
+  const ms = guarded('deleteOlderThan: time', () => (time instanceof Date ? time.getTime() : time));
+  if (typeof ms === 'number' && !Number.isNaN(ms)) return Math.trunc(Math.min(Math.max(ms, 0), Date.UTC(9999, 11, 31)));
   throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', 'the time is none; give a Date or epoch milliseconds');
 }
 
@@ -64,8 +67,13 @@ export async function deleteOlderThan(
   leases: Leases,
   scope: { app?: string; userId?: string },
   time: Date | number,
-  { keepPending = false }: { keepPending?: boolean },
+  options: { keepPending?: boolean },
 ): Promise<number> {
+  // A part of the scope that is misspelt would widen it.
+  checkShape<typeof scope>(scope, 'deleteOlderThan: scope', scopeShape);
+  checkKnown(scope, 'deleteOlderThan: scope', scopeShape);
+  checkShape<typeof options>(options, 'deleteOlderThan: options', { keepPending: flag });
+  const { keepPending = false } = options;
   const conditions: string[] = [];
   const given: Value[] = [];
   for (const [column, value] of [
