@@ -176,6 +176,11 @@ export class HostedSession implements AgentSession, Ruling {
 
   async abort(target: AbortTarget = {}): Promise<void> {
     checkAbort(target);
+    const ended = target.threadId === undefined ? undefined : await this.subagents.callOfThread(target.threadId);
+    // A sub-agent ends with its call.
+    if (ended !== undefined) {
+      return this.abort({ requestId: ended, ...(target.reason === undefined ? {} : { reason: target.reason }) });
+    }
     const run = this.#owner.#run;
     if (target.requestId !== undefined && run?.abortCall(callIdOf(target.requestId), target.reason)) return;
     if (run && target.threadId === undefined && target.requestId === undefined) {

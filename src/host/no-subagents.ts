@@ -7,6 +7,7 @@ export const noSubagents: Pick<Subagents, keyof Subagents> = {
   begin: async () => [],
   heal: async () => {},
   abortAll: async () => {},
+  callOfThread: async () => undefined,
   steer: async () => undefined,
   release: () => {},
   finish: async (end) => end,

@@ -14,6 +14,11 @@ import type {
   SteerData,
 } from '../contracts/index.ts';
 
+/** Where the words of the sub-agent of a call are shown. */
+export function subagentThread({ threadId = '', callId, requestId }: PendingRequest): string {
+  return `${threadId}/${callId ?? requestId}`;
+}
+
 /**
  * A sub-agent's own session as its caller's host sees it: agents are named from the caller's root on, threads stand
  * below the caller's call, and requests are of the caller's session, where they are answered.
@@ -27,7 +32,7 @@ export class SubagentSession implements AgentSession {
   constructor(inner: AgentSession, caller: PendingRequest) {
     this.#inner = inner;
     this.#caller = caller;
-    this.threadId = `${caller.threadId ?? ''}/${caller.callId ?? caller.requestId}`;
+    this.threadId = subagentThread(caller);
   }
 
   get id(): string {

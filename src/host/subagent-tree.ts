@@ -39,8 +39,8 @@ export async function holderAmong(
 /** The one whose thread, or a thread below it, somebody has words for. */
 export async function steeredAmong(children: Children, threadId: string): Promise<HostedSession | undefined> {
   for await (const child of children) {
-    const own = (child.inner as SubagentSession).threadId;
-    if (threadId === own || threadId.startsWith(`${own}.`) || threadId.startsWith(`${own}/`)) return child;
+    const inner = child.inner as SubagentSession;
+    if (threadId === inner.threadId || inner.holds(threadId)) return child;
   }
   return undefined;
 }

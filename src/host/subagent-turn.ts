@@ -1,7 +1,7 @@
 import type { AgentEvent, JsonSchema, PriceTable, ToolResult, Usage } from '../contracts/index.ts';
 import { textOfParts } from '../contracts/index.ts';
 import { errorResult, readOutput } from '../gate/index.ts';
-import { addUsage } from '../session/index.ts';
+import { addUsage, LastWords } from '../session/index.ts';
 import { costOf } from './price.ts';
 
 /** What a sub-agent's turn has come to, by its events. */
@@ -12,7 +12,8 @@ export class SubagentTurn {
   usage: Usage = {};
   readonly #threadId: string;
   readonly #prices: PriceTable | undefined;
-  #text = '';
+  readonly #words = new LastWords();
+  readonly #threads: string[] = [];
   #error: string | undefined;
 
   constructor(threadId: string, prices: PriceTable | undefined) {
@@ -23,15 +24,18 @@ export class SubagentTurn {
   see(event: AgentEvent): void {
     switch (event.type) {
       case 'message':
-        if (event.partial || event.threadId !== this.#threadId) return;
-        if (event.role === 'agent') this.#text = textOfParts(event.content) || this.#text;
-        else this.isOpen = true;
+        if (event.partial) return;
+        if (event.role === 'agent') this.#say(event.threadId ?? '', textOfParts(event.content));
+        else if (event.threadId === this.#threadId) this.isOpen = true;
         break;
       case 'usage': {
         const usd = costOf(event, this.#prices);
         this.usage = addUsage(this.usage, usd === undefined ? event : { ...event, cost: { usd } });
         break;
       }
+      case 'custom':
+        if (event.kind === 'agent_started' && event.threadId) this.#place(event.threadId);
+        break;
       case 'error':
         this.#error = event.message;
         break;
@@ -42,16 +46,29 @@ export class SubagentTurn {
     }
   }
 
+  /** Its own words and those of its branches; agents that work for it are not heard. */
+  #say(thread: string, text: string): void {
+    const below = thread.slice(this.#threadId.length);
+    if (!thread.startsWith(this.#threadId) || !/^(\.[^/]*)?$/.test(below)) return;
+    this.#words.say(thread, text, String(this.#place(thread)));
+  }
+
+  /** Branches are told to begin in the order of the tree. */
+  #place(thread: string): number {
+    const known = this.#threads.indexOf(thread);
+    return known >= 0 ? known : this.#threads.push(thread) - 1;
+  }
+
   /** The tool's result: the agent's last words, as a value where it promises one. */
   result(name: string, outputSchema: JsonSchema | undefined): ToolResult {
     if (this.ended === 'aborted') return errorResult('interrupted', `agent ${name} was aborted`);
     if (this.ended !== 'completed') {
-      const why = this.#error ?? this.#text;
+      const why = this.#error ?? this.#words.text;
       return errorResult('failed', `agent ${name} ended ${this.ended}${why === '' ? '' : `: ${why}`}`);
     }
-    const content = [{ type: 'text' as const, text: this.#text }];
+    const content = [{ type: 'text' as const, text: this.#words.text }];
     if (!outputSchema) return { content };
-    const read = readOutput(outputSchema, this.#text);
+    const read = readOutput(outputSchema, this.#words.text);
     if (!read.ok)
       return errorResult('failed', `the answer of agent ${name} does not fit its output schema: ${read.message}`);
     return { content, structuredContent: read.value };

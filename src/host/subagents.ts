@@ -19,6 +19,7 @@ import { callOf, namesOf } from './subagent-calls.ts';
 import type { CallersStream } from './subagent-events.ts';
 import { ClosedCalls, closedRequest, SubagentEvents } from './subagent-events.ts';
 import type { SubagentSession } from './subagent-session.ts';
+import { subagentThread } from './subagent-session.ts';
 import type { SubagentCall } from './subagent-stream.ts';
 import { streamSubagent } from './subagent-stream.ts';
 import { holderAmong, idsOf, ownerAmong, steeredAmong } from './subagent-tree.ts';
@@ -163,6 +164,14 @@ export class Subagents {
     const child = await holderAmong(this.#open(), target);
     await child?.abort(target);
     return child !== undefined;
+  }
+
+  /** The open call whose sub-agent has this thread for its own words. */
+  async callOfThread(threadId: string): Promise<string | undefined> {
+    for (const request of await this.#session.inner.pending()) {
+      if (this.of(request) && subagentThread(request) === threadId) return callOf(request);
+    }
+    return undefined;
   }
 
   /** Undefined: the words are for no thread of a sub-agent. */

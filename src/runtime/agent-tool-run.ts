@@ -30,13 +30,14 @@ export async function runAgentTool(
   const { invocation } = context;
   const path = slotOfCall(call);
   if (!invocation.fold.activation(path).input) {
+    // The decision is the caller's, what follows is told to the agent alone.
     await invocation.emit(
+      context.event({ actions: { decisions: { [call.id]: decision.record } } }),
       context.event({
         path,
         author: 'user',
         iso: path,
         content: { role: 'user', parts: [{ type: 'text', text: agentInput(decision.args) }] },
-        actions: { decisions: { [call.id]: decision.record } },
       }),
     );
   }
@@ -57,7 +58,7 @@ export async function runAgentTool(
     return { result: await afterTool(context, toolContext, ready, hooks, result), abandons };
   }
   const stateDelta = storedDelta(invocation.fold.isolated.get(path) ?? {});
-  const text = invocation.fold.isolatedText.get(path) ?? '';
+  const text = invocation.fold.isolatedText.get(path)?.text ?? '';
   const { outputSchema } = agentTree.root as { outputSchema?: JsonSchema };
   const value = outputValue(outputSchema, text);
   const result = normaliseReturn(value === text ? { result: text } : value);

@@ -1,5 +1,6 @@
 import type { CallState } from './call-state.ts';
 import { AgentContext } from './context.ts';
+import { threadOf } from './event.ts';
 import type { Invocation } from './invocation.ts';
 import { settleCalls } from './scheduler.ts';
 import { isToolUser } from './tool-user.ts';
@@ -10,17 +11,28 @@ import { isToolUser } from './tool-user.ts';
  */
 export async function runDetachedCalls(invocation: Invocation): Promise<void> {
   const { fold, tree } = invocation;
-  const byAuthor = new Map<string, CallState[]>();
+  const byPlace = new Map<string, CallState[]>();
   for (const call of fold.open.values()) {
     if (call.turnId === fold.turn?.id || call.interim || !isAnswered(call)) continue;
-    const calls = byAuthor.get(call.author);
+    const place = `${call.author} ${threadOf(call) ?? ''}`;
+    const calls = byPlace.get(place);
     if (calls) calls.push(call);
-    else byAuthor.set(call.author, [call]);
+    else byPlace.set(place, [call]);
   }
-  for (const [author, calls] of byAuthor) {
+  for (const calls of byPlace.values()) {
+    const [call] = calls as [CallState];
+    const { author, branch } = call;
     const agent = tree.find(author);
     if (!agent || !isToolUser(agent)) continue;
-    const place = { path: '', iso: [], agentPath: tree.pathOf(agent).slice(0, -1), tree, signal: invocation.signal };
+    const place = {
+      path: '',
+      branch,
+      iso: [],
+      thread: threadOf(call),
+      agentPath: tree.pathOf(agent).slice(0, -1),
+      tree,
+      signal: invocation.signal,
+    };
     const context = new AgentContext(invocation, agent, place);
     await settleCalls(context, calls, await agent.resolveTools(context), agent.hooks(context));
   }

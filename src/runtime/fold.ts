@@ -1,6 +1,6 @@
 import type { ContentPart, FunctionResponsePart, TurnTerms, Usage } from '../contracts/index.ts';
 import { setOwn, textOfParts } from '../contracts/index.ts';
-import { addUsage, LazyMap, LazySet } from '../session/index.ts';
+import { addUsage, LastWords, LazyMap, LazySet } from '../session/index.ts';
 import type { Activation } from './activation.ts';
 import { newActivation } from './activation.ts';
 import type { CallState, Settled } from './call-state.ts';
@@ -35,7 +35,7 @@ export class Fold {
   /** Uncommitted state of agents run as tools, by their path. */
   readonly isolated = new LazyMap<string, Record<string, unknown>>();
   /** Last words of agents run as tools, by their path. */
-  readonly isolatedText = new LazyMap<string, string>();
+  readonly isolatedText = new LazyMap<string, LastWords>();
   readonly config: SessionConfig = {};
   readonly calls = new LazyMap<string, CallState>();
   /** Calls without a response, oldest first. */
@@ -287,9 +287,11 @@ export class Fold {
     if (activation.final) this.#speakIsolated(event, parts);
   }
 
-  #speakIsolated({ iso }: Event, parts: readonly ContentPart[]): void {
-    const text = iso === undefined ? '' : textOfParts(parts);
-    if (iso !== undefined && text !== '') this.isolatedText.set(iso, text);
+  #speakIsolated({ iso, thread = iso ?? '', path }: Event, parts: readonly ContentPart[]): void {
+    if (iso === undefined) return;
+    const words = this.isolatedText.get(iso) ?? new LastWords();
+    this.isolatedText.set(iso, words);
+    words.say(thread, textOfParts(parts), path);
   }
 
   #settle(event: Event, part: FunctionResponsePart): void {

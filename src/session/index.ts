@@ -5,6 +5,7 @@ export * from './audit.ts';
 export * from './hook-points.ts';
 export * from './identity.ts';
 export * from './input.ts';
+export { LastWords } from './last-words.ts';
 export * from './lazy.ts';
 export * from './mode.ts';
 export { nearest } from './nearest.ts';

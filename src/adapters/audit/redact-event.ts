@@ -79,9 +79,10 @@ export function redactEvent(event: Event, redactions: ReadonlyMap<string, Hidden
 const hiddenText = (part: ContentPart): ContentPart => (part.type === 'text' ? { ...part, text: REDACTED } : part);
 
 /** It hands the arguments of a call to an agent, as text. */
-function isInputOf({ iso, actions: { decisions = {} } }: Event, redactions: ReadonlyMap<string, Hidden>): boolean {
-  if (iso === undefined) return false;
-  return Object.keys(decisions).some((id) => iso.endsWith(`/${id}`) && (redactions.get(id)?.args.length ?? 0) > 0);
+function isInputOf({ iso, path, author, content }: Event, redactions: ReadonlyMap<string, Hidden>): boolean {
+  // An agent run as a tool stands at its caller's path and the call's id.
+  if (iso === undefined || iso !== path || author !== 'user' || content?.role !== 'user') return false;
+  return (redactions.get(iso.slice(iso.lastIndexOf('/') + 1))?.args.length ?? 0) > 0;
 }
 
 function redactPart(part: ContentPart, redactions: ReadonlyMap<string, Hidden>): ContentPart {

@@ -15,7 +15,7 @@ import {
 import type { Event } from '../../../src/runtime/index.ts';
 import { createEvent, decodeEvent, encodeEvent, exitLoopTool } from '../../../src/runtime/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
-import { all, bot, ofType, only, say, tool } from '../../host/kit.ts';
+import { all, bot, door, ofType, only, say, tool } from '../../host/kit.ts';
 
 const context = { app: 'shop', userId: 'ann' };
 const pay = tool('pay', () => 'paid', { needsApproval: true });
@@ -112,6 +112,15 @@ test('everything of a branch is in its thread, beginnings and ends included, als
   expect(misplaced(shown)).toEqual([]);
   expect(new Set(shown.map(({ agentId }) => agentId))).toEqual(new Set([...Object.keys(threads), 'user']));
 
+  const asked = new Map(ofType(shown, 'tool_request').map(({ requestId, threadId: thread }) => [requestId, thread]));
+  const decided = shown.flatMap((event) =>
+    event.type === 'custom' && event.kind === 'policy_decision'
+      ? [[event.threadId, asked.get((event.data as { callId: string }).callId)]]
+      : [],
+  );
+  expect(decided.length).toBeGreaterThan(3);
+  expect(decided.filter(([at, call]) => at !== call)).toEqual([]);
+
   const told = lifecycle(shown);
   expect(told).toHaveLength(2 * (Object.keys(threads).length - 1) + 4);
   expect(told.every(({ source }) => source === 'agent')).toBe(true);
@@ -181,4 +190,51 @@ test('who begins and ends between two events of the log is told in that order', 
     'agent_started last /1',
     'agent_completed last /1',
   ]);
+});
+
+test('a call of a branch that was left open and runs in a later turn is shown where it was made', async () => {
+  const model = new ScriptedModel({
+    byAgent: { left: [{ calls: [['pay']] }, 'left', 'left'], right: ['right', 'right', 'right'] },
+  });
+  const session = await fromAgent(
+    new ParallelAgent({
+      name: 'pair',
+      subAgents: [bot(model, { name: 'left', tools: [pay] }), bot(model, { name: 'right' })],
+    }),
+  ).open({}, context);
+  await say(session, 'go');
+  await say(session, 'go on', { whilePending: 'proceed' });
+  const { requestId, callId } = await only(session);
+  const events = await say(session, { kind: 'elicitation_response', requestId, response: { action: 'accept' } });
+  const about = events.filter((event) => JSON.stringify(event).includes(String(callId)));
+  expect(about.map(({ type, threadId }) => [type, threadId])).toEqual(
+    ['elicitation_response', 'tool_update', 'custom', 'tool_response'].map((type) => [type, 'pair.left']),
+  );
+});
+
+test('what agents said side by side, run as a tool, is one answer, in the order of the tree', async () => {
+  const slow = door();
+  const wait = tool('wait', () => slow.opened);
+  const answers = async (...last: Agent[]) => {
+    const model = new ScriptedModel({
+      byAgent: {
+        bot: [{ calls: [['crew', { request: 'q' }]] }, 'done'],
+        x: [{ calls: [['wait']] }, 'x says'],
+        y: ['y says'],
+        z: ['z says'],
+      },
+    });
+    const pair = new ParallelAgent({
+      name: 'pair',
+      subAgents: [bot(model, { name: 'x', tools: [wait] }), bot(model, { name: 'y' })],
+    });
+    const first = bot(new ScriptedModel(['a word before']), { name: 'first' });
+    const crew = new SequentialAgent({ name: 'crew', subAgents: [first, pair, ...last] });
+    const session = await fromAgent(bot(model, { tools: [agentTool(crew)] })).open({}, context);
+    const events = say(session, 'go');
+    slow.open();
+    return ofType(await events, 'tool_response').find(({ name }) => name === 'crew')?.structuredContent;
+  };
+  expect(await answers()).toEqual({ result: 'x says\n\ny says' });
+  expect(await answers(bot(['z says'], { name: 'z' }))).toEqual({ result: 'z says' });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/index.ts';
 import { allowAll, fromAgent, LlmAgent, ParallelAgent, SequentialAgent, subagentTool } from '../../../src/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
-import { all, hostOf, ofType, say } from '../kit.ts';
+import { all, door, endOf, hostOf, ofType, results, say, tool } from '../kit.ts';
 
 test('S3-72 branches of a sub-agent called from a branch: each begins, speaks and ends in its own thread', async () => {
   const model = new ScriptedModel({
@@ -35,5 +35,33 @@ test('S3-72 branches of a sub-agent called from a branch: each begins, speaks an
   expect(seen(shown, true)).toEqual(threads);
   expect(seen(shown, false)).toEqual(threads);
   expect(seen(await all(session.history()), false)).toEqual(threads);
+  expect(results(shown)).toEqual({ crew: 'x\n\ny' });
+  await host.close();
+});
+
+test('S3-56 a sub-agent that is aborted by its thread ends with its call; its caller goes on', async () => {
+  const running = door();
+  const slow = tool('slow', (_, { signal }) => {
+    running.open();
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+  });
+  const model = new ScriptedModel({
+    byAgent: { boss: [{ calls: [['crew', { request: 'go' }]] }, 'goes on'], crew: [{ calls: [['slow']] }] },
+  });
+  const crew = subagentTool(fromAgent(new LlmAgent({ name: 'crew', model })));
+  const { host } = hostOf(new LlmAgent({ name: 'boss', model }), { tools: [slow, crew], policy: allowAll() });
+  const session = await host.open('boss', { sessionId: 's', create: true });
+  const events = say(session, 'go');
+  await running.opened;
+  const call = (await all(session.events())).find(({ type }) => type === 'tool_request');
+  await session.abort({ threadId: `/${(call as { requestId: string }).requestId}` });
+  const ends = ofType(await events, 'tool_response').map(({ name, errorType }) => [name, errorType]);
+  expect(ends).toEqual([
+    ['slow', 'interrupted'],
+    ['crew', 'interrupted'],
+  ]);
+  expect(endOf(await events).reason).toBe('completed');
   await host.close();
 });
