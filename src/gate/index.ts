@@ -12,6 +12,8 @@ export { providedTool, runHandler } from './execute.ts';
 export { checkHookResult, isHookResult } from './hook-result.ts';
 export { toJsonValue } from './json-value.ts';
 export { errorResult, normaliseReturn } from './normalise.ts';
+export type { OperationKind, OperationMessage } from './operation.ts';
+export { Operation } from './operation.ts';
 export type { ReadOutput } from './output.ts';
 export { readOutput } from './output.ts';
 export { boundedTest, MAX_PATTERN_INPUT, PatternInputTooLong } from './pattern.ts';

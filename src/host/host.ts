@@ -11,7 +11,7 @@ import type {
 } from '../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
-import { auditOf, checkPrincipal, kindOf, LazyMap } from '../session/index.ts';
+import { auditOf, checkPrincipal, guardedTelemetry, kindOf, LazyMap } from '../session/index.ts';
 import type { ApprovalHost, BorrowedSession, OpenSession } from './approvals.ts';
 import { Approvals } from './approvals.ts';
 import { checkAudit, checkHost, checkOpen } from './host-shape.ts';
@@ -78,10 +78,13 @@ class Host implements AgentHost {
   readonly #frameHost: FrameHost;
   readonly #warn: (message: string, error?: unknown) => void;
 
-  constructor(options: HostOptions) {
-    checkHost(options);
-    assertSafeId('app', options.app);
-    if (options.userId !== undefined) assertSafeId('user id', options.userId);
+  constructor(given: HostOptions) {
+    checkHost(given);
+    assertSafeId('app', given.app);
+    if (given.userId !== undefined) assertSafeId('user id', given.userId);
+    this.#warn = given.warn ?? warnOnStderr;
+    const { telemetry } = given;
+    const options = telemetry ? { ...given, telemetry: guardedTelemetry(telemetry, this.#warn) } : given;
     this.#options = options;
     for (const source of options.agents) {
       const { name } = source.descriptor;
@@ -91,7 +94,6 @@ class Host implements AgentHost {
       this.#sources.set(name, source);
     }
     this.#tools = new ToolRegistry(options.tools ?? [], options.toolProviders);
-    this.#warn = options.warn ?? warnOnStderr;
     const host: ApprovalHost = {
       openSessions: () => this.#openSessions(),
       borrow: (agent, userId, sessionId) => this.#borrow(agent, userId, sessionId),

@@ -8,7 +8,7 @@ import { isOpen, resultInput } from './run-inputs.ts';
 import { RunQueue } from './run-queue.ts';
 import type { RunScope } from './run-scope.ts';
 import { eventBase } from './run-scope.ts';
-import { callSpan, measured, within } from './run-spans.ts';
+import { callOperation, measured, within } from './run-spans.ts';
 import { runTailCalls } from './tail-calls.ts';
 import type { HostTool } from './tool-registry.ts';
 import { runHostTool } from './tool-runner.ts';
@@ -167,7 +167,8 @@ export class RunCalls {
     const { session } = this.#scope;
     const { frame, subagents } = session;
     const callId = request.callId ?? request.requestId;
-    const span = callSpan(this.#scope, request, callId);
+    const operation = callOperation(this.#scope, request, callId);
+    const span = operation?.span;
     const call = {
       callId,
       sessionId: session.id,
@@ -178,7 +179,7 @@ export class RunCalls {
     };
     const options = this.#toolOptions(request);
     const work = runHostTool(call, options, signal);
-    const outcome = await (span ? measured(span, work) : work);
+    const outcome = await (operation ? measured(operation, work) : work);
     if (outcome.kind === 'confirm') {
       frame.judge.confirmationAsked(step.decision, outcome.request, request);
       return;

@@ -1,4 +1,5 @@
 import type { PendingRequest, TelemetrySpan } from '../contracts/index.ts';
+import { Operation } from '../gate/index.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import type { RunScope } from './run-scope.ts';
 import type { CallersStream } from './subagent-events.ts';
@@ -7,21 +8,18 @@ import type { ToolOutcome } from './tool-runner.ts';
 /** What is called below a span is told of it, if the tracing system can say it. */
 export function traceContextOf({ options }: HostedFrame, span: TelemetrySpan | undefined) {
   const traceContext = span && options.telemetry?.inject?.(span);
-  return traceContext && { traceContext };
+  return traceContext && Object.keys(traceContext).length > 0 ? { traceContext } : undefined;
 }
 
-/** The span of a call that this host runs. */
-export function callSpan(scope: RunScope, request: PendingRequest, callId: string): TelemetrySpan | undefined {
+/** A call that this host runs, for the tracing system and for plain subscribers. Undefined where nobody listens. */
+export function callOperation(scope: RunScope, request: PendingRequest, callId: string): Operation | undefined {
   const { session, span } = scope;
-  const { telemetry } = session.frame.options;
-  if (!telemetry) return undefined;
-  const attributes = {
+  return Operation.start('tool', `execute_tool ${request.name}`, session.frame.options.telemetry, span, () => ({
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': request.name ?? '',
     'gen_ai.tool.call.id': callId,
     'gcp.vertex.agent.session_id': session.id,
-  };
-  return telemetry.startSpan(`execute_tool ${request.name}`, attributes, span);
+  }));
 }
 
 /** A run as the sub-agent of one call sees it. */
@@ -35,14 +33,14 @@ export function within({ below, session }: RunScope, span: TelemetrySpan): Calle
   };
 }
 
-export async function measured(span: TelemetrySpan, work: Promise<ToolOutcome>): Promise<ToolOutcome> {
+export async function measured(operation: Operation, work: Promise<ToolOutcome>): Promise<ToolOutcome> {
   try {
     const outcome = await work;
     const { isError, errorType } = outcome.kind === 'result' ? outcome.result : {};
-    span.end(isError ? (errorType ?? 'failed') : undefined, { 'coxswain.outcome': outcome.kind });
+    operation.end(isError ? (errorType ?? 'failed') : undefined, { 'coxswain.outcome': outcome.kind });
     return outcome;
   } catch (error) {
-    span.end(error);
+    operation.end(error);
     throw error;
   }
 }

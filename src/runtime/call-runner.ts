@@ -19,10 +19,14 @@ export async function runAll(context: AgentContext, ready: readonly ReadyCall[],
     'coxswain.calls': ready.length,
     ...runAttributes(context.invocation),
   }));
+  let fault: unknown;
   try {
     await runWaves(context, ready, hooks, merged?.span ?? context.place.span);
+  } catch (error) {
+    fault = error;
+    throw error;
   } finally {
-    merged?.end(context.signal.aborted ? context.signal.reason : undefined);
+    merged?.end(context.signal.aborted ? context.signal.reason : fault);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   flag,
   fn,
   guarded,
+  guardedTelemetry,
   having,
   list,
   name,
@@ -88,6 +89,7 @@ export function checkEngine(options: Pick<RunnerOptions, 'plugins' | 'limits' | 
 /** What all runs of one agent share. */
 export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, key: SessionKey): Engine {
   const plugins = options.plugins ?? noPlugins;
+  const warn = options.warn ?? warnOnStderr;
   assertUniquePlugins(plugins);
   return {
     tree: AgentTree.of(options.agent),
@@ -99,8 +101,8 @@ export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, k
     toolTimeoutMs: options.toolTimeoutMs,
     services: new SessionServices(options.services ?? noServices, key),
     limits: options.limits ?? {},
-    telemetry: options.telemetry,
-    warn: options.warn ?? warnOnStderr,
+    telemetry: options.telemetry && guardedTelemetry(options.telemetry, warn),
+    warn,
   };
 }
 

@@ -2,6 +2,7 @@
 export * from './admission.ts';
 export * from './answer.ts';
 export * from './audit.ts';
+export * from './guarded-telemetry.ts';
 export * from './hook-points.ts';
 export * from './identity.ts';
 export * from './input.ts';

@@ -1,18 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Context, ContextManager } from '@opentelemetry/api';
-import { context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import { context, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { expect, test } from 'vitest';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
 import { otelTelemetry } from '../../src/adapters/telemetry/otel.ts';
-import type { AgentSession } from '../../src/contracts/index.ts';
+import type { AgentSession, Telemetry } from '../../src/contracts/index.ts';
 import { defineTool } from '../../src/contracts/index.ts';
+import { allowAll, createHost } from '../../src/index.ts';
 import type { OperationMessage } from '../../src/runtime/index.ts';
 import { agentTool, LlmAgent } from '../../src/runtime/index.ts';
 import { run } from '../../src/session/index.ts';
+import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { gate } from './kit.ts';
+import { gate, tool } from './kit.ts';
 
 const echo = defineTool({
   name: 'echo',
@@ -265,3 +267,78 @@ test('S0-81 plain subscribers hear start, end and error of model and tool; the e
     for (const stop of listeners) stop();
   }
 });
+
+test('S0-77 S0-81 plain subscribers hear of the tools that a host runs, too', async () => {
+  const heard: string[] = [];
+  const points = (['start', 'end', 'error'] as const).map((point) => {
+    const listener = (message: unknown) => heard.push(`${point} ${(message as OperationMessage).name}`);
+    return [`tracing:coxswain:tool:${point}`, listener] as const;
+  });
+  for (const [name, listener] of points) subscribe(name, listener);
+  try {
+    const broken = tool('broken', () => Promise.reject(new Error('no')));
+    const model = new ScriptedModel([{ calls: [['echo']] }, { calls: [['broken']] }, 'done']);
+    const agents = [new LlmAgent({ name: 'a', model })];
+    const session = await createHost({ app: 'app', agents, tools: [echo, broken], policy: allowAll() }).open('a');
+    await run(session, 'hi');
+  } finally {
+    for (const [name, listener] of points) unsubscribe(name, listener);
+  }
+  expect(heard.filter((line) => !line.includes('merged'))).toEqual([
+    'start execute_tool echo',
+    'end execute_tool echo',
+    'start execute_tool broken',
+    'error execute_tool broken',
+    'end execute_tool broken',
+  ]);
+});
+
+test('F48 an error is named by its code, or by how the turn ends; what is no name is not told', async () => {
+  const kinds = async (...scripts: Script[]) => {
+    const exporter = new InMemorySpanExporter();
+    const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+    const odd = tool('odd', () => ({ content: [], isError: true, errorType: 'the key is sk-secret' }));
+    const agent = new LlmAgent({ name: 'a', model: new ScriptedModel(scripts), tools: [odd] });
+    await run(await fromAgent(agent, { telemetry: otelTelemetry({ provider }) }).open({}, { app: 'app' }), 'hi');
+    return exporter
+      .getFinishedSpans()
+      .flatMap(({ name, status, attributes }) =>
+        status.code === SpanStatusCode.ERROR ? [`${name}: ${attributes['error.type']}`] : [],
+      );
+  };
+  expect(await kinds({ errorCode: 'http_500', errorMessage: 'secret' })).toEqual([
+    'call_llm: http_500',
+    'invoke_agent a: E_MODEL',
+    'turn: failed',
+  ]);
+  expect(await kinds({ text: 'no', finishReason: 'refusal' })).toEqual(['invoke_agent a: refusal']);
+  expect(await kinds({ calls: [['odd']] }, 'done')).toEqual(['execute_tool odd: error']);
+});
+
+test.each([
+  ['startSpan', false],
+  ['startSpan', true],
+  ['end', false],
+  ['end', true],
+] as const)(
+  'a tracing system whose %s fails breaks nothing, and is told of once (under a host: %s)',
+  async (part, hosted) => {
+    const fails = () => {
+      throw new Error('no collector');
+    };
+    const telemetry: Telemetry = { startSpan: part === 'startSpan' ? fails : () => ({ end: fails }), active: fails };
+    const warnings: string[] = [];
+    const warn = (message: string) => void warnings.push(message);
+    const agent = new LlmAgent({
+      name: 'a',
+      model: new ScriptedModel([{ calls: [['echo']] }, 'done']),
+      tools: hosted ? [] : [echo],
+    });
+    const session = hosted
+      ? await createHost({ app: 'app', agents: [agent], tools: [echo], policy: allowAll(), telemetry, warn }).open('a')
+      : await fromAgent(agent, { telemetry, warn }).open({}, { app: 'app' });
+    expect(await run(session, 'hi')).toMatchObject({ reason: 'completed', text: 'done' });
+    await session[Symbol.asyncDispose]();
+    expect(warnings).toEqual(['the tracing system failed; what it measures goes on without it']);
+  },
+);

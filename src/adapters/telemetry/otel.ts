@@ -25,12 +25,15 @@ class OtelSpan implements TelemetrySpan {
   }
 }
 
+/** What a name of an error looks like; other texts may say more. */
+const nameForm = /^[\w.:/-]{1,64}$/;
+
 /** What went wrong, by name: a message may hold what no span should. */
 function kindOf(error: unknown): string {
-  if (typeof error === 'string') return error;
-  const { code } = Object(error) as { code?: unknown };
-  if (typeof code === 'string') return code;
-  return error instanceof Error ? error.name : 'error';
+  const { code, errorCode, name, reason } = Object(error) as Record<string, unknown>;
+  // A provider's answer has a code of its own; a failure without one says how the turn ends.
+  const names = error instanceof Error ? [code, name] : [error, code, errorCode, reason];
+  return names.find((word): word is string => typeof word === 'string' && nameForm.test(word)) ?? 'error';
 }
 
 /**
