@@ -10,7 +10,7 @@ import type {
   TurnTerms,
   Usage,
 } from '../contracts/index.ts';
-import { INTERFACE_VERSION, isCoxswainError, messageOf } from '../contracts/index.ts';
+import { isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { StreamQueue } from '../session/index.ts';
 import { endTurn } from '../session/index.ts';
 import { Budget, strictestLimits } from './budget.ts';
@@ -18,16 +18,17 @@ import type { BusyClock } from './busy-clock.ts';
 import { startClock } from './busy-clock.ts';
 import type { HostedSession } from './hosted-session.ts';
 import { runInner } from './inner-stream.ts';
-import type { ApprovalQuestion } from './options.ts';
+import { judgeOpen } from './judge-open.ts';
+import { runOutlived, runOutliving } from './outlived-calls.ts';
 import { RunCalls } from './run-calls.ts';
-import type { RunStep, Start } from './run-inputs.ts';
-import { asAbort, closedByOthers, hasOutlived, isOpen, isOver, isQuestion, resultInput } from './run-inputs.ts';
+import { pausedEnd } from './run-end.ts';
+import type { Start } from './run-inputs.ts';
+import { asAbort, closedByOthers, isOpen, isOver } from './run-inputs.ts';
 import { RunQuestions } from './run-questions.ts';
 import type { RunScope } from './run-scope.ts';
 import { eventBase } from './run-scope.ts';
 import { traceContextOf } from './run-spans.ts';
 import type { CallersStream } from './subagent-events.ts';
-import type { HostTool } from './tool-registry.ts';
 import { passUserMessages } from './user-message.ts';
 
 /** One stream of a hosted session: inner streams, and the gate between them. */
@@ -87,12 +88,12 @@ export class HostedRun implements RunScope, CallersStream {
   }
 
   /** Made when there is a call: most streams never have one. */
-  get #calls(): RunCalls {
+  get calls(): RunCalls {
     this.#madeCalls ??= new RunCalls(this);
     return this.#madeCalls;
   }
 
-  get #questions(): RunQuestions {
+  get questions(): RunQuestions {
     this.#madeQuestions ??= new RunQuestions(this);
     return this.#madeQuestions;
   }
@@ -133,15 +134,6 @@ export class HostedRun implements RunScope, CallersStream {
     return this.#madeCalls?.isBusy(callId) ?? false;
   }
 
-  /** Somebody is answering this call: it is not started. */
-  withhold(callId: string): void {
-    this.#calls.withhold(callId);
-  }
-
-  giveBack(callId: string): void {
-    this.#calls.giveBack(callId);
-  }
-
   /** Ends one call that runs here. */
   abortCall(requestId: string, reason?: string): boolean {
     return this.#madeCalls?.abort(requestId, reason) ?? false;
@@ -150,15 +142,6 @@ export class HostedRun implements RunScope, CallersStream {
   /** A call was settled elsewhere: whoever still thinks about it need not. */
   dropCall(callId: string, reason?: string): void {
     this.#madeCalls?.drop(callId, reason);
-  }
-
-  /** See `RunQuestions.answering`. */
-  answering(question: ApprovalQuestion): () => void {
-    return this.#questions.answering(question);
-  }
-
-  showQuestion(question: ApprovalQuestion): void {
-    this.#questions.show(question);
   }
 
   wake(): void {
@@ -205,64 +188,6 @@ export class HostedRun implements RunScope, CallersStream {
     this.#ended?.resolve(this.reason);
   }
 
-  /**
-   * The end of a stream that has failed.
-   * @throws the error itself where nothing was accepted: the stream never began
-   */
-  async failed(error: unknown): Promise<StreamEndEvent> {
-    if (this.accepted) return this.#lost(error);
-    const waiting = await this.#stillAsked(error);
-    if (waiting) return waiting;
-    throw error;
-  }
-
-  /** A sub-agent that has outlived its caller's turn asks again: there is no turn to go on with, but its question. */
-  async #stillAsked(refused: unknown): Promise<StreamEndEvent | undefined> {
-    if (!isCoxswainError(refused) || refused.code !== 'E_TURN_COMPLETED') return undefined;
-    const { inner, subagents } = this.session;
-    for (const request of await inner.pending()) {
-      if (!request.detached || !(await subagents.waitsFor(request))) continue;
-      this.accepted = true;
-      this.#introduce();
-      subagents.release(this);
-      const pending = await this.#showOpen();
-      const { turnId } = request;
-      return { ...eventBase(this), turnId, type: 'stream_end', reason: 'input_required', data: { pending } };
-    }
-    return undefined;
-  }
-
-  /** The agent has not spoken on this handle: its host begins. */
-  #introduce(): void {
-    const { session } = this;
-    if (session.introducedBy) return;
-    session.introducedBy = 'host';
-    const { name: agentId } = session.descriptor;
-    this.#out.push({ ...eventBase(this), type: 'initialize', agentId, interfaceVersion: INTERFACE_VERSION });
-  }
-
-  /** The run cannot go on, and cannot say so in the log: what was accepted still gets its end. */
-  async #lost(thrown: unknown): Promise<StreamEndEvent> {
-    const { status, code, retryable } = isCoxswainError(thrown)
-      ? thrown
-      : { status: 'INTERNAL', code: 'E_INTERNAL', retryable: false };
-    this.#out.push({
-      ...eventBase(this),
-      type: 'error',
-      status,
-      code,
-      message: messageOf(thrown),
-      fatal: true,
-      retryable,
-    });
-    return {
-      ...eventBase(this),
-      type: 'stream_end',
-      reason: 'failed',
-      data: { pending: await this.session.inner.pending() },
-    };
-  }
-
   /** Inner streams one after the other, and between them the gate, until nothing is left that can be done here. */
   async toEnd(): Promise<StreamEndEvent> {
     const { signal } = this.#controller;
@@ -271,7 +196,7 @@ export class HostedRun implements RunScope, CallersStream {
     let starts: Start[] = [];
     let last: StreamEndEvent | undefined;
     let wentOn = false;
-    if (inputs.every((input) => input.kind === 'continue')) batch = (await this.#outlived()) ?? inputs;
+    if (inputs.every((input) => input.kind === 'continue')) batch = (await runOutlived(this)) ?? inputs;
     for (;;) {
       let end: StreamEndEvent | undefined;
       try {
@@ -282,7 +207,7 @@ export class HostedRun implements RunScope, CallersStream {
         if (!this.accepted || !isCoxswainError(error) || !closedByOthers.has(error.code)) throw error;
       }
       if (end && isOver(end)) {
-        if (this.#madeCalls) await this.#outlive(end, starts);
+        if (this.#madeCalls) await runOutliving(this, end, starts);
         return end;
       }
       if (signal.aborted) return this.#abortInner();
@@ -290,10 +215,10 @@ export class HostedRun implements RunScope, CallersStream {
       // Approvals are looked at again; results that are still wanted are kept.
       batch = end
         ? []
-        : batch.filter((input) => input.kind === 'tool_result' && this.#calls.keeps(open, input.requestId));
+        : batch.filter((input) => input.kind === 'tool_result' && this.calls.keeps(open, input.requestId));
       // Their approvals are durable now; some may have been settled since.
       if (end)
-        for (const { request, step } of starts) if (isOpen(open, request.callId)) this.#calls.start(request, step);
+        for (const { request, step } of starts) if (isOpen(open, request.callId)) this.calls.start(request, step);
       this.#madeCalls?.startsNone();
       if (end) last = end;
       if (end && wentOn && open.length === 0) return end;
@@ -305,22 +230,22 @@ export class HostedRun implements RunScope, CallersStream {
         const questions: PendingRequest[] = [];
         starts = [];
         this.#madeCalls?.startsNone();
-        await this.#judgeAll(open, batch, starts, questions);
-        if (batch.length > 0 || this.#calls.hasResults || signal.aborted) break;
-        if (this.#calls.running === 0 && !this.#questions.isAsking(questions) && !this.#rung) {
+        await judgeOpen(this, open, batch, starts, questions);
+        if (batch.length > 0 || this.calls.hasResults || signal.aborted) break;
+        if (this.calls.running === 0 && !this.questions.isAsking(questions) && !this.#rung) {
           if (last && (questions.length > 0 || hasGoneOn)) {
-            return this.#paused(last, questions.length > 0 ? questions : open);
+            return pausedEnd(last, questions.length > 0 ? questions : open);
           }
           // Everything was settled elsewhere. Once: a session that waits for nothing that is open would wait for ever.
           wentOn = true;
           batch.push({ kind: 'continue' });
           break;
         }
-        if (this.#calls.running === 0) this.#clock?.pause();
-        this.#questions.watchExpiry(questions);
-        await this.#ring();
+        if (this.calls.running === 0) this.#clock?.pause();
+        this.questions.watchExpiry(questions);
+        await this.woken();
         this.#clock?.resume();
-        if (this.#calls.hasResults || signal.aborted) break;
+        if (this.calls.hasResults || signal.aborted) break;
         const now = await this.session.inner.pending();
         // Settled or answered elsewhere: whoever waited for it can go on.
         if (open.some((request) => !now.some(({ requestId }) => requestId === request.requestId))) {
@@ -331,72 +256,9 @@ export class HostedRun implements RunScope, CallersStream {
       }
       if (signal.aborted) return this.#abortInner();
       // Results that come at the same moment go together.
-      if (this.#calls.hasResults && this.#calls.running > 0) await new Promise((resolve) => setImmediate(resolve));
-      batch.push(...this.#calls.takeResults());
+      if (this.calls.hasResults && this.calls.running > 0) await new Promise((resolve) => setImmediate(resolve));
+      batch.push(...this.calls.takeResults());
     }
-  }
-
-  /** Calls that have outlived their turn and were answered since run first: what they come to opens a new turn. */
-  async #outlived(): Promise<SessionInput[] | undefined> {
-    const { frame, inner } = this.session;
-    const { signal } = this.#controller;
-    const { subagents } = this.session;
-    const open = (await inner.pending()).filter(
-      (request) => hasOutlived(request) || (request.detached === true && subagents.isResumable(request)),
-    );
-    const batch: SessionInput[] = [];
-    for (const request of open) {
-      const tool = frame.tools.get(request.name ?? '');
-      const step = await frame.judge.step(request, tool, signal);
-      if (step.kind === 'settle') batch.push(resultInput(request, step.result, step.decision));
-      if (step.kind !== 'run') continue;
-      const starts: Start[] = [];
-      const approvals: SessionInput[] = [];
-      this.#approve(request, step, tool, approvals, starts);
-      const [start] = starts;
-      if (!start) batch.push(...approvals);
-      else if (await this.#recordStart(request, step)) this.#calls.start(request, step);
-    }
-    while (this.#calls.running > 0 && !this.#calls.hasResults && !signal.aborted) await this.#ring();
-    if (signal.aborted) batch.push(...this.#calls.interrupted());
-    batch.push(...this.#calls.takeResults());
-    return batch.length > 0 ? batch : undefined;
-  }
-
-  /** Calls that outlive the turn here run to their end: the model hears of what they came to in the next turn. */
-  async #outlive(end: StreamEndEvent, starts: readonly Start[]): Promise<void> {
-    const { frame, inner } = this.session;
-    const { signal } = this.#controller;
-    const open = end.data.pending ?? [];
-    for (const { request, step } of starts) {
-      const isLong = frame.tools.get(request.name ?? '')?.descriptor.annotations?.longRunning;
-      if (!isLong && isOpen(open, request.callId)) this.#calls.start(request, step);
-    }
-    this.#calls.abortClosed(open);
-    while (this.#calls.running > 0 && !signal.aborted) await this.#ring();
-    const results = [...this.#calls.takeResults(), ...this.#calls.interrupted()];
-    for (const { requestId, result, decision, interim } of results) {
-      if (interim || !isOpen(open, requestId)) continue;
-      try {
-        await inner.respond(requestId, { kind: 'result', result, ...(decision ? { decision } : {}) });
-      } catch (error) {
-        if (!isCoxswainError(error) || !closedByOthers.has(error.code)) throw error;
-      }
-    }
-  }
-
-  /** No turn is there that could hold the start of the call: it is stored alone. False: another host was faster. */
-  async #recordStart(request: PendingRequest, { decision }: RunStep): Promise<boolean> {
-    const { args, by } = decision.record;
-    const person = /^user:(.+)$/s.exec(by)?.[1];
-    const settlement = await this.session.inner.respond(request.requestId, {
-      kind: 'approve',
-      starts: true,
-      decision: decision.record,
-      ...(args ? { args } : {}),
-      ...(person === undefined ? {} : { by: { id: person } }),
-    });
-    return settlement.status === 'settled';
   }
 
   /** An inner stream has taken these inputs. */
@@ -463,56 +325,7 @@ export class HostedRun implements RunScope, CallersStream {
     this.abort(over);
   }
 
-  /** Looks at each open request and does what can be done about it now. */
-  async #judgeAll(
-    open: readonly PendingRequest[],
-    batch: SessionInput[],
-    starts: Start[],
-    questions: PendingRequest[],
-  ): Promise<void> {
-    const { frame } = this.session;
-    frame.judge.retain(open);
-    this.#calls.retain(open);
-    const mine: PendingRequest[] = [];
-    for (const request of open) {
-      if (this.isBusy(request.callId)) continue;
-      const below = await this.session.subagents.waitsFor(request);
-      if (below) questions.push(...below);
-      else mine.push(request);
-    }
-    const toolOf = (request: PendingRequest) =>
-      request.name === undefined ? undefined : frame.tools.get(request.name);
-    const steps = await Promise.all(
-      mine.map((request) =>
-        frame.judge.step(request, toolOf(request), this.#calls.signalOf(request.callId ?? request.requestId)),
-      ),
-    );
-    for (const [index, step] of steps.entries()) {
-      const request = mine[index] as PendingRequest;
-      switch (step.kind) {
-        case 'run':
-          this.#approve(request, step, toolOf(request), batch, starts);
-          break;
-        case 'settle':
-          frame.judge.settled(request.callId ?? '');
-          this.#calls.settles(request.callId ?? '');
-          batch.push(resultInput(request, step.result, step.decision));
-          break;
-        case 'ask':
-          questions.push(step.question);
-          this.#questions.ask(step.question);
-          break;
-        case 'elicit':
-          questions.push(step.request);
-          this.#questions.elicit(step.request);
-          break;
-        default:
-          questions.push(request);
-      }
-    }
-  }
-
-  async #ring(): Promise<void> {
+  async woken(): Promise<void> {
     if (!this.#rung) {
       await new Promise<void>((resolve) => {
         this.#bell = resolve;
@@ -520,38 +333,6 @@ export class HostedRun implements RunScope, CallersStream {
     }
     this.#bell = undefined;
     this.#rung = false;
-  }
-
-  /** Requests that are open after the turn's end, as the questions that they are. */
-  async shown(end: StreamEndEvent): Promise<StreamEndEvent> {
-    const open = end.data.pending ?? [];
-    const isStored = end.seq !== undefined;
-    // After a fatal error nothing is shown but the end: `pending()` has the questions.
-    if (!isStored || open.length === 0 || end.data.transfer || end.reason === 'failed') return end;
-    await this.session.subagents.settled();
-    return { ...end, data: { ...end.data, pending: await this.#showOpen() } };
-  }
-
-  async #showOpen(): Promise<PendingRequest[]> {
-    const pending = await this.session.pending();
-    const { subagents } = this.session;
-    for (const request of pending) {
-      if (isQuestion(request) && !subagents.hasAsked(request.requestId)) this.showQuestion(request);
-    }
-    return pending;
-  }
-
-  /** Nothing that can be done here is left: the end says what is open. */
-  #paused(end: StreamEndEvent, questions: PendingRequest[]): StreamEndEvent {
-    const only = questions.length === 1 ? questions[0] : undefined;
-    const { transfer, ...data } = end.data;
-    // A transfer that a person is asked about is a question like any other.
-    const keep = transfer && only?.requestId === transfer.requestId ? { transfer } : {};
-    return {
-      ...end,
-      reason: 'transfer' in keep ? end.reason : 'input_required',
-      data: { ...data, ...keep, pending: questions },
-    };
   }
 
   async #prepare(inputs: readonly SessionInput[]): Promise<void> {
@@ -564,28 +345,5 @@ export class HostedRun implements RunScope, CallersStream {
     const counts = usd !== undefined || (tokens !== undefined && frame.hasSubagents);
     if (counts && goesOn) await this.#budget.seeTurn(this.session.inner.events());
     this.#clock = startClock(this.#budget.limits.minutes, (error) => this.abort(error));
-  }
-
-  /** What a crash could make run twice gets its decision into the log before it starts; the rest starts at once. */
-  #approve(request: PendingRequest, step: RunStep, tool: HostTool | undefined, batch: SessionInput[], starts: Start[]) {
-    const annotations = tool?.descriptor.annotations;
-    const { subagents } = this.session;
-    // A sub-agent that asks is found again by the start of its call, whatever it says of itself.
-    const isHarmless = (annotations?.readOnly || annotations?.idempotent) && !subagents.of(request);
-    if (request.handledBy === 'host' && (isHarmless || subagents.isResumable(request))) {
-      this.#calls.start(request, step);
-      return;
-    }
-    const { args, record } = step.decision;
-    batch.push({
-      kind: 'tool_approval',
-      requestId: request.requestId,
-      ...(record.args ? { args } : {}),
-      decision: record,
-      ...(step.rerun ? { rerun: true } : {}),
-    });
-    if (request.handledBy !== 'host') return;
-    starts.push({ request, step });
-    this.#calls.starts(request.callId ?? request.requestId);
   }
 }

@@ -45,6 +45,7 @@ import { noSubagents } from './no-subagents.ts';
 import type { ApprovalQuestion } from './options.ts';
 import { isTighter, stricterMode } from './permission-mode.ts';
 import { callIdOf } from './question-id.ts';
+import { failedEnd, shownEnd } from './run-end.ts';
 import { hasOutlived } from './run-inputs.ts';
 import type { Step } from './step.ts';
 import { Subagents } from './subagents.ts';
@@ -133,14 +134,14 @@ export class HostedSession implements AgentSession, Ruling {
     const callId = request?.kind === 'tool' && requestId === request.callId ? requestId : undefined;
     if (!run || callId === undefined) return this.inner.respond(requestId, checked);
     if (run.isBusy(callId)) throw runsNow(requestId);
-    run.withhold(callId);
+    run.calls.withhold(callId);
     let isSettled = false;
     try {
       const settlement = await this.inner.respond(requestId, checked);
       isSettled = settlement.status === 'settled';
       return settlement;
     } finally {
-      if (!isSettled) run.giveBack(callId);
+      if (!isSettled) run.calls.giveBack(callId);
     }
   }
 
@@ -193,7 +194,7 @@ export class HostedSession implements AgentSession, Ruling {
       return;
     }
     const callId = target.requestId === undefined ? undefined : callIdOf(target.requestId);
-    if (callId !== undefined) run?.withhold(callId);
+    if (callId !== undefined) run?.calls.withhold(callId);
     if (!run && callId === undefined && target.threadId === undefined) {
       await this.subagents.heal();
       await this.subagents.abortAll(target.reason ?? 'aborted');
@@ -202,7 +203,7 @@ export class HostedSession implements AgentSession, Ruling {
     try {
       await this.inner.abort(target);
     } catch (error) {
-      if (callId !== undefined) run?.giveBack(callId);
+      if (callId !== undefined) run?.calls.giveBack(callId);
       throw error;
     }
     if (callId !== undefined) run?.dropCall(callId, target.reason);
@@ -284,9 +285,9 @@ export class HostedSession implements AgentSession, Ruling {
       await run.open(await this.#translate(inputs));
       let end: StreamEndEvent;
       try {
-        end = await run.shown(await run.toEnd());
+        end = await shownEnd(run, await run.toEnd());
       } catch (error) {
-        end = await run.failed(error);
+        end = await failedEnd(run, error);
       }
       out.push(await run.closed(end));
     } finally {
@@ -374,7 +375,7 @@ export class HostedSession implements AgentSession, Ruling {
       const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
       if (isVote || open.request.detached) stored.push([open.question.requestId, checked]);
       else {
-        this.#run?.answering(open.question);
+        this.#run?.questions.answering(open.question);
         translated.push(inputOf(open.question.requestId, checked));
       }
     }
@@ -413,8 +414,8 @@ export class HostedSession implements AgentSession, Ruling {
     const checked = await this.#checks.decision(request, question, answer);
     const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
     const run = this.#owner.#run;
-    if (isVote) run?.showQuestion(question);
-    const notTaken = isVote ? undefined : run?.answering(question);
+    if (isVote) run?.questions.show(question);
+    const notTaken = isVote ? undefined : run?.questions.answering(question);
     let settlement: Settlement;
     try {
       settlement = await this.inner.respond(question.requestId, checked);

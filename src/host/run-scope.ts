@@ -1,6 +1,8 @@
 import type { AgentEvent, ExecutionOptions, PendingRequest, TelemetrySpan } from '../contracts/index.ts';
 import { isoTime, newId } from '../session/index.ts';
 import type { HostedSession } from './hosted-session.ts';
+import type { RunCalls } from './run-calls.ts';
+import type { RunQuestions } from './run-questions.ts';
 import type { CallersStream } from './subagent-events.ts';
 
 /** What the parts of one run share. */
@@ -13,11 +15,17 @@ export interface RunScope {
   readonly span: TelemetrySpan | undefined;
   /** The first inner stream has begun: what fails from now on ends the stream. */
   accepted: boolean;
+  /** Its calls that run here; made when first asked for. */
+  readonly calls: RunCalls;
+  /** What it asks; made when first asked for. */
+  readonly questions: RunQuestions;
   push(event: AgentEvent): void;
   /** For the sub-agents that are called in this run. */
   readonly below: CallersStream;
   /** Something changed that the run should look at. */
   wake(): void;
+  /** Resolves when something has changed that nobody has looked at yet. */
+  woken(): Promise<void>;
 }
 
 /** What every event of the host's own carries; with a request, where in the tree it belongs. */

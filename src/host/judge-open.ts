@@ -1,0 +1,87 @@
+import type { PendingRequest, SessionInput } from '../contracts/index.ts';
+import type { RunStep, Start } from './run-inputs.ts';
+import { resultInput } from './run-inputs.ts';
+import type { RunScope } from './run-scope.ts';
+import type { HostTool } from './tool-registry.ts';
+
+/**
+ * Looks at each open request of a run and does what can be done about it now. `batch` gets what the next inner stream
+ * is to be told, `starts` the calls that begin once it has been, `questions` what waits for somebody.
+ */
+export async function judgeOpen(
+  run: RunScope,
+  open: readonly PendingRequest[],
+  batch: SessionInput[],
+  starts: Start[],
+  questions: PendingRequest[],
+): Promise<void> {
+  const { frame, subagents } = run.session;
+  frame.judge.retain(open);
+  run.calls.retain(open);
+  const mine: PendingRequest[] = [];
+  for (const request of open) {
+    if (run.calls.isBusy(request.callId)) continue;
+    const below = await subagents.waitsFor(request);
+    if (below) questions.push(...below);
+    else mine.push(request);
+  }
+  const toolOf = (request: PendingRequest) => (request.name === undefined ? undefined : frame.tools.get(request.name));
+  const steps = await Promise.all(
+    mine.map((request) =>
+      frame.judge.step(request, toolOf(request), run.calls.signalOf(request.callId ?? request.requestId)),
+    ),
+  );
+  for (const [index, step] of steps.entries()) {
+    const request = mine[index] as PendingRequest;
+    switch (step.kind) {
+      case 'run':
+        approve(run, request, step, toolOf(request), batch, starts);
+        break;
+      case 'settle':
+        frame.judge.settled(request.callId ?? '');
+        run.calls.settles(request.callId ?? '');
+        batch.push(resultInput(request, step.result, step.decision));
+        break;
+      case 'ask':
+        questions.push(step.question);
+        run.questions.ask(step.question);
+        break;
+      case 'elicit':
+        questions.push(step.request);
+        run.questions.elicit(step.request);
+        break;
+      default:
+        questions.push(request);
+    }
+  }
+}
+
+/** What a crash could make run twice gets its decision into the log before it starts; the rest starts at once. */
+export function approve(
+  run: RunScope,
+  request: PendingRequest,
+  step: RunStep,
+  tool: HostTool | undefined,
+  batch: SessionInput[],
+  starts: Start[],
+): void {
+  const annotations = tool?.descriptor.annotations;
+  const { subagents } = run.session;
+  // A sub-agent that asks is found again by the start of its call, whatever it says of itself.
+  const isHarmless = (annotations?.readOnly || annotations?.idempotent) && !subagents.of(request);
+  if (request.handledBy === 'host' && (isHarmless || subagents.isResumable(request))) {
+    run.calls.start(request, step);
+    return;
+  }
+  const { args, record } = step.decision;
+  batch.push({
+    kind: 'tool_approval',
+    requestId: request.requestId,
+    ...(record.args ? { args } : {}),
+    decision: record,
+    ...(step.rerun ? { rerun: true } : {}),
+  });
+  if (request.handledBy !== 'host') return;
+  starts.push({ request, step });
+  run.calls.starts(request.callId ?? request.requestId);
+}

@@ -1,0 +1,68 @@
+import type { PendingRequest, SessionInput, StreamEndEvent } from '../contracts/index.ts';
+import { isCoxswainError } from '../contracts/index.ts';
+import { approve } from './judge-open.ts';
+import type { RunStep, Start } from './run-inputs.ts';
+import { closedByOthers, hasOutlived, isOpen, resultInput } from './run-inputs.ts';
+import type { RunScope } from './run-scope.ts';
+
+/** Calls that have outlived their turn and were answered since run first: what they come to opens a new turn. */
+export async function runOutlived(run: RunScope): Promise<SessionInput[] | undefined> {
+  const { calls, signal } = run;
+  const { frame, inner, subagents } = run.session;
+  const open = (await inner.pending()).filter(
+    (request) => hasOutlived(request) || (request.detached === true && subagents.isResumable(request)),
+  );
+  const batch: SessionInput[] = [];
+  for (const request of open) {
+    const tool = frame.tools.get(request.name ?? '');
+    const step = await frame.judge.step(request, tool, signal);
+    if (step.kind === 'settle') batch.push(resultInput(request, step.result, step.decision));
+    if (step.kind !== 'run') continue;
+    const starts: Start[] = [];
+    const approvals: SessionInput[] = [];
+    approve(run, request, step, tool, approvals, starts);
+    const [start] = starts;
+    if (!start) batch.push(...approvals);
+    else if (await recordStart(run, request, step)) calls.start(request, step);
+  }
+  while (calls.running > 0 && !calls.hasResults && !signal.aborted) await run.woken();
+  if (signal.aborted) batch.push(...calls.interrupted());
+  batch.push(...calls.takeResults());
+  return batch.length > 0 ? batch : undefined;
+}
+
+/** Calls that outlive the turn here run to their end: the model hears of what they came to in the next turn. */
+export async function runOutliving(run: RunScope, end: StreamEndEvent, starts: readonly Start[]): Promise<void> {
+  const { calls, signal } = run;
+  const { frame, inner } = run.session;
+  const open = end.data.pending ?? [];
+  for (const { request, step } of starts) {
+    const isLong = frame.tools.get(request.name ?? '')?.descriptor.annotations?.longRunning;
+    if (!isLong && isOpen(open, request.callId)) calls.start(request, step);
+  }
+  calls.abortClosed(open);
+  while (calls.running > 0 && !signal.aborted) await run.woken();
+  const results = [...calls.takeResults(), ...calls.interrupted()];
+  for (const { requestId, result, decision, interim } of results) {
+    if (interim || !isOpen(open, requestId)) continue;
+    try {
+      await inner.respond(requestId, { kind: 'result', result, ...(decision ? { decision } : {}) });
+    } catch (error) {
+      if (!isCoxswainError(error) || !closedByOthers.has(error.code)) throw error;
+    }
+  }
+}
+
+/** No turn is there that could hold the start of the call: it is stored alone. False: another host was faster. */
+async function recordStart(run: RunScope, request: PendingRequest, { decision }: RunStep): Promise<boolean> {
+  const { args, by } = decision.record;
+  const person = /^user:(.+)$/s.exec(by)?.[1];
+  const settlement = await run.session.inner.respond(request.requestId, {
+    kind: 'approve',
+    starts: true,
+    decision: decision.record,
+    ...(args ? { args } : {}),
+    ...(person === undefined ? {} : { by: { id: person } }),
+  });
+  return settlement.status === 'settled';
+}
