@@ -1,4 +1,3 @@
-import { types } from 'node:util';
 import { CoxswainError } from '../contracts/index.ts';
 import { nearest } from './nearest.ts';
 
@@ -66,7 +65,7 @@ export function checkShape<T>(value: unknown, where: string, shape: Shape<T>): a
     if (!isObject(value)) throw bad(where, value, object);
     const members = shape as Readonly<Record<string, Check>>;
     // Of an ordinary object only what is there is looked at: this is done for each session and each stream.
-    const isOrdinary = Object.getPrototypeOf(value) === Object.prototype && !types.isProxy(value);
+    const isOrdinary = Object.getPrototypeOf(value) === Object.prototype;
     const looked = isOrdinary ? requiredOf(members) : Object.keys(members);
     for (const member of looked) checkMember(value, where, member, members[member] as Check);
     for (const member in value) {
