@@ -2,7 +2,7 @@ import { runAgentTool } from './agent-tool-run.ts';
 import { outcomeEvents } from './call-outcome.ts';
 import type { CallState } from './call-state.ts';
 import { ToolContext } from './callback-context.ts';
-import { closeWithin, slotOfCall, storeEnd } from './close-slot.ts';
+import { closeWithin, storeEnd } from './close-slot.ts';
 import type { AgentContext } from './context.ts';
 import type { Event } from './event.ts';
 import type { HookChain } from './plugin.ts';
@@ -105,7 +105,7 @@ async function runOne(
     if (outcome === undefined || context.signal.aborted) return;
     const { abandons } = outcome;
     await storeOutcome(context, call, () => [
-      ...(abandons === undefined ? [] : closeWithin(invocation.fold, slotOfCall(call), abandons, invocation.origin())),
+      ...(abandons === undefined ? [] : closeWithin(invocation.fold, call, abandons, invocation.origin())),
       ...outcomeEvents(context, ready, toolContext, outcome),
     ]);
   } catch (error) {

@@ -7,28 +7,24 @@ import type { Fold } from './fold.ts';
 import type { Invocation } from './invocation.ts';
 import type { LiveSession } from './live-session.ts';
 import { DONE } from './outcome.ts';
+import { isWithin, slotOfCall } from './slot-path.ts';
 
 type Origin = { streamId: string; invocationId: string };
 
-/** The slot in which an agent runs as a tool. */
-export function slotOfCall(call: Pick<CallState, 'path' | 'id'>): string {
-  return `${call.path}/${call.id}`;
+/** Responses for all that is open within the agent that a call runs, leaf first: nobody comes back for it. */
+export function closeWithin(fold: Fold, call: CallState, why: string, origin: Origin): Event[] {
+  const slot = slotOfCall(call);
+  return close(fold, ({ path }) => isWithin(slot, path), why, origin);
 }
 
-/** A place in a slot of the tree, however deep, and whoever it was handed over to. */
-function isWithin(slot: string, path: string): boolean {
-  return path === slot || path.startsWith(`${slot}/`) || path.startsWith(`${slot}~`);
-}
-
-/** Responses for all that is open within a slot, leaf first: nobody comes back for it. */
-export function closeWithin(fold: Fold, slot: string, why: string, origin: Origin): Event[] {
-  const open = [...fold.open.values()].filter(({ path, turnId }) => turnId === fold.turn?.id && isWithin(slot, path));
+function close(fold: Fold, isWanted: (call: CallState) => boolean, why: string, origin: Origin): Event[] {
+  const open = [...fold.open.values()].filter(isWanted);
   return open.reverse().map((call) => responseEvent(call, abandoned(call, why), origin));
 }
 
 /** What ends one call: with one that runs an agent, all that the agent waits for. */
 export function endOfCall(fold: Fold, call: CallState, why: string, origin: Origin): Event[] {
-  return [...closeWithin(fold, slotOfCall(call), why, origin), responseEvent(call, abandoned(call, why), origin)];
+  return [...closeWithin(fold, call, why, origin), responseEvent(call, abandoned(call, why), origin)];
 }
 
 /** What ends a slot for good: nothing in it is open any more, and it is not entered again. */
@@ -39,7 +35,9 @@ export function endOfSlot(fold: Fold, slot: CompletedRecord, why: string, origin
     author: slot.agent,
     actions: { completed: [slot] },
   });
-  return [...closeWithin(fold, slot.path, why, origin), end];
+  // Another turn may have had a branch at this place.
+  const isWanted = ({ path, turnId }: CallState) => turnId === fold.turn?.id && isWithin(slot.path, path);
+  return [...close(fold, isWanted, why, origin), end];
 }
 
 /** Executors that wait in memory within a slot are let go. */

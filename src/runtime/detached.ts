@@ -1,4 +1,6 @@
+import type { Agent } from './agent.ts';
 import type { CallState } from './call-state.ts';
+import type { Place } from './context.ts';
 import { AgentContext } from './context.ts';
 import { threadOf } from './event.ts';
 import type { Invocation } from './invocation.ts';
@@ -7,35 +9,40 @@ import { isToolUser } from './tool-user.ts';
 
 /**
  * Calls of earlier turns that were left open (`whilePending: 'proceed'`) and have been answered since: each runs
- * once, outside the present turn's tree.
+ * once, outside the present turn's tree. One that runs an agent is entered again where that agent stands: what is open
+ * within is the agent's to go on with.
  */
 export async function runDetachedCalls(invocation: Invocation): Promise<void> {
   const { fold, tree } = invocation;
-  const byPlace = new Map<string, CallState[]>();
+  const places = new Map<string, { agent: Agent; place: Place; calls: CallState[] }>();
   for (const call of fold.open.values()) {
-    if (call.turnId === fold.turn?.id || call.interim || !isAnswered(call)) continue;
-    const place = `${call.author} ${threadOf(call) ?? ''}`;
-    const calls = byPlace.get(place);
-    if (calls) calls.push(call);
-    else byPlace.set(place, [call]);
+    if (call.turnId === fold.turn?.id || call.iso !== undefined || call.interim) continue;
+    if (!call.entered && !isAnswered(call)) continue;
+    const key = `${call.author} ${call.path}`;
+    const known = places.get(key);
+    const agent = known?.agent ?? tree.find(call.author);
+    if (known) known.calls.push(call);
+    else if (agent) places.set(key, { agent, place: placeOf(invocation, agent, call), calls: [call] });
   }
-  for (const calls of byPlace.values()) {
-    const [call] = calls as [CallState];
-    const { author, branch } = call;
-    const agent = tree.find(author);
-    if (!agent || !isToolUser(agent)) continue;
-    const place = {
-      path: '',
-      branch,
-      iso: [],
-      thread: threadOf(call),
-      agentPath: tree.pathOf(agent).slice(0, -1),
-      tree,
-      signal: invocation.signal,
-    };
+  for (const { agent, place, calls } of places.values()) {
+    if (!isToolUser(agent)) continue;
     const context = new AgentContext(invocation, agent, place);
     await settleCalls(context, calls, await agent.resolveTools(context), agent.hooks(context));
   }
+}
+
+function placeOf({ tree, signal, span }: Invocation, agent: Agent, call: CallState): Place {
+  const { path, branch } = call;
+  return {
+    path,
+    branch,
+    iso: [],
+    thread: threadOf(call),
+    agentPath: tree.pathOf(agent).slice(0, -1),
+    tree,
+    signal,
+    span,
+  };
 }
 
 function isAnswered(call: CallState): boolean {

@@ -7,6 +7,7 @@ import type { CallState, Settled } from './call-state.ts';
 import { hostQuestion, newCall } from './call-state.ts';
 import type { Event, StoredAnswer } from './event.ts';
 import { threadOf } from './event.ts';
+import { isWithin, slotOfCall } from './slot-path.ts';
 import { applyDelta, scopeOf } from './state.ts';
 import type { Standing, TurnState } from './turn-state.ts';
 import { stillOf } from './turn-state.ts';
@@ -140,15 +141,23 @@ export class Fold {
     this.turn = { id: event.turnId, start, seq: event.seq, llmCalls: 0, usage: {}, activeMs: 0 };
     this.occupant = start;
     this.hasLateResult = false;
-    this.activations.clear();
-    this.isolated.clear();
-    this.isolatedText.clear();
+    this.#forgetPlaces();
     for (const call of this.calls.values()) {
       if (!call.settled) continue;
       this.closed.set(call.id, call.settled);
       this.calls.delete(call.id);
     }
     for (const turnId of this.terms.keys()) if (!this.#waitsFor(turnId)) this.terms.delete(turnId);
+  }
+
+  /** Places are of one turn; but an agent that an open call runs goes on where it stands. */
+  #forgetPlaces(): void {
+    const { activations, isolated, isolatedText } = this;
+    const kept = [...this.open.values()].filter(({ entered }) => entered).map(slotOfCall);
+    for (const map of [activations, isolated, isolatedText]) {
+      if (kept.length === 0) map.clear();
+      else for (const path of [...map.keys()]) if (!kept.some((slot) => isWithin(slot, path))) map.delete(path);
+    }
   }
 
   #waitsFor(turnId: string): boolean {

@@ -96,7 +96,8 @@ export const contentsProcessor: RequestProcessor = {
   process({ context, agent }, draft) {
     const { session, fold } = context.invocation;
     const viewer = { agent: agent.name, branch: context.branch, iso: context.iso };
-    const from = agent.includeContents === 'none' && fold.turn ? { from: fold.turn.seq } : {};
+    // An agent run as a tool has no other turn than its call, which may outlive that of its caller.
+    const from = agent.includeContents === 'none' && context.iso === '' && fold.turn ? { from: fold.turn.seq } : {};
     draft.contents = session.contents({ ...viewer, ...from });
     const { activation } = context;
     if (!agent.outputSchema || !activation.final || draft.contents.at(-1)?.role !== 'model') return undefined;
