@@ -125,6 +125,14 @@ describe('packages', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('the client and what it loads import no Node module: they run in browsers', () => {
+    const wrong = breaches(
+      (path, { specifier, how }) =>
+        /^(session|adapters\/remote)\//.test(path) && isBuiltin(specifier) && how !== 'type',
+    );
+    expect(wrong).toEqual([]);
+  });
+
   test('contracts reach their schemas through types only, so that importing them loads no zod', () => {
     const isSchema = (path: string) => path.startsWith('contracts/schemas/');
     const wrong = breaches(
