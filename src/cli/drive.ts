@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentSession, Limits, PendingRequest, SessionInput } from '../contracts/index.ts';
 import { textOfParts } from '../contracts/index.ts';
+import { AnswerWords } from '../session/index.ts';
 import { exitCodeOf } from './exit-code.ts';
 import type { Interrupts } from './signals.ts';
 import type { View } from './view.ts';
@@ -8,7 +9,7 @@ import type { View } from './view.ts';
 export interface Outcome {
   reason: string;
   code: number;
-  /** The agent's last words on the root thread. */
+  /** The agent's last words on the root thread; if it said nothing there, those of its branches. */
   text: string;
   output?: unknown;
   denied: string[];
@@ -24,17 +25,20 @@ export async function drive(
 ): Promise<Outcome> {
   const { view, interrupts, limits, model, streaming } = options;
   const outcome: Outcome = { reason: 'failed', code: 1, text: '', denied: [], pending: [] };
+  const words = new AnswerWords();
   const { signal } = interrupts.start();
   try {
     const stream = session.stream(input, { limits, signal, streaming, ...(model === undefined ? {} : { model }) });
     for await (const event of followed(session, stream)) {
       see(event, outcome);
+      words.see(event);
       const room = view.event(event);
       if (room) await room;
     }
   } finally {
     interrupts.over();
   }
+  outcome.text ||= words.text;
   // A transfer that somebody has to allow is a question like any other.
   const reason = outcome.reason === 'transfer' ? 'input_required' : outcome.reason;
   return { ...outcome, reason, code: exitCodeOf(reason, outcome.denied.length) };

@@ -1,7 +1,6 @@
 import type { AgentEvent, JsonSchema, PriceTable, ToolResult, Usage } from '../contracts/index.ts';
-import { textOfParts } from '../contracts/index.ts';
 import { errorResult, readOutput } from '../gate/index.ts';
-import { addUsage, LastWords } from '../session/index.ts';
+import { AnswerWords, addUsage } from '../session/index.ts';
 import { costOf } from './price.ts';
 
 /** What a sub-agent's turn has come to, by its events. */
@@ -12,30 +11,26 @@ export class SubagentTurn {
   usage: Usage = {};
   readonly #threadId: string;
   readonly #prices: PriceTable | undefined;
-  readonly #words = new LastWords();
-  readonly #threads: string[] = [];
+  readonly #words: AnswerWords;
   #error: string | undefined;
 
   constructor(threadId: string, prices: PriceTable | undefined) {
     this.#threadId = threadId;
+    this.#words = new AnswerWords(threadId);
     this.#prices = prices;
   }
 
   see(event: AgentEvent): void {
+    this.#words.see(event);
     switch (event.type) {
       case 'message':
-        if (event.partial) return;
-        if (event.role === 'agent') this.#say(event.threadId ?? '', textOfParts(event.content));
-        else if (event.threadId === this.#threadId) this.isOpen = true;
+        if (event.role !== 'agent' && event.threadId === this.#threadId) this.isOpen = true;
         break;
       case 'usage': {
         const usd = costOf(event, this.#prices);
         this.usage = addUsage(this.usage, usd === undefined ? event : { ...event, cost: { usd } });
         break;
       }
-      case 'custom':
-        if (event.kind === 'agent_started' && event.threadId) this.#place(event.threadId);
-        break;
       case 'error':
         this.#error = event.message;
         break;
@@ -44,19 +39,6 @@ export class SubagentTurn {
         break;
       default:
     }
-  }
-
-  /** Its own words and those of its branches; agents that work for it are not heard. */
-  #say(thread: string, text: string): void {
-    const below = thread.slice(this.#threadId.length);
-    if (!thread.startsWith(this.#threadId) || !/^(\.[^/]*)?$/.test(below)) return;
-    this.#words.say(thread, text, String(this.#place(thread)));
-  }
-
-  /** Branches are told to begin in the order of the tree. */
-  #place(thread: string): number {
-    const known = this.#threads.indexOf(thread);
-    return known >= 0 ? known : this.#threads.push(thread) - 1;
   }
 
   /** The tool's result: the agent's last words, as a value where it promises one. */

@@ -1,6 +1,7 @@
 /** What works over any AgentSession, whoever implements it. */
 export * from './admission.ts';
 export * from './answer.ts';
+export * from './answer-words.ts';
 export * from './audit.ts';
 export * from './guarded-telemetry.ts';
 export * from './hook-points.ts';

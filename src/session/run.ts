@@ -9,6 +9,7 @@ import type {
   Usage,
 } from '../contracts/index.ts';
 import { CoxswainError, textOfParts } from '../contracts/index.ts';
+import { AnswerWords } from './answer-words.ts';
 import { newId } from './identity.ts';
 import { EventStream } from './queue.ts';
 import { checkIs, checkShape, fn, having, iterable, name, object, signal } from './shape.ts';
@@ -16,7 +17,10 @@ import { checkIs, checkShape, fn, having, iterable, name, object, signal } from 
 export interface RunResult {
   /** Why the stream ended. */
   reason: StreamEndReason;
-  /** What the agent said on the root thread, messages separated by a blank line. */
+  /**
+   * What the agent said on the root thread, messages separated by a blank line; if it said nothing there, the last words
+   * of its branches.
+   */
   text: string;
   /** Structured output, where the agent has an output schema. */
   output?: unknown;
@@ -41,10 +45,12 @@ export async function run(
   checkShape<Pick<typeof options, 'onEvent'>>(options, 'run: options', { onEvent: fn });
   const { onEvent, ...execution } = options;
   const texts: string[] = [];
+  const words = new AnswerWords();
   const result: RunResult = { reason: 'failed', text: '', pending: [], usage: {}, denied: [] };
   for await (const event of session.stream(input, execution)) {
     checkIs(event, 'run: an event of the session', object);
     onEvent?.(event);
+    words.see(event);
     if ('cursor' in event && event.cursor) result.cursor = event.cursor;
     switch (event.type) {
       case 'message':
@@ -65,7 +71,7 @@ export async function run(
       default:
     }
   }
-  result.text = texts.filter((text) => text !== '').join('\n\n');
+  result.text = texts.filter((text) => text !== '').join('\n\n') || words.text;
   return result;
 }
 

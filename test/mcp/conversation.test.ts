@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { compileSchema, ensureValidator } from '../../src/gate/index.ts';
 import type { JsonSchema } from '../../src/index.ts';
-import { LlmAgent } from '../../src/index.ts';
+import { LlmAgent, ParallelAgent } from '../../src/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
 import { puppetModel } from './agents.ts';
 import { connect, sessionOf, textOf } from './clients.ts';
 import { openShop } from './kit.ts';
@@ -61,4 +62,12 @@ test('a conversation that is not there: the caller is told what a caller can do'
   expect(textOf(result)).toBe(
     'E_SESSION_NOT_FOUND: there is no conversation nope; leave session_id out to begin a new one',
   );
+});
+
+test('an agent whose work parts into branches answers with what they have said, in the order of the tree', async () => {
+  const agent = (name: string) => new LlmAgent({ name, model: new ScriptedModel([`${name} says`]) });
+  const pair = new ParallelAgent({ name: 'pair', subAgents: [agent('left'), agent('right')] });
+  await using shop = await openShop({ agents: [pair] });
+  await using client = await connect('v1', shop);
+  expect(textOf(await client.call('pair', { prompt: 'go' }))).toBe('left says\n\nright says');
 });

@@ -1,5 +1,6 @@
 import type { AgentEvent, ContentPart, StreamEndReason } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
+import { AnswerWords } from '../../session/index.ts';
 import type { HostedSession } from '../hosted-session.ts';
 
 /** What became of a call: `unknown` was begun and may have run, `waiting` has not begun. */
@@ -19,10 +20,13 @@ export class Turn {
   readonly calls = new Map<string, TurnCall>();
   #output: unknown;
   #answer: ContentPart[] = [];
+  /** What its branches have said counts where it says nothing itself. */
+  readonly #words = new AnswerWords();
   /** Said before a call: shown only if nothing follows. */
   #earlier: ContentPart[] = [];
 
   push(event: AgentEvent): void {
+    this.#words.see(event);
     if ('turnId' in event && typeof event.turnId === 'string') this.id = event.turnId;
     switch (event.type) {
       case 'message':
@@ -52,9 +56,11 @@ export class Turn {
     }
   }
 
-  /** The last words; what was said before the last call if nothing followed. */
+  /** The last words; what was said before the last call if nothing followed; what was said side by side if that was all. */
   get parts(): readonly ContentPart[] {
-    return this.#answer.length > 0 ? this.#answer : this.#earlier;
+    const own = this.#answer.length > 0 ? this.#answer : this.#earlier;
+    const { text } = this.#words;
+    return own.length > 0 || text === '' ? own : [{ type: 'text', text }];
   }
 
   /** Structured output: the executor's own, else the JSON that the agent said. */
