@@ -42,13 +42,31 @@ export interface Desk {
   order: string[];
 }
 
-/** A runner over a conversation in memory, with everything it says written down. */
+/**
+ * A runner over a conversation in memory, with everything it says written down. An expectation that fails inside of the
+ * executor fails the run: the runner takes it for the executor's own failure, and the test would pass.
+ */
 export function desk(
   executor: DispatchExecutorFn,
   config: Partial<TurnRunnerConfig> = {},
   records = new Records(),
 ): Desk {
-  const runner = new TurnRunner({ ...inMemoryCallbacks(records), executorCallback: executor, ...config });
+  let failure: Error | undefined;
+  const executorCallback: DispatchExecutorFn = async (ctx, helpers) => {
+    try {
+      await executor(ctx, helpers);
+    } catch (error) {
+      if (error instanceof Error && error.name === 'AssertionError') failure = error;
+      throw error;
+    }
+  };
+  const runner = new TurnRunner({ ...inMemoryCallbacks(records), executorCallback, ...config });
+  const run = runner.run.bind(runner);
+  runner.run = async (...given) => {
+    const outcome = await run(...given);
+    if (failure) throw failure;
+    return outcome;
+  };
   const seen = {} as Record<string, unknown[]>;
   const order: string[] = [];
   for (const name of functional) {
