@@ -13,33 +13,29 @@ import type {
   SessionUpdate,
   Settlement,
   SteerData,
-  StreamEndData,
   StreamEndEvent,
   TelemetrySpan,
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, INTERFACE_VERSION, isCoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
 import type {
+  AgentTree,
   CallState,
   CurrentRun,
   Engine,
-  Event,
   InvocationResult,
   LiveSession,
-  Standing,
   TurnLimits,
 } from '../../runtime/index.ts';
 import {
   abandoned,
   answerEvent,
   createEvent,
-  failureOf,
   givenCredential,
   Invocation,
   keepCredentials,
   newId,
   ownerOfThread,
-  pendingRequests,
   placeOfCall,
   responseEvent,
   settlementOf,
@@ -65,10 +61,10 @@ import {
   streamIdOf,
 } from '../../session/index.ts';
 import { abortCall, abortThread, originOf } from './abort-part.ts';
-import { cursorOf, project } from './project.ts';
+import { openRequests } from './open-requests.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
-import { endData, outputOf, transferOf } from './stream-end.ts';
+import { lostEnd, storedEnd, streamEnd } from './stream-end.ts';
 import { checkUpdate } from './update.ts';
 
 export interface AdkSessionOptions {
@@ -103,6 +99,11 @@ export class AdkSession implements AgentSession {
 
   get id(): string {
     return this.live.key.id;
+  }
+
+  /** Its agents: of these, whoever asks is named with the whole path. */
+  get tree(): AgentTree {
+    return this.#engine.tree;
   }
 
   get permissionMode(): PermissionMode | undefined {
@@ -159,10 +160,10 @@ export class AdkSession implements AgentSession {
     if (sink.isAccepted) this.#shown = { streamId: sink.streamId, seq: sink.seq };
     try {
       if ('error' in came) throw came.error;
-      return this.#streamEnd(sink.streamId, came.result, came.hostRuns);
+      return streamEnd(this, sink.streamId, came.result, came.hostRuns);
     } catch (error) {
       if (!sink.isAccepted) throw error;
-      return this.#lost(sink, error);
+      return lostEnd(this, sink, error);
     }
   }
 
@@ -296,12 +297,12 @@ export class AdkSession implements AgentSession {
 
   events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
     checkEvents(options);
-    return readEvents(this.live, options, (end) => this.#endOf(end));
+    return readEvents(this.live, options, (end) => storedEnd(this, end));
   }
 
   async pending(): Promise<PendingRequest[]> {
     await this.live.catchUp();
-    return this.#pending();
+    return openRequests(this.live, this.tree);
   }
 
   async standing(): Promise<SessionStanding> {
@@ -329,14 +330,6 @@ export class AdkSession implements AgentSession {
     await this.#onClose?.();
   }
 
-  #pending(standing: Standing = this.live.fold): PendingRequest[] {
-    return pendingRequests(standing, this.live.key, (call) => this.#agentPath(call));
-  }
-
-  #agentPath(call: CallState): string[] {
-    return [...placeOfCall(this.#engine.tree, this.live.fold, call).path];
-  }
-
   /** What is wrong with arguments that a person edited. */
   #faultIn(call: CallState, args: Record<string, unknown>): string | undefined {
     const tool = toolOf(placeOfCall(this.#engine.tree, this.live.fold, call), call.name);
@@ -356,48 +349,6 @@ export class AdkSession implements AgentSession {
       agentId: this.descriptor.name,
       interfaceVersion: INTERFACE_VERSION,
     });
-  }
-
-  #streamEnd(streamId: string, result: InvocationResult, hostRuns: boolean): StreamEndEvent {
-    const { fold, key } = this.live;
-    const stored = result.end;
-    const data = stored ? this.#endOf(stored) : endData(fold, this.#pending());
-    const transfer = hostRuns && result.reason === 'input_required' ? transferOf(data) : undefined;
-    const reason = transfer ? 'completed' : result.reason;
-    if (transfer) data.transfer = transfer;
-    // What else its record tells comes first.
-    const n = stored ? project(key.id, stored).length : 0;
-    return {
-      id: stored ? `${stored.id}:${n}` : newId(),
-      type: 'stream_end',
-      timestamp: isoTime(stored?.timestamp),
-      sessionId: key.id,
-      streamId,
-      ...(fold.turn ? { turnId: fold.turn.id } : {}),
-      ...(stored ? { seq: stored.seq, cursor: cursorOf(stored.seq, n) } : {}),
-      agentId: fold.occupant ?? this.descriptor.name,
-      source: 'agent',
-      reason,
-      data,
-    };
-  }
-
-  /** What a stored end sums up, now and whenever it is read back. */
-  #endOf(end: Event): StreamEndData {
-    const { fold, log } = this.live;
-    const standing = fold.ends.get(end.seq) ?? fold;
-    const data = endData(standing, this.#pending(standing), end);
-    const isCompleted = end.actions.end?.reason === 'completed';
-    const output = isCompleted ? outputOf(log, this.descriptor, end.turnId) : undefined;
-    return output === undefined ? data : { ...data, output };
-  }
-
-  /** The log cannot be written any more: what was accepted still gets its end. */
-  #lost(sink: StreamSink, thrown: unknown): StreamEndEvent {
-    const { status, code, message, retryable } = failureOf(thrown);
-    const base = { timestamp: isoTime(), sessionId: this.id, streamId: sink.streamId };
-    sink.push({ ...base, id: newId(), type: 'error', status, code, message, fatal: true, retryable });
-    return { ...base, id: newId(), type: 'stream_end', reason: 'failed', data: { pending: this.#pending() } };
   }
 
   /** Nothing runs, but something is open: it is settled and the turn ends. */

@@ -1,7 +1,64 @@
-import type { AgentDescriptor, PendingRequest, StreamEndData } from '../../contracts/index.ts';
+import type { AgentDescriptor, PendingRequest, StreamEndData, StreamEndEvent } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
-import type { Event, Standing } from '../../runtime/index.ts';
-import { outputValue } from '../../runtime/index.ts';
+import type { Event, InvocationResult, Standing } from '../../runtime/index.ts';
+import { failureOf, newId, outputValue } from '../../runtime/index.ts';
+import { isoTime } from '../../session/index.ts';
+import type { AdkSession } from './adk-session.ts';
+import { openRequests } from './open-requests.ts';
+import { cursorOf, project } from './project.ts';
+import type { StreamSink } from './sink.ts';
+
+/** Whose stream ends. */
+type Ending = Pick<AdkSession, 'live' | 'descriptor' | 'tree'>;
+
+/** How a stream ends whose run has come to `result`. */
+export function streamEnd(
+  session: Ending,
+  streamId: string,
+  result: InvocationResult,
+  hostRuns: boolean,
+): StreamEndEvent {
+  const { live, descriptor, tree } = session;
+  const { fold, key } = live;
+  const stored = result.end;
+  const data = stored ? storedEnd(session, stored) : endData(fold, openRequests(live, tree));
+  const transfer = hostRuns && result.reason === 'input_required' ? transferOf(data) : undefined;
+  const reason = transfer ? 'completed' : result.reason;
+  if (transfer) data.transfer = transfer;
+  // What else its record tells comes first.
+  const n = stored ? project(key.id, stored).length : 0;
+  return {
+    id: stored ? `${stored.id}:${n}` : newId(),
+    type: 'stream_end',
+    timestamp: isoTime(stored?.timestamp),
+    sessionId: key.id,
+    streamId,
+    ...(fold.turn ? { turnId: fold.turn.id } : {}),
+    ...(stored ? { seq: stored.seq, cursor: cursorOf(stored.seq, n) } : {}),
+    agentId: fold.occupant ?? descriptor.name,
+    source: 'agent',
+    reason,
+    data,
+  };
+}
+
+/** The log cannot be written any more: what was accepted still gets its end. */
+export function lostEnd({ live, tree }: Ending, sink: StreamSink, thrown: unknown): StreamEndEvent {
+  const { status, code, message, retryable } = failureOf(thrown);
+  const base = { timestamp: isoTime(), sessionId: live.key.id, streamId: sink.streamId };
+  sink.push({ ...base, id: newId(), type: 'error', status, code, message, fatal: true, retryable });
+  return { ...base, id: newId(), type: 'stream_end', reason: 'failed', data: { pending: openRequests(live, tree) } };
+}
+
+/** What a stored end sums up, now and whenever it is read back. */
+export function storedEnd({ live, descriptor, tree }: Ending, end: Event): StreamEndData {
+  const { fold, log } = live;
+  const standing = fold.ends.get(end.seq) ?? fold;
+  const data = endData(standing, openRequests(live, tree, standing), end);
+  const isCompleted = end.actions.end?.reason === 'completed';
+  const output = isCompleted ? outputOf(log, descriptor, end.turnId) : undefined;
+  return output === undefined ? data : { ...data, output };
+}
 
 /** What an end sums up; `end` is its record, where there is one. */
 export function endData({ turn, open }: Standing, pending: PendingRequest[], end?: Event): StreamEndData {
@@ -13,7 +70,7 @@ export function endData({ turn, open }: Standing, pending: PendingRequest[], end
 }
 
 /** A pause whose only question is a transfer is the host's to make; undefined for any other. */
-export function transferOf({ pending = [] }: StreamEndData): StreamEndData['transfer'] {
+function transferOf({ pending = [] }: StreamEndData): StreamEndData['transfer'] {
   const only = pending.length === 1 ? pending[0] : undefined;
   if (only?.name !== 'transfer_to_agent' || only.kind !== 'tool') return undefined;
   return {
@@ -24,7 +81,7 @@ export function transferOf({ pending = [] }: StreamEndData): StreamEndData['tran
 }
 
 /** The value that the agent's output schema promises, of its last words; undefined where it promises none. */
-export function outputOf(log: readonly Event[], { name, outputSchema }: AgentDescriptor, turnId: string): unknown {
+function outputOf(log: readonly Event[], { name, outputSchema }: AgentDescriptor, turnId: string): unknown {
   if (!outputSchema) return undefined;
   const last = log.findLast(
     (event) =>
