@@ -31,6 +31,7 @@ import {
   checkSteer,
   EventStream,
   isPipeable,
+  newId,
   normaliseInput,
   SessionTrace,
   streamIdOf,
@@ -100,7 +101,7 @@ export class HostedSession implements AgentSession, Ruling {
   }
 
   stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
-    const streamId = streamIdOf(options);
+    const streamId = streamIdOf(options, newId);
     return new EventStream(
       streamId,
       (out) => this.#drive(out, input, options, streamId),

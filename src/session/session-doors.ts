@@ -1,15 +1,15 @@
 import type { AbortTarget, ExecutionOptions, SteerData } from '../contracts/index.ts';
-import { newId } from './identity.ts';
 import { permissionMode } from './mode.ts';
 import { checkLimits, checkNames, checkPrincipal } from './principal.ts';
 import type { Shape } from './shape.ts';
 import {
   amount,
   anything,
+  bag,
   checkIs,
   checkShape,
   flag,
-  list,
+  listOf,
   name,
   object,
   oneOf,
@@ -20,7 +20,7 @@ import {
 } from './shape.ts';
 
 const execution: Shape<ExecutionOptions> = {
-  tools: list,
+  tools: listOf(bag),
   excludeTools: anything,
   model: name,
   hostToolExecution: flag,
@@ -46,14 +46,14 @@ export function checkExecution(options: ExecutionOptions): void {
 }
 
 /** The id that a caller gave, as far as it can be read: what is wrong with it is said at the first `next()`. */
-export function streamIdOf(options: ExecutionOptions): string {
+export function streamIdOf(options: ExecutionOptions, makeId: () => string): string {
   try {
     const id: unknown = options.streamId;
     if (typeof id === 'string' && id !== '') return id;
   } catch {
     // Said there, too.
   }
-  return newId();
+  return makeId();
 }
 
 const abort: Shape<AbortTarget> = { reason: text, threadId: text, requestId: text };

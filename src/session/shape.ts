@@ -20,6 +20,8 @@ export const anything = check('anything', () => true);
 export const text = check('text', (value) => typeof value === 'string');
 export const name = check('text that is not empty', (value) => typeof value === 'string' && value !== '');
 export const flag = check('true or false', (value) => typeof value === 'boolean');
+/** For what can be switched off. */
+export const off = check('false', (value) => value === false);
 export const fn = check('a function', (value) => typeof value === 'function');
 export const number = check('a number', (value) => typeof value === 'number');
 /** Infinity is one: it says that there is no limit. */
@@ -27,7 +29,7 @@ export const amount = check('a number from 0', (value) => typeof value === 'numb
 export const count = check('a whole number from 0', (value) => amount.fits(value) && isWhole(value));
 export const object = check('an object', isObject);
 /** What is copied as it stands: each member can be read. */
-export const bag = check('an object', (value) => isObject(value) && Object.values(value).length >= 0);
+export const bag = check('an object', (value) => isObject(value) && isPlain(value) && Object.values(value).length >= 0);
 export const list = check('a list', Array.isArray);
 export const names = check('a list of names', (value) => Array.isArray(value) && value.every(text.fits));
 export const texts = check('an object of texts', (value) => isObject(value) && Object.values(value).every(text.fits));
@@ -65,7 +67,7 @@ export function checkShape<T>(value: unknown, where: string, shape: Shape<T>): a
     if (!isObject(value)) throw bad(where, value, object);
     const members = shape as Readonly<Record<string, Check>>;
     // Of an ordinary object only what is there is looked at: this is done for each session and each stream.
-    const isOrdinary = Object.getPrototypeOf(value) === Object.prototype;
+    const isOrdinary = Object.getPrototypeOf(value) === Object.prototype && isPlain(value);
     const looked = isOrdinary ? requiredOf(members) : Object.keys(members);
     for (const member of looked) checkMember(value, where, member, members[member] as Check);
     for (const member in value) {
@@ -80,6 +82,13 @@ export function checkShape<T>(value: unknown, where: string, shape: Shape<T>): a
   } catch (error) {
     throw unreadable(where, error);
   }
+}
+
+const nobodys = Symbol('nobodys');
+
+/** A proxy gives something for any name, or throws: no module of Node's is needed to tell, which browsers have not. */
+function isPlain(value: object): boolean {
+  return (value as Record<symbol, unknown>)[nobodys] === undefined;
 }
 
 const requiredMembers = new WeakMap<object, readonly string[]>();

@@ -6,6 +6,7 @@ import { createHost, fromAgent, InMemorySessionService } from '../../src/index.t
 import { bot } from '../host/kit.ts';
 import { watchRejections } from '../host/rejections.ts';
 import { doorsOf, NO_OBJECTS, outcomeOf, RUBBISH, taken } from './rubbish.ts';
+import { drain, sessionDoors } from './session-doors.ts';
 
 const agents = [fromAgent(bot(Array.from({ length: 100 }, () => 'ok')))];
 
@@ -189,66 +190,7 @@ describe.each(['a hosted session', 'a session of the runtime'])('%s', (kind) => 
 
   afterEach(() => session[Symbol.asyncDispose]());
 
-  const drain = async (input: unknown, options?: unknown) => {
-    for await (const _ of session.stream(input as string, options as object)) if (_.type === 'stream_end') return;
-  };
-  const drained = async (events: AsyncIterable<unknown>) => {
-    for await (const _ of events);
-  };
-  const option = (member: string): [string, (value: unknown) => unknown] => [
-    `stream options.${member}`,
-    (value) => drain('hi', { [member]: value }),
-  ];
-  const options = [
-    'tools',
-    'excludeTools',
-    'model',
-    'hostToolExecution',
-    'streaming',
-    'permissionMode',
-    'whilePending',
-  ];
-  const doors: [string, (value: unknown) => unknown][] = [
-    ['stream', (value) => drain(value)],
-    ['stream list', (value) => drain([value])],
-    ['stream kind', (value) => drain({ kind: value })],
-    ['stream content', (value) => drain({ kind: 'message', content: value })],
-    ['stream part', (value) => drain({ kind: 'message', content: [value] })],
-    ['stream role', (value) => drain({ kind: 'message', content: 'hi', role: value })],
-    ['stream result', (value) => drain({ kind: 'tool_result', requestId: 'r', result: value })],
-    ['stream result of', (value) => drain({ kind: 'tool_result', requestId: value, result: { content: [] } })],
-    ['stream approval', (value) => drain({ kind: 'tool_approval', requestId: value })],
-    ['stream elicitation', (value) => drain({ kind: 'elicitation_response', requestId: 'r', response: value })],
-    ['stream options', (value) => drain('hi', value)],
-    ...[...options, 'limits', 'signal', 'traceContext', 'deps', 'streamId', 'principal', 'terms'].map(option),
-    ['stream options.limits', (value) => drain('hi', { limits: { steps: value } })],
-    ['stream options.tools list', (value) => drain('hi', { tools: [value] })],
-    ['stream options.tools name', (value) => drain('hi', { tools: [{ name: value, description: '' }] })],
-    ['stream.abort', (value) => session.stream('hi').abort(value as string)],
-    ['respond', (value) => session.respond(value as string, { kind: 'deny' })],
-    ['respond answer', (value) => session.respond('r', value as never)],
-    ['respond kind', (value) => session.respond('r', { kind: value } as never)],
-    ['respond by', (value) => session.respond('r', { kind: 'deny', by: value } as never)],
-    ['steer', (value) => session.steer(value as never)],
-    ['steer content', (value) => session.steer({ content: value as string })],
-    ['steer threadId', (value) => session.steer({ content: 'x', threadId: value as string })],
-    ['update', (value) => session.update(value as never)],
-    ...['model', 'tools', 'title', 'permissionMode', 'config', 'other'].map(
-      (member): [string, (v: unknown) => unknown] => [
-        `update ${member}`,
-        (value) => session.update({ [member]: value } as never),
-      ],
-    ),
-    ['abort', (value) => session.abort(value as never)],
-    ['abort reason', (value) => session.abort({ reason: value as string })],
-    ['abort requestId', (value) => session.abort({ requestId: value as string })],
-    ['abort threadId', (value) => session.abort({ threadId: value as string })],
-    ['events', (value) => drained(session.events(value as never))],
-    ['events after', (value) => drained(session.events({ after: value as string }))],
-    ['events limit', (value) => drained(session.events({ limit: value as number }))],
-  ];
-
-  test.each(doors)('%s', async (name, door) => {
+  test.each(sessionDoors(() => session))('%s', async (name, door) => {
     const rejections = watchRejections();
     for (const [label, make] of Object.entries(RUBBISH)) {
       const before = (await store.get(key))?.lastSeq;
@@ -271,6 +213,6 @@ describe.each(['a hosted session', 'a session of the runtime'])('%s', (kind) => 
 
   test('and it works after all that', async () => {
     await session.abort();
-    await drain('hi');
+    await drain(session, 'hi');
   });
 });

@@ -55,6 +55,15 @@ export const RUBBISH: Record<string, () => unknown> = {
   'a deep object': () => nested(10_000),
   'a throwing getter': () => THING,
   'a throwing proxy': () => touchy({}),
+  'a proxy that throws when it is read': () =>
+    new Proxy(
+      {},
+      {
+        get() {
+          throw new Error('do not read');
+        },
+      },
+    ),
   'a throwing function': () => touchy(() => undefined),
   'a revoked proxy': revoked,
   'a function': () => () => undefined,
@@ -89,7 +98,12 @@ type Door = (value: unknown) => unknown;
 export const CALLED = ['a throwing function', 'a class'];
 
 /** What nobody can wait for, since that is to look at it. */
-export const UNAWAITABLE = ['a throwing proxy', 'a throwing function', 'a revoked proxy'];
+export const UNAWAITABLE = [
+  'a proxy that throws when it is read',
+  'a throwing proxy',
+  'a throwing function',
+  'a revoked proxy',
+];
 
 /** Throws everything at a door. The labels of what it took. */
 export async function taken(name: string, door: Door, except: readonly string[] = []): Promise<string[]> {

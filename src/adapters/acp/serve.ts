@@ -8,6 +8,8 @@ import type {
 } from '@agentclientprotocol/sdk';
 import type { AgentSession, ContentPart, Limits, SessionSummary, StreamEndEvent } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import type { Shape } from '../../session/index.ts';
+import { checkLimits, checkShape, fn, having, name as isName, object, required, text } from '../../session/index.ts';
 import { partOfBlock } from './content.ts';
 import { EditorQuestions } from './questions.ts';
 import { loadSdk } from './sdk.ts';
@@ -43,11 +45,24 @@ export interface AcpTransport {
   output: WritableStream<Uint8Array>;
 }
 
+const shape: Shape<ServeAcpOptions> = {
+  name: isName,
+  version: text,
+  open: required(fn),
+  list: fn,
+  limits: object,
+  warn: fn,
+};
+const streams: Shape<AcpTransport> = { input: required(having('getReader')), output: required(having('getWriter')) };
+
 /**
  * Serves sessions to an editor over the Agent Client Protocol.
  * @throws CoxswainError `FAILED_PRECONDITION / E_UNSUPPORTED` without the package @agentclientprotocol/sdk
  */
 export async function serveAcp(options: ServeAcpOptions, transport: AcpTransport): Promise<AcpServer> {
+  checkShape<ServeAcpOptions>(options, 'serveAcp: options', shape);
+  if (options.limits !== undefined) checkLimits(options.limits, 'serveAcp: options.limits');
+  checkShape<AcpTransport>(transport, 'serveAcp: transport', streams);
   const sdk = await loadSdk();
   const server = new Served(options, sdk);
   return server.connect(sdk.ndJsonStream(transport.output, transport.input));

@@ -6,7 +6,22 @@ import type { WatchdogOptions } from '../../dispatch/index.ts';
 import { dispatchAgent } from '../../dispatch/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
 import type { SessionService } from '../../runtime/index.ts';
-import { InMemorySessionService } from '../../runtime/index.ts';
+import { assertAgentName, InMemorySessionService, sessionService } from '../../runtime/index.ts';
+import type { Shape } from '../../session/index.ts';
+import {
+  amount,
+  anything,
+  bag,
+  checkShape,
+  either,
+  fn,
+  list,
+  name,
+  names,
+  object,
+  off,
+  text,
+} from '../../session/index.ts';
 import { fromAgent } from '../adk/index.ts';
 import type { AcpCommand, AcpPipe } from './child.ts';
 import { AgentProcess } from './child.ts';
@@ -45,6 +60,29 @@ export interface FromAcpOptions extends Partial<AcpCommand> {
   constraints?: AgentConstraints;
 }
 
+// A name and a command have errors of their own.
+const shape: Shape<FromAcpOptions> = {
+  name: anything,
+  description: text,
+  command: anything,
+  args: names,
+  folder: text,
+  env: bag,
+  onStderr: fn,
+  connect: fn,
+  cwd: name,
+  mcpServers: list,
+  authMethod: text,
+  mode: text,
+  files: object,
+  unasked: names,
+  startTimeoutMs: amount,
+  cancelTimeoutMs: amount,
+  watchdog: either(off, object),
+  sessions: sessionService,
+  constraints: bag,
+};
+
 const UNASKED = ['read', 'search', 'think'];
 
 /**
@@ -53,7 +91,11 @@ const UNASKED = ['read', 'search', 'think'];
  * @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_BAD_INPUT`
  */
 export function fromAcp(options: FromAcpOptions): AgentSource {
+  checkShape<FromAcpOptions>(options, 'fromAcp: options', shape);
+  if (options.watchdog !== false && options.watchdog !== undefined)
+    checkShape<WatchdogOptions>(options.watchdog, 'fromAcp: options.watchdog', { silenceMs: amount, idleRuns: amount });
   const { name, description } = options;
+  assertAgentName(name);
   const connect = options.connect ?? starter(options);
   const sessions = options.sessions ?? new InMemorySessionService();
   const agentOf = (executor: Parameters<typeof dispatchAgent>[0]['executor']) =>

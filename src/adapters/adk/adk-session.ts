@@ -111,7 +111,7 @@ export class AdkSession implements AgentSession {
   }
 
   stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
-    const streamId = streamIdOf(options);
+    const streamId = streamIdOf(options, newId);
     return new EventStream(
       streamId,
       (out) => {

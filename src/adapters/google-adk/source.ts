@@ -10,7 +10,21 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { WatchdogOptions } from '../../dispatch/index.ts';
 import { dispatchAgent } from '../../dispatch/index.ts';
 import type { SessionService } from '../../runtime/index.ts';
-import { InMemorySessionService } from '../../runtime/index.ts';
+import { InMemorySessionService, sessionService } from '../../runtime/index.ts';
+import type { Shape } from '../../session/index.ts';
+import {
+  amount,
+  anything,
+  bag,
+  checkShape,
+  either,
+  flag,
+  guarded,
+  listOf,
+  number,
+  object,
+  off,
+} from '../../session/index.ts';
 import { fromAgent } from '../adk/index.ts';
 import { parametersOf } from './schema.ts';
 import { AdkExecutor } from './session.ts';
@@ -41,12 +55,35 @@ export interface FromGoogleAdkOptions {
   constraints?: AgentConstraints;
 }
 
+// What is no module and what is no agent is told about by what they are asked.
+const shape: Shape<FromGoogleAdkOptions> = {
+  adk: anything,
+  agent: anything,
+  plugins: listOf(object),
+  sessionService: object,
+  artifactService: object,
+  memoryService: object,
+  credentialService: object,
+  annotations: bag,
+  maxLlmCalls: number,
+  streaming: flag,
+  watchdog: either(off, object),
+  sessions: sessionService,
+  constraints: bag,
+};
+
 /**
  * An agent of the real `@google/adk`, as something that a host can open. Every call of a tool, at any depth, passes
  * the gate; what a tool asks a person for is asked by the host.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT | E_AGENT_NAME`, `UNIMPLEMENTED / E_UNSUPPORTED`
  */
 export function fromGoogleAdk(options: FromGoogleAdkOptions): AgentSource {
+  checkShape<FromGoogleAdkOptions>(options, 'fromGoogleAdk: options', shape);
+  if (options.watchdog !== false && options.watchdog !== undefined)
+    checkShape<WatchdogOptions>(options.watchdog, 'fromGoogleAdk: options.watchdog', {
+      silenceMs: amount,
+      idleRuns: amount,
+    });
   const { adk, agent, plugins = [], annotations = {} } = options;
   assertRunnable(adk, agent);
   const agentOf = (executor: Parameters<typeof dispatchAgent>[0]['executor']) =>
@@ -145,10 +182,15 @@ function compositionOf(adk: AdkModule, agent: AdkAgent): CompositionConfig | und
 
 /** What would run past the gate is refused. */
 function assertRunnable(adk: AdkModule, agent: AdkAgent): void {
-  if (typeof adk?.Runner !== 'function' || typeof adk.isBaseAgent !== 'function') {
+  if (
+    !guarded(
+      'fromGoogleAdk: options.adk',
+      () => typeof adk?.Runner === 'function' && typeof adk.isBaseAgent === 'function',
+    )
+  ) {
     throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', "adk must be the module: await import('@google/adk')");
   }
-  if (!adk.isBaseAgent(agent)) {
+  if (!guarded('fromGoogleAdk: options.agent', () => adk.isBaseAgent(agent))) {
     throw new CoxswainError(
       'UNIMPLEMENTED',
       'E_UNSUPPORTED',

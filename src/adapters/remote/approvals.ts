@@ -1,6 +1,7 @@
 import type { PendingRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
-import { StreamQueue } from '../../session/index.ts';
+import { checkAnswer, checkRequestId, StreamQueue } from '../../session/index.ts';
 import type { Link } from './link.ts';
+import { remoteInput } from './remote-shape.ts';
 
 /** A question that somebody may answer who holds no session. */
 export interface OpenApprovalOnWire {
@@ -20,7 +21,10 @@ export class RemoteApprovals {
 
   /** What waits for this principal, oldest first. */
   async list(filter: { sessionId?: string } = {}): Promise<OpenApprovalOnWire[]> {
-    return (await this.#link.request<{ approvals: OpenApprovalOnWire[] }>('approvals/list', filter)).approvals;
+    remoteInput.filter(filter);
+    const { sessionId } = filter;
+    const asked = sessionId === undefined ? {} : { sessionId };
+    return (await this.#link.request<{ approvals: OpenApprovalOnWire[] }>('approvals/list', asked)).approvals;
   }
 
   /** Questions from now on; after a lost connection, those that are open come again. */
@@ -49,12 +53,15 @@ export class RemoteApprovals {
    * @throws CoxswainError `PERMISSION_DENIED / E_NOT_APPROVER`, `FAILED_PRECONDITION / E_UNKNOWN_REQUEST`,
    *   `INVALID_ARGUMENT / E_BAD_INPUT`
    */
-  decide(
+  async decide(
     requestId: string,
     answer: RequestAnswer,
-    { sessionId, userId, agent }: { sessionId?: string; userId?: string; agent?: string } = {},
+    place: { sessionId?: string; userId?: string; agent?: string } = {},
   ): Promise<Settlement> {
-    return this.#link.request('approvals/decide', { requestId, answer, sessionId, userId, agent });
+    checkRequestId(requestId);
+    remoteInput.place(place);
+    const { sessionId, userId, agent } = place;
+    return this.#link.request('approvals/decide', { requestId, answer: checkAnswer(answer), sessionId, userId, agent });
   }
 
   see(open: OpenApprovalOnWire): void {

@@ -9,7 +9,7 @@ import type {
   SessionProvider,
   SessionRef,
 } from '../../contracts/index.ts';
-import { isCoxswainError } from '../../contracts/index.ts';
+import { copyJson, isCoxswainError } from '../../contracts/index.ts';
 import type { OpenApprovalOnWire } from './approvals.ts';
 import { RemoteApprovals } from './approvals.ts';
 import { assertEndpoint } from './endpoint.ts';
@@ -17,6 +17,7 @@ import { Link } from './link.ts';
 import type { ConnectOptions, LinkState } from './options.ts';
 import { remoteProvider } from './remote-provider.ts';
 import { RemoteSession } from './remote-session.ts';
+import { remoteInput } from './remote-shape.ts';
 
 export interface RemoteOpenOptions extends SessionRef {
   permissionMode?: PermissionMode;
@@ -43,6 +44,7 @@ export interface RemoteHost extends AsyncDisposable {
  *   E_FORBIDDEN`, `RESOURCE_EXHAUSTED / E_RATE_LIMIT`, `UNAVAILABLE / E_CONNECTION_LOST`
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteHost> {
+  remoteInput.connect(url, options);
   assertEndpoint(url);
   const client = new Client(url, options);
   await client.begin();
@@ -93,7 +95,8 @@ class Client implements RemoteHost {
   }
 
   async open(agent: string, options: RemoteOpenOptions = {}): Promise<RemoteSession> {
-    const { control = true, ...given } = options;
+    remoteInput.open(agent, options);
+    const { control = true, ...given } = copyJson(options, 'open: options');
     const isNew = given.sessionId === undefined && !given.snapshot;
     // Named here, so that asking again makes no second one.
     const ref = isNew ? { ...given, sessionId: crypto.randomUUID(), create: true } : given;
@@ -126,6 +129,7 @@ class Client implements RemoteHost {
   }
 
   sessions(agent?: string): SessionProvider {
+    remoteInput.agent(agent);
     return remoteProvider(this.#link, this, agent);
   }
 

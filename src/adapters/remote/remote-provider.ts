@@ -2,6 +2,7 @@ import type { AgentEvent, SessionHandle, SessionProvider, SessionSummary } from 
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { Link } from './link.ts';
 import type { RemoteSession } from './remote-session.ts';
+import { remoteInput } from './remote-shape.ts';
 
 const PAGE = 200;
 
@@ -13,7 +14,9 @@ interface Opener {
 
 /** Stored sessions of this principal on a server. */
 export function remoteProvider(link: Link, opener: Opener, agent: string | undefined): SessionProvider {
-  const list = async ({ limit = Number.POSITIVE_INFINITY, after }: { limit?: number; after?: string } = {}) => {
+  const list = async (options: { limit?: number; after?: string } = {}) => {
+    remoteInput.list(options);
+    const { limit = Number.POSITIVE_INFINITY, after } = options;
     const found: SessionSummary[] = [];
     for (let last = after; ; last = found.at(-1)?.id) {
       const params = { agent, after: last, limit: Math.min(PAGE, limit - found.length) };
@@ -32,7 +35,9 @@ export function remoteProvider(link: Link, opener: Opener, agent: string | undef
     return { ...found, events };
   };
   return {
-    async create({ id, state } = {}) {
+    async create(options = {}) {
+      remoteInput.create(options);
+      const { id, state } = options;
       const ref = {
         ...(id === undefined ? {} : { sessionId: id, create: true }),
         ...(state === undefined ? {} : { state }),
@@ -42,6 +47,7 @@ export function remoteProvider(link: Link, opener: Opener, agent: string | undef
       return handleOf(session.id);
     },
     async load(sessionId) {
+      remoteInput.sessionId(sessionId);
       try {
         return await handleOf(sessionId);
       } catch (error) {
@@ -51,6 +57,7 @@ export function remoteProvider(link: Link, opener: Opener, agent: string | undef
     },
     list,
     async delete(sessionId) {
+      remoteInput.sessionId(sessionId);
       await link.request('session/delete', { sessionId, agent });
     },
     async open() {

@@ -18,7 +18,17 @@ import type {
   SteerData,
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, INTERFACE_VERSION } from '../../contracts/index.ts';
-import { isoTime, normaliseInput } from '../../session/index.ts';
+import {
+  checkAbort,
+  checkAnswer,
+  checkEvents,
+  checkExecution,
+  checkRequestId,
+  checkSteer,
+  isoTime,
+  normaliseInput,
+  streamIdOf,
+} from '../../session/index.ts';
 import { Feed } from './feed.ts';
 import type { Link } from './link.ts';
 import { liveEvents, storedEvents } from './log.ts';
@@ -93,35 +103,39 @@ export class RemoteSession implements AgentSession {
   }
 
   stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
-    const streamId = options.streamId ?? crypto.randomUUID();
+    const streamId = streamIdOf(options, () => crypto.randomUUID());
     const abort = async (reason?: string) => {
       if (this.#stream !== made || made.isEnded) return;
       await this.abort(reason === undefined ? {} : { reason });
       await made.ended;
     };
-    const made = new RemoteStream(streamId, (stream) => this.#start(stream, normaliseInput(input), options), abort);
+    const made = new RemoteStream(streamId, (stream) => this.#begin(stream, input, options), abort);
     return made.stream;
   }
 
-  respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
-    return this.#change('session/respond', { requestId, answer: copyJson(answer, 'answer') });
+  async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+    checkRequestId(requestId);
+    return this.#change('session/respond', { requestId, answer: checkAnswer(answer) });
   }
 
-  steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
+  async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
+    checkSteer(data);
     // A server that is gone may have taken it: the same words twice would be worse than asking.
     return this.#change('session/steer', { data: copyJson(data, 'steer') }, true);
   }
 
-  update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
+  async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
     return this.#change('session/update', { config: copyJson(config, 'update') });
   }
 
   async abort(target: AbortTarget = {}): Promise<void> {
+    checkAbort(target);
     const { reason, threadId, requestId } = target;
     await this.#change('session/abort', { target: { reason, threadId, requestId } });
   }
 
   events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
+    checkEvents(options);
     const page = (after: string | undefined, limit: number) =>
       this.#ask<{ events: AgentEvent[]; more: boolean }>('session/events', { after, limit });
     return options.live ? liveEvents(page, this.#feed, options) : storedEvents(page, options);
@@ -191,6 +205,16 @@ export class RemoteSession implements AgentSession {
     this.#end(error);
   }
 
+  async #begin(
+    stream: RemoteStream,
+    given: Parameters<AgentSession['stream']>[0],
+    options: ExecutionOptions,
+  ): Promise<void> {
+    const input = normaliseInput(given);
+    checkExecution(options);
+    await this.#start(stream, input, options);
+  }
+
   async #start(stream: RemoteStream, input: SessionInput[], options: ExecutionOptions): Promise<void> {
     this.#assertOpen();
     if (this.#stream && !this.#stream.isEnded) {
@@ -198,9 +222,10 @@ export class RemoteSession implements AgentSession {
       throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });
     }
     options.signal?.throwIfAborted();
-    this.#stream = stream;
     const key = crypto.randomUUID();
+    // What cannot be sent must not leave the session busy.
     const body = { streamId: stream.streamId, input, options: wireOptions(options), key };
+    this.#stream = stream;
     const follow = () => void stream.stream.abort(String(options.signal?.reason ?? 'aborted')).catch(() => {});
     try {
       const { duplicate } = await this.#link.request<{ duplicate?: boolean }>('session/stream', (attempt) => ({

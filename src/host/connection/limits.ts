@@ -1,5 +1,6 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
+import { kindOf } from '../../session/index.ts';
 
 /** Bounds of a server; each is refused with a typed error or a close code, never silently. */
 export interface ServerLimits {
@@ -82,7 +83,7 @@ export function limitsOf(given: Partial<ServerLimits> = {}): ServerLimits {
     if (!Object.hasOwn(DEFAULT_LIMITS, name))
       throw bad(`there is no limit ${name}; there are: ${Object.keys(limits).join(', ')}`);
     if (!Number.isSafeInteger(value) || value < 1)
-      throw bad(`limits.${name} is ${value}; it must be a whole number above 0`);
+      throw bad(`limits.${name} is ${kindOf(value)}; it must be a whole number above 0`);
     if (timers.has(name) && value > MAX_TIMER_MS)
       throw bad(`limits.${name} is ${value}; a timer reaches ${MAX_TIMER_MS} milliseconds`);
     limits[name as keyof ServerLimits] = value;

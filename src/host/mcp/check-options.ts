@@ -1,11 +1,78 @@
 import { CoxswainError } from '../../contracts/index.ts';
+import type { Shape } from '../../session/index.ts';
+import {
+  anything,
+  checkIs,
+  checkLimits,
+  checkShape,
+  flag,
+  fn,
+  having,
+  kindOf,
+  name,
+  names,
+  number,
+  object,
+  oneOf,
+  permissionMode,
+  text,
+} from '../../session/index.ts';
+import type { AgentHost } from '../host.ts';
+import type { McpServeOptions } from './http.ts';
+import type { McpOptions } from './options.ts';
+import type { McpStdioOptions } from './stdio.ts';
+
+// Numbers, names of hosts and the secret are told about by their own checks.
+const common: Shape<McpOptions> = {
+  agents: names,
+  name,
+  version: text,
+  instructions: text,
+  progressMs: anything,
+  answerMs: anything,
+  stateKey: { needs: 'text or bytes', fits: (value) => text.fits(value) || value instanceof Uint8Array },
+  unanswerable: oneOf('park', 'deny'),
+  settleAt: fn,
+  conversations: flag,
+  permissionMode,
+  limits: object,
+  configure: fn,
+  warn: fn,
+};
+const http: Shape<McpServeOptions> = {
+  ...common,
+  authenticate: fn,
+  allowedHosts: names,
+  allowedOrigins: names,
+  maxSessions: anything,
+  sessionIdleMs: anything,
+  resumeBytes: anything,
+  maxBodyBytes: anything,
+  port: number,
+  hostname: name,
+  path: text,
+};
+const stdio: Shape<McpStdioOptions> = { ...common, input: having('on'), output: having('write') };
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export const mcpInput = {
+  factory: (host: AgentHost, options: McpOptions): void => check(host, options, common),
+  http: (host: AgentHost, options: McpServeOptions): void => check(host, options, http),
+  stdio: (host: AgentHost, options: McpStdioOptions): void => check(host, options, stdio),
+};
+
+function check<T extends McpOptions>(host: AgentHost, options: T, shape: Shape<T>): void {
+  checkIs(host, 'MCP: host', { needs: 'a host of createHost()', fits: having('open', 'sessions', 'close').fits });
+  checkShape<T>(options, 'MCP: options', shape);
+  if (options.limits !== undefined) checkLimits(options.limits, 'MCP: options.limits');
+}
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for an option that is no number above 0 */
 export function checkNumbers(options: object, names: readonly string[]): void {
   for (const name of names) {
     const value = (options as Record<string, unknown>)[name];
     if (value === undefined || (typeof value === 'number' && value > 0)) continue;
-    throw bad(`${name} is ${String(value)}; it is a number above 0`);
+    throw bad(`${name} is ${kindOf(value)}; it is a number above 0`);
   }
 }
 

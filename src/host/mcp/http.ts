@@ -5,7 +5,7 @@ import type { Principal } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { AgentHost } from '../host.ts';
 import { faultOfPrincipal } from '../principal.ts';
-import { bad, checkNumbers, hostNames, pagesOf } from './check-options.ts';
+import { bad, checkNumbers, hostNames, mcpInput, pagesOf } from './check-options.ts';
 import { HttpSessions, refusal } from './http-sessions.ts';
 import type { McpOptions } from './options.ts';
 import { loadNodeSdk, loadServerSdk } from './sdk.ts';
@@ -45,6 +45,7 @@ export interface McpHttp {
 
 /** Streamable HTTP: 2026-07-28 without sessions, the 2025 versions with them, from one factory. */
 export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {}): Promise<McpHttp> {
+  mcpInput.http(host, options);
   checkNumbers(options, ['maxSessions', 'sessionIdleMs', 'resumeBytes', 'maxBodyBytes']);
   const [factory, sdk, node] = await Promise.all([createMcpFactory(host, options), loadServerSdk(), loadNodeSdk()]);
   const maxBodyBytes = options.maxBodyBytes ?? sdk.DEFAULT_MAX_REQUEST_BODY_SIZE;
@@ -118,6 +119,7 @@ const loopbackNames = ['127.0.0.1', '[::1]', 'localhost'];
  *   that cannot be listened on
  */
 export async function serveMcpHttp(host: AgentHost, options: McpServeOptions = {}): Promise<McpListener> {
+  mcpInput.http(host, options);
   const { port = 0, hostname = '127.0.0.1', path = '/mcp' } = options;
   if (!loopback.has(hostname) && !options.authenticate) {
     const message = `${hostname} can be reached from elsewhere: give authenticate, or listen on 127.0.0.1`;

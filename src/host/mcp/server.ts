@@ -14,7 +14,7 @@ import { agentTool, outputSchema } from './agent-tool.ts';
 import { byParking, byPushing } from './asking.ts';
 import type { Answers, CallFrame } from './call.ts';
 import { AgentCall } from './call.ts';
-import { bad, checkNumbers } from './check-options.ts';
+import { bad, checkNumbers, mcpInput } from './check-options.ts';
 import { HeldSessions } from './held-sessions.ts';
 import type { McpOptions } from './options.ts';
 import { DEFAULT_ANSWER_MS } from './options.ts';
@@ -39,6 +39,7 @@ export function principalOf(context: ServerContext): Principal | undefined {
  * @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN`, `INVALID_ARGUMENT / E_DUPLICATE_TOOL | E_SCHEMA | E_BAD_INPUT`
  */
 export async function createMcpFactory(host: AgentHost, options: McpOptions = {}): Promise<McpServerFactory> {
+  mcpInput.factory(host, options);
   checkNumbers(options, ['answerMs', 'progressMs']);
   if (options.answerMs === Number.POSITIVE_INFINITY)
     throw bad('answerMs is without end; what a caller holds must expire');

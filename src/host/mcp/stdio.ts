@@ -1,6 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import type { Readable, Writable } from 'node:stream';
 import type { AgentHost } from '../host.ts';
+import { mcpInput } from './check-options.ts';
 import type { McpOptions } from './options.ts';
 import { loadStdioSdk } from './sdk.ts';
 import { createMcpFactory, warnOnStderr } from './server.ts';
@@ -23,6 +24,7 @@ export interface McpStdioServer {
 
 /** Serves the agents of a host to one client over stdio: 2026-07-28 and the 2025 versions. */
 export async function serveMcpStdio(host: AgentHost, options: McpStdioOptions = {}): Promise<McpStdioServer> {
+  mcpInput.stdio(host, options);
   const { input = process.stdin, output = claimStdout() } = options;
   const [factory, { serveStdio, StdioServerTransport }] = await Promise.all([
     createMcpFactory(host, options),

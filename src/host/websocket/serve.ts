@@ -9,6 +9,7 @@ import type { ExecutorOptions, Served, ServerLimits, ServerOptions } from '../co
 import { Connection, Hub, limitsOf, loadProtocol, servedExecutor, servedHost } from '../connection/index.ts';
 import type { AgentHost } from '../host.ts';
 import type { ServeOptions } from './options.ts';
+import { checkServe, checkServeExecutor } from './serve-shape.ts';
 import { keepAlive, transportOf } from './socket.ts';
 import type { Verdict } from './upgrade.ts';
 import { Gatekeeper, isLoopback } from './upgrade.ts';
@@ -29,13 +30,18 @@ export interface AgentServer {
  * Serves a host's sessions over WebSocket: clients watch, speak and approve; policy and tools stay here.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` where nobody would be asked who they are
  */
-export function serve(host: AgentHost, options: ServeOptions & { ceiling?: ServerOptions } = {}): Promise<AgentServer> {
+export async function serve(
+  host: AgentHost,
+  options: ServeOptions & { ceiling?: ServerOptions } = {},
+): Promise<AgentServer> {
+  checkServe(host, options);
   const warn = options.warn ?? warnOnStderr;
   return listen(servedHost(host, options.ceiling ?? {}, warn), options);
 }
 
 /** Serves bare executors over WebSocket: the client is the host, and runs policy and tools itself. */
-export function serveExecutor(executor: ExecutorOptions, options: ServeOptions = {}): Promise<AgentServer> {
+export async function serveExecutor(executor: ExecutorOptions, options: ServeOptions = {}): Promise<AgentServer> {
+  checkServeExecutor(executor, options);
   return listen(servedExecutor(executor), options);
 }
 

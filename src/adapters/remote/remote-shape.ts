@@ -1,0 +1,70 @@
+import type { Shape } from '../../session/index.ts';
+import {
+  amount,
+  anything,
+  checkIs,
+  checkShape,
+  either,
+  flag,
+  fn,
+  number,
+  object,
+  permissionMode,
+  text,
+} from '../../session/index.ts';
+import type { RemoteOpenOptions } from './connect.ts';
+import type { ConnectOptions } from './options.ts';
+
+const connect: Shape<ConnectOptions> = {
+  getToken: fn,
+  token: text,
+  WebSocket: fn,
+  connectTimeoutMs: amount,
+  minBackoffMs: amount,
+  maxBackoffMs: amount,
+  giveUpMs: amount,
+  onState: fn,
+  random: fn,
+};
+const open: Shape<RemoteOpenOptions> = {
+  sessionId: text,
+  snapshot: object,
+  create: flag,
+  fork: either(flag, object),
+  state: object,
+  ephemeral: flag,
+  permissionMode,
+  control: flag,
+};
+const list: Shape<{ limit?: number; after?: string }> = { limit: number, after: text };
+const create: Shape<{ id?: string; state?: object; title?: string }> = { id: text, state: object, title: text };
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export const remoteInput = {
+  connect: (url: string, options: ConnectOptions): void => {
+    checkIs(url, 'connect: url', text);
+    checkShape<ConnectOptions>(options, 'connect: options', connect);
+  },
+  open: (agent: string, options: RemoteOpenOptions): void => {
+    checkIs(agent, 'open: agent', text);
+    checkShape<RemoteOpenOptions>(options, 'open: options', open);
+  },
+  list: (options: { limit?: number; after?: string }): void =>
+    checkShape<typeof options>(options, 'sessions.list: options', list),
+  create: (options: { id?: string; state?: object; title?: string }): void =>
+    checkShape<typeof options>(options, 'sessions.create: options', create),
+  sessionId: (id: string): void => checkIs(id, 'session id', text),
+  agent: (agent: string | undefined): void => {
+    if (agent !== undefined) checkIs(agent, 'sessions: agent', text);
+  },
+  filter: (filter: { sessionId?: string }): void =>
+    checkShape<typeof filter>(filter, 'approvals.list: filter', { sessionId: text }),
+  place: (place: { sessionId?: string; userId?: string; agent?: string }): void =>
+    checkShape<typeof place & { by?: unknown }>(place, 'approvals.decide: place', {
+      sessionId: text,
+      userId: text,
+      agent: text,
+      // What a host asks for besides: here the connection says who decides.
+      by: anything,
+    }),
+};
