@@ -3,6 +3,7 @@ import { toResponse } from '../gate/index.ts';
 import { responseEvent } from './answers.ts';
 import type { CallState } from './call-state.ts';
 import type { ToolContext } from './callback-context.ts';
+import { signalsOf } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import type { Ask, Event, EventActions } from './event.ts';
 import type { ReadyCall } from './ready-call.ts';
@@ -66,9 +67,7 @@ function eventsOf(context: AgentContext, ready: ReadyCall, toolContext: ToolCont
     actions.requestedToolConfirmations = { [call.id]: { ...effects.confirmation } };
     return [context.event({ actions })];
   }
-  if (effects.escalate) actions.escalate = true;
-  if (effects.skipSummarization) actions.skipSummarization = true;
-  if (effects.transferToAgent !== undefined) actions.transferToAgent = effects.transferToAgent;
+  Object.assign(actions, ready.signals, signalsOf(effects));
   if (mayRepeat(resolved)) actions.decisions = { ...actions.decisions, [call.id]: decision.record };
   // One that could not begin is over: nobody will come with a result for it.
   if (resolved.descriptor.annotations?.longRunning && !outcome.result.isError) {

@@ -41,6 +41,8 @@ export interface CallState {
   readonly tool?: unknown;
   /** The runtime's before_tool hooks have seen it already: it was announced to a host. */
   readonly hooked: boolean;
+  /** What they want done once it is answered. */
+  readonly signals?: Partial<EventActions>;
   decision?: DecisionRecord;
   /** A handler was started and no word of it has come since. */
   started: boolean;
@@ -73,6 +75,7 @@ export function newCall(event: Event, part: FunctionCallPart, cutIds: CallState[
     handledBy: part._meta?.handledBy === 'host' ? 'host' : 'agent',
     hooked: part._meta?.hooked === true,
     ...(typeof part._meta?.ask === 'string' ? { floor: part._meta.ask } : {}),
+    ...(typeof part._meta?.signals === 'object' ? { signals: part._meta.signals as Partial<EventActions> } : {}),
     ...(part._meta?.tool === undefined ? {} : { tool: part._meta.tool }),
     started: false,
     attempts: 0,

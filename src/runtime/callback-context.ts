@@ -10,6 +10,7 @@ import { CoxswainError } from '../contracts/index.ts';
 import { checkConfirmation } from '../gate/index.ts';
 import type { AgentContext } from './context.ts';
 import { checkAuthConfig } from './credentials.ts';
+import type { EventActions } from './event.ts';
 import type { InvocationInfo } from './invocation-info.ts';
 import { secretsIn, withoutSecrets } from './secrets.ts';
 import { StateView } from './state.ts';
@@ -71,6 +72,19 @@ export interface ToolEffects {
   escalate?: true;
   skipSummarization?: true;
   transferToAgent?: string;
+}
+
+/** What somebody wants done once a call is answered; undefined: nothing. */
+export type CallSignals = Pick<Partial<EventActions>, 'escalate' | 'skipSummarization' | 'transferToAgent'>;
+
+/** The signals among effects. */
+export function signalsOf({ escalate, skipSummarization, transferToAgent }: ToolEffects): CallSignals | undefined {
+  if (!escalate && !skipSummarization && transferToAgent === undefined) return undefined;
+  return {
+    ...(escalate ? { escalate } : {}),
+    ...(skipSummarization ? { skipSummarization } : {}),
+    ...(transferToAgent === undefined ? {} : { transferToAgent }),
+  };
 }
 
 /** What a handler and the hooks around it are given. */

@@ -313,7 +313,7 @@ export class Fold {
       ...(part.errorType === undefined ? {} : { errorType: part.errorType }),
       ...(typeof by === 'string' ? { by } : {}),
     };
-    call.effects = event.actions;
+    call.effects = call.signals ? { ...event.actions, ...call.signals } : event.actions;
     call.started = false;
     this.open.delete(part.id);
     const isGivenUp = part.errorType === 'interrupted' || part.errorType === 'cancelled';

@@ -478,6 +478,8 @@ export class Invocation implements InvocationInfo {
       result = await this.#end({ reason: outcome.failure.reason, failure: outcome.failure }, outcome);
     } else if (outcome.kind === 'suspended') result = { reason: 'input_required' };
     else result = await this.#end({ reason: 'completed', ...(outcome.escalate ? { escalate: true } : {}) }, outcome);
+    // Under a host a stream is made of several of these: the run is over with its turn.
+    if (this.hostRuns && result.reason === 'input_required') return result;
     for (const plugin of this.engine.plugins) {
       try {
         if (plugin.afterRun) await withGrace(this.signal, Promise.resolve(plugin.afterRun(this)));

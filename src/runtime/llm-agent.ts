@@ -1,6 +1,7 @@
-import type { AnyTool, JsonSchema, SchemaLike } from '../contracts/index.ts';
+import type { AnyTool, JsonSchema, PolicyEvaluator, SchemaLike } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
-import { toJsonSchema, untilAborted } from '../gate/index.ts';
+import { excludedBy, toJsonSchema, untilAborted } from '../gate/index.ts';
+import { orAbort } from './abort.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import { mayEscalate } from './agent.ts';
 import { finishAgent, startAgent } from './agent-hooks.ts';
@@ -166,8 +167,18 @@ export class LlmAgent implements ToolUser {
     }
     if (targets.length > 0) map.set(TRANSFER_TOOL, resolveTool(transferTool(targets), `agent:${this.name}`));
     for (const name of excluded ?? []) map.delete(name);
-    if (this.toolsets.length === 0) this.#offered = { host, excluded, tree, map };
+    // Under host execution the host's policy is the only one, and has had its say.
+    const policy = context.invocation.hostRuns ? undefined : context.invocation.engine.policy;
+    if (policy?.getExcluded) {
+      for (const name of await this.#excludedBy(policy, context)) map.delete(name);
+    } else if (this.toolsets.length === 0) this.#offered = { host, excluded, tree, map };
     return map;
+  }
+
+  #excludedBy(policy: PolicyEvaluator, { invocation, signal }: AgentContext): Promise<readonly string[]> {
+    const permissionMode = invocation.options.permissionMode ?? invocation.fold.config.permissionMode;
+    const scope = { agent: this.name, ...(permissionMode === undefined ? {} : { permissionMode }) };
+    return orAbort(signal, excludedBy(policy, scope));
   }
 
   async run(context: AgentContext): Promise<Outcome> {

@@ -3,7 +3,7 @@ import { CoxswainError, copyJson, deepFreeze, messageOf } from '../contracts/ind
 import { askHook, ensureValidator, errorResult, normaliseReturn, toResponse, untilAborted } from '../gate/index.ts';
 import { newId } from '../session/index.ts';
 import { keepWrites } from './agent-hooks.ts';
-import { ToolContext } from './callback-context.ts';
+import { signalsOf, ToolContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import type { HookChain } from './plugin.ts';
 import { askOnToolError } from './tool-hooks.ts';
@@ -24,7 +24,8 @@ export async function prepareCall(
   truncated: boolean,
 ): Promise<Prepared> {
   const call: FunctionCallPart = { type: 'function_call', id: newId(), name: part.name, args: {} };
-  if (part._meta) call._meta = copyJson(part._meta, 'call _meta');
+  const meta = metaOf(part);
+  if (meta) call._meta = meta;
   const loading = ensureValidator();
   if (loading) await loading;
   const resolved = tools.get(part.name);
@@ -59,6 +60,13 @@ export async function prepareCall(
   return hooks.has('beforeTool') ? hookBeforeAnnouncement(context, call, resolved, hooks) : { call };
 }
 
+/** What came with the call, without what is decided here: an answer from a log brings what was decided then. */
+function metaOf({ _meta }: FunctionCallPart): FunctionCallPart['_meta'] {
+  if (!_meta) return undefined;
+  const { hooked, ask, handledBy, tool, signals, ...meta } = copyJson(_meta, 'call _meta');
+  return Object.keys(meta).length > 0 ? meta : undefined;
+}
+
 /** The author's floor travels with the announcement: the host must ask, whatever its policy says. */
 async function floorOf(
   resolved: ResolvedTool,
@@ -89,7 +97,13 @@ async function hookBeforeAnnouncement(
   );
   await keepWrites(context, toolContext);
   const asked = toolContext.effects.confirmation;
-  call._meta = { ...call._meta, hooked: true, ...(asked ? { ask: asked.hint ?? 'a hook asks for confirmation' } : {}) };
+  const signals = signalsOf(toolContext.effects);
+  call._meta = {
+    ...call._meta,
+    hooked: true,
+    ...(asked ? { ask: asked.hint ?? 'a hook asks for confirmation' } : {}),
+    ...(signals ? { signals } : {}),
+  };
   if (answer.kind === 'result') return { call, refusal: answerTo(call, normaliseReturn(answer.value)) };
   if (answer.kind === 'block') return { call, refusal: answerTo(call, errorResult('denied', answer.reason)) };
   if (!answer.args) return { call };

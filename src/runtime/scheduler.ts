@@ -1,11 +1,12 @@
-import type { ConfirmationRequest, DecisionRecord, ToolResult, UnknownOutcomeVerdict } from '../contracts/index.ts';
+import type { DecisionRecord, ToolResult, UnknownOutcomeVerdict } from '../contracts/index.ts';
 import type { Approval, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
 import { decide, decideApproved, ensureValidator, errorResult, normaliseReturn, untilAborted } from '../gate/index.ts';
 import { keepWrites } from './agent-hooks.ts';
 import { denied, responseEvent } from './answers.ts';
 import { runAll } from './call-runner.ts';
 import type { AskState, CallState } from './call-state.ts';
-import { ToolContext } from './callback-context.ts';
+import type { CallSignals, ToolEffects } from './callback-context.ts';
+import { signalsOf, ToolContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import type { Ask, Event, EventActions } from './event.ts';
 import type { HookChain } from './plugin.ts';
@@ -94,11 +95,26 @@ async function nextStep(context: AgentContext, call: CallState, tools: ToolMap, 
     return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args, reason, ruleId }));
   }
   if (context.invocation.hostRuns || isHostRun(resolved)) return { kind: 'wait' };
-  const verdict = await decide(
-    gateCall(context, call, resolved),
-    gateRules(context, call, resolved, hooks, !call.hooked),
+  const rules = gateRules(context, call, resolved, hooks, !call.hooked);
+  const verdict = await decide(gateCall(context, call, resolved), rules);
+  return withSignals(context, call, fromVerdict(call, resolved, verdict), rules.signals?.());
+}
+
+/** What hooks before a tool signal counts with the response, whoever gives it. */
+function withSignals(
+  { invocation }: AgentContext,
+  call: CallState,
+  step: Step,
+  signals: CallSignals | undefined,
+): Step {
+  if (!signals) return step;
+  if (step.kind === 'run') return { kind: 'run', ready: { ...step.ready, signals } };
+  if (step.kind === 'settle') return { ...step, actions: { ...step.actions, ...signals } };
+  const names = Object.keys(signals).join(', ');
+  invocation.engine.warn(
+    `${names} of a before_tool hook on ${call.name} is lost: somebody is asked about the call first`,
   );
-  return fromVerdict(call, resolved, verdict);
+  return step;
 }
 
 /**
@@ -283,9 +299,9 @@ function gateRules(
   resolved: ResolvedTool,
   hooks?: HookChain,
   withHook = false,
-): GateRules {
+): GateRules & { signals?: () => CallSignals | undefined } {
   const { engine, options, fold, hostRuns } = context.invocation;
-  let asked: ConfirmationRequest | undefined;
+  let effects: ToolEffects = {};
   return {
     // Under host execution the host's policy is the only one.
     policy: hostRuns ? undefined : engine.policy,
@@ -302,11 +318,12 @@ function gateRules(
             const toolContext = ToolContext.ofHooks(context, call);
             const value = await hooks.first('beforeTool', toolContext, resolved.descriptor, args);
             await keepWrites(context, toolContext);
-            asked = toolContext.effects.confirmation;
+            effects = toolContext.effects;
             return value;
           }
         : undefined,
-    hookAsked: () => asked,
+    hookAsked: () => effects.confirmation,
+    signals: () => signalsOf(effects),
   };
 }
 
