@@ -37,19 +37,19 @@ import {
   streamIdOf,
 } from '../session/index.ts';
 import type { Ruling } from './answer-checks.ts';
-import { AnswerChecks, asCallers, runsNow, withoutStart } from './answer-checks.ts';
-import { answerOf, inputOf } from './answer-forms.ts';
+import { AnswerChecks, withoutStart } from './answer-checks.ts';
+import { answerRequest } from './answer-request.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import { HostedRun } from './hosted-run.ts';
 import type { Judge } from './judge.ts';
 import { noSubagents } from './no-subagents.ts';
-import type { ApprovalQuestion } from './options.ts';
+import { questionOf } from './open-request.ts';
 import { isTighter, stricterMode } from './permission-mode.ts';
 import { callIdOf } from './question-id.ts';
 import { failedEnd, shownEnd } from './run-end.ts';
 import { hasOutlived } from './run-inputs.ts';
-import type { Step } from './step.ts';
 import { Subagents } from './subagents.ts';
+import { takeAnswers } from './take-answers.ts';
 import { beginTurn, goOnWithTurn } from './turn-terms.ts';
 
 /**
@@ -87,12 +87,18 @@ export class HostedSession implements AgentSession, Ruling {
   }
 
   isBusy(callId: string | undefined): boolean {
-    return this.#owner.#run?.isBusy(callId) ?? false;
+    return this.liveRun?.isBusy(callId) ?? false;
   }
 
-  get #checks(): AnswerChecks {
+  /** What judges an answer before it is stored; made when there is one. */
+  get answerChecks(): AnswerChecks {
     this.#madeChecks ??= new AnswerChecks(this.inner, this.frame, this);
     return this.#madeChecks;
+  }
+
+  /** What runs the session in this host, on whichever of its handles. */
+  get liveRun(): HostedRun | undefined {
+    return this.#owner.#run;
   }
 
   /** A stream is live on this handle. */
@@ -113,37 +119,9 @@ export class HostedSession implements AgentSession, Ruling {
     this.#assertOpen();
     checkRequestId(requestId);
     const answer = withoutStart(checkAnswer(given));
-    const open = await this.#find(requestId);
-    const child = open ? undefined : await this.subagents.owner(requestId);
-    const settlement = child
-      ? await child.respond(requestId, answer)
-      : open?.question
-        ? await this.#decide(open.request, open.question, answer)
-        : await this.#answerDirect(requestId, open?.request, answer);
+    const settlement = await answerRequest(this, requestId, answer);
     this.frame.wakeAll();
     return settlement;
-  }
-
-  /** A call that is being answered is not started meanwhile. */
-  async #answerDirect(
-    requestId: string,
-    request: PendingRequest | undefined,
-    answer: RequestAnswer,
-  ): Promise<Settlement> {
-    const checked = await this.#checks.direct(requestId, request, answer);
-    const run = this.#owner.#run;
-    const callId = request?.kind === 'tool' && requestId === request.callId ? requestId : undefined;
-    if (!run || callId === undefined) return this.inner.respond(requestId, checked);
-    if (run.isBusy(callId)) throw runsNow(requestId);
-    run.calls.withhold(callId);
-    let isSettled = false;
-    try {
-      const settlement = await this.inner.respond(requestId, checked);
-      isSettled = settlement.status === 'settled';
-      return settlement;
-    } finally {
-      if (!isSettled) run.calls.giveBack(callId);
-    }
   }
 
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
@@ -183,7 +161,7 @@ export class HostedSession implements AgentSession, Ruling {
     if (ended !== undefined) {
       return this.abort({ requestId: ended, ...(target.reason === undefined ? {} : { reason: target.reason }) });
     }
-    const run = this.#owner.#run;
+    const run = this.liveRun;
     if (target.requestId !== undefined && run?.abortCall(callIdOf(target.requestId), target.reason)) return;
     if (run && target.threadId === undefined && target.requestId === undefined) {
       run.abort(new CoxswainError('ABORTED', 'E_ABORTED', target.reason ?? 'aborted'));
@@ -237,7 +215,7 @@ export class HostedSession implements AgentSession, Ruling {
 
   async pending(): Promise<PendingRequest[]> {
     const shown = (await this.inner.pending()).map(
-      async (request) => (await this.subagents.openBelow(request)) ?? (await this.#questionOf(request)) ?? request,
+      async (request) => (await this.subagents.openBelow(request)) ?? (await questionOf(this, request)) ?? request,
     );
     return (await Promise.all(shown)).flat();
   }
@@ -261,7 +239,7 @@ export class HostedSession implements AgentSession, Ruling {
 
   /** Goes on after an answer, whoever watches. A live run has seen it, unless it was just about to pause. */
   async resume(): Promise<void> {
-    const reason = await this.#owner.#run?.ended;
+    const reason = await this.liveRun?.ended;
     const goesOn =
       reason === undefined || reason === 'input_required' || (await this.inner.pending()).some(hasOutlived);
     if (!goesOn) return;
@@ -283,7 +261,7 @@ export class HostedSession implements AgentSession, Ruling {
     const inputs = normaliseInput(input);
     const run = await this.#begin(out, inputs, options, streamId);
     try {
-      await run.open(await this.#translate(inputs));
+      await run.open(await takeAnswers(this, inputs));
       let end: StreamEndEvent;
       try {
         end = await shownEnd(run, await run.toEnd());
@@ -332,106 +310,6 @@ export class HostedSession implements AgentSession, Ruling {
   /** Whoever runs the session in this host: one of its handles, or this one if it is idle. */
   get #owner(): HostedSession {
     return this.#run ? this : (this.frame.running() ?? this);
-  }
-
-  /**
-   * Refuses what `respond` would refuse, as far as this host can tell; stores nothing.
-   * @throws CoxswainError as `respond`
-   */
-  async #check(requestId: string, answer: RequestAnswer): Promise<void> {
-    const open = await this.#find(requestId);
-    const child = open ? undefined : await this.subagents.owner(requestId);
-    if (child) await child.#check(requestId, answer);
-    else if (open?.question) await this.#checks.decision(open.request, open.question, answer);
-    else await this.#checks.direct(requestId, open?.request, answer);
-  }
-
-  /** A caller's answers to the host's questions pass the same checks as `respond`, all before one is stored. */
-  async #translate(inputs: SessionInput[]): Promise<SessionInput[]> {
-    const translated: SessionInput[] = [];
-    const stored: [requestId: string, answer: RequestAnswer][] = [];
-    const below: [child: HostedSession, requestId: string, answer: RequestAnswer][] = [];
-    const unasked: string[] = [];
-    for (const input of inputs) {
-      if (input.kind === 'message' || input.kind === 'continue') {
-        translated.push(input);
-        continue;
-      }
-      const open = await this.#find(input.requestId);
-      const answer = answerOf(input);
-      const child = open ? undefined : await this.subagents.owner(input.requestId);
-      if (child) {
-        const given = withoutStart(answer);
-        await child.#check(input.requestId, given);
-        below.push([child, input.requestId, given]);
-        continue;
-      }
-      if (!open) unasked.push(input.requestId);
-      if (!open?.question) {
-        const checked = await this.#checks.direct(input.requestId, open?.request, answer);
-        translated.push(asCallers(input, checked));
-        continue;
-      }
-      const checked = await this.#checks.decision(open.request, open.question, answer);
-      const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
-      if (isVote || open.request.detached) stored.push([open.question.requestId, checked]);
-      else {
-        this.#run?.questions.answering(open.question);
-        translated.push(inputOf(open.question.requestId, checked));
-      }
-    }
-    // These are stored in logs of their own: a later input that is bound to be refused must not come too late.
-    if (below.length > 0) for (const requestId of unasked) await this.#checks.wasAsked(requestId);
-    for (const [child, requestId, answer] of below) await child.respond(requestId, answer);
-    // One of several votes is no approval yet; a call that has outlived its turn runs before a new one is opened.
-    for (const [requestId, answer] of stored) await this.inner.respond(requestId, answer);
-    return translated.length > 0 ? translated : [{ kind: 'continue' }];
-  }
-
-  async #find(
-    requestId: string,
-  ): Promise<{ request: PendingRequest; question: ApprovalQuestion | undefined } | undefined> {
-    const callId = callIdOf(requestId);
-    const request = (await this.inner.pending()).find(
-      (candidate) => candidate.requestId === requestId || (candidate.kind === 'tool' && candidate.callId === callId),
-    );
-    if (!request) return undefined;
-    const question = await this.#questionOf(request);
-    // Of a question that was asked again, only the newest is open.
-    if (question && requestId !== question.requestId && requestId !== request.callId)
-      return { request, question: undefined };
-    return { request, question };
-  }
-
-  async #questionOf(request: PendingRequest): Promise<ApprovalQuestion | undefined> {
-    const tool = request.name === undefined ? undefined : this.frame.tools.get(request.name);
-    const owner = this.#owner;
-    if (owner.#run?.isBusy(request.callId)) return undefined;
-    const step: Step = await owner.frame.judge.step(request, tool, undefined, true);
-    return step.kind === 'ask' ? step.question : undefined;
-  }
-
-  async #decide(request: PendingRequest, question: ApprovalQuestion, answer: RequestAnswer): Promise<Settlement> {
-    const checked = await this.#checks.decision(request, question, answer);
-    const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
-    const run = this.#owner.#run;
-    if (isVote) run?.questions.show(question);
-    const notTaken = isVote ? undefined : run?.questions.answering(question);
-    let settlement: Settlement;
-    try {
-      settlement = await this.inner.respond(question.requestId, checked);
-    } catch (error) {
-      notTaken?.();
-      throw error;
-    }
-    if (settlement.status === 'settled') this.#remember(question, answer);
-    return settlement;
-  }
-
-  #remember(question: ApprovalQuestion, answer: RequestAnswer): void {
-    if (answer.kind !== 'approve' || answer.remember === undefined) return;
-    const option = question.approval.remember[answer.remember];
-    if (option) this.frame.remember(option);
   }
 
   #assertOpen(): void {

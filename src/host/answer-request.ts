@@ -1,0 +1,86 @@
+import type { PendingRequest, RequestAnswer, Settlement } from '../contracts/index.ts';
+import { runsNow } from './answer-checks.ts';
+import type { HostedSession } from './hosted-session.ts';
+import { findOpen } from './open-request.ts';
+import type { ApprovalQuestion } from './options.ts';
+
+/** Answers what is open under an id: a question of the host, a request of the agent, or one of a sub-agent's. */
+export async function answerRequest(
+  session: HostedSession,
+  requestId: string,
+  answer: RequestAnswer,
+): Promise<Settlement> {
+  const open = await findOpen(session, requestId);
+  const child = open ? undefined : await session.subagents.owner(requestId);
+  if (child) return child.respond(requestId, answer);
+  return open?.question
+    ? answerQuestion(session, open.request, open.question, answer)
+    : answerDirect(session, requestId, open?.request, answer);
+}
+
+/**
+ * Refuses what `answerRequest` would refuse, as far as this host can tell; stores nothing.
+ * @throws CoxswainError as `respond`
+ */
+export async function checkRequestAnswer(
+  session: HostedSession,
+  requestId: string,
+  answer: RequestAnswer,
+): Promise<void> {
+  const open = await findOpen(session, requestId);
+  const child = open ? undefined : await session.subagents.owner(requestId);
+  if (child) await checkRequestAnswer(child, requestId, answer);
+  else if (open?.question) await session.answerChecks.decision(open.request, open.question, answer);
+  else await session.answerChecks.direct(requestId, open?.request, answer);
+}
+
+/** A call that is being answered is not started meanwhile. */
+async function answerDirect(
+  session: HostedSession,
+  requestId: string,
+  request: PendingRequest | undefined,
+  answer: RequestAnswer,
+): Promise<Settlement> {
+  const checked = await session.answerChecks.direct(requestId, request, answer);
+  const run = session.liveRun;
+  const callId = request?.kind === 'tool' && requestId === request.callId ? requestId : undefined;
+  if (!run || callId === undefined) return session.inner.respond(requestId, checked);
+  if (run.isBusy(callId)) throw runsNow(requestId);
+  run.calls.withhold(callId);
+  let isSettled = false;
+  try {
+    const settlement = await session.inner.respond(requestId, checked);
+    isSettled = settlement.status === 'settled';
+    return settlement;
+  } finally {
+    if (!isSettled) run.calls.giveBack(callId);
+  }
+}
+
+async function answerQuestion(
+  session: HostedSession,
+  request: PendingRequest,
+  question: ApprovalQuestion,
+  answer: RequestAnswer,
+): Promise<Settlement> {
+  const checked = await session.answerChecks.decision(request, question, answer);
+  const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
+  const run = session.liveRun;
+  if (isVote) run?.questions.show(question);
+  const notTaken = isVote ? undefined : run?.questions.answering(question);
+  let settlement: Settlement;
+  try {
+    settlement = await session.inner.respond(question.requestId, checked);
+  } catch (error) {
+    notTaken?.();
+    throw error;
+  }
+  if (settlement.status === 'settled') remember(session, question, answer);
+  return settlement;
+}
+
+function remember(session: HostedSession, question: ApprovalQuestion, answer: RequestAnswer): void {
+  if (answer.kind !== 'approve' || answer.remember === undefined) return;
+  const option = question.approval.remember[answer.remember];
+  if (option) session.frame.remember(option);
+}

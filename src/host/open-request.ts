@@ -1,0 +1,35 @@
+import type { PendingRequest } from '../contracts/index.ts';
+import type { HostedSession } from './hosted-session.ts';
+import type { ApprovalQuestion } from './options.ts';
+import { callIdOf } from './question-id.ts';
+
+/** A request that is open in a session, with what its host asks about it, if anything. */
+export interface OpenRequest {
+  request: PendingRequest;
+  question: ApprovalQuestion | undefined;
+}
+
+/** What is open under an id: the request's own, that of its call or that of the host's question about it. */
+export async function findOpen(session: HostedSession, requestId: string): Promise<OpenRequest | undefined> {
+  const callId = callIdOf(requestId);
+  const request = (await session.inner.pending()).find(
+    (candidate) => candidate.requestId === requestId || (candidate.kind === 'tool' && candidate.callId === callId),
+  );
+  if (!request) return undefined;
+  const question = await questionOf(session, request);
+  // Of a question that was asked again, only the newest is open.
+  if (question && requestId !== question.requestId && requestId !== request.callId)
+    return { request, question: undefined };
+  return { request, question };
+}
+
+/** What the host asks about an open request; undefined where it asks nothing, or the call is on its way already. */
+export async function questionOf(
+  session: HostedSession,
+  request: PendingRequest,
+): Promise<ApprovalQuestion | undefined> {
+  const tool = request.name === undefined ? undefined : session.frame.tools.get(request.name);
+  if (session.isBusy(request.callId)) return undefined;
+  const step = await session.judge.step(request, tool, undefined, true);
+  return step.kind === 'ask' ? step.question : undefined;
+}
