@@ -11,6 +11,27 @@ export interface Confirmation {
   first: number;
 }
 
+/** What handlers have asked in all sessions of a host: the id of a call is unique in its session alone. */
+export class Confirmations {
+  readonly #asked = new Map<string, Confirmation>();
+
+  get(session: string, callId: string): Confirmation | undefined {
+    return this.#asked.size === 0 ? undefined : this.#asked.get(keyOf(session, callId));
+  }
+
+  set(session: string, callId: string, confirmation: Confirmation): void {
+    this.#asked.set(keyOf(session, callId), confirmation);
+  }
+
+  delete(session: string, callId: string): void {
+    if (this.#asked.size > 0) this.#asked.delete(keyOf(session, callId));
+  }
+}
+
+function keyOf(session: string, callId: string): string {
+  return JSON.stringify([session, callId]);
+}
+
 /** A handler has ended with a question of its own. */
 export function confirmationOf(
   { args, record: { redact } }: Decision,

@@ -14,6 +14,7 @@ import type { AuditEntry, RedactionOptions } from '../session/index.ts';
 import { auditOf, checkPrincipal, guardedTelemetry, kindOf, LazyMap } from '../session/index.ts';
 import type { ApprovalHost, BorrowedSession, OpenSession } from './approvals.ts';
 import { Approvals } from './approvals.ts';
+import { Confirmations } from './confirmation.ts';
 import { checkAudit, checkHost, checkOpen } from './host-shape.ts';
 import type { FrameHost, Place, SharedStanding } from './hosted-frame.ts';
 import { HostedFrame } from './hosted-frame.ts';
@@ -104,7 +105,7 @@ class Host implements AgentHost {
       options,
       base: options.policy ?? defaultPolicy(),
       remembered: new RememberedRules(),
-      confirmations: new Map(),
+      confirmations: new Confirmations(),
       warn: this.#warn,
       announce: ({ rootAgent, userId }, question) => this.approvals.announce(rootAgent, userId, question),
       forget: (name) => this.#open.delete(name),

@@ -11,7 +11,7 @@ import type {
 import { excludedBy } from '../gate/index.ts';
 import type { LazyMap } from '../session/index.ts';
 import { isPipeable } from '../session/index.ts';
-import type { Confirmation } from './confirmation.ts';
+import type { Confirmations } from './confirmation.ts';
 import type { Grounds } from './grounds.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { JudgeOptions } from './judge.ts';
@@ -53,7 +53,7 @@ export interface FrameHost {
   readonly options: HostOptions;
   readonly base: PolicyEvaluator;
   readonly remembered: RememberedRules;
-  readonly confirmations: Map<string, Confirmation>;
+  readonly confirmations: Confirmations;
   readonly warn: (message: string, error?: unknown) => void;
   announce(place: Place, question: ApprovalQuestion): void;
   /** A session's last handle was closed. */
@@ -132,7 +132,11 @@ export class HostedFrame implements JudgeOptions {
   get hooks(): LifecycleInterceptor | undefined {
     return this.options.hooks;
   }
-  get confirmations(): Map<string, Confirmation> {
+  /** Of the session among all of its host. */
+  get name(): string {
+    return this.#name;
+  }
+  get confirmations(): Confirmations {
     return this.#host.confirmations;
   }
   /** Made when something is to be judged. */

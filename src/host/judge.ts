@@ -22,7 +22,7 @@ import {
 import { LazyMap } from '../session/index.ts';
 import type { QuestionOptions } from './approval-question.ts';
 import { votesFor } from './approver.ts';
-import type { Confirmation } from './confirmation.ts';
+import type { Confirmation, Confirmations } from './confirmation.ts';
 import { confirmationOf, confirmationQuestion } from './confirmation.ts';
 import { whyNotEdited } from './edited-args.ts';
 import { approvalOf, floorOf, gateCall } from './gate-call.ts';
@@ -40,8 +40,10 @@ export interface JudgeOptions extends QuestionOptions {
   grounds: (request: PendingRequest) => Grounds;
   policyTimeoutMs: number | undefined;
   hooks: LifecycleInterceptor | undefined;
-  /** Questions that host tools have asked in mid-run, by call id: the same for all handles of a host. */
-  confirmations: Map<string, Confirmation>;
+  /** Of the session among all of its host. */
+  readonly name: string;
+  /** Questions that host tools have asked in mid-run: the same for all handles of a host. */
+  readonly confirmations: Confirmations;
   /** It was started and is gone on with: a sub-agent keeps its own log. */
   goesOn(request: PendingRequest): boolean;
   warn(message: string, error?: unknown): void;
@@ -61,7 +63,8 @@ export class Judge {
 
   /** A handler has ended with a question of its own. */
   confirmationAsked(decision: Decision, asked: ConfirmationRequest, request: PendingRequest): void {
-    this.#options.confirmations.set(decision.callId, confirmationOf(decision, asked, request));
+    const { confirmations, name } = this.#options;
+    confirmations.set(name, decision.callId, confirmationOf(decision, asked, request));
   }
 
   /** Forgets what is not open any more. */
@@ -72,7 +75,7 @@ export class Judge {
 
   settled(callId: string): void {
     this.#verdicts.delete(callId);
-    this.#options.confirmations.delete(callId);
+    this.#options.confirmations.delete(this.#options.name, callId);
   }
 
   /** What to do about a request; `peek`: only to show it, no hook fires. */
@@ -98,7 +101,7 @@ export class Judge {
     if (loading) await loading;
     let call = gateCall(request, hostTool);
     const rules = this.#rules(request, hostTool, signal);
-    const confirmation = this.#options.confirmations.get(call.callId);
+    const confirmation = this.#options.confirmations.get(this.#options.name, call.callId);
     if (confirmation) {
       return this.#asked(request, hostTool, call, rules, confirmationQuestion(confirmation), 'policy', confirmation);
     }

@@ -1,19 +1,15 @@
 import { expect, test } from 'vitest';
-import type { AgentSession, AgentSource, AnyTool } from '../../../src/contracts/index.ts';
-import { subagentTool } from '../../../src/host/index.ts';
-import {
-  allowAll,
-  createHost,
-  fromAgent,
-  InMemorySessionService,
-  LlmAgent,
-  ParallelAgent,
-} from '../../../src/index.ts';
-import type { Script } from '../../../src/testing/index.ts';
-import { ScriptedModel } from '../../../src/testing/index.ts';
-import { door, endOf, follow, notingTool, policyOf, results, say, tool } from '../kit.ts';
+import type { AgentSession, AgentSource, AnyTool } from '../../src/contracts/index.ts';
+import { subagentTool } from '../../src/host/index.ts';
+import { allowAll, createHost, fromAgent, InMemorySessionService, LlmAgent, ParallelAgent } from '../../src/index.ts';
+import type { Script } from '../../src/testing/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+import { door, endOf, follow, notingTool, policyOf, results, say, tool } from './kit.ts';
 
-/** An executor that names its calls by itself: the runtime, with these ids in the order of its calls. */
+/**
+ * An executor that names its calls by itself: the runtime, with these ids in the order of its calls. They are replaced
+ * wherever they stand, so that none may be found in a UUID.
+ */
 function naming(source: AgentSource, names: readonly string[]): AgentSource {
   const ids = new Map<string, string>();
   const swap = <T>(value: T, pairs: Iterable<[string, string]>): T => {
@@ -90,13 +86,13 @@ test('S3-56 an abort of one thread ends that of the call it is below, not of one
     { calls: [['expert', { request: 'one' }] as const, ['expert', { request: 'two' }] as const] },
     'done',
   ];
-  const session = await hostOf(['c1', 'c10'], script, [slow, subagentTool(expert)]).open('boss');
+  const session = await hostOf(['call-1', 'call-10'], script, [slow, subagentTool(expert)]).open('boss');
   const stream = follow(session, 'go');
   await both.opened;
-  const { threadId } = await stream.seen('tool_request', (event) => event.threadId?.startsWith('/c10.') ?? false);
+  const { threadId } = await stream.seen('tool_request', (event) => event.threadId?.startsWith('/call-10.') ?? false);
   await session.abort({ threadId: String(threadId) });
   await stream.seen('tool_response', (event) => event.threadId === threadId);
-  expect([waiting.get('c1')?.aborted, waiting.get('c10')?.aborted]).toEqual([false, true]);
+  expect([waiting.get('call-1')?.aborted, waiting.get('call-10')?.aborted]).toEqual([false, true]);
   await session.abort();
   expect(endOf(await stream.ended).reason).toBe('aborted');
 });
@@ -110,4 +106,37 @@ test('S3-63 a question about a call whose id holds what marks a question is answ
   expect(question?.requestId).toBe('a#b#policy');
   await session.respond('a#b#policy', { kind: 'approve' });
   expect(results(await say(session, { kind: 'continue' }))).toEqual({ pay: 'pay done' });
+});
+
+test('F20 what a handler asks in one session is no question about the call of another that has the same id', async () => {
+  const runs: unknown[] = [];
+  const pay = tool('pay', (args, context) => {
+    if (context.confirmation) runs.push([context.sessionId, args]);
+    else context.requestConfirmation({ hint: 'sure?' });
+    return 'paid';
+  });
+  const model = new ScriptedModel([{ calls: [['pay', { to: 'ann' }]] }, { calls: [['pay', { to: 'bob' }]] }, 'done']);
+  const source = fromAgent(new LlmAgent({ name: 'boss', model }));
+  const host = createHost({
+    app: 'shop',
+    // Each session numbers its calls by itself.
+    agents: [{ ...source, open: (ref, context) => naming(source, ['call-1']).open(ref, context) }],
+    tools: [pay],
+    sessions: new InMemorySessionService(),
+    policy: allowAll(),
+  });
+  const asking = async (userId: string) => {
+    const session = await host.open('boss', { userId });
+    await say(session, 'go');
+    return session;
+  };
+  const [ann, bob] = [await asking('ann'), await asking('bob')];
+  const asked = [ann, bob].map(async (session) =>
+    (await session.pending()).map(({ requestId, args }) => [requestId, args]),
+  );
+  expect(await Promise.all(asked)).toEqual([[['call-1#policy', { to: 'ann' }]], [['call-1#policy', { to: 'bob' }]]]);
+  await bob.respond('call-1#policy', { kind: 'approve' });
+  await say(bob, { kind: 'continue' });
+  expect(runs).toEqual([[bob.id, { to: 'bob' }]]);
+  expect(await ann.pending()).toHaveLength(1);
 });
