@@ -1,7 +1,7 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import { CoxswainError, canonicalJson, isCoxswainError } from '../contracts/index.ts';
 import type { AgentContext, Held, HookChain, Outcome, ToolMap } from '../runtime/index.ts';
-import { DONE, failureOf, newId, SUSPENDED, steersFor } from '../runtime/index.ts';
+import { DONE, failureOf, newId, SUSPENDED, takeSteers } from '../runtime/index.ts';
 import type { AskedCall, Waiting } from './held-calls.ts';
 import { HeldCalls } from './held-calls.ts';
 import { CallsById } from './known-call.ts';
@@ -168,7 +168,7 @@ export class HeldExecutor implements Held, TurnBackend {
 
   /** Words for the turn are among its messages from here on, whether the function looks again or not. */
   async #deliver(context: AgentContext): Promise<boolean> {
-    const delivered = steersFor(context);
+    const delivered = takeSteers(context);
     if (delivered.length === 0) return false;
     const messages = steersOf(context, delivered);
     await context.emit({ author: 'user', actions: { delivered } });

@@ -127,6 +127,8 @@ export class Invocation implements InvocationInfo {
   readonly temp = new LazyMap<string, Record<string, unknown>>();
   /** Calls whose handlers run in this process now. */
   readonly running = new LazyMap<string, { cancel(reason: unknown): Promise<void> }>();
+  /** Words that an agent is about to hear: of several that come to a step at once, one does. */
+  readonly takenSteers = new LazySet<string>();
   /** Model calls that have not answered yet. */
   modelCalls = 0;
   /** The inputs were accepted: its stream has begun. */
@@ -300,6 +302,11 @@ export class Invocation implements InvocationInfo {
     await this.#commit(hooks.length > 0 ? await Promise.all(events.map(edit)) : events);
     const room = this.#hurried > 0 ? undefined : this.sink.room(false);
     if (room) await room;
+  }
+
+  /** A slot is being ended by itself: what it has not told is not told any more. */
+  forgetWithin(slot: string): void {
+    this.#marks.forgetWithin(slot);
   }
 
   /** A slot has ended: recorded with the next event. */

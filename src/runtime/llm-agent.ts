@@ -21,7 +21,7 @@ import { defaultProcessors } from './processors.ts';
 import { settleCalls } from './scheduler.ts';
 import type { StateView } from './state.ts';
 import { stateValue } from './state.ts';
-import { steersFor } from './steers.ts';
+import { steersFor, takeSteers } from './steers.ts';
 import type { ToolUser } from './tool-user.ts';
 import type { ResolvedTool, ToolMap, Toolset } from './tools.ts';
 import { isHostRun, resolveTool, toolMap } from './tools.ts';
@@ -211,7 +211,7 @@ export class LlmAgent implements ToolUser {
         invocation.modelCalls,
       );
       if (failure) return { kind: 'failed', failure };
-      const delivered = steersFor(context);
+      const delivered = takeSteers(context);
       if (delivered.length > 0) await context.emit({ author: 'user', actions: { delivered } });
       // What a toolset offers in this step is what the step's calls are settled with.
       if (!tools || this.toolsets.length > 0) tools = await this.resolveTools(context);

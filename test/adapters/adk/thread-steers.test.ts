@@ -172,3 +172,29 @@ test('S3-56 under a host words for a thread of a sub-agent are the sub-agent’s
   expect(heard(model, 'bot')).toEqual(['go']);
   await host.close();
 });
+
+test('of branches that come to a step in the same moment one hears what is for all, once', async () => {
+  const work = held('work');
+  const names = ['a', 'b', 'c'];
+  const model = new ScriptedModel({
+    byAgent: Object.fromEntries(names.map((name) => [name, [{ calls: [['work']] }, name]])),
+  });
+  const team = new ParallelAgent({
+    name: 'team',
+    subAgents: names.map((name) => bot(model, { name, tools: [work.tool] })),
+  });
+  // A store that takes its time, as those on disk do.
+  class Slow extends InMemorySessionService {
+    override async append(...args: Parameters<InMemorySessionService['append']>) {
+      await new Promise((resolve) => setImmediate(resolve));
+      return super.append(...args);
+    }
+  }
+  const session = await fromAgent(team, { sessions: new Slow() }).open({}, context);
+  const events = say(session, 'go');
+  await work.running;
+  await session.steer({ content: 'one of you' });
+  work.done();
+  expect(steered(await events).filter((line) => line.startsWith('custom'))).toHaveLength(1);
+  expect(names.filter((name) => heard(model, name).includes('one of you'))).toHaveLength(1);
+});
