@@ -27,7 +27,7 @@ export function endOfCall(fold: Fold, call: CallState, why: string, origin: Orig
   return [...closeWithin(fold, call, why, origin), responseEvent(call, abandoned(call, why), origin)];
 }
 
-/** What ends a slot for good: nothing in it is open any more, and it is not entered again. */
+/** What ends a slot for good, if it has not ended: nothing in it is open any more, and it is not entered again. */
 export function endOfSlot(fold: Fold, slot: CompletedRecord, why: string, origin: Origin): Event[] {
   const end = createEvent({
     ...origin,
@@ -37,7 +37,8 @@ export function endOfSlot(fold: Fold, slot: CompletedRecord, why: string, origin
   });
   // Another turn may have had a branch at this place.
   const isWanted = ({ path, turnId }: CallState) => turnId === fold.turn?.id && isWithin(slot.path, path);
-  return [...close(fold, isWanted, why, origin), end];
+  const open = close(fold, isWanted, why, origin);
+  return fold.activations.get(slot.path)?.completed ? open : [...open, end];
 }
 
 /** Executors that wait in memory within a slot are let go. */

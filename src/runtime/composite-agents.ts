@@ -144,6 +144,7 @@ export class ParallelAgent extends CompositeAgent {
     const { invocation } = context;
     const slot = { path, agent: child.name, outcome: DONE, aborted: true as const, thread: context.threadOf(branch) };
     releaseWithin(invocation.session, path, reason);
+    invocation.forgetWithin(path);
     return storeEnd(invocation, () => endOfSlot(invocation.fold, slot, messageOf(reason), invocation.origin()));
   }
 

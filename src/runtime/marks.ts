@@ -1,6 +1,7 @@
 import { LazySet } from '../session/index.ts';
 import type { BeganRecord, CompletedRecord, Event } from './event.ts';
 import { threadOf } from './event.ts';
+import { isWithin } from './slot-path.ts';
 
 /** What a run has to tell of its tree, until the next event takes it into the log. */
 export class Marks {
@@ -37,12 +38,18 @@ export class Marks {
     return true;
   }
 
+  /** Nothing is told any more of what runs in a slot that was ended: its end stands for all of it. */
+  forgetWithin(slot: string): void {
+    this.#completed = this.#completed?.filter(({ path }) => !isWithin(slot, path));
+    this.#began = this.#began?.filter(({ path }) => !isWithin(slot, path));
+  }
+
   putOn(event: Event): void {
     const { actions } = event;
     const thread = threadOf(event) ?? '';
-    if (this.#completed)
-      actions.completed = [...(actions.completed ?? []), ...this.#completed.map((record) => seenFrom(thread, record))];
-    if (this.#began) actions.began = this.#began.map((record) => seenFrom(thread, record));
+    if (this.#completed?.length)
+      actions.completed = [...this.#completed.map((record) => seenFrom(thread, record)), ...(actions.completed ?? [])];
+    if (this.#began?.length) actions.began = this.#began.map((record) => seenFrom(thread, record));
     if (this.#entered) actions.entered = [...(actions.entered ?? []), ...this.#entered];
     if (this.#exited) actions.exited = [...(actions.exited ?? []), ...this.#exited];
     this.#completed = undefined;

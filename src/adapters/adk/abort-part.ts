@@ -29,9 +29,13 @@ export async function abortCall(live: LiveSession, requestId: string, reason: st
  */
 export async function abortThread(live: LiveSession, threadId: string, reason: string): Promise<void> {
   const running = live.current?.invocation;
-  const ended = running?.abortBranch(threadId, aborted(reason));
+  const stop = () => running?.abortBranch(threadId, aborted(reason));
+  const ended = stop();
   if (ended) return ended;
   await live.catchUp();
+  // Entered again meanwhile: it ends where it runs.
+  const late = stop();
+  if (late) return late;
   const owner = ownerOf(live, threadId);
   if (!owner) return;
   if ('id' in owner) return abortCall(live, owner.id, reason);
@@ -40,15 +44,20 @@ export async function abortThread(live: LiveSession, threadId: string, reason: s
     if (lease) await live.catchUp();
     await storeEnd(live, owner.path, reason, () => {
       const slot = ownerOf(live, threadId);
-      return slot && 'outcome' in slot ? endOfSlot(live.fold, slot, reason, originOf(running)) : [];
+      if (!slot || !('outcome' in slot)) return [];
+      running?.forgetWithin(slot.path);
+      return endOfSlot(live.fold, slot, reason, originOf(running));
     });
+    await stop();
   } finally {
     await lease?.release();
   }
 }
 
-function ownerOf({ fold }: LiveSession, threadId: string) {
-  return fold.turn && fold.turn.ended === undefined ? ownerOfThread(fold, threadId) : undefined;
+function ownerOf({ fold, current }: LiveSession, threadId: string) {
+  if (!fold.turn || fold.turn.ended !== undefined) return undefined;
+  // It may have ended without having told yet.
+  return current?.invocation.hasThread(threadId) === false ? undefined : ownerOfThread(fold, threadId);
 }
 
 function aborted(reason: string): CoxswainError {

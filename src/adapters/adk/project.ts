@@ -9,7 +9,7 @@ import type {
 } from '../../contracts/index.ts';
 import { fromResponse } from '../../gate/index.ts';
 import type { Ask, BeganRecord, CompletedRecord, Event } from '../../runtime/index.ts';
-import { threadOf } from '../../runtime/index.ts';
+import { isWithin, threadOf } from '../../runtime/index.ts';
 import { isoTime } from '../../session/index.ts';
 
 /** Resume point after the n-th AgentEvent of a stored event: a fan-out group is never cut. */
@@ -98,7 +98,7 @@ function lifecycle(event: Event, bodies: Body[]): void {
   const running = new Set<string>();
   const tellEnds = (next?: string) => {
     for (const record of brief) {
-      if (!running.has(record.path) || (next !== undefined && isWithin(next, record.path))) continue;
+      if (!running.has(record.path) || (next !== undefined && isWithin(record.path, next))) continue;
       running.delete(record.path);
       bodies.push(completion(record, around));
     }
@@ -109,10 +109,6 @@ function lifecycle(event: Event, bodies: Body[]): void {
     bodies.push(beginning(record, around));
   }
   tellEnds();
-}
-
-function isWithin(path: string, above: string): boolean {
-  return path === above || path.startsWith(`${above}/`) || path.startsWith(`${above}~`);
 }
 
 function completion({ agent, path, outcome, thread, aborted }: CompletedRecord, around: string | undefined): Body {

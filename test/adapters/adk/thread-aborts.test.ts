@@ -213,6 +213,36 @@ describe('a thread that is aborted ends, the others go on', () => {
     const history = await all(session.events());
     expect(told(history, 'pair.left')).toEqual(['pay cancelled', 'left aborted', 'pay ok', 'left done', 'left done']);
   });
+
+  test('one that has ended and has not told yet is not ended again; what an ended one had not told is not told', async () => {
+    const session = await open(
+      new ParallelAgent({
+        name: 'pair',
+        subAgents: [
+          bot(['left'], { name: 'left' }),
+          new ParallelAgent({ name: 'in', subAgents: [payer('x', asks), bot(['y'], { name: 'y' })] }),
+          bot(endless(), { name: 'right' }),
+        ],
+      }),
+    );
+    const waitsFor = new Set(['message left', 'message y', 'elicitation_request x']);
+    const events = await consume(session, 'go', {
+      sees: ({ type, agentId, ...event }) => {
+        if (!('partial' in event)) waitsFor.delete(`${type} ${agentId}`);
+        return waitsFor.size === 0;
+      },
+      act: async () => {
+        await session.abort({ threadId: 'pair.left' });
+        await session.abort({ threadId: 'pair.in' });
+        await session.abort({ threadId: 'pair.right' });
+      },
+    });
+    expect(told(events, 'pair.left')).toEqual(['left', 'left done']);
+    expect(told(events, 'pair.in')).toEqual(['in aborted']);
+    expect(told(events, 'pair.in.in.x')).toEqual(['pay cancelled']);
+    expect(told(events, 'pair.in.in.y')).toEqual(['y']);
+    expect(settled(events)).toBe('completed');
+  });
 });
 
 describe('an agent run as a tool has a thread: its call ends with it', () => {
