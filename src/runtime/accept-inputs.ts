@@ -1,7 +1,9 @@
-import type { Content, ContentPart, MessageInput, SessionInput } from '../contracts/index.ts';
+import type { Content, ContentPart, MessageInput, SessionInput, ToolApprovalInput } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
+import { ensureValidator } from '../gate/index.ts';
 import { checkContent, newId } from '../session/index.ts';
 import { answerEvent, answerId } from './answers.ts';
+import { checkEdited } from './call-place.ts';
 import type { CallState } from './call-state.ts';
 import type { GivenCredential } from './credentials.ts';
 import { givenCredential } from './credentials.ts';
@@ -26,6 +28,7 @@ export async function acceptInputs(
     if (input.kind === 'message' || input.kind === 'continue') continue;
     if (answered.has(input.requestId)) throw twice(input.requestId);
     answered.add(input.requestId);
+    if (input.kind === 'tool_approval' && input.args && !input.decision) await checkArgs(invocation, input);
     const event = answerTo(invocation, input);
     if (input.kind === 'elicitation_response') {
       const given = credentialOf(invocation, input.requestId, input.response);
@@ -57,6 +60,14 @@ export async function acceptInputs(
     events.push(invocation.rootEvent({ author: 'user', actions: { reopened: true, ...(terms ? { terms } : {}) } }));
   }
   return events;
+}
+
+/** A host has checked what it decides on. */
+async function checkArgs({ fold, tree }: Invocation, { requestId, args = {} }: ToolApprovalInput): Promise<void> {
+  const call = fold.callOf(requestId);
+  if (!call) return;
+  await ensureValidator();
+  checkEdited(tree, fold, call, args);
 }
 
 function answerTo(invocation: Invocation, input: Exclude<SessionInput, { kind: 'message' | 'continue' }>): Event {

@@ -1,8 +1,10 @@
+import { CoxswainError } from '../contracts/index.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import type { CallState } from './call-state.ts';
 import type { Fold } from './fold.ts';
 import { isToolUser } from './tool-user.ts';
 import type { ResolvedTool } from './tools.ts';
+import { validateCall } from './tools.ts';
 
 /** Where a call was made: in which tree, by whom, and the names from the session's root to the caller. */
 export interface CallPlace {
@@ -27,6 +29,18 @@ export function placeOfCall(root: AgentTree, fold: Fold, call: CallState): CallP
 /** The tool that a caller calls so; undefined for those of toolsets. */
 export function toolOf({ agent }: CallPlace, name: string): ResolvedTool | undefined {
   return agent && isToolUser(agent) ? agent.tools.get(name) : undefined;
+}
+
+/**
+ * Looks at arguments that a person edited. Those of a tool that is not known before its step are looked at when it runs.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_WRONG_ANSWER`
+ */
+export function checkEdited(root: AgentTree, fold: Fold, call: CallState, args: Record<string, unknown>): void {
+  const tool = toolOf(placeOfCall(root, fold, call), call.name);
+  const checked = tool && validateCall(tool, args);
+  if (!checked || checked.ok) return;
+  const message = `the edited arguments do not fit: ${checked.message}`;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', message);
 }
 
 function within(tree: AgentTree, above: readonly string[], name: string): CallPlace {

@@ -38,7 +38,15 @@ test('S3-65 a question inside of agents run as tools names every agent above it,
   const [question] = await session.pending();
   expect(question?.agentPath).toEqual(path);
   expect(asked).toEqual([path.join('/')]);
-  // Its tool is known there too: arguments that a person edits are checked before they are stored.
+  // Its tool is known there too: F23 arguments that a person edits are checked before they are stored, however they come.
   const edited = session.respond(String(question?.requestId), { kind: 'approve', args: { n: 'one' } });
   await expect(edited).rejects.toMatchObject({ code: 'E_WRONG_ANSWER' });
+  const streamed = run(session, {
+    kind: 'tool_approval',
+    requestId: String(question?.requestId),
+    args: { n: 'one' },
+  });
+  await expect(streamed).rejects.toMatchObject({ code: 'E_WRONG_ANSWER' });
+  // Nothing was stored: the question is still open.
+  expect(await session.pending()).toEqual([question]);
 });

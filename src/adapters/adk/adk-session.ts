@@ -18,30 +18,20 @@ import type {
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, INTERFACE_VERSION, isCoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
-import type {
-  AgentTree,
-  CallState,
-  CurrentRun,
-  Engine,
-  InvocationResult,
-  LiveSession,
-  TurnLimits,
-} from '../../runtime/index.ts';
+import type { AgentTree, CurrentRun, Engine, InvocationResult, LiveSession, TurnLimits } from '../../runtime/index.ts';
 import {
   abandoned,
   answerEvent,
+  checkEdited,
   createEvent,
   givenCredential,
   Invocation,
   keepCredentials,
   newId,
   ownerOfThread,
-  placeOfCall,
   responseEvent,
   settlementOf,
   strictest,
-  toolOf,
-  validateCall,
 } from '../../runtime/index.ts';
 import type { StreamQueue } from '../../session/index.ts';
 import {
@@ -192,10 +182,7 @@ export class AdkSession implements AgentSession {
     const call = fold.callOf(requestId);
     const args = given.kind === 'approve' ? given.args : undefined;
     if (args) await ensureValidator();
-    const fault = call && args ? this.#faultIn(call, args) : undefined;
-    if (fault !== undefined) {
-      throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', `the edited arguments do not fit: ${fault}`);
-    }
+    if (call && args) checkEdited(this.#engine.tree, fold, call, args);
     const running = this.live.current?.invocation;
     const event = answerEvent(fold, requestId, given, { ...originOf(running), starts, rerun: starts });
     // A question may be answered as soon as it is seen, even if its handler is still on the way out.
@@ -331,12 +318,6 @@ export class AdkSession implements AgentSession {
   }
 
   /** What is wrong with arguments that a person edited. */
-  #faultIn(call: CallState, args: Record<string, unknown>): string | undefined {
-    const tool = toolOf(placeOfCall(this.#engine.tree, this.live.fold, call), call.name);
-    const checked = tool && validateCall(tool, args);
-    return checked && !checked.ok ? checked.message : undefined;
-  }
-
   #initialize(sink: StreamSink): void {
     if (this.#initialized) return;
     this.#initialized = true;
