@@ -9,8 +9,9 @@ import type {
   TurnTerms,
 } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
-import { Admission, LazyMap, LazySet, newId } from '../session/index.ts';
+import { LazyMap, LazySet, newId } from '../session/index.ts';
 import { acceptInputs } from './accept-inputs.ts';
+import { Admission } from './admission.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import { abandoned, responseEvent } from './answers.ts';
 import type { CallState } from './call-state.ts';

@@ -1,5 +1,4 @@
 /** What works over any AgentSession, whoever implements it. */
-export * from './admission.ts';
 export * from './answer.ts';
 export * from './answer-words.ts';
 export * from './audit.ts';

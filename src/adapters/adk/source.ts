@@ -10,6 +10,7 @@ import type {
   TurnLimits,
 } from '../../runtime/index.ts';
 import {
+  Admission,
   AgentTree,
   assertUniquePlugins,
   checkEngine,
@@ -20,19 +21,7 @@ import {
   strictest,
 } from '../../runtime/index.ts';
 import type { Shape } from '../../session/index.ts';
-import {
-  Admission,
-  amount,
-  bag,
-  checkIs,
-  checkShape,
-  fn,
-  having,
-  list,
-  name,
-  object,
-  text,
-} from '../../session/index.ts';
+import { amount, bag, checkIs, checkShape, fn, having, list, name, object, text } from '../../session/index.ts';
 import { AdkSession } from './adk-session.ts';
 import type { DescribeOptions } from './descriptor.ts';
 import { describeAgent } from './descriptor.ts';

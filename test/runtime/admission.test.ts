@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Admission } from '../../src/session/index.ts';
+import { Admission } from '../../src/runtime/index.ts';
 
 /** Enters as often as asked, and says in which turn of the event loop each was let in. */
 async function turnsOf(admission: Admission, times: number): Promise<number[]> {
