@@ -1,6 +1,7 @@
 import { isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { Event } from './event.ts';
-import type { Failure } from './outcome.ts';
+import type { Failure, Outcome } from './outcome.ts';
+import { SUSPENDED } from './outcome.ts';
 
 const limitCodes: Record<string, string> = {
   E_MAX_TIME: 'max_time',
@@ -47,4 +48,9 @@ export function failureOf(error: unknown): Failure {
     fatal: true,
     retryable: false,
   };
+}
+
+/** What a run comes to in which something was thrown: of one that was aborted, that is no failure. */
+export function thrownOutcome(signal: AbortSignal, error: unknown): Outcome {
+  return signal.aborted ? SUSPENDED : { kind: 'failed', failure: failureOf(error) };
 }

@@ -1,13 +1,4 @@
-import type {
-  ContentPart,
-  PermissionMode,
-  PolicyEvaluator,
-  Principal,
-  SessionInput,
-  ToolDescriptor,
-  ToolUpdate,
-  TurnTerms,
-} from '../contracts/index.ts';
+import type { SessionInput } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
 import { LazyMap, LazySet, newId } from '../session/index.ts';
 import { acceptInputs } from './accept-inputs.ts';
@@ -16,99 +7,28 @@ import type { Agent, AgentTree } from './agent.ts';
 import { abandoned, responseEvent } from './answers.ts';
 import type { CallState } from './call-state.ts';
 import { ownerOfThread } from './close-slot.ts';
-import type { AgentContext, Place } from './context.ts';
+import type { Place } from './context.ts';
 import type { GivenCredential } from './credentials.ts';
 import { keepCredentials } from './credentials.ts';
 import { runDetachedCalls } from './detached.ts';
 import type { BeganRecord, CompletedRecord, Event, EventInit } from './event.ts';
 import { createEvent } from './event.ts';
 import { editEvent } from './event-hooks.ts';
-import { errorFields, failureOf, limitReason } from './failure.ts';
+import { thrownOutcome } from './failure.ts';
 import type { Fold } from './fold.ts';
-import { hookContent } from './hook-values.ts';
-import { failClosed, withGrace } from './hook-wait.ts';
 import type { InvocationInfo } from './invocation-info.ts';
-import type { TurnLimits } from './limits.ts';
+import type { Engine, InvocationOptions, InvocationResult, RunningBranch, RunSink } from './invocation-parts.ts';
 import type { LiveSession } from './live-session.ts';
 import { Marks } from './marks.ts';
-import type { Model } from './model.ts';
-import type { Failure, Outcome } from './outcome.ts';
-import { DONE, SUSPENDED } from './outcome.ts';
+import type { Outcome } from './outcome.ts';
 import type { Plugin } from './plugin.ts';
+import { beforeRun } from './run-hooks.ts';
 import type { ContextServices } from './services.ts';
 import type { Lease, SessionKey, SessionService } from './session-service.ts';
 import { runSlot } from './slot.ts';
 import { applyDelta, scopeOf, setTemp, storedDelta } from './state.ts';
-import type { Telemetry, TelemetrySpan } from './telemetry.ts';
-
-/** Where a run's events go. */
-export interface RunSink {
-  /** The inputs were accepted; what follows are events. */
-  accepted(): void;
-  /** A stored event, in `seq` order. */
-  event(event: Event): void;
-  /** A piece of a message that is being made. */
-  delta(context: AgentContext, messageId: string, part: number, delta: ContentPart): void;
-  toolUpdate(context: AgentContext, callId: string, update: ToolUpdate): void;
-  /** What a producer waits for; undefined: go on. */
-  room(partial: boolean): Promise<void> | undefined;
-  /** Whoever waits goes on, this once. */
-  letIn(): void;
-  /** The consumer is gone or the run is to end: nobody waits any more. */
-  release(): void;
-}
-
-/** What a run is made of, the same for all runs of a session. */
-export interface Engine {
-  readonly tree: AgentTree;
-  readonly plugins: readonly Plugin[];
-  readonly policy?: PolicyEvaluator | undefined;
-  readonly principal?: Principal | undefined;
-  /** Finds a model by name. */
-  readonly models?: ((name: string) => Model | undefined) | undefined;
-  readonly toolConcurrency: number;
-  /** Milliseconds, for tools that set none of their own. */
-  readonly toolTimeoutMs?: number | undefined;
-  readonly services: ContextServices;
-  readonly limits: TurnLimits;
-  /** Where spans go; plain subscribers need none. */
-  readonly telemetry?: Telemetry | undefined;
-  /** Told of what went wrong without consequence for the run. */
-  warn(message: string, error?: unknown): void;
-  /** For tests: replay without recorded outcomes. */
-  readonly ignoreCompleted?: boolean;
-}
-
-export interface InvocationOptions {
-  streamId?: string | undefined;
-  tools?: readonly ToolDescriptor[] | undefined;
-  excludeTools?: readonly string[] | undefined;
-  model?: string | undefined;
-  hostToolExecution?: boolean | undefined;
-  streaming?: boolean | undefined;
-  permissionMode?: PermissionMode | undefined;
-  whilePending?: 'cancel' | 'hold' | 'proceed' | undefined;
-  limits?: TurnLimits | undefined;
-  signal?: AbortSignal | undefined;
-  deps?: unknown;
-  terms?: TurnTerms | undefined;
-}
-
-/** A branch that runs in this process. */
-export interface RunningBranch {
-  stop(reason: unknown): void;
-  /** It writes nothing any more. */
-  readonly ended: Promise<void>;
-}
-
-/** How a run ended; `input_required` is derived and not stored, everything else ends the turn. */
-export interface InvocationResult {
-  reason: string;
-  failure?: Failure;
-  escalate?: boolean;
-  /** The stored end; absent when something is open. */
-  end?: Event;
-}
+import type { TelemetrySpan } from './telemetry.ts';
+import { endRun } from './turn-end.ts';
 
 /** Of all runs of this process. */
 const runs = new Admission();
@@ -124,6 +44,8 @@ export class Invocation implements InvocationInfo {
   /** Parent of what is measured. */
   readonly span: TelemetrySpan | undefined;
   readonly signal: AbortSignal;
+  /** Those that see what is stored. */
+  readonly eventHooks: readonly Plugin[];
   /** Uncommitted `temp:` state by agent-as-tool path; '' for the session's own. */
   readonly temp = new LazyMap<string, Record<string, unknown>>();
   /** Calls whose handlers run in this process now. */
@@ -144,7 +66,6 @@ export class Invocation implements InvocationInfo {
   /** Ends that somebody waits for. */
   #hurried = 0;
   readonly #marks = new Marks();
-  readonly #eventHooks: readonly Plugin[];
   #lease: Lease | undefined;
   #follow: (() => void) | undefined;
   #forget: (() => void) | undefined;
@@ -157,7 +78,7 @@ export class Invocation implements InvocationInfo {
     this.span = span;
     this.streamId = options.streamId ?? newId();
     this.signal = this.#controller.signal;
-    this.#eventHooks = engine.plugins.length === 0 ? engine.plugins : engine.plugins.filter((plugin) => plugin.onEvent);
+    this.eventHooks = engine.plugins.length === 0 ? engine.plugins : engine.plugins.filter((plugin) => plugin.onEvent);
   }
 
   get fold(): Fold {
@@ -202,7 +123,7 @@ export class Invocation implements InvocationInfo {
   async run(inputs: readonly SessionInput[]): Promise<InvocationResult> {
     try {
       await this.#begin(inputs);
-      let outcome = await this.#beforeRun(inputs);
+      let outcome = await beforeRun(this, inputs);
       // Enters the root slot until nothing moves any more.
       while (!outcome) {
         const { answers, steers } = this.fold;
@@ -212,10 +133,10 @@ export class Invocation implements InvocationInfo {
           const reached = await this.#runRoot();
           if (!(await this.#isNews(reached, before))) outcome = reached;
         } catch (error) {
-          outcome = this.#failed(error);
+          outcome = thrownOutcome(this.signal, error);
         }
       }
-      return await this.#finish(outcome);
+      return await endRun(this, outcome);
     } finally {
       await this.#close();
     }
@@ -298,9 +219,9 @@ export class Invocation implements InvocationInfo {
 
   /** Stores events and shows them; resolves when the consumer has asked for more. */
   async emit(...events: Event[]): Promise<void> {
-    const hooks = this.#eventHooks;
+    const hooks = this.eventHooks;
     const edit = (event: Event) => editEvent(this, hooks, event, this.signal);
-    await this.#commit(hooks.length > 0 ? await Promise.all(events.map(edit)) : events);
+    await this.commit(hooks.length > 0 ? await Promise.all(events.map(edit)) : events);
     const room = this.#hurried > 0 ? undefined : this.sink.room(false);
     if (room) await room;
   }
@@ -336,21 +257,12 @@ export class Invocation implements InvocationInfo {
     return { streamId: this.streamId, invocationId: this.invocationId };
   }
 
-  #commit(events: Event[]): Promise<void> {
+  /** Stores events and shows them as they are; what slots have told since goes with the first. */
+  commit(events: Event[]): Promise<void> {
     const first = events[0];
     if (!first) return Promise.resolve();
     this.#marks.putOn(first);
     return this.session.commit(events, this.#lease?.epoch ?? 0);
-  }
-
-  /** The end of a turn is written, whatever hooks do. */
-  async #editSafely(event: Event): Promise<Event> {
-    try {
-      return await withGrace(this.signal, editEvent(this, this.#eventHooks, event, never));
-    } catch (error) {
-      this.engine.warn('an on_event hook failed', error);
-      return event;
-    }
   }
 
   #keepTemp(place: Place, delta: Readonly<Record<string, unknown>>): void {
@@ -391,7 +303,7 @@ export class Invocation implements InvocationInfo {
     // What others wrote before this stream is not a part of it.
     this.#forget = this.session.listen((event) => this.sink.event(event));
     if (accepted.length > 0) {
-      const stored = this.#commit(accepted);
+      const stored = this.commit(accepted);
       if (kept) await this.#takenBack(stored, kept);
       else await stored;
     }
@@ -417,10 +329,6 @@ export class Invocation implements InvocationInfo {
     await this.#lease?.release();
   }
 
-  #failed(error: unknown): Outcome {
-    return this.signal.aborted ? SUSPENDED : { kind: 'failed', failure: failureOf(error) };
-  }
-
   /** Answers or steers have come that this run still takes up. False: it is closing. */
   async #isNews(outcome: Outcome, before: { answers: number; steers: number; reserved: number }): Promise<boolean> {
     if (this.signal.aborted) return false;
@@ -442,7 +350,7 @@ export class Invocation implements InvocationInfo {
     try {
       return await runSlot(this, agent, place);
     } catch (error) {
-      return place.signal.aborted ? SUSPENDED : { kind: 'failed', failure: failureOf(error) };
+      return thrownOutcome(place.signal, error);
     }
   }
 
@@ -457,89 +365,6 @@ export class Invocation implements InvocationInfo {
       span: this.span,
     });
   }
-
-  /** A plugin's answer to a message, if one has any. */
-  async #beforeRun(inputs: readonly SessionInput[]): Promise<Outcome | undefined> {
-    if (!inputs.some((input) => input.kind === 'message')) return undefined;
-    try {
-      for (const plugin of this.engine.plugins) {
-        const point = `${plugin.name}.beforeRun`;
-        const content = await failClosed(point, this.signal, () => plugin.beforeRun?.(this));
-        if (!content) continue;
-        const author = this.fold.turn?.start ?? this.tree.root.name;
-        await this.emit(this.rootEvent({ author, content: hookContent(content, 'model', point) }));
-        return DONE;
-      }
-      return undefined;
-    } catch (error) {
-      return this.#failed(error);
-    }
-  }
-
-  /** Settles what is open, ends the turn, tells the plugins. */
-  async #finish(outcome: Outcome): Promise<InvocationResult> {
-    this.closing = true;
-    let result: InvocationResult;
-    if (this.signal.aborted)
-      result = await this.#end({ reason: limitReason(this.signal.reason) ?? 'aborted' }, outcome);
-    else if (outcome.kind === 'failed') {
-      result = await this.#end({ reason: outcome.failure.reason, failure: outcome.failure }, outcome);
-    } else if (outcome.kind === 'suspended') result = { reason: 'input_required' };
-    else result = await this.#end({ reason: 'completed', ...(outcome.escalate ? { escalate: true } : {}) }, outcome);
-    // Under a host a stream is made of several of these: the run is over with its turn.
-    if (this.hostRuns && result.reason === 'input_required') return result;
-    for (const plugin of this.engine.plugins) {
-      try {
-        if (plugin.afterRun) await withGrace(this.signal, Promise.resolve(plugin.afterRun(this)));
-      } catch (error) {
-        this.engine.warn(`${plugin.name}.afterRun failed`, error);
-      }
-    }
-    return result;
-  }
-
-  async #end(result: InvocationResult, outcome: Outcome): Promise<InvocationResult> {
-    for (;;) {
-      const { at } = this.fold;
-      try {
-        return await this.#writeEnd(result, outcome);
-      } catch (error) {
-        if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
-        // Somebody else has answered one of the open calls in between.
-        await this.session.catchUp();
-        if (this.fold.at === at) throw error;
-      }
-    }
-  }
-
-  async #writeEnd(result: InvocationResult, outcome: Outcome): Promise<InvocationResult> {
-    const open = this.fold.open.values();
-    const abandonedCalls =
-      outcome.kind === 'done' && !this.signal.aborted
-        ? []
-        : [...open].filter((call) => this.signal.aborted || !call.longRunning);
-    const events = this.settle(
-      abandonedCalls,
-      result.reason === 'aborted' ? 'aborted' : `the turn ended: ${result.reason}`,
-    );
-    const author = this.fold.occupant ?? this.tree.root.name;
-    const failure =
-      result.failure ??
-      (this.signal.aborted && result.reason !== 'aborted' ? failureOf(this.signal.reason) : undefined);
-    if (failure && failure.code !== '') events.push(this.rootEvent({ author, ...errorFields(failure) }));
-    const data = {
-      ...(result.escalate ? { escalateReason: 'escalate' } : {}),
-      ...(failure ? { reason: failure.message } : {}),
-    };
-    const end = { reason: result.reason, ...(Object.keys(data).length > 0 ? { data } : {}) };
-    events.push(this.rootEvent({ author, actions: { end } }));
-    const edited = this.#eventHooks.length > 0;
-    const shown = edited ? await Promise.all(events.map((event) => this.#editSafely(event))) : events;
-    await this.#commit(shown);
-    const last = shown.at(-1);
-    const stored = this.session.log.findLast(({ id }) => id === last?.id);
-    return { ...result, ...(failure ? { failure } : {}), ...(stored ? { end: stored } : {}) };
-  }
 }
 
 /** Its thread, where neither `iso` nor `branch` says it. */
@@ -547,9 +372,6 @@ function shownElsewhere({ thread, iso, branch }: Place, init: EventInit): { thre
   if (thread === undefined || init.iso !== undefined || thread === (iso[0] ?? branch)) return {};
   return { thread };
 }
-
-/** Hooks around the end have their own time. */
-const never = new AbortController().signal;
 
 function textOf(reason: unknown): string {
   if (reason === undefined) return 'aborted';

@@ -29,8 +29,8 @@ import { checkPlugins, services, sessionService, turnLimits } from './agent-shap
 import type { AgentContext } from './context.ts';
 import type { Event, EventInit } from './event.ts';
 import { createEvent, threadOf } from './event.ts';
-import type { Engine, InvocationOptions, RunSink } from './invocation.ts';
 import { Invocation } from './invocation.ts';
+import type { Engine, InvocationOptions, RunSink } from './invocation-parts.ts';
 import type { TurnLimits } from './limits.ts';
 import { strictest } from './limits.ts';
 import { LiveSession } from './live-session.ts';
