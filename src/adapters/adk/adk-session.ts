@@ -16,21 +16,15 @@ import type {
   StreamEndEvent,
   TelemetrySpan,
 } from '../../contracts/index.ts';
-import { CoxswainError, copyJson, INTERFACE_VERSION, isCoxswainError } from '../../contracts/index.ts';
-import { ensureValidator } from '../../gate/index.ts';
+import { CoxswainError, copyJson, INTERFACE_VERSION } from '../../contracts/index.ts';
 import type { AgentTree, CurrentRun, Engine, InvocationResult, LiveSession, TurnLimits } from '../../runtime/index.ts';
 import {
   abandoned,
-  answerEvent,
-  checkEdited,
   createEvent,
-  givenCredential,
   Invocation,
-  keepCredentials,
   newId,
   ownerOfThread,
   responseEvent,
-  settlementOf,
   strictest,
 } from '../../runtime/index.ts';
 import type { StreamQueue } from '../../session/index.ts';
@@ -51,6 +45,7 @@ import {
   streamIdOf,
 } from '../../session/index.ts';
 import { abortCall, abortThread, originOf } from './abort-part.ts';
+import { answerRequest } from './answer-request.ts';
 import { openRequests } from './open-requests.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
@@ -169,52 +164,7 @@ export class AdkSession implements AgentSession {
     this.#assertOpen();
     checkRequestId(requestId);
     const given = checkAnswer(answer);
-    await this.live.catchUp();
-    return (await this.#respond(requestId, given)) ?? (await this.#respond(requestId, given)) ?? alreadySettled;
-  }
-
-  /** Undefined if it was called like an answer that a rewind has cut, and may be given again. */
-  async #respond(requestId: string, given: RequestAnswer): Promise<Settlement | undefined> {
-    const { fold } = this.live;
-    const starts = given.kind === 'approve' && given.starts === true;
-    const known = starts ? undefined : settlementOf(fold, requestId, given);
-    if (known) return known;
-    const call = fold.callOf(requestId);
-    const args = given.kind === 'approve' ? given.args : undefined;
-    if (args) await ensureValidator();
-    if (call && args) checkEdited(this.#engine.tree, fold, call, args);
-    const running = this.live.current?.invocation;
-    const event = answerEvent(fold, requestId, given, { ...originOf(running), starts, rerun: starts });
-    // A question may be answered as soon as it is seen, even if its handler is still on the way out.
-    if (running?.running.has(requestId)) {
-      throw new CoxswainError(
-        'FAILED_PRECONDITION',
-        'E_WRONG_ANSWER',
-        `call ${requestId} is running here; abort it first`,
-      );
-    }
-    const ask = call?.asks.find((candidate) => candidate.requestId === requestId);
-    const credential = call && ask && given.kind === 'elicitation' ? givenCredential(ask, call.name, given) : undefined;
-    const takeBack = credential && (await keepCredentials(this.#engine.services, [credential]));
-    const stored = this.live.append([event]);
-    if (running && !running.closing) running.reserve(stored);
-    try {
-      await stored;
-    } catch (error) {
-      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') {
-        await takeBack?.();
-        throw error;
-      }
-      // Somebody else was first: in this process or in another.
-      await this.live.catchUp();
-      const settled = settlementOf(fold, requestId) ?? alreadySettled;
-      // Of two that were given at once nobody knows which is kept; beside a no none is.
-      if (settled.outcome !== 'accept') await takeBack?.();
-      const now = fold.callOf(requestId);
-      return now && !now.settled && now.cutIds.has(event.id) ? undefined : settled;
-    }
-    const waits = (given as { quorum?: unknown }).quorum !== undefined;
-    return { status: waits ? 'waiting_quorum' : 'settled', ...(given.by ? { by: given.by.id } : {}) };
+    return answerRequest(this.live, this.#engine, requestId, given);
   }
 
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
@@ -360,8 +310,6 @@ export class AdkSession implements AgentSession {
     if (this.#closed) throw closed(this.id);
   }
 }
-
-const alreadySettled: Settlement = { status: 'already_settled' };
 
 function closed(id: string): CoxswainError {
   return new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_CLOSED', `session ${id} was closed; open it again`);
