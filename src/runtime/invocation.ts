@@ -249,6 +249,11 @@ export class Invocation implements InvocationInfo {
     this.#marks.ran(path, point);
   }
 
+  /** What hooks have run, where no event follows that tells it: the run may go on in another process. */
+  async tellHooks(): Promise<void> {
+    if (this.#marks.hooksAreUntold) await this.commit([this.rootEvent({ author: this.tree.root.name })]);
+  }
+
   haveHooksRun(path: string, point: 'entered' | 'exited'): boolean {
     return this.fold.activation(path)[point] || this.#marks.has(path, point);
   }

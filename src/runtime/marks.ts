@@ -44,6 +44,11 @@ export class Marks {
     this.#began = this.#began?.filter(({ path }) => !isWithin(slot, path));
   }
 
+  /** Hooks have run that no event tells of yet: where none follows, they would run again. */
+  get hooksAreUntold(): boolean {
+    return (this.#entered?.length ?? 0) > 0 || (this.#exited?.length ?? 0) > 0;
+  }
+
   putOn(event: Event): void {
     const { actions } = event;
     const thread = threadOf(event) ?? '';

@@ -19,8 +19,10 @@ export async function endRun(invocation: Invocation, outcome: Outcome): Promise<
     result = await end(invocation, { reason: limitReason(invocation.signal.reason) ?? 'aborted' }, outcome);
   else if (outcome.kind === 'failed') {
     result = await end(invocation, { reason: outcome.failure.reason, failure: outcome.failure }, outcome);
-  } else if (outcome.kind === 'suspended') result = { reason: 'input_required' };
-  else
+  } else if (outcome.kind === 'suspended') {
+    await invocation.tellHooks();
+    result = { reason: 'input_required' };
+  } else
     result = await end(invocation, { reason: 'completed', ...(outcome.escalate ? { escalate: true } : {}) }, outcome);
   // Under a host a stream is made of several of these: the run is over with its turn.
   if (invocation.hostRuns && result.reason === 'input_required') return result;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { SessionInput } from '../../src/contracts/index.ts';
 import { allowAll, createHost, fromAgent } from '../../src/index.ts';
 import type { AgentHooks, Plugin } from '../../src/runtime/index.ts';
-import { LoopAgent, securityPlugin } from '../../src/runtime/index.ts';
+import { InMemorySessionService, LoopAgent, ParallelAgent, securityPlugin } from '../../src/runtime/index.ts';
 import { run } from '../../src/session/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, endOf, host, llm, responses, tool } from './kit.ts';
+import { bench, endOf, gate, host, llm, responses, tool } from './kit.ts';
 
 const look = tool('look', () => 'seen', { annotations: { readOnly: true } });
 const calls = (name: string) => ({ calls: [[name] as const] });
@@ -143,4 +144,53 @@ test('S3-58 S3-76 under a host before_run and after_run fire once for a turn, wh
   expect(points).toEqual(['begun']);
   await run(session, { kind: 'tool_approval', requestId: String(pending[0]?.requestId) });
   expect(points).toEqual(['begun', 'over']);
+});
+
+test.each([
+  ['without a host', false],
+  ['under a host', true],
+])('S0-09 hooks of a branch that is done do not run again when another branch is answered, %s', async (_, hosted) => {
+  const ran: string[] = [];
+  const asked = gate();
+  const pay = tool('pay', () => 'paid', { needsApproval: true });
+  const asker = llm('asker', new ScriptedModel([calls('pay'), 'paid']), { tools: [pay] });
+  const quick = llm(
+    'quick',
+    new ScriptedModel([
+      async () => {
+        await asked.opened;
+        return 'done';
+      },
+    ]),
+  );
+  const both = new ParallelAgent({ name: 'both', subAgents: [asker, quick] });
+  const sessions = new InMemorySessionService();
+  const plugins: Plugin[] = [
+    {
+      name: 'log',
+      beforeAgent: ({ agentName }) => void ran.push(`before ${agentName}`),
+      afterAgent: ({ agentName }) => void ran.push(`after ${agentName}`),
+    },
+  ];
+  const source = fromAgent(both, { sessions, plugins });
+  const open = () =>
+    hosted
+      ? createHost({ app: 'shop', agents: [source], sessions, policy: allowAll() }).open('both', {
+          sessionId: 's',
+          create: true,
+        })
+      : source.open({ sessionId: 's', create: true }, host);
+  const { pending } = await run(await open(), 'go', {
+    onEvent: ({ type }) => {
+      if (type === (hosted ? 'tool_request' : 'elicitation_request')) asked.open();
+    },
+  });
+  const requestId = String(pending[0]?.requestId);
+  const yes: SessionInput = hosted
+    ? { kind: 'tool_approval', requestId }
+    : { kind: 'elicitation_response', requestId, response: { action: 'accept' } };
+  expect((await run(await open(), yes)).reason).toBe('completed');
+  expect(ran.toSorted()).toEqual(
+    ['both', 'asker', 'quick'].flatMap((name) => [`after ${name}`, `before ${name}`]).sort(),
+  );
 });
