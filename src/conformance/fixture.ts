@@ -1,3 +1,5 @@
+import { checkIs, text } from '../session/index.ts';
+
 /** What the agent does in one step of a fixture: what a model would have answered. */
 export interface FixtureStep {
   text?: string;
@@ -35,6 +37,7 @@ const MARK = /^\s*cx:\s*(\w+)\s?(.*)$/;
 
 /** The steps that a fixture message asks for; undefined if it is an ordinary message. */
 export function parseFixture(message: string): FixtureStep[] | undefined {
+  checkIs(message, 'parseFixture: message', text);
   const steps: FixtureStep[] = [];
   let step: FixtureStep | undefined;
   for (const line of message.split('\n')) {

@@ -1,6 +1,7 @@
 import { isCoxswainError, messageOf } from '../contracts/index.ts';
 import { Check } from './check.ts';
 import { Deadline } from './deadline.ts';
+import { kitInput } from './kit-shape.ts';
 import type { Requirement, Tier } from './requirement.ts';
 import { Breach, Untestable } from './requirement.ts';
 import type { ConformanceTarget, RunningExecutor } from './target.ts';
@@ -30,12 +31,18 @@ export interface RunOptions {
 
 const DEFAULT_DEADLINE_MS = 10_000;
 
-/** Judges one requirement on a fresh executor. Never throws. */
+/**
+ * Judges one requirement on a fresh executor. What the executor does is in the finding, whatever it throws.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is no requirement or target
+ */
 export async function judge(
   requirement: Requirement,
   target: ConformanceTarget,
   options: RunOptions = {},
 ): Promise<Finding> {
+  kitInput.requirement(requirement);
+  kitInput.target(target);
+  kitInput.options(options);
   const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS;
   const { id, title, tier, cites, policy } = requirement;
   const base = { id, title, tier, cites };
@@ -101,6 +108,9 @@ export async function runConformance(
   target: ConformanceTarget,
   options: RunOptions & { onFinding?: (finding: Finding) => void; signal?: AbortSignal } = {},
 ): Promise<Finding[]> {
+  kitInput.requirements(requirements);
+  kitInput.target(target);
+  kitInput.options(options);
   const findings: Finding[] = [];
   for (const requirement of requirements) {
     if (options.signal?.aborted) break;

@@ -7,6 +7,7 @@ import type {
   SessionFactory,
   SessionRef,
 } from '../contracts/index.ts';
+import { kitInput } from './kit-shape.ts';
 import type { ModelServer } from './model-server/server.ts';
 import { Untestable } from './requirement.ts';
 
@@ -53,6 +54,7 @@ export function targetOfSource(
   make: () => AgentSource | Promise<AgentSource>,
   models?: ModelServer,
 ): ConformanceTarget {
+  kitInput.named(name, make);
   return {
     name,
     async start({ policy } = {}) {
@@ -73,6 +75,7 @@ export function targetOfFactory(
   descriptor: AgentDescriptor,
   make: () => SessionFactory | Promise<SessionFactory>,
 ): ConformanceTarget {
+  kitInput.named(name, make);
   return {
     name,
     async start({ policy } = {}) {
@@ -93,6 +96,7 @@ export function targetOfFactory(
  * check may suffer from another. An executor that has gone is started anew. Dispose of it at the end.
  */
 export function sharedTarget(target: ConformanceTarget): ConformanceTarget & AsyncDisposable {
+  kitInput.target(target);
   let running: Promise<RunningExecutor> | undefined;
   let started: RunningExecutor | undefined;
   let over = new AbortController();

@@ -1,4 +1,5 @@
 import { requirements } from './checks/index.ts';
+import { kitInput } from './kit-shape.ts';
 import { describeFinding } from './report/table.ts';
 import type { Tier } from './requirement.ts';
 import type { Finding, RunOptions } from './run.ts';
@@ -15,6 +16,8 @@ export interface ConformanceTest {
 
 /** The requirements as tests of a target: `for (const {id, title, run} of conformanceTests(target)) test(…)`. */
 export function conformanceTests(target: ConformanceTarget, options: RunOptions = {}): ConformanceTest[] {
+  kitInput.target(target);
+  kitInput.options(options);
   return requirements.map((requirement) => ({
     id: requirement.id,
     title: requirement.title,

@@ -2,6 +2,8 @@ import type { AnyTool } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import type { AgentCallbacks, AgentContext, Outcome, ResolvedTool, ToolMap, ToolUser } from '../runtime/index.ts';
 import { assertAgentName, failureOf, finishAgent, HookChain, startAgent, toolMap } from '../runtime/index.ts';
+import type { Shape } from '../session/index.ts';
+import { anything, bag, checkShape, either, fn, list, listOf, names, object, off, text } from '../session/index.ts';
 import { DispatchBuses } from './buses.ts';
 import type { DispatchExecutorFn } from './dispatch.ts';
 import { HeldExecutor } from './held-executor.ts';
@@ -27,6 +29,30 @@ export interface DispatchAgentOptions
   watchdog?: WatchdogOptions | false | undefined;
 }
 
+const steps = listOf(fn);
+const callback = either(fn, steps);
+// Names and executors have errors of their own; tools say what is wrong with them.
+const shape: Shape<DispatchAgentOptions> = {
+  name: anything,
+  description: text,
+  executor: anything,
+  tools: list,
+  systemPrompt: text,
+  standingInstructions: names,
+  stash: bag,
+  buses: object,
+  watchdog: either(off, object),
+  dispatchInputPipeline: steps,
+  dispatchOutputPipeline: steps,
+  turnInputPipeline: steps,
+  turnOutputPipeline: steps,
+  beforeAgent: callback,
+  afterAgent: callback,
+  beforeTool: callback,
+  afterTool: callback,
+  onToolError: callback,
+};
+
 /** An agent has a host that waits for it. */
 const WATCHDOG: WatchdogOptions = { silenceMs: 600_000, idleRuns: 100 };
 
@@ -51,6 +77,7 @@ export class DispatchAgent implements ToolUser {
   readonly #buses: DispatchBuses;
 
   constructor(options: DispatchAgentOptions) {
+    checkShape<DispatchAgentOptions>(options, 'dispatchAgent: options', shape);
     assertAgentName(options.name);
     if (typeof options.executor !== 'function') {
       throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `agent ${options.name}: executor is not a function`);

@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { createReadStream, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { checkIs, name } from '../session/index.ts';
 import type { SpoolStore } from './spool-store.ts';
 import type { SpoolReader } from './spooled-artifact.ts';
 
@@ -10,6 +11,7 @@ export class FileSpoolStore implements SpoolStore {
   readonly #folder: string;
 
   constructor(folder: string) {
+    checkIs(folder, 'FileSpoolStore: folder', name);
     this.#folder = folder;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }

@@ -1,4 +1,5 @@
 import { CoxswainError } from '../contracts/index.ts';
+import { bag, checkIs, guarded, object } from '../session/index.ts';
 
 export type TimeLike = Date | number | string;
 
@@ -10,7 +11,11 @@ export class RawValue {
 
   constructor(type: string, raw: object) {
     this.#type = type;
-    this.#raw = (raw ?? {}) as Record<string, unknown>;
+    // What throws when it is read throws here, and not halfway.
+    guarded(type, () => (raw as { id?: unknown } | undefined)?.id);
+    // Of what is no object every field is missing.
+    this.#raw = (guarded(type, () => object.fits(raw)) ? raw : {}) as Record<string, unknown>;
+    checkIs(this.#raw, type, bag);
   }
 
   text(name: string): string {

@@ -1,4 +1,5 @@
 import { CoxswainError } from '../contracts/index.ts';
+import { bag, checkIs, iterable } from '../session/index.ts';
 import { Message } from './message.ts';
 import { Thought } from './thought.ts';
 import { ToolCall } from './tool-call.ts';
@@ -23,6 +24,7 @@ const classes = { message: Message, thought: Thought, toolCall: ToolCall };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_INVALID_INITIAL_VALUE` for a value that is not of its kind */
 export function checkChange(change: RecordChange): void {
+  checkIs(change, 'a change', bag);
   const fits = change.op === 'delete' ? typeof change.id === 'string' : change.value instanceof classes[change.kind];
   if (fits) return;
   const expected = change.op === 'delete' ? 'an id' : `a ${classes[change.kind].name}`;
@@ -40,6 +42,9 @@ export class Records {
   readonly toolCall: Set<ToolCall>;
 
   constructor(from?: Pick<Records, RecordKind>) {
+    if (from !== undefined) checkIs(from, 'Records', bag);
+    for (const part of [from?.message, from?.thought, from?.toolCall])
+      if (part !== undefined) checkIs(part, 'Records', iterable);
     this.message = new Set(from?.message);
     this.thought = new Set(from?.thought);
     this.toolCall = new Set(from?.toolCall);

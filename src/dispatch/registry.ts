@@ -1,8 +1,11 @@
+import { bag, checkIs } from '../session/index.ts';
+
 /** Named values that the steps of a turn leave for one another; per-turn overrides of adapters live here. */
 export class Registry {
   readonly #values: Map<string, unknown>;
 
   constructor(initial: Readonly<Record<string, unknown>> = {}) {
+    checkIs(initial, 'Registry: values', bag);
     this.#values = new Map(Object.entries(initial));
   }
 

@@ -1,5 +1,6 @@
 import type { AnyTool } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
+import { checkIs, guarded, having, iterable, object, oneOf } from '../session/index.ts';
 import { Tool } from './tool.ts';
 
 /** What to do with a tool whose name is taken. */
@@ -11,6 +12,7 @@ export class ToolRegistry {
 
   /** @throws CoxswainError `ALREADY_EXISTS / E_TOOL_ALREADY_REGISTERED` */
   constructor(tools: Iterable<Tool | AnyTool> = []) {
+    checkIs(tools, 'ToolRegistry: tools', iterable);
     for (const tool of tools) this.register(tool);
   }
 
@@ -32,12 +34,15 @@ export class ToolRegistry {
 
   /** @throws CoxswainError `ALREADY_EXISTS / E_TOOL_ALREADY_REGISTERED` if the name is taken and `collision` is `throw` */
   register(tool: Tool | AnyTool, collision: Collision = 'throw'): this {
-    const taken = this.#tools.has(tool.name);
+    checkIs(tool, 'register: tool', object);
+    checkIs(collision, 'register: collision', oneOf('throw', 'replace', 'keep'));
+    const made = guarded('register: tool', () => tool instanceof Tool) ? (tool as Tool) : Tool.from(tool as AnyTool);
+    const taken = this.#tools.has(made.name);
     if (taken && collision === 'keep') return this;
     if (taken && collision === 'throw') {
-      throw new CoxswainError('ALREADY_EXISTS', 'E_TOOL_ALREADY_REGISTERED', `there is a tool named ${tool.name}`);
+      throw new CoxswainError('ALREADY_EXISTS', 'E_TOOL_ALREADY_REGISTERED', `there is a tool named ${made.name}`);
     }
-    this.#tools.set(tool.name, tool instanceof Tool ? tool : Tool.from(tool));
+    this.#tools.set(made.name, made);
     return this;
   }
 
@@ -50,6 +55,7 @@ export class ToolRegistry {
    * @throws CoxswainError `ALREADY_EXISTS / E_TOOL_ALREADY_REGISTERED`
    */
   merge(other: ToolRegistry, collision: Collision = 'throw'): this {
+    checkIs(other, 'merge: registry', { needs: 'a ToolRegistry', fits: having('all').fits });
     const taken = collision === 'throw' ? other.all().filter(({ name }) => this.has(name)) : [];
     if (taken.length > 0) {
       const names = taken.map(({ name }) => name).join(', ');

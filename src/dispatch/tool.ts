@@ -8,6 +8,7 @@ import type {
   ToolDescriptor,
 } from '../contracts/index.ts';
 import { describeTool } from '../gate/index.ts';
+import { bag, checkIs, fn } from '../session/index.ts';
 import type { SpooledArtifactConstructor } from './spooled-artifact.ts';
 
 /** Key of what runs a tool for a context: the gate directly, or the runtime's scheduler. */
@@ -58,6 +59,8 @@ export class Tool {
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` */
   constructor(raw: RawTool) {
+    checkIs(raw, 'Tool', bag);
+    if (raw.handler !== undefined) checkIs(raw.handler, 'Tool: handler', fn);
     const { handler, artifactConstructor, trusted, ...rest } = raw;
     const own = (raw as { [adopted]?: AnyTool })[adopted];
     this.contract = own ?? { inputSchema: { type: 'object' }, ...rest, ...(handler ? { execute: handler } : {}) };
@@ -76,6 +79,8 @@ export class Tool {
 
   /** A tool of the rest of the package, kept as the object it is. */
   static from(contract: AnyTool, more: Pick<RawTool, 'artifactConstructor' | 'trusted'> = {}): Tool {
+    checkIs(contract, 'Tool.from: tool', bag);
+    checkIs(more, 'Tool.from: options', bag);
     return new Tool({
       ...more,
       name: contract.name,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AnyTool } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
+import { bag, checkIs, guarded, object } from '../session/index.ts';
 import type { FunctionalEvents, ObservabilityEvents } from './buses.ts';
 import { DispatchBuses } from './buses.ts';
 import type { DispatchExecutorFn } from './dispatch.ts';
@@ -160,7 +161,9 @@ function backendOf(config: TurnRunnerConfig): TurnBackend {
 }
 
 function assertConfig(config: TurnRunnerConfig): void {
-  const given = (config ?? {}) as unknown as Record<string, unknown>;
+  const isGiven = guarded('TurnRunner: config', () => object.fits(config));
+  const given = (isGiven ? config : {}) as unknown as Record<string, unknown>;
+  checkIs(given, 'TurnRunner: config', bag);
   const wrong = ['executorCallback', ...callbacks].filter((name) => typeof given[name] !== 'function');
   for (const name of pipelines) {
     const steps = given[name] ?? [];

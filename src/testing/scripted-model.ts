@@ -1,6 +1,8 @@
 import type { Content, ContentPart, FunctionCallPart, Usage } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import type { Model, ModelRequest, ModelResponse } from '../runtime/index.ts';
+import type { Shape } from '../session/index.ts';
+import { bag, checkShape, flag, guarded, name as isName, list } from '../session/index.ts';
 
 /** One answer of a scripted model. */
 export interface ScriptedStep {
@@ -41,6 +43,8 @@ export interface RecordedRequest extends Omit<ModelRequest, 'contents' | 'tools'
   tools: string[];
 }
 
+const shape: Shape<ScriptedModelOptions> = { responses: list, byAgent: bag, name: isName, strict: flag };
+
 /** A model that says what a test wrote down, records what it was asked, and knows whether it was used up. */
 export class ScriptedModel implements Model {
   readonly name: string;
@@ -50,6 +54,8 @@ export class ScriptedModel implements Model {
   readonly #strict: boolean;
 
   constructor(options: ScriptedModelOptions | readonly Script[] = {}) {
+    if (!guarded('ScriptedModel', () => Array.isArray(options)))
+      checkShape<ScriptedModelOptions>(options, 'ScriptedModel: options', shape);
     const given = Array.isArray(options)
       ? { responses: options as readonly Script[] }
       : (options as ScriptedModelOptions);

@@ -8,6 +8,7 @@ import type {
 import { CoxswainError, canonicalJson, hooks } from '../../contracts/index.ts';
 import type { Flights } from '../../gate/index.ts';
 import { shareRuns } from '../../gate/index.ts';
+import { anything, checkShape, fn, kindOf, names, oneOf } from '../../session/index.ts';
 
 export interface ToolCacheOptions {
   /** Tools whose results may be used again. Default: those annotated `readOnly`. */
@@ -42,15 +43,22 @@ export interface ToolCache extends LifecycleInterceptor {
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for sizes and times that are none
  */
 export function cacheToolResults(options: ToolCacheOptions = {}): ToolCache {
+  checkShape<ToolCacheOptions>(options, 'cacheToolResults: options', {
+    tools: names,
+    ttlMs: anything,
+    maxEntries: anything,
+    scope: oneOf('session', 'shared'),
+    now: fn,
+  });
   const { ttlMs = 60_000, maxEntries = 1000, scope = 'session', now = Date.now } = options;
-  if (!(ttlMs > 0)) throw bad(`ttlMs is a number above 0, not ${ttlMs}`);
+  if (!(typeof ttlMs === 'number' && ttlMs > 0)) throw bad(`ttlMs is a number above 0, not ${kindOf(ttlMs)}`);
   if (!(Number.isInteger(maxEntries) && maxEntries > 0))
-    throw bad(`maxEntries is a whole number above 0, not ${maxEntries}`);
-  const names = options.tools && new Set(options.tools);
+    throw bad(`maxEntries is a whole number above 0, not ${kindOf(maxEntries)}`);
+  const cached = options.tools && new Set(options.tools);
   const kept = new Map<string, Entry>();
   const shared = new WeakMap<AnyTool, AnyTool>();
   const serves = ({ name, annotations }: { name: string; annotations?: ToolAnnotations | undefined }) =>
-    names ? names.has(name) : annotations?.readOnly === true;
+    cached ? cached.has(name) : annotations?.readOnly === true;
   const keyOf = (sessionId: string, name: string, args: unknown) =>
     canonicalJson([scope === 'session' ? sessionId : null, name, args]);
   const keyOfCall = ({ tool, args, context }: HookPayloads['before_tool']) => keyOf(context.sessionId, tool.name, args);

@@ -1,6 +1,8 @@
 import type { Content, ContentPart, FunctionCallPart, FunctionResponsePart } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, MAX_JSON_DEPTH } from '../../contracts/index.ts';
 import { normaliseReturn, toResponse } from '../../gate/index.ts';
+import type { Check } from '../../session/index.ts';
+import { bag, checkIs, guarded, list, listOf, object, oneOf } from '../../session/index.ts';
 import type { AutoToolsOptions } from './options.ts';
 
 /** A call by its name; the id is made where there is none. */
@@ -34,6 +36,8 @@ export class Chat {
   }
 
   static new(options: Partial<AutoToolsOptions> = {}, history: readonly Content[] = []): Chat {
+    checkIs(options, 'Chat: options', bag);
+    checkIs(history, 'Chat: history', list);
     return new Chat(
       Object.freeze({ ...options }),
       history.map((content, at) => frozen(content, at)),
@@ -46,7 +50,10 @@ export class Chat {
    *   `E_NOT_JSON`
    */
   addTurn(role: 'user' | 'model', turn: ChatTurn): Chat {
-    const parts = typeof turn === 'string' ? [textPart(turn)] : this.#partsOf(role, turn);
+    checkIs(role, 'addTurn: role', oneOf('user', 'model'));
+    if (typeof turn !== 'string') checkIs(turn, 'addTurn: turn', listOf(object));
+    const parts =
+      typeof turn === 'string' ? [textPart(turn)] : guarded('addTurn: turn', () => this.#partsOf(role, turn));
     if (parts.length === 0) throw bad('a turn has at least one part');
     return this.add({ role, parts });
   }
@@ -91,8 +98,17 @@ export function openCalls(history: readonly Content[]): FunctionCallPart[] {
   return [...open.values()];
 }
 
+const aContent: Check = {
+  needs: "a content: {role: 'user' or 'model', parts: […]}",
+  fits: (value) =>
+    object.fits(value) &&
+    oneOf('user', 'model').fits((value as Content).role) &&
+    listOf(object).fits((value as Content).parts),
+};
+
 /** Calls as a provider gave them have no id yet: here they get one. */
 function frozen(content: Content, at: number): Content {
+  checkIs(content, `content ${at}`, aContent);
   if (Object.isFrozen(content)) return content;
   // A value of a tool may be as deep as JSON may be here, and stands some levels down in a content.
   const copy = copyJson(content, 'content', MAX_JSON_DEPTH + 16);

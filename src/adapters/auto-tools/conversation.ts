@@ -1,7 +1,9 @@
 import type { Content, MessageInput } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
+import { guarded } from '../../session/index.ts';
 import { Chat, openCalls } from './chat.ts';
 import type { AutoToolsInput, AutoToolsOptions } from './options.ts';
+import { checkAutoTools } from './options-shape.ts';
 
 /** A request's input, and what stood before it. */
 export interface Conversation {
@@ -17,7 +19,9 @@ export function conversationOf(
   input: AutoToolsInput,
   given: AutoToolsOptions | Partial<AutoToolsOptions>,
 ): Conversation {
-  const options = (input instanceof Chat ? { ...input.options, ...given } : given) as AutoToolsOptions;
+  checkAutoTools(given);
+  const isChat = guarded('contents', () => input instanceof Chat);
+  const options = (isChat ? { ...(input as Chat).options, ...given } : given) as AutoToolsOptions;
   const chat = chatOf(input, options);
   if (chat.history.length === 0) throw bad('there is no content to answer to; give it a text or a history');
   const [open] = openCalls(chat.history);
@@ -31,7 +35,7 @@ export function conversationOf(
 function chatOf(input: AutoToolsInput, options: AutoToolsOptions): Chat {
   if (input instanceof Chat) return input;
   if (typeof input === 'string') return Chat.new(options).addTurn('user', input);
-  if (Array.isArray(input)) return Chat.new(options, input as readonly Content[]);
+  if (guarded('contents', () => Array.isArray(input))) return Chat.new(options, input as readonly Content[]);
   throw bad('contents are a text, a list of contents, or a Chat');
 }
 

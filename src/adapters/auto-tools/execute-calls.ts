@@ -2,11 +2,14 @@ import type { FunctionResponsePart } from '../../contracts/index.ts';
 import { copyJson, messageOf } from '../../contracts/index.ts';
 import { errorResult, toResponse } from '../../gate/index.ts';
 import type { Model } from '../../runtime/index.ts';
+import type { Check } from '../../session/index.ts';
+import { checkIs, listOf, name, object } from '../../session/index.ts';
 import type { ChatCall } from './chat.ts';
 import { Chat } from './chat.ts';
 import { split } from './conversation.ts';
 import { AutoToolsError, failureOf } from './failure.ts';
 import type { ExecuteOptions, GenerateOptions } from './options.ts';
+import { checkAutoTools } from './options-shape.ts';
 import { runLoop } from './run-loop.ts';
 
 /**
@@ -18,11 +21,18 @@ export async function executeCalls(
   calls: readonly ChatCall[],
   options: ExecuteOptions & Pick<GenerateOptions, 'tools'>,
 ): Promise<FunctionResponsePart[]> {
+  checkIs(calls, 'executeCalls: calls', listOf(aCall));
+  checkAutoTools(options);
   const refused = calls.map(refusal);
   const sound = calls.filter((_call, index) => !refused[index]);
   const results = sound.length > 0 ? await runCalls(sound, options) : [];
   return refused.flatMap((part) => part ?? results.shift() ?? []);
 }
+
+const aCall: Check = {
+  needs: 'a call: {name, args?, id?}',
+  fits: (value) => object.fits(value) && name.fits((value as ChatCall).name),
+};
 
 /** Arguments that are no JSON could not even be logged: that call alone fails. */
 function refusal({ id = '', name, args }: ChatCall): FunctionResponsePart | undefined {

@@ -2,6 +2,7 @@ import type { Content, Usage } from '../../contracts/index.ts';
 import { CoxswainError, textOfParts } from '../../contracts/index.ts';
 import type { Event, Model } from '../../runtime/index.ts';
 import { addUsage } from '../../runtime/index.ts';
+import { kindOf } from '../../session/index.ts';
 import { Chat } from './chat.ts';
 import type { Conversation } from './conversation.ts';
 import { split } from './conversation.ts';
@@ -124,5 +125,9 @@ class Progress {
 
 function checkLimit(turnLimit: number): number {
   if (Number.isInteger(turnLimit) && turnLimit >= 0) return turnLimit;
-  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `turnLimit is a whole number from 0, not ${turnLimit}`);
+  throw new CoxswainError(
+    'INVALID_ARGUMENT',
+    'E_BAD_INPUT',
+    `turnLimit is a whole number from 0, not ${kindOf(turnLimit)}`,
+  );
 }

@@ -1,5 +1,6 @@
 import type { Content, ContentPart, FunctionCallPart, Usage } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
+import { checkIs, guarded, listOf, object } from '../../session/index.ts';
 import type { Chat } from './chat.ts';
 
 /** What a request came to. */
@@ -29,7 +30,9 @@ export function extractText(response: Answer): string {
 
 /** Calls of an answer, or of several in turn, in the order in which they were made; none without content. */
 export function extractCalls(response: Answer | readonly Answer[]): FunctionCallPart[] {
-  const answers = Array.isArray(response) ? (response as readonly Answer[]) : [response as Answer];
+  const answers = guarded('the answer', () => Array.isArray(response))
+    ? (response as readonly Answer[])
+    : [response as Answer];
   return answers.flatMap((answer) =>
     partsOf(answer).filter((part): part is FunctionCallPart => part.type === 'function_call'),
   );
@@ -37,6 +40,9 @@ export function extractCalls(response: Answer | readonly Answer[]): FunctionCall
 
 function partsOf(response: Answer): readonly ContentPart[] {
   if (!response) return [];
-  if ('parts' in response) return response.parts;
-  return (response as { content?: Content }).content?.parts ?? [];
+  const parts = guarded('the answer', () =>
+    'parts' in response ? response.parts : ((response as { content?: Content }).content?.parts ?? []),
+  );
+  checkIs(parts, 'the parts of the answer', listOf(object));
+  return parts;
 }

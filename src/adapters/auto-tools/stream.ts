@@ -1,6 +1,7 @@
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
 import { newId } from '../../runtime/index.ts';
+import { bag, checkIs } from '../../session/index.ts';
 import type { Conversation } from './conversation.ts';
 import { conversationOf } from './conversation.ts';
 import type { AutoToolsInput, AutoToolsOptions, AutoToolsPhase, GenerateOptions } from './options.ts';
@@ -179,6 +180,7 @@ export function streamContent(
   input: AutoToolsInput,
   options: (AutoToolsOptions | Partial<AutoToolsOptions>) & { autoExecuteTools?: boolean },
 ): AutoToolsStream | AsyncIterableIterator<ModelResponse> {
+  checkIs(options, 'options', bag);
   const { autoExecuteTools = false, ...rest } = options;
   if (autoExecuteTools) return streamWithAutoTools(input, rest);
   return frames(conversationOf(input, rest));

@@ -1,6 +1,7 @@
 import type { AnyTool, FunctionResponsePart, SchemaLike, ToolCallContext, ToolReturn } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { describeTool } from '../../gate/index.ts';
+import { bag, checkIs, fn } from '../../session/index.ts';
 import type { ChatCall } from './chat.ts';
 import { executeCalls } from './execute-calls.ts';
 import type { ExecuteOptions } from './options.ts';
@@ -28,6 +29,8 @@ export class FunctionTools implements Iterable<AnyTool> {
     run: (args: Args, context: ToolCallContext<never>) => ToolReturn,
   ): this;
   register(declaration: AnyTool | FunctionDeclaration, run?: ToolFunction): this {
+    checkIs(declaration, 'register: tool', bag);
+    if (run !== undefined) checkIs(run, 'register: function', fn);
     const tool = run === undefined ? (declaration as AnyTool) : asTool(declaration, run);
     runnable(tool);
     if (this.#tools.has(tool.name)) {

@@ -1,6 +1,7 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Registry, SpoolStore, UnsupportedMediaPolicy } from '../../dispatch/index.ts';
 import { InMemorySpoolStore, mergeTiers } from '../../dispatch/index.ts';
+import { bag, checkIs, guarded } from '../../session/index.ts';
 
 export interface BatteryRetry {
   /** Attempts in all. Default 1. */
@@ -94,6 +95,7 @@ const modes = ['throw', 'fallback-stash', 'synthetic-description'];
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_INVALID_OPENAI_CHAT_COMPLETIONS_OPTIONS` naming all that is wrong */
 export function check(options: object, isWhole: boolean): void {
+  checkIs(options, 'the options of the battery', bag);
   const given = options as Record<string, unknown>;
   const faults: string[] = [];
   const expect = (name: string, what: string, fits: (value: unknown) => boolean) => {
@@ -114,7 +116,7 @@ export function check(options: object, isWhole: boolean): void {
     expect(name, 'an object', (value) => typeof value === 'object' && value !== null);
   }
   expect('unsupportedMediaPolicy', `one of ${modes.join(', ')}, or {mode, stashKeys}`, isMediaPolicy);
-  const attempts = (given.retry as BatteryRetry | null | undefined)?.maxAttempts;
+  const attempts = guarded('retry', () => (given.retry as BatteryRetry | null | undefined)?.maxAttempts);
   if (attempts !== undefined && !(Number.isInteger(attempts) && attempts > 0))
     faults.push('retry.maxAttempts: expected 1 or more');
   if (faults.length === 0) return;
@@ -125,6 +127,10 @@ export function check(options: object, isWhole: boolean): void {
 
 function isMediaPolicy(value: unknown): boolean {
   if (typeof value === 'string') return modes.includes(value);
+  return guarded('unsupportedMediaPolicy', () => isFallback(value));
+}
+
+function isFallback(value: unknown): boolean {
   const policy = value as { mode?: unknown; stashKeys?: unknown } | null;
   return policy?.mode === 'fallback-stash' && Array.isArray(policy.stashKeys);
 }

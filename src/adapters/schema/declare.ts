@@ -1,4 +1,5 @@
 import type { JsonSchema, ToolDescriptor } from '../../contracts/index.ts';
+import { checkIs, guarded, having, object, oneOf } from '../../session/index.ts';
 import { anthropicNames, toAnthropicSchema } from './anthropic.ts';
 import { geminiNames, toGeminiSchema } from './gemini.ts';
 import type { NameRules } from './names.ts';
@@ -46,10 +47,14 @@ const converted: Record<Dialect, WeakMap<JsonSchema, Converted>> = {
   gemini: new WeakMap(),
 };
 
+const known = oneOf('openai', 'openai-strict', 'anthropic', 'gemini');
+
 export function toDialect(schema: JsonSchema, dialect: Dialect): Converted {
+  checkIs(dialect, 'dialect', known);
+  checkIs(schema, 'the schema of a tool', object);
   const cached = converted[dialect].get(schema);
   if (cached) return cached;
-  const result = convert(schema, dialect);
+  const result = guarded('the schema of a tool', () => convert(schema, dialect));
   converted[dialect].set(schema, result);
   return result;
 }
@@ -63,6 +68,8 @@ function convert(schema: JsonSchema, dialect: Dialect): Converted {
 
 /** What a provider is told of the tools of one request, and the way back from what it answers. */
 export function declareTools(tools: ReadonlyMap<string, ToolDescriptor>, dialect: Dialect): Declarations {
+  checkIs(dialect, 'dialect', known);
+  checkIs(tools, 'tools', { needs: 'a map of descriptors by name', fits: having('entries', 'get').fits });
   const rules = names[dialect];
   const byAlias = new Map<string, { name: string; inputSchema: JsonSchema }>();
   const declared: DeclaredTool[] = [];

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { DECOY_KEY } from '../decoy-key.ts';
 import type { FixtureEntry, FixtureStep } from '../fixture.ts';
 import { answerFixture } from '../fixture.ts';
+import { kitInput } from '../kit-shape.ts';
 import { anthropic } from './anthropic.ts';
 import type { Answer, Dialect, Fault, Json, ModelTurn } from './dialect.ts';
 import { gemini } from './gemini.ts';
@@ -45,6 +46,7 @@ export class ModelServer implements AsyncDisposable {
   }
 
   static async start(options: ModelServerOptions = {}): Promise<ModelServer> {
+    kitInput.server(options);
     const made = new ModelServer(options);
     await new Promise<void>((resolve) => made.#server.listen(0, '127.0.0.1', resolve));
     return made;

@@ -1,4 +1,5 @@
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import { kitInput } from '../kit-shape.ts';
 import type { Finding } from '../run.ts';
 import { isFailure } from '../run.ts';
 
@@ -54,6 +55,7 @@ function rowOf(finding: Finding, reason: string | undefined): Row {
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
  */
 export function parseExpectedFailures(text: string, where: string): ExpectedFailures {
+  kitInput.text(text, 'parseExpectedFailures: text');
   let value: unknown;
   try {
     value = JSON.parse(text);

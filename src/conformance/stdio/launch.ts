@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { AgentDescriptor, AgentEvent, AgentSession, SessionRef } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import type { StreamQueue } from '../../session/index.ts';
+import { kitInput } from '../kit-shape.ts';
 import type { ConformanceTarget, RunningExecutor } from '../target.ts';
 import { broken, lost, RpcClient } from './rpc.ts';
 import { StdioSession } from './stdio-session.ts';
@@ -34,9 +35,11 @@ const MAX_STRAYS = 100;
  * @throws CoxswainError `UNAVAILABLE / E_EXECUTOR_LOST`, `INTERNAL / E_EXECUTOR_PROTOCOL`
  */
 export async function launchExecutor(
-  [file = '', ...args]: readonly string[],
+  command: readonly string[],
   options: LaunchOptions = {},
 ): Promise<RunningExecutor & { descriptor: AgentDescriptor }> {
+  kitInput.launch(command, options);
+  const [file = '', ...args] = command;
   const child = spawn(file, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, ...options.env },
@@ -163,6 +166,7 @@ async function end(child: ChildProcessWithoutNullStreams, exited: Promise<void>,
 
 /** A target that is a command: one process a check. */
 export function targetOfCommand(command: readonly string[], options: LaunchOptions = {}): ConformanceTarget {
+  kitInput.launch(command, options);
   return {
     name: command.join(' '),
     start: ({ signal } = {}) => launchExecutor(command, { ...options, ...(signal ? { signal } : {}) }),

@@ -1,0 +1,55 @@
+import type { Check, Shape } from '../../session/index.ts';
+import {
+  amount,
+  anything,
+  bag,
+  checkIs,
+  checkShape,
+  either,
+  fn,
+  having,
+  iterable,
+  list,
+  listOf,
+  name,
+  object,
+  signal,
+  text,
+} from '../../session/index.ts';
+import type { AutoToolsOptions } from './options.ts';
+
+const model: Check = {
+  needs: 'a model, or the name of one',
+  fits: (value) => name.fits(value) || (having('generate').fits(value) && name.fits((value as { name: unknown }).name)),
+};
+
+const functions: Check = { needs: 'FunctionTools', fits: (value) => !list.fits(value) && iterable.fits(value) };
+
+// Schemas and the number of turns have checks of their own.
+const shape: Shape<AutoToolsOptions> = {
+  model,
+  models: fn,
+  systemInstruction: text,
+  config: bag,
+  tools: either(listOf(object), functions),
+  outputSchema: anything,
+  signal,
+  policy: having('evaluate'),
+  principal: object,
+  onApproval: fn,
+  toolTimeoutMs: amount,
+  toolConcurrency: amount,
+  interceptors: listOf(having('fire', 'supportedHookPoints')),
+  plugins: listOf(object),
+  telemetry: having('startSpan'),
+  deps: anything,
+  warn: fn,
+  turnLimit: anything,
+  onPhase: fn,
+};
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export function checkAutoTools(options: Partial<AutoToolsOptions>): void {
+  checkShape<AutoToolsOptions>(options, 'options', shape);
+  checkIs(options, 'options', bag);
+}
