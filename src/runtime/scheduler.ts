@@ -7,6 +7,7 @@ import { runAll } from './call-runner.ts';
 import type { AskState, CallState } from './call-state.ts';
 import type { CallSignals, ToolEffects } from './callback-context.ts';
 import { signalsOf, ToolContext } from './callback-context.ts';
+import { closeWithin } from './close-slot.ts';
 import type { AgentContext } from './context.ts';
 import type { Ask, Event, EventActions } from './event.ts';
 import type { HookChain } from './plugin.ts';
@@ -52,6 +53,9 @@ export async function settleCalls(
       if (step.kind === 'run') ready.push(step.ready);
       else if (step.kind === 'ask') asks.push(step.ask);
       else if (step.kind === 'settle') {
+        // Its agent has begun: what that waits for is nobody's any more.
+        if (call.entered)
+          settled.push(...closeWithin(invocation.fold, call, `${call.name} was ended`, invocation.origin()));
         settled.push(
           responseEvent(call, step.result, invocation.origin(), step.actions ? { actions: step.actions } : {}),
         );

@@ -210,4 +210,21 @@ describe('an agent run as a tool that is not gone on with', () => {
     expect(events.at(-1)).toMatchObject({ reason: 'completed' });
     expect([await names(session), pay.runs]).toEqual([[], []]);
   });
+
+  test('is closed with all that waits in it when policy does not let it go on', async () => {
+    const { agent, pay } = asking(['y done']);
+    const outcomes: Record<string, 'allow' | 'deny'> = {};
+    const policy = { evaluate: ({ action }: { action: string }) => ({ outcome: outcomes[action] ?? 'allow' }) };
+    const session = await fromAgent(agent).open({}, { ...at, policy });
+    await run(session, 'go');
+    expect(await names(session)).toEqual(['pay']);
+    outcomes.deep = 'deny';
+    const events = await run(session, { kind: 'continue' });
+    expect(ofType(events, 'tool_response')).toMatchObject([
+      { name: 'pay', errorType: 'cancelled' },
+      { name: 'deep', errorType: 'denied' },
+    ]);
+    expect(events.at(-1)).toMatchObject({ reason: 'completed' });
+    expect([await names(session), pay.runs]).toEqual([[], []]);
+  });
 });
