@@ -21,12 +21,13 @@ import type { Engine, InvocationOptions, InvocationResult, RunningBranch, RunSin
 import type { LiveSession } from './live-session.ts';
 import { Marks } from './marks.ts';
 import type { Outcome } from './outcome.ts';
+import { eventAt } from './place-event.ts';
 import type { Plugin } from './plugin.ts';
 import { beforeRun } from './run-hooks.ts';
 import type { ContextServices } from './services.ts';
 import type { Lease, SessionKey, SessionService } from './session-service.ts';
 import { runSlot } from './slot.ts';
-import { applyDelta, scopeOf, setTemp, storedDelta } from './state.ts';
+import { applyDelta } from './state.ts';
 import type { TelemetrySpan } from './telemetry.ts';
 import { endRun } from './turn-end.ts';
 
@@ -201,20 +202,9 @@ export class Invocation implements InvocationInfo {
     }
   }
 
+  /** An event of an agent's place; what it sets of `temp:` state holds from now on. */
   event(place: Place, init: EventInit): Event {
-    const { stateDelta } = init.actions ?? {};
-    if (stateDelta) this.#keepTemp(place, stateDelta);
-    return createEvent({
-      turnId: this.turnId,
-      invocationId: this.invocationId,
-      streamId: this.streamId,
-      path: place.path,
-      ...(place.branch === undefined ? {} : { branch: place.branch }),
-      ...(place.iso[0] === undefined ? {} : { iso: place.iso[0] }),
-      ...shownElsewhere(place, init),
-      ...init,
-      ...(stateDelta ? { actions: { ...init.actions, stateDelta: storedDelta(stateDelta) } } : {}),
-    });
+    return eventAt(this, place, init);
   }
 
   /** Stores events and shows them; resolves when the consumer has asked for more. */
@@ -268,12 +258,6 @@ export class Invocation implements InvocationInfo {
     if (!first) return Promise.resolve();
     this.#marks.putOn(first);
     return this.session.commit(events, this.#lease?.epoch ?? 0);
-  }
-
-  #keepTemp(place: Place, delta: Readonly<Record<string, unknown>>): void {
-    for (const key of Object.keys(delta)) {
-      if (scopeOf(key) === 'temp') setTemp(this.temp, place.iso[0] ?? '', key, delta[key]);
-    }
   }
 
   /** An event of the turn, of no agent's place. */
@@ -370,12 +354,6 @@ export class Invocation implements InvocationInfo {
       span: this.span,
     });
   }
-}
-
-/** Its thread, where neither `iso` nor `branch` says it. */
-function shownElsewhere({ thread, iso, branch }: Place, init: EventInit): { thread?: string } {
-  if (thread === undefined || init.iso !== undefined || thread === (iso[0] ?? branch)) return {};
-  return { thread };
 }
 
 function textOf(reason: unknown): string {
