@@ -84,6 +84,8 @@ async function runUntil(
   const { controller, detach } = childController(outer);
   const stop = () => controller.abort(cancelled.reason);
   cancelled.addEventListener('abort', stop, { once: true });
+  // While its input was being stored.
+  if (cancelled.aborted) stop();
   try {
     return await run(controller.signal);
   } finally {

@@ -98,6 +98,10 @@ async function runOne(
     },
   });
   try {
+    // From here on an abort reaches the handler; one that came before may be on its way into the log.
+    const stored = invocation.stored();
+    if (stored) await stored;
+    if (context.signal.aborted || call.settled) return;
     const outcome = resolved.agentTree
       ? await runAgentTool(context, toolContext, ready, hooks, operation?.span ?? parent, cancelled.signal)
       : await runTool(context, toolContext, ready, hooks, cancelled.signal);

@@ -162,6 +162,9 @@ export class ParallelAgent extends CompositeAgent {
       ended: over.promise,
     });
     try {
+      // An end of it that is on its way into the log.
+      const stored = context.invocation.stored();
+      if (stored) await stored;
       const outcome = await context.run(child, { key: String(index), branch, signal: own.controller.signal });
       if (outcome.kind === 'failed') {
         // The turn fails with it: siblings stop now, their open calls are settled with the turn's end.

@@ -160,6 +160,11 @@ export class Invocation implements InvocationInfo {
     work.then(done, done);
   }
 
+  /** What is being stored beside the run, if anything is. */
+  stored(): Promise<void> | undefined {
+    return this.#reservations.size > 0 ? this.reservations() : undefined;
+  }
+
   async reservations(): Promise<void> {
     while (this.#reservations.size > 0) await Promise.allSettled(this.#reservations);
   }

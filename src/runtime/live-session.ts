@@ -1,4 +1,4 @@
-import { CoxswainError } from '../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
 import { LazyMap } from '../session/index.ts';
 import { Chain } from './chain.ts';
 import type { Event } from './event.ts';
@@ -41,6 +41,21 @@ class Known {
   }
 }
 
+interface Fault {
+  error: unknown;
+}
+/** By place among what was written together; none: all of it is stored. */
+type Faults = readonly (Fault | undefined)[];
+
+/** Appends that share the next transaction. */
+interface Queued {
+  readonly parts: Event[][];
+  readonly faults: Promise<Faults>;
+}
+
+const none: Faults = [];
+const fine = () => undefined;
+
 const noListeners: readonly never[] = [];
 
 const known = new WeakMap<SessionService, Known>();
@@ -68,7 +83,7 @@ export class LiveSession {
   /** Copied when it changes: somebody may be in the middle of it. */
   #listeners: readonly ((event: Event) => void)[] = noListeners;
   #writing: Promise<void> | undefined;
-  #queued: { events: Event[]; written: Promise<void> } | undefined;
+  #queued: Queued | undefined;
 
   private constructor(service: SessionService, record: SessionRecord) {
     this.service = service;
@@ -132,19 +147,38 @@ export class LiveSession {
       this.#writing = this.#write(events, epoch);
       return this.#writing;
     }
-    if (this.#queued) {
-      this.#queued.events.push(...events);
-      return this.#queued.written;
-    }
-    const queued = { events: [...events], written: Promise.resolve() };
+    this.#queued ??= this.#queue(this.#writing, epoch);
+    const { parts, faults } = this.#queued;
+    const index = parts.push(events) - 1;
+    return faults.then((found) => {
+      const fault = found[index];
+      if (fault) throw fault.error;
+    });
+  }
+
+  /** What waits for `writing` to end, whatever becomes of that. */
+  #queue(writing: Promise<void>, epoch: number): Queued {
+    const parts: Event[][] = [];
     const next = () => {
       this.#queued = undefined;
-      return this.commit(queued.events, epoch);
+      return this.#writeParts(parts, epoch);
     };
-    // A failed write fails those who wrote it; the next one is tried for itself.
-    queued.written = this.#writing.then(next, next);
-    this.#queued = queued;
-    return queued.written;
+    return { parts, faults: writing.then(next, next) };
+  }
+
+  /** In one transaction; if an event of one of them is there already, each by itself: it is the fault of that one alone. */
+  async #writeParts(parts: readonly Event[][], epoch: number): Promise<Faults> {
+    try {
+      await this.commit(parts.length === 1 && parts[0] ? parts[0] : parts.flat(), epoch);
+      return none;
+    } catch (error) {
+      if (parts.length === 1 || !isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') {
+        return parts.map(() => ({ error }));
+      }
+    }
+    const faults: (Fault | undefined)[] = [];
+    for (const part of parts) faults.push(await this.commit(part, epoch).then(fine, (error: unknown) => ({ error })));
+    return faults;
   }
 
   /** Appends without a lease: answers, steers, updates. */

@@ -1,4 +1,5 @@
 import type { DecisionRecord, ToolResult, UnknownOutcomeVerdict } from '../contracts/index.ts';
+import { isCoxswainError } from '../contracts/index.ts';
 import type { Approval, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
 import { decide, decideApproved, ensureValidator, errorResult, normaliseReturn, untilAborted } from '../gate/index.ts';
 import { keepWrites } from './agent-hooks.ts';
@@ -10,6 +11,7 @@ import { signalsOf, ToolContext } from './callback-context.ts';
 import { closeWithin } from './close-slot.ts';
 import type { AgentContext } from './context.ts';
 import type { Ask, Event, EventActions } from './event.ts';
+import type { Invocation } from './invocation.ts';
 import type { HookChain } from './plugin.ts';
 import type { ReadyCall } from './ready-call.ts';
 import type { ResolvedTool, ToolMap } from './tools.ts';
@@ -62,7 +64,7 @@ export async function settleCalls(
       }
     }
     const events = [...announce(context, ready, asks), ...settled];
-    if (events.length > 0) await invocation.emit(...events);
+    if (events.length > 0 && !(await isStored(invocation, events))) continue;
     if (context.signal.aborted) return 'suspended';
     if (ready.length > 0) await runAll(context, ready, hooks);
     if (batch.every((call) => call.settled || call.interim)) return 'complete';
@@ -71,6 +73,20 @@ export async function settleCalls(
     await invocation.reservations();
     // Answered while others ran: go on; else nothing moves here any more.
     if (context.signal.aborted || invocation.fold.answers === seen) return 'suspended';
+  }
+}
+
+/** False: somebody else has settled one of the calls in the same moment; they are to be looked at again. */
+async function isStored(invocation: Invocation, events: readonly Event[]): Promise<boolean> {
+  const { at } = invocation.fold;
+  try {
+    await invocation.emit(...events);
+    return true;
+  } catch (error) {
+    if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
+    await invocation.session.catchUp();
+    if (invocation.fold.at === at) throw error;
+    return false;
   }
 }
 

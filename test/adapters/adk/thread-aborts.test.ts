@@ -12,6 +12,7 @@ import {
 } from '../../../src/index.ts';
 import type { Script } from '../../../src/testing/index.ts';
 import { all, bot, door, endOf, ofType, tool } from '../../host/kit.ts';
+import { SlowStore } from './slow-store.ts';
 
 const context = { app: 'shop', userId: 'ann' };
 const pay = tool('pay', () => 'paid', { needsApproval: true });
@@ -240,7 +241,8 @@ describe('a thread that is aborted ends, the others go on', () => {
     expect(told(events, 'pair.left')).toEqual(['left', 'left done']);
     expect(told(events, 'pair.in')).toEqual(['in aborted']);
     expect(told(events, 'pair.in.in.x')).toEqual(['pay cancelled']);
-    expect(told(events, 'pair.in.in.y')).toEqual(['y']);
+    const within = events.filter(({ threadId }) => threadId?.startsWith('pair.in'));
+    expect(within.at(-1)).toMatchObject({ agentId: 'in', data: { aborted: true } });
     expect(settled(events)).toBe('completed');
   });
 });
@@ -290,4 +292,48 @@ describe('an agent run as a tool has a thread: its call ends with it', () => {
       expect(ofType(history, 'tool_response').at(-1)).toMatchObject({ name: 'expert', errorType: 'interrupted' });
     },
   );
+});
+
+describe('what is aborted and answered in the same moment, while the store takes its time', () => {
+  const answered = ({ type }: AgentEvent) => type === 'elicitation_response';
+
+  test.each(['thread', 'call'])('does not run any more once it was aborted by its %s', async (by) => {
+    const ran: string[] = [];
+    // Nothing is stored before a tool like this runs.
+    const annotations = { readOnly: true };
+    const work = tool('work', () => void ran.push('work'), { needsApproval: true, annotations });
+    const left = bot([{ calls: [['work']] }, 'left'], { name: 'left', tools: [work] });
+    const session = await open(pair(left, payer('right', 'right')), new SlowStore());
+    await consume(session, 'go');
+    const [question] = await session.pending();
+    let aborted: Promise<void> | undefined;
+    const events = await consume(session, accept(String(question?.requestId)), {
+      sees: answered,
+      act: () => {
+        const target = by === 'call' ? { requestId: String(question?.callId) } : { threadId: 'pair.left' };
+        aborted = session.abort(target);
+      },
+    });
+    await aborted;
+    expect(ran).toEqual([]);
+    expect(told(events, 'pair.left')[0]).toBe('work cancelled');
+    expect(settled(events)).toBe('completed');
+  });
+
+  test('is settled once; the turn goes on', async () => {
+    const session = await open(pair(payer('left', asks, 'left'), payer('right', 'right')), new SlowStore());
+    await consume(session, 'go');
+    const [question] = await session.pending();
+    const decline = { ...accept(String(question?.requestId)), response: { action: 'decline' } } as const;
+    let aborted: Promise<void> | undefined;
+    const events = await consume(session, decline, {
+      sees: answered,
+      act: () => {
+        aborted = session.abort({ requestId: String(question?.callId) });
+      },
+    });
+    await aborted;
+    expect(told(events, 'pair.left').slice(0, 2)).toEqual(['pay cancelled', 'left']);
+    expect(settled(events)).toBe('completed');
+  });
 });

@@ -11,6 +11,7 @@ import {
 import type { Script } from '../../../src/testing/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
 import { all, bot, door, endOf, hostOf, ofType, say, tool } from '../../host/kit.ts';
+import { SlowStore } from './slow-store.ts';
 
 const context = { app: 'shop', userId: 'ann' };
 const pay = tool('pay', () => 'paid', { needsApproval: true });
@@ -183,14 +184,7 @@ test('of branches that come to a step in the same moment one hears what is for a
     name: 'team',
     subAgents: names.map((name) => bot(model, { name, tools: [work.tool] })),
   });
-  // A store that takes its time, as those on disk do.
-  class Slow extends InMemorySessionService {
-    override async append(...args: Parameters<InMemorySessionService['append']>) {
-      await new Promise((resolve) => setImmediate(resolve));
-      return super.append(...args);
-    }
-  }
-  const session = await fromAgent(team, { sessions: new Slow() }).open({}, context);
+  const session = await fromAgent(team, { sessions: new SlowStore() }).open({}, context);
   const events = say(session, 'go');
   await work.running;
   await session.steer({ content: 'one of you' });
