@@ -25,6 +25,8 @@ export interface Row {
   /** Best comparable library, as measured for this workload; null where there is no figure. */
   peer: string | null;
   target: Target;
+  /** What is held against the target's limit. */
+  judged: number;
   pass: boolean;
   samples: number;
 }
@@ -44,13 +46,14 @@ export function row(
     value: rest.value,
     floor: ratio ?? Number.NaN,
     peer: typeof peer === 'number' ? rest.value / peer : Number.NaN,
-  };
+  }[rest.target.of];
   return {
     ...rest,
     floor: floor ?? null,
     ratio,
     loops: loop === undefined ? null : rest.value / loop,
     peer: typeof peer === 'number' ? `${peer.toPrecision(3)} ${rest.unit}` : (peer ?? null),
-    pass: judged[rest.target.of] <= rest.target.limit,
+    judged,
+    pass: judged <= rest.target.limit,
   };
 }
