@@ -14,6 +14,12 @@ import { runTurn } from './turn.ts';
 import type { ForeignEvent, TurnBackend, TurnInit } from './turn-context.ts';
 import { TurnContext } from './turn-context.ts';
 
+/** Branches of another framework's tree are branches of the place that the agent has in ours. */
+function placeOf(context: AgentContext, own: string): { branch: string; thread?: string } {
+  const branch = context.branch === undefined ? own : `${context.branch}.${own}`;
+  return context.iso === '' ? { branch } : { branch, thread: context.threadOf(branch) };
+}
+
 type Op =
   | ({ kind: 'call' } & AskedCall)
   | ({ kind: 'do'; work: (context: AgentContext) => Promise<unknown> } & Waiting);
@@ -155,7 +161,7 @@ export class HeldExecutor implements Held, TurnBackend {
 
   event(init: ForeignEvent): Promise<void> {
     return this.#do((context) => {
-      const event = context.event(init);
+      const event = context.event(init.branch === undefined ? init : { ...init, ...placeOf(context, init.branch) });
       // At the root the author of an event is who speaks next: another framework's agent is none of this tree.
       const isForeign = event.author !== context.agent.name;
       return context.invocation.emit(isForeign ? { ...event, path: `${event.path}/${event.author}` } : event);
