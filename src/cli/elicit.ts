@@ -18,11 +18,12 @@ export type ElicitationAnswer = Extract<RequestAnswer, { kind: 'elicitation' }>;
  * open.
  */
 export async function answerElicitation(
-  request: Pick<PendingRequest, 'message' | 'requestedSchema'>,
+  request: Pick<PendingRequest, 'message' | 'requestedSchema' | 'elicitation' | 'context'>,
   screen: Screen,
   signal: AbortSignal,
 ): Promise<ElicitationAnswer | 'interrupted' | undefined> {
   screen.now(`${paint('yellow', '?')} ${paint('bold', clean(request.message ?? 'The agent asks something.'))}\n`);
+  if (request.elicitation === 'auth_required') return answerCredential(request, screen, signal);
   const fields = fieldsOf(request.requestedSchema);
   if (fields.length === 0) {
     const line = await readLine('yes or no (empty: later): ', { signal });
@@ -41,6 +42,34 @@ export async function answerElicitation(
     if (value !== undefined) content[name] = value;
   }
   return { kind: 'elicitation', action: 'accept', content };
+}
+
+/** A credential is typed unseen, and goes to the credential service alone. */
+async function answerCredential(
+  { context = {} }: Pick<PendingRequest, 'context'>,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<ElicitationAnswer | 'interrupted' | undefined> {
+  const facts = ['key', 'scheme', 'url', 'scopes'].flatMap((name) =>
+    context[name] === undefined ? [] : [`${name} ${[context[name]].flat().join(' ')}`],
+  );
+  if (facts.length > 0) screen.now(`${paint('dim', clean(`  ${facts.join(' · ')}`))}\n`);
+  const line = await readLine('credential, not shown (empty: later; "!" alone: no): ', { hidden: true, signal });
+  if (line === undefined || line === 'interrupted') return line;
+  const text = line.text.trim();
+  if (text === '') return undefined;
+  if (text === '!') return { kind: 'elicitation', action: 'decline' };
+  return { kind: 'elicitation', action: 'accept', content: { credential: asCredential(text) } };
+}
+
+/** Credentials of several parts are typed as a JSON object. */
+function asCredential(text: string): unknown {
+  if (!text.startsWith('{')) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function fieldsOf(schema: PendingRequest['requestedSchema']): [string, Field][] {

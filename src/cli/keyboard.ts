@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Milliseconds within which what was typed ahead of a question comes out of the terminal. */
@@ -76,18 +77,20 @@ export interface LineOptions {
   prefill?: string;
   /** Earlier lines, newest first; the new one is added. */
   history?: string[];
+  /** What is typed is not shown. */
+  hidden?: boolean;
   signal?: AbortSignal;
 }
 
 /** One line of text. Undefined: Ctrl-D, or the signal has fired; `interrupted`: Ctrl-C. */
 export function readLine(
   prompt: string,
-  { prefill, history, signal }: LineOptions = {},
+  { prefill, history, hidden = false, signal }: LineOptions = {},
 ): Promise<{ text: string } | 'interrupted' | undefined> {
   return new Promise((resolve) => {
     const lines = createInterface({
       input: process.stdin,
-      output: process.stderr,
+      output: hidden ? nowhere() : process.stderr,
       terminal: true,
       ...(history ? { history: [...history] } : { historySize: 0 }),
     });
@@ -95,11 +98,14 @@ export function readLine(
       signal?.removeEventListener('abort', leave);
       resolve(result);
       lines.close();
+      if (hidden) process.stderr.write('\n');
     };
     const leave = () => end(undefined);
     signal?.addEventListener('abort', leave, { once: true });
     lines.on('SIGINT', () => end('interrupted'));
     lines.on('close', () => end(undefined));
+    // Asked once the terminal shows nothing by itself any more.
+    if (hidden) process.stderr.write(prompt);
     lines.question(prompt, (text) => {
       if (text.trim() !== '') history?.unshift(text);
       end({ text });
@@ -107,4 +113,8 @@ export function readLine(
     if (prefill) lines.write(prefill);
     if (signal?.aborted) leave();
   });
+}
+
+function nowhere(): Writable {
+  return new Writable({ write: (_, __, done) => done() });
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mainJob, noTerminal, onTerminal, Place, puppet, sessionIn, workspaceAgent } from './coxswain.ts';
@@ -129,6 +129,26 @@ describe.skipIf(missing !== undefined)(title, () => {
     expect(code).toBe(3);
     expect(screen.slice(0, screen.indexOf(KEYS))).toMatch(/^ {2}memo: m{200} and all the rest$/m);
     expect(screen).toMatch(/^Sign for 50 people\?$/m);
+  });
+
+  test('S3-31 a credential is typed unseen; it is in no line of the screen and in no file', async () => {
+    const job = ['run', puppet, 'call mail {}', '--workspace', place.desk];
+    const ask = 'not shown (empty: later; "!" alone: no): ';
+    for (const [typed, result] of [
+      ['sk-secret-key', 'read with 13 characters'],
+      ['{"user":"ann","password":"sk-secret-key"}', 'read with user,password'],
+      ['!', 'denied'],
+    ] as const) {
+      const { code, screen, raw } = await onTerminal(place, job, [[ask, `${typed}\r`]]);
+      expect([code, screen.includes(result)]).toEqual([typed === '!' ? 3 : 0, true]);
+      expect(screen).toContain('? The key of the mail?\n  key mail · scheme api_key\n');
+      expect(raw).not.toContain('sk-secret');
+    }
+    const stored = readdirSync(place.path, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+    expect(stored.length).toBeGreaterThan(0);
+    for (const { parentPath, name } of stored) {
+      expect(readFileSync(join(parentPath, name)).includes('sk-secret')).toBe(false);
+    }
   });
 
   test('l leaves the question open: 4; it is asked again under the same id', async () => {

@@ -46,11 +46,24 @@ const model: Model = {
   },
 };
 
+const mail = defineTool({
+  name: 'mail',
+  description: 'Reads mail.',
+  annotations: { readOnly: true },
+  inputSchema: { type: 'object' },
+  async execute(_, context) {
+    const key = await context.getAuthResponse('mail');
+    if (key === undefined)
+      return context.requestCredential({ key: 'mail', scheme: 'api_key', hint: 'The key of the mail?' });
+    return `read with ${typeof key === 'string' ? `${key.length} characters` : Object.keys(key as object).join()}`;
+  },
+});
+
 /** `pay` writes to `ledger.txt` of the workspace and does not come back while there is a file named `hold`. */
 export default function puppet({ workspace = '.', env }: AgentModuleContext): AgentModule {
   const here = (name: string) => join(workspace, name);
   return {
-    agent: new LlmAgent({ name: 'puppet', model }),
+    agent: new LlmAgent({ name: 'puppet', model, tools: [mail] }),
     tools: [
       defineTool({
         name: 'pay',
