@@ -46,9 +46,10 @@ export interface StreamRule {
 }
 
 export function createGrammarChecker(options: GrammarOptions = {}): GrammarChecker {
-  const start = initializeComesFirst(options.initialized ?? false);
-  const requests = requestsAreAnswered(options.openRequests ?? []);
-  const order = threadsAreOrdered(options.places ?? []);
+  const { initialized = false, openRequests = [], places = [], immutability = false } = read(options);
+  const start = initializeComesFirst(initialized);
+  const requests = requestsAreAnswered(openRequests);
+  const order = threadsAreOrdered(places);
   const rules: [GrammarRule, StreamRule][] = [
     [1, start],
     [2, endsOnce()],
@@ -57,7 +58,7 @@ export function createGrammarChecker(options: GrammarOptions = {}): GrammarCheck
     [5, order],
     [7, fatalErrorsEnd()],
   ];
-  if (options.immutability) rules.push([6, eventsNeverChange()]);
+  if (immutability) rules.push([6, eventsNeverChange()]);
 
   const judge = (look: (rule: StreamRule, fault: Fault) => void): GrammarViolation[] => {
     const violations: GrammarViolation[] = [];
@@ -96,6 +97,25 @@ export function checkStream(events: Iterable<AgentEvent>, options: GrammarOption
   }
   violations.push(...checker.end());
   return violations;
+}
+
+/** What an earlier checker ended with, as far as it can be used. */
+function read(options: GrammarOptions): GrammarOptions {
+  try {
+    const given: GrammarOptions = { ...options };
+    const isUsable = (list: unknown) => list === undefined || typeof Object(list)[Symbol.iterator] === 'function';
+    if (
+      typeof options === 'object' &&
+      options !== null &&
+      isUsable(given.openRequests) &&
+      isUsable(given.places) &&
+      [...(given.places ?? [])].every(Array.isArray)
+    )
+      return given;
+  } catch {
+    // A getter or proxy that throws: said below.
+  }
+  throw bad('options are those that a checker of an earlier stream has: initialized, openRequests, places');
 }
 
 function iterated(events: Iterable<AgentEvent>): Iterable<AgentEvent> {

@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { createReadStream, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { checkIs, name } from '../session/index.ts';
 import type { SpoolStore } from './spool-store.ts';
 import type { SpoolReader } from './spooled-artifact.ts';
@@ -13,7 +14,13 @@ export class FileSpoolStore implements SpoolStore {
   constructor(folder: string) {
     checkIs(folder, 'FileSpoolStore: folder', name);
     this.#folder = folder;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+    } catch (cause) {
+      throw new CoxswainError('FAILED_PRECONDITION', 'E_STORE', `the folder of a spool store: ${messageOf(cause)}`, {
+        cause,
+      });
+    }
   }
 
   write(id: string, content: string | Uint8Array): SpoolReader {

@@ -15,7 +15,15 @@ import {
   streamWithAutoTools,
 } from '../../src/adapters/auto-tools/index.ts';
 import { OpenAIChatCompletionsAdapter, WebLLMChatCompletionsAdapter } from '../../src/adapters/batteries/index.ts';
-import { declareTools, toDialect } from '../../src/adapters/schema/index.ts';
+import {
+  declareTools,
+  toAnthropicOutput,
+  toAnthropicSchema,
+  toDialect,
+  toGeminiSchema,
+  toOpenAISchema,
+  toStrictSchema,
+} from '../../src/adapters/schema/index.ts';
 import {
   conformanceTests,
   judge,
@@ -104,6 +112,9 @@ const doors: Door[] = [
   ['WebLLMChatCompletionsAdapter', (value) => new WebLLMChatCompletionsAdapter(value as never)],
   ['declareTools', (value) => declareTools(value as never, 'openai')],
   ['declareTools dialect', (value) => declareTools(new Map(), value as never)],
+  ...Object.entries({ toAnthropicOutput, toAnthropicSchema, toGeminiSchema, toOpenAISchema, toStrictSchema }).map(
+    ([name, convert]): Door => [name, (value) => convert(value as never)],
+  ),
   ['toDialect', (value) => toDialect(value as never, 'gemini')],
   ['toDialect dialect', (value) => toDialect({}, value as never)],
   ['dispatchAgent', (value) => dispatchAgent(value as never)],
@@ -123,7 +134,7 @@ const doors: Door[] = [
   ['register', (value) => new ToolRegistry().register(value as never)],
   ['register collision', (value) => new ToolRegistry().register(tool('a'), value as never)],
   ['merge', (value) => new ToolRegistry().merge(value as never)],
-  ['FileSpoolStore', (value) => value !== 'rubbish' && new FileSpoolStore(value as never)],
+  ['FileSpoolStore', (value) => new FileSpoolStore(value === 'rubbish' ? '/dev/null/x' : (value as never))],
   ['runConformance', (value) => runConformance(value as never, target)],
   ['runConformance target', (value) => runConformance([], value as never)],
   ['runConformance options', (value) => runConformance([], target, value as never)],

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/index.ts';
-import { assertSafeId, canonicalJson, checkStream, copyJson, hooks } from '../../src/contracts/index.ts';
+import {
+  assertSafeId,
+  canonicalJson,
+  checkStream,
+  copyJson,
+  createGrammarChecker,
+  hooks,
+} from '../../src/contracts/index.ts';
 import { retryTool, toJsonSchema } from '../../src/gate/index.ts';
 import {
   applyMode,
@@ -96,6 +103,8 @@ const doors: Door[] = [
       ],
     ],
   ),
+  ['createGrammarChecker', (value) => createGrammarChecker(value as never)],
+  ...doorsOf('createGrammarChecker', {}, ['initialized', 'openRequests', 'places'] as never[], createGrammarChecker),
   ['checkStream', (value) => checkStream(value as never)],
   ['checkStream event', (value) => checkStream([value as AgentEvent])],
   ['assertSafeId', (value) => assertSafeId('app', value)],

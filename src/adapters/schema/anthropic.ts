@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../contracts/index.ts';
+import { bag, checkIs } from '../../session/index.ts';
 import type { NameRules } from './names.ts';
 import { isSchema, membersOf, namesIn, schemasIn, typesOf } from './node.ts';
 import { withObjectRoot } from './object-root.ts';
@@ -7,6 +8,7 @@ export const anthropicNames: NameRules = { legal: /^[a-zA-Z0-9_-]+$/, maxLength:
 
 /** Anthropic reads JSON Schema 2020-12 as it is, but wants an object at the root. */
 export function toAnthropicSchema(schema: JsonSchema): JsonSchema {
+  checkIs(schema, 'toAnthropicSchema: schema', bag);
   return withObjectRoot(schema);
 }
 
@@ -19,6 +21,7 @@ const formats = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', '
  * cannot say it: records and open objects.
  */
 export function toAnthropicOutput(schema: JsonSchema): JsonSchema | undefined {
+  checkIs(schema, 'toAnthropicOutput: schema', bag);
   const closed = close(schema);
   if (!closed) return undefined;
   for (const key of ['$defs', 'definitions']) {

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../contracts/index.ts';
+import { bag, checkIs } from '../../session/index.ts';
 import type { NameRules } from './names.ts';
 import { conjuncts, describe, isSchema, membersOf, namesIn, resolveRef, schemasIn, typesOf } from './node.ts';
 
@@ -30,6 +31,7 @@ const MAX_NODES = 5000;
  * description; the result takes everything that the original takes. Undefined for a tool that takes no arguments.
  */
 export function toGeminiSchema(schema: JsonSchema): JsonSchema | undefined {
+  checkIs(schema, 'toGeminiSchema: schema', bag);
   const converted = convert(schema, {
     root: schema,
     open: new Set(['#']),

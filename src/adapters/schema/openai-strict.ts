@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../contracts/index.ts';
+import { bag, checkIs } from '../../session/index.ts';
 import { isSchema, MAX_DEPTH, membersOf, namesIn, resolveRef, schemasIn, typesOf } from './node.ts';
 
 /** Keywords that strict mode understands; the rest is enforced locally. */
@@ -31,6 +32,8 @@ export interface StrictOptions {
  * Undefined where strict mode cannot say it (records, open objects, values of any type, too deep or too large).
  */
 export function toStrictSchema(schema: JsonSchema, options: StrictOptions = {}): JsonSchema | undefined {
+  checkIs(schema, 'toStrictSchema: schema', bag);
+  checkIs(options, 'toStrictSchema: options', bag);
   const { anyOf, oneOf, allOf, $ref } = schema;
   if (anyOf || oneOf || allOf || $ref !== undefined) return undefined;
   const work = { root: schema, properties: 0, refuses: options.optionals === 'refuse' };
