@@ -71,7 +71,7 @@ export interface AgentStream extends AsyncIterableIterator<AgentEvent> {
 
 export interface AbortTarget {
   reason?: string;
-  /** Only this thread. */
+  /** Only this thread: a branch ends as if it were done, an agent run as a tool with its call. */
   threadId?: string;
   /** Only this call. */
   requestId?: string;
@@ -93,7 +93,10 @@ export interface AgentSession extends AsyncDisposable {
    * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST | E_REQUEST_CLOSED | E_WRONG_ANSWER`
    */
   respond(requestId: string, answer: RequestAnswer): Promise<Settlement>;
-  /** Adds words to the running turn (or, if none runs, before the next message); says where they will land. */
+  /**
+   * Adds words to the running turn (or, if none runs, before the next message); says where they will land. With a
+   * `threadId` they are for whoever is shown in that thread; if it has ended, they stand before the next message.
+   */
   steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }>;
   /** Changes what the session is configured to do. Set keys replace, null resets, unknown keys are refused. */
   update(config: SessionUpdate): Promise<{ effective: 'next_step' }>;

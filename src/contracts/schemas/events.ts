@@ -17,7 +17,10 @@ const base = {
   /** Opaque resume point; durable events only. */
   cursor: z.string().optional(),
   agentId: z.string().optional(),
-  /** Branch; absent on the root thread. */
+  /**
+   * A parallel branch (`team.left`), an agent run as a tool (its path, the call last), or a branch within one
+   * (`/0/call.team.left`); absent on the root thread.
+   */
   threadId: z.string().optional(),
   source: openEnum(['agent', 'user', 'host']).optional(),
   ...withMeta,

@@ -5,12 +5,14 @@ import type { Agent, SessionService } from '../../../src/index.ts';
 import {
   agentTool,
   CustomAgent,
+  createView,
   fromAgent,
   InMemorySessionService,
   LoopAgent,
   ParallelAgent,
   project,
   SequentialAgent,
+  textOf,
 } from '../../../src/index.ts';
 import type { Event } from '../../../src/runtime/index.ts';
 import { createEvent, decodeEvent, encodeEvent, exitLoopTool } from '../../../src/runtime/index.ts';
@@ -87,6 +89,10 @@ function misplaced(events: readonly AgentEvent[]): string[] {
   });
 }
 
+async function* eachOf<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
 const lifecycle = (events: readonly AgentEvent[]) =>
   events.filter((event) => event.type === 'custom' && /^(agent_|loop_)/.test(event.kind));
 
@@ -120,6 +126,26 @@ test('everything of a branch is in its thread, beginnings and ends included, als
   );
   expect(decided.length).toBeGreaterThan(3);
   expect(decided.filter(([at, call]) => at !== call)).toEqual([]);
+
+  const view = createView();
+  for (const event of shown) view.apply(event);
+  const lines = [...view.threads].map(([id, { messages }]) => [
+    id.replace(/^\/1\/2\/[\w-]+/, '/call'),
+    ...messages.flatMap(({ content }) => content.flatMap((part) => (part.type === 'text' ? [part.text] : []))),
+  ]);
+  expect(lines.sort()).toEqual([
+    ['', 'hi', 'a says', 'e says'],
+    ['/call', 'q'],
+    ['/call.deep.line', 'y says'],
+    ['/call.deep.x', 'x says'],
+    ['wide.b', 'b says'],
+    ['wide.d', 'd says'],
+    ['wide.loop', 'once'],
+  ]);
+  expect([...view.toolCalls.values()].filter(({ id, threadId: thread }) => thread !== asked.get(id))).toEqual([]);
+  const words: string[] = [];
+  for await (const text of textOf(eachOf(shown))) words.push(text);
+  expect(words.join('|')).toBe('a says|e says');
 
   const told = lifecycle(shown);
   expect(told).toHaveLength(2 * (Object.keys(threads).length - 1) + 4);
