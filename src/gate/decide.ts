@@ -265,7 +265,8 @@ function question(
   if (asked?.payload !== undefined) made.payload = asked.payload;
   if (policy.ruleId !== undefined) made.ruleId = policy.ruleId;
   if (policy.approvers) made.approvers = policy.approvers;
-  if (policy.expiresIn !== undefined) made.expiresIn = policy.expiresIn;
+  const expiresIn = Math.min(policy.expiresIn ?? Infinity, asked?.expiresIn ?? Infinity);
+  if (expiresIn !== Infinity) made.expiresIn = expiresIn;
   if (policy.redact) made.redact = policy.redact;
   return made;
 }

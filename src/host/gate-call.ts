@@ -1,5 +1,6 @@
-import type { AnyTool, PendingRequest, ToolDescriptor } from '../contracts/index.ts';
+import type { AnyTool, ConfirmationRequest, PendingRequest, ToolDescriptor } from '../contracts/index.ts';
 import type { Approval, GateCall } from '../gate/index.ts';
+import { MAX_EXPIRES_IN } from '../gate/index.ts';
 import type { HostTool } from './tool-registry.ts';
 
 /** An open request in the gate's terms. */
@@ -20,6 +21,17 @@ export function gateCall(request: PendingRequest, hostTool: HostTool | undefined
 /** The author's word on whether a person must be asked: announced with the call, or the host tool's. */
 export function floorOf(request: PendingRequest, hostTool: HostTool | undefined): AnyTool['needsApproval'] {
   return request.message === undefined ? hostTool?.tool.needsApproval : true;
+}
+
+/** What a hook of the agent asks with. An executor may be another program: only what is well-formed counts. */
+export function askedByHook({ context }: PendingRequest): ConfirmationRequest | undefined {
+  if (typeof context?.asked !== 'object' || context.asked === null) return undefined;
+  const { hint, payload, expiresIn } = context.asked as Record<string, unknown>;
+  return {
+    ...(typeof hint === 'string' ? { hint } : {}),
+    ...(payload === undefined ? {} : { payload }),
+    ...(typeof expiresIn === 'number' && expiresIn > 0 && expiresIn <= MAX_EXPIRES_IN ? { expiresIn } : {}),
+  };
 }
 
 /** The yes that is in the log with the call, which may say other arguments. */

@@ -25,7 +25,7 @@ import { votesFor } from './approver.ts';
 import type { Confirmation, Confirmations } from './confirmation.ts';
 import { confirmationOf, confirmationQuestion } from './confirmation.ts';
 import { whyNotEdited } from './edited-args.ts';
-import { approvalOf, floorOf, gateCall } from './gate-call.ts';
+import { approvalOf, askedByHook, floorOf, gateCall } from './gate-call.ts';
 import type { Grounds, HostRules } from './grounds.ts';
 import { validatorOf } from './grounds.ts';
 import type { ApprovalQuestion } from './options.ts';
@@ -140,7 +140,8 @@ export class Judge {
   ): Promise<Verdict> {
     const known = this.#verdicts.get(call.callId);
     if (known) return known;
-    const full: GateRules = { ...rules, needsApproval: floorOf(request, hostTool) };
+    const asked = askedByHook(request);
+    const full: GateRules = { ...rules, needsApproval: floorOf(request, hostTool), hookAsked: () => asked };
     if (!peek) full.beforeTool = this.beforeTool(call, request.turnId);
     const verdict = Promise.resolve(decide(call, full));
     if (!peek) this.#verdicts.set(call.callId, verdict);

@@ -217,13 +217,21 @@ function pendingRequest(
     kind: 'tool',
     requestedAt: isoTime(call.requestedAt),
     ...(call.floor === undefined ? {} : { message: call.floor }),
-    // A host knows nothing else of a tool that is the agent's own.
-    ...(call.tool === undefined || call.handledBy === 'host' ? {} : { context: { tool: call.tool } }),
+    ...contextOf(call),
     ...(call.decision?.outcome === 'approved' ? { decision: { args: call.decision.args, by: call.decision.by } } : {}),
     ...(call.hostAnswers.length > 0
       ? { answers: call.hostAnswers.map((answer) => publicAnswer(answer, call.attempts)) }
       : {}),
   };
+}
+
+/** A host knows nothing else of a tool that is the agent's own, nor of what a hook of the agent asks with. */
+function contextOf({ tool, handledBy, asked }: CallState): Pick<PendingRequest, 'context'> {
+  const known = {
+    ...(tool === undefined || handledBy === 'host' ? {} : { tool }),
+    ...(asked === undefined ? {} : { asked }),
+  };
+  return Object.keys(known).length > 0 ? { context: known } : {};
 }
 
 function publicAnswer(

@@ -37,6 +37,8 @@ export interface CallState {
   readonly handledBy: 'host' | 'agent';
   /** Author or hook want a person asked, whatever the host's policy says: the reason. */
   readonly floor?: string;
+  /** What a hook asks with, where one does. */
+  readonly asked?: unknown;
   /** Kind and annotations of the tool, by the word of whoever has it. */
   readonly tool?: unknown;
   /** The runtime's before_tool hooks have seen it already: it was announced to a host. */
@@ -76,6 +78,7 @@ export function newCall(event: Event, part: FunctionCallPart, cutIds: CallState[
     hooked: part._meta?.hooked === true,
     ...(typeof part._meta?.ask === 'string' ? { floor: part._meta.ask } : {}),
     ...(typeof part._meta?.signals === 'object' ? { signals: part._meta.signals as Partial<EventActions> } : {}),
+    ...(part._meta?.asked === undefined ? {} : { asked: part._meta.asked }),
     ...(part._meta?.tool === undefined ? {} : { tool: part._meta.tool }),
     started: false,
     attempts: 0,

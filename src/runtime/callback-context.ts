@@ -6,7 +6,7 @@ import type {
   ToolCallContext,
   ToolUpdate,
 } from '../contracts/index.ts';
-import { CoxswainError } from '../contracts/index.ts';
+import { CoxswainError, copyJson } from '../contracts/index.ts';
 import { checkConfirmation } from '../gate/index.ts';
 import type { AgentContext } from './context.ts';
 import { checkAuthConfig } from './credentials.ts';
@@ -188,7 +188,7 @@ export class ToolContext implements ToolCallContext<never> {
   requestConfirmation(request: ConfirmationRequest): void {
     if (this.#hasEnded) throw tooLate('requestConfirmation');
     checkConfirmation(request);
-    this.effects.confirmation = request;
+    this.effects.confirmation = copyJson(request, 'requestConfirmation');
   }
 
   requestCredential(config: AuthConfig): void {

@@ -63,7 +63,7 @@ export async function prepareCall(
 /** What came with the call, without what is decided here: an answer from a log brings what was decided then. */
 function metaOf({ _meta }: FunctionCallPart): FunctionCallPart['_meta'] {
   if (!_meta) return undefined;
-  const { hooked, ask, handledBy, tool, signals, ...meta } = copyJson(_meta, 'call _meta');
+  const { hooked, ask, asked, handledBy, tool, signals, ...meta } = copyJson(_meta, 'call _meta');
   return Object.keys(meta).length > 0 ? meta : undefined;
 }
 
@@ -101,7 +101,7 @@ async function hookBeforeAnnouncement(
   call._meta = {
     ...call._meta,
     hooked: true,
-    ...(asked ? { ask: asked.hint ?? 'a hook asks for confirmation' } : {}),
+    ...(asked ? { ask: asked.hint ?? 'a hook asks for confirmation', asked } : {}),
     ...(signals ? { signals } : {}),
   };
   if (answer.kind === 'result') return { call, refusal: answerTo(call, normaliseReturn(answer.value)) };

@@ -194,3 +194,42 @@ test.each([
     ['both', 'asker', 'quick'].flatMap((name) => [`after ${name}`, `before ${name}`]).sort(),
   );
 });
+
+test.each([
+  ['without a host', false],
+  ['under a host', true],
+])(
+  'S3-26 S3-27 what a before_tool hook asks with is what a person sees, %s: words, payload, time',
+  async (_, hosted) => {
+    const runs: unknown[] = [];
+    const agent = llm('a', new ScriptedModel([calls('pay'), 'done']), {
+      tools: [tool('pay', () => runs.push('paid'))],
+      beforeTool: (context) =>
+        context.requestConfirmation({ hint: 'Really?', payload: { to: 'ann' }, expiresIn: 60 }) as never,
+    });
+    const session = hosted
+      ? await createHost({ app: 'shop', agents: [agent], policy: allowAll() }).open('a')
+      : await fromAgent(agent).open({}, host);
+    const { pending } = await run(session, 'go');
+    expect(pending).toMatchObject([
+      { message: 'Really?', context: { payload: { to: 'ann' } }, expiresAt: expect.any(String) },
+    ]);
+    const { expiresAt, requestedAt } = pending[0] as { expiresAt: string; requestedAt: string };
+    expect(Math.round((Date.parse(expiresAt) - Date.parse(requestedAt)) / 10_000)).toBe(6);
+    expect(runs).toEqual([]);
+  },
+);
+
+test('S3-26 a question that cannot be stored is no question: the hook fails closed', async () => {
+  const runs: unknown[] = [];
+  const pay = tool('pay', () => runs.push('paid'));
+  const beforeTool: BeforeTool = (context) => context.requestConfirmation({ payload: () => 1 }) as never;
+  const events = await bench(llm('a', new ScriptedModel([calls('pay'), 'done']), { tools: [pay], beforeTool })).say(
+    'go',
+  );
+  expect([endOf(events), runs, responses(events).pay?.error]).toEqual([
+    'completed',
+    [],
+    'a before_tool hook failed: requestConfirmation.payload is not JSON: function',
+  ]);
+});
