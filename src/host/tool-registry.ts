@@ -1,6 +1,7 @@
 import type { AnyTool, ToolDescriptor, ToolProvider } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { describeTool, providedTool } from '../gate/index.ts';
+import { bag, checkIs, listOf } from '../session/index.ts';
 
 export interface HostTool {
   readonly descriptor: ToolDescriptor;
@@ -28,7 +29,9 @@ export class ToolRegistry {
     if (this.#providers.length === 0) return { tools: this.#own, descriptors: this.#descriptors };
     const tools = new Map(this.#own);
     for (const provider of this.#providers) {
-      for (const descriptor of await provider.getToolsForAgent(agent)) {
+      const given = await provider.getToolsForAgent(agent);
+      checkIs(given, `tool provider ${provider.name}: what getToolsForAgent() gave`, listOf(bag));
+      for (const descriptor of given) {
         this.#add(tools, providedTool(provider, descriptor), sourceOf(provider));
       }
     }

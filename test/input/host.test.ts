@@ -5,7 +5,7 @@ import type { HostOptions, OpenOptions } from '../../src/index.ts';
 import { createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
 import { bot } from '../host/kit.ts';
 import { watchRejections } from '../host/rejections.ts';
-import { doorsOf, NO_OBJECTS, outcomeOf, RUBBISH, taken } from './rubbish.ts';
+import { doorsOf, NO_OBJECTS, outcomeOf, RUBBISH, taken, UNAWAITABLE } from './rubbish.ts';
 import { drain, sessionDoors } from './session-doors.ts';
 
 const agents = [fromAgent(bot(Array.from({ length: 100 }, () => 'ok')))];
@@ -135,6 +135,18 @@ describe('a host', () => {
   test('approvals.decide says who is missing', async () => {
     const decide = host.approvals.decide.bind(host.approvals) as (...given: unknown[]) => Promise<unknown>;
     await expect(decide('q', { kind: 'deny' })).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+  });
+
+  test('what a tool provider gives', async () => {
+    await taken(
+      'getToolsForAgent',
+      async (value) => {
+        const provider = { name: 'p', getToolsForAgent: () => value as never, execute: async () => 1 };
+        const session = await createHost({ app: 'shop', agents, toolProviders: [provider] }).open('bot');
+        await session[Symbol.asyncDispose]();
+      },
+      UNAWAITABLE,
+    );
   });
 
   test('approvals.watch', async () => {
