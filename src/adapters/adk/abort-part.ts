@@ -28,8 +28,9 @@ export async function abortCall(live: LiveSession, requestId: string, reason: st
  * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while another process runs the session
  */
 export async function abortThread(live: LiveSession, threadId: string, reason: string): Promise<void> {
-  const running = live.current?.invocation;
-  const stop = () => running?.abortBranch(threadId, aborted(reason));
+  // A run may end, and another begin, while this waits.
+  const running = () => live.current?.invocation;
+  const stop = () => running()?.abortBranch(threadId, aborted(reason));
   const ended = stop();
   if (ended) return ended;
   await live.catchUp();
@@ -39,14 +40,14 @@ export async function abortThread(live: LiveSession, threadId: string, reason: s
   const owner = ownerOf(live, threadId);
   if (!owner) return;
   if ('id' in owner) return abortCall(live, owner.id, reason);
-  const lease = running ? undefined : await live.service.acquire(live.key);
+  const lease = running() ? undefined : await live.service.acquire(live.key);
   try {
     if (lease) await live.catchUp();
     await storeEnd(live, owner.path, reason, () => {
       const slot = ownerOf(live, threadId);
       if (!slot || !('outcome' in slot)) return [];
-      running?.forgetWithin(slot.path);
-      return endOfSlot(live.fold, slot, reason, originOf(running));
+      running()?.forgetWithin(slot.path);
+      return endOfSlot(live.fold, slot, reason, originOf(running()));
     });
     await stop();
   } finally {
@@ -66,9 +67,9 @@ function aborted(reason: string): CoxswainError {
 
 /** Stores the end of a part of the turn, together with what is open in it. */
 async function storeEnd(live: LiveSession, slot: string, reason: string, make: () => Event[]): Promise<void> {
-  const running = live.current?.invocation;
   for (;;) {
     const { at } = live.fold;
+    const running = live.current?.invocation;
     const events = make();
     if (events.length === 0) return;
     const stored = live.append(events);

@@ -336,4 +336,47 @@ describe('what is aborted and answered in the same moment, while the store takes
     expect(told(events, 'pair.left').slice(0, 2)).toEqual(['pay cancelled', 'left']);
     expect(settled(events)).toBe('completed');
   });
+
+  test('ends where it runs, also if the run that it was called in is over and another has begun', async () => {
+    const [read, running] = [door(), door()];
+    let waits = false;
+    class Reading extends InMemorySessionService {
+      override async get(...args: Parameters<InMemorySessionService['get']>) {
+        if (waits) {
+          waits = false;
+          await read.opened;
+        }
+        return super.get(...args);
+      }
+    }
+    const work = tool(
+      'work',
+      () => {
+        running.open();
+        return new Promise(() => {});
+      },
+      { needsApproval: true },
+    );
+    const left = bot([{ calls: [['work']] }], { name: 'left', tools: [work] });
+    // It asks when the other has come to rest.
+    const look = tool('look', () => 1);
+    const right = bot([{ calls: [['look']] }, asks, 'right'], { name: 'right', tools: [look, pay] });
+    const session = await open(pair(left, right), new Reading());
+    let aborted: Promise<void> | undefined;
+    await consume(session, 'go', {
+      sees: ({ type, threadId }) => type === 'elicitation_request' && threadId === 'pair.right',
+      act: () => {
+        waits = true;
+        aborted = session.abort({ threadId: 'pair.left' });
+      },
+    });
+    const question = (await session.pending()).find(({ threadId }) => threadId === 'pair.left');
+    const streaming = consume(session, accept(String(question?.requestId)));
+    await running.opened;
+    read.open();
+    await aborted;
+    const events = await streaming;
+    expect(told(events, 'pair.left')).toEqual(['work interrupted', 'left aborted']);
+    expect(settled(events)).toBe('input_required pay');
+  });
 });
