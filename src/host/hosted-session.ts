@@ -51,6 +51,7 @@ import { hasOutlived } from './run-inputs.ts';
 import { Subagents } from './subagents.ts';
 import { takeAnswers } from './take-answers.ts';
 import { beginTurn, goOnWithTurn } from './turn-terms.ts';
+import { passSteer } from './user-message.ts';
 
 /**
  * A session under the host's control: the same interface as the executor's own. Inner streams run one after the
@@ -126,7 +127,7 @@ export class HostedSession implements AgentSession, Ruling {
 
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
     checkSteer(data);
-    return (await this.subagents.steer(data)) ?? this.inner.steer(data);
+    return (await this.subagents.steer(data)) ?? this.inner.steer(await passSteer(this, data));
   }
 
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {

@@ -1,4 +1,4 @@
-import type { SessionInput } from '../contracts/index.ts';
+import type { SessionInput, SteerData } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
 import { checkHookResult, untilAborted } from '../gate/index.ts';
 import type { HostedSession } from './hosted-session.ts';
@@ -11,7 +11,7 @@ import { supports } from './tool-runner.ts';
 export async function passUserMessages(
   session: HostedSession,
   inputs: SessionInput[],
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<SessionInput[]> {
   const { hooks } = session.frame.options;
   if (!supports(hooks, 'on_user_message')) return inputs;
@@ -36,6 +36,12 @@ export async function passUserMessages(
       throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', message);
     }),
   );
+}
+
+/** Words that are added to a turn are a person's like those that begin one. */
+export async function passSteer(session: HostedSession, data: SteerData): Promise<SteerData> {
+  const [passed] = await passUserMessages(session, [{ kind: 'message', content: data.content }], undefined);
+  return passed?.kind === 'message' ? { ...data, content: passed.content } : data;
 }
 
 /** A hook that must not be skipped by failing. */

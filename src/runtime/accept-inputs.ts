@@ -1,4 +1,4 @@
-import type { Content, ContentPart, MessageInput, SessionInput, ToolApprovalInput } from '../contracts/index.ts';
+import type { ContentPart, MessageInput, SessionInput, ToolApprovalInput } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { ensureValidator } from '../gate/index.ts';
 import { checkContent, newId } from '../session/index.ts';
@@ -9,10 +9,9 @@ import type { GivenCredential } from './credentials.ts';
 import { givenCredential } from './credentials.ts';
 import type { Event } from './event.ts';
 import { createEvent } from './event.ts';
-import { hookContent } from './hook-values.ts';
-import { failClosed } from './hook-wait.ts';
 import type { Invocation } from './invocation.ts';
 import { startingAgent } from './transfer.ts';
+import { hookUserMessage } from './user-message-hooks.ts';
 
 /** Turns inputs into events, or refuses them all. What is put into `credentials` is to be kept before they are stored. */
 export async function acceptInputs(
@@ -141,15 +140,8 @@ async function openTurn(
     throw new CoxswainError('FAILED_PRECONDITION', 'E_INPUT_REQUIRED', `answer first: ${ids}; or abort the turn`);
   }
   const events = policy === 'proceed' ? [] : invocation.settle(open, 'a new message came');
-  let content: Content = { role: 'user', parts: checkContent(message.content) };
-  for (const plugin of invocation.engine.plugins) {
-    const point = `${plugin.name}.onUserMessage`;
-    const replaced = await failClosed(point, invocation.signal, () => plugin.onUserMessage?.(invocation, content));
-    if (!replaced) continue;
-    content = hookContent(replaced, 'user', point);
-    break;
-  }
-  events.push(turnEvent(invocation, content.parts, message.role));
+  const parts = await hookUserMessage(invocation, invocation.engine.plugins, checkContent(message.content));
+  events.push(turnEvent(invocation, parts, message.role));
   return events;
 }
 

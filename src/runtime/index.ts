@@ -63,4 +63,5 @@ export * from './tool-user.ts';
 export * from './tools.ts';
 export * from './transfer.ts';
 export type { Standing, TurnState } from './turn-state.ts';
+export { hookUserMessage } from './user-message-hooks.ts';
 export * from './verify-chain.ts';

@@ -4,6 +4,7 @@ import type {
   AgentEvent,
   AgentSession,
   AgentStream,
+  ContentPart,
   ExecutionOptions,
   PendingRequest,
   PermissionMode,
@@ -17,10 +18,19 @@ import type {
   TelemetrySpan,
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, INTERFACE_VERSION } from '../../contracts/index.ts';
-import type { AgentTree, CurrentRun, Engine, InvocationResult, LiveSession, TurnLimits } from '../../runtime/index.ts';
+import type {
+  AgentTree,
+  CurrentRun,
+  Engine,
+  InvocationInfo,
+  InvocationResult,
+  LiveSession,
+  TurnLimits,
+} from '../../runtime/index.ts';
 import {
   abandoned,
   createEvent,
+  hookUserMessage,
   Invocation,
   newId,
   ownerOfThread,
@@ -69,6 +79,8 @@ export class AdkSession implements AgentSession {
   /** The run that this handle started. */
   #own: CurrentRun | undefined;
   #initialized = false;
+  /** The last stream left the tools to a host, which has fired what is its to fire. */
+  #hostRuns = false;
   #closed = false;
   /** How far the last stream has shown the log. */
   #shown: { streamId: string; seq: number } | undefined;
@@ -116,6 +128,7 @@ export class AdkSession implements AgentSession {
   ): Promise<StreamEndEvent> {
     if (this.#closed) return Promise.reject(closed(this.id));
     if (this.live.current) return Promise.reject(busy(this.id));
+    this.#hostRuns = options.hostToolExecution ?? false;
     const streamId = options.streamId ?? newId();
     const sink = new StreamSink(queue, this, streamId, options.streaming ?? true);
     const limits = strictest(this.#engine.limits, options.limits as TurnLimits | undefined);
@@ -170,7 +183,7 @@ export class AdkSession implements AgentSession {
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
     this.#assertOpen();
     checkSteer(data);
-    const parts = checkContent(copyJson(data.content, 'steer'));
+    const parts = await this.#hooked(checkContent(copyJson(data.content, 'steer')));
     await this.live.catchUp();
     const running = this.live.current?.invocation;
     const { turn } = this.live.fold;
@@ -193,6 +206,28 @@ export class AdkSession implements AgentSession {
     if (reaches) running?.reserve(stored);
     await stored;
     return { steerId: event.id, disposition: reaches ? 'current_turn' : 'next_turn' };
+  }
+
+  /** Words that are added to a turn are a person's like those that begin one: the same hooks see them. */
+  #hooked(parts: ContentPart[]): Promise<ContentPart[]> | ContentPart[] {
+    const { plugins, tree } = this.#engine;
+    if (!plugins.some(({ onUserMessage }) => onUserMessage)) return parts;
+    const running = this.live.current?.invocation;
+    const isOpen = running !== undefined && !running.closing && !running.signal.aborted;
+    const { key, service: sessions, fold } = this.live;
+    const idle: InvocationInfo = {
+      key,
+      sessions,
+      tree,
+      sessionId: key.id,
+      invocationId: '',
+      turnId: fold.turn?.id ?? '',
+      signal: new AbortController().signal,
+      deps: undefined,
+      hostRuns: this.#hostRuns,
+      state: () => structuredClone({ ...fold.shared, ...fold.state }),
+    };
+    return hookUserMessage(isOpen ? running : idle, plugins, parts);
   }
 
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
