@@ -28,6 +28,8 @@ export async function runAgentTool(
   const { call, resolved, decision } = ready;
   const { agentTree } = resolved;
   if (!agentTree) return undefined;
+  // The agent asks for itself; hooks behind it would have their question asked without end.
+  toolContext.ended();
   const { invocation } = context;
   const path = slotOfCall(call);
   if (!invocation.fold.activation(path).input) {

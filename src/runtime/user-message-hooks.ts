@@ -1,4 +1,5 @@
 import type { Content, ContentPart } from '../contracts/index.ts';
+import { checkContent } from '../session/index.ts';
 import { hookContent } from './hook-values.ts';
 import { failClosed } from './hook-wait.ts';
 import type { InvocationInfo } from './invocation-info.ts';
@@ -14,7 +15,7 @@ export async function hookUserMessage(
   for (const plugin of plugins) {
     const point = `${plugin.name}.onUserMessage`;
     const replaced = await failClosed(point, info.signal, () => plugin.onUserMessage?.(info, content));
-    if (replaced) return hookContent(replaced, 'user', point).parts;
+    if (replaced) return checkContent(hookContent(replaced, 'user', point).parts);
   }
   return parts;
 }

@@ -4,7 +4,7 @@ import { fromAgent } from '../../src/adapters/adk/index.ts';
 import type { AgentSession, SessionInput, ToolCallContext } from '../../src/contracts/index.ts';
 import { defineTool } from '../../src/contracts/index.ts';
 import type { CredentialService, LlmAgentOptions, ToolContext } from '../../src/runtime/index.ts';
-import { InMemoryCredentialService, InMemorySessionService, LlmAgent } from '../../src/runtime/index.ts';
+import { agentTool, InMemoryCredentialService, InMemorySessionService, LlmAgent } from '../../src/runtime/index.ts';
 import { run } from '../../src/session/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { host, key, llm, tool } from './kit.ts';
@@ -219,6 +219,20 @@ test('S3-31 a wrong or expired credential is asked for again, until it is right'
   }
   expect(new Set(asked).size).toBe(3);
   expect((await run(session, accept(String(asked.at(-1)), 'right-one'))).text).toBe('done');
+});
+
+test('S3-31 S3-54 nor can a hook behind an agent that is run as a tool ask for one: it would be asked without end', async () => {
+  const model = new ScriptedModel({
+    byAgent: { a: [{ calls: [['expert', { request: 'go' }]] }, 'done'], expert: ['x'] },
+  });
+  const warnings: string[] = [];
+  const agent = llm('a', model, {
+    tools: [agentTool(llm('expert', model))],
+    afterTool: (context) => context.requestCredential({ key: 'mail' }) as never,
+  });
+  const session = await fromAgent(agent, { warn: (message) => void warnings.push(message) }).open({}, host);
+  expect(await run(session, 'go')).toMatchObject({ reason: 'completed', text: 'done' });
+  expect(warnings).toEqual(['an after_tool hook failed on expert']);
 });
 
 test.each(['beforeTool', 'afterTool'] as const)(

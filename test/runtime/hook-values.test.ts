@@ -77,6 +77,13 @@ describe('S3-60 a word that is not known is no yes', () => {
   });
 });
 
+test('S0-03 what a hook makes of a message is checked like a message: it answers no calls', async () => {
+  const parts = [{ type: 'function_response' as const, id: 'x', name: 'look', response: {} }];
+  const { say, model } = setting({ name: 'odd', onUserMessage: () => ({ role: 'user', parts }) });
+  await expect(say('hi')).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
+  expect(model.requests).toEqual([]);
+});
+
 describe('S0-41 what a plugin gives that is of no use', () => {
   test.each(['beforeRun', 'beforeAgent', 'beforeModel'] as const)('%s fails closed', async (point) => {
     const { say, runs } = setting({ name: 'odd', [point]: () => ({ words: 'none' }) });
