@@ -65,6 +65,8 @@ export interface HostContext {
   traceContext?: Record<string, string>;
   /** Where spans go, unless the agent has a tracing system of its own. */
   telemetry?: Telemetry;
+  /** Told of what went wrong without consequence, unless the agent tells somebody else. */
+  warn?: (message: string, error?: unknown) => void;
   /** Which session a factory's creator is to open. Absent: a new one. */
   session?: SessionRef;
 }

@@ -225,6 +225,7 @@ class Host implements AgentHost {
       ...(models === undefined ? {} : { models }),
       ...(hooks ? { hooks } : {}),
       ...(telemetry ? { telemetry } : {}),
+      warn: this.#warn,
       ...(deps === undefined ? {} : { deps }),
     };
   }

@@ -149,3 +149,15 @@ test('S3-31 S3-32 a host’s credentials: asked for, kept and used; the secret i
   const log = (await store.get({ app: 'shop', userId: 'local', id: 's' }))?.events;
   expect(JSON.stringify([first, second, log, warnings])).not.toContain('sk-secret');
 });
+
+test('S0-38 what goes wrong without consequence inside of an agent is told to its host', async () => {
+  const model = new ScriptedModel([{ calls: [['agents']] }, 'done']);
+  const agent = bot(model, {
+    tools: [tool('agents', () => 1, readOnly)],
+    toolsets: [{ name: 'remote', tools: () => Promise.reject(new Error('offline')) }],
+    afterTool: breaks,
+  });
+  const { host, warnings } = hostOf(agent, { policy: allowAll() });
+  expect(endOf(await say(await host.open('bot'), 'go')).reason).toBe('completed');
+  expect([...new Set(warnings)]).toEqual(['toolset remote failed: offline', 'an after_tool hook failed on agents']);
+});

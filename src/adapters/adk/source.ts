@@ -103,6 +103,7 @@ async function openSession(
   const scope = { app: context.app, userId: context.userId ?? 'local' };
   const live = LiveSession.of(service, await recordFor(service, scope, ref));
   const plugins = context.hooks ? [hostHooks(context.hooks), ...(options.plugins ?? [])] : options.plugins;
+  const warn = options.warn ?? context.warn;
   const telemetry = options.telemetry ?? context.telemetry;
   const models = modelFinder(options, context);
   const ofHost = hostsCredentials(context);
@@ -118,7 +119,7 @@ async function openSession(
       ...(options.toolConcurrency === undefined ? {} : { toolConcurrency: options.toolConcurrency }),
       ...(telemetry ? { telemetry } : {}),
       ...(services ? { services } : {}),
-      ...(options.warn ? { warn: options.warn } : {}),
+      ...(warn ? { warn } : {}),
     },
     live.key,
   );
