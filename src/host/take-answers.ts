@@ -10,6 +10,7 @@ import { findOpen } from './open-request.ts';
  * all before one is stored.
  */
 export async function takeAnswers(session: HostedSession, inputs: readonly SessionInput[]): Promise<SessionInput[]> {
+  if (inputs.length > 0 && inputs.every(({ kind }) => kind === 'message' || kind === 'continue')) return inputs.slice();
   const translated: SessionInput[] = [];
   const stored: [requestId: string, answer: RequestAnswer][] = [];
   const below: [child: HostedSession, requestId: string, answer: RequestAnswer][] = [];

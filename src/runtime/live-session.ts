@@ -79,7 +79,7 @@ export class LiveSession {
   aborting: Promise<void> | undefined;
   readonly #chain = new Chain();
   readonly #steers = new LazyMap<string, Event>();
-  readonly #histories = new Map<string, History>();
+  readonly #histories = new LazyMap<string, History>();
   /** Copied when it changes: somebody may be in the middle of it. */
   #listeners: readonly ((event: Event) => void)[] = noListeners;
   #writing: Promise<void> | undefined;

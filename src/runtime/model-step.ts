@@ -218,7 +218,8 @@ async function storeResponse(
     if (prepared.refusal) refusals.push(prepared.refusal);
     else if (tools.get(part.name)?.descriptor.annotations?.longRunning) longRunning.push(prepared.call.id);
   }
-  const content: Content = { role: 'model', parts };
+  // A copy: an array that was pushed to keeps room for sixteen more, as long as the log does.
+  const content: Content = { role: 'model', parts: parts.slice() };
   const actions: Partial<EventActions> = {
     stateDelta: hasRefused(response)
       ? answer.stateDelta

@@ -1,46 +1,72 @@
 const noEntries: ReadonlyMap<never, never> = new Map<never, never>();
 const noItems: ReadonlySet<never> = new Set<never>();
 
-/** A map that takes no room while it is empty: a session has dozens of them, and most never hold anything. */
-export class LazyMap<K, V> implements ReadonlyMap<K, V> {
-  #map: Map<K, V> | undefined;
+/** An entry that is alone in its map. */
+class Alone<K, V> {
+  readonly key: K;
+  value: V;
+
+  constructor(key: K, value: V) {
+    this.key = key;
+    this.value = value;
+  }
+}
+
+/**
+ * A map that takes no room while it is empty, and little with one entry: a session has dozens of them, and most never
+ * hold more. Keys are texts, objects, or numbers that equal themselves. Whoever goes over its entries gets a Map's iterators.
+ */
+export class LazyMap<K extends string | number | object, V> implements ReadonlyMap<K, V> {
+  #held: Alone<K, V> | Map<K, V> | undefined;
 
   get size(): number {
-    return this.#map?.size ?? 0;
+    const held = this.#held;
+    return held instanceof Alone ? 1 : (held?.size ?? 0);
   }
 
   get(key: K): V | undefined {
-    return this.#map?.get(key);
+    const held = this.#held;
+    if (held instanceof Alone) return held.key === key ? held.value : undefined;
+    return held?.get(key);
   }
 
   has(key: K): boolean {
-    return this.#map?.has(key) ?? false;
+    const held = this.#held;
+    return held instanceof Alone ? held.key === key : (held?.has(key) ?? false);
   }
 
   set(key: K, value: V): this {
-    this.#map ??= new Map();
-    this.#map.set(key, value);
+    const held = this.#held;
+    if (held === undefined) this.#held = new Alone(key, value);
+    else if (held instanceof Alone && held.key === key) held.value = value;
+    else this.#map.set(key, value);
     return this;
   }
 
   delete(key: K): boolean {
-    return this.#map?.delete(key) ?? false;
+    const held = this.#held;
+    if (!(held instanceof Alone)) return held?.delete(key) ?? false;
+    if (held.key !== key) return false;
+    this.#held = undefined;
+    return true;
   }
 
   clear(): void {
-    this.#map?.clear();
+    // Whoever is in the midst of a map's entries sees it empty.
+    if (this.#held instanceof Map) this.#held.clear();
+    else this.#held = undefined;
   }
 
   keys(): MapIterator<K> {
-    return (this.#map ?? noEntries).keys();
+    return (this.#held ? this.#map : noEntries).keys();
   }
 
   values(): MapIterator<V> {
-    return (this.#map ?? noEntries).values();
+    return (this.#held ? this.#map : noEntries).values();
   }
 
   entries(): MapIterator<[K, V]> {
-    return (this.#map ?? noEntries).entries();
+    return (this.#held ? this.#map : noEntries).entries();
   }
 
   forEach(each: (value: V, key: K, map: ReadonlyMap<K, V>) => void): void {
@@ -49,6 +75,16 @@ export class LazyMap<K, V> implements ReadonlyMap<K, V> {
 
   [Symbol.iterator](): MapIterator<[K, V]> {
     return this.entries();
+  }
+
+  /** As a map, from now on: who goes over its entries may add to them on the way. */
+  get #map(): Map<K, V> {
+    const held = this.#held;
+    if (held instanceof Map) return held;
+    const map = new Map<K, V>();
+    if (held) map.set(held.key, held.value);
+    this.#held = map;
+    return map;
   }
 }
 

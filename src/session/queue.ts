@@ -48,6 +48,9 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
     if (wanted) {
       this.#wanted = this.#waiting.shift();
       wanted.resolve({ value: item, done: false });
+    } else if (this.#items.length === 0) {
+      // One alone is the rule; an array that is pushed to takes room for sixteen more.
+      this.#items = [item];
     } else {
       this.#items.push(item);
     }
@@ -96,12 +99,12 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
       return Promise.reject(reason);
     }
     if (this.#closed) return Promise.resolve({ value: undefined, done: true });
-    return new Promise((resolve, reject) => {
-      if (this.#wanted) this.#waiting.push({ resolve, reject });
-      else this.#wanted = { resolve, reject };
-      this.letIn();
-      void this.start();
-    });
+    const waiter = Promise.withResolvers<IteratorResult<T>>();
+    if (this.#wanted) this.#waiting.push(waiter);
+    else this.#wanted = waiter;
+    this.letIn();
+    void this.start();
+    return waiter.promise;
   }
 
   /** Lets the producer run, with or without a consumer. Resolves when it has ended; never rejects. */
