@@ -53,7 +53,8 @@ class Unwind {
 /**
  * An agent written as a function. After a pause the function runs again from the top: its k-th `emit`, `run` and
  * `step` are matched with the log and return what they returned before, without effect. What does not go through
- * the context happens again; choices must depend on recorded values alone, else `E_REPLAY_DIVERGED`.
+ * the context happens again; choices must depend on recorded values alone, else `E_REPLAY_DIVERGED`. Children may run side
+ * by side; `emit` and `step` must come in one order each time, whichever child is done first: after all of them.
  */
 export class CustomAgent implements Agent {
   readonly name: string;
