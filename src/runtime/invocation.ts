@@ -326,6 +326,8 @@ export class Invocation implements InvocationInfo {
   /** Answers or steers have come that this run still takes up. False: it is closing. */
   async #isNews(outcome: Outcome, before: { answers: number; steers: number; reserved: number }): Promise<boolean> {
     if (this.signal.aborted) return false;
+    // Before the last look: whoever answers while it is stored is heard.
+    if (outcome.kind === 'suspended') await this.tellHooks();
     await this.reservations();
     const { fold } = this;
     if (outcome.kind === 'suspended') {

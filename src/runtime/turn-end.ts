@@ -20,7 +20,6 @@ export async function endRun(invocation: Invocation, outcome: Outcome): Promise<
   else if (outcome.kind === 'failed') {
     result = await end(invocation, { reason: outcome.failure.reason, failure: outcome.failure }, outcome);
   } else if (outcome.kind === 'suspended') {
-    await invocation.tellHooks();
     result = { reason: 'input_required' };
   } else
     result = await end(invocation, { reason: 'completed', ...(outcome.escalate ? { escalate: true } : {}) }, outcome);

@@ -233,3 +233,33 @@ test('S3-26 a question that cannot be stored is no question: the hook fails clos
     'a before_tool hook failed: requestConfirmation.payload is not JSON: function',
   ]);
 });
+
+test('F23 an answer that comes while a run that pauses tells which hooks have run is taken up by it', async () => {
+  const asked = gate();
+  let answer: () => Promise<unknown> = async () => {};
+  class AnsweredMeanwhile extends InMemorySessionService {
+    override async append(...[key, events, options]: Parameters<InMemorySessionService['append']>) {
+      if (events.some(({ actions }) => actions.exited)) await answer();
+      return super.append(key, events, options);
+    }
+  }
+  const sessions = new AnsweredMeanwhile();
+  const pay = tool('pay', () => 'paid', { needsApproval: true });
+  const asker = llm('asker', new ScriptedModel([calls('pay'), 'paid']), { tools: [pay] });
+  const quick = llm('quick', new ScriptedModel([() => asked.opened.then(() => 'done')]));
+  const both = new ParallelAgent({ name: 'both', subAgents: [asker, quick] });
+  const plugins: Plugin[] = [{ name: 'log', afterAgent: () => undefined }];
+  const session = await fromAgent(both, { sessions, plugins }).open({}, host);
+  const { reason, pending } = await run(session, 'go', {
+    onEvent: (event) => {
+      if (event.type !== 'elicitation_request') return;
+      const { requestId } = event;
+      answer = async () => {
+        answer = async () => {};
+        await session.respond(requestId, { kind: 'elicitation', action: 'accept' });
+      };
+      asked.open();
+    },
+  });
+  expect([reason, pending]).toEqual(['completed', []]);
+});
