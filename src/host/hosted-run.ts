@@ -294,7 +294,8 @@ export class HostedRun implements RunScope, CallersStream {
       ...traceContextOf(frame, this.span),
     };
     const see = this.#watches ? (event: AgentEvent) => this.#see(event) : undefined;
-    return runInner(inner, batch, options, this.#out, see, this.session.introducedBy === 'host');
+    const isIntroduced = this.session.introducedBy === 'host';
+    return runInner(inner, batch, options, this.#out, see || isIntroduced ? { see, isIntroduced } : undefined);
   }
 
   /** Somebody must know of each event of an inner stream; else it goes straight to whoever reads. */

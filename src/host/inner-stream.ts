@@ -3,42 +3,46 @@ import { CoxswainError } from '../contracts/index.ts';
 import type { StreamQueue } from '../session/index.ts';
 import { isPipeable, pipe } from '../session/index.ts';
 
-/** Runs one inner stream into `out`; everything but its end is shown, and to `see` too. `isIntroduced`: the host has shown its `initialize`. */
+/** Who looks at what an inner stream shows. */
+export interface InnerShown {
+  /** Told of each event but the end. */
+  see: ((event: AgentEvent) => void) | undefined;
+  /** The host has shown its `initialize`, which comes once a handle. */
+  isIntroduced: boolean;
+}
+
+/** Runs one inner stream into `out`: everything but its end. */
 export function runInner(
   inner: AgentSession,
   inputs: readonly SessionInput[],
   options: ExecutionOptions,
   out: StreamQueue<AgentEvent>,
-  see: ((event: AgentEvent) => void) | undefined,
-  isIntroduced: boolean,
+  shown: InnerShown | undefined,
 ): Promise<StreamEndEvent> {
-  if (isPipeable(inner) && !see && !isIntroduced) return inner[pipe](inputs, options, out);
-  return readInner(inner, inputs, options, out, see, isIntroduced);
+  if (isPipeable(inner) && !shown) return inner[pipe](inputs, options, out);
+  return show(inner.stream(inputs, options), inner.id, out, shown);
 }
 
-async function readInner(
-  inner: AgentSession,
-  inputs: readonly SessionInput[],
-  options: ExecutionOptions,
+async function show(
+  stream: AsyncIterable<AgentEvent>,
+  sessionId: string,
   out: StreamQueue<AgentEvent>,
-  see: ((event: AgentEvent) => void) | undefined,
-  isIntroduced: boolean,
+  shown: InnerShown | undefined,
 ): Promise<StreamEndEvent> {
   let end: StreamEndEvent | undefined;
-  for await (const event of inner.stream(inputs, options)) {
+  for await (const event of stream) {
     if (event.type === 'stream_end') {
       end = event;
       continue;
     }
-    // Once a handle.
-    if (isIntroduced && event.type === 'initialize') continue;
-    see?.(event);
+    if (shown?.isIntroduced && event.type === 'initialize') continue;
+    shown?.see?.(event);
     out.push(event);
     const room = out.room(event.type === 'message' && event.partial === true);
     if (room) await room;
   }
   if (!end) {
-    throw new CoxswainError('DATA_LOSS', 'E_INTERNAL', `a stream of session ${inner.id} ended without stream_end`);
+    throw new CoxswainError('DATA_LOSS', 'E_INTERNAL', `a stream of session ${sessionId} ended without stream_end`);
   }
   return end;
 }
