@@ -67,13 +67,14 @@ async function answerQuestion(
   const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
   const run = session.liveRun;
   if (isVote) run?.questions.show(question);
-  const notTaken = isVote ? undefined : run?.questions.answering(question);
+  const arrived = isVote ? undefined : run?.questions.underWay(question);
+  let isTaken = false;
   let settlement: Settlement;
   try {
     settlement = await session.inner.respond(question.requestId, checked);
-  } catch (error) {
-    notTaken?.();
-    throw error;
+    isTaken = true;
+  } finally {
+    arrived?.(isTaken);
   }
   if (settlement.status === 'settled') remember(session, question, answer);
   return settlement;

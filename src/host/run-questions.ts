@@ -13,6 +13,7 @@ export class RunQuestions {
   readonly #shown = new LazySet<string>();
   /** Questions that handlers were given in this stream; true while a handler thinks about one. */
   readonly #asked = new LazyMap<string, boolean>();
+  readonly #underWay = new LazySet<string>();
   #expiry: ReturnType<typeof setTimeout> | undefined;
 
   constructor(scope: RunScope) {
@@ -41,6 +42,18 @@ export class RunQuestions {
     return () => this.#shown.delete(requestId);
   }
 
+  /** The same for an answer that is on its way into the log: until then nobody is told that the run waits for it. */
+  underWay(question: ApprovalQuestion): (isTaken: boolean) => void {
+    const { requestId } = question;
+    const notTaken = this.answering(question);
+    this.#underWay.add(requestId);
+    return (isTaken) => {
+      if (!isTaken) notTaken();
+      this.#underWay.delete(requestId);
+      this.#scope.wake();
+    };
+  }
+
   show(question: ApprovalQuestion): void {
     if (!this.#scope.accepted || this.#shown.has(question.requestId)) return;
     this.#shown.add(question.requestId);
@@ -60,9 +73,9 @@ export class RunQuestions {
     this.#scope.session.frame.announce(question);
   }
 
-  /** Somebody thinks about one of them. */
+  /** Somebody thinks about one of them, or has answered it just now. */
   isAsking(questions: readonly PendingRequest[]): boolean {
-    return questions.some(({ requestId }) => this.#asked.get(requestId) === true);
+    return questions.some(({ requestId }) => this.#asked.get(requestId) === true || this.#underWay.has(requestId));
   }
 
   /** The first of these to run out of time wakes the run. */
