@@ -13,11 +13,17 @@ import type { Invocation } from './invocation.ts';
 import { startingAgent } from './transfer.ts';
 import { hookUserMessage } from './user-message-hooks.ts';
 
+/** What hooks have made of a message: they are asked once, however often its inputs are looked at. */
+export interface Heard {
+  parts?: ContentPart[];
+}
+
 /** Turns inputs into events, or refuses them all. What is put into `credentials` is to be kept before they are stored. */
 export async function acceptInputs(
   invocation: Invocation,
   inputs: readonly SessionInput[],
   credentials: GivenCredential[],
+  heard: Heard,
 ): Promise<Event[]> {
   const { fold } = invocation;
   const events: Event[] = [];
@@ -38,7 +44,7 @@ export async function acceptInputs(
   }
   const message = inputs.find((input): input is MessageInput => input.kind === 'message');
   if (message) {
-    events.push(...(await openTurn(invocation, message, answered)));
+    events.push(...(await openTurn(invocation, message, answered, heard)));
     return events;
   }
   if (!fold.turn) {
@@ -131,6 +137,7 @@ async function openTurn(
   invocation: Invocation,
   message: MessageInput,
   answered: ReadonlySet<string>,
+  heard: Heard,
 ): Promise<Event[]> {
   const { fold } = invocation;
   const open = [...fold.open.values()].filter((call) => !answered.has(call.id) && !call.longRunning);
@@ -140,8 +147,8 @@ async function openTurn(
     throw new CoxswainError('FAILED_PRECONDITION', 'E_INPUT_REQUIRED', `answer first: ${ids}; or abort the turn`);
   }
   const events = policy === 'proceed' ? [] : invocation.settle(open, 'a new message came');
-  const parts = await hookUserMessage(invocation, invocation.engine.plugins, checkContent(message.content));
-  events.push(turnEvent(invocation, parts, message.role));
+  heard.parts ??= await hookUserMessage(invocation, invocation.engine.plugins, checkContent(message.content));
+  events.push(turnEvent(invocation, heard.parts, message.role));
   return events;
 }
 

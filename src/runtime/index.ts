@@ -57,6 +57,7 @@ export { isWithin, slotOfCall } from './slot-path.ts';
 export * from './standard-tools.ts';
 export * from './state.ts';
 export * from './steers.ts';
+export { outrun } from './store-inputs.ts';
 export * from './store-rules.ts';
 export * from './telemetry.ts';
 export * from './tool-user.ts';

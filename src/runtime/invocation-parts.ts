@@ -19,8 +19,8 @@ import type { Telemetry } from './telemetry.ts';
 
 /** Where a run's events go. */
 export interface RunSink {
-  /** The inputs were accepted; what follows are events. */
-  accepted(): void;
+  /** The inputs were accepted, behind the log's event `at`; what follows are events. */
+  accepted(at: number): void;
   /** A stored event, in `seq` order. */
   event(event: Event): void;
   /** A piece of a message that is being made. */

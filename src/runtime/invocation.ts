@@ -1,15 +1,12 @@
 import type { SessionInput } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
 import { LazyMap, LazySet, newId } from '../session/index.ts';
-import { acceptInputs } from './accept-inputs.ts';
 import { Admission } from './admission.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import { abandoned, responseEvent } from './answers.ts';
 import type { CallState } from './call-state.ts';
 import { ownerOfThread } from './close-slot.ts';
 import type { Place } from './context.ts';
-import type { GivenCredential } from './credentials.ts';
-import { keepCredentials } from './credentials.ts';
 import { runDetachedCalls } from './detached.ts';
 import type { BeganRecord, CompletedRecord, Event, EventInit } from './event.ts';
 import { createEvent } from './event.ts';
@@ -28,6 +25,7 @@ import type { ContextServices } from './services.ts';
 import type { Lease, SessionKey, SessionService } from './session-service.ts';
 import { runSlot } from './slot.ts';
 import { applyDelta } from './state.ts';
+import { storeInputs } from './store-inputs.ts';
 import type { TelemetrySpan } from './telemetry.ts';
 import { endRun } from './turn-end.ts';
 
@@ -289,31 +287,18 @@ export class Invocation implements InvocationInfo {
       this.#follow = () => this.abort(outer.reason);
       outer.addEventListener('abort', this.#follow, { once: true });
     }
-    const credentials: GivenCredential[] = [];
-    const accepted = await acceptInputs(this, inputs, credentials);
-    const kept = credentials.length > 0 ? await keepCredentials(this.services, credentials) : undefined;
+    const { at, stored } = await storeInputs(this, inputs, lease.epoch);
     this.accepted = true;
-    this.sink.accepted();
     // What others wrote before this stream is not a part of it.
+    this.sink.accepted(at);
     this.#forget = this.session.listen((event) => this.sink.event(event));
-    if (accepted.length > 0) {
-      const stored = this.commit(accepted);
-      if (kept) await this.#takenBack(stored, kept);
-      else await stored;
-    }
+    // Who has read the log meanwhile may have taken them in.
+    if (this.fold.at > at) for (const event of this.session.since(at)) this.sink.event(event);
+    const gap = this.session.absorb(stored);
+    if (gap) await gap;
     if (outer?.aborted) this.abort(outer.reason);
-    const room = accepted.length > 0 ? this.sink.room(false) : undefined;
+    const room = stored.length > 0 ? this.sink.room(false) : undefined;
     if (room) await room;
-  }
-
-  /** What came with answers that somebody else was faster with was not asked for any more. */
-  async #takenBack(stored: Promise<void>, takeBack: () => Promise<void>): Promise<void> {
-    try {
-      await stored;
-    } catch (error) {
-      await takeBack();
-      throw error;
-    }
   }
 
   async #close(): Promise<void> {

@@ -83,6 +83,8 @@ export class LiveSession {
   /** Copied when it changes: somebody may be in the middle of it. */
   #listeners: readonly ((event: Event) => void)[] = noListeners;
   #writing: Promise<void> | undefined;
+  /** Settles with the last of those that wait for their turn. */
+  #turns: Promise<void> | undefined;
   #queued: Queued | undefined;
 
   private constructor(service: SessionService, record: SessionRecord) {
@@ -181,10 +183,29 @@ export class LiveSession {
     return faults;
   }
 
-  /** Appends without a lease: answers, steers, updates. */
-  async append(events: readonly Event[]): Promise<void> {
-    const gap = this.#absorb(await this.service.append(this.key, this.link(events)));
+  /** Stores a run's first events where nobody has written since `at`. They are not taken in: see `absorb`. */
+  store(events: readonly Event[], epoch: number, at: number): Promise<readonly Event[]> {
+    return this.service.append(this.key, this.link(events), { epoch, expectedSeq: at });
+  }
+
+  /** Appends without a lease: answers, steers, updates. With `expectedSeq` only where nobody has written since. */
+  async append(events: readonly Event[], options?: { expectedSeq: number }): Promise<void> {
+    const gap = this.absorb(await this.service.append(this.key, this.link(events), options));
     if (gap) await gap;
+  }
+
+  /** One after the other: of many that each append only where nobody has written since, all but one would repeat. */
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = (this.#turns ?? Promise.resolve()).then(work);
+    const settled = done.then(
+      () => {},
+      () => {},
+    );
+    this.#turns = settled;
+    void settled.then(() => {
+      if (this.#turns === settled) this.#turns = undefined;
+    });
+    return done;
   }
 
   /** Events that somebody else is about to append, bound to what is known of the log here. */
@@ -227,14 +248,15 @@ export class LiveSession {
 
   async #write(events: Event[], epoch: number): Promise<void> {
     try {
-      const gap = this.#absorb(await this.service.append(this.key, this.link(events), { epoch }));
+      const gap = this.absorb(await this.service.append(this.key, this.link(events), { epoch }));
       if (gap) await gap;
     } finally {
       this.#writing = undefined;
     }
   }
 
-  #absorb(stored: readonly Event[]): Promise<void> | undefined {
+  /** Takes in what was stored; a gap is read first. */
+  absorb(stored: readonly Event[]): Promise<void> | undefined {
     const first = stored[0];
     // Somebody else has written in between: the gap is folded first, and these with it.
     if (first && first.seq > this.fold.at + 1) return this.catchUp();

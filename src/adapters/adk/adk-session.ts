@@ -59,6 +59,8 @@ import { answerRequest } from './answer-request.ts';
 import { openRequests } from './open-requests.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
+import type { Beside } from './store-beside.ts';
+import { storeBeside } from './store-beside.ts';
 import { lostEnd, storedEnd, streamEnd } from './stream-end.ts';
 import { checkUpdate } from './update.ts';
 
@@ -165,12 +167,12 @@ export class AdkSession implements AgentSession {
     }
   }
 
-  /** A stream has begun: what was stored between two parts of it belongs to it. */
-  began(sink: StreamSink): void {
+  /** A stream has begun where the log stood at `at`: what was stored between two parts of it belongs to it. */
+  began(sink: StreamSink, at: number): void {
     this.#initialize(sink);
     if (this.#shown?.streamId === sink.streamId)
-      for (const event of this.live.since(this.#shown.seq)) sink.event(event);
-    sink.seq = this.live.fold.at;
+      for (const event of this.live.since(this.#shown.seq)) if (event.seq <= at) sink.event(event);
+    sink.seq = at;
   }
 
   async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
@@ -185,11 +187,14 @@ export class AdkSession implements AgentSession {
     checkSteer(data);
     const parts = await this.#hooked(checkContent(copyJson(data.content, 'steer')));
     await this.live.catchUp();
-    const running = this.live.current?.invocation;
+    const { event, reaches } = await storeBeside(this.live, (running) => this.#words(running, data, parts));
+    return { steerId: event.id, disposition: reaches ? 'current_turn' : 'next_turn' };
+  }
+
+  #words(running: Invocation | undefined, { threadId }: SteerData, parts: ContentPart[]): Beside {
     const { turn } = this.live.fold;
     // A turn that waits goes on with these words.
     const waits = turn !== undefined && turn.ended === undefined;
-    const { threadId } = data;
     const isThere =
       threadId === undefined || (running?.hasThread(threadId) ?? ownerOfThread(this.live.fold, threadId) !== undefined);
     const reaches = isThere && (running ? !running.closing && !running.signal.aborted : waits);
@@ -202,10 +207,7 @@ export class AdkSession implements AgentSession {
       ...(reaches && threadId !== undefined ? { thread: threadId } : {}),
       actions: { steer: true },
     });
-    const stored = this.live.append([event]);
-    if (reaches) running?.reserve(stored);
-    await stored;
-    return { steerId: event.id, disposition: reaches ? 'current_turn' : 'next_turn' };
+    return { event, reaches };
   }
 
   /** Words that are added to a turn are a person's like those that begin one: the same hooks see them. */
@@ -234,17 +236,15 @@ export class AdkSession implements AgentSession {
     this.#assertOpen();
     const update = checkUpdate(config);
     await this.live.catchUp();
-    const running = this.live.current?.invocation;
-    const stored = this.live.append([
-      createEvent({
+    await storeBeside(this.live, (running) => ({
+      event: createEvent({
         turnId: this.live.fold.turn?.id ?? '',
         streamId: originOf(running).streamId,
         author: 'user',
         actions: { config: update },
       }),
-    ]);
-    if (running && !running.closing) running.reserve(stored);
-    await stored;
+      reaches: running?.closing === false,
+    }));
     return { effective: 'next_step' };
   }
 

@@ -2,12 +2,23 @@ import type { RequestAnswer, Settlement } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
 import type { Engine, LiveSession } from '../../runtime/index.ts';
-import { answerEvent, checkEdited, givenCredential, keepCredentials, settlementOf } from '../../runtime/index.ts';
+import {
+  answerEvent,
+  checkEdited,
+  givenCredential,
+  keepCredentials,
+  outrun,
+  settlementOf,
+} from '../../runtime/index.ts';
 import { originOf } from './abort-part.ts';
 
-const alreadySettled: Settlement = { status: 'already_settled' };
+/** Somebody else has written in between as often: a store that says so each time is not right. */
+const TRIES = 1000;
 
-/** Stores the answer to an open request, or tells how that was settled before. */
+/**
+ * Stores the answer to an open request, or tells how that was settled before. It is stored only where nobody has
+ * written since it was looked at: the call may have been closed meanwhile.
+ */
 export async function answerRequest(
   live: LiveSession,
   engine: Engine,
@@ -15,57 +26,79 @@ export async function answerRequest(
   given: RequestAnswer,
 ): Promise<Settlement> {
   await live.catchUp();
-  return (
-    (await storeAnswer(live, engine, requestId, given)) ??
-    (await storeAnswer(live, engine, requestId, given)) ??
-    alreadySettled
-  );
+  return live.inTurn(async () => {
+    const held = Promise.withResolvers<void>();
+    try {
+      for (let tries = 1; ; tries++) {
+        const settlement = await storeAnswer(live, engine, requestId, given, {
+          held: held.promise,
+          isLast: tries === TRIES,
+        });
+        if (settlement) return settlement;
+      }
+    } finally {
+      held.resolve();
+    }
+  });
 }
 
-/** Undefined if it was called like an answer that a rewind has cut, and may be given again. */
+/** Undefined: somebody else has written first; the request is to be looked at again. */
 async function storeAnswer(
   live: LiveSession,
   engine: Engine,
   requestId: string,
   given: RequestAnswer,
+  { held, isLast }: { held: Promise<void>; isLast: boolean },
 ): Promise<Settlement | undefined> {
   const { fold } = live;
   const starts = given.kind === 'approve' && given.starts === true;
   const known = starts ? undefined : settlementOf(fold, requestId, given);
   if (known) return known;
-  const call = fold.callOf(requestId);
   const args = given.kind === 'approve' ? given.args : undefined;
   if (args) await ensureValidator();
+  const call = fold.callOf(requestId);
   if (call && args) checkEdited(engine.tree, fold, call, args);
-  const running = live.current?.invocation;
-  const event = answerEvent(fold, requestId, given, { ...originOf(running), starts, rerun: starts });
-  // A question may be answered as soon as it is seen, even if its handler is still on the way out.
-  if (running?.running.has(requestId)) {
-    throw new CoxswainError(
-      'FAILED_PRECONDITION',
-      'E_WRONG_ANSWER',
-      `call ${requestId} is running here; abort it first`,
-    );
-  }
   const ask = call?.asks.find((candidate) => candidate.requestId === requestId);
   const credential = call && ask && given.kind === 'elicitation' ? givenCredential(ask, call.name, given) : undefined;
+  const make = () => {
+    const running = live.current?.invocation;
+    const event = answerEvent(fold, requestId, given, { ...originOf(running), starts, rerun: starts });
+    // A question may be answered as soon as it is seen, even if its handler is still on the way out.
+    if (running?.running.has(requestId)) {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_WRONG_ANSWER',
+        `call ${requestId} is running here; abort it first`,
+      );
+    }
+    return { running, event };
+  };
+  let { running, event } = make();
   const takeBack = credential && (await keepCredentials(engine.services, [credential]));
-  const stored = live.append([event]);
-  if (running && !running.closing) running.reserve(stored);
   try {
+    if (takeBack) ({ running, event } = make());
+  } catch (error) {
+    await takeBack?.();
+    throw error;
+  }
+  try {
+    const stored = live.append([event], { expectedSeq: fold.at });
+    if (running && !running.closing) running.reserve(held);
     await stored;
   } catch (error) {
-    if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') {
+    if (isLast || !isCoxswainError(error) || !outrun.has(error.code)) {
       await takeBack?.();
       throw error;
     }
-    // Somebody else was first: in this process or in another.
+    // In this process or in another.
     await live.catchUp();
-    const settled = settlementOf(fold, requestId) ?? alreadySettled;
-    // Of two that were given at once nobody knows which is kept; beside a no none is.
-    if (settled.outcome !== 'accept') await takeBack?.();
+    const settled = settlementOf(fold, requestId);
     const now = fold.callOf(requestId);
-    return now && !now.settled && now.cutIds.has(event.id) ? undefined : settled;
+    const isOpen = now && !now.settled && !settled;
+    // Of two that were given at once nobody knows which is kept; beside a no none is.
+    if (!isOpen && settled?.outcome !== 'accept') await takeBack?.();
+    const isKnown = error.code === 'E_EVENT_EXISTS' && now?.cutIds.has(event.id) !== true;
+    return isKnown ? (settled ?? { status: 'already_settled' }) : undefined;
   }
   const waits = (given as { quorum?: unknown }).quorum !== undefined;
   return { status: waits ? 'waiting_quorum' : 'settled', ...(given.by ? { by: given.by.id } : {}) };

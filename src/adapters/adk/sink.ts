@@ -13,7 +13,7 @@ export class StreamSink implements RunSink {
   /** The inputs were accepted: what fails from now on ends the stream. */
   isAccepted = false;
   readonly #queue: StreamQueue<AgentEvent>;
-  readonly #session: { readonly id: string; began(sink: StreamSink): void };
+  readonly #session: { readonly id: string; began(sink: StreamSink, at: number): void };
   readonly #streaming: boolean;
   #frames = 0;
   #ended = false;
@@ -21,7 +21,7 @@ export class StreamSink implements RunSink {
   /** @param session is told when the stream has begun */
   constructor(
     queue: StreamQueue<AgentEvent>,
-    session: { readonly id: string; began(sink: StreamSink): void },
+    session: { readonly id: string; began(sink: StreamSink, at: number): void },
     streamId: string,
     streaming: boolean,
   ) {
@@ -35,9 +35,9 @@ export class StreamSink implements RunSink {
     this.#queue.push(event);
   }
 
-  accepted(): void {
+  accepted(at: number): void {
     this.isAccepted = true;
-    this.#session.began(this);
+    this.#session.began(this, at);
   }
 
   event(event: Event): void {

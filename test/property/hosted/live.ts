@@ -25,7 +25,6 @@ export interface Tally {
 }
 
 const PATIENCE = 300;
-const DESPAIR = 3000;
 
 /** What may be said to whoever asks for something that cannot be. */
 const refusals = new Set([
@@ -85,6 +84,11 @@ export class Life {
     this.tally.deaths += world.life - 1;
     this.tally.runs += world.runs.length;
     this.tally.events += world.log.length;
+  }
+
+  /** Turns of the event loop until what has been begun is ended; after ten times as many it hangs. */
+  get #patience(): number {
+    return PATIENCE * (1 + this.#setting.distance);
   }
 
   #spawn(): Process {
@@ -218,12 +222,12 @@ export class Life {
       if (running.over || process.isDead) return;
       if (world.chance(0.15)) world.openGate();
       if (!calm && world.chance(0.06)) this.#later(() => this.#disturb(handle, stream, controller));
-      if (tick === PATIENCE) {
+      if (tick === this.#patience) {
         world.note(() => 'patience is over');
         world.openGates();
         this.#later(() => handle.abort({ reason: 'patience is over' }));
       }
-      if (tick === DESPAIR) {
+      if (tick === 10 * this.#patience) {
         world.fault('the stream does not end');
         process.access.kill();
       }
@@ -250,11 +254,11 @@ export class Life {
       await immediate();
       if (process.isDead) return;
       if (world.chance(0.2)) world.openGate();
-      if (tick === PATIENCE) {
+      if (tick === this.#patience) {
         world.openGates();
         for (const handle of process.handles) this.#later(() => handle.abort({ reason: 'quiet' }));
       }
-      if (tick > DESPAIR) return world.fault('what was begun does not end');
+      if (tick > 10 * this.#patience) return world.fault('what was begun does not end');
     }
   }
 
@@ -463,6 +467,7 @@ function settingOf(world: World): Setting {
     interactive: world.chance(0.95),
     mortal: world.chance(0.6),
     lifetime: world.chance(0.3) ? 6 : 40,
+    distance: world.chance(0.4) ? 1 + below(world.random, 6) : 0,
   };
 }
 

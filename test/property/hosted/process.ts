@@ -30,6 +30,8 @@ export interface Setting {
   mortal: boolean;
   /** Appends that a process lives for at most. */
   lifetime: number;
+  /** Turns of the event loop between a process and the store, at most. */
+  distance: number;
 }
 
 /** One process: a host over the store, until it dies. */
@@ -43,7 +45,7 @@ export class Process {
   constructor(world: World, store: Store, setting: Setting, left: number) {
     this.#world = world;
     this.number = ++world.life;
-    this.access = new Access(store, left, world.chance(0.5));
+    this.access = new Access(store, left, world.chance(0.5), world.random, setting.distance);
     const { limits, toolConcurrency, interactive } = setting;
     this.host = createHost({
       app: key.app,

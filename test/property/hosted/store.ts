@@ -1,5 +1,7 @@
 import type { AppendOptions, Event, Lease, SessionKey, SessionService } from '../../../src/runtime/index.ts';
 import { InMemorySessionService } from '../../../src/runtime/index.ts';
+import type { Random } from '../replay/random.ts';
+import { below } from '../replay/random.ts';
 import type { World } from './world.ts';
 
 export const key: SessionKey = Object.freeze({ app: 'hosted', userId: 'u', id: 's' });
@@ -47,12 +49,17 @@ export class Access implements SessionService {
   /** Appends until death; infinite for most. */
   #left: number;
   readonly #storesLast: boolean;
+  /** Turns of the event loop that a request or its answer is on its way for at most. */
+  readonly #distance: number;
+  readonly #random: Random;
   #die: () => void = () => {};
 
-  constructor(store: Store, left: number, storesLast: boolean) {
+  constructor(store: Store, left: number, storesLast: boolean, random: Random, distance: number) {
     this.#store = store;
     this.#left = left;
     this.#storesLast = storesLast;
+    this.#random = random;
+    this.#distance = distance;
     this.died = new Promise((resolve) => {
       this.#die = resolve;
     });
@@ -78,8 +85,9 @@ export class Access implements SessionService {
   close: SessionService['close'] = async () => {};
 
   append: SessionService['append'] = async (at, events, options) => {
+    await this.#travel();
     if (this.isDead) return never();
-    if (--this.#left > 0) return this.#store.append(at, events, options);
+    if (--this.#left > 0) return this.#answered(() => this.#store.append(at, events, options));
     // Stored without anybody hearing of it, or lost.
     if (this.#storesLast) await this.#store.append(at, events, options);
     this.kill();
@@ -87,9 +95,11 @@ export class Access implements SessionService {
   };
 
   acquire: SessionService['acquire'] = async (given) => {
+    await this.#travel();
     if (this.isDead) return never();
     const lease = await this.#store.acquire(given);
     this.#leases.add(lease);
+    await this.#travel();
     if (this.isDead) {
       await lease.release();
       return never();
@@ -97,16 +107,34 @@ export class Access implements SessionService {
     return {
       ...lease,
       release: async () => {
+        await this.#travel();
         if (this.isDead) return never();
         this.#leases.delete(lease);
         await lease.release();
+        await this.#travel();
       },
     };
   };
 
   async #alive<T>(work: () => Promise<T>): Promise<T> {
-    if (this.isDead) return never();
-    const value = await work();
-    return this.isDead ? never() : value;
+    await this.#travel();
+    return this.isDead ? never() : this.#answered(work);
+  }
+
+  async #answered<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } finally {
+      await this.#travel();
+      if (this.isDead) await never();
+    }
+  }
+
+  /** Near stores answer at once. */
+  async #travel(): Promise<void> {
+    if (this.#distance === 0) return;
+    for (let turns = below(this.#random, this.#distance + 1); turns > 0; turns--) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 }
