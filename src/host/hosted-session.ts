@@ -31,6 +31,7 @@ import {
   checkSteer,
   EventStream,
   isPipeable,
+  LazySet,
   newId,
   normaliseInput,
   SessionTrace,
@@ -53,6 +54,14 @@ import { takeAnswers } from './take-answers.ts';
 import { beginTurn, goOnWithTurn } from './turn-terms.ts';
 import { passSteer } from './user-message.ts';
 
+/** A stream that looks up what its turn is held to. */
+interface Beginning {
+  /** Why it is ended as soon as it has begun. */
+  reason: CoxswainError | undefined;
+  /** Undefined: it was refused. */
+  readonly begun: Promise<HostedRun | undefined>;
+}
+
 /**
  * A session under the host's control: the same interface as the executor's own. Inner streams run one after the
  * other; each open request of one goes through the gate, and the caller sees one stream.
@@ -65,6 +74,7 @@ export class HostedSession implements AgentSession, Ruling {
   introducedBy: 'agent' | 'host' | undefined;
   #madeChecks: AnswerChecks | undefined;
   #run: HostedRun | undefined;
+  readonly #beginnings = new LazySet<Beginning>();
   #trace: SessionTrace | undefined;
   #closed = false;
 
@@ -162,10 +172,13 @@ export class HostedSession implements AgentSession, Ruling {
     if (ended !== undefined) {
       return this.abort({ requestId: ended, ...(target.reason === undefined ? {} : { reason: target.reason }) });
     }
+    const isWhole = target.threadId === undefined && target.requestId === undefined;
+    const whole = new CoxswainError('ABORTED', 'E_ABORTED', target.reason ?? 'aborted');
+    if (isWhole && !this.liveRun && (await this.#abortBeginnings(whole))) return;
     const run = this.liveRun;
     if (target.requestId !== undefined && run?.abortCall(callIdOf(target.requestId), target.reason)) return;
-    if (run && target.threadId === undefined && target.requestId === undefined) {
-      run.abort(new CoxswainError('ABORTED', 'E_ABORTED', target.reason ?? 'aborted'));
+    if (run && isWhole) {
+      run.abort(whole);
       await run.ended;
       return;
     }
@@ -175,7 +188,7 @@ export class HostedSession implements AgentSession, Ruling {
     }
     const callId = target.requestId === undefined ? undefined : callIdOf(target.requestId);
     if (callId !== undefined) run?.calls.withhold(callId);
-    if (!run && callId === undefined && target.threadId === undefined) {
+    if (!run && isWhole) {
       await this.subagents.heal();
       await this.subagents.abortAll(target.reason ?? 'aborted');
     }
@@ -288,9 +301,32 @@ export class HostedSession implements AgentSession, Ruling {
     // A sub-agent is told whose turn it is a part of, which says nothing of the roles of now.
     if (options.principal && frame.depth === 0) frame.shared.present.set(options.principal.id, options.principal);
     const who = options.principal ?? frame.shared.present.get(frame.principal.id) ?? frame.principal;
-    const terms = inputs.some(({ kind }) => kind === 'message')
-      ? beginTurn(options, who, frame.options.permissionMode)
-      : goOnWithTurn(await this.standing(), options, who, frame.options.permissionMode);
+    if (inputs.some(({ kind }) => kind === 'message')) {
+      return this.#start(out, beginTurn(options, who, frame.options.permissionMode), options, streamId);
+    }
+    const { promise: begun, resolve } = Promise.withResolvers<HostedRun | undefined>();
+    const beginning: Beginning = { reason: undefined, begun };
+    this.#beginnings.add(beginning);
+    let run: HostedRun | undefined;
+    try {
+      const terms = goOnWithTurn(await this.standing(), options, who, frame.options.permissionMode);
+      this.#assertOpen();
+      run = this.#start(out, terms, options, streamId);
+      if (beginning.reason) run.abort(beginning.reason);
+      return run;
+    } finally {
+      this.#beginnings.delete(beginning);
+      resolve(run);
+    }
+  }
+
+  #start(
+    out: StreamQueue<AgentEvent>,
+    terms: ReturnType<typeof beginTurn>,
+    options: ExecutionOptions,
+    streamId: string,
+  ): HostedRun {
+    const { frame } = this;
     if (this.#run || frame.running()) {
       const message = `session ${this.id} has a live stream; wait for its end or abort it`;
       throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });
@@ -299,6 +335,20 @@ export class HostedSession implements AgentSession, Ruling {
     const held = { ...terms.options, tools, streamId };
     this.#run = new HostedRun(this, out, held, terms.news, this.#turnSpan(options));
     return this.#run;
+  }
+
+  /** Ends the streams that are about to begin, on whichever handle; false: there is none. */
+  async #abortBeginnings(reason: CoxswainError): Promise<boolean> {
+    const begun: Promise<HostedRun | undefined>[] = [];
+    for (const handle of this.frame.shared.handles) {
+      for (const beginning of handle.#beginnings) {
+        beginning.reason ??= reason;
+        begun.push(beginning.begun);
+      }
+    }
+    const runs = await Promise.all(begun);
+    await Promise.all(runs.map((run) => run?.ended));
+    return runs.some((run) => run !== undefined);
   }
 
   #turnSpan({ traceContext }: ExecutionOptions): TelemetrySpan | undefined {
