@@ -17,7 +17,7 @@ import type {
   StreamEndEvent,
   TelemetrySpan,
 } from '../../contracts/index.ts';
-import { CoxswainError, copyJson, INTERFACE_VERSION } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, INTERFACE_VERSION, isCoxswainError } from '../../contracts/index.ts';
 import type {
   AgentTree,
   CurrentRun,
@@ -252,19 +252,29 @@ export class AdkSession implements AgentSession {
     checkAbort(target);
     const reason = target.reason ?? 'aborted';
     if (target.requestId !== undefined) return abortCall(this.live, target.requestId, reason);
-    const running = this.live.current;
     if (target.threadId !== undefined) return abortThread(this.live, target.threadId, reason);
-    if (running) {
-      running.invocation.abort(target.cause ?? reason);
-      await running.result.catch(() => {});
-      return;
-    }
+    const cause = target.cause ?? reason;
+    if (await this.#abortRun(cause)) return;
     if (this.#closed) return;
     // One that is on its way ends what this one would end.
     this.live.aborting ??= this.#abortIdle(reason).finally(() => {
       this.live.aborting = undefined;
     });
-    await this.live.aborting;
+    try {
+      await this.live.aborting;
+    } catch (error) {
+      // A run has begun in the meantime: it is what is to be ended.
+      if (!isCoxswainError(error) || error.code !== 'E_SESSION_BUSY' || !(await this.#abortRun(cause))) throw error;
+    }
+  }
+
+  /** False: nothing runs here. */
+  async #abortRun(cause: unknown): Promise<boolean> {
+    const running = this.live.current;
+    if (!running) return false;
+    running.invocation.abort(cause);
+    await running.result.catch(() => {});
+    return true;
   }
 
   events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
@@ -324,20 +334,34 @@ export class AdkSession implements AgentSession {
     const lease = await this.live.service.acquire(this.live.key);
     try {
       await this.live.catchUp();
-      const { fold } = this.live;
-      if (fold.open.size === 0) return;
-      const origin = { streamId: '', invocationId: '' };
-      const events = [...fold.open.values()]
-        .reverse()
-        .map((call) => responseEvent(call, abandoned(call, reason), origin));
-      if (fold.turn && fold.turn.ended === undefined) {
-        const author = fold.occupant ?? this.descriptor.name;
-        events.push(createEvent({ turnId: fold.turn.id, author, actions: { end: { reason: 'aborted' } } }));
-      }
-      await this.live.commit(events, lease.epoch);
-      this.live.releaseHeld(reason);
+      if (this.live.fold.open.size === 0) return;
+      while (!(await this.#settleAll(reason, lease.epoch)));
     } finally {
       await lease.release();
+    }
+  }
+
+  /** False: somebody has answered one of the open calls in the same moment. */
+  async #settleAll(reason: string, epoch: number): Promise<boolean> {
+    const { fold } = this.live;
+    const { at } = fold;
+    const origin = { streamId: '', invocationId: '' };
+    const events = [...fold.open.values()]
+      .reverse()
+      .map((call) => responseEvent(call, abandoned(call, reason), origin));
+    if (fold.turn && fold.turn.ended === undefined) {
+      const author = fold.occupant ?? this.descriptor.name;
+      events.push(createEvent({ turnId: fold.turn.id, author, actions: { end: { reason: 'aborted' } } }));
+    }
+    try {
+      await this.live.commit(events, epoch);
+      this.live.releaseHeld(reason);
+      return true;
+    } catch (error) {
+      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
+      await this.live.catchUp();
+      if (fold.at === at) throw error;
+      return false;
     }
   }
 

@@ -8,6 +8,7 @@ import { all, bot, door, endOf, follow, hostOf, ofType, policyOf, refusal, tool 
 /** A store in which the first append that `holds` waits on its way until it is let go: others overtake it. */
 class SlowRoad extends InMemorySessionService {
   holds: (event: Event) => boolean = () => false;
+  holdsLease = false;
   readonly waiting = door();
   readonly go = door();
 
@@ -18,6 +19,15 @@ class SlowRoad extends InMemorySessionService {
       await this.go.opened;
     }
     return super.append(...args);
+  }
+
+  override async acquire(...args: Parameters<InMemorySessionService['acquire']>) {
+    if (this.holdsLease) {
+      this.holdsLease = false;
+      this.waiting.open();
+      await this.go.opened;
+    }
+    return super.acquire(...args);
   }
 }
 
@@ -94,6 +104,36 @@ test('F23 S3-63 a message that would close a call begins its turn also where the
   const log = await all(session.events());
   expect(ofType(log, 'tool_response')).toMatchObject([{ content: [{ text: 'bought' }] }]);
   expect(ofType(log, 'message').filter(({ role }) => role === 'user')).toHaveLength(2);
+});
+
+test('S3-14 F35 an abort while nothing runs ends the rest, also where one call is answered in that moment', async () => {
+  const { sessions, session, requestId } = await paused('buy');
+  sessions.holds = ({ id }) => id === `res:${requestId}`;
+  const aborting = session.abort();
+  await sessions.waiting.opened;
+  await session.respond(requestId, { kind: 'deny' });
+  sessions.go.open();
+  await aborting;
+  expect(await session.pending()).toEqual([]);
+  const log = await all(session.events());
+  expect([...answers(log), endOf(log).reason]).toEqual(['tool_response', 'aborted']);
+});
+
+test('S3-14 F35 an abort that a stream is faster than ends that stream', async () => {
+  const sessions = new SlowRoad();
+  const asked = door();
+  const agent = bot([{ calls: [['buy', {}]] }, () => new Promise(() => asked.open())]);
+  const session = await fromAgent(agent, { sessions }).open({}, { app: 'shop' });
+  const { pending } = endOf(await all(session.stream('go', options))).data;
+  sessions.holdsLease = true;
+  const aborting = session.abort();
+  await sessions.waiting.opened;
+  const requestId = pending?.[0]?.requestId ?? '';
+  const shown = all(session.stream({ kind: 'tool_result', requestId, result: { content: [] } }, options));
+  await asked.opened;
+  sessions.go.open();
+  await aborting;
+  expect(endOf(await shown).reason).toBe('aborted');
 });
 
 test('F35 words that the end of their turn overtakes are of the next turn, and of no stream', async () => {
