@@ -31,6 +31,9 @@ import { traceContextOf } from './run-spans.ts';
 import type { CallersStream } from './subagent-events.ts';
 import { passUserMessages } from './user-message.ts';
 
+// As it is now: whoever replaces the clock later means to hold time, not runs.
+const later = setImmediate;
+
 /** One stream of a hosted session: inner streams, and the gate between them. */
 export class HostedRun implements RunScope, CallersStream {
   readonly session: HostedSession;
@@ -256,7 +259,7 @@ export class HostedRun implements RunScope, CallersStream {
       }
       if (signal.aborted) return this.#abortInner();
       // Results that come at the same moment go together.
-      if (this.calls.hasResults && this.calls.running > 0) await new Promise((resolve) => setImmediate(resolve));
+      if (this.calls.hasResults && this.calls.running > 0) await new Promise((resolve) => later(resolve));
       batch.push(...this.calls.takeResults());
     }
   }

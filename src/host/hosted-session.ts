@@ -47,7 +47,7 @@ import { noSubagents } from './no-subagents.ts';
 import { questionOf } from './open-request.ts';
 import { isTighter, stricterMode } from './permission-mode.ts';
 import { callIdOf } from './question-id.ts';
-import { failedEnd, shownEnd } from './run-end.ts';
+import { closedEnd, failedEnd, shownEnd } from './run-end.ts';
 import { hasOutlived } from './run-inputs.ts';
 import { Subagents } from './subagents.ts';
 import { takeAnswers } from './take-answers.ts';
@@ -282,7 +282,7 @@ export class HostedSession implements AgentSession, Ruling {
       } catch (error) {
         end = await failedEnd(run, error);
       }
-      out.push(await run.closed(end));
+      out.push(await closedEnd(run, end));
     } finally {
       this.#run = undefined;
       run.over();

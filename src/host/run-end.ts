@@ -38,6 +38,20 @@ export async function failedEnd(run: RunScope, error: unknown): Promise<StreamEn
   throw error;
 }
 
+/** The end with what sub-agents have come to. What was accepted gets its end, whatever becomes of them. */
+export async function closedEnd(
+  run: RunScope & { closed(end: StreamEndEvent): Promise<StreamEndEvent> },
+  end: StreamEndEvent,
+): Promise<StreamEndEvent> {
+  try {
+    return await run.closed(end);
+  } catch (error) {
+    const { frame, id } = run.session;
+    frame.warn(`session ${id}: what its sub-agents have come to is not known`, error);
+    return end;
+  }
+}
+
 /** The run cannot go on, and cannot say so in the log: what was accepted still gets its end. */
 async function lostEnd(run: RunScope, thrown: unknown): Promise<StreamEndEvent> {
   const { status, code, retryable } = isCoxswainError(thrown)
@@ -52,12 +66,17 @@ async function lostEnd(run: RunScope, thrown: unknown): Promise<StreamEndEvent> 
     fatal: true,
     retryable,
   });
-  return {
-    ...eventBase(run),
-    type: 'stream_end',
-    reason: 'failed',
-    data: { pending: await run.session.inner.pending() },
-  };
+  return { ...eventBase(run), type: 'stream_end', reason: 'failed', data: await openIfReadable(run) };
+}
+
+/** A log that cannot be written may be one that cannot be read. */
+async function openIfReadable({ session }: RunScope): Promise<StreamEndEvent['data']> {
+  try {
+    return { pending: await session.inner.pending() };
+  } catch (error) {
+    session.frame.warn(`session ${session.id}: what is open is not known`, error);
+    return {};
+  }
 }
 
 /** A sub-agent that has outlived its caller's turn asks again: there is no turn to go on with, but its question. */

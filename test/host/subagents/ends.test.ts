@@ -13,6 +13,7 @@ import {
 import type { Model } from '../../../src/runtime/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
 import {
+  all,
   brief,
   door,
   endOf,
@@ -356,4 +357,29 @@ test('S3-56 a sub-agent that fails ends the words of its own sub-agents, which w
   const events = await say(await host.open('boss'), 'go');
   const words = ofType(events, 'message').filter(({ content }) => JSON.stringify(content).includes('half'));
   expect([words.map(({ partial }) => partial === true), endOf(events).reason]).toEqual([[true, false], 'completed']);
+});
+
+test('S3-02 a log that cannot be read when the turn has ended: the stream has its end all the same', async () => {
+  let isBroken = false;
+  class Breaks extends InMemorySessionService {
+    override async append(...[key, events, options]: Parameters<InMemorySessionService['append']>) {
+      const stored = await super.append(key, events, options);
+      if (!key.id.includes('.') && events.some(({ actions }) => actions.end)) isBroken = true;
+      return stored;
+    }
+    override async get(...args: Parameters<InMemorySessionService['get']>) {
+      if (isBroken) throw new Error('the disk is gone');
+      return super.get(...args);
+    }
+  }
+  const { host, warnings } = team({
+    boss: [askExpert, 'done'],
+    expert: ['known'],
+    store: new Breaks(),
+    host: { policy: allowAll() },
+  });
+  const session = await host.open('boss');
+  const events = await all(session.stream('go'));
+  expect(endOf(events).reason).toBe('completed');
+  expect(warnings).toEqual([`session ${session.id}: what its sub-agents have come to is not known`]);
 });
