@@ -140,8 +140,11 @@ export class RunCalls {
     if (!hostTool) return;
     const { signal } = this.#controllerOf(callId);
     this.#running.add(callId);
+    let hasWaited = false;
     this.#queue.add(hostTool.descriptor.annotations?.exclusive === true, async () => {
       try {
+        // Its turn may have ended meanwhile.
+        if (hasWaited && !isOpen(await session.inner.pending(), callId)) return;
         await this.#run(request, step, hostTool, signal);
       } catch (error) {
         session.frame.warn(`running ${request.name} failed`, error);
@@ -152,6 +155,7 @@ export class RunCalls {
         this.#scope.wake();
       }
     });
+    hasWaited = true;
   }
 
   #controllerOf(callId: string): AbortController {
