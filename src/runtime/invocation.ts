@@ -278,6 +278,8 @@ export class Invocation implements InvocationInfo {
   async #begin(inputs: readonly SessionInput[]): Promise<void> {
     const turn = runs.enter();
     if (turn) await turn;
+    // An abort of what is open holds the lease for a moment.
+    while (this.session.aborting) await this.session.aborting.catch(() => {});
     const lease = await this.session.service.acquire(this.key);
     this.#lease = lease;
     if (lease.lastSeq > this.fold.at) await this.session.catchUp();

@@ -40,19 +40,33 @@ export async function abortThread(live: LiveSession, threadId: string, reason: s
   const owner = ownerOf(live, threadId);
   if (!owner) return;
   if ('id' in owner) return abortCall(live, owner.id, reason);
-  const lease = running() ? undefined : await live.service.acquire(live.key);
-  try {
-    if (lease) await live.catchUp();
-    await storeEnd(live, owner.path, reason, () => {
+  const end = () =>
+    storeEnd(live, owner.path, reason, () => {
       const slot = ownerOf(live, threadId);
       if (!slot || !('outcome' in slot)) return [];
       running()?.forgetWithin(slot.path);
       return endOfSlot(live.fold, slot, reason, originOf(running()));
     });
-    await stop();
-  } finally {
-    await lease?.release();
-  }
+  await (running() ? end() : alone(live, end));
+  await stop();
+}
+
+/** Under a lease: a run of this process that begins meanwhile waits for it. */
+async function alone(live: LiveSession, work: () => Promise<void>): Promise<void> {
+  while (live.aborting) await live.aborting.catch(() => {});
+  const held = async () => {
+    const lease = await live.service.acquire(live.key);
+    try {
+      await live.catchUp();
+      await work();
+    } finally {
+      await lease.release();
+    }
+  };
+  live.aborting = held().finally(() => {
+    live.aborting = undefined;
+  });
+  await live.aborting;
 }
 
 function ownerOf({ fold, current }: LiveSession, threadId: string) {

@@ -119,21 +119,31 @@ test('S3-14 F35 an abort while nothing runs ends the rest, also where one call i
   expect([...answers(log), endOf(log).reason]).toEqual(['tool_response', 'aborted']);
 });
 
-test('S3-14 F35 an abort that a stream is faster than ends that stream', async () => {
-  const sessions = new SlowRoad();
-  const asked = door();
-  const agent = bot([{ calls: [['buy', {}]] }, () => new Promise(() => asked.open())]);
-  const session = await fromAgent(agent, { sessions }).open({}, { app: 'shop' });
-  const { pending } = endOf(await all(session.stream('go', options))).data;
+test('S3-14 F35 a stream that begins while an abort waits for the session finds what that has ended', async () => {
+  const { sessions, session, requestId } = await paused('buy');
   sessions.holdsLease = true;
   const aborting = session.abort();
   await sessions.waiting.opened;
-  const requestId = pending?.[0]?.requestId ?? '';
-  const shown = all(session.stream({ kind: 'tool_result', requestId, result: { content: [] } }, options));
-  await asked.opened;
+  const stream = session.stream({ kind: 'tool_result', requestId, result: { content: [] } }, options);
+  const first = refusal(stream.next());
+  await session.pending();
   sessions.go.open();
   await aborting;
-  expect(endOf(await shown).reason).toBe('aborted');
+  expect((await first).code).toBe('E_REQUEST_CLOSED');
+  expect(await session.pending()).toEqual([]);
+  expect(endOf(await all(session.stream('again', options))).reason).toBe('completed');
+});
+
+test('S3-14 F35 a stream that begins while an abort ends what is open waits for that', async () => {
+  const { sessions, session, requestId } = await paused('buy');
+  sessions.holds = ({ id }) => id === `res:${requestId}`;
+  const aborting = session.abort();
+  await sessions.waiting.opened;
+  const shown = all(session.stream('go on', options));
+  await session.pending();
+  sessions.go.open();
+  await aborting;
+  expect(endOf(await shown).reason).toBe('completed');
 });
 
 test('F35 words that the end of their turn overtakes are of the next turn, and of no stream', async () => {
