@@ -83,6 +83,13 @@ async function importFile(path: string): Promise<Record<string, unknown>> {
     if ((error as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_FILE_EXTENSION') {
       throw usage(`Node ${process.versions.node} does not load ${path}; TypeScript needs 22.18 or newer`, error);
     }
+    if ((error as NodeJS.ErrnoException).code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING') {
+      const how = 'copy it into your project, or give a JavaScript file';
+      throw usage(
+        `Node does not load TypeScript from node_modules, where ${path} or what it imports is; ${how}`,
+        error,
+      );
+    }
     if (isCoxswainError(error)) throw error;
     if (error instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(error.message)) {
       const how = 'put "type": "module" into its package.json, or let its name end in .mts or .mjs';

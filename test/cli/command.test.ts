@@ -161,6 +161,15 @@ describe('agent modules', () => {
     expect((await place.run(['run', 'agents', 'x'])).stderr).toContain('agents is a folder');
   });
 
+  test('TypeScript in node_modules, which Node does not load, is named, with what to do', async () => {
+    const folder = join(place.path, 'node_modules', 'bots');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'bot.ts'), 'export const agent: unknown = undefined;');
+    const { code, stderr } = await place.run(['run', 'node_modules/bots/bot.ts', 'x']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('copy it into your project');
+  });
+
   test('are told workspace, environment and where they may write', async () => {
     const body = `export default (context) => {
       const { workspace, cwd, env, interactive } = context;
