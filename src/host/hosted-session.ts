@@ -40,6 +40,7 @@ import {
 import type { Ruling } from './answer-checks.ts';
 import { AnswerChecks, withoutStart } from './answer-checks.ts';
 import { answerRequest } from './answer-request.ts';
+import { callsWithin } from './calls-within.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import { HostedRun } from './hosted-run.ts';
 import type { Judge } from './judge.ts';
@@ -193,10 +194,13 @@ export class HostedSession implements AgentSession, Ruling {
       await this.subagents.abortAll(target.reason ?? 'aborted');
     }
     const open = await this.inner.pending();
+    const within = run ? callsWithin(open, target) : [];
+    for (const call of within) run?.calls.withhold(call);
     try {
       await this.inner.abort(target);
     } catch (error) {
       if (callId !== undefined) run?.calls.giveBack(callId);
+      for (const call of within) run?.calls.giveBack(call);
       throw error;
     }
     if (callId !== undefined) run?.dropCall(callId, target.reason);
@@ -206,6 +210,7 @@ export class HostedSession implements AgentSession, Ruling {
       for (const request of open) {
         if (request.callId !== undefined && !left.has(request.callId)) run.dropCall(request.callId, target.reason);
       }
+      for (const call of within) if (left.has(call)) run.calls.giveBack(call);
     }
     if (!run) await this.subagents.reap(open, target.reason ?? 'aborted');
     this.frame.wakeAll();

@@ -47,3 +47,52 @@ test('S3-14 a call that waits for its turn does not start when its turn of the s
   expect(endOf(shown).reason).toBe('failed');
   expect(second.runs).toEqual([]);
 });
+
+test('S3-14 a call of a thread that is being ended is not started while that is on its way into the log', async () => {
+  const stored = door();
+  const told = door();
+  const judged = door();
+  const ruled = door();
+  /** Whoever wrote the end of the branch hears of it late. */
+  class Tells extends InMemorySessionService {
+    override async append(...args: Parameters<InMemorySessionService['append']>) {
+      const events = await super.append(...args);
+      if (!args[1].some(({ id }) => id.startsWith('res:'))) return events;
+      stored.open();
+      await told.opened;
+      return events;
+    }
+  }
+  const look = notingTool('look', { annotations: { readOnly: true } });
+  const left = bot([{ calls: [['look', {}]] }, 'left is done'], { name: 'left' });
+  const right = bot([{ calls: [['ask', {}]] }, 'right is done'], { name: 'right' });
+  const { host } = hostOf(new ParallelAgent({ name: 'both', subAgents: [left, right] }), {
+    store: new Tells(),
+    policy: {
+      async evaluate({ action }) {
+        if (action === 'ask') return { outcome: 'ask' };
+        judged.open();
+        await ruled.opened;
+        return { outcome: 'allow' };
+      },
+    },
+    tools: [look.tool, tool('ask', () => 'asked')],
+  });
+  const session = await host.open('both');
+  const shown = (async () => {
+    const events = [];
+    for await (const event of session.stream('go')) events.push(event);
+    return events;
+  })();
+  await judged.opened;
+  const [call] = (await session.inner.pending()).filter(({ name }) => name === 'look');
+  const aborting = session.abort({ threadId: call?.threadId ?? '' });
+  await stored.opened;
+  ruled.open();
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  told.open();
+  await aborting;
+  await session.abort();
+  await shown;
+  expect(look.runs).toEqual([]);
+});
