@@ -11,7 +11,7 @@ import type {
   Usage,
 } from '../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../contracts/index.ts';
-import type { StreamQueue } from '../session/index.ts';
+import type { EventStream } from '../session/index.ts';
 import { endTurn } from '../session/index.ts';
 import { Budget, strictestLimits } from './budget.ts';
 import type { BusyClock } from './busy-clock.ts';
@@ -42,7 +42,7 @@ export class HostedRun implements RunScope, CallersStream {
   accepted = false;
   /** How the stream ended; `failed` where it was refused. */
   reason = 'failed';
-  readonly #out: StreamQueue<AgentEvent>;
+  readonly #out: EventStream;
   readonly #controller = new AbortController();
   readonly #budget: Budget;
   /** Not in the log yet. */
@@ -63,7 +63,7 @@ export class HostedRun implements RunScope, CallersStream {
 
   constructor(
     session: HostedSession,
-    out: StreamQueue<AgentEvent>,
+    out: EventStream,
     options: ExecutionOptions & { streamId: string },
     terms: TurnTerms | undefined,
     span?: TelemetrySpan,
@@ -103,6 +103,11 @@ export class HostedRun implements RunScope, CallersStream {
 
   push(event: AgentEvent): void {
     this.#out.push(event);
+  }
+
+  /** Nothing may follow a fatal error; to the caller of a sub-agent it is none. */
+  get hasFailed(): boolean {
+    return this.#out.hasFailed && this.session.frame.depth === 0;
   }
 
   limits(used: Usage): Limits {

@@ -21,7 +21,6 @@ import type {
 } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { describeTool } from '../gate/index.ts';
-import type { StreamQueue } from '../session/index.ts';
 import {
   checkAbort,
   checkAnswer,
@@ -271,7 +270,7 @@ export class HostedSession implements AgentSession, Ruling {
   }
 
   async #drive(
-    out: StreamQueue<AgentEvent>,
+    out: EventStream,
     input: string | SessionInput | readonly SessionInput[],
     options: ExecutionOptions,
     streamId: string,
@@ -296,7 +295,7 @@ export class HostedSession implements AgentSession, Ruling {
 
   /** A stream begins, held to its turn's terms. One at a time. */
   async #begin(
-    out: StreamQueue<AgentEvent>,
+    out: EventStream,
     inputs: readonly SessionInput[],
     options: ExecutionOptions,
     streamId: string,
@@ -326,7 +325,7 @@ export class HostedSession implements AgentSession, Ruling {
   }
 
   #start(
-    out: StreamQueue<AgentEvent>,
+    out: EventStream,
     terms: ReturnType<typeof beginTurn>,
     options: ExecutionOptions,
     streamId: string,

@@ -58,6 +58,8 @@ export class RunQuestions {
     if (!this.#scope.accepted || this.#shown.has(question.requestId)) return;
     this.#shown.add(question.requestId);
     const { approval, elicitation, message, expiresAt, context, callId } = question;
+    this.#scope.session.frame.announce(question);
+    if (this.#scope.hasFailed) return;
     this.#scope.push({
       ...eventBase(this.#scope, question),
       type: 'elicitation_request',
@@ -70,7 +72,6 @@ export class RunQuestions {
       ...(context ? { context } : {}),
       ...(expiresAt === undefined ? {} : { expiresAt }),
     });
-    this.#scope.session.frame.announce(question);
   }
 
   /** Somebody thinks about one of them, or has answered it just now. */

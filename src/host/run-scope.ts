@@ -15,6 +15,8 @@ export interface RunScope {
   readonly span: TelemetrySpan | undefined;
   /** The first inner stream has begun: what fails from now on ends the stream. */
   accepted: boolean;
+  /** Nothing more is shown but the end. */
+  readonly hasFailed: boolean;
   /** Its calls that run here; made when first asked for. */
   readonly calls: RunCalls;
   /** What it asks; made when first asked for. */

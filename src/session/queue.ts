@@ -172,14 +172,18 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
 export class EventStream extends StreamQueue<AgentEvent> implements AgentStream {
   readonly streamId: string;
   readonly abort: (reason?: string) => Promise<void>;
+  /** A fatal error was shown: after it comes nothing but the end. */
+  hasFailed = false;
 
-  constructor(
-    streamId: string,
-    drive: (out: StreamQueue<AgentEvent>) => Promise<void>,
-    abort: (reason?: string) => Promise<void>,
-  ) {
-    super(drive, abort);
+  constructor(streamId: string, drive: (out: EventStream) => Promise<void>, abort: (reason?: string) => Promise<void>) {
+    // What is handed to `drive` is this stream itself.
+    super(drive as (queue: StreamQueue<AgentEvent>) => Promise<void>, abort);
     this.streamId = streamId;
     this.abort = abort;
+  }
+
+  override push(event: AgentEvent): void {
+    if (event.type === 'error' && event.fatal) this.hasFailed = true;
+    super.push(event);
   }
 }

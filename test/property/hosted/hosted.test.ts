@@ -26,3 +26,9 @@ test('whatever is thrown at a hosted session: nothing runs unapproved, nothing i
     expect(tally.runs).toBeGreaterThan(0);
   }
 });
+
+/** Each has found a race once: the start of a stream, aborts of threads beside it, a question behind a fatal error. */
+test.each([669, 214_506_585, 740_813_431, 912_234_095])('F35 nothing is found from seed %i', async (from) => {
+  const { finding } = await search({ from, goesOn: ({ seeds }) => seeds === 0 });
+  if (finding) expect.fail(describeFinding(finding));
+});
