@@ -36,10 +36,10 @@ import {
   SessionTrace,
   streamIdOf,
 } from '../session/index.ts';
+import { abortPart } from './abort-part.ts';
 import type { Ruling } from './answer-checks.ts';
 import { AnswerChecks, withoutStart } from './answer-checks.ts';
 import { answerRequest } from './answer-request.ts';
-import { callsWithin } from './calls-within.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import { HostedRun } from './hosted-run.ts';
 import type { Judge } from './judge.ts';
@@ -182,37 +182,7 @@ export class HostedSession implements AgentSession, Ruling {
       await run.ended;
       return;
     }
-    if ((target.requestId ?? target.threadId) !== undefined && (await this.subagents.abort(target))) {
-      this.frame.wakeAll();
-      return;
-    }
-    const callId = target.requestId === undefined ? undefined : callIdOf(target.requestId);
-    if (callId !== undefined) run?.calls.withhold(callId);
-    if (!run && isWhole) {
-      await this.subagents.heal();
-      await this.subagents.abortAll(target.reason ?? 'aborted');
-    }
-    const open = await this.inner.pending();
-    const within = run ? callsWithin(open, target) : [];
-    for (const call of within) run?.calls.withhold(call);
-    try {
-      await this.inner.abort(target);
-    } catch (error) {
-      if (callId !== undefined) run?.calls.giveBack(callId);
-      for (const call of within) run?.calls.giveBack(call);
-      throw error;
-    }
-    if (callId !== undefined) run?.dropCall(callId, target.reason);
-    if (run && open.length > 0) {
-      // What was closed with it: the calls of a thread, or of an agent run as a tool.
-      const left = new Set((await this.inner.pending()).map((request) => request.callId));
-      for (const request of open) {
-        if (request.callId !== undefined && !left.has(request.callId)) run.dropCall(request.callId, target.reason);
-      }
-      for (const call of within) if (left.has(call)) run.calls.giveBack(call);
-    }
-    if (!run) await this.subagents.reap(open, target.reason ?? 'aborted');
-    this.frame.wakeAll();
+    await abortPart(this, run, target);
   }
 
   events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {

@@ -312,7 +312,6 @@ export class AdkSession implements AgentSession {
     await this.#onClose?.();
   }
 
-  /** What is wrong with arguments that a person edited. */
   #initialize(sink: StreamSink): void {
     if (this.#initialized) return;
     this.#initialized = true;
