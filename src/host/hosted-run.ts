@@ -55,7 +55,6 @@ export class HostedRun implements RunScope, CallersStream {
   #called: readonly PendingRequest[] = [];
   #clock: BusyClock | undefined;
   #follow: (() => void) | undefined;
-  #hasFailed = false;
   #bell: (() => void) | undefined;
   #rung = false;
   #isOver = false;
@@ -115,7 +114,7 @@ export class HostedRun implements RunScope, CallersStream {
   }
 
   phase(): 'early' | 'open' | 'over' {
-    if (this.#hasFailed) return 'over';
+    if (this.hasFailed) return 'over';
     return this.accepted ? 'open' : 'early';
   }
 
@@ -289,8 +288,7 @@ export class HostedRun implements RunScope, CallersStream {
     const { frame, inner } = this.session;
     const mode = frame.modeOf(this.options.permissionMode);
     // What its models cost, the host counts.
-    const { usd, ...rest } = this.#budget.ofAgent();
-    const limits = usd === undefined ? this.#budget.ofAgent() : rest;
+    const { usd: _, ...limits } = this.#budget.ofAgent();
     const options: ExecutionOptions = {
       ...this.options,
       hostToolExecution: true,
@@ -301,7 +299,7 @@ export class HostedRun implements RunScope, CallersStream {
       ...(this.#terms ? { terms: this.#terms } : {}),
       ...traceContextOf(frame, this.span),
     };
-    const see = this.#watches ? (event: AgentEvent) => this.#see(event) : undefined;
+    const see = this.#watches ? (event: AgentEvent) => this.#spend(event) : undefined;
     const isIntroduced = this.session.introducedBy === 'host';
     return runInner(inner, batch, options, this.#out, see || isIntroduced ? { see, isIntroduced } : undefined);
   }
@@ -309,12 +307,6 @@ export class HostedRun implements RunScope, CallersStream {
   /** Somebody must know of each event of an inner stream; else it goes straight to whoever reads. */
   get #watches(): boolean {
     return this.#budget.limits.usd !== undefined || this.session.frame.hasSubagents;
-  }
-
-  #see(event: AgentEvent): void {
-    // Nothing of a sub-agent may follow it; to the caller of a sub-agent it is no end.
-    if (event.type === 'error' && event.fatal && this.session.frame.depth === 0) this.#hasFailed = true;
-    this.#spend(event);
   }
 
   /** Counts what an inner stream costs; one that goes on beyond the limit is ended when its next model call speaks. */

@@ -27,16 +27,7 @@ import type {
   LiveSession,
   TurnLimits,
 } from '../../runtime/index.ts';
-import {
-  abandoned,
-  createEvent,
-  hookUserMessage,
-  Invocation,
-  newId,
-  ownerOfThread,
-  responseEvent,
-  strictest,
-} from '../../runtime/index.ts';
+import { createEvent, hookUserMessage, Invocation, newId, ownerOfThread, strictest } from '../../runtime/index.ts';
 import type { StreamQueue } from '../../session/index.ts';
 import {
   checkAbort,
@@ -54,6 +45,7 @@ import {
   SessionTrace,
   streamIdOf,
 } from '../../session/index.ts';
+import { abortIdle } from './abort-idle.ts';
 import { abortCall, abortThread, originOf } from './abort-part.ts';
 import { answerRequest } from './answer-request.ts';
 import { openRequests } from './open-requests.ts';
@@ -257,7 +249,7 @@ export class AdkSession implements AgentSession {
     if (await this.#abortRun(cause)) return;
     if (this.#closed) return;
     // One that is on its way ends what this one would end.
-    this.live.aborting ??= this.#abortIdle(reason).finally(() => {
+    this.live.aborting ??= abortIdle(this.live, this.descriptor.name, reason).finally(() => {
       this.live.aborting = undefined;
     });
     try {
@@ -324,44 +316,6 @@ export class AdkSession implements AgentSession {
       agentId: this.descriptor.name,
       interfaceVersion: INTERFACE_VERSION,
     });
-  }
-
-  /** Nothing runs, but something is open: it is settled and the turn ends. */
-  async #abortIdle(reason: string): Promise<void> {
-    await this.live.catchUp();
-    if (this.live.fold.open.size === 0) return;
-    const lease = await this.live.service.acquire(this.live.key);
-    try {
-      await this.live.catchUp();
-      if (this.live.fold.open.size === 0) return;
-      while (!(await this.#settleAll(reason, lease.epoch)));
-    } finally {
-      await lease.release();
-    }
-  }
-
-  /** False: somebody has answered one of the open calls in the same moment. */
-  async #settleAll(reason: string, epoch: number): Promise<boolean> {
-    const { fold } = this.live;
-    const { at } = fold;
-    const origin = { streamId: '', invocationId: '' };
-    const events = [...fold.open.values()]
-      .reverse()
-      .map((call) => responseEvent(call, abandoned(call, reason), origin));
-    if (fold.turn && fold.turn.ended === undefined) {
-      const author = fold.occupant ?? this.descriptor.name;
-      events.push(createEvent({ turnId: fold.turn.id, author, actions: { end: { reason: 'aborted' } } }));
-    }
-    try {
-      await this.live.commit(events, epoch);
-      this.live.releaseHeld(reason);
-      return true;
-    } catch (error) {
-      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
-      await this.live.catchUp();
-      if (fold.at === at) throw error;
-      return false;
-    }
   }
 
   #assertOpen(): void {
