@@ -62,6 +62,13 @@ describe('F17 results above the cap', () => {
     expect(dropped.content[1]).toMatchObject({ text: '[image/png, 3000 bytes: too large, dropped]' });
   });
 
+  test('MUT-G1 media that fit one by one and not together are replaced until the rest fits', async () => {
+    const pictures = Array.from({ length: 3 }, () => ({ type: 'media', mimeType: 'image/png', data: 'A'.repeat(800) }));
+    const result = await capResult(normaliseReturn({ content: pictures }), { maxBytes: 2000 });
+    expect(result.content.map(({ type }) => type)).toEqual(['media', 'text', 'text']);
+    expect(bytes(result.content)).toBeLessThanOrEqual(2000);
+  });
+
   test('a shelf that fails is no shelf', async () => {
     const spill = () => Promise.reject(new Error('full'));
     const result = await capResult(normaliseReturn('x'.repeat(5000)), { maxBytes: 1000, spill });

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
 import type { AgentSession, SessionInput, ToolCallContext } from '../../src/contracts/index.ts';
 import { defineTool } from '../../src/contracts/index.ts';
-import type { CredentialService, LlmAgentOptions, ToolContext } from '../../src/runtime/index.ts';
+import type { CredentialService, LlmAgentOptions, SessionService, ToolContext } from '../../src/runtime/index.ts';
 import { agentTool, InMemoryCredentialService, InMemorySessionService, LlmAgent } from '../../src/runtime/index.ts';
 import { run } from '../../src/session/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { host, key, llm, tool } from './kit.ts';
+import { host, key, llm, mortal, tool } from './kit.ts';
 
 const SECRET = 'tok-very-secret';
 
@@ -79,6 +79,8 @@ function mailing(options: {
   config?: object;
   use?: (credential: unknown, context: ToolCallContext) => unknown;
   agent?: Partial<LlmAgentOptions>;
+  sessions?: SessionService;
+  calls?: number;
 }) {
   const { credentials = new InMemoryCredentialService(), config = { key: 'mail' }, use = () => 'sent' } = options;
   const mail = tool('mail', async (_, context) => {
@@ -86,9 +88,10 @@ function mailing(options: {
     if (credential === undefined) return context.requestCredential(config);
     return use(credential, context as ToolCallContext);
   });
-  const sessions = new InMemorySessionService();
+  const { sessions = new InMemorySessionService(), calls = 1 } = options;
   const warnings: unknown[] = [];
-  const agent = llm('a', new ScriptedModel([{ calls: [['mail']] }, 'done']), { tools: [mail], ...options.agent });
+  const script = { calls: Array.from({ length: calls }, () => ['mail'] as const) };
+  const agent = llm('a', new ScriptedModel([script, 'done']), { tools: [mail], ...options.agent });
   const source = fromAgent(agent, {
     sessions,
     services: { credentials },
@@ -120,6 +123,21 @@ test('S3-32 inputs that are refused keep no credential', async () => {
   const result = { kind: 'tool_result' as const, requestId: 'unknown', result: { content: [] } };
   await expect(run(session, [accept(requestId, SECRET), result])).rejects.toMatchObject({ code: 'E_UNKNOWN_REQUEST' });
   expect(await kept()).toBeUndefined();
+});
+
+test('MUT-R5 answers that cannot be stored leave the credential that was there before them', async () => {
+  let isAway = false;
+  const store = new InMemorySessionService();
+  const sessions = mortal(store, () => isAway);
+  const { open, kept, credentials } = mailing({ sessions, calls: 2 });
+  const session = await open();
+  const { pending } = await run(session, 'go');
+  await credentials.save({ app: key.app, userId: key.userId }, 'mail', 'from before');
+  isAway = true;
+  const inputs = pending.map(({ requestId }, n) => accept(requestId, `given ${n}`));
+  expect(inputs).toHaveLength(2);
+  await expect(run(session, inputs)).rejects.toThrow('the process is gone');
+  expect(await kept()).toBe('from before');
 });
 
 test('S3-32 of two who answer at once the one who comes second changes nothing', async () => {

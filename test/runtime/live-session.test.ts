@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createEvent, InMemorySessionService, LiveSession } from '../../src/runtime/index.ts';
 import { key } from './kit.ts';
 
@@ -17,4 +17,24 @@ test('of appends that share a transaction only the one fails whose event is ther
   expect(ends[2]).toMatchObject({ reason: { code: 'E_EVENT_EXISTS' } });
   expect(live.log.map(({ id }) => id)).toEqual(['taken', 'first', 'second', 'third']);
   await release();
+});
+
+test('MUT-R11 a session that is made again under its name has nothing of the one that was deleted', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const sessions = new InMemorySessionService();
+  const write = async (id: string) => {
+    await sessions.create(key);
+    await sessions.append(key, [createEvent({ id, author: 'user', actions: { stateDelta: { by: id } } })]);
+    return LiveSession.open(sessions, key);
+  };
+  const first = await write('old');
+  expect(await LiveSession.open(sessions, key)).toBe(first);
+  await sessions.delete(key);
+  vi.advanceTimersByTime(1);
+  const second = await write('new');
+  expect([first, second].map(({ log, fold }) => [log.map(({ id }) => id), fold.state])).toEqual([
+    [['old'], { by: 'old' }],
+    [['new'], { by: 'new' }],
+  ]);
 });

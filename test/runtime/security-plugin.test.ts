@@ -44,6 +44,19 @@ test('S3-66 without a host: allowed runs, denied does not and the model hears wh
   expect(JSON.stringify(model.requests.at(-1)?.contents)).toContain('nothing is dropped');
 });
 
+test('MUT-R15 what policy hid when it asked stays hidden, whatever it says once there is a yes', async () => {
+  const words: PolicyDecision[] = [{ outcome: 'ask_user', redact: ['/card'] }, { outcome: 'allow' }];
+  const policy = { evaluate: () => words.shift() ?? { outcome: 'deny' as const } };
+  const model = new ScriptedModel([{ calls: [['pay', { card: '4111' }]] }, 'done']);
+  const agent = llm('bot', model, { tools: [tool('pay', () => 'paid')] });
+  const session = await fromAgent(agent, { plugins: [securityPlugin(policy)] }).open({}, { app: 'shop' });
+  const [question] = (await run(session, 'go')).pending;
+  await session.respond(String(question?.requestId), { kind: 'approve' });
+  expect((await run(session, { kind: 'continue' })).reason).toBe('completed');
+  const [entry] = await auditOf(session.events());
+  expect(entry).toMatchObject({ tool: 'pay', outcome: 'completed', args: { card: '[redacted]' } });
+});
+
 test('S3-66 a policy that fails lets nothing run', async () => {
   const ran: string[] = [];
   const broken = securityPlugin({ evaluate: () => Promise.reject(new Error('policy down')) });

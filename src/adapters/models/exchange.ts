@@ -103,7 +103,7 @@ function priced(answer: ModelResponse, asked: string, prices: PriceTable = {}): 
   const { usage, model = asked } = answer;
   const name = [model, asked].find((candidate) => Object.hasOwn(prices, candidate));
   const price = name === undefined ? undefined : prices[name];
-  if (!usage || !price || usage.cost) return answer;
+  if (!usage || !price) return answer;
   return { ...answer, usage: { ...usage, cost: { usd: tokenCost(usage, price) } } };
 }
 

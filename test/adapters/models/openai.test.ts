@@ -154,6 +154,27 @@ describe('F3 F8 arguments', () => {
   });
 });
 
+test('MUT-A8 of several choices only the first is the answer', async () => {
+  const choice = (index: number, content: object, finish_reason?: string) => ({
+    choices: [{ ...delta(content, finish_reason).choices[0], index }],
+  });
+  const { text, last } = await ask(
+    at(
+      sse(
+        choice(0, { content: 'a' }),
+        choice(1, { content: 'b' }),
+        choice(0, { content: 'c' }),
+        choice(1, { tool_calls: [{ index: 0, id: 'x', ...fn('f', '{}') }] }),
+        choice(0, {}, 'stop'),
+        choice(1, {}, 'tool_calls'),
+        '[DONE]',
+      ),
+    ),
+    { tools },
+  );
+  expect([text, last.finishReason, last.content?.parts]).toEqual(['ac', 'stop', [{ type: 'text', text: 'ac' }]]);
+});
+
 describe('F4 reasoning goes back as it came', () => {
   const answers = (fake: FakeProvider, ...chunks: object[]) => {
     fake.handler = () => ({ body: sse(...chunks, '[DONE]') });

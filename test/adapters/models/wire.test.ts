@@ -87,14 +87,16 @@ describe.each(providers)('the way to $title', (under) => {
     expect(make).not.toThrow(/hunter2/);
   });
 
-  test.each<[string, boolean, number, string]>([
+  test.each<[string, boolean, number, string, string?]>([
     ['a line without end', true, 200, 'data: {"x":"'],
+    ['MUT-A7 an event of lines without end', true, 200, 'data: 1\n', 'data: '],
     ['an event without end', true, 200, 'data: 1\ndata: '],
     ['JSON without end where a stream was asked for', true, 200, '{"x":"'],
     ['a response without end', false, 200, '{"x":"'],
     ['an error without end', true, 500, '{"error":"'],
-  ])('%s is given up', async (_what, stream, status, start) => {
-    const more = new TextEncoder().encode('x'.repeat(1024 * 1024));
+  ])('%s is given up', async (_what, stream, status, start, line) => {
+    const text = 'x'.repeat(1024 * 1024);
+    const more = new TextEncoder().encode(line === undefined ? text : `${line}${text}\n`);
     let sent = 0;
     let given: unknown;
     const fetch: typeof globalThis.fetch = async (_input, init) => {
@@ -114,6 +116,18 @@ describe.each(providers)('the way to $title', (under) => {
     expect(last).toMatchObject({ errorCode: 'bad_response', retryable: false });
     expect(last.errorMessage).toContain('more than 33554432 bytes');
     expect([sent < 40, given instanceof Error]).toEqual([true, true]);
+  });
+
+  test('MUT-A6 what a provider repeats of the headers that it was sent is left out of the error', async () => {
+    const secret = 'hunter2hunter2';
+    await using fake = await FakeProvider.start(({ headers }) => ({
+      status: 400,
+      body: { error: { message: `bad key ${String(headers['x-gateway-key'])}`, code: secret } },
+    }));
+    const { last } = await ask(under.model(fake.url, { headers: { 'x-gateway-key': secret } }));
+    expect(fake.requests[0]?.headers['x-gateway-key']).toBe(secret);
+    expect(last).toMatchObject({ errorCode: 'http_400', errorMessage: expect.stringContaining('bad key') });
+    expect(JSON.stringify(last)).not.toContain(secret);
   });
 
   test('a server without keys is sent none', async () => {

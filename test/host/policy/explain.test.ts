@@ -113,6 +113,39 @@ test('an index over many rules never skips one: the answer is that of trying eac
   );
 });
 
+type Facts = Parameters<typeof policyCall>[2];
+
+describe('many rules', () => {
+  // What is found once is kept for calls that are alike: as many rules as are tried one by one are not enough.
+  const others = Array.from({ length: 20 }, (_, n): PolicyRule => ({ tool: 't', principal: `x${n}`, outcome: 'deny' }));
+
+  test.each<[string, Partial<PolicyRule>, Facts, Facts]>([
+    ['annotations', { annotations: { readOnly: true } }, { annotations: { readOnly: true } }, { annotations: {} }],
+    ['principal', { principal: 'ann' }, { as: 'ann' }, { as: 'bob' }],
+    ['roles', { role: 'boss' }, { as: 'ann', roles: ['boss'] }, { as: 'ann', roles: ['clerk'] }],
+    ['mode', { mode: 'plan' }, { mode: 'plan' }, { mode: 'default' }],
+    ['kind', { kind: 'read' }, { kind: 'read' }, { kind: 'edit' }],
+    ['agent', { agent: 'root' }, { agents: ['root'] }, { agents: ['child'] }],
+    [
+      'source',
+      { annotations: { readOnly: true } },
+      { annotations: { readOnly: true } },
+      { annotations: { readOnly: true }, source: 'mcp:a' },
+    ],
+  ])(
+    'MUT-P5 a rule about %s speaks of no call but its own, whichever is asked about first',
+    async (_, rule, its, other) => {
+      const calls = [policyCall('t', {}, its), policyCall('t', {}, other)] as const;
+      for (const order of [calls, calls.toReversed()]) {
+        const policy = rulePolicy([...others, { tool: 't', ...rule, outcome: 'allow' }]);
+        for (const call of [...order, ...order]) {
+          expect((await policy.evaluate(call)).outcome).toBe(call === calls[0] ? 'allow' : 'ask_user');
+        }
+      }
+    },
+  );
+});
+
 describe('warnings', () => {
   const warned = (...rules: PolicyRule[]) => rulePolicy(rules).warnings;
   const first = 'rule 0 of tier org';
