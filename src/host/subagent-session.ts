@@ -13,6 +13,7 @@ import type {
   Settlement,
   SteerData,
 } from '../contracts/index.ts';
+import { derived } from '../session/index.ts';
 
 /** Where the words of the sub-agent of a call are shown. */
 export function subagentThread({ threadId = '', callId, requestId }: PendingRequest): string {
@@ -63,8 +64,8 @@ export class SubagentSession implements AgentSession {
     };
   }
 
-  async *events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterableIterator<AgentEvent> {
-    for await (const event of this.#inner.events(options)) yield this.#event(event);
+  events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterableIterator<AgentEvent> {
+    return derived(this.#inner.events(options), (event) => this.#event(event));
   }
 
   async pending(): Promise<PendingRequest[]> {

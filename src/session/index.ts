@@ -2,9 +2,11 @@
 export * from './answer.ts';
 export * from './answer-words.ts';
 export * from './audit.ts';
+export { derived } from './derived.ts';
 export * from './guarded-telemetry.ts';
 export * from './hook-points.ts';
 export * from './identity.ts';
+export { inTime } from './in-time.ts';
 export * from './input.ts';
 export { LastWords } from './last-words.ts';
 export * from './lazy.ts';

@@ -1,4 +1,4 @@
-import type { PendingRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import type { CoxswainError, PendingRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
 import { checkAnswer, checkRequestId, StreamQueue } from '../../session/index.ts';
 import type { Link } from './link.ts';
 import { remoteInput } from './remote-shape.ts';
@@ -13,7 +13,7 @@ export interface OpenApprovalOnWire {
 /** Questions of a server's sessions that this principal may decide on. */
 export class RemoteApprovals {
   readonly #link: Link;
-  readonly #watchers = new Map<(open: OpenApprovalOnWire) => void, (error?: unknown) => void>();
+  readonly #watchers = new Map<(open: OpenApprovalOnWire) => void, (error?: CoxswainError) => void>();
 
   constructor(link: Link) {
     this.#link = link;
@@ -27,23 +27,30 @@ export class RemoteApprovals {
     return (await this.#link.request<{ approvals: OpenApprovalOnWire[] }>('approvals/list', asked)).approvals;
   }
 
-  /** Questions from now on; after a lost connection, those that are open come again. */
+  /**
+   * Questions from now on; after a lost connection, those that are open come again. Leaving tells the server, too.
+   * Ends where this side closes the connection.
+   */
   watch(): AsyncIterableIterator<OpenApprovalOnWire> {
-    let stop = () => {};
+    const { promise: over, resolve, reject } = Promise.withResolvers<void>();
+    // It may fail while the request below is on its way, which fails alike.
+    over.catch(() => {});
+    const end = (error?: CoxswainError) => (error === undefined ? resolve() : reject(error));
     return new StreamQueue<OpenApprovalOnWire>(
       async (out) => {
-        const { promise, resolve, reject } = Promise.withResolvers<void>();
-        stop = resolve;
         const see = (open: OpenApprovalOnWire) => out.push(open);
-        this.#watchers.set(see, reject);
+        this.#watchers.set(see, end);
         try {
-          await this.#link.request('approvals/watch', {});
-          await promise;
+          await Promise.race([over, this.#link.request('approvals/watch', {})]);
+          await over;
         } finally {
           this.#watchers.delete(see);
         }
+        // A connection that is gone has ended it.
+        if (this.#watchers.size === 0)
+          this.#link.request('approvals/watch', { stop: true }, { resend: false }).catch(() => {});
       },
-      async () => stop(),
+      async () => end(),
     );
   }
 
@@ -75,7 +82,8 @@ export class RemoteApprovals {
     for (const open of approvals) this.see(open);
   }
 
-  fail(error: unknown): void {
-    for (const reject of this.#watchers.values()) reject(error);
+  /** There will be no connection any more. */
+  end(error?: CoxswainError): void {
+    for (const end of this.#watchers.values()) end(error);
   }
 }

@@ -35,6 +35,7 @@ export interface RemoteHost extends AsyncDisposable {
   readonly approvals: RemoteApprovals;
   open(agent: string, options?: RemoteOpenOptions): Promise<RemoteSession>;
   sessions(agent?: string): SessionProvider;
+  /** What watches ends; a stream that runs is shown lost, and goes on at the server. */
   close(): Promise<void>;
 }
 
@@ -61,7 +62,7 @@ class Client implements RemoteHost {
     this.#link = new Link(url, options, {
       notice: (method, params) => this.#notice(method, params),
       ready: (init, first) => this.#ready(init, first),
-      failed: (error) => this.#failed(error),
+      failed: (error, isOwn) => this.#failed(error, isOwn),
     });
     this.approvals = new RemoteApprovals(this.#link);
   }
@@ -166,8 +167,8 @@ class Client implements RemoteHost {
     }
   }
 
-  #failed(error: CoxswainError): void {
-    for (const session of [...this.#sessions.values()]) session.fail(error);
-    this.approvals.fail(error);
+  #failed(error: CoxswainError, isOwn: boolean): void {
+    for (const session of [...this.#sessions.values()]) session.fail(error, isOwn);
+    this.approvals.end(isOwn ? undefined : error);
   }
 }

@@ -42,8 +42,8 @@ export interface LinkListener {
   notice(method: string, params: Record<string, unknown>): void;
   /** A new connection: positions are taken up again before anything that waits is sent. */
   ready(init: InitializeResult, first: boolean): Promise<void>;
-  /** There will be no connection any more. */
-  failed(error: CoxswainError): void;
+  /** There will be no connection any more; `isOwn`: this side wants none. */
+  failed(error: CoxswainError, isOwn: boolean): void;
 }
 
 /** One connection to a server, made again whenever it is lost. */
@@ -123,7 +123,7 @@ export class Link {
 
   close(): void {
     const socket = this.#socket;
-    this.#fail(new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', 'the connection was closed here'));
+    this.#fail(new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', 'the connection was closed here'), true);
     socket?.close(1000);
   }
 
@@ -310,16 +310,17 @@ export class Link {
     (this.#pulse as { unref?: () => void }).unref?.();
   }
 
-  #fail(error: CoxswainError): void {
+  #fail(error: CoxswainError, isOwn = false): void {
     if (this.#failure) return;
     this.#failure = error;
     this.#socket = undefined;
     this.#isReady = false;
     clearTimeout(this.#retry);
     clearInterval(this.#pulse);
+    // Before the requests: what is over is over, and does not fail for want of an answer.
+    this.#listener.failed(error, isOwn);
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
-    this.#listener.failed(error);
     this.#change('closed', error.message);
   }
 

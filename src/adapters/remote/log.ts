@@ -1,9 +1,12 @@
 import type { AgentEvent } from '../../contracts/index.ts';
+import { StreamQueue } from '../../session/index.ts';
 import type { Feed } from './feed.ts';
 
 type Page = (after: string | undefined, limit: number) => Promise<{ events: AgentEvent[]; more: boolean }>;
 
 const PAGE = 200;
+
+const NONE = { events: [], more: false };
 
 /** Stored events, page by page. */
 export async function* storedEvents(
@@ -21,33 +24,49 @@ export async function* storedEvents(
   }
 }
 
-/** Stored events, then those that are stored from now on; each once. */
-export async function* liveEvents(
+/** Stored events, then those that are stored from now on; each once. Ends with the feed. */
+export function liveEvents(
   page: Page,
   feed: Feed,
   { after, limit = Number.POSITIVE_INFINITY }: { after?: string; limit?: number },
-): AsyncGenerator<AgentEvent> {
-  // Before the first page: nothing falls in between.
-  const live = feed.open();
-  let left = limit;
-  try {
-    let last: AgentEvent | undefined;
-    const siblings = new Set<string>();
-    for await (const event of storedEvents(page, after === undefined ? { limit } : { after, limit })) {
-      if (event.seq !== last?.seq) siblings.clear();
-      siblings.add(event.id);
-      last = event;
-      yield event;
-      if (--left <= 0) return;
-    }
-    for await (const event of live) {
-      if (event.cursor === undefined || isShown(event, last, siblings)) continue;
-      yield event;
-      if (--left <= 0) return;
-    }
-  } finally {
-    await live.return?.();
-  }
+): AsyncIterableIterator<AgentEvent> {
+  let leave = async () => {};
+  return new StreamQueue<AgentEvent>(
+    async (out) => {
+      // Before the first page: nothing falls in between.
+      const live = feed.open();
+      const { over, stop } = feed.ended();
+      leave = async () => {
+        stop();
+        await live.return?.();
+      };
+      over.catch(() => {});
+      // A page may wait for a connection as long as there is none.
+      const unlessOver: Page = async (...asked) => (await Promise.race([over, page(...asked)])) ?? NONE;
+      const stored = storedEvents(unlessOver, after === undefined ? { limit } : { after, limit });
+      let left = limit;
+      let last: AgentEvent | undefined;
+      const siblings = new Set<string>();
+      try {
+        for await (const event of stored) {
+          if (event.seq !== last?.seq) siblings.clear();
+          siblings.add(event.id);
+          last = event;
+          out.push(event);
+          if (--left <= 0) return;
+          await out.room(false);
+        }
+        for await (const event of live) {
+          if (event.cursor === undefined || isShown(event, last, siblings)) continue;
+          out.push(event);
+          if (--left <= 0) return;
+        }
+      } finally {
+        await leave();
+      }
+    },
+    () => leave(),
+  );
 }
 
 function isShown(event: AgentEvent, last: AgentEvent | undefined, siblings: ReadonlySet<string>): boolean {

@@ -197,12 +197,12 @@ export class RemoteSession implements AgentSession {
     });
   }
 
-  /** There will be no connection any more. */
-  fail(error: CoxswainError): void {
+  /** There will be no connection any more; `isOwn`: this side wants none, so that watching it is no failure. */
+  fail(error: CoxswainError, isOwn = false): void {
     const stream = this.#stream;
     if (stream?.isAccepted && !stream.isEnded)
       for (const event of lostEnd(this.id, stream.streamId, error)) stream.push(event);
-    this.#end(error);
+    this.#end(isOwn ? undefined : error);
   }
 
   async #begin(

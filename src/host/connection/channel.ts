@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentSession, AgentStream, ExecutionOptions, SessionInput } from '../../contracts/index.ts';
-import { isoTime } from '../../session/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import { inTime, isoTime } from '../../session/index.ts';
 import type { Attachment } from './attachment.ts';
 import { Control } from './control.ts';
 import { IdempotencyKeys } from './idempotency.ts';
@@ -94,9 +95,19 @@ export class Channel {
     for await (const _ of this.session.events({ after: cursor, limit: 1 })) return;
   }
 
+  /**
+   * The session is disposed of, whatever its log's iterator does.
+   * @throws CoxswainError `DEADLINE_EXCEEDED / E_EXECUTOR_SILENT` after `closeMs`; what disposing throws
+   */
   async close(): Promise<void> {
-    await this.#follower.stop();
-    await this.session[Symbol.asyncDispose]();
+    const { closeMs } = this.options.limits;
+    const dispose = async () => this.session[Symbol.asyncDispose]();
+    const over = Promise.allSettled([this.#follower.stop(), dispose()]);
+    if (!(await inTime(over, closeMs))) {
+      const message = `session ${this.session.id} did not close in ${closeMs} ms: its agent's dispose, or the return of its events(), does not settle`;
+      throw new CoxswainError('DEADLINE_EXCEEDED', 'E_EXECUTOR_SILENT', message);
+    }
+    for (const part of await over) if (part.status === 'rejected') throw part.reason;
   }
 
   /** Never rejects. */

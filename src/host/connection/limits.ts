@@ -41,6 +41,8 @@ export interface ServerLimits {
   maxUninitialised: number;
   /** Milliseconds that a session stays open with nobody on it and nothing running. Default 300,000. */
   idleMs: number;
+  /** Milliseconds that a session has to close; the server goes on without one that does not. Default 10,000. */
+  closeMs: number;
   /** Milliseconds that the key of a change is remembered after its answer. Default 900,000. */
   keyMs: number;
   /** Keys that one session remembers. Default 4,096. */
@@ -65,6 +67,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
   maxConnections: 10_000,
   maxUninitialised: 1024,
   idleMs: 300_000,
+  closeMs: 10_000,
   keyMs: 900_000,
   maxKeys: 4096,
 };
@@ -73,7 +76,13 @@ export const DEFAULT_LIMITS: ServerLimits = {
 const MIN_HIGH_WATER = 64 * 1024;
 
 /** Limits that a timer watches. */
-const timers: ReadonlySet<string> = new Set<keyof ServerLimits>(['initTimeoutMs', 'heartbeatMs', 'stallMs', 'idleMs']);
+const timers: ReadonlySet<string> = new Set<keyof ServerLimits>([
+  'initTimeoutMs',
+  'heartbeatMs',
+  'stallMs',
+  'idleMs',
+  'closeMs',
+]);
 
 /** The defaults with what was given. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function limitsOf(given: Partial<ServerLimits> = {}): ServerLimits {

@@ -25,6 +25,7 @@ export class LogFollower {
   #log: AsyncIterator<AgentEvent> | undefined;
   #streams = 0;
   #broken = false;
+  #stopped = false;
   #arrived: (() => void) | undefined;
   #flushing = false;
 
@@ -47,7 +48,9 @@ export class LogFollower {
     void this.#follow(log);
   }
 
+  /** Resolves when the log's iterator has ended; one of somebody else's making may not before its session does. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     await this.#log?.return?.();
   }
 
@@ -82,7 +85,7 @@ export class LogFollower {
       }
     } catch (error) {
       this.#broken = true;
-      this.#fail(error);
+      if (!this.#stopped) this.#fail(error);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { PendingRequest, Principal } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import { derived } from '../../session/index.ts';
 import type { OpenApproval } from '../approvals.ts';
 import { onlyOne } from '../approvals.ts';
 import { whyNot } from '../approver.ts';
@@ -61,9 +62,8 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
     },
 
     watch: (who, sessionId) =>
-      filtered(
-        host.approvals.watch(sessionId === undefined ? {} : { sessionId }),
-        (one) => mayDecide(one, who) === undefined,
+      derived(host.approvals.watch(sessionId === undefined ? {} : { sessionId }), (one) =>
+        mayDecide(one, who) === undefined ? one : undefined,
       ),
 
     async decide(who, requestId, place, given, hold, assertCurrent) {
@@ -124,8 +124,4 @@ async function goOn(channel: Channel, warn: (message: string, error?: unknown) =
     if (code === 'E_SESSION_BUSY' || code === 'E_TURN_COMPLETED' || code === 'E_SESSION_CLOSED') return;
     warn(`session ${channel.session.id} could not go on after an approval`, error);
   }
-}
-
-async function* filtered<T>(source: AsyncIterable<T>, keep: (item: T) => boolean): AsyncGenerator<T, void, void> {
-  for await (const item of source) if (keep(item)) yield item;
 }

@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { CLOSE_CODES, CoxswainError, messageOf, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
+import { inTime } from '../../session/index.ts';
 import type { ExecutorOptions, Served, ServerLimits, ServerOptions } from '../connection/index.ts';
 import { Connection, Hub, limitsOf, loadProtocol, servedExecutor, servedHost } from '../connection/index.ts';
 import type { AgentHost } from '../host.ts';
@@ -156,15 +157,15 @@ class SocketServer implements AgentServer {
     this.http.closeIdleConnections();
     this.#hub.retire();
     for (const connection of this.#connections) connection.notify('session/goAway', { deadlineMs });
-    if (!(await within(this.#hub.quiet(), deadlineMs))) {
-      await within(this.#hub.abort('the server goes away'), ABORT_MS);
+    if (!(await inTime(this.#hub.quiet(), deadlineMs))) {
+      await inTime(this.#hub.abort('the server goes away'), ABORT_MS);
     }
     // What has just been done is answered.
     await new Promise((resolve) => setImmediate(resolve));
     for (const connection of [...this.#connections]) connection.close(CLOSE_CODES.goingAway, 'the server goes away');
     await this.#hub.close();
     this.http.closeAllConnections();
-    const isOver = await within(listening, ABORT_MS);
+    const isOver = await inTime(listening, ABORT_MS);
     // Who does not answer the close is cut off.
     if (!isOver) for (const ws of this.#sockets.clients) ws.terminate();
     await listening;
@@ -281,17 +282,6 @@ class SocketServer implements AgentServer {
       '',
     ].join('\n');
   }
-}
-
-/** Whether something was over in time. */
-async function within(over: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  const isOver = await Promise.race([over.then(() => true), deadline]);
-  clearTimeout(timer);
-  return isOver;
 }
 
 function text(response: ServerResponse, status: number, body: string, headers: Record<string, string> = {}): void {
