@@ -13,12 +13,13 @@ export function addSessions(program: Command, result: Result): void {
       'after',
       `\nExample:\n  $ coxswain sessions ${name}${example}`,
     );
-  add('list', 'sessions of the app, newest first', ' --store sqlite:team.db')
+  add('list', 'sessions of the app, newest first; with --user, of that user only', ' --store sqlite:team.db')
     .option('--json', 'as JSON lines')
     .option('--limit <n>', 'at most so many', positiveWhole)
     .option('--after <id>', 'those after this one; USER/ID where users share an id')
-    .action(async (flags) => {
-      result.code = await (await import('./sessions.ts')).listSessions(flags);
+    .action(async (flags, command: Command) => {
+      const only = command.getOptionValueSource('user') === 'default' ? {} : { only: flags.user };
+      result.code = await (await import('./sessions.ts')).listSessions({ ...flags, ...only });
     });
   add('show', 'what was said and done', ' 01J… --json')
     .argument('<id>')

@@ -20,25 +20,29 @@ interface ShowFlags extends StoreFlags {
 export interface ListFlags extends ShowFlags {
   limit?: number;
   after?: string;
+  /** The user whose sessions were asked for; absent: everybody's. */
+  only?: string;
 }
 
 /** Sessions that are asked of the store at a time. */
 const PAGE = 200;
 
-/** `coxswain sessions list`: those of the app, newest first. */
+/** `coxswain sessions list`: those of the app, or of one of its users, newest first. */
 export async function listSessions(flags: ListFlags): Promise<number> {
   return withStore(flags, async (store) => {
     let left = flags.limit ?? Number.POSITIVE_INFINITY;
     let { after } = flags;
     for (let count = 0; left > 0; ) {
       const limit = Math.min(PAGE, left);
-      const page = await store.sessions.list({ app: flags.app }, after === undefined ? { limit } : { limit, after });
+      const scope = { app: flags.app, ...(flags.only === undefined ? {} : { userId: flags.only }) };
+      const page = await store.sessions.list(scope, after === undefined ? { limit } : { limit, after });
       for (const session of page) process.stdout.write(flags.json ? `${JSON.stringify(session)}\n` : line(session));
       count += page.length;
       left -= page.length;
       const last = page.at(-1);
       if (last) after = `${last.userId}/${last.id}`;
-      if (count === 0 && !flags.json) process.stderr.write(`there are no sessions in ${store.url}\n`);
+      const whose = flags.only === undefined ? '' : ` of user ${clean(flags.only)}`;
+      if (count === 0 && !flags.json) process.stderr.write(`there are no sessions${whose} in ${store.url}\n`);
       if (page.length < limit) return EXIT.done;
     }
     if (after !== undefined) process.stderr.write(`more, if there are any: --after ${after}\n`);

@@ -3,7 +3,7 @@ import {
   amount,
   bag,
   checkIs,
-  checkShape,
+  checkOptions,
   fn,
   having,
   list,
@@ -46,17 +46,17 @@ export const kitInput = {
   target: (given: ConformanceTarget): void => checkIs(given, 'target', target),
   requirement: (given: Requirement): void => checkIs(given, 'requirement', requirement),
   requirements: (given: readonly Requirement[]): void => checkIs(given, 'requirements', listOf(requirement)),
-  options: (given: RunOptions): void => checkShape<RunOptions>(given, 'options', run),
+  options: (given: RunOptions): void => checkOptions<RunOptions>(given, 'options', run),
   named: (given: string, make: unknown): void => {
     checkIs(given, 'the name of a target', text);
     checkIs(make, 'what makes a target', fn);
   },
   launch: (given: readonly string[], options: LaunchOptions): void => {
     checkIs(given, 'command', command);
-    checkShape<LaunchOptions>(options, 'options', launch);
+    checkOptions<LaunchOptions>(options, 'options', launch);
   },
   server: (options: ModelServerOptions): void =>
-    checkShape<ModelServerOptions>(options, 'ModelServer: options', server),
+    checkOptions<ModelServerOptions>(options, 'ModelServer: options', server),
   text: (given: string, where: string): void => checkIs(given, where, text),
   findings: (given: readonly unknown[], where: string): void => checkIs(given, where, listOf(object)),
   bag: (given: object, where: string): void => checkIs(given, where, bag),

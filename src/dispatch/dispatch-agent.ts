@@ -3,7 +3,7 @@ import { CoxswainError } from '../contracts/index.ts';
 import type { AgentCallbacks, AgentContext, Outcome, ResolvedTool, ToolMap, ToolUser } from '../runtime/index.ts';
 import { assertAgentName, failureOf, finishAgent, HookChain, startAgent, toolMap } from '../runtime/index.ts';
 import type { Shape } from '../session/index.ts';
-import { anything, bag, checkShape, either, fn, list, listOf, names, object, off, text } from '../session/index.ts';
+import { anything, bag, checkOptions, either, fn, list, listOf, names, object, off, text } from '../session/index.ts';
 import { DispatchBuses } from './buses.ts';
 import type { DispatchExecutorFn } from './dispatch.ts';
 import { HeldExecutor } from './held-executor.ts';
@@ -77,7 +77,7 @@ export class DispatchAgent implements ToolUser {
   readonly #buses: DispatchBuses;
 
   constructor(options: DispatchAgentOptions) {
-    checkShape<DispatchAgentOptions>(options, 'dispatchAgent: options', shape);
+    checkOptions<DispatchAgentOptions>(options, 'dispatchAgent: options', shape);
     assertAgentName(options.name);
     if (typeof options.executor !== 'function') {
       throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `agent ${options.name}: executor is not a function`);

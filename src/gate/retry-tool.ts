@@ -1,6 +1,6 @@
 import type { AnyTool, ToolCallContext, ToolUpdate } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
-import { amount, checkShape, fn } from '../session/index.ts';
+import { amount, checkOptions, fn } from '../session/index.ts';
 import { checkTool } from './check-tool.ts';
 import { pause } from './pause.ts';
 import { runWrapped, withHandler } from './with-handler.ts';
@@ -28,7 +28,7 @@ export interface RetryToolOptions {
  */
 export function retryTool(tool: AnyTool, options: RetryToolOptions = {}): AnyTool {
   checkTool(tool);
-  checkShape<RetryToolOptions>(options, 'retryTool: options', {
+  checkOptions<RetryToolOptions>(options, 'retryTool: options', {
     retries: amount,
     initialDelayMs: amount,
     maxDelayMs: amount,

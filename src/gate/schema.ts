@@ -1,6 +1,6 @@
 import type { AnyTool, JsonSchema, SchemaLike, ToolDescriptor } from '../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../contracts/index.ts';
-import { checkShape, flag } from '../session/index.ts';
+import { checkOptions, flag } from '../session/index.ts';
 import { checkTool } from './check-tool.ts';
 import { isSchemaObject, toDraft2020 } from './dialect.ts';
 import { schemaLibraryToJson } from './zod-schema.ts';
@@ -25,7 +25,7 @@ export interface ToJsonSchemaOptions {
  */
 export function toJsonSchema(schema: SchemaLike | undefined, options: ToJsonSchemaOptions = {}): JsonSchema {
   if (schema === undefined) return NO_ARGUMENTS;
-  checkShape<ToJsonSchemaOptions>(options, 'toJsonSchema: options', { anyRoot: flag });
+  checkOptions<ToJsonSchemaOptions>(options, 'toJsonSchema: options', { anyRoot: flag });
   if (typeof schema !== 'object' || schema === null || isList(schema)) {
     throw schemaError('a schema is a zod schema or a JSON Schema object');
   }

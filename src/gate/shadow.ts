@@ -1,6 +1,6 @@
 import type { PolicyEvaluator, PolicyRequest } from '../contracts/index.ts';
 import { messageOf } from '../contracts/index.ts';
-import { amount, checkIs, checkShape, fn, having } from '../session/index.ts';
+import { amount, checkIs, checkOptions, fn, having } from '../session/index.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy } from './policy.ts';
 
@@ -39,7 +39,7 @@ export function shadow(
 ): ShadowPolicy {
   checkIs(policy, 'shadow: policy', having('evaluate'));
   checkIs(onDecision, 'shadow: onDecision', fn);
-  checkShape<ShadowOptions>(options, 'shadow: options', { timeoutMs: amount, onError: fn });
+  checkOptions<ShadowOptions>(options, 'shadow: options', { timeoutMs: amount, onError: fn });
   const { timeoutMs, onError = warn } = options;
   const look = async (request: PolicyRequest, counted: CheckedDecision | Promise<CheckedDecision>) => {
     try {

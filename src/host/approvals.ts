@@ -4,9 +4,9 @@ import type { Shape } from '../session/index.ts';
 import {
   anything,
   checkAnswer,
+  checkOptions,
   checkPrincipal,
   checkRequestId,
-  checkShape,
   object,
   StreamQueue,
   text,
@@ -111,7 +111,7 @@ export class Approvals {
 
   /** All questions of this id: what an executor numbers by itself may be open in several sessions. */
   async find(requestId: string, place: ApprovalPlace = {}): Promise<OpenApproval[]> {
-    checkShape<ApprovalPlace>(place, 'approvals: place', placeShape);
+    checkOptions<ApprovalPlace>(place, 'approvals: place', placeShape);
     const open = await this.list(place.sessionId === undefined ? {} : { sessionId: place.sessionId });
     return open.filter(
       ({ agent, userId, request }) =>
@@ -152,7 +152,7 @@ export class Approvals {
     deciding: { by: Principal } & ApprovalPlace,
   ): Promise<Settlement> {
     checkRequestId(requestId);
-    checkShape<typeof deciding>(deciding, 'approvals.decide: the third argument', { ...placeShape, by: anything });
+    checkOptions<typeof deciding>(deciding, 'approvals.decide: the third argument', { ...placeShape, by: anything });
     const { by, ...place } = deciding;
     checkPrincipal(by, 'by');
     const given = checkAnswer(answer);
@@ -240,7 +240,7 @@ export class Approvals {
 const placeShape: Shape<ApprovalPlace> = { agent: text, userId: text, sessionId: text };
 
 function checkFilter(filter: ApprovalFilter): void {
-  checkShape<ApprovalFilter>(filter, 'approvals: filter', { approver: object, sessionId: text });
+  checkOptions<ApprovalFilter>(filter, 'approvals: filter', { approver: object, sessionId: text });
   if (filter.approver !== undefined) checkPrincipal(filter.approver, 'approvals: filter.approver');
 }
 

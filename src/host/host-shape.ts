@@ -4,10 +4,9 @@ import {
   amount,
   anything,
   checkHooks,
-  checkKnown,
   checkLimits,
+  checkOptions,
   checkPrincipal,
-  checkShape,
   either,
   flag,
   fn,
@@ -73,8 +72,7 @@ const host: Shape<HostOptions> = {
  */
 export function checkHost(options: HostOptions): void {
   const where = 'createHost: options';
-  checkShape<HostOptions>(options, where, host);
-  checkKnown(options, where, host);
+  checkOptions<HostOptions>(options, where, host);
   if (options.principal !== undefined) checkPrincipal(options.principal, `${where}.principal`);
   if (options.hooks !== undefined) checkHooks(options.hooks, `${where}.hooks`);
   if (options.limits !== undefined) checkLimits(options.limits, `${where}.limits`);
@@ -92,13 +90,13 @@ const open: Shape<OpenOptions> = { ...ref, principal: object, userId: anything, 
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkOpen(options: OpenOptions): void {
-  checkShape<OpenOptions>(options, 'open: options', open);
+  checkOptions<OpenOptions>(options, 'open: options', open);
 }
 
 const audit: Shape<AuditOptions> = { viewer: object, rules: list, reveal: list, userId: text };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkAudit(options: AuditOptions): void {
-  checkShape<AuditOptions>(options, 'audit: options', audit);
+  checkOptions<AuditOptions>(options, 'audit: options', audit);
   if (options.viewer !== undefined) checkPrincipal(options.viewer, 'audit: options.viewer');
 }

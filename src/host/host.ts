@@ -193,7 +193,11 @@ class Host implements AgentHost {
     const { userId, ...redaction } = options;
     const found = await this.sessions(userId).load(sessionId);
     if (found) return auditOf(found.events, redaction);
-    throw new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `there is no session ${sessionId} of this user`);
+    throw new CoxswainError(
+      'NOT_FOUND',
+      'E_SESSION_NOT_FOUND',
+      `app ${this.#options.app} has no session ${sessionId} of user ${userId ?? this.#options.userId ?? 'local'}`,
+    );
   }
 
   sessions(userId?: string): SessionProvider {

@@ -15,7 +15,7 @@ import type { Check, Shape } from '../session/index.ts';
 import {
   amount,
   checkIs,
-  checkShape,
+  checkOptions,
   either,
   flag,
   fn,
@@ -106,7 +106,7 @@ export function subagentTool(
   else checkIs(second, 'subagentTool: factory', having('create'));
   checkIs(descriptor, 'subagentTool: descriptor', described);
   const options = isSource ? (second as SubagentOptions) : third;
-  checkShape<SubagentOptions>(options, 'subagentTool: options', shape);
+  checkOptions<SubagentOptions>(options, 'subagentTool: options', shape);
   const { annotations, needsApproval } = options;
   return {
     name: options.name ?? descriptor.name,

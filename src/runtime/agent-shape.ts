@@ -3,6 +3,7 @@ import {
   amount,
   anything,
   bag,
+  checkOptions,
   checkShape,
   count,
   either,
@@ -82,7 +83,7 @@ export const agentInput = {
 };
 
 function of<T extends { name: string }>(kind: string, options: T, shape: Shape<T>): void {
-  checkShape<T>(options, `${kind}: options`, shape);
+  checkOptions<T>(options, `${kind}: options`, shape);
   assertAgentName(options.name);
 }
 

@@ -1,5 +1,5 @@
 import type { JsonSchema, ToolAnnotations } from '../contracts/index.ts';
-import { checkShape, name, object, text } from '../session/index.ts';
+import { checkOptions, name, object, text } from '../session/index.ts';
 import type { Agent } from './agent.ts';
 import { AgentTree, agentOfTool } from './agent.ts';
 import type { AgentRunningTool } from './tools.ts';
@@ -23,7 +23,7 @@ const requestSchema: JsonSchema = {
  */
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentRunningTool {
   const tree = AgentTree.of(agent);
-  checkShape<AgentToolOptions>(options, 'agentTool: options', {
+  checkOptions<AgentToolOptions>(options, 'agentTool: options', {
     name,
     description: text,
     inputSchema: object,

@@ -79,9 +79,10 @@ export class LoopAgent extends CompositeAgent {
   /** @throws CoxswainError `INVALID_ARGUMENT / E_LOOP_UNBOUNDED` for a loop that can never end */
   constructor(options: LoopOptions) {
     agentInput.loop(options);
-    super(options);
-    this.maxIterations = options.maxIterations ?? DEFAULT_LOOP_ITERATIONS;
-    const { maxIterations, subAgents } = this;
+    const { maxIterations = DEFAULT_LOOP_ITERATIONS, ...common } = options;
+    super(common);
+    this.maxIterations = maxIterations;
+    const { subAgents } = this;
     if (subAgents.length > 0 && Number.isInteger(maxIterations) && maxIterations >= 0) return;
     const why = subAgents.length === 0 ? 'no children' : `a maxIterations of ${kindOf(maxIterations)}`;
     const message = `loop ${this.name} has ${why}: give it children, and a whole number or 0 (no cap, a child must exit)`;

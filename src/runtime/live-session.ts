@@ -102,7 +102,11 @@ export class LiveSession {
   static async open(service: SessionService, key: SessionKey): Promise<LiveSession> {
     const record = await service.get(key);
     if (!record) {
-      throw new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `there is no session ${key.id} of ${key.userId}`);
+      throw new CoxswainError(
+        'NOT_FOUND',
+        'E_SESSION_NOT_FOUND',
+        `app ${key.app} has no session ${key.id} of user ${key.userId}`,
+      );
     }
     return LiveSession.of(service, record);
   }

@@ -1,13 +1,14 @@
 import type { SessionSummary } from '../contracts/index.ts';
-import { checkShape, flag, LazyMap, newId } from '../session/index.ts';
+import { checkOptions, flag, LazyMap, newId } from '../session/index.ts';
 import type { Event } from './event.ts';
 import type { MemoryApp, MemorySession, MemoryUser, State } from './memory-session.ts';
-import { indexCalls, recordOf, ScopeState, storeEvents, summaryOf } from './memory-session.ts';
+import { addCopies, recordOf, repeatedId, ScopeState, storeEvents, summaryOf } from './memory-session.ts';
 import type {
   AppendOptions,
   ForkOptions,
   Lease,
   OpenCall,
+  RestoredSession,
   SessionKey,
   SessionRecord,
   SessionService,
@@ -20,6 +21,7 @@ import {
   firstEpoch,
   foldState,
   newKey,
+  sealEvent,
   splitInitial,
   storeInput,
   storeRefusal,
@@ -38,7 +40,7 @@ export class InMemorySessionService implements SessionService {
    *   process, and they end with it
    */
   constructor(options: { chained?: boolean } = {}) {
-    checkShape<typeof options>(options, 'InMemorySessionService: options', { chained: flag });
+    checkOptions<typeof options>(options, 'InMemorySessionService: options', { chained: flag });
     this.chained = options.chained ?? false;
   }
 
@@ -127,11 +129,7 @@ export class InMemorySessionService implements SessionService {
     const state = { ...from.initialState };
     foldState(state, events);
     const copy = this.#add(key, app, user, from.initialState, state, from.title);
-    for (const event of events) {
-      copy.ids.add(event.id);
-      copy.events.push(event);
-    }
-    indexCalls(copy, events);
+    addCopies(copy, events);
     try {
       const more = options.settle?.(recordOf(copy, events)) ?? [];
       storeInput.append(more, undefined);
@@ -140,6 +138,21 @@ export class InMemorySessionService implements SessionService {
       user.sessions.delete(key.id);
       throw error;
     }
+  }
+
+  async restore(given: SessionKey, session: RestoredSession): Promise<SessionRecord> {
+    storeInput.append(session.events, undefined);
+    const { key, app, user } = this.#vacant(given);
+    const initialState: State = {};
+    applyDelta(initialState, splitInitial(session.initialState).session);
+    const stored = session.events.map((event, index) => sealEvent(event, index + 1));
+    const state = { ...initialState };
+    foldState(state, stored);
+    const twice = repeatedId(stored);
+    if (twice !== undefined) throw storeRefusal.eventExists(key, twice);
+    const copy = this.#add(key, app, user, initialState, state, session.title?.toWellFormed());
+    addCopies(copy, stored);
+    return recordOf(copy, []);
   }
 
   async openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]> {

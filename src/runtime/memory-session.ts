@@ -100,8 +100,22 @@ function commit(session: MemorySession, stored: readonly Event[]): void {
   indexCalls(session, stored);
 }
 
+/** Takes over the events of another log: what they did to shared state was done there. */
+export function addCopies(session: MemorySession, events: readonly Event[]): void {
+  for (const event of events) {
+    session.ids.add(event.id);
+    session.events.push(event);
+  }
+  indexCalls(session, events);
+}
+
+export function repeatedId(events: readonly Event[]): string | undefined {
+  const seen = new Set<string>();
+  return events.find(({ id }) => seen.size === seen.add(id).size)?.id;
+}
+
 /** Brings the index of open calls up to events that were added. */
-export function indexCalls(session: MemorySession, added: readonly Event[]): void {
+function indexCalls(session: MemorySession, added: readonly Event[]): void {
   let events = added;
   if (added.some(({ actions }) => actions.rewound)) {
     session.open.clear();

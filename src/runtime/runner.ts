@@ -5,6 +5,7 @@ import type { Shape } from '../session/index.ts';
 import {
   amount,
   anything,
+  checkOptions,
   checkShape,
   flag,
   fn,
@@ -82,7 +83,7 @@ const noPlugins: readonly Plugin[] = Object.freeze([]);
 /** What is in the members of a runner's or a source's options. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkEngine(options: Pick<RunnerOptions, 'plugins' | 'limits' | 'services'>, where: string): void {
   checkPlugins(options.plugins ?? [], `${where}.plugins`);
-  if (options.limits) checkShape<TurnLimits>(options.limits, `${where}.limits`, turnLimits);
+  if (options.limits) checkOptions<TurnLimits>(options.limits, `${where}.limits`, turnLimits);
   if (options.services) checkShape<Services>(options.services, `${where}.services`, services);
 }
 
@@ -156,7 +157,7 @@ export class Runner {
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_AGENT | E_DUPLICATE_PLUGIN | E_ID` */
   constructor(options: RunnerOptions) {
-    checkShape<RunnerOptions>(options, 'Runner: options', runner);
+    checkOptions<RunnerOptions>(options, 'Runner: options', runner);
     assertSafeId('app', options.app);
     checkEngine(options, 'Runner: options');
     this.app = options.app;
@@ -175,8 +176,8 @@ export class Runner {
     let invocation: Invocation | undefined;
     const queue = new StreamQueue<Event>(
       async (out) => {
-        checkShape<RunRequest>(request, 'run', run);
-        if (request.limits) checkShape<TurnLimits>(request.limits, 'run: limits', turnLimits);
+        checkOptions<RunRequest>(request, 'run', run);
+        if (request.limits) checkOptions<TurnLimits>(request.limits, 'run: limits', turnLimits);
         const session = await this.#session(request.userId, request.sessionId);
         const { limits, ...options } = request;
         const engine = createEngine({ ...this.#options, limits: strictest(this.#options.limits, limits) }, session.key);

@@ -63,6 +63,15 @@ export interface AlteredRow {
   column: string;
 }
 
+/** A session as it was elsewhere. */
+export interface RestoredSession {
+  title?: string;
+  /** Own keys only, no prefix. */
+  initialState: Readonly<Record<string, unknown>>;
+  /** All of the log, from seq 1. */
+  events: readonly Event[];
+}
+
 /**
  * The log: the system of record. Every implementation passes the same suite.
  *
@@ -106,6 +115,12 @@ export interface SessionService {
    *   `ALREADY_EXISTS / E_EVENT_EXISTS` (details.id; nothing of the batch is stored)
    */
   append(key: SessionKey, events: readonly Event[], options?: AppendOptions): Promise<readonly Event[]>;
+  /**
+   * Adds a session with a whole log. Shared state stays as it is, whatever the log did to it. Absent: such a session
+   * can be imported only if its log leaves shared state alone.
+   * @throws CoxswainError `ALREADY_EXISTS / E_SESSION_EXISTS | E_EVENT_EXISTS`
+   */
+  restore?(key: SessionKey, session: RestoredSession): Promise<SessionRecord>;
   /**
    * Takes the session for one run; free again after release or when the holder's process is dead.
    * @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND`

@@ -5,7 +5,7 @@ import {
   badInput,
   bag,
   checkIs,
-  checkShape,
+  checkOptions,
   fn,
   guarded,
   list,
@@ -41,16 +41,16 @@ const forkShape: Shape<ForkOptions> = { id: anything, through: anything, settle:
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export const storeInput = {
-  create: (options: CreateOptions): void => checkShape<CreateOptions>(options, 'create: options', createShape),
+  create: (options: CreateOptions): void => checkOptions<CreateOptions>(options, 'create: options', createShape),
   get: (options: GetOptions | undefined): void => {
-    if (options !== undefined) checkShape<GetOptions>(options, 'get: options', getShape);
+    if (options !== undefined) checkOptions<GetOptions>(options, 'get: options', getShape);
   },
-  list: (options: ListOptions): void => checkShape<ListOptions>(options, 'list: options', listShape),
+  list: (options: ListOptions): void => checkOptions<ListOptions>(options, 'list: options', listShape),
   search: (options: { limit?: number }): void =>
-    checkShape<typeof options>(options, 'search: options', { limit: anything }),
-  fork: (options: ForkOptions): void => checkShape<ForkOptions>(options, 'fork: options', forkShape),
+    checkOptions<typeof options>(options, 'search: options', { limit: anything }),
+  fork: (options: ForkOptions): void => checkOptions<ForkOptions>(options, 'fork: options', forkShape),
   append: (events: readonly Event[], options: AppendOptions | undefined): void => {
-    if (options !== undefined) checkShape<AppendOptions>(options, 'append: options', appendShape);
+    if (options !== undefined) checkOptions<AppendOptions>(options, 'append: options', appendShape);
     checkIs(events, 'append: events', list);
     guarded('append: events', () => {
       for (const event of events) {

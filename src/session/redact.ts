@@ -2,7 +2,7 @@ import type { DecisionRecord, Principal } from '../contracts/index.ts';
 import { setOwn } from '../contracts/index.ts';
 import { checkPrincipal } from './principal.ts';
 import type { Shape } from './shape.ts';
-import { checkShape, flag, list, names, object, text } from './shape.ts';
+import { checkOptions, flag, list, names, object, text } from './shape.ts';
 
 /** What stands for a value that a viewer may not see. */
 export const REDACTED = '[redacted]';
@@ -39,10 +39,10 @@ const rule: Shape<RedactionRule> = { tool: text, args: names, result: flag, unle
 
 /** A rule that cannot be read would hide nothing. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkRedaction(options: RedactionOptions, where: string): void {
-  checkShape<RedactionOptions>(options, where, { viewer: object, rules: list, reveal: names });
+  checkOptions<RedactionOptions>(options, where, { viewer: object, rules: list, reveal: names });
   if (options.viewer !== undefined) checkPrincipal(options.viewer, `${where}.viewer`);
   for (const [index, one] of (options.rules ?? []).entries())
-    checkShape<RedactionRule>(one, `${where}.rules[${index}]`, rule);
+    checkOptions<RedactionRule>(one, `${where}.rules[${index}]`, rule);
 }
 
 /** Results of calls that ran. */

@@ -12,7 +12,7 @@ import { CoxswainError, textOfParts } from '../contracts/index.ts';
 import { AnswerWords } from './answer-words.ts';
 import { newId } from './identity.ts';
 import { EventStream } from './queue.ts';
-import { checkIs, checkShape, fn, having, iterable, name, object, signal } from './shape.ts';
+import { checkIs, checkOptions, checkShape, fn, having, iterable, name, object, signal } from './shape.ts';
 
 export interface RunResult {
   /** Why the stream ended. */
@@ -102,7 +102,7 @@ export function agentStream(
   options: { streamId?: string; signal?: AbortSignal } = {},
 ): AgentStream {
   checkIs(source, 'agentStream: source', fn);
-  checkShape<typeof options>(options, 'agentStream: options', { streamId: name, signal });
+  checkOptions<typeof options>(options, 'agentStream: options', { streamId: name, signal });
   const controller = new AbortController();
   const streamId = options.streamId ?? newId();
   const follow = () => controller.abort(options.signal?.reason);

@@ -7,6 +7,7 @@ import {
   anything,
   bag,
   checkIs,
+  checkOptions,
   checkShape,
   flag,
   listOf,
@@ -38,7 +39,7 @@ const execution: Shape<ExecutionOptions> = {
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` naming the option */
 export function checkExecution(options: ExecutionOptions): void {
-  checkShape<ExecutionOptions>(options, 'options', execution);
+  checkOptions<ExecutionOptions>(options, 'options', execution);
   const { excludeTools, limits, principal } = options;
   if (excludeTools !== undefined) checkNames(excludeTools, 'options.excludeTools');
   if (limits !== undefined) checkLimits(limits, 'options.limits');
@@ -60,7 +61,7 @@ const abort: Shape<AbortTarget> = { reason: text, threadId: text, requestId: tex
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkAbort(target: AbortTarget): void {
-  checkShape<AbortTarget>(target, 'abort', abort);
+  checkOptions<AbortTarget>(target, 'abort', abort);
 }
 
 const steer: Shape<SteerData> = { content: required(anything), threadId: text };
@@ -80,7 +81,7 @@ const events: Shape<EventsOptions> = { after: text, limit: amount, live: flag };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkEvents(options: EventsOptions): void {
-  checkShape<EventsOptions>(options, 'events', events);
+  checkOptions<EventsOptions>(options, 'events', events);
 }
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */

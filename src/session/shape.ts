@@ -63,9 +63,20 @@ export const required = (member: Check): Check => ({ ...member, required: true }
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` naming the member and what to give
  */
 export function checkShape<T>(value: unknown, where: string, shape: Shape<T>): asserts value is T {
+  look(value, where, shape as Readonly<Record<string, Check>>, false);
+}
+
+/**
+ * The same for options of this package's own: one that is not known leaves something as it was not meant.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` naming the member and the one that was probably meant
+ */
+export function checkOptions<T>(value: unknown, where: string, shape: Shape<T>): asserts value is T {
+  look(value, where, shape as Readonly<Record<string, Check>>, true);
+}
+
+function look(value: unknown, where: string, members: Readonly<Record<string, Check>>, isClosed: boolean): void {
   try {
     if (!isObject(value)) throw bad(where, value, object);
-    const members = shape as Readonly<Record<string, Check>>;
     // Of an ordinary object only what is there is looked at: this is done for each session and each stream.
     const isOrdinary = Object.getPrototypeOf(value) === Object.prototype && isPlain(value);
     const looked = isOrdinary ? requiredOf(members) : Object.keys(members);
@@ -76,6 +87,7 @@ export function checkShape<T>(value: unknown, where: string, shape: Shape<T>): a
         continue;
       }
       readMember(value, where, member);
+      if (isClosed) throw unknownMember(where, member, Object.keys(members));
       const meant = nearest(member, Object.keys(members));
       if (meant !== undefined) throw badInput(`${where}.${member} is not known; write ${meant}`);
     }
@@ -108,14 +120,13 @@ function checkMember(value: object, where: string, member: string, wanted: Check
   throw bad(`${where}.${member}`, given, wanted);
 }
 
-/**
- * Nothing but what the shape names: where an option that is not understood would leave something open.
- * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
- */
-export function checkKnown(value: object, where: string, shape: Shape<never> | Record<string, Check>): void {
-  const unknown = guarded(where, () => Object.keys(value)).find((member) => !Object.hasOwn(shape, member));
-  if (unknown === undefined) return;
-  throw badInput(`${where}.${unknown} is not known; give nothing but ${Object.keys(shape).join(', ')}`);
+function unknownMember(where: string, member: string, known: readonly string[]): CoxswainError {
+  const slip = nearest(member, known);
+  if (slip !== undefined) return badInput(`${where}.${member} is not known; write ${slip}`);
+  const plain = member.toLowerCase();
+  const meant = known.find((one) => one.toLowerCase().startsWith(plain) || plain.startsWith(one.toLowerCase()));
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  return badInput(`${where}.${member} is not known${hint}; give nothing but ${known.join(', ')}`);
 }
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` saying what to give */

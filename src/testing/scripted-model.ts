@@ -2,7 +2,7 @@ import type { Content, ContentPart, FunctionCallPart, Usage } from '../contracts
 import { CoxswainError } from '../contracts/index.ts';
 import type { Model, ModelRequest, ModelResponse } from '../runtime/index.ts';
 import type { Shape } from '../session/index.ts';
-import { bag, checkShape, flag, guarded, name as isName, list } from '../session/index.ts';
+import { bag, checkOptions, flag, guarded, name as isName, list } from '../session/index.ts';
 
 /** One answer of a scripted model. */
 export interface ScriptedStep {
@@ -55,7 +55,7 @@ export class ScriptedModel implements Model {
 
   constructor(options: ScriptedModelOptions | readonly Script[] = {}) {
     if (!guarded('ScriptedModel', () => Array.isArray(options)))
-      checkShape<ScriptedModelOptions>(options, 'ScriptedModel: options', shape);
+      checkOptions<ScriptedModelOptions>(options, 'ScriptedModel: options', shape);
     const given = Array.isArray(options)
       ? { responses: options as readonly Script[] }
       : (options as ScriptedModelOptions);

@@ -5,6 +5,7 @@ import type { SqliteSessionService } from '../../src/adapters/stores/sqlite.ts';
 import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
 import { isCoxswainError } from '../../src/contracts/index.ts';
 import { project } from '../../src/index.ts';
+import type { SessionService } from '../../src/runtime/index.ts';
 import { InMemorySessionService, LiveSession } from '../../src/runtime/index.ts';
 import { answer, call, change, event, fullEvent, key } from '../contract/session-service.ts';
 import { collect } from '../runtime/kit.ts';
@@ -94,5 +95,47 @@ describe('files that are no export, or were changed by somebody', () => {
     expect(await store.list(scope)).toEqual([]);
     const marked = [`\ufeff${lines[0]}`, '', ...lines.slice(1), ''];
     expect((await importSession(store, scope, marked)).lastSeq).toBe(5);
+  });
+});
+
+describe('CASE-S1 importing an old copy leaves the shared state of its new place as it is', () => {
+  const scopes = { plan: 'user:plan', motto: 'app:motto' };
+  const set = (id: string, value: string) => change(id, { [scopes.plan]: value, [scopes.motto]: value, own: value });
+
+  test.each([
+    ['memory', () => new InMemorySessionService()],
+    ['SQLite', () => openSqlite(':memory:')],
+  ])('%s', async (_, make) => {
+    const store = make();
+    await store.create(key, { title: 'T' });
+    await store.append(key, [set('e1', 'old'), call('e2', 'c1')]);
+    const lines = await collect(exportSession(store, key));
+    await store.append(key, [set('e3', 'new')]);
+    const copy = { ...key, id: 'copy' };
+    const record = await importSession(store, copy, lines);
+    expect(record).toMatchObject({
+      title: 'T',
+      lastSeq: 2,
+      state: { own: 'old', 'user:plan': 'new', 'app:motto': 'new' },
+    });
+    expect((await store.get(key))?.state).toMatchObject({ own: 'new', 'user:plan': 'new', 'app:motto': 'new' });
+    expect((await store.openCalls(copy)).map(({ callId }) => callId)).toEqual(['c1']);
+    expect((await store.get(copy))?.events.map(({ id, seq }) => [id, seq])).toEqual([
+      ['e1', 1],
+      ['e2', 2],
+    ]);
+    await expect(importSession(store, copy, lines)).rejects.toMatchObject({ code: 'E_SESSION_EXISTS' });
+    await store.close();
+  });
+
+  test('a store that cannot do so refuses such a session before anything is stored', async () => {
+    const store = new InMemorySessionService();
+    await store.create(key);
+    await store.append(key, [set('e1', 'old')]);
+    const lines = await collect(exportSession(store, key));
+    const other: SessionService = new InMemorySessionService();
+    Object.assign(other, { restore: undefined });
+    await expect(importSession(other, key, lines)).rejects.toMatchObject({ code: 'E_UNSUPPORTED' });
+    expect(await other.list({ app: key.app })).toEqual([]);
   });
 });

@@ -141,6 +141,25 @@ test('S2-25 list by pages, prune what is old, rebuild the index, step the tables
   expect((await sessions('list')).stdout).toMatch(/^d /);
 });
 
+test("APP-B9 list shows everybody's sessions, and with --user those of that user only", async () => {
+  await inStore(async (store) => {
+    for (const [userId, id] of [
+      ['ann', 'a1'],
+      ['bob', 'b1'],
+      ['ann', 'a2'],
+    ] as const)
+      await store.create({ app: key.app, userId, id });
+  });
+  const list = async (...args: string[]) => {
+    const { stdout } = await command(['sessions', 'list', '--store', `sqlite:${file()}`, '--app', key.app, ...args]);
+    return stdout.split('\n').map((line) => line.slice(0, 2));
+  };
+  expect(await list()).toEqual(['a2', 'b1', 'a1', '']);
+  expect(await list('--user', 'ann')).toEqual(['a2', 'a1', '']);
+  expect(await list('--user', 'ann', '--limit', '1')).toEqual(['a2', '']);
+  expect(await list('--user', 'eve')).toEqual(['']);
+});
+
 describe.each([postgresServer, mariadbServer])('--store $name', (server) => {
   test.skipIf(server.skip)('S2-01 the scheme chooses the store; its password is never shown', async () => {
     await twoTurns();

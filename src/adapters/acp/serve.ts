@@ -9,7 +9,17 @@ import type {
 import type { AgentSession, ContentPart, Limits, SessionSummary, StreamEndEvent } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { Shape } from '../../session/index.ts';
-import { checkLimits, checkShape, fn, having, name as isName, object, required, text } from '../../session/index.ts';
+import {
+  checkLimits,
+  checkOptions,
+  checkShape,
+  fn,
+  having,
+  name as isName,
+  object,
+  required,
+  text,
+} from '../../session/index.ts';
 import { partOfBlock } from './content.ts';
 import { EditorQuestions } from './questions.ts';
 import { loadSdk } from './sdk.ts';
@@ -60,7 +70,7 @@ const streams: Shape<AcpTransport> = { input: required(having('getReader')), out
  * @throws CoxswainError `FAILED_PRECONDITION / E_UNSUPPORTED` without the package @agentclientprotocol/sdk
  */
 export async function serveAcp(options: ServeAcpOptions, transport: AcpTransport): Promise<AcpServer> {
-  checkShape<ServeAcpOptions>(options, 'serveAcp: options', shape);
+  checkOptions<ServeAcpOptions>(options, 'serveAcp: options', shape);
   if (options.limits !== undefined) checkLimits(options.limits, 'serveAcp: options.limits');
   checkShape<AcpTransport>(transport, 'serveAcp: transport', streams);
   const sdk = await loadSdk();

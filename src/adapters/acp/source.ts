@@ -12,7 +12,7 @@ import {
   amount,
   anything,
   bag,
-  checkShape,
+  checkOptions,
   either,
   fn,
   list,
@@ -91,9 +91,12 @@ const UNASKED = ['read', 'search', 'think'];
  * @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_BAD_INPUT`
  */
 export function fromAcp(options: FromAcpOptions): AgentSource {
-  checkShape<FromAcpOptions>(options, 'fromAcp: options', shape);
+  checkOptions<FromAcpOptions>(options, 'fromAcp: options', shape);
   if (options.watchdog !== false && options.watchdog !== undefined)
-    checkShape<WatchdogOptions>(options.watchdog, 'fromAcp: options.watchdog', { silenceMs: amount, idleRuns: amount });
+    checkOptions<WatchdogOptions>(options.watchdog, 'fromAcp: options.watchdog', {
+      silenceMs: amount,
+      idleRuns: amount,
+    });
   const { name, description } = options;
   assertAgentName(name);
   const connect = options.connect ?? starter(options);

@@ -1,6 +1,6 @@
 import type { HostContext, SessionHandle, SessionProvider } from '../../contracts/index.ts';
 import type { SessionRecord, SessionService } from '../../runtime/index.ts';
-import { anything, checkShape, object, text } from '../../session/index.ts';
+import { anything, checkOptions, object, text } from '../../session/index.ts';
 import { project } from './project.ts';
 
 /** Stored sessions of the context's (app, user). */
@@ -8,7 +8,7 @@ export function sessionProvider(service: SessionService, context: HostContext): 
   const scope = { app: context.app, userId: context.userId ?? 'local' };
   return {
     async create(options = {}) {
-      checkShape<typeof options>(options, 'sessions.create: options', { id: anything, state: object, title: text });
+      checkOptions<typeof options>(options, 'sessions.create: options', { id: anything, state: object, title: text });
       const { id, ...rest } = options;
       return handleOf(await service.create(id === undefined ? scope : { ...scope, id }, rest));
     },
@@ -19,7 +19,7 @@ export function sessionProvider(service: SessionService, context: HostContext): 
     list: async (options = {}) => service.list(scope, options),
     delete: async (sessionId) => service.delete({ ...scope, id: sessionId }),
     async open(options = {}) {
-      checkShape<typeof options>(options, 'sessions.open: options', { userId: text });
+      checkOptions<typeof options>(options, 'sessions.open: options', { userId: text });
       const calls = await service.openCalls({ app: scope.app, ...options });
       const seen = new Map<string, { userId: string; sessionId: string; calls: string[] }>();
       for (const { key, callId } of calls) {

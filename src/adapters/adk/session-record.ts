@@ -1,7 +1,7 @@
 import type { SessionRef } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
-import type { SessionRecord, SessionService } from '../../runtime/index.ts';
-import { checkShape, text } from '../../session/index.ts';
+import type { SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
+import { checkOptions, text } from '../../session/index.ts';
 import { parseCursor } from './project.ts';
 import { settling } from './settling.ts';
 import { importSnapshot } from './snapshot.ts';
@@ -27,7 +27,7 @@ export async function recordFor(
     throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
   }
   if (found) return found;
-  if (!ref.create) throw notFound(id);
+  if (!ref.create) throw notFound(key);
   try {
     return await service.create(key, ref.state ? { state: ref.state } : {});
   } catch (error) {
@@ -40,14 +40,14 @@ export async function recordFor(
 
 function forkedAt(fork: true | { after?: string }): string | undefined {
   if (fork === true) return undefined;
-  checkShape<typeof fork>(fork, 'open: fork', { after: text });
+  checkOptions<typeof fork>(fork, 'open: fork', { after: text });
   return fork.after;
 }
 
-function notFound(id: string): CoxswainError {
+function notFound({ app, userId, id }: SessionKey): CoxswainError {
   return new CoxswainError(
     'NOT_FOUND',
     'E_SESSION_NOT_FOUND',
-    `there is no session ${id}; pass create: true to make it, or list what is there`,
+    `app ${app} has no session ${id} of user ${userId}; pass create: true to make it, or list what is there`,
   );
 }

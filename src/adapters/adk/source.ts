@@ -21,7 +21,7 @@ import {
   strictest,
 } from '../../runtime/index.ts';
 import type { Shape } from '../../session/index.ts';
-import { amount, bag, checkIs, checkShape, fn, having, list, name, object, text } from '../../session/index.ts';
+import { amount, bag, checkIs, checkOptions, fn, having, list, name, object, text } from '../../session/index.ts';
 import { AdkSession } from './adk-session.ts';
 import type { DescribeOptions } from './descriptor.ts';
 import { describeAgent } from './descriptor.ts';
@@ -65,7 +65,7 @@ const fromAgentShape: Shape<FromAgentOptions> = {
 /** An agent of the runtime as something that a host can open. */
 export function fromAgent(agent: Agent, options: FromAgentOptions = {}): AgentSource {
   // Construction errors belong here, not to the first session.
-  checkShape<FromAgentOptions>(options, 'fromAgent: options', fromAgentShape);
+  checkOptions<FromAgentOptions>(options, 'fromAgent: options', fromAgentShape);
   checkEngine(options, 'fromAgent: options');
   AgentTree.of(agent);
   assertUniquePlugins(options.plugins ?? []);

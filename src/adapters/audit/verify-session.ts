@@ -2,7 +2,7 @@ import { isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { AlteredRow, ChainFault, ChainHead, Event, SessionKey, SessionService } from '../../runtime/index.ts';
 import { sessionService, storeRefusal, verifyLog } from '../../runtime/index.ts';
 import type { Check } from '../../session/index.ts';
-import { checkIs, checkShape, count, name, object } from '../../session/index.ts';
+import { checkIs, checkOptions, count, name, object } from '../../session/index.ts';
 import type { AuditReport } from './report.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function verifySession(
   options: { anchor?: ChainHead } = {},
 ): Promise<AuditReport> {
   checkIs(service, 'verifySession: service', sessionService);
-  checkShape<typeof options>(options, 'verifySession: options', { anchor: anchorCheck });
+  checkOptions<typeof options>(options, 'verifySession: options', { anchor: anchorCheck });
   const { events, lastSeq, unreadable } = await readLog(service, key);
   const { faults, ...report } = verifyLog(events, { ...options, lastSeq });
   const known = new Set(unreadable.map(({ seq }) => seq));

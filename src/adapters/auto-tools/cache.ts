@@ -8,7 +8,7 @@ import type {
 import { CoxswainError, canonicalJson, hooks } from '../../contracts/index.ts';
 import type { Flights } from '../../gate/index.ts';
 import { shareRuns } from '../../gate/index.ts';
-import { anything, checkShape, fn, kindOf, names, oneOf } from '../../session/index.ts';
+import { anything, checkOptions, fn, kindOf, names, oneOf } from '../../session/index.ts';
 
 export interface ToolCacheOptions {
   /** Tools whose results may be used again. Default: those annotated `readOnly`. */
@@ -43,7 +43,7 @@ export interface ToolCache extends LifecycleInterceptor {
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for sizes and times that are none
  */
 export function cacheToolResults(options: ToolCacheOptions = {}): ToolCache {
-  checkShape<ToolCacheOptions>(options, 'cacheToolResults: options', {
+  checkOptions<ToolCacheOptions>(options, 'cacheToolResults: options', {
     tools: names,
     ttlMs: anything,
     maxEntries: anything,

@@ -4,7 +4,7 @@ import {
   anything,
   bag,
   checkIs,
-  checkShape,
+  checkOptions,
   either,
   fn,
   having,
@@ -50,6 +50,6 @@ const shape: Shape<AutoToolsOptions> = {
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkAutoTools(options: Partial<AutoToolsOptions>): void {
-  checkShape<AutoToolsOptions>(options, 'options', shape);
+  checkOptions<AutoToolsOptions>(options, 'options', shape);
   checkIs(options, 'options', bag);
 }

@@ -16,7 +16,7 @@ import {
   amount,
   anything,
   bag,
-  checkShape,
+  checkOptions,
   either,
   flag,
   guarded,
@@ -78,9 +78,9 @@ const shape: Shape<FromGoogleAdkOptions> = {
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT | E_AGENT_NAME`, `UNIMPLEMENTED / E_UNSUPPORTED`
  */
 export function fromGoogleAdk(options: FromGoogleAdkOptions): AgentSource {
-  checkShape<FromGoogleAdkOptions>(options, 'fromGoogleAdk: options', shape);
+  checkOptions<FromGoogleAdkOptions>(options, 'fromGoogleAdk: options', shape);
   if (options.watchdog !== false && options.watchdog !== undefined)
-    checkShape<WatchdogOptions>(options.watchdog, 'fromGoogleAdk: options.watchdog', {
+    checkOptions<WatchdogOptions>(options.watchdog, 'fromGoogleAdk: options.watchdog', {
       silenceMs: amount,
       idleRuns: amount,
     });

@@ -1,5 +1,5 @@
 import type { Shape } from '../../session/index.ts';
-import { amount, bag, checkIs, checkShape, flag, fn, name, object, oneOf, text, texts } from '../../session/index.ts';
+import { amount, bag, checkIs, checkOptions, flag, fn, name, object, oneOf, text, texts } from '../../session/index.ts';
 import type { AnthropicOptions } from './anthropic.ts';
 import type { OpenAIChatOptions } from './openai.ts';
 import type { OpenAIResponsesOptions } from './openai-responses.ts';
@@ -47,7 +47,7 @@ export const modelInput = {
 
 function check<T extends ModelOptions>(model: string, options: T, maker: string, shape: Shape<T>): void {
   checkIs(model, `${maker}: name`, name);
-  checkShape<T>(options, `${maker}: options`, shape);
-  if (options.retry) checkShape<RetryOptions>(options.retry, `${maker}: options.retry`, retry);
+  checkOptions<T>(options, `${maker}: options`, shape);
+  if (options.retry) checkOptions<RetryOptions>(options.retry, `${maker}: options.retry`, retry);
   checkSetup(model, options);
 }

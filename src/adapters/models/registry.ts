@@ -2,7 +2,7 @@ import type { PriceTable } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Model } from '../../runtime/index.ts';
 import type { Check, Shape } from '../../session/index.ts';
-import { bag, checkIs, checkShape, object, text } from '../../session/index.ts';
+import { bag, checkIs, checkOptions, object, text } from '../../session/index.ts';
 import type { AnthropicOptions } from './anthropic.ts';
 import { anthropicModel } from './anthropic.ts';
 import type { GeminiOptions } from './gemini.ts';
@@ -74,7 +74,7 @@ const shape: Shape<ModelRegistryOptions> = {
 
 /** Finds models by name, among the providers that were set up. */
 export function modelRegistry(options: ModelRegistryOptions): ModelRegistry {
-  checkShape<ModelRegistryOptions>(options, 'modelRegistry: options', shape);
+  checkOptions<ModelRegistryOptions>(options, 'modelRegistry: options', shape);
   for (const [prefix, config] of Object.entries(options.providers ?? {}))
     checkIs(config, `modelRegistry: options.providers.${prefix}`, provider);
   const found = new Map<string, Model>();

@@ -7,7 +7,7 @@ import { describeTool, mergeDecisions, withRedact } from '../../gate/index.ts';
 import type { Check, Shape } from '../../session/index.ts';
 import {
   checkIs,
-  checkShape,
+  checkOptions,
   either,
   flag,
   having,
@@ -65,7 +65,7 @@ export interface CedarPolicy extends PolicyEvaluator {
  *   E_UNSUPPORTED` without the package
  */
 export async function cedarPolicy(options: CedarPolicyOptions): Promise<CedarPolicy> {
-  checkShape<CedarPolicyOptions>(options, 'cedarPolicy: options', shape);
+  checkOptions<CedarPolicyOptions>(options, 'cedarPolicy: options', shape);
   const engine = options.engine ?? (await loadEngine());
   const { policies, file } = options;
   const sources =

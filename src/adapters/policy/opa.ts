@@ -2,7 +2,7 @@ import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contr
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
-import { amount, checkShape, flag, required, text, texts } from '../../session/index.ts';
+import { amount, checkOptions, flag, required, text, texts } from '../../session/index.ts';
 import { decisionOf } from './opa-decision.ts';
 import { postJson } from './opa-http.ts';
 
@@ -37,7 +37,7 @@ export interface OpaPolicyOptions {
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for an address that cannot be used
  */
 export function opaPolicy(options: OpaPolicyOptions): PolicyEvaluator {
-  checkShape<OpaPolicyOptions>(options, 'opaPolicy: options', shape);
+  checkOptions<OpaPolicyOptions>(options, 'opaPolicy: options', shape);
   return new Opa(options);
 }
 

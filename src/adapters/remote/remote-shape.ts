@@ -3,7 +3,7 @@ import {
   amount,
   anything,
   checkIs,
-  checkShape,
+  checkOptions,
   either,
   flag,
   fn,
@@ -43,24 +43,24 @@ const create: Shape<{ id?: string; state?: object; title?: string }> = { id: tex
 export const remoteInput = {
   connect: (url: string, options: ConnectOptions): void => {
     checkIs(url, 'connect: url', text);
-    checkShape<ConnectOptions>(options, 'connect: options', connect);
+    checkOptions<ConnectOptions>(options, 'connect: options', connect);
   },
   open: (agent: string, options: RemoteOpenOptions): void => {
     checkIs(agent, 'open: agent', text);
-    checkShape<RemoteOpenOptions>(options, 'open: options', open);
+    checkOptions<RemoteOpenOptions>(options, 'open: options', open);
   },
   list: (options: { limit?: number; after?: string }): void =>
-    checkShape<typeof options>(options, 'sessions.list: options', list),
+    checkOptions<typeof options>(options, 'sessions.list: options', list),
   create: (options: { id?: string; state?: object; title?: string }): void =>
-    checkShape<typeof options>(options, 'sessions.create: options', create),
+    checkOptions<typeof options>(options, 'sessions.create: options', create),
   sessionId: (id: string): void => checkIs(id, 'session id', text),
   agent: (agent: string | undefined): void => {
     if (agent !== undefined) checkIs(agent, 'sessions: agent', text);
   },
   filter: (filter: { sessionId?: string }): void =>
-    checkShape<typeof filter>(filter, 'approvals.list: filter', { sessionId: text }),
+    checkOptions<typeof filter>(filter, 'approvals.list: filter', { sessionId: text }),
   place: (place: { sessionId?: string; userId?: string; agent?: string }): void =>
-    checkShape<typeof place & { by?: unknown }>(place, 'approvals.decide: place', {
+    checkOptions<typeof place & { by?: unknown }>(place, 'approvals.decide: place', {
       sessionId: text,
       userId: text,
       agent: text,

@@ -1,20 +1,12 @@
 import { CoxswainError, parseJson } from '../../contracts/index.ts';
-import type { Event, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
-import { checkScope, newId, sessionService, storeRefusal } from '../../runtime/index.ts';
-import { checkIs, checkShape, flag, fn, having, text as isText, iterable } from '../../session/index.ts';
+import type { Event, RestoredSession, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
+import { batchDelta, checkScope, newId, scopeOf, sessionService, storeRefusal } from '../../runtime/index.ts';
+import { checkIs, checkOptions, flag, fn, having, text as isText, iterable } from '../../session/index.ts';
 import { faultOfEvent } from './stored-event.ts';
 
 export { effectiveEvents, type Rewound, rewoundBy } from '../../runtime/index.ts';
 export { rewind, turnStarts } from './rewind.ts';
-
-/** A session as it was elsewhere. */
-export interface RestoredSession {
-  title?: string;
-  /** Own keys only, no prefix. */
-  initialState: Readonly<Record<string, unknown>>;
-  /** All of the log, from seq 1. */
-  events: readonly Event[];
-}
+export type { RestoredSession };
 
 /** What a store can do beside its sessions' daily work. */
 export interface SessionMaintenance {
@@ -99,10 +91,10 @@ export interface ImportOptions {
  * Adds a session that was exported, under a name of its own. Its open calls are open again, so whoever copies a
  * session within one database should `settle` them.
  *
- * All is checked before anything is stored. A store without {@link SessionMaintenance} applies what the log did to
- * shared state once more.
+ * All is checked before anything is stored. Shared state stays as it is: a store without `restore` refuses a session
+ * whose log wrote any.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` (no export, or not all of it), `ALREADY_EXISTS /
- *   E_SESSION_EXISTS | E_EVENT_EXISTS`
+ *   E_SESSION_EXISTS | E_EVENT_EXISTS`, `UNIMPLEMENTED / E_UNSUPPORTED`
  */
 export async function importSession(
   service: SessionService,
@@ -113,7 +105,7 @@ export async function importSession(
   checkIs(service, 'importSession: service', sessionService);
   checkScope(scope);
   checkIs(lines, 'importSession: lines', iterable);
-  checkShape<ImportOptions>(options, 'importSession: options', { sameId: flag, settle: fn });
+  checkOptions<ImportOptions>(options, 'importSession: options', { sameId: flag, settle: fn });
   let header: ExportHeader | undefined;
   const events: Event[] = [];
   let line = 0;
@@ -138,7 +130,12 @@ export async function importSession(
       ...(await options.settle({ ...place, ...named, initialState, state: initialState, events: [...events] }, header)),
     );
   }
-  if (hasMaintenance(service)) return service.restore(key, { ...named, initialState, events });
+  if (service.restore) return service.restore(key, { ...named, initialState, events });
+  const shared = sharedKey(initialState, events);
+  if (shared !== undefined) {
+    const message = `the session cannot be imported: its log wrote ${shared}, and this store would write the old value over what is there; give the store a restore()`;
+    throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', message);
+  }
   await service.create(key, { state: initialState, ...named });
   try {
     if (events.length > 0) await service.append(key, events);
@@ -149,6 +146,16 @@ export async function importSession(
   const record = await service.get(key, { limit: 0 });
   if (!record) throw storeRefusal.missing(key);
   return record;
+}
+
+/** A key of the app's or the user's state that creating and appending would write. */
+function sharedKey(initialState: Record<string, unknown>, events: readonly Event[]): string | undefined {
+  const { app = {}, user = {} } = batchDelta(events) ?? {};
+  const [ofApp] = Object.keys(app);
+  const [ofUser] = Object.keys(user);
+  if (ofApp !== undefined) return `app:${ofApp}`;
+  if (ofUser !== undefined) return `user:${ofUser}`;
+  return Object.keys(initialState).find((name) => scopeOf(name) !== 'session');
 }
 
 function parseLine(text: string, line: number): Record<string, unknown> {

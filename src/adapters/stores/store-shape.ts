@@ -1,5 +1,16 @@
 import type { Shape } from '../../session/index.ts';
-import { amount, anything, checkIs, checkShape, either, flag, having, name, oneOf, text } from '../../session/index.ts';
+import {
+  amount,
+  anything,
+  checkIs,
+  checkOptions,
+  either,
+  flag,
+  having,
+  name,
+  oneOf,
+  text,
+} from '../../session/index.ts';
 import type { SqlOptions } from './sql/open.ts';
 import type { SqliteOptions } from './sqlite.ts';
 
@@ -18,11 +29,11 @@ const sql: Shape<SqlOptions & { target?: number }> = {
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkSqlite(path: string, options: SqliteOptions): void {
   checkIs(path, 'the path of a session store', text);
-  checkShape<SqliteOptions>(options, 'openSqlite: options', sqlite);
+  checkOptions<SqliteOptions>(options, 'openSqlite: options', sqlite);
 }
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkSql(target: unknown, options: SqlOptions & { target?: number }): void {
   checkIs(target, 'the database of a session store', { needs: 'a URL, or a Kysely', fits: either(text, kysely).fits });
-  checkShape<SqlOptions & { target?: number }>(options, 'openSql: options', sql);
+  checkOptions<SqlOptions & { target?: number }>(options, 'openSql: options', sql);
 }

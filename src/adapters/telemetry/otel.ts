@@ -1,7 +1,7 @@
 import type { Context, Span, TracerProvider } from '@opentelemetry/api';
 import { context, createTraceState, isSpanContextValid, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Attributes, Telemetry, TelemetrySpan } from '../../runtime/index.ts';
-import { checkShape, having } from '../../session/index.ts';
+import { checkOptions, having } from '../../session/index.ts';
 
 export interface OtelOptions {
   /** Default: the one that is registered globally. */
@@ -41,7 +41,7 @@ function kindOf(error: unknown): string {
  * active where it is started; below that parents are passed on explicitly.
  */
 export function otelTelemetry(options: OtelOptions = {}): Telemetry {
-  checkShape<OtelOptions>(options, 'otelTelemetry: options', { provider: having('getTracer') });
+  checkOptions<OtelOptions>(options, 'otelTelemetry: options', { provider: having('getTracer') });
   const tracer = (options.provider ?? trace).getTracer('coxswain');
   return {
     startSpan(name, attributes, parent) {

@@ -2,7 +2,7 @@ import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import type { Shape } from '../../session/index.ts';
 import {
   anything,
-  checkShape,
+  checkOptions,
   flag,
   fn,
   having,
@@ -86,7 +86,7 @@ const shape: Shape<McpCommand & McpUrl & McpToolsetOptions> = {
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkServer(server: McpServer, options: McpToolsetOptions): void {
-  checkShape<McpCommand & McpUrl & McpToolsetOptions>({ ...server, ...options }, 'mcpToolset: options', shape);
+  checkOptions<McpCommand & McpUrl & McpToolsetOptions>({ ...server, ...options }, 'mcpToolset: options', shape);
   const { name, idleMs = 1, connectMs = 1 } = options;
   const times = { idleMs, connectMs };
   const wrong = Object.entries(times).find(([, ms]) => !(typeof ms === 'number' && ms > 0));

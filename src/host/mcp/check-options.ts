@@ -4,7 +4,7 @@ import {
   anything,
   checkIs,
   checkLimits,
-  checkShape,
+  checkOptions,
   flag,
   fn,
   having,
@@ -63,7 +63,7 @@ export const mcpInput = {
 
 function check<T extends McpOptions>(host: AgentHost, options: T, shape: Shape<T>): void {
   checkIs(host, 'MCP: host', { needs: 'a host of createHost()', fits: having('open', 'sessions', 'close').fits });
-  checkShape<T>(options, 'MCP: options', shape);
+  checkOptions<T>(options, 'MCP: options', shape);
   if (options.limits !== undefined) checkLimits(options.limits, 'MCP: options.limits');
 }
 

@@ -3,7 +3,7 @@ import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.t
 import type { AskedWith, CheckedDecision } from '../../gate/index.ts';
 import { evaluatePolicy, requestOf } from '../../gate/index.ts';
 import type { Check } from '../../session/index.ts';
-import { checkIs, checkShape, having, text as isText, listOf, object } from '../../session/index.ts';
+import { checkIs, checkOptions, having, text as isText, listOf, object } from '../../session/index.ts';
 import { underMode } from './presets.ts';
 import { isObject } from './rule.ts';
 import { YamlFile } from './yaml-file.ts';
@@ -14,7 +14,7 @@ export interface PolicyCase {
   /** Line in its file. */
   line: number;
   request: PolicyRequest;
-  /** Every member that is given must be so. */
+  /** Every member that is given must be so, at every depth; lists must be the same. */
   expect: Partial<CheckedDecision> & { outcome: string };
 }
 
@@ -45,7 +45,7 @@ const expected = ['outcome', 'rule', 'reason', 'hint', 'approvers', 'expiresIn',
  */
 export async function loadPolicyCases(text: string, options: { file?: string } = {}): Promise<PolicyCase[]> {
   checkIs(text, 'loadPolicyCases: text', isText);
-  checkShape<typeof options>(options, 'loadPolicyCases: options', { file: isText });
+  checkOptions<typeof options>(options, 'loadPolicyCases: options', { file: isText });
   const yaml = await YamlFile.parse(text, options.file ?? 'cases');
   const content = yaml.content;
   if (!isObject(content)) throw yaml.fault([], 'a table of cases is an object with version and cases');
@@ -159,11 +159,17 @@ export async function runPolicyCases(policy: PolicyEvaluator, cases: readonly Po
   for (const one of cases) {
     const decision = await evaluatePolicy(underMode(policy, one.request.context?.permissionMode), one.request);
     const wrong = Object.entries(one.expect).flatMap(([name, value]) =>
-      isSame(decision[name as keyof PolicyDecision], value) ? [] : [name],
+      isAsWanted(decision[name as keyof PolicyDecision], value) ? [] : [name],
     );
     results.push({ case: one, decision, wrong });
   }
   return results;
+}
+
+/** Of an object only the members that are given count. */
+function isAsWanted(actual: unknown, wanted: unknown): boolean {
+  if (!isObject(wanted) || !isObject(actual)) return isSame(actual, wanted);
+  return Object.entries(wanted).every(([name, value]) => isAsWanted(actual[name], value));
 }
 
 function isSame(actual: unknown, wanted: unknown): boolean {

@@ -2,7 +2,7 @@ import type { PermissionMode, PolicyDecision, PolicyEvaluator, PolicyRequest } f
 import type { CheckedDecision } from '../../gate/index.ts';
 import { evaluatePolicy, withRedact } from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
-import { checkIs, checkShape, flag, having, permissionMode, text } from '../../session/index.ts';
+import { checkIs, checkOptions, flag, having, permissionMode, text } from '../../session/index.ts';
 import { isForeign } from './compile.ts';
 
 export interface PresetOptions {
@@ -37,7 +37,7 @@ const deny = (mode: string, reason: string): CheckedDecision => ({ outcome: 'den
  */
 export function presetPolicy(mode: PermissionMode = 'default', options: PresetOptions = {}): PolicyEvaluator {
   checkIs(mode, 'presetPolicy: mode', permissionMode);
-  checkShape<PresetOptions>(options, 'presetPolicy: options', presetShape);
+  checkOptions<PresetOptions>(options, 'presetPolicy: options', presetShape);
   return { evaluate: (request) => decidePreset(request.context?.permissionMode ?? mode, request, options) };
 }
 
@@ -67,7 +67,7 @@ function traitsOf({ context }: PolicyRequest, { trustAnnotations = false }: Pres
 export function applyMode(policy: PolicyEvaluator, mode: PermissionMode, options: PresetOptions = {}): PolicyEvaluator {
   checkIs(policy, 'applyMode: policy', having('evaluate'));
   checkIs(mode, 'applyMode: mode', permissionMode);
-  checkShape<PresetOptions>(options, 'applyMode: options', presetShape);
+  checkOptions<PresetOptions>(options, 'applyMode: options', presetShape);
   const adjust = (decision: CheckedDecision, request: PolicyRequest): CheckedDecision =>
     withRedact(moded(decision, request), decision.redact);
   const moded = (decision: CheckedDecision, request: PolicyRequest): CheckedDecision => {

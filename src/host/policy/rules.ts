@@ -2,7 +2,7 @@ import type { PolicyDecision, PolicyEvaluator, PolicyRequest, ToolDescriptor } f
 import type { CheckedDecision, PolicyOutcome } from '../../gate/index.ts';
 import { evaluatePolicy, mergeDecisions, withRedact } from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
-import { checkIs, checkKnown, checkShape, flag, fn, guarded, having, list, oneOf, text } from '../../session/index.ts';
+import { checkIs, checkOptions, flag, fn, guarded, having, list, oneOf, text } from '../../session/index.ts';
 import type { CompiledRule, PolicyScope } from './compile.ts';
 import { compileRule, ruleError } from './compile.ts';
 import { listOf } from './conditions.ts';
@@ -55,7 +55,7 @@ export interface RulePolicy extends PolicyEvaluator {
  * @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_RULE` naming tier, place or id, and member
  */
 export function rulePolicy(rules: readonly PolicyRule[] | TieredRules, options: RulePolicyOptions = {}): RulePolicy {
-  checkShape<RulePolicyOptions>(options, 'rulePolicy: options', optionsShape);
+  checkOptions<RulePolicyOptions>(options, 'rulePolicy: options', optionsShape);
   const tiered = isList(rules) ? { org: rules } : checkTiers(rules);
   const tiers = POLICY_TIERS.map((tier) => {
     const ids = new Set<string>();
@@ -91,8 +91,7 @@ const optionsShape: Shape<RulePolicyOptions> = {
 /** Rules of a tier that is not there would never speak. */
 function checkTiers(rules: TieredRules): TieredRules {
   const shape: Shape<TieredRules> = { org: list, user: list, session: list };
-  checkShape<TieredRules>(rules, 'rulePolicy: rules', shape);
-  checkKnown(rules, 'rulePolicy: rules', shape);
+  checkOptions<TieredRules>(rules, 'rulePolicy: rules', shape);
   return rules;
 }
 

@@ -1,7 +1,7 @@
 import { messageOf } from '../../contracts/index.ts';
 import type { PolicyOutcome } from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
-import { checkIs, checkShape, flag, fn, having, text as isText } from '../../session/index.ts';
+import { checkIs, checkOptions, flag, fn, having, text as isText } from '../../session/index.ts';
 import { isRuleError } from './compile.ts';
 import type { PolicyRule, PolicyTier } from './rule.ts';
 import { isObject, POLICY_TIERS } from './rule.ts';
@@ -29,7 +29,7 @@ export interface LoadPolicyOptions extends Omit<RulePolicyOptions, 'defaultOutco
  */
 export async function loadPolicy(text: string, options: LoadPolicyOptions = {}): Promise<RulePolicy> {
   checkIs(text, 'loadPolicy: text', isText);
-  checkShape<LoadPolicyOptions>(options, 'loadPolicy: options', loadShape);
+  checkOptions<LoadPolicyOptions>(options, 'loadPolicy: options', loadShape);
   const { file = 'policy', ...rest } = options;
   const yaml = await YamlFile.parse(text, file);
   const content = parse(yaml.content, yaml);

@@ -3,9 +3,8 @@ import {
   anything,
   bag,
   checkIs,
-  checkKnown,
+  checkOptions,
   checkPrincipal,
-  checkShape,
   flag,
   fn,
   having,
@@ -54,20 +53,19 @@ const executor: Shape<ExecutorOptions> = {
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkServe(host: AgentHost, options: ServeOptions & { ceiling?: ServerOptions }): void {
   checkIs(host, 'serve: host', { needs: 'a host of createHost()', fits: having('open', 'sessions', 'close').fits });
-  checkShape<typeof options>(options, 'serve: options', { ...common, ceiling: object });
-  checkOptions(options, 'serve: options');
+  checkOptions<typeof options>(options, 'serve: options', { ...common, ceiling: object });
+  checkOthers(options, 'serve: options');
   if (options.ceiling === undefined) return;
-  checkShape<ServerOptions>(options.ceiling, 'serve: options.ceiling', ceiling);
-  checkKnown(options.ceiling, 'serve: options.ceiling', ceiling);
+  checkOptions<ServerOptions>(options.ceiling, 'serve: options.ceiling', ceiling);
 }
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkServeExecutor(given: ExecutorOptions, options: ServeOptions): void {
-  checkShape<ExecutorOptions>(given, 'serveExecutor: executor', executor);
-  checkShape<ServeOptions>(options, 'serveExecutor: options', common);
-  checkOptions(options, 'serveExecutor: options');
+  checkOptions<ExecutorOptions>(given, 'serveExecutor: executor', executor);
+  checkOptions<ServeOptions>(options, 'serveExecutor: options', common);
+  checkOthers(options, 'serveExecutor: options');
 }
 
-function checkOptions({ principal }: ServeOptions, where: string): void {
+function checkOthers({ principal }: ServeOptions, where: string): void {
   if (principal !== undefined) checkPrincipal(principal, `${where}.principal`);
 }

@@ -36,6 +36,22 @@ describe('a table of cases', () => {
     ]);
   });
 
+  test('APP-F11 members that are given must be so at every depth; lists are compared whole', async () => {
+    const refund = rulePolicy([
+      { tool: 'refund', outcome: 'ask', approvers: { roles: ['boss', 'owner'], notRequester: true } },
+    ]);
+    const expected = [
+      'approvers: { notRequester: true }',
+      'approvers: { roles: [boss, owner] }',
+      'approvers: { notRequester: false }',
+      'approvers: { roles: [boss] }',
+      'approvers: { quorum: 2 }',
+    ];
+    const lines = expected.map((said) => `  - { call: refund, expect: { outcome: ask, ${said} } }`);
+    const results = await runPolicyCases(refund, await loadPolicyCases(['version: 1', 'cases:', ...lines].join('\n')));
+    expect(results.map(({ wrong }) => wrong)).toEqual([[], [], ['approvers'], ['approvers'], ['approvers']]);
+  });
+
   test('a policy that fails denies in a case, too', async () => {
     const broken = {
       evaluate: () => {

@@ -1,7 +1,7 @@
 import { assertSafeId, CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
 import type { SessionKey } from '../../../runtime/index.ts';
 import { sqlTime } from '../../../runtime/index.ts';
-import { checkKnown, checkShape, flag, guarded, text } from '../../../session/index.ts';
+import { checkOptions, flag, guarded, text } from '../../../session/index.ts';
 import type { Engine } from './engine.ts';
 import type { Leases } from './leases.ts';
 import { OF_SESSION, values, WHERE_SESSION } from './reads.ts';
@@ -70,9 +70,8 @@ export async function deleteOlderThan(
   options: { keepPending?: boolean },
 ): Promise<number> {
   // A part of the scope that is misspelt would widen it.
-  checkShape<typeof scope>(scope, 'deleteOlderThan: scope', scopeShape);
-  checkKnown(scope, 'deleteOlderThan: scope', scopeShape);
-  checkShape<typeof options>(options, 'deleteOlderThan: options', { keepPending: flag });
+  checkOptions<typeof scope>(scope, 'deleteOlderThan: scope', scopeShape);
+  checkOptions<typeof options>(options, 'deleteOlderThan: options', { keepPending: flag });
   const { keepPending = false } = options;
   const conditions: string[] = [];
   const given: Value[] = [];
