@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import type { AuditReport } from '../adapters/audit/index.ts';
 import { describeReport, exportAudit, verifyExport, verifySession } from '../adapters/audit/index.ts';
 import type { Principal } from '../contracts/index.ts';
@@ -11,6 +10,7 @@ import type { AuditEntry, RedactionOptions, RedactionRule } from '../session/ind
 import { usage } from './errors.ts';
 import { EXIT } from './exit-code.ts';
 import type { StoreFlags } from './flags.ts';
+import { linesIn } from './lines.ts';
 import type { Store } from './store.ts';
 import { openStore } from './store.ts';
 import { clean, oneLine } from './text.ts';
@@ -83,7 +83,7 @@ async function anchorOf({ against, head }: VerifyFlags): Promise<ChainHead | und
 
 async function verifyFile(file: string, flag: string): Promise<AuditReport> {
   try {
-    return await verifyExport(createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY }));
+    return await verifyExport(linesIn(createReadStream(file)));
   } catch (error) {
     throw usage(`${flag}: ${file} cannot be read (${messageOf(error)})`, error);
   }

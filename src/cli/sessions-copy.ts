@@ -1,5 +1,4 @@
 import { createReadStream, createWriteStream, openSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { settling } from '../adapters/adk/index.ts';
@@ -8,6 +7,7 @@ import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { openCallChanges } from '../runtime/index.ts';
 import { EXIT } from './exit-code.ts';
 import type { StoreFlags } from './flags.ts';
+import { linesIn } from './lines.ts';
 import { missing, withStore } from './sessions.ts';
 import { openKeptStore } from './store.ts';
 
@@ -100,12 +100,9 @@ export async function importLines(file: string | undefined, flags: ImportFlags):
   try {
     const scope = { app: flags.app, userId: flags.user, ...(flags.id === undefined ? {} : { id: flags.id }) };
     const input = file === undefined || file === '-' ? process.stdin : createReadStream(file);
-    // readline leaves its loop unended when its input fails.
-    const failed = new Promise<never>((_, reject) => input.once('error', reject));
-    const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
     const settle = settling(store.sessions);
     let [imported, settled] = [0, 0];
-    const work = importSession(store.sessions, scope, lines, {
+    const work = importSession(store.sessions, scope, linesIn(input), {
       sameId: flags.id === undefined,
       settle: async (copy, { key: { app, userId, id } }) => {
         imported = copy.lastSeq;
@@ -118,7 +115,7 @@ export async function importLines(file: string | undefined, flags: ImportFlags):
         return events;
       },
     });
-    const record = await Promise.race([work, failed]).catch((error: unknown) => {
+    const record = await work.catch((error: unknown) => {
       throw (error as { syscall?: unknown }).syscall === undefined ? error : unread(file, error);
     });
     if (settled > 0) process.stderr.write(`${settled} open calls were settled: they stay with the original\n`);

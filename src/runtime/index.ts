@@ -26,6 +26,8 @@ export type { EditableRequest } from './editable-request.ts';
 export * from './event.ts';
 export * from './event-codec.ts';
 export { errorFields, failureOf, limitReason } from './failure.ts';
+export type { FinishReason } from './finish-reason.ts';
+export { finishReasonOf, unknownEnd } from './finish-reason.ts';
 export * from './fold.ts';
 export * from './history.ts';
 export * from './instructions.ts';

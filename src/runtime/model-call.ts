@@ -5,6 +5,7 @@ import type { AgentContext } from './context.ts';
 import type { LlmAgent } from './llm-agent.ts';
 import type { Model, ModelResponse } from './model.ts';
 import { modelOf } from './model-choice.ts';
+import { unknownEndOf } from './model-failure.ts';
 import type { RequestDraft } from './processors.ts';
 import type { Attributes } from './telemetry.ts';
 import { Operation, runAttributes } from './telemetry.ts';
@@ -64,7 +65,10 @@ export class ModelCall {
   /** Why this is no answer to go on with. */
   faultIn(response: ModelResponse | undefined): Fault | undefined {
     if (response?.errorCode !== undefined) return { error: response };
-    if (response) return undefined;
+    if (response) {
+      const failure = unknownEndOf(response);
+      return failure && { error: failure };
+    }
     const message = `model ${this.name} ended without an answer`;
     return { error: new CoxswainError('UNAVAILABLE', 'E_MODEL_EMPTY', message, { retryable: true }) };
   }

@@ -1,9 +1,17 @@
 import { isCoxswainError, messageOf } from '../contracts/index.ts';
+import { finishReasonOf, unknownEnd } from './finish-reason.ts';
 import type { ModelResponse } from './model.ts';
 import type { Failure } from './outcome.ts';
 
 export function isResponse(error: unknown): error is ModelResponse {
   return typeof error === 'object' && error !== null && 'errorCode' in error && !(error instanceof Error);
+}
+
+/** The failure of an answer that did not come to a known end; undefined where it did, or says nothing of it. */
+export function unknownEndOf({ finishReason }: ModelResponse): ModelResponse | undefined {
+  if (finishReason === undefined || finishReasonOf(finishReason) !== undefined) return undefined;
+  const { code, message, retryable } = unknownEnd(finishReason);
+  return { errorCode: code, errorMessage: `the model failed: ${message}`, retryable };
 }
 
 export function modelFailure(response: ModelResponse): Failure {

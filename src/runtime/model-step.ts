@@ -7,6 +7,8 @@ import { CallbackContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import { Editing } from './editable-request.ts';
 import type { Event, EventActions } from './event.ts';
+import type { FinishReason } from './finish-reason.ts';
+import { finishReasonOf } from './finish-reason.ts';
 import { hookResponse } from './hook-values.ts';
 import { failClosed } from './hook-wait.ts';
 import type { LlmAgent } from './llm-agent.ts';
@@ -14,7 +16,7 @@ import type { ModelResponse } from './model.ts';
 import type { Fault } from './model-call.ts';
 import { ModelCall } from './model-call.ts';
 import { modelNameOf } from './model-choice.ts';
-import { isResponse, modelFailure, thrownFailure } from './model-failure.ts';
+import { isResponse, modelFailure, thrownFailure, unknownEndOf } from './model-failure.ts';
 import type { Failure } from './outcome.ts';
 import { promisedValue } from './output.ts';
 import type { HookChain } from './plugin.ts';
@@ -61,9 +63,10 @@ export async function modelStep(
       response = replaced;
     }
   }
-  if (response.errorCode !== undefined) {
+  const failed = response.errorCode === undefined ? unknownEndOf(response) : response;
+  if (failed) {
     await keepWrites(context, callback);
-    return modelFailure(response);
+    return modelFailure(failed);
   }
   return storeResponse(context, agent, offeredOf(tools, offered, draft), hooks, {
     response,
@@ -204,7 +207,7 @@ async function storeResponse(
   answer: Answer,
 ): Promise<Failure | undefined> {
   const { response } = answer;
-  const truncated = response.finishReason === 'length';
+  const truncated = endOf(response) === 'length';
   const refusals: FunctionResponsePart[] = [];
   const parts: ContentPart[] = [];
   const longRunning: string[] = [];
@@ -265,6 +268,11 @@ function optional(response: ModelResponse, answer: Answer): Partial<Event> {
   };
 }
 
-function hasRefused({ finishReason }: ModelResponse): boolean {
-  return finishReason === 'refusal' || finishReason === 'safety';
+function endOf({ finishReason }: ModelResponse): FinishReason | undefined {
+  return finishReason === undefined ? undefined : finishReasonOf(finishReason);
+}
+
+function hasRefused(response: ModelResponse): boolean {
+  const end = endOf(response);
+  return end === 'refusal' || end === 'safety';
 }

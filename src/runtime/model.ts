@@ -21,7 +21,7 @@ export interface ModelResponse {
   content?: Content;
   partial?: boolean;
   turnComplete?: boolean;
-  /** `stop`, `length`, `tool_calls`, `refusal`, `safety`, … */
+  /** `stop`, `length`, `tool_calls`, `refusal`, `safety`, or a provider's word for one; another word is a failure. */
   finishReason?: string;
   errorCode?: string;
   errorMessage?: string;

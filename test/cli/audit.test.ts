@@ -22,15 +22,23 @@ const database = (work: (db: DatabaseSync) => void) => {
   db.close();
 };
 
-test('a run is shown, exported, verified, and explained; what was touched is named', async () => {
+test('CASE-F1 a run is shown, exported, verified, and explained; what was touched is named', async () => {
   const policy = file('team.yaml', 'version: 1\nrules:\n  - { id: looks, tool: look, outcome: allow }\n');
-  const ran = await place.run(['run', puppet, 'call look {"secret": "s3cret"}', '--policy', policy, '--user', 'anna']);
+  const ran = await place.run([
+    'run',
+    puppet,
+    'call look {"secret": "s3cret", "words": "a\u2028b"}',
+    '--policy',
+    policy,
+    '--user',
+    'anna',
+  ]);
   expect(ran.code).toBe(0);
   const id = sessionIn(ran.stderr);
   const audit = (...args: string[]) => place.run(['audit', ...args, '--user', 'anna']);
 
   const shown = await audit('show', id, '--hide', 'look:/secret');
-  expect(shown.stdout).toMatch(/look \{"secret":"\[redacted\]"\} {2}by \w+ for anna/);
+  expect(shown.stdout).toMatch(/look \{"secret":"\[redacted\]","words":"a.*b"\} {2}by \w+ for anna/);
   expect(shown.stdout).toMatch(/approved by policy, rule looks\n.*completed\n {2}hidden: \/secret\n$/s);
 
   const exported = await audit('export', id);

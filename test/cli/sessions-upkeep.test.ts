@@ -74,6 +74,21 @@ test('S0-58 S0-57 fork and rewind: the copy has no open calls, what is taken bac
   expect((await sessions('rewind', 'gone')).stderr).toContain('E_SESSION_NOT_FOUND');
 });
 
+test('CASE-F1 what U+2028 and U+2029 stand in is exported and imported', async () => {
+  const words = 'a\u2028b\u2029c';
+  await inStore(async (store) => {
+    await store.create(key);
+    await store.append(key, [fullEvent('e1'), change('e2', { words })]);
+  });
+  const lines = (await sessions('export', 's1')).stdout;
+  const other = ['--store', 'sqlite:other.db', '--user', 'ann'];
+  const copied = await place.run(['sessions', 'import', ...other], { input: lines });
+  expect(copied).toMatchObject({ code: 0, stderr: 'imported 2 events\n' });
+  const eventsOf = (text: string) => text.split('\n').slice(1);
+  const again = await place.run(['sessions', 'export', 's1', ...other]);
+  expect(eventsOf(again.stdout)).toEqual(eventsOf(lines));
+});
+
 test('S2-26 export and import: to the byte, checked whole, refused where it would replace something', async () => {
   await inStore(async (store) => {
     await store.create(key, { state: { n: 0 } });

@@ -30,6 +30,16 @@ describe('OpenAIChatCompletionsAdapter', () => {
     });
   });
 
+  test.each(['a\u2028data: b', 'a\u2029b', 'data: a'])(
+    'CASE-F1 words that look like a line of the stream stay words: %j',
+    async (said) => {
+      await using at = await serve(words(said));
+      const { runner, records } = desk(at.adapter().executor(), {}, hello());
+      await runner.run();
+      expect([...records.message].at(-1)).toMatchObject({ role: 'assistant', content: said });
+    },
+  );
+
   test('S4-01 a key in the environment is not used', async () => {
     vi.stubEnv('OPENAI_API_KEY', 'sk-env');
     await using at = await serve(words('ok'));

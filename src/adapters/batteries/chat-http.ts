@@ -116,7 +116,7 @@ function answerOf(response: Response, body: ReadableStream<Uint8Array>, stream: 
         const events = (rest + piece).split('\n\n');
         rest = events.pop() ?? '';
         for (const event of events) {
-          const data = event.replaceAll(/^data: ?/gm, '').trim();
+          const data = dataOf(event);
           if (data !== '' && data !== '[DONE]') yield JSON.parse(data) as ChatChunk;
         }
       }
@@ -128,6 +128,12 @@ function answerOf(response: Response, body: ReadableStream<Uint8Array>, stream: 
     }
   }
   return { chunks: chunks(), ended: () => done };
+}
+
+/** The data of one event. Lines end with a line feed alone: U+2028 may stand in JSON. */
+function dataOf(event: string): string {
+  const lines = event.split('\n').map((line) => (line.startsWith('data:') ? line.slice('data:'.length) : line));
+  return lines.join('\n').trim();
 }
 
 function refused(status: number, text: string): CoxswainError {

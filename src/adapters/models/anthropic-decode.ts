@@ -7,10 +7,10 @@ import type {
 import type { ContentPart, Usage } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
 import type { Declarations } from '../schema/index.ts';
-import { isCut, parseArgs } from './call-args.ts';
+import { parseArgs } from './call-args.ts';
 import { isCount } from './counts.ts';
 import type { Decoder } from './exchange.ts';
-import { bodyFailure, ProviderFailure } from './failure.ts';
+import { bodyFailure, knownEnd, ProviderFailure } from './failure.ts';
 import { callPart, extrasOf, opaquePart, withState } from './opaque.ts';
 
 /** An event of a stream, or the whole message of a call without one. */
@@ -240,13 +240,10 @@ function blockFor(delta: string): ContentBlock {
 }
 
 function reasonOf(stop: string | undefined, parts: readonly ContentPart[]): string {
-  if (stop !== undefined && isCut(stop)) return 'length';
-  switch (stop) {
-    case 'refusal':
-      return 'refusal';
-    case 'pause_turn':
-      return 'pause';
-    default:
-      return parts.some((part) => part.type === 'function_call') ? 'tool_calls' : 'stop';
+  if (stop === 'pause_turn') {
+    throw new ProviderFailure('pause_turn', `the provider paused more than ${MAX_PAUSES} times in one answer`, true);
   }
+  const end = stop === undefined ? 'stop' : knownEnd(stop);
+  if (end !== 'stop' && end !== 'tool_calls') return end;
+  return parts.some((part) => part.type === 'function_call') ? 'tool_calls' : 'stop';
 }

@@ -12,12 +12,25 @@ export function parseArgs(text: unknown): ParsedArgs {
   // Some servers send the value itself.
   if (typeof text !== 'string') return { args: text ?? {}, cut: false };
   if (text.trim() === '') return { args: {}, cut: false };
-  try {
-    const args = parseJson(text);
-    return { args: args ?? {}, cut: false };
-  } catch {
-    return { args: text, cut: isUnterminated(text) };
+  for (const candidate of [text, ...repeated(text)]) {
+    try {
+      return { args: parseJson(candidate) ?? {}, cut: false };
+    } catch {
+      // Not this one.
+    }
   }
+  return { args: text, cut: isUnterminated(text) };
+}
+
+const placeholder = /^\s*\{\s*\}\s*(?=\{)/;
+
+/** Some servers send `{}` before the arguments, or all of them twice. Two objects that differ stay text. */
+function repeated(text: string): string[] {
+  const half = text.slice(0, text.length / 2);
+  return [
+    ...(placeholder.test(text) ? [text.replace(placeholder, '')] : []),
+    ...(text.length % 2 === 0 && text === half + half ? [half] : []),
+  ];
 }
 
 /** A string, object or array was opened and not closed. */
@@ -34,9 +47,4 @@ function isUnterminated(text: string): boolean {
     else if (char === '}' || char === ']') depth--;
   }
   return inString || depth > 0;
-}
-
-/** A reason to stop that means: cut at a limit of tokens. Compatible servers have several words for it. */
-export function isCut(reason: string): boolean {
-  return /length|max_?(output_?)?tokens|context_window/i.test(reason);
 }

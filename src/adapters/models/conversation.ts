@@ -65,6 +65,7 @@ const wantsNine = /(mi|mini|dev|magi|code)stral|mixtral|pixtral/i;
 export class CallIds {
   readonly #legal: RegExp;
   readonly #ids = new Map<string, string>();
+  readonly #taken = new Set<string>();
 
   constructor(model: string) {
     this.#legal = wantsNine.test(model) ? nine : anywhere;
@@ -73,7 +74,10 @@ export class CallIds {
   /** `own`: the id that this provider gave. */
   add(callId: string, own: string | undefined): string {
     // One server may serve many models: what one of them made, Mistral's may refuse.
-    const wireId = own !== undefined && this.#legal !== nine ? own : this.#fit(own ?? callId);
+    const given = own !== undefined && this.#legal !== nine ? own : this.#fit(own ?? callId);
+    // Some servers begin to count anew in each answer: ids are distinct in the whole conversation, or it is refused.
+    const wireId = this.#taken.has(given) ? this.#fit(callId) : given;
+    this.#taken.add(wireId);
     this.#ids.set(callId, wireId);
     return wireId;
   }

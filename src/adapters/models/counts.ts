@@ -7,6 +7,25 @@ export function countsOf(counts: { [Key in keyof Counts]: unknown }): Counts {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => isCount(count)));
 }
 
+/**
+ * Running totals that come in pieces, each with some of them: a count that is left out or falls takes nothing back, so
+ * that usage is never lower than what was told.
+ */
+export function grown<T extends object>(before: T | undefined, next: T): T {
+  if (!before) return next;
+  const sum = { ...before } as Record<string, unknown>;
+  for (const [key, value] of Object.entries(next)) {
+    const known = sum[key];
+    if (isObject(value)) sum[key] = grown(isObject(known) ? known : undefined, value);
+    else if (isCount(value) && !(isCount(known) && known > value)) sum[key] = value;
+  }
+  return sum as T;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

@@ -1,4 +1,6 @@
 import { messageOf } from '../../contracts/index.ts';
+import type { FinishReason } from '../../runtime/index.ts';
+import { finishReasonOf, unknownEnd } from '../../runtime/index.ts';
 
 /** What went wrong at a provider, in its adapter's own words. Never shown as it is: it ends as an error frame. */
 export class ProviderFailure extends Error {
@@ -11,6 +13,17 @@ export class ProviderFailure extends Error {
     this.code = code;
     this.retryable = retryable;
   }
+}
+
+/**
+ * What the provider's word for the end of an answer means.
+ * @throws ProviderFailure for a word that is not known: with `tool_calls` for it, half an answer would run
+ */
+export function knownEnd(word: string): FinishReason {
+  const reason = finishReasonOf(word);
+  if (reason) return reason;
+  const { code, message, retryable } = unknownEnd(word);
+  throw new ProviderFailure(code, message, retryable);
 }
 
 export interface Failure {
@@ -50,7 +63,7 @@ export function failureOf(thrown: unknown): Failure {
 export function fromBody(body: unknown, status: number | undefined): Failure {
   const { error: inner } = fieldsOf(body);
   const said = fieldsOf(typeof inner === 'object' && inner !== null ? inner : body);
-  const numeric = status ?? (typeof said.code === 'number' ? said.code : undefined);
+  const numeric = status ?? statusOf(said.code);
   const words = [said.type, said.code, said.status].filter((word): word is string => typeof word === 'string');
   const message =
     typeof said.message === 'string' ? said.message : typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
@@ -58,6 +71,12 @@ export function fromBody(body: unknown, status: number | undefined): Failure {
   const may = numeric === undefined ? words.some((word) => retryableWords.test(word)) : retryableStatus.has(numeric);
   const retryable = may && !exhausted.test(`${words.join(' ')} ${message}`);
   return { code, message, retryable, waitMs: retryInfo(said.details) };
+}
+
+/** A status as a number, or as text. */
+function statusOf(code: unknown): number | undefined {
+  if (typeof code === 'number') return code;
+  return typeof code === 'string' && /^[45]\d\d$/.test(code) ? Number(code) : undefined;
 }
 
 export function bodyFailure(body: unknown): ProviderFailure {

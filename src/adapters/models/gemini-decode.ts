@@ -2,24 +2,12 @@ import type { Candidate, GenerateContentResponse, GenerateContentResponseUsageMe
 import type { ContentPart, Usage } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
 import type { Declarations } from '../schema/index.ts';
-import { countsOf, isCount } from './counts.ts';
+import { countsOf, grown, isCount } from './counts.ts';
 import type { Decoder } from './exchange.ts';
-import { bodyFailure, ProviderFailure } from './failure.ts';
+import { bodyFailure, knownEnd, ProviderFailure } from './failure.ts';
 import type { GeminiState } from './gemini-encode.ts';
 import { callPart, opaquePart, withState } from './opaque.ts';
 
-const blocked = new Set([
-  'SAFETY',
-  'RECITATION',
-  'LANGUAGE',
-  'BLOCKLIST',
-  'PROHIBITED_CONTENT',
-  'SPII',
-  'IMAGE_SAFETY',
-  'IMAGE_PROHIBITED_CONTENT',
-  'IMAGE_RECITATION',
-  'MODEL_ARMOR',
-]);
 /** The model made a mess of its answer; another try may not. */
 const garbled = new Set(['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL']);
 /** Our request was at fault, or the model cannot do it. */
@@ -48,7 +36,7 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
   push(chunk: GenerateContentResponse): ContentPart[] | undefined {
     const failed = (chunk as { error?: unknown }).error;
     if (failed) throw bodyFailure(failed);
-    if (chunk.usageMetadata) this.#usage = chunk.usageMetadata;
+    if (chunk.usageMetadata) this.#usage = grown(this.#usage, chunk.usageMetadata);
     if (chunk.modelVersion) this.#model = chunk.modelVersion;
     const { blockReason, blockReasonMessage } = chunk.promptFeedback ?? {};
     if (blockReason) this.#blockReason = blockReason;
@@ -157,10 +145,11 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
   }
 
   #reason(): string {
-    const finish = this.#finish ?? 'STOP';
-    if (this.#blockReason !== undefined || blocked.has(finish)) return 'safety';
-    if (finish === 'MAX_TOKENS') return 'length';
-    if (finish !== 'STOP' && finish !== 'FINISH_REASON_UNSPECIFIED') return finish.toLowerCase();
+    if (this.#blockReason !== undefined) return 'safety';
+    const finish = this.#finish;
+    // What is unspecified is as good as left out.
+    const end = finish === undefined || finish === 'FINISH_REASON_UNSPECIFIED' ? 'stop' : knownEnd(finish);
+    if (end !== 'stop' && end !== 'tool_calls') return end;
     return this.#parts.some((part) => part.type === 'function_call') ? 'tool_calls' : 'stop';
   }
 }

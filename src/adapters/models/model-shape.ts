@@ -34,6 +34,7 @@ const chat: Shape<OpenAIChatOptions> = {
   strictTools: flag,
   streamUsage: flag,
   replayReasoning: oneOf('auto', 'always', 'never'),
+  unmarkedEnd: oneOf('fail', 'accept'),
 };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`, `FAILED_PRECONDITION / E_MODEL_SETUP` */

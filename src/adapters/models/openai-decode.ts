@@ -2,10 +2,10 @@ import type { CompletionUsage } from 'openai/resources/completions';
 import type { ContentPart, Usage } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
 import type { Declarations } from '../schema/index.ts';
-import { isCut, parseArgs } from './call-args.ts';
-import { countsOf } from './counts.ts';
+import { parseArgs } from './call-args.ts';
+import { countsOf, grown } from './counts.ts';
 import type { Decoder } from './exchange.ts';
-import { bodyFailure, ProviderFailure } from './failure.ts';
+import { bodyFailure, knownEnd, ProviderFailure } from './failure.ts';
 import { callPart, extrasOf, withState } from './opaque.ts';
 import type { ReasoningState } from './openai-encode.ts';
 
@@ -26,13 +26,20 @@ interface ChatChoice {
 }
 
 interface ChatDelta {
-  content?: string | { type?: string; text?: string }[] | null;
+  content?: string | ContentPiece[] | null;
   reasoning_content?: string | null;
   reasoning?: string | null;
   reasoning_details?: unknown[] | null;
   refusal?: string | null;
   tool_calls?: ToolCallDelta[] | null;
   function_call?: { name?: string; arguments?: string } | null;
+}
+
+/** Content as a list: text, or what was thought, which has a list of its own. */
+interface ContentPiece {
+  type?: string;
+  text?: string;
+  thinking?: string | ContentPiece[];
 }
 
 interface ToolCallDelta {
@@ -55,6 +62,7 @@ const knownOfCall = new Set(['index', 'id', 'type', 'function']);
 export class ChatDecoder implements Decoder<ChatChunk> {
   readonly #provider: string;
   readonly #tools: Declarations;
+  readonly #acceptsUnmarked: boolean;
   #text = '';
   #thought = '';
   #field: ReasoningState['field'];
@@ -68,14 +76,15 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   #model: string | undefined;
   #isBegun = false;
 
-  constructor(provider: string, tools: Declarations) {
+  constructor(provider: string, tools: Declarations, unmarkedEnd: 'fail' | 'accept' = 'fail') {
     this.#provider = provider;
     this.#tools = tools;
+    this.#acceptsUnmarked = unmarkedEnd === 'accept';
   }
 
   push(chunk: ChatChunk): ContentPart | ContentPart[] | undefined {
     if (chunk.error) throw bodyFailure(chunk.error);
-    if (chunk.usage) this.#usage = usageOf(chunk.usage);
+    if (chunk.usage) this.#usage = grown(this.#usage, usageOf(chunk.usage));
     if (chunk.model) this.#model = chunk.model;
     const choice = chunk.choices?.[0];
     if (!choice || (choice.index ?? 0) !== 0) return undefined;
@@ -88,9 +97,10 @@ export class ChatDecoder implements Decoder<ChatChunk> {
 
   #take(delta: ChatDelta, isWhole: boolean): ContentPart | ContentPart[] | undefined {
     let shown: ContentPart | undefined;
-    const reasoning = delta.reasoning_content ?? delta.reasoning;
+    const thinking = typeof delta.content === 'string' ? '' : thinkingIn(delta.content);
+    const reasoning = delta.reasoning_content || delta.reasoning || thinking;
     if (reasoning) {
-      this.#field = delta.reasoning_content ? 'reasoning_content' : 'reasoning';
+      this.#field = delta.reasoning_content ? 'reasoning_content' : delta.reasoning ? 'reasoning' : 'thinking';
       this.#thought += reasoning;
       shown = { type: 'thought', thought: reasoning };
     }
@@ -173,7 +183,7 @@ export class ChatDecoder implements Decoder<ChatChunk> {
 
   finish({ stream, sentinel }: { stream: boolean; sentinel: boolean }): ModelResponse {
     if (this.#finish === 'error') throw new ProviderFailure('request_error', 'the provider broke off', true);
-    if (this.#finish === undefined && stream && !sentinel) {
+    if (this.#finish === undefined && stream && !sentinel && !this.#acceptsUnmarked) {
       throw new ProviderFailure('stream_ended', 'the stream ended before the answer did', true);
     }
     if (!this.#isBegun) throw new ProviderFailure('bad_response', 'the response holds no answer', true);
@@ -211,12 +221,11 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   }
 
   #reason(): string {
-    if (this.#finish !== undefined && isCut(this.#finish)) return 'length';
-    if (this.#finish === 'content_filter') return 'safety';
+    const end = this.#finish === undefined ? 'stop' : knownEnd(this.#finish);
+    if (end === 'length' || end === 'safety') return end;
     if (this.#refusal !== '') return 'refusal';
-    if (this.#calls.length > 0) return 'tool_calls';
-    const isPlain = this.#finish === undefined || this.#finish === 'tool_calls' || this.#finish === 'function_call';
-    return isPlain ? 'stop' : (this.#finish as string);
+    if (end === 'refusal') return end;
+    return this.#calls.length > 0 ? 'tool_calls' : 'stop';
   }
 }
 
@@ -246,10 +255,18 @@ function isPieceOf(last: unknown, detail: unknown): last is Detail {
   return index !== undefined && index === next.index && type === next.type && (next.id ?? id) === id;
 }
 
-function textIn(content: { type?: string; text?: string }[] | null | undefined): string {
+function textIn(content: readonly ContentPiece[] | null | undefined): string {
   let text = '';
   for (const part of content ?? []) if (part.type === 'text') text += part.text ?? '';
   return text;
+}
+
+function thinkingIn(content: readonly ContentPiece[] | null | undefined): string {
+  let thought = '';
+  for (const { type, thinking } of content ?? []) {
+    if (type === 'thinking') thought += typeof thinking === 'string' ? thinking : textIn(thinking);
+  }
+  return thought;
 }
 
 function isComplete(args: string): boolean {

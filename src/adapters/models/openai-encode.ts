@@ -23,9 +23,12 @@ export interface ChatSettings {
   config?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** `thinking`: among the pieces of the content. */
+type ReasoningField = 'reasoning_content' | 'reasoning' | 'thinking';
+
 /** What a thought part remembers of where its text stood. */
 export interface ReasoningState {
-  field?: 'reasoning_content' | 'reasoning';
+  field?: ReasoningField;
   details?: unknown[];
 }
 
@@ -99,7 +102,7 @@ function reasoningField(
   turns: readonly Content[],
   model: string,
   { provider, replayReasoning }: ChatSettings,
-): 'reasoning_content' | 'reasoning' | undefined {
+): ReasoningField | undefined {
   if (replayReasoning === 'never') return undefined;
   for (const { parts } of turns) {
     for (const part of parts) {
@@ -116,7 +119,7 @@ function assistantMessage(
   tools: Declarations,
   provider: string,
   ids: CallIds,
-  field: 'reasoning_content' | 'reasoning' | undefined,
+  field: ReasoningField | undefined,
 ): ChatCompletionMessageParam[] {
   let text = '';
   let refusal = '';
@@ -145,8 +148,13 @@ function assistantMessage(
   if (refusal !== '') message.refusal = refusal;
   if (calls.length > 0) message.tool_calls = calls;
   const extra: Record<string, unknown> = {};
+  if (field === 'thinking') {
+    if (reasoning === '') return [message];
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: reasoning }] };
+    extra.content = text === '' ? [thinking] : [thinking, { type: 'text', text }];
+  }
   // Whoever thinks wants the key even where nothing was thought.
-  if (field !== undefined && (reasoning !== '' || field === 'reasoning_content')) extra[field] = reasoning;
+  else if (field !== undefined && (reasoning !== '' || field === 'reasoning_content')) extra[field] = reasoning;
   if (details) extra.reasoning_details = details;
   return [Object.assign(message, extra)];
 }

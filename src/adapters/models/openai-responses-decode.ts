@@ -5,7 +5,7 @@ import type { Declarations } from '../schema/index.ts';
 import { parseArgs } from './call-args.ts';
 import { countsOf } from './counts.ts';
 import type { Decoder } from './exchange.ts';
-import { bodyFailure, ProviderFailure } from './failure.ts';
+import { bodyFailure, knownEnd, ProviderFailure } from './failure.ts';
 import { callPart, extrasOf, opaquePart, withState } from './opaque.ts';
 import type { MessageState } from './openai-responses-encode.ts';
 
@@ -128,7 +128,7 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
 function reasonOf(ended: Ended, parts: readonly ContentPart[]): string {
   const why = ended.incomplete_details?.reason;
   if (why === 'content_filter') return 'safety';
-  if (ended.status === 'incomplete') return why === undefined || why === 'max_output_tokens' ? 'length' : why;
+  if (ended.status === 'incomplete') return why === undefined ? 'length' : knownEnd(why);
   if (parts.some((part) => part.type === 'refusal')) return 'refusal';
   return parts.some((part) => part.type === 'function_call') ? 'tool_calls' : 'stop';
 }

@@ -21,6 +21,11 @@ export interface OpenAIChatOptions extends ModelOptions {
    * or that is known to insist on it.
    */
   replayReasoning?: 'auto' | 'always' | 'never';
+  /**
+   * A stream that ends properly, but with neither a finish reason nor `[DONE]`. Default `fail`: it was broken off.
+   * `accept`: this server never marks the end of its answers; one that was broken off is then taken for whole.
+   */
+  unmarkedEnd?: 'fail' | 'accept';
 }
 
 /**
@@ -49,7 +54,7 @@ export function openaiChatModel(name: string, options: OpenAIChatOptions = {}): 
           model: request.model || name,
           options,
           namedEvents: true,
-          decoder: () => new ChatDecoder(provider, tools),
+          decoder: () => new ChatDecoder(provider, tools, options.unmarkedEnd),
           async open(wire) {
             const client = await clientFor(wire);
             // The body is ours to answer for: compatible servers know fields that the SDK's types do not.

@@ -139,7 +139,7 @@ describe('pause_turn', () => {
   test('not for ever', async () => {
     await using fake = await FakeProvider.start(() => ({ body: paused() }));
     const { last } = await ask(anthropicModel('claude', { apiKey: 'sk-0123456789', baseUrl: fake.url }));
-    expect(last.finishReason).toBe('pause');
+    expect(last).toMatchObject({ errorCode: 'pause_turn', retryable: true });
     expect(fake.requests.length).toBeLessThan(12);
   });
 });
