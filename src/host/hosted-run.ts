@@ -23,7 +23,7 @@ import { runOutlived, runOutliving } from './outlived-calls.ts';
 import { RunCalls } from './run-calls.ts';
 import { pausedEnd } from './run-end.ts';
 import type { Start } from './run-inputs.ts';
-import { asAbort, closedByOthers, isOpen, isOver } from './run-inputs.ts';
+import { asAbort, closedByOthers, isOver } from './run-inputs.ts';
 import { RunQuestions } from './run-questions.ts';
 import type { RunScope } from './run-scope.ts';
 import { eventBase } from './run-scope.ts';
@@ -33,6 +33,9 @@ import { passUserMessages } from './user-message.ts';
 
 // As it is now: whoever replaces the clock later means to hold time, not runs.
 const later = setImmediate;
+
+/** Approvals and results that an inner stream is given at once: storing them is one piece of work. */
+const AT_ONCE = 128;
 
 /** One stream of a hosted session: inner streams, and the gate between them. */
 export class HostedRun implements RunScope, CallersStream {
@@ -200,6 +203,8 @@ export class HostedRun implements RunScope, CallersStream {
     const { signal } = this.#controller;
     const inputs = this.#inputs;
     let batch = inputs;
+    /** What the batch is too large for. */
+    let rest: SessionInput[] = [];
     let starts: Start[] = [];
     let last: StreamEndEvent | undefined;
     let wentOn = false;
@@ -219,15 +224,18 @@ export class HostedRun implements RunScope, CallersStream {
       }
       if (signal.aborted) return this.#abortInner();
       let open = end?.data.pending ?? (await this.session.inner.pending());
+      if (end) {
+        last = end;
+        starts = this.#madeCalls?.startSent(starts, batch, open) ?? starts;
+        if (rest.length > 0) {
+          batch = rest.splice(0, AT_ONCE);
+          await new Promise((resolve) => later(resolve));
+          continue;
+        }
+      }
       // Approvals are looked at again; results that are still wanted are kept.
-      batch = end
-        ? []
-        : batch.filter((input) => input.kind === 'tool_result' && this.calls.keeps(open, input.requestId));
-      // Their approvals are durable now; some may have been settled since.
-      if (end)
-        for (const { request, step } of starts) if (isOpen(open, request.callId)) this.calls.start(request, step);
+      batch = end ? [] : this.calls.kept(open, batch.concat(rest));
       this.#madeCalls?.startsNone();
-      if (end) last = end;
       if (end && wentOn && open.length === 0) return end;
       const hasGoneOn = wentOn;
       wentOn = false;
@@ -255,7 +263,8 @@ export class HostedRun implements RunScope, CallersStream {
         if (this.calls.hasResults || signal.aborted) break;
         const now = await this.session.inner.pending();
         // Settled or answered elsewhere: whoever waited for it can go on.
-        if (open.some((request) => !now.some(({ requestId }) => requestId === request.requestId))) {
+        const still = new Set(now.map(({ requestId }) => requestId));
+        if (open.some(({ requestId }) => !still.has(requestId))) {
           batch.push({ kind: 'continue' });
           break;
         }
@@ -264,7 +273,8 @@ export class HostedRun implements RunScope, CallersStream {
       if (signal.aborted) return this.#abortInner();
       // Results that come at the same moment go together.
       if (this.calls.hasResults && this.calls.running > 0) await new Promise((resolve) => later(resolve));
-      batch.push(...this.calls.takeResults());
+      batch = batch.concat(this.calls.takeResults());
+      rest = batch.splice(AT_ONCE);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { PendingRequest, SessionInput } from '../contracts/index.ts';
+import { eachInPieces } from '../session/index.ts';
 import type { RunStep, Start } from './run-inputs.ts';
 import { resultInput } from './run-inputs.ts';
 import type { RunScope } from './run-scope.ts';
@@ -26,10 +27,8 @@ export async function judgeOpen(
     else mine.push(request);
   }
   const toolOf = (request: PendingRequest) => (request.name === undefined ? undefined : frame.tools.get(request.name));
-  const steps = await Promise.all(
-    mine.map((request) =>
-      frame.judge.step(request, toolOf(request), run.calls.signalOf(request.callId ?? request.requestId)),
-    ),
+  const steps = await eachInPieces(mine, (request) =>
+    frame.judge.step(request, toolOf(request), run.calls.signalOf(request.callId ?? request.requestId)),
   );
   for (const [index, step] of steps.entries()) {
     const request = mine[index] as PendingRequest;

@@ -1,7 +1,7 @@
 import type { PendingRequest } from '../contracts/index.ts';
+import { openRequest } from '../session/index.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { ApprovalQuestion } from './options.ts';
-import { callIdOf } from './question-id.ts';
 
 /** A request that is open in a session, with what its host asks about it, if anything. */
 export interface OpenRequest {
@@ -11,11 +11,8 @@ export interface OpenRequest {
 
 /** What is open under an id: the request's own, that of its call or that of the host's question about it. */
 export async function findOpen(session: HostedSession, requestId: string): Promise<OpenRequest | undefined> {
-  const callId = callIdOf(requestId);
-  const request = (await session.inner.pending()).find(
-    (candidate) => candidate.requestId === requestId || (candidate.kind === 'tool' && candidate.callId === callId),
-  );
-  if (!request) return undefined;
+  const request = await openRequest(session.inner, requestId);
+  if (!request || (request.requestId !== requestId && request.kind !== 'tool')) return undefined;
   const question = await questionOf(session, request);
   // Of a question that was asked again, only the newest is open.
   if (question && requestId !== question.requestId && requestId !== request.callId)

@@ -2,7 +2,7 @@ import type { PendingRequest, SessionInput, StreamEndEvent } from '../contracts/
 import { isCoxswainError } from '../contracts/index.ts';
 import { approve } from './judge-open.ts';
 import type { RunStep, Start } from './run-inputs.ts';
-import { closedByOthers, hasOutlived, isOpen, resultInput } from './run-inputs.ts';
+import { callsOf, closedByOthers, hasOutlived, resultInput } from './run-inputs.ts';
 import type { RunScope } from './run-scope.ts';
 
 /** Calls that have outlived their turn and were answered since run first: what they come to opens a new turn. */
@@ -36,15 +36,16 @@ export async function runOutliving(run: RunScope, end: StreamEndEvent, starts: r
   const { calls, signal } = run;
   const { frame, inner } = run.session;
   const open = end.data.pending ?? [];
+  const wanted = callsOf(open);
   for (const { request, step } of starts) {
     const isLong = frame.tools.get(request.name ?? '')?.descriptor.annotations?.longRunning;
-    if (!isLong && isOpen(open, request.callId)) calls.start(request, step);
+    if (!isLong && wanted.has(request.callId)) calls.start(request, step);
   }
   calls.abortClosed(open);
   while (calls.running > 0 && !signal.aborted) await run.woken();
   const results = [...calls.takeResults(), ...calls.interrupted()];
   for (const { requestId, result, decision, interim } of results) {
-    if (interim || !isOpen(open, requestId)) continue;
+    if (interim || !wanted.has(requestId)) continue;
     try {
       await inner.respond(requestId, { kind: 'result', result, ...(decision ? { decision } : {}) });
     } catch (error) {

@@ -1,10 +1,10 @@
-import type { PendingRequest, ToolResultInput, ToolUpdate } from '../contracts/index.ts';
+import type { PendingRequest, SessionInput, ToolResultInput, ToolUpdate } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { errorResult } from '../gate/index.ts';
-import { LazyMap, LazySet } from '../session/index.ts';
+import { LazyMap, LazySet, openRequest, Pace } from '../session/index.ts';
 import { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from './options.ts';
-import type { RunStep } from './run-inputs.ts';
-import { isOpen, resultInput } from './run-inputs.ts';
+import type { RunStep, Start } from './run-inputs.ts';
+import { callsOf, resultInput } from './run-inputs.ts';
 import { RunQueue } from './run-queue.ts';
 import type { RunScope } from './run-scope.ts';
 import { eventBase } from './run-scope.ts';
@@ -19,6 +19,7 @@ const over = new CoxswainError('ABORTED', 'E_ABORTED', 'the run is over');
 export class RunCalls {
   readonly #scope: RunScope;
   readonly #queue: RunQueue;
+  readonly #pace = new Pace();
   /** Calls whose start is on its way into the log. */
   readonly #starting = new LazySet<string>();
   /** What ends each call that is judged or runs here, by id. */
@@ -78,11 +79,15 @@ export class RunCalls {
     this.#unstored.delete(callId);
   }
 
-  /** Its result was made here and is still wanted. */
-  keeps(open: readonly PendingRequest[], callId: string): boolean {
-    if (isOpen(open, callId)) return this.#unstored.has(callId);
-    this.#unstored.delete(callId);
-    return false;
+  /** Of inputs that were not taken, the results that were made here and are still wanted. */
+  kept(open: readonly PendingRequest[], inputs: readonly SessionInput[]): SessionInput[] {
+    const calls = callsOf(open);
+    return inputs.filter((input) => {
+      if (input.kind !== 'tool_result') return false;
+      if (calls.has(input.requestId)) return this.#unstored.has(input.requestId);
+      this.#unstored.delete(input.requestId);
+      return false;
+    });
   }
 
   /** Fires when nobody wants the call any more: hooks and policy need not go on thinking about it. */
@@ -97,8 +102,10 @@ export class RunCalls {
 
   /** Forgets calls that are not open any more. */
   retain(open: readonly PendingRequest[]): void {
+    if (this.#controllers.size === 0) return;
+    const calls = callsOf(open);
     for (const callId of this.#controllers.keys()) {
-      if (!this.#running.has(callId) && !isOpen(open, callId)) this.#controllers.delete(callId);
+      if (!this.#running.has(callId) && !calls.has(callId)) this.#controllers.delete(callId);
     }
   }
 
@@ -121,14 +128,29 @@ export class RunCalls {
 
   /** Ends those that are not open any more. */
   abortClosed(open: readonly PendingRequest[]): void {
+    const calls = callsOf(open);
     for (const callId of this.#running) {
-      if (!isOpen(open, callId)) this.#controllers.get(callId)?.abort(this.#scope.signal.reason);
+      if (!calls.has(callId)) this.#controllers.get(callId)?.abort(this.#scope.signal.reason);
     }
   }
 
   abortAll(): void {
     // An abort without a reason makes one each time, with its stack: that costs more than the rest of a pause.
     for (const controller of this.#controllers.values()) controller.abort(this.#scope.signal.reason ?? over);
+  }
+
+  /** Starts those whose approvals have been sent, unless they have been settled since; the others are left. */
+  startSent(starts: readonly Start[], batch: readonly SessionInput[], open: readonly PendingRequest[]): Start[] {
+    if (starts.length === 0) return [];
+    const calls = callsOf(open);
+    const sent = new Set(batch.map((input) => ('requestId' in input ? input.requestId : undefined)));
+    const left: Start[] = [];
+    for (const start of starts) {
+      const { request, step } = start;
+      if (!sent.has(request.requestId)) left.push(start);
+      else if (calls.has(request.callId)) this.start(request, step);
+    }
+    return left;
   }
 
   start(request: PendingRequest, step: RunStep): void {
@@ -144,7 +166,7 @@ export class RunCalls {
     this.#queue.add(hostTool.descriptor.annotations?.exclusive === true, async () => {
       try {
         // Its turn may have ended meanwhile.
-        if (hasWaited && !isOpen(await session.inner.pending(), callId)) return;
+        if (hasWaited && !(await this.#isStillOpen(callId))) return;
         await this.#run(request, step, hostTool, signal);
       } catch (error) {
         session.frame.warn(`running ${request.name} failed`, error);
@@ -156,6 +178,12 @@ export class RunCalls {
       }
     });
     hasWaited = true;
+  }
+
+  async #isStillOpen(callId: string): Promise<boolean> {
+    const rest = this.#pace.rest();
+    if (rest) await rest;
+    return (await openRequest(this.#scope.session.inner, callId)) !== undefined;
   }
 
   #controllerOf(callId: string): AbortController {

@@ -38,8 +38,9 @@ export function isOver(end: StreamEndEvent): boolean {
   return end.reason !== 'input_required' && end.data.transfer === undefined;
 }
 
-export function isOpen(open: readonly PendingRequest[], callId: string | undefined): boolean {
-  return open.some((request) => request.callId === callId);
+/** Ids of the calls that are open: looked up, however many there are. */
+export function callsOf(open: readonly PendingRequest[]): ReadonlySet<string | undefined> {
+  return new Set(open.map(({ callId }) => callId));
 }
 
 export function resultInput(

@@ -1,21 +1,11 @@
-import type {
-  DecisionRecord,
-  PendingRequest,
-  RequestAnswer,
-  Settlement,
-  ToolResult,
-  TurnTerms,
-} from '../contracts/index.ts';
+import type { DecisionRecord, RequestAnswer, Settlement, ToolResult } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { errorResult, toResponse } from '../gate/index.ts';
-import { isoTime } from '../session/index.ts';
 import type { AskState, CallState } from './call-state.ts';
 import { hostQuestion } from './call-state.ts';
 import type { Event, EventActions, StoredAnswer } from './event.ts';
-import { createEvent, threadOf } from './event.ts';
+import { createEvent } from './event.ts';
 import type { Fold } from './fold.ts';
-import type { SessionKey } from './session-service.ts';
-import type { Standing } from './turn-state.ts';
 
 export interface AnswerOrigin {
   streamId: string;
@@ -154,93 +144,6 @@ export function settlementOf(fold: Fold, requestId: string, given?: RequestAnswe
     outcome: outcome === 'approved' ? 'approve' : 'deny',
     by: by.replace(/^user:/, ''),
   };
-}
-
-/** Open requests, derived: nothing of them is held in memory. */
-export function pendingRequests(
-  { turn, open, terms }: Standing,
-  key: SessionKey,
-  agentPath: (call: CallState) => string[],
-): PendingRequest[] {
-  const requests: PendingRequest[] = [];
-  for (const call of open.values()) {
-    const request = pendingRequest(call, key, agentPath, terms.get(call.turnId));
-    if (!request) continue;
-    const isOfTurn = turn?.ended === undefined && call.turnId === turn?.id;
-    requests.push(isOfTurn ? request : { ...request, detached: true });
-  }
-  return requests;
-}
-
-function pendingRequest(
-  call: CallState,
-  key: SessionKey,
-  agentPath: (call: CallState) => string[],
-  terms: TurnTerms | undefined,
-): PendingRequest | undefined {
-  if (call.interim) return undefined;
-  const ask = call.asks.at(-1);
-  const threadId = threadOf(call);
-  const base = {
-    sessionId: key.id,
-    turnId: call.turnId,
-    callId: call.id,
-    name: call.name,
-    args: call.args,
-    handledBy: call.handledBy,
-    started: call.started,
-    path: call.path,
-    agentPath: agentPath(call),
-    ...(threadId === undefined ? {} : { threadId }),
-    ...(terms?.principal === undefined ? {} : { requestedBy: terms.principal }),
-    ...(terms?.permissionMode === undefined ? {} : { permissionMode: terms.permissionMode }),
-  };
-  if (ask && !ask.answer) {
-    const rerun = ask.kind === 'rerun_unknown';
-    return {
-      ...base,
-      requestId: ask.requestId,
-      kind: rerun ? 'rerun_unknown' : 'elicitation',
-      elicitation: ask.kind,
-      message: ask.message,
-      requestedAt: isoTime(ask.requestedAt),
-      ...(ask.args ? { args: ask.args } : {}),
-      ...(ask.context ? { context: ask.context } : {}),
-      ...(ask.requestedSchema ? { requestedSchema: ask.requestedSchema } : {}),
-      ...(ask.expiresAt === undefined ? {} : { expiresAt: isoTime(ask.expiresAt) }),
-    };
-  }
-  if (ask || (call.decision?.outcome === 'approved' && call.handledBy === 'agent')) return undefined;
-  return {
-    ...base,
-    requestId: call.id,
-    kind: 'tool',
-    requestedAt: isoTime(call.requestedAt),
-    ...(call.floor === undefined ? {} : { message: call.floor }),
-    ...contextOf(call),
-    ...(call.decision?.outcome === 'approved' ? { decision: { args: call.decision.args, by: call.decision.by } } : {}),
-    ...(call.hostAnswers.length > 0
-      ? { answers: call.hostAnswers.map((answer) => publicAnswer(answer, call.attempts)) }
-      : {}),
-  };
-}
-
-/** A host knows nothing else of a tool that is the agent's own, nor of what a hook of the agent asks with. */
-function contextOf({ tool, handledBy, asked }: CallState): Pick<PendingRequest, 'context'> {
-  const known = {
-    ...(tool === undefined || handledBy === 'host' ? {} : { tool }),
-    ...(asked === undefined ? {} : { asked }),
-  };
-  return Object.keys(known).length > 0 ? { context: known } : {};
-}
-
-function publicAnswer(
-  answer: CallState['hostAnswers'][number],
-  attempts: number,
-): NonNullable<PendingRequest['answers']>[number] {
-  const { by, roles, content: _, attempt, ...rest } = answer;
-  const spent = attempt < attempts ? { spent: true } : {};
-  return { ...rest, ...spent, ...(by === undefined ? {} : { by: { id: by, ...(roles ? { roles } : {}) } }) };
 }
 
 function findRequest(fold: Fold, requestId: string): Found {

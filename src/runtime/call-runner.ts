@@ -1,3 +1,4 @@
+import { Pace } from '../session/index.ts';
 import { runAgentTool } from './agent-tool-run.ts';
 import { outcomeEvents } from './call-outcome.ts';
 import type { CallState } from './call-state.ts';
@@ -57,8 +58,13 @@ async function runWaves(
 async function pool<T>(items: readonly T[], size: number, work: (item: T) => Promise<void>): Promise<void> {
   if (items.length <= size) return allEnded(items.map(work));
   let next = 0;
+  const pace = new Pace();
   const worker = async () => {
-    for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
+    for (let item = items[next++]; item !== undefined; item = items[next++]) {
+      await work(item);
+      const rest = pace.rest();
+      if (rest) await rest;
+    }
   };
   await allEnded(Array.from({ length: size }, worker));
 }

@@ -45,6 +45,8 @@ export interface CallState {
   readonly hooked: boolean;
   /** What they want done once it is answered. */
   readonly signals?: Partial<EventActions>;
+  /** Grows with each change. */
+  version: number;
   decision?: DecisionRecord;
   /** A handler was started and no word of it has come since. */
   started: boolean;
@@ -80,6 +82,7 @@ export function newCall(event: Event, part: FunctionCallPart, cutIds: CallState[
     ...(typeof part._meta?.signals === 'object' ? { signals: part._meta.signals as Partial<EventActions> } : {}),
     ...(part._meta?.asked === undefined ? {} : { asked: part._meta.asked }),
     ...(part._meta?.tool === undefined ? {} : { tool: part._meta.tool }),
+    version: 0,
     started: false,
     attempts: 0,
     asks: [],

@@ -131,8 +131,7 @@ export class Fold {
       for (const started of actions.started ?? []) {
         const call = open.get(started);
         if (!call) continue;
-        call.started = true;
-        call.attempts++;
+        start(call);
       }
     }
   }
@@ -201,18 +200,16 @@ export class Fold {
   #applyCalls(event: Event): void {
     const { actions } = event;
     for (const [id, decision] of entriesOf(actions.decisions)) {
-      const call = this.calls.get(id);
+      const call = this.#changed(id);
       if (call) call.decision = decision;
       this.answers++;
     }
     for (const id of actions.started ?? []) {
       const call = this.calls.get(id);
-      if (!call) continue;
-      call.started = true;
-      call.attempts++;
+      if (call) start(call);
     }
     for (const ask of actions.asks ?? []) {
-      const call = this.calls.get(ask.callId);
+      const call = this.#changed(ask.callId);
       if (!call) continue;
       call.asks.push({ ...ask, requestedAt: event.timestamp, attempt: call.attempts });
       // A handler that ends with a question has been heard of: its outcome is known.
@@ -220,16 +217,23 @@ export class Fold {
     }
     for (const [requestId, answer] of entriesOf(actions.answers)) this.#answer(requestId, answer);
     for (const [id, interim] of entriesOf(actions.interim)) {
-      const call = this.calls.get(id);
+      const call = this.#changed(id);
       if (!call) continue;
       call.interim = interim;
       call.started = false;
     }
   }
 
+  /** A call that is about to change. */
+  #changed(id: string): CallState | undefined {
+    const call = this.calls.get(id);
+    if (call) call.version++;
+    return call;
+  }
+
   #answer(requestId: string, answer: StoredAnswer): void {
     this.answers++;
-    const call = this.callOf(requestId);
+    const call = this.#changed(this.callOf(requestId)?.id ?? '');
     if (!call) return;
     if (hostQuestion.test(requestId)) {
       call.hostAnswers.push({ ...answer, requestId, attempt: call.attempts });
@@ -262,7 +266,7 @@ export class Fold {
       if (rootSlot.test(event.path) && event.iso === undefined) this.occupant = event.author;
     } else if (event.iso === event.path) {
       activation.input = true;
-      const call = this.calls.get(event.path.slice(event.path.lastIndexOf('/') + 1));
+      const call = this.#changed(event.path.slice(event.path.lastIndexOf('/') + 1));
       if (call) call.entered = true;
     }
     if (content.role === 'model') this.#applyModelContent(event, activation);
@@ -304,7 +308,7 @@ export class Fold {
   }
 
   #settle(event: Event, part: FunctionResponsePart): void {
-    const call = this.calls.get(part.id);
+    const call = this.#changed(part.id);
     if (!call || call.settled) return;
     const by = event.customMetadata?.settledBy;
     call.settled = {
@@ -330,6 +334,12 @@ export class Fold {
     this.totalUsage = addUsage(this.totalUsage, usage);
     if (this.turn) this.turn.usage = addUsage(this.turn.usage, usage);
   }
+}
+
+function start(call: CallState): void {
+  call.version++;
+  call.started = true;
+  call.attempts++;
 }
 
 const none: readonly never[] = [];

@@ -46,6 +46,7 @@ export type * from './model.ts';
 export * from './open-calls.ts';
 export * from './outcome.ts';
 export { outputValue } from './output.ts';
+export * from './pending-requests.ts';
 export * from './plugin.ts';
 export { prepareCall } from './prepare-call.ts';
 export * from './processors.ts';

@@ -1,6 +1,6 @@
 import type { Content, ContentPart, FunctionResponsePart } from '../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError, messageOf } from '../contracts/index.ts';
-import { newId } from '../session/index.ts';
+import { newId, Pace } from '../session/index.ts';
 import { orAbort } from './abort.ts';
 import { keepWrites, withOutput } from './agent-hooks.ts';
 import { CallbackContext } from './callback-context.ts';
@@ -211,7 +211,10 @@ async function storeResponse(
   const refusals: FunctionResponsePart[] = [];
   const parts: ContentPart[] = [];
   const longRunning: string[] = [];
+  const pace = new Pace();
   for (const part of response.content?.parts ?? []) {
+    const rest = pace.rest();
+    if (rest) await rest;
     if (part.type !== 'function_call') {
       parts.push(copyJson(part, 'model part'));
       continue;

@@ -15,17 +15,18 @@ export interface OpenedCall {
  * Ids and names become well-formed text, since they are keys and columns there.
  */
 export function openCallChanges(events: readonly Event[]): { opened: OpenedCall[]; closed: string[] } {
-  let opened: OpenedCall[] = [];
+  const opened = new Map<string, OpenedCall>();
   const closed: string[] = [];
   for (const event of events) {
     if (!event.content) continue;
     for (const part of event.content.parts) {
       if (part.type !== 'function_call' && part.type !== 'function_response') continue;
       const callId = part.id.toWellFormed();
-      if (opened.length > 0) opened = opened.filter((call) => call.callId !== callId);
+      // One that is made again takes its place at the end.
+      opened.delete(callId);
       if (part.type === 'function_response') closed.push(callId);
-      else opened.push({ callId, name: part.name.toWellFormed(), seq: event.seq });
+      else opened.set(callId, { callId, name: part.name.toWellFormed(), seq: event.seq });
     }
   }
-  return { opened, closed };
+  return { opened: [...opened.values()], closed };
 }

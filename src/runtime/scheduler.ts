@@ -2,6 +2,7 @@ import type { DecisionRecord, ToolResult, UnknownOutcomeVerdict } from '../contr
 import { isCoxswainError } from '../contracts/index.ts';
 import type { Approval, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
 import { decide, decideApproved, ensureValidator, errorResult, normaliseReturn, untilAborted } from '../gate/index.ts';
+import { eachInPieces } from '../session/index.ts';
 import { keepWrites } from './agent-hooks.ts';
 import { denied, responseEvent } from './answers.ts';
 import { runAll } from './call-runner.ts';
@@ -49,7 +50,7 @@ export async function settleCalls(
     const settled: Event[] = [];
     const unsettled = batch.filter((call) => !call.settled && !call.interim);
     const open = inOrder(unsettled, tools);
-    const steps = await Promise.all(open.map((call) => nextStep(context, call, tools, hooks)));
+    const steps = await eachInPieces(open, (call) => nextStep(context, call, tools, hooks));
     for (const [index, step] of steps.entries()) {
       const call = open[index] as CallState;
       if (step.kind === 'run') ready.push(step.ready);

@@ -12,6 +12,7 @@ export { LastWords } from './last-words.ts';
 export * from './lazy.ts';
 export * from './mode.ts';
 export { nearest } from './nearest.ts';
+export { eachInPieces, Pace } from './pace.ts';
 export * from './pipe.ts';
 export * from './principal.ts';
 export * from './queue.ts';

@@ -2,6 +2,7 @@ import type {
   AgentEvent,
   AgentSession,
   ExecutionOptions,
+  PendingRequest,
   PermissionMode,
   SessionInput,
   StreamEndEvent,
@@ -10,6 +11,9 @@ import type { StreamQueue } from './queue.ts';
 
 /** Key of {@link PipeableSession}'s method. */
 export const pipe: unique symbol = Symbol.for('coxswain.pipe') as never;
+
+/** Key of {@link PipeableSession}'s method. */
+export const openNow: unique symbol = Symbol.for('coxswain.openNow') as never;
 
 /**
  * A session that can deliver into a queue of somebody else's: a host in the same process saves a queue and an
@@ -24,8 +28,17 @@ export interface PipeableSession extends AgentSession {
     options: ExecutionOptions,
     queue: StreamQueue<AgentEvent>,
   ): Promise<StreamEndEvent>;
+  /** What `pending()` has of the call with this id, or of the one that a question with this id is about. */
+  [openNow](requestId: string): Promise<PendingRequest | undefined>;
 }
 
 export function isPipeable(session: AgentSession): session is PipeableSession {
   return pipe in session;
+}
+
+/** What is open under an id of a request, of its call, or of any question about that call. */
+export async function openRequest(session: AgentSession, id: string): Promise<PendingRequest | undefined> {
+  if (isPipeable(session)) return session[openNow](id);
+  const call = id.includes('#') ? id.slice(0, id.lastIndexOf('#')) : id;
+  return (await session.pending()).find(({ requestId, callId }) => requestId === id || callId === call);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { EventInit } from '../../src/runtime/index.ts';
-import { createEvent, Fold, pendingRequests } from '../../src/runtime/index.ts';
+import { createEvent, Fold, OpenRequests } from '../../src/runtime/index.ts';
 import { key } from './kit.ts';
 
 /** A fold of events of one turn and one stream that follow one another. */
@@ -34,7 +34,7 @@ test('MUT-R7 nor is the time between two streams', () => {
 
 describe('MUT-R2 an open call is one of the turn', () => {
   const detachedOf = (fold: Fold) => {
-    const pending = pendingRequests(fold, key, () => ['bot']);
+    const pending = new OpenRequests(key, () => ['bot']).of(fold);
     return pending.map(({ requestId, detached = false }) => [requestId, detached]);
   };
   const ended: Partial<EventInit> = { actions: { end: { reason: 'max_turns' } } };

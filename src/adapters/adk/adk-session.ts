@@ -41,6 +41,7 @@ import {
   endTurn,
   isoTime,
   normaliseInput,
+  openNow,
   pipe,
   SessionTrace,
   streamIdOf,
@@ -48,7 +49,7 @@ import {
 import { abortIdle } from './abort-idle.ts';
 import { abortCall, abortThread, originOf } from './abort-part.ts';
 import { answerRequest } from './answer-request.ts';
-import { openRequests } from './open-requests.ts';
+import { openRequest, openRequests } from './open-requests.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
 import type { Beside } from './store-beside.ts';
@@ -277,6 +278,11 @@ export class AdkSession implements AgentSession {
   async pending(): Promise<PendingRequest[]> {
     await this.live.catchUp();
     return openRequests(this.live, this.tree);
+  }
+
+  async [openNow](requestId: string): Promise<PendingRequest | undefined> {
+    await this.live.catchUp();
+    return openRequest(this.live, this.tree, requestId);
   }
 
   async standing(): Promise<SessionStanding> {

@@ -1,0 +1,45 @@
+/** Milliseconds of work, about, before others of the process are let in. */
+const PIECE_MS = 5;
+
+// As they are now: whoever replaces the clock later means to hold time, not work.
+const now = performance.now.bind(performance);
+const later: (go: () => void) => void = globalThis.setImmediate ?? ((go) => void setTimeout(go, 0));
+
+/**
+ * Cuts long work into pieces. Whoever works through many things asks after each: all who ask while others of the
+ * process are let in wait until those are done.
+ */
+export class Pace {
+  #since = now();
+  #resting: Promise<void> | undefined;
+
+  /** Undefined: go on at once. */
+  rest(): Promise<void> | undefined {
+    if (this.#resting || now() - this.#since < PIECE_MS) return this.#resting;
+    this.#resting = new Promise((resolve) => {
+      later(() => {
+        this.#resting = undefined;
+        this.#since = now();
+        resolve();
+      });
+    });
+    return this.#resting;
+  }
+}
+
+/** Things that are begun before others of the process are let in. */
+const AT_ONCE = 32;
+
+/** `Promise.all` over many things: each is begun in order, and others of the process are let in on the way. */
+export async function eachInPieces<T, R>(items: readonly T[], work: (item: T) => R | Promise<R>): Promise<R[]> {
+  if (items.length <= AT_ONCE) return Promise.all(items.map(work));
+  const begun: (R | Promise<R>)[] = [];
+  for (const item of items) {
+    const result = work(item);
+    // Nobody waits for it yet.
+    if (result instanceof Promise) result.catch(() => {});
+    begun.push(result);
+    if (begun.length % AT_ONCE === 0) await new Promise<void>(later);
+  }
+  return Promise.all(begun);
+}
