@@ -28,6 +28,7 @@ async function serve(
     import('../adapters/acp/index.ts'),
     openWorkplace(path, flags, { screen, interrupts, asksElsewhere: true }),
   ]);
+  interrupts.outlive(work.warn);
   try {
     const server = await serveAcp(
       {

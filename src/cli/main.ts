@@ -69,7 +69,9 @@ function guard(interrupts: Interrupts, verbose: boolean): void {
     process.exit(EXIT.failed);
   };
   process.on('uncaughtException', crash);
-  process.on('unhandledRejection', crash);
+  process.on('unhandledRejection', (error) => {
+    if (!interrupts.stray(error)) crash(error);
+  });
 }
 
 function flushed(stream: NodeJS.WriteStream): Promise<void> {

@@ -35,6 +35,7 @@ async function serve(
     import('../host/mcp/index.ts'),
     openWorkplace(path, flags, { screen, interrupts, asksElsewhere: true }),
   ]);
+  interrupts.outlive(work.warn);
   try {
     const { store } = work;
     const server = await serveMcpStdio(work.host, {

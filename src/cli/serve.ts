@@ -41,6 +41,7 @@ export async function serveCommand(
   }
   const screen = new Screen();
   const work = await openWorkplace(path, flags, { screen, interrupts, asksElsewhere: true });
+  interrupts.outlive(work.warn);
   const { signal } = interrupts.start();
   const log = (entry: object) => screen.line(clean(JSON.stringify({ time: new Date().toISOString(), ...entry })));
   let tokenFile: string | undefined;

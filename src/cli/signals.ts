@@ -7,6 +7,8 @@ import { EXIT } from './exit-code.ts';
  */
 export class Interrupts {
   #running: AbortController | undefined;
+  #strays = 0;
+  #onStray: ((message: string, error: unknown) => void) | undefined;
 
   listen(): void {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => this.press(signal));
@@ -20,6 +22,22 @@ export class Interrupts {
 
   over(): void {
     this.#running = undefined;
+  }
+
+  /**
+   * Many are served: a promise that a tool has let go of, and that is rejected, is said and counted from now on, and ends
+   * nobody else's run.
+   */
+  outlive(onStray: (message: string, error: unknown) => void): void {
+    this.#onStray = onStray;
+  }
+
+  /** A promise that nobody awaited was rejected; false: the command does not outlive it. */
+  stray(error: unknown): boolean {
+    if (!this.#onStray) return false;
+    const message = `a promise that nobody awaited was rejected, ${++this.#strays} so far; await it in the tool, hook or policy that made it`;
+    this.#onStray(message, error);
+    return true;
   }
 
   press(why: string): void {

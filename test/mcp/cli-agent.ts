@@ -25,6 +25,17 @@ export default function module({ workspace = '.', note }: AgentModuleContext): A
         },
       },
       {
+        name: 'stray',
+        description: 'Lets go of a promise that is rejected.',
+        inputSchema: { type: 'object' },
+        annotations: { readOnly: true },
+        async execute() {
+          void Promise.reject(new Error('let go'));
+          await new Promise((resolve) => setImmediate(resolve));
+          return 'still here';
+        },
+      },
+      {
         name: 'noisy',
         description: 'Prints.',
         inputSchema: { type: 'object' },
