@@ -3,6 +3,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import { inTime, isoTime } from '../../session/index.ts';
 import type { Attachment } from './attachment.ts';
 import { Control } from './control.ts';
+import type { Counts } from './counts.ts';
 import { IdempotencyKeys } from './idempotency.ts';
 import type { ServerLimits } from './limits.ts';
 import { LogFollower } from './log-follower.ts';
@@ -14,6 +15,7 @@ export interface ChannelOptions {
   agent: string;
   userId: string;
   limits: ServerLimits;
+  counts: Counts;
   warn(message: string, error?: unknown): void;
 }
 
@@ -77,8 +79,10 @@ export class Channel {
       first = await stream.next();
     } catch (error) {
       this.#follower.end();
+      this.options.counts.turnsRefused++;
       throw error;
     }
+    this.options.counts.turnsBegun++;
     this.streamId = stream.streamId;
     this.#running = this.#drain(stream, first);
   }
@@ -100,9 +104,12 @@ export class Channel {
    * @throws CoxswainError `DEADLINE_EXCEEDED / E_EXECUTOR_SILENT` after `closeMs`; what disposing throws
    */
   async close(): Promise<void> {
-    const { closeMs } = this.options.limits;
+    const { counts, limits } = this.options;
+    const { closeMs } = limits;
+    counts.sessionsClosing++;
     const dispose = async () => this.session[Symbol.asyncDispose]();
     const over = Promise.allSettled([this.#follower.stop(), dispose()]);
+    void over.then(() => counts.sessionsClosing--);
     if (!(await inTime(over, closeMs))) {
       const message = `session ${this.session.id} did not close in ${closeMs} ms: its agent's dispose, or the return of its events(), does not settle`;
       throw new CoxswainError('DEADLINE_EXCEEDED', 'E_EXECUTOR_SILENT', message);
@@ -127,7 +134,10 @@ export class Channel {
   }
 
   #emit(event: AgentEvent): void {
-    if (event.type === 'stream_end') this.lastEnd = event;
+    if (event.type === 'stream_end') {
+      this.lastEnd = event;
+      if (event.streamId === this.streamId && event.reason === 'failed') this.options.counts.turnsFailed++;
+    }
     const place = this.#offsets.of(event);
     // A delta whose message has been shown whole says nothing new.
     if (place === 'stale') return;

@@ -1,6 +1,7 @@
 import type { InitializeResult, Principal } from '../../contracts/index.ts';
 import { CoxswainError, PROTOCOL_VERSION } from '../../contracts/index.ts';
 import { Channel } from './channel.ts';
+import { Counts } from './counts.ts';
 import type { ServerLimits } from './limits.ts';
 import { Quota } from './quota.ts';
 import type { OpenRequest, Served } from './served.ts';
@@ -17,6 +18,7 @@ export class Hub {
   /** What each principal has. */
   readonly connections: Quota;
   readonly sessions: Quota;
+  readonly counts = new Counts();
   readonly #channels = new Map<string, Promise<Channel>>();
   #retired = false;
   /** Changes that are under way. */
@@ -91,13 +93,27 @@ export class Hub {
     }
   }
 
-  /** Characters that the rings of all sessions hold. */
-  async ringBytes(): Promise<number> {
-    return (await this.#all()).reduce((sum, { ring }) => sum + ring.bytes, 0);
-  }
-
   get size(): number {
     return this.#channels.size;
+  }
+
+  /** What is so now, and what was done since the start, by name. */
+  async figures(): Promise<Record<string, number>> {
+    const channels = await this.#all();
+    const { counts } = this;
+    const waits = ({ running, lastEnd }: Channel) =>
+      !running && lastEnd?.type === 'stream_end' && lastEnd.reason === 'input_required';
+    return {
+      sessions_open: this.size,
+      sessions_idle: this.#idle.size,
+      sessions_running: channels.filter(({ running }) => running).length,
+      sessions_waiting: channels.filter(waits).length,
+      sessions_closing: counts.sessionsClosing,
+      turns_begun_total: counts.turnsBegun,
+      turns_failed_total: counts.turnsFailed,
+      turns_refused_total: counts.turnsRefused,
+      ring_bytes: channels.reduce((sum, { ring }) => sum + ring.bytes, 0),
+    };
   }
 
   /** The channel of a session that is open here. */
@@ -193,7 +209,7 @@ export class Hub {
     this.sessions.take(userId);
     try {
       const session = await this.served.open(agent, request, who);
-      return await Channel.open(session, { agent, userId, ...this.options });
+      return await Channel.open(session, { agent, userId, counts: this.counts, ...this.options });
     } catch (error) {
       this.sessions.give(userId);
       throw error;

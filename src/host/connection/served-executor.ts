@@ -1,6 +1,7 @@
 import type { AgentSource, HostContext, Principal } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Served } from './served.ts';
+import { storeAnswers } from './store-answers.ts';
 
 export interface ExecutorOptions {
   /** Name space of sessions and state. One safe segment. */
@@ -32,6 +33,7 @@ export function servedExecutor(options: ExecutorOptions): Served {
   return {
     kind: 'executor',
     agents: options.agents.map(({ descriptor }) => descriptor),
+    ready: () => storeAnswers(() => find(undefined).sessions?.(context({ id: 'local' }))),
     userOf: ({ id }) => id,
     async open(agent, { permissionMode: _, ...ref }, principal) {
       return find(agent).open(ref, context(principal));

@@ -11,6 +11,7 @@ import type { ServerOptions } from './ceiling.ts';
 import { answerBy, Ceiling, inputBy } from './ceiling.ts';
 import type { Channel } from './channel.ts';
 import type { Served, ServedApprovals } from './served.ts';
+import { storeAnswers } from './store-answers.ts';
 
 /** Hosted sessions: policy and tools stay with the server. Sessions belong to their principal. */
 export function servedHost(
@@ -27,6 +28,7 @@ export function servedHost(
     kind: 'host',
     agents: host.agents,
     approvals: servedApprovals(host, warn),
+    ready: () => storeAnswers(() => host.sessions()),
     userOf: ({ id }) => id,
     async open(agent, request, principal) {
       ceiling.mode(request.permissionMode);

@@ -39,6 +39,8 @@ export interface Served {
   readonly kind: 'host' | 'executor';
   readonly agents: readonly AgentDescriptor[];
   readonly approvals?: ServedApprovals;
+  /** The store answers. Rejects where it does not. */
+  ready(): Promise<void>;
   /** Whose sessions a principal's are. */
   userOf(who: Principal): string;
   open(agent: string, request: OpenRequest, who: Principal): Promise<AgentSession>;

@@ -10,6 +10,7 @@ import type { ExecutorOptions, Served, ServerLimits, ServerOptions } from '../co
 import { Connection, Hub, limitsOf, loadProtocol, servedExecutor, servedHost } from '../connection/index.ts';
 import type { AgentHost } from '../host.ts';
 import type { ServeOptions } from './options.ts';
+import { Readiness } from './readiness.ts';
 import { checkServe, checkServeExecutor } from './serve-shape.ts';
 import { keepAlive, transportOf } from './socket.ts';
 import type { Verdict } from './upgrade.ts';
@@ -77,6 +78,7 @@ class SocketServer implements AgentServer {
   readonly #limits: ServerLimits;
   readonly #hub: Hub;
   readonly #gate: Gatekeeper;
+  readonly #readiness: Readiness;
   readonly #sockets: WebSocketServer;
   readonly #connections = new Set<Connection>();
   readonly #log: NonNullable<ServeOptions['log']>;
@@ -93,6 +95,7 @@ class SocketServer implements AgentServer {
     this.#log = options.log ?? (() => {});
     this.token = options.authenticate ? undefined : randomBytes(32).toString('base64url');
     this.#hub = new Hub(served, { limits: this.#limits, warn: this.#warn });
+    this.#readiness = new Readiness(() => served.ready(), this.#warn);
     this.#gate = new Gatekeeper(options, this.token, this.#warn);
     this.#sockets = new Sockets({
       noServer: true,
@@ -252,7 +255,11 @@ class SocketServer implements AgentServer {
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     if (path === '/healthz') return text(response, 200, 'ok\n');
-    if (path === '/readyz') return this.#closing ? text(response, 503, 'closing\n') : text(response, 200, 'ok\n');
+    if (path === '/readyz') {
+      if (this.#closing) return text(response, 503, 'closing\n');
+      const isReady = await this.#readiness.isReady();
+      return text(response, isReady ? 200 : 503, isReady ? 'ok\n' : 'the store does not answer\n');
+    }
     const why = this.#gate.stranger(request);
     if (why !== undefined) return text(response, 403, `${why}\n`);
     if (path === '/metrics') return text(response, 200, await this.#metrics());
@@ -273,14 +280,15 @@ class SocketServer implements AgentServer {
   async #metrics(): Promise<string> {
     let buffered = 0;
     for (const { transport } of this.#connections) buffered += transport.bufferedAmount;
-    return [
-      `coxswain_connections ${this.#connections.size}`,
-      `coxswain_connections_uninitialised ${this.#uninitialised}`,
-      `coxswain_sessions_open ${this.#hub.size}`,
-      `coxswain_ring_bytes ${await this.#hub.ringBytes()}`,
-      `coxswain_socket_buffered_bytes ${buffered}`,
-      '',
-    ].join('\n');
+    const figures = {
+      connections: this.#connections.size,
+      connections_uninitialised: this.#uninitialised,
+      ...(await this.#hub.figures()),
+      socket_buffered_bytes: buffered,
+    };
+    return Object.entries(figures)
+      .map(([name, value]) => `coxswain_${name} ${value}\n`)
+      .join('');
   }
 }
 
