@@ -30,6 +30,7 @@ export type { ShadowDecision, ShadowOptions, ShadowPolicy } from './shadow.ts';
 export { shadow } from './shadow.ts';
 export type { Flights, SharedRuns } from './share-runs.ts';
 export { shareRuns } from './share-runs.ts';
+export { subagentSessionId } from './subagent-session-id.ts';
 export { isTimed, MAX_TIMER_MS } from './timer.ts';
 export { untilAborted } from './until-aborted.ts';
 export type { ArgumentsSchema, ValidatedArgs } from './validate.ts';

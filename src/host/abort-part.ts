@@ -40,6 +40,9 @@ export async function abortPart(
     }
     for (const call of within) if (left.has(call)) run.calls.giveBack(call);
   }
-  if (!run) await session.subagents.reap(open, target.reason ?? 'aborted');
+  if (!run) {
+    await session.subagents.reap(open, target.reason ?? 'aborted');
+    session.judge.retain(await session.inner.pending());
+  }
   session.frame.wakeAll();
 }

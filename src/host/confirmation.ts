@@ -11,25 +11,69 @@ export interface Confirmation {
   first: number;
 }
 
+type Asked = Map<string, Confirmation>;
+
+/** Sessions that are open nowhere in this process, whose handlers' questions are kept. */
+const MAX_CLOSED = 1000;
+
 /** What handlers have asked in all sessions of a host: the id of a call is unique in its session alone. */
 export class Confirmations {
-  readonly #asked = new Map<string, Confirmation>();
+  readonly #open = new Map<string, Asked>();
+  /** The session that was closed last is last. The log knows their calls, and asks about them as after a restart. */
+  readonly #closed = new Map<string, Asked>();
+
+  /** Questions that are kept. */
+  get size(): number {
+    let sum = 0;
+    for (const sessions of [this.#open, this.#closed]) for (const { size } of sessions.values()) sum += size;
+    return sum;
+  }
+
+  has(session: string): boolean {
+    return this.#of(session) !== undefined;
+  }
 
   get(session: string, callId: string): Confirmation | undefined {
-    return this.#asked.size === 0 ? undefined : this.#asked.get(keyOf(session, callId));
+    return this.#of(session)?.get(callId);
   }
 
   set(session: string, callId: string, confirmation: Confirmation): void {
-    this.#asked.set(keyOf(session, callId), confirmation);
+    const asked: Asked = this.#of(session) ?? new Map();
+    this.#closed.delete(session);
+    this.#open.set(session, asked.set(callId, confirmation));
   }
 
   delete(session: string, callId: string): void {
-    if (this.#asked.size > 0) this.#asked.delete(keyOf(session, callId));
+    const asked = this.#of(session);
+    if (asked?.delete(callId) && asked.size === 0) this.forget(session);
   }
-}
 
-function keyOf(session: string, callId: string): string {
-  return JSON.stringify([session, callId]);
+  /** All but these calls are closed. */
+  retain(session: string, open: ReadonlySet<string | undefined>): void {
+    for (const callId of this.#of(session)?.keys() ?? []) if (!open.has(callId)) this.delete(session, callId);
+  }
+
+  /** Its last handle was closed: what is open in it may be answered later, of the newest sessions. */
+  close(session: string): void {
+    const asked = this.#open.get(session);
+    if (!asked) return;
+    this.#open.delete(session);
+    this.#closed.set(session, asked);
+    const [oldest] = this.#closed.keys();
+    if (this.#closed.size > MAX_CLOSED && oldest !== undefined) this.#closed.delete(oldest);
+  }
+
+  /** It was deleted. */
+  forget(session: string): void {
+    this.#open.delete(session);
+    this.#closed.delete(session);
+  }
+
+  #of(session: string): Asked | undefined {
+    // Asked at each call and each end; hardly any handler asks.
+    if (this.#open.size + this.#closed.size === 0) return undefined;
+    return this.#open.get(session) ?? this.#closed.get(session);
+  }
 }
 
 /** A handler has ended with a question of its own. */

@@ -10,6 +10,7 @@ import type {
   SessionRef,
 } from '../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
+import { subagentSessionId } from '../gate/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
 import { auditOf, checkPrincipal, guardedTelemetry, kindOf, LazyMap } from '../session/index.ts';
 import type { ApprovalHost, BorrowedSession, OpenSession } from './approvals.ts';
@@ -22,7 +23,6 @@ import { HostedSession } from './hosted-session.ts';
 import type { HostOptions } from './options.ts';
 import { defaultPolicy, RememberedRules } from './remembered.ts';
 import type { Subagent } from './subagent.ts';
-import { subagentSessionId } from './subagent.ts';
 import { SubagentSession } from './subagent-session.ts';
 import { ToolRegistry } from './tool-registry.ts';
 
@@ -108,7 +108,10 @@ class Host implements AgentHost {
       confirmations: new Confirmations(),
       warn: this.#warn,
       announce: ({ rootAgent, userId }, question) => this.approvals.announce(rootAgent, userId, question),
-      forget: (name) => this.#open.delete(name),
+      forget: (name) => {
+        this.#open.delete(name);
+        this.#frameHost.confirmations.close(name);
+      },
       openSubagent: (...subagent) => this.#openSubagent(...subagent),
     };
   }
@@ -202,7 +205,8 @@ class Host implements AgentHost {
 
   sessions(userId?: string): SessionProvider {
     const [source] = this.#sources.values();
-    const provider = source?.sessions?.(this.#context(userId ?? this.#options.userId ?? 'local'));
+    const whose = userId ?? this.#options.userId ?? 'local';
+    const provider = source?.sessions?.(this.#context(whose));
     if (!provider) {
       throw new CoxswainError(
         'UNIMPLEMENTED',
@@ -210,7 +214,17 @@ class Host implements AgentHost {
         'the agents of this host keep no sessions that can be listed',
       );
     }
-    return provider;
+    const open = provider.open?.bind(provider);
+    return {
+      create: (options) => provider.create(options),
+      load: (sessionId) => provider.load(sessionId),
+      list: (options) => provider.list(options),
+      delete: async (sessionId) => {
+        await provider.delete(sessionId);
+        this.#frameHost.confirmations.forget(`${whose}/${sessionId}`);
+      },
+      ...(open ? { open } : {}),
+    };
   }
 
   async close(): Promise<void> {

@@ -71,6 +71,7 @@ export class Judge {
   retain(open: readonly PendingRequest[]): void {
     const ids = new Set(open.map(({ callId }) => callId));
     for (const callId of this.#verdicts.keys()) if (!ids.has(callId)) this.#verdicts.delete(callId);
+    this.#options.confirmations.retain(this.#options.name, ids);
   }
 
   settled(callId: string): void {

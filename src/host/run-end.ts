@@ -43,10 +43,12 @@ export async function closedEnd(
   run: RunScope & { closed(end: StreamEndEvent): Promise<StreamEndEvent> },
   end: StreamEndEvent,
 ): Promise<StreamEndEvent> {
+  const { frame, id, inner } = run.session;
   try {
+    // What the turn's end has cancelled asks nothing any more.
+    if (frame.confirmations.has(frame.name)) frame.judge.retain(await inner.pending());
     return await run.closed(end);
   } catch (error) {
-    const { frame, id } = run.session;
     frame.warn(`session ${id}: what its sub-agents have come to is not known`, error);
     return end;
   }

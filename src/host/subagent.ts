@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type {
   AgentDescriptor,
   AgentSession,
@@ -10,7 +9,7 @@ import type {
   SessionRef,
   ToolAnnotations,
 } from '../contracts/index.ts';
-import { assertSafeId, CoxswainError } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
 import type { Check, Shape } from '../session/index.ts';
 import {
   amount,
@@ -129,23 +128,6 @@ export function subagentTool(
 /** The agent that a tool is, if it is one. */
 export function subagentOf(tool: AnyTool | undefined): Subagent | undefined {
   return (tool as Partial<SubagentTool> | undefined)?.[subagent];
-}
-
-/** The session of a sub-agent: the same id in every process, one safe segment. */
-export function subagentSessionId(root: string, callersId: string, callId: string): string {
-  const plain = `${callersId}.${callId}`;
-  if (isSafeId(plain)) return plain;
-  const short = hash('sha256', JSON.stringify([callersId, callId]));
-  return isSafeId(`${root}.${short}`) ? `${root}.${short}` : short;
-}
-
-function isSafeId(id: string): boolean {
-  try {
-    assertSafeId('session', id);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function onlyUnderHost(name: string): CoxswainError {

@@ -56,6 +56,7 @@ export { settleCalls } from './scheduler.ts';
 export * from './security-plugin.ts';
 export * from './services.ts';
 export type * from './session-service.ts';
+export { idsBelow, SessionsBelow } from './sessions-below.ts';
 export { isWithin, slotOfCall } from './slot-path.ts';
 export * from './standard-tools.ts';
 export * from './state.ts';

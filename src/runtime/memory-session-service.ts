@@ -13,6 +13,7 @@ import type {
   SessionRecord,
   SessionService,
 } from './session-service.ts';
+import { idsBelow, SessionsBelow } from './sessions-below.ts';
 import { applyDelta, joinState } from './state.ts';
 import {
   checkKey,
@@ -90,7 +91,17 @@ export class InMemorySessionService implements SessionService {
   }
 
   async delete(key: SessionKey): Promise<void> {
-    this.#find(key)?.user.sessions.delete(key.id);
+    const session = this.#find(key);
+    if (!session) return;
+    const { sessions } = session.user;
+    const [first, last] = idsBelow(key.id);
+    const below = new SessionsBelow(
+      key.id,
+      [...sessions.keys()].filter((id) => id > first && id < last),
+    );
+    below.see(key.id, session.events);
+    for (const id of below.found) below.see(id, sessions.get(id)?.events ?? []);
+    for (const id of [key.id, ...below.found]) sessions.delete(id);
   }
 
   async append(key: SessionKey, events: readonly Event[], options?: AppendOptions): Promise<readonly Event[]> {

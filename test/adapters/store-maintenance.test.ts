@@ -171,6 +171,20 @@ for (const server of [...shared, kyselySqlite]) {
       expect(await service.list({ app: 'shop', userId: 'cleo' })).toEqual([]);
     });
 
+    test('SOAK-6 deleteOlderThan takes the sessions of sub-agents along, also one that asks', async () => {
+      await service.create(key);
+      await service.append(key, [call('e1', 'c1')]);
+      await service.append(key, [answer('e2', 'c1')]);
+      await service.create({ ...key, id: 's1.c1' });
+      await service.append({ ...key, id: 's1.c1' }, [call('e3', 'open')]);
+      await service.create({ ...key, id: 's1.c9' });
+      await service.append({ ...key, id: 's1.c9' }, [call('e4', 'open')]);
+      const time = Date.now() + 60_000;
+      expect(await service.deleteOlderThan({ app: 'shop' }, time, { keepPending: true })).toBe(2);
+      // Nobody has called it: it is a session of its own, and asks.
+      expect((await service.list({ app: 'shop' })).map(({ id }) => id)).toEqual(['s1.c9']);
+    });
+
     test('S2-25 what is older than a time goes, with all its rows, a hundred at a time', async () => {
       for (let n = 0; n < 110; n++) await service.create({ ...key, id: `s${n}` });
       const running = await service.acquire({ ...key, id: 's9' });

@@ -260,6 +260,21 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         }
       });
 
+      test('SOAK-6 delete takes the sessions of sub-agents along, at any depth, and none that is only named alike', async () => {
+        const below = ['s1.c1', 's1.c1.d1', 's1.c2'];
+        const others = ['s1.x', 's1.c3.d1', 's10', 's1-c1', 's2.c1'];
+        for (const id of ['s1', ...below, ...others]) await service.create({ ...key, id });
+        await service.create({ ...key, userId: 'bob', id: 's1.c1' });
+        // One of them asks: nobody could answer it any more.
+        await service.append(key, [call('e1', 'c1', 'c2')]);
+        await service.append({ ...key, id: 's1.c1' }, [call('e2', 'd1')]);
+        await service.append({ ...key, id: 's1.c1.d1' }, [call('e3', 'open')]);
+        await service.delete(key);
+        expect((await service.list(key)).map(({ id }) => id).toSorted()).toEqual(others.toSorted());
+        expect(await service.get({ ...key, userId: 'bob', id: 's1.c1' })).toBeDefined();
+        expect(await service.openCalls({ app: key.app })).toEqual([]);
+      });
+
       test('S2-25 S3-68 delete removes session, events and open calls; shared state stays', async () => {
         await service.create(key, { state: { own: 1, 'app:x': 1, 'user:y': 2 } });
         await service.append(key, [call('e1', 'c1')]);

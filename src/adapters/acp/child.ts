@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
 import { CoxswainError } from '../../contracts/index.ts';
+import { endGroup, HAS_GROUPS, signalGroup } from '../process-group.ts';
 
 /** A way to an agent that runs already, wherever it is. */
 export interface AcpPipe {
@@ -41,6 +42,8 @@ export class AgentProcess implements AcpPipe {
   readonly gone: Promise<CoxswainError>;
   readonly #child: ChildProcess;
   #isGone = false;
+  /** Resolves once whatever it has started is gone, too. */
+  #groupEnds: Promise<void> | undefined;
 
   constructor(agent: string, { command, args = [], folder, env, onStderr }: AcpCommand, cwd: string) {
     const child = spawn(command, [...args], {
@@ -48,7 +51,7 @@ export class AgentProcess implements AcpPipe {
       env: { ...harmlessEnv(), ...env },
       stdio: ['pipe', 'pipe', onStderr ? 'pipe' : 'ignore'],
       // A group of its own: whatever it starts ends with it, and a Ctrl-C at the terminal is ours to handle.
-      detached: process.platform !== 'win32',
+      detached: HAS_GROUPS,
     });
     this.#child = child;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => onStderr?.(text));
@@ -64,19 +67,20 @@ export class AgentProcess implements AcpPipe {
     });
     child.once('exit', (code, signal) => {
       this.#isGone = true;
+      this.#groupEnds = endGroup(child.pid, GRACE_MS);
       resolve(processError(`the process of agent ${agent} has ended (${signal ?? `exit code ${code}`})`));
     });
   }
 
-  /** Ends it: by the end of its input, then by signals. */
+  /** Ends it: by the end of its input, then by signals. What it has started is ended when it is gone. */
   async close(): Promise<void> {
-    if (this.#isGone) return;
-    this.#child.stdin?.end();
+    if (!this.#isGone) this.#child.stdin?.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      if (await this.#endsWithin(GRACE_MS)) return;
+      if (await this.#endsWithin(GRACE_MS)) break;
       this.#kill(signal);
     }
     await this.#endsWithin(GRACE_MS);
+    await this.#groupEnds;
   }
 
   kill(): void {
@@ -85,15 +89,12 @@ export class AgentProcess implements AcpPipe {
 
   #kill(signal: NodeJS.Signals): void {
     const { pid } = this.#child;
-    try {
-      if (pid !== undefined && process.platform !== 'win32') process.kill(-pid, signal);
-      else this.#child.kill(signal);
-    } catch {
-      // It has ended in this moment.
-    }
+    if (HAS_GROUPS && pid !== undefined) signalGroup(pid, signal);
+    else this.#child.kill(signal);
   }
 
   async #endsWithin(ms: number): Promise<boolean> {
+    if (this.#isGone) return true;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
     await Promise.race([this.gone, promise]);

@@ -54,6 +54,8 @@ export async function launchExecutor(
   void exited.then(() => {
     options.signal?.removeEventListener('abort', die);
     process.off('exit', die);
+    // What it has started may outlive it.
+    if (OWN_GROUP) die();
   });
   const close = () => {
     rpc.drain();
@@ -149,8 +151,8 @@ function signalTo(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals)
   try {
     process.kill(OWN_GROUP ? -child.pid : child.pid, signal);
   } catch (error) {
-    // ESRCH: all of them have gone.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    // ESRCH: all of them have gone; EPERM: those that are left are dead, and nobody has looked after them yet.
+    if (!['ESRCH', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
 

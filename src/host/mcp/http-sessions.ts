@@ -16,6 +16,8 @@ interface Session {
   active: number;
   /** Ids of requests that are not answered yet, whether or not their client is there. */
   running: Set<unknown>;
+  /** Ids of what its client is asked and has not answered. */
+  asked: Set<unknown>;
 }
 
 export interface HttpSessionsOptions {
@@ -93,6 +95,7 @@ export class HttpSessions {
       lastUsed: Date.now(),
       active: 0,
       running: new Set(),
+      asked: new Set(),
     };
     const server = await this.#factory({ era: 'legacy', requestInfo: request, ...(authInfo ? { authInfo } : {}) });
     await server.connect(transport);
@@ -127,14 +130,18 @@ export class HttpSessions {
     }
   }
 
-  /** Room for one more, if need be that of the one that was idle longest. */
+  /** Room for one more, if need be that of the one that was idle longest, or of one that waits for a client that is gone. */
   #makeRoom(): boolean {
     if (this.#sessions.size < this.#options.maxSessions) return true;
-    const idle = [...this.#sessions.values()].filter(isIdle);
-    const oldest = idle.sort((a, b) => a.lastUsed - b.lastUsed)[0];
+    const oldest = this.#oldest(isIdle) ?? this.#oldest(isLeft);
     if (!oldest) return false;
     void oldest.transport.close();
     return true;
+  }
+
+  #oldest(fits: (session: Session) => boolean): Session | undefined {
+    const found = [...this.#sessions.values()].filter(fits);
+    return found.sort((a, b) => a.lastUsed - b.lastUsed)[0];
   }
 
   #sweep(): void {
@@ -147,6 +154,9 @@ export class HttpSessions {
 
 const isIdle = ({ active, running }: Session) => active === 0 && running.size === 0;
 
+/** Its client is not there, and nothing works: all that runs waits for an answer of it. */
+const isLeft = ({ active, running, asked }: Session) => active === 0 && running.size <= asked.size;
+
 /** A call goes on though its connection has broken; its client comes back for the result. */
 function noteRequests(transport: Session['transport'], session: Session): void {
   const { onmessage } = transport;
@@ -156,9 +166,14 @@ function noteRequests(transport: Session['transport'], session: Session): void {
     if ('method' in message && message.method === 'notifications/cancelled') {
       session.running.delete(message.params?.requestId);
     }
+    if (!('method' in message)) session.asked.delete(message.id);
     onmessage?.(message, extra);
   };
   transport.send = (message, options) => {
+    if ('method' in message && 'id' in message) session.asked.add(message.id);
+    if ('method' in message && message.method === 'notifications/cancelled') {
+      session.asked.delete(message.params?.requestId);
+    }
     if (!('method' in message) && session.running.delete(message.id)) session.lastUsed = Date.now();
     return send(message, options);
   };

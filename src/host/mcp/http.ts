@@ -89,7 +89,11 @@ export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {
   const handle = node.toNodeHandler({ fetch }, { maxRequestBodySize: maxBodyBytes });
   return {
     fetch,
-    node: (request, response) => handle(request as unknown as Parameters<typeof handle>[0], response),
+    async node(request, response) {
+      // What is no host name and port would make another address of it, or none.
+      if (/[^\w.:[\]-]/.test(request.headers.host ?? '')) return void response.writeHead(403).end();
+      await handle(request as unknown as Parameters<typeof handle>[0], response);
+    },
     async close() {
       await Promise.all([modern.close(), sessions.close()]);
     },

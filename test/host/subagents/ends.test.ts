@@ -383,3 +383,14 @@ test('S3-02 a log that cannot be read when the turn has ended: the stream has it
   expect(endOf(events).reason).toBe('completed');
   expect(warnings).toEqual([`session ${session.id}: what its sub-agents have come to is not known`]);
 });
+
+test('SOAK-6 a session that is deleted takes along its sub-agents’, with what they ask', async () => {
+  const { host } = payTeam();
+  const session = await host.open('boss');
+  await say(session, 'go');
+  expect(await host.approvals.list()).toHaveLength(1);
+  await session[Symbol.asyncDispose]();
+  await host.sessions().delete(session.id);
+  expect(await host.sessions().list()).toEqual([]);
+  expect(await host.sessions().open?.()).toEqual([]);
+});

@@ -195,7 +195,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     time: Date | number,
     options: { keepPending?: boolean } = {},
   ): Promise<number> {
-    return deleteOlderThan(this.#ready(), this.#leases, scope, time, options);
+    return deleteOlderThan(this.#ready(), this.#tables, this.#leases, scope, time, options);
   }
 
   /** Gives back the leases of this service. A database that was given to it open stays open. */

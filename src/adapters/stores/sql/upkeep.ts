@@ -4,7 +4,7 @@ import { sqlTime } from '../../../runtime/index.ts';
 import { checkOptions, flag, guarded, text } from '../../../session/index.ts';
 import type { Engine } from './engine.ts';
 import type { Leases } from './leases.ts';
-import { OF_SESSION, values, WHERE_SESSION } from './reads.ts';
+import { values, WHERE_SESSION } from './reads.ts';
 import type { Steps, Value } from './steps.ts';
 import { all, run } from './steps.ts';
 import type { Writes } from './writes.ts';
@@ -64,6 +64,7 @@ function limitTime(time: Date | number): number {
 /** The number of sessions that were deleted: those that run stay. */
 export async function deleteOlderThan(
   engine: Engine,
+  tables: Writes,
   leases: Leases,
   scope: { app?: string; userId?: string },
   time: Date | number,
@@ -95,11 +96,9 @@ export async function deleteOlderThan(
   }
   // One that somebody has written to since stays.
   const remove = function* (key: SessionKey, unheld = ''): Steps<number> {
-    const gone = yield* run(`DELETE FROM adk_sessions ${WHERE_SESSION} AND ${old}${unheld}`, [...values(key), before]);
-    if (gone === 0) return 0;
-    yield* run(`DELETE FROM adk_events ${OF_SESSION}`, values(key));
-    yield* run(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(key));
-    return 1;
+    // An update that changes nothing takes the row's lock: nobody writes to it meanwhile.
+    const isOld = `UPDATE adk_sessions SET owner = owner ${WHERE_SESSION} AND ${old}${unheld}`;
+    return (yield* run(isOld, [...values(key), before])) === 0 ? 0 : yield* tables.delete(key);
   };
   let count = 0;
   for (let after: Value[] = []; ; ) {

@@ -4,9 +4,11 @@ import {
   batchDelta,
   firstEpoch,
   foldState,
+  idsBelow,
   OpenCallFold,
   openCallChanges,
   rewoundBy,
+  SessionsBelow,
   sealEvent,
   storeRefusal,
   titleChange,
@@ -251,10 +253,38 @@ export class Writes extends Reads {
     ]);
   }
 
-  *delete(key: SessionKey): Steps<void> {
-    yield* run(`DELETE FROM adk_sessions ${WHERE_SESSION}`, values(key));
-    yield* run(`DELETE FROM adk_events ${OF_SESSION}`, values(key));
-    yield* run(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(key));
+  /** A session and those of the sub-agents that it has called; the number that were there. */
+  *delete(key: SessionKey): Steps<number> {
+    const below = yield* this.#below(key);
+    let count = 0;
+    for (const each of [key, ...below]) {
+      count += yield* run(`DELETE FROM adk_sessions ${WHERE_SESSION}`, values(each));
+      yield* run(`DELETE FROM adk_events ${OF_SESSION}`, values(each));
+      yield* run(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(each));
+    }
+    return count;
+  }
+
+  *#below(key: SessionKey): Steps<SessionKey[]> {
+    const rows = yield* all('SELECT id FROM adk_sessions WHERE app_name = ? AND user_id = ? AND id > ? AND id < ?', [
+      key.app,
+      key.userId,
+      ...idsBelow(key.id),
+    ]);
+    if (rows.length === 0) return [];
+    const below = new SessionsBelow(
+      key.id,
+      rows.map(({ id }) => String(id)),
+    );
+    const of = (id: string) => ({ ...key, id });
+    yield* this.#eachPage(key, (events) => below.see(key.id, events));
+    for (const id of below.found) yield* this.#eachPage(of(id), (events) => below.see(id, events));
+    return below.found.map(of);
+  }
+
+  *#eachPage(key: SessionKey, see: (events: readonly Event[]) => void): Steps<void> {
+    const lastSeq = (yield* this.session(key))?.last_seq ?? 0;
+    for (let from = 0; from < lastSeq; from += PAGE) see(yield* this.events(key, from, Math.min(lastSeq, from + PAGE)));
   }
 
   /** A session as it was elsewhere: `events` in the order of their seq. Shared state stays as it is. */

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { Confirmations } from '../../src/host/confirmation.ts';
+import type { HostedSession } from '../../src/host/index.ts';
+import type { AgentHost } from '../../src/index.ts';
+import { bot, hostOf, only, policyOf, results, say, tool } from './kit.ts';
+
+function shop() {
+  const pay = tool('pay', (_, context) => {
+    if (!context?.confirmation) return context?.requestConfirmation({ hint: 'sure?' });
+    return 'paid';
+  });
+  const { host } = hostOf(bot([{ calls: [['pay']] }, 'done', 'else']), { tools: [pay], policy: policyOf({}) });
+  return host;
+}
+
+type End = (session: HostedSession, host: AgentHost) => Promise<unknown>;
+
+const ends: [string, End][] = [
+  [
+    'is answered',
+    async (session) => {
+      await session.respond((await only(session)).requestId, { kind: 'approve' });
+      await say(session, { kind: 'continue' });
+    },
+  ],
+  ['is cancelled by a new message', (session) => say(session, 'else')],
+  ['is aborted, alone', async (session) => session.abort({ requestId: (await only(session)).requestId })],
+  ['is aborted with its session', (session) => session.abort()],
+  [
+    'is deleted with its session',
+    async (session, host) => {
+      await session[Symbol.asyncDispose]();
+      await host.sessions().delete(session.id);
+    },
+  ],
+];
+
+describe('what a handler asks', () => {
+  test.each(ends)('SOAK-4 is kept no longer once it %s', async (_, end) => {
+    const host = shop();
+    const session = await host.open('bot');
+    await say(session, 'go');
+    const { confirmations } = session.frame;
+    expect(confirmations.size).toBe(1);
+    await end(session, host);
+    expect(confirmations.size).toBe(0);
+    await host.close();
+  });
+
+  test('SOAK-4 is asked in the same words where its session was closed meanwhile', async () => {
+    const host = shop();
+    const session = await host.open('bot');
+    await say(session, 'go');
+    const before = await only(session);
+    await session[Symbol.asyncDispose]();
+    const again = await host.open('bot', { sessionId: session.id });
+    expect(await only(again)).toEqual(before);
+    await again.respond(before.requestId, { kind: 'approve' });
+    expect(results(await say(again, { kind: 'continue' }))).toEqual({ pay: 'paid' });
+    expect(again.frame.confirmations.size).toBe(0);
+    await host.close();
+  });
+
+  test('SOAK-4 is kept for the newest thousand of the sessions that are closed, and for all that are open', () => {
+    const kept = new Confirmations();
+    const asked = { asked: {}, args: {}, first: 0 };
+    kept.set('open', 'c', asked);
+    for (let n = 0; n < 1500; n++) {
+      kept.set(`s${n}`, 'c', asked);
+      kept.close(`s${n}`);
+    }
+    expect(kept.size).toBe(1001);
+    expect([kept.get('open', 'c'), kept.get('s499', 'c'), kept.get('s500', 'c')]).toEqual([asked, undefined, asked]);
+  });
+});
