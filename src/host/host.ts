@@ -149,7 +149,9 @@ class Host implements AgentHost {
         `the host has no agent ${typeof agent === 'string' ? JSON.stringify(agent.slice(0, 64)) : kindOf(agent)}; it has: ${known}`,
       );
     }
-    const inner = await source.open(options, this.#context(userId, principal));
+    // Whose it is stands in the context.
+    const { userId: _, principal: __, ...ref } = options;
+    const inner = await source.open(ref, this.#context(userId, principal));
     const { ephemeral } = options;
     return this.#hosted(agent, inner, { userId, principal, ephemeral, root: inner.id, rootAgent: agent });
   }

@@ -61,6 +61,12 @@ export const mcpInput = {
   stdio: (host: AgentHost, options: McpStdioOptions): void => check(host, options, stdio),
 };
 
+/** Of the options of a server, those of its factory. */
+export function factoryOptions(options: McpOptions): McpOptions {
+  const given = Object.entries(options).filter(([option]) => Object.hasOwn(common, option));
+  return Object.fromEntries(given);
+}
+
 function check<T extends McpOptions>(host: AgentHost, options: T, shape: Shape<T>): void {
   checkIs(host, 'MCP: host', { needs: 'a host of createHost()', fits: having('open', 'sessions', 'close').fits });
   checkOptions<T>(options, 'MCP: options', shape);

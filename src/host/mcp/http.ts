@@ -5,7 +5,7 @@ import type { Principal } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { AgentHost } from '../host.ts';
 import { faultOfPrincipal } from '../principal.ts';
-import { bad, checkNumbers, hostNames, mcpInput, pagesOf } from './check-options.ts';
+import { bad, checkNumbers, factoryOptions, hostNames, mcpInput, pagesOf } from './check-options.ts';
 import { HttpSessions, refusal } from './http-sessions.ts';
 import type { McpOptions } from './options.ts';
 import { loadNodeSdk, loadServerSdk } from './sdk.ts';
@@ -47,7 +47,11 @@ export interface McpHttp {
 export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {}): Promise<McpHttp> {
   mcpInput.http(host, options);
   checkNumbers(options, ['maxSessions', 'sessionIdleMs', 'resumeBytes', 'maxBodyBytes']);
-  const [factory, sdk, node] = await Promise.all([createMcpFactory(host, options), loadServerSdk(), loadNodeSdk()]);
+  const [factory, sdk, node] = await Promise.all([
+    createMcpFactory(host, factoryOptions(options)),
+    loadServerSdk(),
+    loadNodeSdk(),
+  ]);
   const maxBodyBytes = options.maxBodyBytes ?? sdk.DEFAULT_MAX_REQUEST_BODY_SIZE;
   const warn = options.warn ?? warnOnStderr;
   const hosts = hostNames('allowedHosts', options.allowedHosts ?? sdk.localhostAllowedHostnames());

@@ -1,7 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import type { Readable, Writable } from 'node:stream';
 import type { AgentHost } from '../host.ts';
-import { mcpInput } from './check-options.ts';
+import { factoryOptions, mcpInput } from './check-options.ts';
 import type { McpOptions } from './options.ts';
 import { loadStdioSdk } from './sdk.ts';
 import { createMcpFactory, warnOnStderr } from './server.ts';
@@ -27,7 +27,7 @@ export async function serveMcpStdio(host: AgentHost, options: McpStdioOptions = 
   mcpInput.stdio(host, options);
   const { input = process.stdin, output = claimStdout() } = options;
   const [factory, { serveStdio, StdioServerTransport }] = await Promise.all([
-    createMcpFactory(host, options),
+    createMcpFactory(host, factoryOptions(options)),
     loadStdioSdk(),
   ]);
   const transport = new StdioServerTransport(input, output);
