@@ -28,7 +28,7 @@ export async function outputCheck(file: string): Promise<OutputCheck> {
       }
     }
     if (matches(value)) return undefined;
-    const faults = (matches.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'it'} ${message}`);
+    const faults = matches.errors.map(({ instancePath, message }) => `${instancePath || 'it'} ${message}`);
     return misfit([...new Set(faults)].slice(0, 5).join('; '));
   };
 }

@@ -20,14 +20,26 @@ export type ZodLike =
   | { readonly _zod: { readonly output: unknown; readonly input: unknown } }
   | { readonly _output: unknown; readonly _input: unknown; readonly _def: unknown };
 
-export type SchemaLike = JsonSchema | ZodLike;
+/** A schema of any library that follows Standard Schema, and says its JSON Schema as Standard JSON Schema does. */
+export interface StandardSchemaLike {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => unknown;
+    readonly types?: { readonly input: unknown; readonly output: unknown } | undefined;
+  };
+}
+
+export type SchemaLike = JsonSchema | ZodLike | StandardSchemaLike;
 
 /** The arguments that a handler gets for a schema; plain JSON Schema says nothing at compile time. */
 export type ArgsOf<S> = S extends { readonly _zod: { readonly output: infer Output } }
   ? Output
   : S extends { readonly _output: infer Output; readonly _def: unknown }
     ? Output
-    : Record<string, unknown>;
+    : S extends { readonly '~standard': { readonly types?: { readonly output: infer Output } | undefined } }
+      ? Output
+      : Record<string, unknown>;
 
 /**
  * What a handler may return: any JSON value (objects reach the model as they are, everything else as

@@ -46,7 +46,7 @@ export class StandaloneTools {
     const source = contract.inputSchema ?? contract.parametersSchema;
     const validate = (value: unknown) =>
       validateArgs({ inputSchema: descriptor.inputSchema, ...(source ? { source } : {}) }, value);
-    const checked = validate(args);
+    const checked = await validate(args);
     if (!checked.ok) {
       throw new CoxswainError('INVALID_ARGUMENT', 'E_INVALID_TOOL_ARGS', `${tool.name}: ${checked.message}`);
     }

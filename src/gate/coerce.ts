@@ -47,6 +47,12 @@ export function parseMistypedStrings(root: Record<string, unknown>, errors: read
   return hasChanged;
 }
 
+/** Arguments that were encoded twice as a whole: the object that a text holds, or the text. */
+export function parseWhole(text: string): unknown {
+  return parseAs(text, onlyObjects) ?? text;
+}
+
+const onlyObjects: ReadonlySet<string> = new Set(['object']);
 const plainMember = { enumerable: true, configurable: true, writable: true };
 
 /** Type names of a type error. */

@@ -21,11 +21,15 @@ import { isObject } from './parts.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy, withRedact } from './policy.ts';
 import { untilAborted } from './until-aborted.ts';
+import type { ValidatedArgs } from './validate.ts';
+import { validatedInTime } from './validate.ts';
 
 /** A valid call of a known tool. */
 export interface GateCall {
   callId: string;
   args: Record<string, unknown>;
+  /** Where the tool's schema made others of them: what the log has as the call's arguments. */
+  announced?: Record<string, unknown>;
   tool: ToolDescriptor;
   /** Where the tool comes from: `host`, `agent:<name>`, `mcp:<server>`. */
   source: string;
@@ -51,8 +55,8 @@ export interface GateRules {
   beforeTool?: ((args: Record<string, unknown>) => Promise<unknown>) | undefined;
   /** What the before_tool hooks asked for, once they have run. */
   hookAsked?: (() => ConfirmationRequest | undefined) | undefined;
-  /** Checks arguments that a hook or a person changed. */
-  validate(args: unknown): { ok: true; args: Record<string, unknown> } | { ok: false; message: string };
+  /** Checks arguments that a hook or a person changed, and those that were judged before. */
+  validate(args: unknown): ValidatedArgs | Promise<ValidatedArgs>;
 }
 
 /** Somebody's yes, found in the log. */
@@ -102,18 +106,17 @@ export function decide(call: GateCall, rules: GateRules): Verdict | Promise<Verd
 
 /** Decides on a call that somebody approved: policy is asked again, and may only say no. */
 export async function decideApproved(call: GateCall, rules: GateRules, approval: Approval): Promise<Verdict> {
-  let { args } = call;
-  if (approval.args && !sameArgs(approval.args, call.args)) {
-    const checked = rules.validate(approval.args);
-    if (!checked.ok)
-      return refuse('invalid_args', `the edited arguments do not fit: ${checked.message}`, {
-        ...recordFacts(call, call.args, rules),
-        ...approval,
-      });
-    // As the check took them: a text that holds the number that was wanted is that number.
-    args = checked.args;
+  // Also what was said yes to as it was: the tool may have changed since. Its schema leaves alone what it has taken once.
+  const checked = await validatedInTime(rules.validate(approval.args ?? call.args), rules.signal);
+  const isEdited = approval.args !== undefined && !sameArgs(approval.args, call.args);
+  if (!checked.ok) {
+    const what = isEdited ? 'edited arguments' : 'arguments';
+    return refuse('invalid_args', `the ${what} do not fit: ${checked.message}`, {
+      ...recordFacts(call, call.args, rules),
+      ...approval,
+    });
   }
-  deepFreeze(args);
+  const args = deepFreeze(checked.args);
   const answer = await policyOn(call, args, rules);
   // What was to be hidden before an edit is hidden after it.
   const policy = withRedact(answer, approval.redact);
@@ -133,7 +136,7 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
     if (answer.kind === 'result') return answered(answer.value, facts);
     if (answer.kind === 'block') return refuse('denied', answer.reason, { by: 'hook', ...facts });
     // Checked first: what is no JSON cannot be compared either.
-    const checked = answer.args && rules.validate(answer.args);
+    const checked = answer.args && (await validatedInTime(rules.validate(answer.args), rules.signal));
     if (checked && !checked.ok) {
       return refuse('invalid_args', `a hook's arguments do not fit: ${checked.message}`, { by: 'hook', ...facts });
     }
@@ -166,7 +169,7 @@ export function recordFacts(
   return {
     ...onBehalf(rules),
     ...(redact === undefined || redact.length === 0 ? {} : { redact }),
-    asked: askedWith(call, rules, args === call.args || sameArgs(args, call.args) ? undefined : args),
+    asked: askedWith(call, rules, isAnnounced(call, args) ? undefined : args),
   };
 }
 
@@ -278,7 +281,7 @@ function run(call: GateCall, args: Record<string, unknown>, why: Approval): Verd
   if (why.requestedBy !== undefined) record.requestedBy = why.requestedBy;
   if (why.redact !== undefined) record.redact = why.redact;
   if (why.asked !== undefined) record.asked = withoutArgs(why.asked);
-  if (args !== call.args && !sameArgs(args, call.args)) record.args = args;
+  if (!isAnnounced(call, args)) record.args = args;
   return { kind: 'run', decision: mintDecision(call.callId, args, record) };
 }
 
@@ -319,6 +322,10 @@ function answered(value: unknown, facts: Partial<DecisionRecord>): Verdict {
       reason: 'a before_tool hook gave the result; the tool did not run',
     },
   };
+}
+
+function isAnnounced({ args: own, announced = own }: GateCall, args: Record<string, unknown>): boolean {
+  return sameArgs(args, announced);
 }
 
 function sameArgs(a: Record<string, unknown>, b: Record<string, unknown>): boolean {

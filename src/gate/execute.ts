@@ -1,7 +1,6 @@
 import type { AnyTool, ProvidedTool, ToolCallContext, ToolProvider, ToolUpdate } from '../contracts/index.ts';
-import { CoxswainError } from '../contracts/index.ts';
+import { CoxswainError, copyJson } from '../contracts/index.ts';
 import { Decision } from './decision.ts';
-import { parseForHandler } from './validate.ts';
 
 /**
  * Runs a tool's handler. The only place in the program that does.
@@ -23,7 +22,8 @@ export async function runHandler(
   if (!tool.execute) {
     throw new CoxswainError('FAILED_PRECONDITION', 'E_TOOL', `tool ${tool.name} has no handler; its host runs it`);
   }
-  const args = parseForHandler(tool.inputSchema ?? tool.parametersSchema, decision.args);
+  // The handler's own: it may change them, and the record of the decision may not change.
+  const args = copyJson(decision.args, 'arguments');
   const returned: unknown = tool.execute(args, context);
   return isAsyncIterable(returned) ? drain(returned, context, options.firstOnly ?? false) : returned;
 }

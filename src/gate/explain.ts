@@ -1,6 +1,6 @@
 import { pointerSteps, typesOf, valueAt } from './coerce.ts';
+import type { LibraryIssue } from './library-schema.ts';
 import type { ErrorObject } from './validator.ts';
-import type { ZodIssue } from './zod-schema.ts';
 
 const MAX_FAULTS = 5;
 const MAX_SHOWN = 60;
@@ -48,9 +48,15 @@ function explain(error: ErrorObject, args: unknown, steps: readonly string[]): s
   }
 }
 
-/** The same for what a zod schema found. */
-export function explainIssues(issues: readonly ZodIssue[]): string {
-  return joinFaults(issues.map((issue) => `${pathText(issue.path.map(String))}: ${issue.message}`));
+/** The same for what a schema library found. */
+export function explainIssues(issues: readonly LibraryIssue[]): string {
+  if (issues.length === 0) return 'arguments: refused by the schema';
+  return joinFaults(issues.map(({ path = [], message }) => `${pathText(path.map(stepText))}: ${message}`));
+}
+
+/** A key, or an object that has it. */
+function stepText(step: unknown): string {
+  return String(typeof step === 'object' && step !== null && 'key' in step ? step.key : step);
 }
 
 function joinFaults(faults: readonly string[]): string {

@@ -7,6 +7,7 @@ export type { Approval, GateCall, GateRules, Question, Verdict } from './decide.
 export { askHook, decide, decideApproved, policyOn, policyRequest, recordFacts } from './decide.ts';
 export { Decision } from './decision.ts';
 export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrides.ts';
+export { Undecided, withEffort } from './effort.ts';
 export { excludedBy } from './excluded.ts';
 export { providedTool, runHandler } from './execute.ts';
 export { checkHookResult, isHookResult } from './hook-result.ts';
@@ -16,7 +17,7 @@ export type { OperationKind, OperationMessage } from './operation.ts';
 export { Operation } from './operation.ts';
 export type { ReadOutput } from './output.ts';
 export { readOutput } from './output.ts';
-export { boundedTest, MAX_PATTERN_INPUT, PatternInputTooLong } from './pattern.ts';
+export { boundedTest, faultOfPattern, MAX_PATTERN_INPUT } from './pattern.ts';
 export { pause } from './pause.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
 export { checkConfirmation, evaluatePolicy, MAX_EXPIRES_IN, withRedact } from './policy.ts';
@@ -34,9 +35,10 @@ export { subagentSessionId } from './subagent-session-id.ts';
 export { isTimed, MAX_TIMER_MS } from './timer.ts';
 export { untilAborted } from './until-aborted.ts';
 export type { ArgumentsSchema, ValidatedArgs } from './validate.ts';
-export { parseForHandler, validateArgs } from './validate.ts';
+export { validateArgs, validatedInTime } from './validate.ts';
 export {
   compilePredicate,
   compileSchema,
   ensureValidator,
+  fitsSchema,
 } from './validator.ts';

@@ -15,7 +15,7 @@ export function readOutput(schema: JsonSchema, text: string): ReadOutput {
   }
   try {
     const matches = compileSchema(schema);
-    return matches(value) ? { ok: true, value } : { ok: false, message: explainErrors(value, matches.errors ?? []) };
+    return matches(value) ? { ok: true, value } : { ok: false, message: explainErrors(value, matches.errors) };
   } catch (error) {
     return { ok: false, message: messageOf(error) };
   }

@@ -3,6 +3,7 @@ import { CoxswainError, copyJson, deepFreeze, messageOf } from '../contracts/ind
 import { checkOptions, flag } from '../session/index.ts';
 import { checkTool } from './check-tool.ts';
 import { isSchemaObject, toDraft2020 } from './dialect.ts';
+import { isSchemaValue } from './library-schema.ts';
 import { schemaLibraryToJson } from './zod-schema.ts';
 
 const NO_ARGUMENTS: JsonSchema = deepFreeze({ type: 'object', properties: {} });
@@ -26,8 +27,8 @@ export interface ToJsonSchemaOptions {
 export function toJsonSchema(schema: SchemaLike | undefined, options: ToJsonSchemaOptions = {}): JsonSchema {
   if (schema === undefined) return NO_ARGUMENTS;
   checkOptions<ToJsonSchemaOptions>(options, 'toJsonSchema: options', { anyRoot: flag });
-  if (typeof schema !== 'object' || schema === null || isList(schema)) {
-    throw schemaError('a schema is a zod schema or a JSON Schema object');
+  if (!isSchemaValue(schema) || isList(schema)) {
+    throw schemaError('a schema is a zod schema, another Standard Schema or a JSON Schema object');
   }
   const cached = (options.anyRoot ? converted : rooted).get(schema);
   if (cached) return cached;
@@ -53,6 +54,7 @@ function convert(schema: object): JsonSchema {
     const fromLibrary = schemaLibraryToJson(schema);
     if (fromLibrary) return fromLibrary;
     if ('~standard' in schema) throw schemaError('this schema library offers no JSON Schema; pass JSON Schema instead');
+    if (typeof schema === 'function') throw schemaError('this function is no schema');
     const copy = copyJson(schema, 'schema') as JsonSchema;
     toDraft2020(copy);
     return Object.keys(copy).length === 0 ? NO_ARGUMENTS : copy;

@@ -3,9 +3,26 @@ import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonSchema } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { walkSchema } from './dialect.ts';
-import { boundedTest, MAX_PATTERN_INPUT } from './pattern.ts';
+import { Undecided, withEffort } from './effort.ts';
+import { boundedTest, faultOfPattern, MAX_PATTERN_INPUT } from './pattern.ts';
+import { SchemaEffort, sizeOf } from './schema-effort.ts';
 
-export type { ErrorObject, ValidateFunction };
+export type { ErrorObject };
+
+/** A test of values. After a no, `errors` says why. Throws {@link Undecided} where it would take too long. */
+export interface SchemaCheck {
+  (value: unknown): boolean;
+  readonly errors: readonly ErrorObject[];
+}
+
+/** Keywords that one evaluation may look at: tens of milliseconds. */
+const MAX_EFFORT = 200_000;
+/** For what is large itself: so many for each value in it. */
+const MAX_EACH = 30;
+/** Above this the first fault will do: each of them costs more than what is looked at. */
+const MAX_FOR_ALL_ERRORS = 10_000;
+/** Keywords of a schema: compiling it must not take long either. */
+const MAX_SCHEMA = 10_000;
 
 const require = createRequire(import.meta.url);
 
@@ -41,9 +58,11 @@ function toRegExp(pattern: string, flags: string): RegExp {
 }
 
 /** Schemas may be a foreign server's, and what they are tried on a model's. */
-function regExpOf(maxLength: number) {
+function regExpOf(maxLength: number, isOurs = false) {
   const make = (pattern: string, flags: string) => {
     const regExp = toRegExp(pattern, flags);
+    const fault = isOurs ? faultOfPattern(regExp) : undefined;
+    if (fault !== undefined) throw new Error(`the pattern ${pattern} ${fault}`);
     // The validator tells patterns apart by their text.
     return { test: boundedTest(regExp, maxLength), toString: () => String(regExp) };
   };
@@ -52,7 +71,8 @@ function regExpOf(maxLength: number) {
 
 const settings = {
   strict: false,
-  allErrors: true,
+  // References are followed, not copied: a schema may make one thousand of them to the same large part.
+  inlineRefs: 10,
   validateFormats: false,
   // `toString` and `constructor` are on every object without having been passed.
   ownProperties: true,
@@ -99,42 +119,77 @@ function hasId(schema: JsonSchema): boolean {
   return found;
 }
 
-const forArguments: Shared = {
-  options: { ...settings, useDefaults: true, code: { regExp: regExpOf(Number.POSITIVE_INFINITY) } },
-  uses: 0,
-};
-const compiled = new WeakMap<JsonSchema, ValidateFunction>();
+const ofArguments = { ...settings, useDefaults: true, code: { regExp: regExpOf(Number.POSITIVE_INFINITY) } };
+const forArguments: Shared = { options: { ...ofArguments, allErrors: true }, uses: 0 };
+const forFirstFault: Shared = { options: ofArguments, uses: 0 };
+const compiled = new WeakMap<JsonSchema, SchemaCheck>();
 
 /**
  * Validates a value in place: members that are missing and have a `default` are set. Compiled once for each schema
- * object. References to other documents are not followed.
- * @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` for a schema that is none
+ * object. References to other documents are not followed. The check throws {@link Undecided} where it would take too
+ * long, which is counted beforehand; above a few thousand steps it ends at the first fault.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` for a schema that is none, or is too large
  */
-export function compileSchema(schema: JsonSchema): ValidateFunction {
-  let validate = compiled.get(schema);
-  if (!validate) {
-    validate = compileWith(forArguments, schema);
-    compiled.set(schema, validate);
+export function compileSchema(schema: JsonSchema): SchemaCheck {
+  let check = compiled.get(schema);
+  if (!check) {
+    check = boundedCheck(schema);
+    compiled.set(schema, check);
   }
-  return validate;
+  return check;
+}
+
+function boundedCheck(schema: JsonSchema): SchemaCheck {
+  const effort = effortOf(schema);
+  const full = compileWith(forArguments, schema);
+  let quick: ValidateFunction | undefined;
+  let used = full;
+  const check = (value: unknown) => {
+    const steps = effort.of(value, MAX_FOR_ALL_ERRORS);
+    if (isTooMuch(steps, value)) throw new Undecided('checking it against its schema would take too long');
+    const isMuch = steps > MAX_FOR_ALL_ERRORS && steps > MAX_EACH * sizeOf(value);
+    if (isMuch) quick ??= compileWith(forFirstFault, schema);
+    const validate = isMuch && quick ? quick : full;
+    used = validate;
+    return withEffort(() => validate(value) === true);
+  };
+  return Object.defineProperty(check, 'errors', { get: () => used.errors ?? [] }) as unknown as SchemaCheck;
+}
+
+const isTooMuch = (steps: number, value: unknown): boolean => steps > MAX_EFFORT && steps > MAX_EACH * sizeOf(value);
+
+function effortOf(schema: JsonSchema): SchemaEffort {
+  const effort = new SchemaEffort(schema);
+  if (effort.size <= MAX_SCHEMA) return effort;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_SCHEMA', `the schema is too large: above ${MAX_SCHEMA} keywords`);
+}
+
+/** Whether a value fits; a no where that cannot be told. @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` */
+export function fitsSchema(schema: JsonSchema, value: unknown): boolean {
+  const check = compileSchema(schema);
+  try {
+    return check(value);
+  } catch (error) {
+    if (error instanceof Undecided) return false;
+    throw error;
+  }
 }
 
 const forPredicates: Shared = {
   options: {
     ...settings,
-    allErrors: false,
     // A misspelt keyword would say yes to everything.
     strictSchema: true,
-    code: { regExp: regExpOf(MAX_PATTERN_INPUT) },
+    code: { regExp: regExpOf(MAX_PATTERN_INPUT, true) },
   },
   uses: 0,
 };
 
 /**
  * A yes-or-no test of a value by a JSON Schema, without defaults and without changing the value. Patterns are not
- * run on strings longer than {@link MAX_PATTERN_INPUT}, nor for long: the test throws {@link PatternInputTooLong} then.
- * @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` for a schema that is none, that has unknown keywords, or that
- *   uses `format`, which is not checked
+ * run on strings longer than {@link MAX_PATTERN_INPUT}, and nothing runs for long: the test throws {@link Undecided}.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` for a schema that is none or too large, that has unknown keywords,
+ *   a pattern with references to its groups, or `format`, which is not checked
  */
 export function compilePredicate(schema: JsonSchema): (value: unknown) => boolean {
   walkSchema(schema, (node) => {
@@ -142,6 +197,10 @@ export function compilePredicate(schema: JsonSchema): (value: unknown) => boolea
       throw new CoxswainError('INVALID_ARGUMENT', 'E_SCHEMA', '"format" is not checked; use "pattern"');
     }
   });
+  const effort = effortOf(schema);
   const validate = compileWith(forPredicates, schema);
-  return (value) => validate(value) === true;
+  return (value) => {
+    if (isTooMuch(effort.of(value, MAX_EFFORT), value)) throw new Undecided('testing a condition would take too long');
+    return withEffort(() => validate(value) === true);
+  };
 }

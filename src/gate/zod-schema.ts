@@ -10,26 +10,10 @@ interface Zod4Shape {
   meta?(): Record<string, unknown> | undefined;
 }
 
-interface SafeParse {
-  safeParse(
-    value: unknown,
-  ): { success: true; data: unknown } | { success: false; error: { issues: readonly ZodIssue[] } };
-}
-
-/** What zod 3 and zod 4 issues have in common. */
-export interface ZodIssue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
-
 // Two copies of zod in one program are ordinary, so that instanceof would say no to half of the schemas.
 const isZod4 = (schema: object): schema is Zod4Shape => '_zod' in schema;
 const isZod3 = (schema: object): schema is { _def: { typeName: string } } =>
   !isZod4(schema) && '_def' in schema && isSchemaObject(schema._def) && typeof schema._def.typeName === 'string';
-
-export function isZod(schema: unknown): schema is SafeParse {
-  return typeof schema === 'object' && schema !== null && (isZod4(schema) || isZod3(schema));
-}
 
 interface StandardJsonSchema {
   input(options: { target: 'draft-2020-12' }): JsonSchema;

@@ -70,7 +70,7 @@ export class AnswerChecks {
     if (!args || !tool) return args;
     const loading = ensureValidator();
     if (loading) await loading;
-    const checked = validatorOf(tool)(args);
+    const checked = await validatorOf(tool)(args);
     if (!checked.ok) {
       throw new CoxswainError(
         'INVALID_ARGUMENT',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AnyTool, ConfirmationRequest, PendingRequest, ToolDescriptor } from '../contracts/index.ts';
 import type { Approval, GateCall } from '../gate/index.ts';
 import { MAX_EXPIRES_IN } from '../gate/index.ts';
@@ -16,6 +17,11 @@ export function gateCall(request: PendingRequest, hostTool: HostTool | undefined
     agentPath: request.agentPath,
     sessionId: request.sessionId,
   };
+}
+
+/** The call with the arguments that its tool's schema makes of those that were announced. */
+export function asTaken(call: GateCall, args: Record<string, unknown>): GateCall {
+  return isDeepStrictEqual(args, call.args) ? call : { ...call, args, announced: call.args };
 }
 
 /** The author's word on whether a person must be asked: announced with the call, or the host tool's. */

@@ -18,6 +18,7 @@ import {
   recordFacts,
   untilAborted,
   validateArgs,
+  validatedInTime,
 } from '../gate/index.ts';
 import { LazyMap } from '../session/index.ts';
 import type { QuestionOptions } from './approval-question.ts';
@@ -25,7 +26,7 @@ import { votesFor } from './approver.ts';
 import type { Confirmation, Confirmations } from './confirmation.ts';
 import { confirmationOf, confirmationQuestion } from './confirmation.ts';
 import { whyNotEdited } from './edited-args.ts';
-import { approvalOf, askedByHook, floorOf, gateCall } from './gate-call.ts';
+import { approvalOf, askedByHook, asTaken, floorOf, gateCall } from './gate-call.ts';
 import type { Grounds, HostRules } from './grounds.ts';
 import { validatorOf } from './grounds.ts';
 import type { ApprovalQuestion } from './options.ts';
@@ -102,22 +103,20 @@ export class Judge {
     if (loading) await loading;
     let call = gateCall(request, hostTool);
     const rules = this.#rules(request, hostTool, signal);
+    // Not every executor checks what it announces, and only its host knows what a tool's own schema makes of it.
+    const checked = hostTool && (await validatedInTime(rules.validate(call.args), signal));
+    if (checked?.ok) call = asTaken(call, checked.args);
     const confirmation = this.#options.confirmations.get(this.#options.name, call.callId);
     if (confirmation) {
       return this.#asked(request, hostTool, call, rules, confirmationQuestion(confirmation), 'policy', confirmation);
     }
     if (request.started) return this.#lost(request, hostTool, call, rules);
     if (request.decision) return this.#approved(request, hostTool, call, rules, approvalOf(request), false);
-    if (hostTool) {
-      // Not every executor checks what it announces.
-      const checked = rules.validate(call.args);
-      if (!checked.ok) {
-        const policy = await policyOn(call, call.args, rules);
-        const facts = recordFacts(call, call.args, rules, policy);
-        const decision: DecisionRecord = { ...facts, outcome: 'denied', by: 'gate', reason: checked.message };
-        return { kind: 'settle', result: errorResult('invalid_args', checked.message), decision };
-      }
-      call = { ...call, args: checked.args };
+    if (checked && !checked.ok) {
+      const policy = await policyOn(call, call.args, rules);
+      const facts = recordFacts(call, call.args, rules, policy);
+      const decision: DecisionRecord = { ...facts, outcome: 'denied', by: 'gate', reason: checked.message };
+      return { kind: 'settle', result: errorResult('invalid_args', checked.message), decision };
     }
     const verdict = await this.#verdict(request, call, rules, hostTool, peek);
     switch (verdict.kind) {

@@ -1,5 +1,5 @@
 import type { ContentPart, PendingRequest, ToolResult } from '../contracts/index.ts';
-import { decide, errorResult, recordFacts } from '../gate/index.ts';
+import { decide, errorResult, recordFacts, validatedInTime } from '../gate/index.ts';
 import { validatorOf } from './grounds.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import type { HostCall, RunToolOptions } from './tool-runner.ts';
@@ -37,7 +37,7 @@ export async function runTailCalls(
     const hostTool = frame.tools.get(name);
     if (!hostTool?.tool.execute) return errorResult('not_found', `Tool not found: ${name}`);
     const validate = validatorOf(hostTool);
-    const checked = validate(args);
+    const checked = await validatedInTime(validate(args), signal);
     if (!checked.ok) return errorResult('invalid_args', unquoted(checked.message));
     const gateCall = {
       callId,

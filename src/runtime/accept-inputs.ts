@@ -72,7 +72,7 @@ async function checkArgs({ fold, tree }: Invocation, { requestId, args = {} }: T
   const call = fold.callOf(requestId);
   if (!call) return;
   await ensureValidator();
-  checkEdited(tree, fold, call, args);
+  await checkEdited(tree, fold, call, args);
 }
 
 function answerTo(invocation: Invocation, input: Exclude<SessionInput, { kind: 'message' | 'continue' }>): Event {

@@ -35,9 +35,14 @@ export function toolOf({ agent }: CallPlace, name: string): ResolvedTool | undef
  * Looks at arguments that a person edited. Those of a tool that is not known before its step are looked at when it runs.
  * @throws CoxswainError `INVALID_ARGUMENT / E_WRONG_ANSWER`
  */
-export function checkEdited(root: AgentTree, fold: Fold, call: CallState, args: Record<string, unknown>): void {
+export async function checkEdited(
+  root: AgentTree,
+  fold: Fold,
+  call: CallState,
+  args: Record<string, unknown>,
+): Promise<void> {
   const tool = toolOf(placeOfCall(root, fold, call), call.name);
-  const checked = tool && validateCall(tool, args);
+  const checked = tool && (await validateCall(tool, args));
   if (!checked || checked.ok) return;
   const message = `the edited arguments do not fit: ${checked.message}`;
   throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', message);

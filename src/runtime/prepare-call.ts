@@ -1,6 +1,14 @@
 import type { FunctionCallPart, FunctionResponsePart, ToolResult } from '../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../contracts/index.ts';
-import { askHook, ensureValidator, errorResult, normaliseReturn, toResponse, untilAborted } from '../gate/index.ts';
+import {
+  askHook,
+  ensureValidator,
+  errorResult,
+  normaliseReturn,
+  toResponse,
+  untilAborted,
+  validatedInTime,
+} from '../gate/index.ts';
 import { newId } from '../session/index.ts';
 import { keepWrites } from './agent-hooks.ts';
 import { signalsOf, ToolContext } from './callback-context.ts';
@@ -47,7 +55,7 @@ export async function prepareCall(
       tool: { ...(kind === undefined ? {} : { kind }), ...(annotations ? { annotations } : {}) },
     };
   }
-  const checked = validateCall(resolved, part.args);
+  const checked = await validatedInTime(validateCall(resolved, part.args), context.signal);
   if (!checked.ok) {
     keepArgs(call, part.args);
     return { call, refusal: answerTo(call, errorResult('invalid_args', checked.message)) };
@@ -107,7 +115,7 @@ async function hookBeforeAnnouncement(
   if (answer.kind === 'result') return { call, refusal: answerTo(call, normaliseReturn(answer.value)) };
   if (answer.kind === 'block') return { call, refusal: answerTo(call, errorResult('denied', answer.reason)) };
   if (!answer.args) return { call };
-  const checked = validateCall(resolved, answer.args);
+  const checked = await validatedInTime(validateCall(resolved, answer.args), context.signal);
   if (!checked.ok) {
     return {
       call,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod-3';
 import type { JsonSchema, SchemaLike } from '../../src/contracts/index.ts';
-import { ensureValidator, parseForHandler, toJsonSchema, validateArgs } from '../../src/gate/index.ts';
+import { ensureValidator, toJsonSchema, validateArgs } from '../../src/gate/index.ts';
 
 const object = (properties: JsonSchema, more: JsonSchema = {}): JsonSchema => ({ type: 'object', properties, ...more });
 const check = (inputSchema: JsonSchema, args: unknown) => validateArgs({ inputSchema }, args);
@@ -58,6 +58,13 @@ describe('F13 strings that hold JSON', () => {
   ])('%j is no %s', (text, type) => {
     const result = check(object({ v: { type } }), { v: text });
     expect(result).toMatchObject({ ok: false, message: expect.stringContaining(`v: expected ${type}, got "`) });
+  });
+
+  test('HUNT-P1 also the arguments as a whole', () => {
+    expect(check(ids, '{"ids": "[\\"a\\"]"}')).toEqual({ ok: true, args: { ids: ['a'] } });
+    for (const text of ['[1]', '"{}"', '5', 'null', '{"ids":', '']) {
+      expect(check(ids, text)).toEqual({ ok: false, message: 'arguments: expected object, got string' });
+    }
   });
 
   test('nothing is taken over unless everything fits', () => {
@@ -124,52 +131,205 @@ describe('F14 zod sources', () => {
     ['zod 3', z3 as unknown as typeof z],
   ];
 
-  test.each(sources)('%s: refinements are checked', (_, zod) => {
+  test.each(sources)('%s: refinements are checked', async (_, zod) => {
     const range = zod.object({ from: zod.number(), to: zod.number() }).refine((v) => v.from <= v.to, {
       message: 'from must not be above to',
       path: ['from'],
     });
-    expect(checkZod(range, { from: 1, to: 2 })).toEqual({ ok: true, args: { from: 1, to: 2 } });
-    expect(checkZod(range, { from: 3, to: '2' })).toEqual({ ok: false, message: 'from: from must not be above to' });
+    expect(await checkZod(range, { from: 1, to: 2 })).toEqual({ ok: true, args: { from: 1, to: 2 } });
+    expect(await checkZod(range, { from: 3, to: '2' })).toEqual({
+      ok: false,
+      message: 'from: from must not be above to',
+    });
   });
 
-  test.each(sources)('%s: validated arguments are the input, the handler gets the output', (_, zod) => {
+  test.each(sources)('ATT-B7 %s: validated arguments are what the schema makes of them', async (_, zod) => {
     const source = zod.object({
-      size: zod.string().transform((text) => text.length),
+      cmd: zod
+        .string()
+        .trim()
+        .transform((text) => text.normalize('NFKC').toLowerCase()),
       both: zod.string().default('q').optional(),
     });
-    const result = checkZod(source, { size: 'abc', extra: 1 });
-    expect(result).toEqual({ ok: true, args: { size: 'abc', extra: 1, both: 'q' } });
-    expect(result.ok && parseForHandler(source, result.args)).toEqual({ size: 3, both: 'q' });
+    const args = { cmd: '  ＲＭ -rf /', extra: 1 };
+    expect(await checkZod(source, args)).toEqual({ ok: true, args: { cmd: 'rm -rf /', both: 'q' } });
+    expect(args).toEqual({ cmd: '  ＲＭ -rf /', extra: 1 });
   });
 
-  test.each(sources)('%s: a refinement that cannot be run is a message, not a throw', (_, zod) => {
-    const slow = zod.object({ a: zod.string().refine(async () => true) });
+  test.each(sources)('ATT-B7 %s: an output that is no JSON, or not taken again, is refused', async (_, zod) => {
+    let n = 0;
+    const cases: [(text: string) => unknown, string][] = [
+      [(text: string) => new Date(text), "the output of the tool's schema.a is not JSON: Date"],
+      [(text: string) => new Map([[text, 1]]), 'Map'],
+      [(text: string) => text.length, 'does not take its own output'],
+      [(text: string) => `${text}!`, 'does not take its own output'],
+      [() => `${n++}`, 'does not take its own output'],
+    ];
+    for (const [transform, message] of cases) {
+      const source = zod.object({ a: zod.string().transform(transform) });
+      expect(await checkZod(source, { a: '2026-11-28' })).toMatchObject({
+        ok: false,
+        message: expect.stringContaining(message),
+      });
+    }
+    const whole = zod.object({ a: zod.string() }).transform(({ a }) => a);
+    expect(await checkZod(whole, { a: 'x' })).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('no object'),
+    });
+  });
+
+  test.each(sources)('ATT-B7 %s: asynchronous refinements and transforms are awaited', async (_, zod) => {
+    const source = zod.object({
+      a: zod
+        .string()
+        .refine(async (text) => text !== 'no', 'said no')
+        .transform(async (text) => text.trim()),
+    });
+    expect(await checkZod(source, { a: ' yes ' })).toEqual({ ok: true, args: { a: 'yes' } });
+    expect(await checkZod(source, { a: 'no' })).toEqual({ ok: false, message: 'a: said no' });
+  });
+
+  test.each(sources)('%s: a refinement that cannot be run is a message, not a throw', async (_, zod) => {
+    const slow = zod.object({
+      a: zod.string().refine(async () => {
+        throw new Error('broken slowly');
+      }),
+    });
     const broken = zod.object({
       a: zod.string().refine(() => {
         throw new Error('broken check');
       }),
     });
-    expect(checkZod(slow, { a: '' })).toMatchObject({ ok: false });
-    expect(checkZod(broken, { a: '' })).toMatchObject({ ok: false, message: expect.stringContaining('broken check') });
+    expect(await checkZod(slow, { a: '' })).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('broken slowly'),
+    });
+    expect(await checkZod(broken, { a: '' })).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('broken check'),
+    });
+  });
+});
+
+describe('REV-F1 Standard Schemas of other libraries', () => {
+  type Validate = (value: unknown) => unknown;
+  const inputSchema = object({ to: { type: 'string' } }, { required: ['to'] });
+  const standard = (validate: Validate) => ({
+    version: 1 as const,
+    vendor: 'by-hand',
+    validate,
+    jsonSchema: { input: () => inputSchema, output: () => inputSchema },
+  });
+  const objectOf = (validate: Validate) => ({ '~standard': standard(validate) }) as SchemaLike;
+  const functionOf = (validate: Validate) => Object.assign(() => {}, { '~standard': standard(validate) }) as SchemaLike;
+  const refuseEve: Validate = (value) => {
+    const { to } = value as { to: string };
+    return to.startsWith('eve@') ? { issues: [{ message: 'not to eve', path: [{ key: 'to' }] }] } : { value };
+  };
+  const later =
+    (validate: Validate): Validate =>
+    async (value) =>
+      validate(value);
+  // Some libraries have promises of their own.
+  const thenable =
+    (validate: Validate): Validate =>
+    // biome-ignore lint/suspicious/noThenProperty: what is tested
+    (value) => ({ then: (resolve: (result: unknown) => void) => resolve(validate(value)) });
+
+  test.each([
+    ['an object', objectOf, refuseEve],
+    ['a function', functionOf, refuseEve],
+    ['asynchronous', objectOf, later(refuseEve)],
+    ['with a promise of its own', objectOf, thenable(refuseEve)],
+  ] as const)('%s: its own check refuses', async (_, schemaOf, validate) => {
+    const source = schemaOf(validate);
+    expect(await checkZod(source, { to: 'ann@x' })).toEqual({ ok: true, args: { to: 'ann@x' } });
+    expect(await checkZod(source, { to: 'eve@x' })).toEqual({ ok: false, message: 'to: not to eve' });
   });
 
-  test('JSON Schema arguments reach the handler as they are', () => {
-    const args = { a: 1 };
-    expect(parseForHandler({ type: 'object' }, args)).toEqual(args);
+  test('its output is what is taken', async () => {
+    const trims = objectOf((value) => ({ value: { to: (value as { to: string }).to.trim() } }));
+    expect(await checkZod(trims, { to: ' ann ' })).toEqual({ ok: true, args: { to: 'ann' } });
+  });
+
+  test('one that throws, rejects, or says nothing that is known lets nothing through', async () => {
+    const throws = () => {
+      throw new Error('broken check');
+    };
+    for (const validate of [throws, later(throws), () => undefined, () => ({}), () => 'yes', later(() => null)]) {
+      expect(await checkZod(objectOf(validate), { to: 'x' })).toMatchObject({ ok: false });
+    }
+    expect(
+      await checkZod(
+        objectOf(() => ({ issues: [] })),
+        { to: 'x' },
+      ),
+    ).toMatchObject({ ok: false });
+  });
+
+  test('a function that is no schema is none', () => {
+    expect(() => toJsonSchema((() => {}) as never)).toThrow(/E_SCHEMA|no schema/);
   });
 });
 
 describe('hostile input', () => {
-  test('a pattern that its text makes slow, of a foreign server and of a model, holds nobody up', () => {
+  test('ATT-B3 a pattern that its text makes slow, of a foreign server and of a model, holds nobody up', () => {
     for (const pattern of ['^(a+)+$', '^(a|aa)+$', '^((a+)b?)*$']) {
       const inputSchema = { type: 'object', properties: { x: { type: 'string', pattern } } };
       expect(validateArgs({ inputSchema }, { x: 'a'.repeat(30) })).toMatchObject({ ok: true });
       expect(validateArgs({ inputSchema }, { x: `${'a'.repeat(20_000)}!` })).toEqual({
         ok: false,
-        message: `the pattern ${pattern} takes too long on 20001 characters`,
+        message: expect.stringContaining('x: must match pattern'),
       });
+      const ofItself = { ...inputSchema, properties: { x: { type: 'string', pattern, default: 'a'.repeat(3000) } } };
+      expect(validateArgs({ inputSchema: ofItself }, {})).toMatchObject({ ok: true });
     }
+  });
+
+  test('ATT-B3 a schema whose unions multiply is not evaluated where that would take long', () => {
+    const $defs: Record<string, JsonSchema> = { d24: { type: 'string' } };
+    for (let n = 0; n < 24; n++) $defs[`d${n}`] = { anyOf: Array(2).fill({ $ref: `#/$defs/d${n + 1}` }) };
+    const of = (from: number) => object({ x: { $ref: `#/$defs/d${from}` } }, { $defs });
+    expect(check(of(0), { x: 1 })).toEqual({ ok: false, message: expect.stringContaining('would take too long') });
+    expect(check(of(0), {})).toEqual({ ok: true, args: {} });
+    expect(check(of(18), { x: 1 })).toEqual({ ok: false, message: 'x: expected string, got 1' });
+    expect(check(of(18), { x: 'a' })).toEqual({ ok: true, args: { x: 'a' } });
+  });
+
+  test('ATT-B3 a schema that applies itself to the same value, and lists that are compared each with each, neither', () => {
+    const itself = object({ x: { $ref: '#/$defs/a' } }, { $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }] } } });
+    expect(check(itself, { x: 1 })).toEqual({ ok: false, message: expect.stringContaining('would take too long') });
+    const unique = object({ x: { type: 'array', uniqueItems: true } });
+    const items = (length: number) => Array.from({ length }, (_, n) => ({ n }));
+    expect(check(unique, { x: items(300) })).toMatchObject({ ok: true });
+    expect(check(unique, { x: items(3000) })).toEqual({
+      ok: false,
+      message: expect.stringContaining('would take too long'),
+    });
+  });
+
+  test('what is only large is evaluated, also a tree of a schema that refers to itself', () => {
+    const tree = object({ n: { type: 'number' }, of: { type: 'array', items: { $ref: '#' } } });
+    let deep: Record<string, unknown> = { n: 0 };
+    for (let n = 1; n < 90; n++) deep = { n, of: [deep, { n }] };
+    expect(check(tree, deep)).toMatchObject({ ok: true });
+    const rows = object({ rows: { type: 'array', items: object({ a: { type: 'number' } }, { required: ['a'] }) } });
+    expect(check(rows, { rows: Array.from({ length: 20_000 }, (_, a) => ({ a })) })).toMatchObject({ ok: true });
+  });
+
+  test('a schema above ten thousand keywords is none', () => {
+    const properties = Object.fromEntries(Array.from({ length: 6000 }, (_, n) => [`p${n}`, { type: 'string' }]));
+    expect(check(object(properties), {})).toEqual({ ok: false, message: expect.stringContaining('too large') });
+  });
+
+  test('MUT-G15 two schemas of one $id have each a validator of its own', () => {
+    const of = (name: string) => ({ $id: 'https://x/y', type: 'object', required: [name] });
+    expect([check(of('a'), { a: 1 }).ok, check(of('b'), { a: 1 }).ok, check(of('b'), { b: 1 }).ok]).toEqual([
+      true,
+      false,
+      true,
+    ]);
   });
 
   test('__proto__ is data', () => {

@@ -57,7 +57,7 @@ async function storeAnswer(
   const args = given.kind === 'approve' ? given.args : undefined;
   if (args) await ensureValidator();
   const call = fold.callOf(requestId);
-  if (call && args) checkEdited(engine.tree, fold, call, args);
+  if (call && args) await checkEdited(engine.tree, fold, call, args);
   const ask = call?.asks.find((candidate) => candidate.requestId === requestId);
   const credential = call && ask && given.kind === 'elicitation' ? givenCredential(ask, call.name, given) : undefined;
   const make = () => {

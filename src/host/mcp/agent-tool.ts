@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import type { AgentDescriptor, JsonSchema } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { compileSchema, validateArgs } from '../../gate/index.ts';
+import { fitsSchema, validateArgs } from '../../gate/index.ts';
 
 /** One agent as a tool of the protocol. */
 export interface AgentTool {
@@ -115,7 +115,7 @@ type Checked = { value: unknown } | { issues: { message: string }[] };
 
 export function outputSchema(schema: JsonSchema): StandardSchemaWithJSON {
   return standardSchema(schema, (value) =>
-    compileSchema(schema)(value) ? { value } : { issues: [{ message: 'it does not fit the output schema' }] },
+    fitsSchema(schema, value) ? { value } : { issues: [{ message: 'it does not fit the output schema' }] },
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { JsonSchema, PendingRequest, Principal, RequestAnswer } from '../../contracts/index.ts';
-import { compileSchema } from '../../gate/index.ts';
+import { fitsSchema } from '../../gate/index.ts';
 import { whyNot } from '../approver.ts';
 import { previewText, visible } from './preview-text.ts';
 
@@ -65,7 +65,7 @@ export function answerOf({ request, form }: FormQuestion, reply: Reply, by: Prin
   if (form.requestedSchema !== decisionForm) {
     const { action } = reply;
     const content = reply.content ?? {};
-    if (action === 'accept' && !compileSchema(form.requestedSchema as JsonSchema)(content)) {
+    if (action === 'accept' && !fitsSchema(form.requestedSchema as JsonSchema, content)) {
       return { kind: 'elicitation', action: 'cancel', reason: 'the answer does not fit the form', by };
     }
     return { kind: 'elicitation', action, ...(action === 'accept' ? { content } : {}), by };

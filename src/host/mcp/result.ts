@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { PendingRequest } from '../../contracts/index.ts';
-import { compileSchema } from '../../gate/index.ts';
+import { fitsSchema } from '../../gate/index.ts';
 import type { HostedSession } from '../hosted-session.ts';
 import type { AgentTool } from './agent-tool.ts';
 import { toBlocks } from './content.ts';
@@ -31,7 +31,7 @@ export function resultOf(tool: AgentTool, session: HostedSession, turn: Turn): C
   }
   if (tool.outputSchema === undefined) return { content: content.length > 0 ? content : [text('')], _meta };
   const { output } = turn;
-  if (!compileSchema(tool.outputSchema)(output)) {
+  if (!fitsSchema(tool.outputSchema, output)) {
     const words = `${tool.name} answered something that does not fit its output schema`;
     return { content: [text(words), ...content], isError: true, _meta };
   }

@@ -1,5 +1,5 @@
 import { messageOf } from '../../contracts/index.ts';
-import { boundedTest, compilePredicate, PatternInputTooLong } from '../../gate/index.ts';
+import { boundedTest, compilePredicate, faultOfPattern, Undecided } from '../../gate/index.ts';
 import type { ArgsCondition } from './rule.ts';
 import { isObject } from './rule.ts';
 
@@ -56,7 +56,10 @@ function pointerTest(pointer: string, condition: unknown): Test {
 function valueTest(condition: unknown): Test {
   if (isObject(condition)) return schemaTest(condition);
   if (typeof condition !== 'string') throw new Error('must be a regular expression or a JSON Schema');
-  const fits = boundedTest(new RegExp(condition));
+  const pattern = new RegExp(condition);
+  const fault = faultOfPattern(pattern);
+  if (fault !== undefined) throw new Error(fault);
+  const fits = boundedTest(pattern);
   return untestable((value) => (typeof value === 'object' && value !== null ? undefined : fits(String(value))));
 }
 
@@ -69,7 +72,7 @@ function untestable(test: Test): Test {
     try {
       return test(value);
     } catch (error) {
-      if (error instanceof PatternInputTooLong) return undefined;
+      if (error instanceof Undecided) return undefined;
       throw error;
     }
   };

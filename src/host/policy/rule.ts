@@ -12,8 +12,9 @@ export const POLICY_TIERS: readonly PolicyTier[] = ['org', 'user', 'session'];
  * a regular expression (found anywhere in the value; numbers and booleans are read as their text) or to a JSON
  * Schema. All pointers must hold; one that points at nothing does not.
  *
- * Strings above 10,000 characters are not matched against patterns, nor are lists and objects, nor is a pattern tried
- * for more than 200 ms: an `allow` rule does not apply then, any other rule does.
+ * Patterns are tested in time that is linear in the text; one that refers to its own groups cannot be, and is refused.
+ * Strings above 10,000 characters, lists and objects are not matched against patterns, and all conditions together take
+ * a bounded number of steps: where it cannot be told whether an `allow` rule applies it does not, any other rule does.
  */
 export type ArgsCondition = Record<string, unknown>;
 

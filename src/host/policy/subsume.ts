@@ -51,22 +51,6 @@ export function contradictionIn(args: Record<string, unknown>): string | undefin
   return undefined;
 }
 
-/** The engine may try each way to split a text between the two: twice as many with each character. */
-const nested = /\((?:[^()\\]|\\.)*(?:[+*]|\{\d+,\})(?:[^()\\]|\\.)*\)(?:[+*]|\{\d+,)/;
-
-/** A regular expression of a condition that whoever makes the arguments may be able to make slow. */
-export function slowPatternIn(condition: unknown, key = ''): string | undefined {
-  if (typeof condition === 'string') {
-    return (key === 'pattern' || key.startsWith('/')) && nested.test(condition) ? condition : undefined;
-  }
-  if (typeof condition !== 'object' || condition === null) return undefined;
-  for (const [name, value] of Object.entries(condition)) {
-    const found = slowPatternIn(value, name);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
 const bounds: readonly (readonly [string, string])[] = [
   ['minimum', 'maximum'],
   ['minLength', 'maxLength'],

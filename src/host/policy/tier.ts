@@ -3,7 +3,7 @@ import type { CompiledRule } from './compile.ts';
 import { listOf, signatureOf } from './conditions.ts';
 import type { Glob } from './glob.ts';
 import { compileGlob, covers } from './glob.ts';
-import { contradictionIn, slowPatternIn } from './subsume.ts';
+import { contradictionIn } from './subsume.ts';
 
 /** Names come from the tools that exist; a bound all the same. */
 const MAX_CACHED_NAMES = 10_000;
@@ -68,11 +68,7 @@ export class TierRules {
       const why = whyNever(rule, earlier);
       if (why !== undefined) return [`${rule.label} can never apply: ${why}`];
       earlier.add(rule);
-      const pattern = rule.rule.args && slowPatternIn(rule.rule.args);
-      if (pattern === undefined) return [];
-      return [
-        `${rule.label} has a pattern that may take very long on some texts (a repetition in a repetition): ${pattern}`,
-      ];
+      return [];
     });
   }
 

@@ -220,19 +220,18 @@ describe('warnings', () => {
     expect(lines([{ ...ask, role: 'x' }], allow)).toBe(0);
   });
 
-  test('a pattern that its input can make slow is named; others are not', () => {
+  test('ATT-B3 a pattern that cannot be tested in bounded time is refused; others are taken without a word', () => {
     const lines = (args: Record<string, unknown>) => warned({ tool: 't', args, outcome: 'deny' });
-    for (const pattern of ['(a+)+$', '^(\\w+\\s?)*$', '(.*){2,}x']) {
-      const line = `${first} has a pattern that may take very long on some texts (a repetition in a repetition): ${pattern}`;
-      expect(lines({ '/x': pattern })).toEqual([line]);
-      expect(lines({ '/x': { type: 'string', pattern } })).toEqual([line]);
+    for (const pattern of ['^(a+)\\1$', '(?<n>a)\\k<n>']) {
+      expect(() => lines({ '/x': pattern })).toThrow(/"args" .*reference to a group/);
+      expect(() => lines({ '/x': { type: 'string', pattern } })).toThrow(/"args" .*reference to a group/);
     }
-    for (const pattern of ['^a+b*$', '(ab)+', '(a|b)*', '\\(a+\\)+', '^\\d{1,3}(,\\d{3})*$']) {
+    for (const pattern of ['(a+)+$', '^(\\w+\\s?)*$', '.*a.*a.*b', '^(?!.*\\.\\.)[a-z/]+$', '\\p{L}']) {
       expect(lines({ '/x': pattern })).toEqual([]);
     }
   });
 
-  test('such a pattern is not tried for long: an allow does not apply then, a deny does', () => {
+  test('ATT-B3 a pattern that is slow elsewhere is decided', () => {
     const text = `${'a'.repeat(5_000)}!`;
     for (const args of [
       { '/x': '^(a+)+$' },
@@ -241,7 +240,7 @@ describe('warnings', () => {
     ]) {
       const outcomeOf = (outcome: 'allow' | 'deny', x: string) =>
         (rulePolicy([{ tool: 't', args, outcome }]).evaluate(policyCall('t', { x })) as { outcome: string }).outcome;
-      expect([args, outcomeOf('allow', text), outcomeOf('deny', text)]).toEqual([args, 'ask_user', 'deny']);
+      expect([args, outcomeOf('allow', text), outcomeOf('deny', text)]).toEqual([args, 'ask_user', 'ask_user']);
       expect([outcomeOf('allow', 'a'.repeat(50)), outcomeOf('deny', 'bbbbbbbbbbbbbbbbbbbb!')]).toEqual([
         'allow',
         'ask_user',
