@@ -34,6 +34,8 @@ export interface CompiledRule {
   /** Whether all conditions but that on arguments hold; the tool's name is not one of them. */
   fitsCall(request: PolicyRequest): boolean;
   fitsArgs(request: PolicyRequest): boolean;
+  /** Not only because the condition on arguments says nothing of such values, or cannot be tested. */
+  fitsSurely(request: PolicyRequest): boolean;
   /** The first member whose condition does not hold. */
   misfit(request: PolicyRequest): keyof PolicyRule | undefined;
   /** Applies wherever the other one does, as far as conditions go. May say no where the answer is yes. */
@@ -79,10 +81,12 @@ export function compileRule(input: unknown, place: RulePlace, trustAnnotations: 
     readsArgs: ofArgs !== undefined,
     fitsCall: allOf(ofCall),
     fitsArgs: ofArgs ? (request) => ofArgs.holds(request) : () => true,
+    fitsSurely: outcome === 'ask_user' && ofArgs ? surely(rule) : () => true,
     misfit: (request) => all.find((condition) => !condition.holds(request))?.field,
     rule,
     // What cannot be known fits a rule that restricts and does not fit one that allows: those are not compared.
     isWiderThan: (other) =>
+      !(outcome === 'ask_user' && ofArgs && other.decision.outcome === 'deny') &&
       (all.length === 0 || outcome !== 'allow' || other.decision.outcome === 'allow') &&
       holdsWherever(rule, other.rule),
     inScope: scopeTest(rule, all.length),
@@ -128,6 +132,15 @@ function compiledArgs(rule: PolicyRule, place: RulePlace): Condition | undefined
   } catch (error) {
     throw ruleError(place, rule, 'args', messageOf(error));
   }
+}
+
+/** Compiled when it is first asked for. */
+function surely(rule: PolicyRule): CompiledRule['fitsSurely'] {
+  let condition: Condition | undefined;
+  return (request) => {
+    condition ??= argsCondition(rule, true);
+    return condition?.holds(request) ?? true;
+  };
 }
 
 function scopeTest(rule: PolicyRule, conditions: number): CompiledRule['inScope'] {

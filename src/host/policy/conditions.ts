@@ -57,9 +57,9 @@ export function staticConditions(rule: PolicyRule, trustAnnotations: boolean): C
 }
 
 /** @throws Error with a readable message for a condition that cannot be compiled */
-export function argsCondition(rule: PolicyRule): Condition | undefined {
+export function argsCondition(rule: PolicyRule, isStrict = rule.outcome === 'allow'): Condition | undefined {
   if (rule.args === undefined) return undefined;
-  const fits = compileArgs(rule.args, rule.outcome !== 'allow');
+  const fits = compileArgs(rule.args, isStrict);
   return { field: 'args', holds: (request) => fits(request.args ?? {}) };
 }
 

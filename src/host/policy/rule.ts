@@ -12,6 +12,9 @@ export const POLICY_TIERS: readonly PolicyTier[] = ['org', 'user', 'session'];
  * a regular expression (found anywhere in the value; numbers and booleans are read as their text) or to a JSON
  * Schema. All pointers must hold; one that points at nothing does not.
  *
+ * In an `allow` rule a keyword implies its type and `properties` that its members are there, at every depth: `maximum`
+ * fits no text. In other rules it fits what it says nothing of, too.
+ *
  * Patterns are tested in time that is linear in the text; one that refers to its own groups cannot be, and is refused.
  * Strings above 10,000 characters, lists and objects are not matched against patterns, and all conditions together take
  * a bounded number of steps: where it cannot be told whether an `allow` rule applies it does not, any other rule does.

@@ -1,6 +1,6 @@
 import type { PolicyDecision, PolicyEvaluator, PolicyRequest, ToolDescriptor } from '../../contracts/index.ts';
 import type { CheckedDecision, PolicyOutcome } from '../../gate/index.ts';
-import { evaluatePolicy, mergeDecisions, withRedact } from '../../gate/index.ts';
+import { evaluatePolicy, mergeDecisions, withEffort, withRedact } from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
 import { checkIs, checkOptions, flag, fn, guarded, having, list, oneOf, text } from '../../session/index.ts';
 import type { CompiledRule, PolicyScope } from './compile.ts';
@@ -113,6 +113,12 @@ class Rules implements RulePolicy {
   }
 
   evaluate(request: PolicyRequest, signal?: AbortSignal): PolicyDecision | Promise<PolicyDecision> {
+    // One allowance for all patterns: a thousand rules must not take a thousand times as long as one.
+    const said = withEffort(() => this.#said(request));
+    return said ?? this.#options.fallback?.evaluate(request, signal) ?? this.#default;
+  }
+
+  #said(request: PolicyRequest): PolicyDecision | undefined {
     let firm: CheckedDecision | undefined;
     let soft: CheckedDecision | undefined;
     let redact: readonly string[] = [];
@@ -125,8 +131,7 @@ class Rules implements RulePolicy {
       if (!rule.overridable) firm = firm ? mergeDecisions(firm, rule.decision) : rule.decision;
     }
     const said = firm && soft ? mergeDecisions(firm, soft) : (firm ?? soft);
-    if (said) return withRedact(said, redact);
-    return this.#options.fallback?.evaluate(request, signal) ?? this.#default;
+    return said && withRedact(said, redact);
   }
 
   getExcluded(scope: PolicyScope = {}): readonly string[] {

@@ -3,6 +3,7 @@ import type { CompiledRule } from './compile.ts';
 import { listOf, signatureOf } from './conditions.ts';
 import type { Glob } from './glob.ts';
 import { compileGlob, covers } from './glob.ts';
+import { unspokenTypes } from './strictly.ts';
 import { contradictionIn } from './subsume.ts';
 
 /** Names come from the tools that exist; a bound all the same. */
@@ -53,12 +54,12 @@ export class TierRules {
   first(request: PolicyRequest): CompiledRule | undefined {
     const rules = this.of(request.action);
     const signature = rules.length > FEW ? signatureOf(request, this.#annotations) : undefined;
-    if (signature === undefined) return rules.find((rule) => rule.fitsCall(request) && rule.fitsArgs(request));
+    if (signature === undefined)
+      return speaker(rules, (rule) => rule.fitsCall(request) && rule.fitsArgs(request), request);
     const left =
       this.#bySignature.get(signature) ??
       keep(this.#bySignature, signature, candidates(rules, request), MAX_CACHED_SIGNATURES);
-    for (const rule of left) if (rule.fitsArgs(request)) return rule;
-    return undefined;
+    return speaker(left, (rule) => rule.fitsArgs(request), request);
   }
 
   /** A line for each rule that earlier ones leave nothing to, or that asks for what nothing can be. */
@@ -68,7 +69,9 @@ export class TierRules {
       const why = whyNever(rule, earlier);
       if (why !== undefined) return [`${rule.label} can never apply: ${why}`];
       earlier.add(rule);
-      return [];
+      const silent = rule.decision.outcome === 'allow' && rule.rule.args ? unspokenIn(rule.rule.args) : undefined;
+      if (silent === undefined) return [];
+      return [`${rule.label} ${silent}: as it allows, only values that it says something of fit`];
     });
   }
 
@@ -114,6 +117,21 @@ class Earlier {
   }
 }
 
+/** The first that applies; an ask that only may apply keeps no deny after it from speaking. */
+function speaker(
+  rules: readonly CompiledRule[],
+  applies: (rule: CompiledRule) => boolean,
+  request: PolicyRequest,
+): CompiledRule | undefined {
+  let doubtful: CompiledRule | undefined;
+  for (const rule of rules) {
+    if (!applies(rule)) continue;
+    if (rule.fitsSurely(request)) return doubtful && rule.decision.outcome !== 'deny' ? doubtful : rule;
+    doubtful ??= rule;
+  }
+  return doubtful;
+}
+
 function whyNever(rule: CompiledRule, earlier: Earlier): string | undefined {
   const contradiction = rule.rule.args && contradictionIn(rule.rule.args);
   if (contradiction !== undefined) return `its condition on arguments contradicts itself: ${contradiction}`;
@@ -134,6 +152,12 @@ function candidates(rules: readonly CompiledRule[], request: PolicyRequest): Com
     if (!rule.readsArgs) break;
   }
   return found;
+}
+
+function unspokenIn(args: Record<string, unknown>): string | undefined {
+  const isPointers = Object.keys(args).some((name) => name.startsWith('/'));
+  const schemas = isPointers ? Object.values(args) : [args];
+  return schemas.map(unspokenTypes).find((fault) => fault !== undefined);
 }
 
 function keep<T>(cache: Map<string, T>, key: string, value: T, max: number): T {
