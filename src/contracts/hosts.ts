@@ -55,6 +55,8 @@ export interface HostContext {
   principal?: Principal;
   policy?: PolicyEvaluator;
   hooks?: LifecycleInterceptor;
+  /** Milliseconds that they may think about one point. Default 10,000; 0: no limit. */
+  hookTimeoutMs?: number;
   tools?: readonly AnyTool[];
   /** The store; its type belongs to whoever opens the session. */
   sessions?: unknown;

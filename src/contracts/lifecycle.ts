@@ -38,8 +38,9 @@ export type HookPoint = keyof HookPayloads;
  *
  * `before_*`: `block` with `modifications.result` short-circuits with that value, `block` without ends as an error;
  * `before_tool` changes arguments through `modifications.args` only. `after_*` and `on_*` replace through
- * `modifications.replacement`. Text is short for content of one part. A `before_*` that throws, or says neither
- * `proceed` nor `block`, fails closed; an `after_*` that does is logged.
+ * `modifications.replacement`. Text is short for content of one part. A `before_*` that throws, says neither `proceed`
+ * nor `block`, or says nothing in time, fails closed; an `after_*` that does is logged. No other value is a result: that
+ * is for the callbacks of an agent and of plugins.
  */
 export interface LifecycleInterceptor {
   fire(

@@ -44,6 +44,7 @@ const host: Shape<HostOptions> = {
   policy,
   policyTimeoutMs: amount,
   hooks: interceptor,
+  hookTimeoutMs: amount,
   sessions: object,
   credentials: object,
   models: either(fn, object),

@@ -235,7 +235,7 @@ class Host implements AgentHost {
   }
 
   #context(userId: string, principal: Principal = { id: userId }): HostContext {
-    const { app, sessions, credentials, models, deps, hooks, telemetry } = this.#options;
+    const { app, sessions, credentials, models, deps, hooks, hookTimeoutMs, telemetry } = this.#options;
     return {
       app,
       userId,
@@ -244,6 +244,7 @@ class Host implements AgentHost {
       ...(credentials === undefined ? {} : { credentials }),
       ...(models === undefined ? {} : { models }),
       ...(hooks ? { hooks } : {}),
+      ...(hookTimeoutMs === undefined ? {} : { hookTimeoutMs }),
       ...(telemetry ? { telemetry } : {}),
       warn: this.#warn,
       ...(deps === undefined ? {} : { deps }),

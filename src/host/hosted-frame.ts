@@ -129,6 +129,10 @@ export class HostedFrame implements JudgeOptions {
   get policyTimeoutMs(): number | undefined {
     return this.options.policyTimeoutMs;
   }
+  get hookTimeoutMs(): number | undefined {
+    return this.options.hookTimeoutMs;
+  }
+
   get hooks(): LifecycleInterceptor | undefined {
     return this.options.hooks;
   }

@@ -13,6 +13,7 @@ import {
   decideApproved,
   ensureValidator,
   errorResult,
+  fireHook,
   normaliseReturn,
   policyOn,
   recordFacts,
@@ -41,6 +42,7 @@ export interface JudgeOptions extends QuestionOptions {
   grounds: (request: PendingRequest) => Grounds;
   policyTimeoutMs: number | undefined;
   hooks: LifecycleInterceptor | undefined;
+  hookTimeoutMs: number | undefined;
   /** Of the session among all of its host. */
   readonly name: string;
   /** Questions that host tools have asked in mid-run: the same for all handles of a host. */
@@ -142,19 +144,27 @@ export class Judge {
     if (known) return known;
     const asked = askedByHook(request);
     const full: GateRules = { ...rules, needsApproval: floorOf(request, hostTool), hookAsked: () => asked };
-    if (!peek) full.beforeTool = this.beforeTool(call, request.turnId);
+    if (!peek) full.beforeTool = this.beforeTool(call, rules.signal, request.turnId);
     const verdict = Promise.resolve(decide(call, full));
     if (!peek) this.#verdicts.set(call.callId, verdict);
     return verdict;
   }
 
   /** The host's before_tool hooks around one call. */
-  beforeTool(call: GateCall, turnId?: string): GateRules['beforeTool'] {
+  beforeTool(call: GateCall, signal: AbortSignal | undefined, turnId?: string): GateRules['beforeTool'] {
     const { hooks } = this.#options;
-    if (!supports(hooks, 'before_tool')) return undefined;
+    if (!hooks || !supports(hooks, 'before_tool')) return undefined;
     const { tool, callId, sessionId, agentPath } = call;
     const context = { sessionId, callId, agentPath, ...(turnId === undefined ? {} : { turnId }) };
-    return async (args) => hooks?.fire('before_tool', { tool, args, context });
+    const { warn, hookTimeoutMs: timeoutMs } = this.#options;
+    return async (args) => {
+      try {
+        return await fireHook(hooks, 'before_tool', { tool, args, context }, { timeoutMs, signal });
+      } catch (error) {
+        if (!signal?.aborted) warn(`a before_tool hook failed on ${tool.name}: the call is denied`, error);
+        throw error;
+      }
+    };
   }
 
   /** Started by a process that is gone. */

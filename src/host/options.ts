@@ -36,6 +36,11 @@ export interface HostOptions {
   policyTimeoutMs?: number;
   /** Fired by the host around tools and messages, and inside of agents that can (the runtime's) around everything else. */
   hooks?: LifecycleInterceptor;
+  /**
+   * Milliseconds that `hooks` may think about one point; then they have failed: a `before_*` is a no. Default 10,000;
+   * 0: no limit.
+   */
+  hookTimeoutMs?: number;
   /** Store of the agents' sessions; each source has its own idea of the type. */
   sessions?: unknown;
   credentials?: unknown;

@@ -243,6 +243,7 @@ export class RunCalls {
     return {
       deps: this.#scope.options.deps ?? options.deps,
       hooks: options.hooks,
+      hookTimeoutMs: options.hookTimeoutMs,
       timeoutMs: options.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
       maxResultBytes: options.maxResultBytes,
       spill: options.spill,

@@ -51,7 +51,7 @@ export async function runTailCalls(
     const verdict = await decide(gateCall, {
       ...rules,
       needsApproval: hostTool.tool.needsApproval,
-      beforeTool: frame.judge.beforeTool(gateCall),
+      beforeTool: frame.judge.beforeTool(gateCall, signal),
     });
     if (verdict.kind === 'ask') {
       const { args: asked, ruleId, redact } = verdict.question;

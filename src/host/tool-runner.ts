@@ -14,10 +14,10 @@ import {
   capResult,
   checkConfirmation,
   errorResult,
+  fireHook,
   isTimed,
   normaliseReturn,
   runHandler,
-  untilAborted,
 } from '../gate/index.ts';
 import { Suspended } from './subagent.ts';
 import type { HostTool } from './tool-registry.ts';
@@ -34,6 +34,7 @@ export interface HostCall {
 export interface RunToolOptions {
   deps: unknown;
   hooks: LifecycleInterceptor | undefined;
+  hookTimeoutMs: number | undefined;
   timeoutMs: number;
   maxResultBytes: number | undefined;
   spill: ((name: string, body: string | Uint8Array) => Promise<string>) | undefined;
@@ -119,8 +120,7 @@ async function failed(call: HostCall, options: RunToolOptions, hook: HookContext
   if (supports(options.hooks, 'on_tool_error')) {
     try {
       const payload = { tool: call.hostTool.descriptor, args: call.decision.args, error, context: hook };
-      const answer = await untilAborted(options.hooks?.fire('on_tool_error', payload), hook.signal);
-      const replacement = answer?.modifications?.replacement;
+      const replacement = await replacementOf('on_tool_error', payload, options, hook.signal);
       if (replacement !== undefined) return normaliseReturn(replacement);
     } catch (thrown) {
       options.warn(`an on_tool_error hook failed on ${call.hostTool.descriptor.name}`, thrown);
@@ -138,13 +138,24 @@ async function afterTool(
   if (!supports(options.hooks, 'after_tool')) return result;
   try {
     const payload = { tool: call.hostTool.descriptor, args: call.decision.args, context: hook, result };
-    const answer = await untilAborted(options.hooks?.fire('after_tool', payload), hook.signal);
-    const replacement = answer?.modifications?.replacement;
+    const replacement = await replacementOf('after_tool', payload, options, hook.signal);
     return replacement === undefined ? result : normaliseReturn(replacement);
   } catch (error) {
     options.warn(`an after_tool hook failed on ${call.hostTool.descriptor.name}`, error);
     return result;
   }
+}
+
+/** @throws CoxswainError `INTERNAL / E_HOOK_FAILED` for a word that is none; it is too late for a no */
+async function replacementOf(
+  point: string,
+  payload: object,
+  { hooks, hookTimeoutMs }: RunToolOptions,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  const said = hooks && (await fireHook(hooks, point, payload, { signal, timeoutMs: hookTimeoutMs }));
+  if (said?.action !== 'block') return said?.modifications?.replacement;
+  throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', `a ${point} hook said block: the tool has run`);
 }
 
 export function supports(hooks: LifecycleInterceptor | undefined, point: string): boolean {

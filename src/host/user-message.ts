@@ -1,6 +1,6 @@
 import type { SessionInput, SteerData } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
-import { checkHookResult, untilAborted } from '../gate/index.ts';
+import { fireHook } from '../gate/index.ts';
 import type { HostedSession } from './hosted-session.ts';
 import { supports } from './tool-runner.ts';
 
@@ -13,8 +13,8 @@ export async function passUserMessages(
   inputs: SessionInput[],
   signal: AbortSignal | undefined,
 ): Promise<SessionInput[]> {
-  const { hooks } = session.frame.options;
-  if (!supports(hooks, 'on_user_message')) return inputs;
+  const { hooks, hookTimeoutMs: timeoutMs } = session.frame.options;
+  if (!hooks || !supports(hooks, 'on_user_message')) return inputs;
   return Promise.all(
     inputs.map(async (input) => {
       if (input.kind !== 'message') return input;
@@ -22,8 +22,7 @@ export async function passUserMessages(
         typeof input.content === 'string' ? [{ type: 'text' as const, text: input.content }] : input.content;
       const context = { sessionId: session.id, agentPath: [session.descriptor.name] };
       const payload = { userMessage: { role: 'user', parts }, context };
-      const said = await failClosed(() => untilAborted(hooks?.fire('on_user_message', payload), signal));
-      const answer = checkHookResult('on_user_message', said);
+      const answer = await failClosed(() => fireHook(hooks, 'on_user_message', payload, { signal, timeoutMs }));
       if (answer?.action === 'block') {
         throw new CoxswainError('PERMISSION_DENIED', 'E_HOOK_BLOCKED', answer.reason ?? 'a hook refused the message');
       }

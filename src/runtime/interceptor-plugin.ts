@@ -1,6 +1,6 @@
 import type { Content, HookContext, HookResult, LifecycleInterceptor } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import { checkHookResult } from '../gate/index.ts';
+import { fireHook } from '../gate/index.ts';
 import { checkHooks } from '../session/index.ts';
 import type { CallbackContext, ToolContext } from './callback-context.ts';
 import type { Event } from './event.ts';
@@ -12,11 +12,12 @@ import type { Plugin } from './plugin.ts';
  * A LifecycleInterceptor as a plugin of the runtime: each hook point that it supports is fired, its word is
  * translated: `block` with `modifications.result` short-circuits, `block` without ends as an error,
  * `modifications.replacement` replaces.
+ * @param timeoutMs that it may think about one point. Default 10,000; 0: no limit
  */
-export function interceptorPlugin(interceptor: LifecycleInterceptor, name = 'interceptor'): Plugin {
+export function interceptorPlugin(interceptor: LifecycleInterceptor, name = 'interceptor', timeoutMs?: number): Plugin {
   const supported = new Set(checkHooks(interceptor, 'interceptorPlugin'));
-  const fire = async (point: string, payload: object): Promise<HookResult | undefined> =>
-    checkHookResult(point, await interceptor.fire(point, payload));
+  const fire = (point: string, payload: object): Promise<HookResult | undefined> =>
+    fireHook(interceptor, point, payload, { timeoutMs });
   const all: Record<string, Partial<Plugin>> = {
     on_user_message: {
       onUserMessage: async (info, userMessage) => {
@@ -69,11 +70,8 @@ export function interceptorPlugin(interceptor: LifecycleInterceptor, name = 'int
       },
     },
     before_tool: {
-      // The gate reads its word, which may be the result itself.
-      beforeTool: async (context, tool, args) => {
-        const payload = { tool, args, context: toolContext(context) };
-        return (await interceptor.fire('before_tool', payload)) ?? undefined;
-      },
+      // The gate reads its word.
+      beforeTool: (context, tool, args) => fire('before_tool', { tool, args, context: toolContext(context) }),
     },
     after_tool: {
       afterTool: async (context, tool, args, result) => {

@@ -156,6 +156,57 @@ describe('results of hooks', () => {
     expect(after.warnings).toEqual([expect.stringContaining('after_tool')]);
   });
 
+  const unknown = [
+    { decision: 'block', reason: 'no' },
+    { action: 'deny' },
+    { decision: 'approve' },
+    false,
+    'no',
+    ['block'],
+  ];
+
+  test.each(unknown)(
+    'HUNT-F5 %j of a before_tool is a word that nobody knows: the call is denied, and told of',
+    async (word) => {
+      for (const where of ['host', 'agent'] as const) {
+        const pay = notingTool('pay', { annotations: { readOnly: true } });
+        const agent = bot([{ calls: [['pay']] }, 'done'], where === 'agent' ? { tools: [pay.tool] } : {});
+        const { host, warnings } = hostOf(agent, {
+          tools: where === 'host' ? [pay.tool] : [],
+          policy: allowAll(),
+          hooks: { supportedHookPoints: () => ['before_tool'], fire: () => word as never },
+        });
+        const [response] = ofType(await say(await host.open('bot'), 'go'), 'tool_response');
+        expect(response).toMatchObject({ isError: true, errorType: 'denied' });
+        expect(response?.content).toMatchObject([{ text: expect.stringContaining(JSON.stringify(word)) }]);
+        expect([pay.runs, warnings]).toEqual([[], [expect.stringContaining('before_tool')]]);
+      }
+    },
+  );
+
+  test('HUNT-F5 what an after_tool says in unknown words, or too late in known ones, is told of and changes nothing', async () => {
+    for (const word of [{ decision: 'block' }, 'other', { action: 'block', reason: 'no' }]) {
+      const { events, warnings } = await paying({
+        supportedHookPoints: () => ['after_tool'],
+        fire: () => word as never,
+      });
+      expect(results(events).pay).toBe('pay done');
+      expect(warnings).toEqual([expect.stringContaining('after_tool')]);
+    }
+  });
+
+  test('ATT-B15 a before_tool that says nothing in time is a no; other points have the same time', async () => {
+    const never = () => new Promise<never>(() => {});
+    const before = await paying(hooks({ beforeTool: never }), { hookTimeoutMs: 1 });
+    expect(results(before.events).pay).toContain('gave no answer within 1 ms');
+    expect([before.pay.runs, endOf(before.events).reason]).toEqual([[], 'completed']);
+    const after = await paying(hooks({ afterTool: never }), { hookTimeoutMs: 1 });
+    expect([results(after.events).pay, after.warnings]).toEqual(['pay done', [expect.stringContaining('after_tool')]]);
+    const inside = await paying(hooks({ beforeModel: never }), { hookTimeoutMs: 1 });
+    expect(endOf(inside.events).reason).toBe('failed');
+    expect(ofType(inside.events, 'error')).toMatchObject([{ code: 'E_HOOK_FAILED' }]);
+  });
+
   test('S3-60 a before_tool that never answers holds up nobody: one call or the stream can be aborted', async () => {
     const waiting = door();
     const interceptor = hooks({

@@ -18,6 +18,7 @@ const hostOptions: Required<{ [K in keyof HostOptions]: true }> = {
   policy: true,
   policyTimeoutMs: true,
   hooks: true,
+  hookTimeoutMs: true,
   sessions: true,
   credentials: true,
   models: true,

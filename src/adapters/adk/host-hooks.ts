@@ -6,8 +6,8 @@ import { interceptorPlugin } from '../../runtime/index.ts';
  * A host's hooks inside of the run: around agents, models, events and the tools that the runtime runs. Under host
  * execution the host itself fires what comes before a tool and before a message is taken: those are left to it.
  */
-export function hostHooks(interceptor: LifecycleInterceptor): Plugin {
-  const { onUserMessage, beforeTool, ...plugin } = interceptorPlugin(interceptor, 'coxswain:hooks');
+export function hostHooks(interceptor: LifecycleInterceptor, timeoutMs: number | undefined): Plugin {
+  const { onUserMessage, beforeTool, ...plugin } = interceptorPlugin(interceptor, 'coxswain:hooks', timeoutMs);
   return {
     ...plugin,
     ...(onUserMessage && {

@@ -102,7 +102,9 @@ async function openSession(
   if (turn) await turn;
   const scope = { app: context.app, userId: context.userId ?? 'local' };
   const live = LiveSession.of(service, await recordFor(service, scope, ref));
-  const plugins = context.hooks ? [hostHooks(context.hooks), ...(options.plugins ?? [])] : options.plugins;
+  const plugins = context.hooks
+    ? [hostHooks(context.hooks, context.hookTimeoutMs), ...(options.plugins ?? [])]
+    : options.plugins;
   const warn = options.warn ?? context.warn;
   const telemetry = options.telemetry ?? context.telemetry;
   const models = modelFinder(options, context);
