@@ -69,6 +69,11 @@ export interface HostContext {
   telemetry?: Telemetry;
   /** Told of what went wrong without consequence, unless the agent tells somebody else. */
   warn?: (message: string, error?: unknown) => void;
+  /**
+   * Milliseconds between two looks for what other processes write to a session, where its agent keeps a log that others
+   * can write. Default 1,000.
+   */
+  followPollMs?: number;
   /** Which session a factory's creator is to open. Absent: a new one. */
   session?: SessionRef;
 }

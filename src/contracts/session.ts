@@ -100,9 +100,16 @@ export interface AgentSession extends AsyncDisposable {
   steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }>;
   /** Changes what the session is configured to do. Set keys replace, null resets, unknown keys are refused. */
   update(config: SessionUpdate): Promise<{ effective: 'next_step' }>;
-  /** Ends the running stream, one thread or one call of it; resolves when nothing more will be written. Idempotent. */
+  /**
+   * Ends the running stream, one thread or one call of it; resolves when nothing more will be written. Idempotent. What
+   * another process runs over the same store hears of it by the log.
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY` where that process has not ended it in time: it was asked, no more
+   */
   abort(target?: AbortTarget): Promise<void>;
-  /** Durable events after a cursor, oldest first; with `live` goes on with what happens next. */
+  /**
+   * Durable events after a cursor, oldest first; with `live` goes on with what happens next, in whichever process, until
+   * the handle is closed.
+   */
   events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterable<AgentEvent>;
   /** Open tool requests and elicitations, derived from the log. */
   pending(): Promise<PendingRequest[]>;

@@ -62,6 +62,7 @@ const host: Shape<HostOptions> = {
   maxResultBytes: amount,
   spill: fn,
   approvalPollMs: amount,
+  followPollMs: amount,
   telemetry: having('startSpan'),
   warn: fn,
 };

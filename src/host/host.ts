@@ -235,7 +235,7 @@ class Host implements AgentHost {
   }
 
   #context(userId: string, principal: Principal = { id: userId }): HostContext {
-    const { app, sessions, credentials, models, deps, hooks, hookTimeoutMs, telemetry } = this.#options;
+    const { app, sessions, credentials, models, deps, hooks, hookTimeoutMs, telemetry, followPollMs } = this.#options;
     return {
       app,
       userId,
@@ -246,6 +246,7 @@ class Host implements AgentHost {
       ...(hooks ? { hooks } : {}),
       ...(hookTimeoutMs === undefined ? {} : { hookTimeoutMs }),
       ...(telemetry ? { telemetry } : {}),
+      ...(followPollMs === undefined ? {} : { followPollMs }),
       warn: this.#warn,
       ...(deps === undefined ? {} : { deps }),
     };

@@ -21,6 +21,7 @@ import type {
 } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { describeTool } from '../gate/index.ts';
+import type { Heeded } from '../session/index.ts';
 import {
   checkAbort,
   checkAnswer,
@@ -29,6 +30,8 @@ import {
   checkRequestId,
   checkSteer,
   EventStream,
+  heed,
+  isHeedful,
   isPipeable,
   LazySet,
   newId,
@@ -248,6 +251,7 @@ export class HostedSession implements AgentSession, Ruling {
     this.#assertOpen();
     const inputs = normaliseInput(input);
     const run = await this.#begin(out, inputs, options, streamId);
+    const deaf = isHeedful(this.inner) ? this.inner[heed]((heard) => this.#heed(run, heard)) : undefined;
     try {
       await run.open(await takeAnswers(this, inputs));
       let end: StreamEndEvent;
@@ -258,9 +262,16 @@ export class HostedSession implements AgentSession, Ruling {
       }
       out.push(await closedEnd(run, end));
     } finally {
+      deaf?.();
       this.#run = undefined;
       run.over();
     }
+  }
+
+  /** Another process has answered something, or wants an end of what runs here. */
+  #heed(run: HostedRun, { abort }: Heeded): void {
+    if (!abort) run.wake();
+    else this.abort(abort).catch((error: unknown) => this.frame.warn(`session ${this.id} could not be aborted`, error));
   }
 
   /** A stream begins, held to its turn's terms. One at a time. */

@@ -76,6 +76,11 @@ export interface HostOptions {
    * approvals. Default 2,000.
    */
   approvalPollMs?: number;
+  /**
+   * Milliseconds between two looks into the store for what other processes write to a session: answers, an abort, and
+   * the events themselves. Only while the session runs here, or somebody follows it live. Default 1,000.
+   */
+  followPollMs?: number;
   /** Where spans go, e.g. `otelTelemetry()`: the host's, and those of agents that have no tracing system of their own. */
   telemetry?: Telemetry;
   /** Told of what went wrong without consequence. Default: stderr. */

@@ -13,7 +13,8 @@ import type {
   Settlement,
   SteerData,
 } from '../contracts/index.ts';
-import { derived } from '../session/index.ts';
+import type { Heeded, HeedfulSession } from '../session/index.ts';
+import { derived, heed, isHeedful } from '../session/index.ts';
 
 /** Where the words of the sub-agent of a call are shown. */
 export function subagentThread({ threadId = '', callId, requestId }: PendingRequest): string {
@@ -24,7 +25,7 @@ export function subagentThread({ threadId = '', callId, requestId }: PendingRequ
  * A sub-agent's own session as its caller's host sees it: agents are named from the caller's root on, threads stand
  * below the caller's call, and requests are of the caller's session, where they are answered.
  */
-export class SubagentSession implements AgentSession {
+export class SubagentSession implements HeedfulSession {
   readonly #inner: AgentSession;
   readonly #caller: PendingRequest;
   /** Thread of the sub-agent's own words. */
@@ -94,6 +95,14 @@ export class SubagentSession implements AgentSession {
     const { threadId, ...rest } = target ?? {};
     const own = threadId === undefined ? undefined : this.#ownThread(threadId);
     return this.#inner.abort(own === undefined ? rest : { ...rest, threadId: own });
+  }
+
+  [heed](tell: (heard: Heeded) => void): (() => void) | undefined {
+    if (!isHeedful(this.#inner)) return undefined;
+    return this.#inner[heed](({ abort }) => {
+      const { threadId } = abort ?? {};
+      tell(abort ? { abort: threadId === undefined ? abort : { ...abort, threadId: this.#thread(threadId) } } : {});
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -134,6 +134,8 @@ export interface EventActions {
   delivered?: string[];
   config?: Record<string, unknown>;
   end?: TurnEnd;
+  /** Somebody wants an end of the turn, or of a part of it, that another process runs. */
+  abort?: { reason: string; requestId?: string; threadId?: string };
   /** The session was taken back: a marker, alone in its event but for the delta that takes its state back. */
   rewound?: Rewound;
 }

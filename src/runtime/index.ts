@@ -61,6 +61,7 @@ export { isWithin, slotOfCall } from './slot-path.ts';
 export * from './standard-tools.ts';
 export * from './state.ts';
 export * from './steers.ts';
+export * from './store-follower.ts';
 export { outrun } from './store-inputs.ts';
 export * from './store-rules.ts';
 export * from './telemetry.ts';

@@ -7,6 +7,8 @@ import type { Viewer } from './history.ts';
 import { History } from './history.ts';
 import type { Invocation } from './invocation.ts';
 import type { SessionKey, SessionRecord, SessionService } from './session-service.ts';
+import type { FollowOptions } from './store-follower.ts';
+import { StoreFollower } from './store-follower.ts';
 
 /** What runs in a session now, in this process. */
 export interface CurrentRun {
@@ -136,11 +138,26 @@ export class LiveSession {
     return new LiveSession(service, record);
   }
 
+  /** seq of the newest event that is known here. */
+  get at(): number {
+    return this.fold.at;
+  }
+
   /** Called for each stored event, in order, as soon as it is part of the fold. */
   listen(listener: (event: Event) => void): () => void {
     this.#listeners = this.#listeners.concat(listener);
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener);
+    };
+  }
+
+  /** As `listen`, and the store is looked into for what other processes append, until the returned function is called. */
+  follow(listener: (event: Event) => void, options?: FollowOptions): () => void {
+    const deaf = this.listen(listener);
+    const leave = StoreFollower.of(this.service).follow(this, options);
+    return () => {
+      deaf();
+      leave();
     };
   }
 

@@ -32,6 +32,7 @@ import {
 /** Keeps everything in this process's memory: the default without a database, and for tests. */
 export class InMemorySessionService implements SessionService {
   readonly chained: boolean;
+  readonly isPrivate: boolean = true;
   readonly #apps = new Map<string, MemoryApp>();
   #created = 0;
   #closed = false;

@@ -80,6 +80,8 @@ export interface RestoredSession {
 export interface SessionService {
   /** Whether evidence is linked to an audit chain as it is appended. Default true. */
   readonly chained?: boolean;
+  /** Nobody but this object can write here: nothing of other processes is looked for. Default false. */
+  readonly isPrivate?: boolean;
   /**
    * Without `id` one is made. `app:` and `user:` keys of `state` go to the shared state.
    * @throws CoxswainError `ALREADY_EXISTS / E_SESSION_EXISTS`, `INVALID_ARGUMENT / E_ID | E_NOT_JSON`
@@ -96,6 +98,8 @@ export interface SessionService {
     key: SessionKey,
     options?: { after?: number; limit?: number; recent?: number },
   ): Promise<SessionRecord | undefined>;
+  /** Which of these sessions have events with a higher seq. Absent: each is read by itself. */
+  grown?(known: readonly { key: SessionKey; seq: number }[]): Promise<SessionKey[]>;
   /**
    * For audits: events with a link whose rows say what they say in another way than they were written, and those that
    * stand behind the `last_seq` of their session. Absent where events are not kept as rows.

@@ -1,4 +1,5 @@
 import type {
+  AbortTarget,
   AgentEvent,
   AgentSession,
   ExecutionOptions,
@@ -15,6 +16,14 @@ export const pipe: unique symbol = Symbol.for('coxswain.pipe') as never;
 /** Key of {@link PipeableSession}'s method. */
 export const openNow: unique symbol = Symbol.for('coxswain.openNow') as never;
 
+/** Key of {@link HeedfulSession}'s method. */
+export const heed: unique symbol = Symbol.for('coxswain.heed') as never;
+
+/** What another process has done to a session that runs here: something was answered, or is to be ended. */
+export interface Heeded {
+  abort?: AbortTarget;
+}
+
 /**
  * A session that can deliver into a queue of somebody else's: a host in the same process saves a queue and an
  * iterator for every frame. Optional; `stream()` is the contract.
@@ -30,6 +39,16 @@ export interface PipeableSession extends AgentSession {
   ): Promise<StreamEndEvent>;
   /** What `pending()` has of the call with this id, or of the one that a question with this id is about. */
   [openNow](requestId: string): Promise<PendingRequest | undefined>;
+}
+
+/** A session whose log other processes can write. */
+export interface HeedfulSession extends AgentSession {
+  /** Tells what they do to it, until the returned function is called; undefined: nobody else can write the log. */
+  [heed](tell: (heard: Heeded) => void): (() => void) | undefined;
+}
+
+export function isHeedful(session: AgentSession): session is HeedfulSession {
+  return heed in session;
 }
 
 export function isPipeable(session: AgentSession): session is PipeableSession {

@@ -36,6 +36,7 @@ const hostOptions: Required<{ [K in keyof HostOptions]: true }> = {
   maxResultBytes: true,
   spill: true,
   approvalPollMs: true,
+  followPollMs: true,
   telemetry: true,
   warn: true,
 };

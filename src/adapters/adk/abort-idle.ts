@@ -2,18 +2,22 @@ import { isCoxswainError } from '../../contracts/index.ts';
 import type { Event, Fold, LiveSession } from '../../runtime/index.ts';
 import { abandoned, createEvent, responseEvent } from '../../runtime/index.ts';
 
-/** Nothing runs, but something is open: it is settled and the turn ends. */
+/** Nothing runs, but something is open, or a turn was cut off: all of it is settled and the turn ends. */
 export async function abortIdle(live: LiveSession, agent: string, reason: string): Promise<void> {
   await live.catchUp();
-  if (live.fold.open.size === 0) return;
+  if (isOver(live)) return;
   const lease = await live.service.acquire(live.key);
   try {
     await live.catchUp();
-    if (live.fold.open.size === 0) return;
+    if (isOver(live)) return;
     while (!(await settleAll(live, agent, reason, lease.epoch)));
   } finally {
     await lease.release();
   }
+}
+
+function isOver({ fold: { open, turn } }: LiveSession): boolean {
+  return open.size === 0 && (!turn || turn.ended !== undefined);
 }
 
 /** False: somebody has answered one of the open calls in the same moment. */

@@ -1,6 +1,7 @@
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { Event, Invocation, LiveSession } from '../../runtime/index.ts';
 import { endOfCall, endOfSlot, ownerOfThread, releaseWithin, slotOfCall } from '../../runtime/index.ts';
+import { wish } from './abort-elsewhere.ts';
 
 /**
  * Where an event comes from that is written beside a run, or while none is under way. Of a run that is closing nothing
@@ -13,19 +14,25 @@ export function originOf(running: Invocation | undefined): { streamId: string; i
 /** Ends one call; with one that runs an agent, all that the agent does and waits for. */
 export async function abortCall(live: LiveSession, requestId: string, reason: string): Promise<void> {
   const call = live.fold.callOf(requestId);
-  if (!call || call.settled) return;
+  if (!call) return;
   const running = live.current?.invocation;
+  // Closed in the log it may run on: another process has closed it.
   const ended = running?.abortCall(call.id, aborted(reason));
   if (ended) return ended;
-  await storeEnd(live, slotOfCall(call), reason, () =>
-    call.settled ? [] : endOfCall(live.fold, call, reason, originOf(running)),
-  );
+  if (call.settled) return;
+  await storeEnd(live, slotOfCall(call), reason, () => {
+    const events = call.settled ? [] : endOfCall(live.fold, call, reason, originOf(running));
+    const [first] = events;
+    // Whoever runs it elsewhere is told by the same event.
+    if (first && !running) first.actions.abort = wish({ requestId: call.id, reason });
+    return events;
+  });
 }
 
 /**
  * Ends a branch of a parallel agent, or an agent run as a tool: what is open in it is settled, and it is not entered
  * again. Nothing if it has ended, or there is none.
- * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while another process runs the session
+ * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while another process runs the session: see `endElsewhere`
  */
 export async function abortThread(live: LiveSession, threadId: string, reason: string): Promise<void> {
   // A run may end, and another begin, while this waits.

@@ -17,18 +17,19 @@ import type {
   StreamEndEvent,
   TelemetrySpan,
 } from '../../contracts/index.ts';
-import { CoxswainError, copyJson, INTERFACE_VERSION, isCoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, INTERFACE_VERSION } from '../../contracts/index.ts';
 import type {
   AgentTree,
   CurrentRun,
   Engine,
+  FollowOptions,
   InvocationInfo,
   InvocationResult,
   LiveSession,
   TurnLimits,
 } from '../../runtime/index.ts';
 import { createEvent, hookUserMessage, Invocation, newId, ownerOfThread, strictest } from '../../runtime/index.ts';
-import type { StreamQueue } from '../../session/index.ts';
+import type { Heeded, StreamQueue } from '../../session/index.ts';
 import {
   checkAbort,
   checkAnswer,
@@ -39,15 +40,19 @@ import {
   checkSteer,
   EventStream,
   endTurn,
+  heed,
   isoTime,
+  LazySet,
   normaliseInput,
   openNow,
   pipe,
   SessionTrace,
   streamIdOf,
 } from '../../session/index.ts';
-import { abortIdle } from './abort-idle.ts';
-import { abortCall, abortThread, originOf } from './abort-part.ts';
+import { heedLog } from './abort-elsewhere.ts';
+import { originOf } from './abort-part.ts';
+import type { AbortCall } from './abort-session.ts';
+import { abortSession } from './abort-session.ts';
 import { answerRequest } from './answer-request.ts';
 import { openRequest, openRequests } from './open-requests.ts';
 import { readEvents } from './read-events.ts';
@@ -61,6 +66,8 @@ export interface AdkSessionOptions {
   live: LiveSession;
   engine: Engine;
   descriptor: AgentDescriptor;
+  /** Milliseconds between two looks for what other processes write. */
+  followMs?: number | undefined;
   onClose?: (() => Promise<void>) | undefined;
 }
 
@@ -70,9 +77,12 @@ export class AdkSession implements AgentSession {
   readonly live: LiveSession;
   readonly #engine: Engine;
   readonly #onClose: AdkSessionOptions['onClose'];
+  readonly #followMs: number | undefined;
   readonly #trace: SessionTrace | undefined;
   /** The run that this handle started. */
   #own: CurrentRun | undefined;
+  /** Ends of those that follow the log on this handle. */
+  readonly #watchers = new LazySet<() => void>();
   #initialized = false;
   /** The last stream left the tools to a host, which has fired what is its to fire. */
   #hostRuns = false;
@@ -85,8 +95,13 @@ export class AdkSession implements AgentSession {
     this.descriptor = options.descriptor;
     this.#engine = options.engine;
     this.#onClose = options.onClose;
+    this.#followMs = options.followMs;
     const { telemetry } = options.engine;
     this.#trace = telemetry && new SessionTrace(telemetry, this.id, options.descriptor.name);
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
   }
 
   get id(): string {
@@ -133,13 +148,20 @@ export class AdkSession implements AgentSession {
     const span = above ? undefined : this.#trace?.turn(undefined);
     const bound = options.streamId === undefined ? { ...options, streamId } : options;
     const invocation = new Invocation(this.live, engine, bound, sink, above ?? span);
-    const result = invocation.run(inputs);
+    // A host hears of it by itself: it has more to end.
+    const deaf = this.#hostRuns ? undefined : this[heed](({ abort }) => abort && this.#obey(abort));
+    const result = deaf ? invocation.run(inputs).finally(deaf) : invocation.run(inputs);
     this.#own = { invocation, result };
     this.live.current = this.#own;
     return result.then(
       (result) => this.#ended(sink, span, { result, hostRuns: options.hostToolExecution ?? false }),
       (error: unknown) => this.#ended(sink, span, { error }),
     );
+  }
+
+  /** Somebody wants an end of it in another process. */
+  #obey(target: AbortTarget): void {
+    this.abort(target).catch((error: unknown) => this.#engine.warn(`session ${this.id} could not be aborted`, error));
   }
 
   #ended(
@@ -241,38 +263,22 @@ export class AdkSession implements AgentSession {
     return { effective: 'next_step' };
   }
 
-  async abort(target: AbortTarget & { cause?: unknown } = {}): Promise<void> {
+  async abort(target: AbortCall = {}): Promise<void> {
     checkAbort(target);
-    const reason = target.reason ?? 'aborted';
-    if (target.requestId !== undefined) return abortCall(this.live, target.requestId, reason);
-    if (target.threadId !== undefined) return abortThread(this.live, target.threadId, reason);
-    const cause = target.cause ?? reason;
-    if (await this.#abortRun(cause)) return;
-    if (this.#closed) return;
-    // One that is on its way ends what this one would end.
-    this.live.aborting ??= abortIdle(this.live, this.descriptor.name, reason).finally(() => {
-      this.live.aborting = undefined;
-    });
-    try {
-      await this.live.aborting;
-    } catch (error) {
-      // A run has begun in the meantime: it is what is to be ended.
-      if (!isCoxswainError(error) || error.code !== 'E_SESSION_BUSY' || !(await this.#abortRun(cause))) throw error;
-    }
+    await abortSession(this, target, this.#followMs);
   }
 
-  /** False: nothing runs here. */
-  async #abortRun(cause: unknown): Promise<boolean> {
-    const running = this.live.current;
-    if (!running) return false;
-    running.invocation.abort(cause);
-    await running.result.catch(() => {});
-    return true;
+  [heed](tell: (heard: Heeded) => void): (() => void) | undefined {
+    return heedLog(this.live, tell, this.#following);
+  }
+
+  get #following(): FollowOptions {
+    return { everyMs: this.#followMs, warn: this.#engine.warn };
   }
 
   events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
     checkEvents(options);
-    return readEvents(this.live, options, (end) => storedEnd(this, end));
+    return readEvents(this.live, options, (end) => storedEnd(this, end), this.#following, this.#watchers);
   }
 
   async pending(): Promise<PendingRequest[]> {
@@ -306,6 +312,7 @@ export class AdkSession implements AgentSession {
       await running.result.catch(() => {});
     }
     this.#closed = true;
+    for (const leave of this.#watchers) leave();
     this.#trace?.end();
     await this.#onClose?.();
   }

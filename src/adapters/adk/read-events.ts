@@ -1,6 +1,7 @@
 import type { AgentEvent, StreamEndData } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { Event, LiveSession } from '../../runtime/index.ts';
+import type { Event, FollowOptions, LiveSession } from '../../runtime/index.ts';
+import type { LazySet } from '../../session/index.ts';
 import { StreamQueue } from '../../session/index.ts';
 import { parseCursor, project, projectEnd } from './project.ts';
 
@@ -8,15 +9,18 @@ import { parseCursor, project, projectEnd } from './project.ts';
 type EndOf = (end: Event) => StreamEndData;
 
 /**
- * Durable events after a cursor, oldest first; with `live`, then those that are stored from now on.
+ * Durable events after a cursor, oldest first; with `live`, then those that are stored from now on, by whichever
+ * process, until the handle is closed.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` (at the first next) for a cursor of no event of this session
  */
 export function readEvents(
   live: LiveSession,
   options: { after?: string; limit?: number; live?: boolean },
   endOf: EndOf,
+  following: FollowOptions,
+  watchers: LazySet<() => void>,
 ): AsyncIterable<AgentEvent> {
-  return options.live ? follow(live, options, endOf) : replay(live, options, endOf);
+  return options.live ? follow(live, options, endOf, following, watchers) : replay(live, options, endOf);
 }
 
 async function* replay(
@@ -42,6 +46,8 @@ function follow(
   live: LiveSession,
   options: { after?: string; limit?: number },
   endOf: EndOf,
+  following: FollowOptions,
+  watchers: LazySet<() => void>,
 ): AsyncIterable<AgentEvent> {
   let stop = () => {};
   let ended: () => void = () => {};
@@ -62,8 +68,10 @@ function follow(
       };
       // No await between the last stored event and the first live one: nothing falls in between.
       for (const event of live.since(after.seq - 1)) show(event);
-      stop = live.listen(show);
+      stop = live.follow(show, following);
+      watchers.add(ended);
       await over;
+      watchers.delete(ended);
       stop();
     },
     async () => {

@@ -41,6 +41,8 @@ export interface FromAgentOptions extends DescribeOptions {
   /** Memory and artifacts that tools, hooks and instructions reach. */
   services?: Services;
   warn?: (message: string, error?: unknown) => void;
+  /** Milliseconds between two looks for what other processes write to a session. Default: the host's, else 1,000. */
+  followPollMs?: number;
   /** Called when a session's handle is closed. */
   onClose?: () => Promise<void>;
 }
@@ -59,6 +61,7 @@ const fromAgentShape: Shape<FromAgentOptions> = {
   telemetry: having('startSpan'),
   services: object,
   warn: fn,
+  followPollMs: amount,
   onClose: fn,
 };
 
@@ -129,6 +132,7 @@ async function openSession(
     live,
     engine,
     descriptor,
+    followMs: options.followPollMs ?? context.followPollMs,
     onClose: options.onClose,
   });
 }

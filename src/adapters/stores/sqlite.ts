@@ -73,6 +73,10 @@ class SqliteEngine implements Engine {
     return this.#connection.path;
   }
 
+  get isPrivate(): boolean {
+    return this.store === ':memory:';
+  }
+
   transaction<T>(kind: TransactionKind, steps: () => Steps<T>): T | Promise<T> {
     try {
       return this.#now(kind, steps);

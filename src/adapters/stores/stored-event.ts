@@ -137,6 +137,7 @@ const actionFields = fieldsOf({
   'delivered?': listOf(isText),
   'config?': isMap,
   'end?': shape({ reason: isText, 'data?': isMap }),
+  'abort?': shape({ reason: isText, 'requestId?': isText, 'threadId?': isText }),
   'rewound?': shape({ through: isCount }),
 });
 

@@ -6,6 +6,8 @@ export interface Engine {
   readonly dialect: Dialect;
   /** For messages; without secrets. */
   readonly store: string;
+  /** Nobody else can reach it. Default false. */
+  readonly isPrivate?: boolean;
   /**
    * All of the steps or nothing. They are begun again where another transaction was in the way.
    * @throws CoxswainError, whatever the database threw

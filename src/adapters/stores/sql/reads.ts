@@ -14,6 +14,9 @@ export const OF_SESSION = 'WHERE app_name = ? AND user_id = ? AND session_id = ?
 /** What a column of a place can hold in any of the databases. */
 const MAX_SEQ = 2 ** 31 - 1;
 
+/** Sessions that one statement names. */
+const SOME = 50;
+
 export const values = (key: SessionKey): Value[] => [key.app, key.userId, key.id];
 
 /** What is asked of the tables. */
@@ -43,6 +46,22 @@ export class Reads {
   *events(key: SessionKey, from: number, to: number): Steps<Event[]> {
     if (to <= from) return [];
     return (yield* all(this.#events, [...values(key), from, to])).map((row) => toEvent(row, key));
+  }
+
+  /** Those with a `last_seq` beyond the one that is known. */
+  *grown(known: readonly { key: SessionKey; seq: number }[]): Steps<SessionKey[]> {
+    const grown: SessionKey[] = [];
+    for (let at = 0; at < known.length; at += SOME) {
+      const some = known.slice(at, at + SOME);
+      const each = '(app_name = ? AND user_id = ? AND id = ? AND last_seq > ?)';
+      const rows = yield* all(
+        `SELECT app_name, user_id, id FROM adk_sessions WHERE ${some.map(() => each).join(' OR ')}`,
+        some.flatMap(({ key, seq }) => [...values(key), seq]),
+      );
+      for (const row of rows)
+        grown.push({ app: String(row.app_name), userId: String(row.user_id), id: String(row.id) });
+    }
+    return grown;
   }
 
   *altered(key: SessionKey): Steps<AlteredRow[]> {

@@ -49,6 +49,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   readonly memory: SqlMemoryService;
   /** Artifacts in the same database; closed with this service. */
   readonly artifacts: SqlArtifactService;
+  readonly isPrivate: boolean;
   readonly #engine: Engine;
   readonly #tables: Writes;
   readonly #leases: Leases;
@@ -57,6 +58,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   constructor(engine: Engine, { host }: SqlServiceOptions = {}) {
     const { locks } = engine.dialect;
     this.#engine = engine;
+    this.isPrivate = engine.isPrivate ?? false;
     this.memory = new SqlMemoryService(() => this.#ready());
     this.artifacts = new SqlArtifactService(() => this.#ready());
     this.#tables = new Writes(engine.dialect);
@@ -99,6 +101,12 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     checkKey(key);
     storeInput.get(options);
     return engine.transaction('read', () => this.#tables.record(key, options));
+  }
+
+  async grown(known: readonly { key: SessionKey; seq: number }[]): Promise<SessionKey[]> {
+    const engine = this.#ready();
+    for (const { key } of known) checkKey(key);
+    return engine.transaction('read', () => this.#tables.grown(known));
   }
 
   async altered(key: SessionKey): Promise<AlteredRow[]> {

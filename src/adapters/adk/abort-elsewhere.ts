@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AbortTarget } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import type { Event, FollowOptions, LiveSession } from '../../runtime/index.ts';
+import { createEvent, DEFAULT_FOLLOW_MS } from '../../runtime/index.ts';
+import type { Heeded } from '../../session/index.ts';
+
+/** Looks that the process which runs a session has for hearing that it is to end. */
+const LOOKS = 10;
+/** The longest from one look to the next of whoever waits for the end. */
+const WAIT_MS = 100;
+
+/**
+ * Does `work`, which ends what nobody runs; where another process runs it, that one is asked to end it, by the log, and
+ * `work` is done once it has let go.
+ * @throws CoxswainError `ABORTED / E_SESSION_BUSY` where it has not within ten of its looks: it was asked, no more
+ */
+export async function endElsewhere(
+  live: LiveSession,
+  target: AbortTarget,
+  everyMs: number = DEFAULT_FOLLOW_MS,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { turn } = live.fold;
+  let deadline: number | undefined;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isCoxswainError(error) || error.code !== 'E_SESSION_BUSY') throw error;
+      if (deadline !== undefined && Date.now() > deadline) throw unheard(error, everyMs);
+    }
+    await live.catchUp();
+    if (deadline === undefined) await ask(live, target);
+    deadline ??= Date.now() + LOOKS * everyMs;
+    await sleep(Math.min(everyMs, WAIT_MS));
+    await live.catchUp();
+    // What runs now is not what was to be ended.
+    if (turn && live.fold.turn?.id !== turn.id) return;
+  }
+}
+
+/** Stores the wish, where the turn has not ended. */
+async function ask(live: LiveSession, target: AbortTarget): Promise<void> {
+  for (;;) {
+    const { at, turn } = live.fold;
+    if (!turn || turn.ended !== undefined) return;
+    try {
+      return await live.append([createEvent({ turnId: turn.id, author: 'user', actions: { abort: wish(target) } })], {
+        expectedSeq: at,
+      });
+    } catch (error) {
+      if (!isCoxswainError(error) || error.code !== 'E_SESSION_CONFLICT') throw error;
+      await live.catchUp();
+      if (live.fold.at === at) throw error;
+    }
+  }
+}
+
+/** What is stored of it. */
+export function wish({ reason = 'aborted', requestId, threadId }: AbortTarget): NonNullable<Event['actions']['abort']> {
+  return {
+    reason,
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(threadId === undefined ? {} : { threadId }),
+  };
+}
+
+/** Tells of what other processes do to the turn that runs here, until the returned function is called. */
+export function heedLog(
+  live: LiveSession,
+  tell: (heard: Heeded) => void,
+  following: FollowOptions,
+): (() => void) | undefined {
+  if (live.service.isPrivate) return undefined;
+  return live.follow((event) => {
+    // Of a stream is what whoever runs the session has written itself.
+    if (event.streamId !== '') return;
+    const { abort, answers } = event.actions;
+    const { turn } = live.fold;
+    if (abort && turn?.id === event.turnId && turn.ended === undefined) tell({ abort });
+    else if (answers || event.content) tell({});
+  }, following);
+}
+
+function unheard(cause: CoxswainError, everyMs: number): CoxswainError {
+  const message = `${cause.message}; it has been asked to end that and has not done so within ${LOOKS * everyMs} ms: look again, or end that process`;
+  return new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, {
+    retryable: true,
+    cause,
+    ...(cause.details ? { details: cause.details } : {}),
+  });
+}
