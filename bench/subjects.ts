@@ -76,6 +76,7 @@ function elsewhere(store: SessionService): SessionService {
     append: (...args) => store.append(...args),
     acquire: (...args) => store.acquire(...args),
     fork: (...args) => store.fork(...args),
+    openTurns: (...args) => store.openTurns(...args),
     openCalls: (...args) => store.openCalls(...args),
     close: () => store.close(),
   };

@@ -92,8 +92,19 @@ export interface SessionProvider {
   load(sessionId: string): Promise<SessionHandle | undefined>;
   list(options?: { limit?: number; after?: string }): Promise<SessionSummary[]>;
   delete(sessionId: string): Promise<void>;
-  /** Sessions with open requests, over all users of the app, unless `userId` is given. */
-  open?(options?: { userId?: string }): Promise<{ userId: string; sessionId: string; calls?: string[] }[]>;
+  /**
+   * Sessions whose newest turn has not ended, over all users of the app, those that began first come first. `running`:
+   * some process that is alive runs it now.
+   */
+  openTurns?(): Promise<{ userId: string; sessionId: string; running: boolean }[]>;
+  /**
+   * Sessions with open requests, over all users of the app unless `userId` or `sessionId` is given, those that have
+   * waited longest first: since when (epoch milliseconds), and the ids of the calls.
+   */
+  open?(options?: {
+    userId?: string;
+    sessionId?: string;
+  }): Promise<{ userId: string; sessionId: string; calls?: string[]; since?: number }[]>;
 }
 
 export type SessionCreator = (descriptor: AgentDescriptor, context: HostContext) => Promise<AgentSession>;

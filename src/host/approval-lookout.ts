@@ -1,6 +1,7 @@
 import { isCoxswainError } from '../contracts/index.ts';
 import { MAX_TIMER_MS } from '../gate/index.ts';
 import type { ApprovalHost, OpenApproval } from './approvals.ts';
+import { callersOf, named } from './open-places.ts';
 import { callIdOf } from './question-id.ts';
 
 /**
@@ -57,6 +58,7 @@ export class ApprovalLookout {
     const open = await this.#host.openSessions();
     const before = this.#calls;
     const calls = new Set<string>();
+    const byName = named(open);
     const changed = new Map<string, (typeof open)[number]>();
     for (const one of open) {
       for (const callId of one.calls ?? []) {
@@ -64,10 +66,7 @@ export class ApprovalLookout {
         calls.add(call);
         if (!before || before.has(call)) continue;
         // What a sub-agent asks is asked in its caller's session.
-        const caller = open.find(
-          ({ agent, userId, sessionId }) =>
-            agent === one.agent && userId === one.userId && one.sessionId.startsWith(`${sessionId}.`),
-        );
+        const caller = callersOf(one, byName).find(({ agent }) => agent === one.agent);
         const place = caller ?? one;
         changed.set(JSON.stringify([place.agent, place.userId, place.sessionId]), place);
       }

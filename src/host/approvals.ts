@@ -1,5 +1,5 @@
 import type { PendingRequest, Principal, RequestAnswer, Settlement } from '../contracts/index.ts';
-import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
 import type { Shape } from '../session/index.ts';
 import {
   anything,
@@ -7,14 +7,19 @@ import {
   checkOptions,
   checkPrincipal,
   checkRequestId,
+  number,
   object,
   StreamQueue,
   text,
 } from '../session/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
+import { cursorOf, isBefore, byAge, order, startOf, wasShown } from './approval-pages.ts';
 import { whyNot } from './approver.ts';
+import { settleExpired } from './expiry.ts';
+import { goOn } from './going-on.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { ApprovalQuestion } from './options.ts';
+import { lookInto, placesOf, wasDeleted, withoutSubagents } from './open-places.ts';
 import { callIdOf } from './question-id.ts';
 
 /** A question that somebody may answer who holds no session. */
@@ -22,9 +27,15 @@ export interface OpenApproval {
   agent: string;
   userId: string;
   request: PendingRequest;
+  /** Its place in a list that is asked for page by page. */
+  cursor?: string;
 }
 
 export interface ApprovalFilter {
+  /** At most so many. Default: all. */
+  limit?: number;
+  /** `cursor` of the last one that was seen; it may have been answered since. */
+  after?: string;
   /** Only what this person may decide. */
   approver?: Principal;
   sessionId?: string;
@@ -37,7 +48,7 @@ export interface ApprovalPlace {
   sessionId?: string | undefined;
 }
 
-interface SessionPlace {
+export interface SessionPlace {
   agent: string;
   userId: string;
   sessionId: string;
@@ -47,6 +58,8 @@ interface SessionPlace {
 export interface OpenSession extends SessionPlace {
   /** Ids of the open calls, where the provider knows them. */
   calls?: string[];
+  /** Epoch milliseconds: when the first of them came into the index. */
+  since?: number;
 }
 
 /** A session for a moment: disposed of, it is closed unless somebody else holds it, too. */
@@ -56,11 +69,15 @@ export interface BorrowedSession extends AsyncDisposable {
 
 /** What approvals need of a host. */
 export interface ApprovalHost {
-  /** Sessions with open calls, over all users and processes. */
-  openSessions(): Promise<OpenSession[]>;
+  /** Sessions with open calls, over all users and processes, those that have waited longest first. */
+  openSessions(scope?: { userId?: string; sessionId?: string }): Promise<OpenSession[]>;
+  /** Sessions whose newest turn has not ended, over all users. */
+  openTurns(): Promise<(SessionPlace & { running: boolean })[]>;
   /** @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` for one that was deleted since */
   borrow(agent: string, userId: string, sessionId: string): Promise<BorrowedSession>;
   warn(message: string, error?: unknown): void;
+  /** A run that nobody holds is on its way: whoever closes the host, or waits for it, knows of it. */
+  during(work: Promise<void>): void;
 }
 
 /** Open questions across sessions and processes. */
@@ -74,34 +91,42 @@ export class Approvals {
     this.#lookout = new ApprovalLookout(host, pollMs, (open) => this.#tell(open));
   }
 
-  /** What waits for a person, oldest first. */
+  /**
+   * What waits for a person, oldest first. A page (`limit`, `after`) looks into no more sessions than it shows.
+   * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for an `after` that is no cursor of a listed question
+   */
   async list(filter: ApprovalFilter = {}): Promise<OpenApproval[]> {
     checkFilter(filter);
+    const { sessionId, limit = Number.POSITIVE_INFINITY } = filter;
+    const after = startOf(filter.after);
+    const open = await this.#host.openSessions();
+    const places = await withoutSubagents(this.#host, open);
     const found: OpenApproval[] = [];
-    for (const { agent, userId, sessionId } of await this.#sessions()) {
-      if (filter.sessionId !== undefined && filter.sessionId !== sessionId) continue;
-      const pending = await this.#look({ agent, userId, sessionId }, (session) => session.pending());
-      for (const request of pending ?? []) {
-        const open = { agent, userId, request };
-        // A session of another agent of this app has another root.
-        if (request.kind !== 'tool' && request.agentPath[0] === agent && matches(open, filter)) found.push(open);
+    for (const place of places.sort(byAge)) {
+      if (sessionId !== undefined && sessionId !== place.sessionId) continue;
+      if (after && isBefore(place, after)) continue;
+      if (found.length >= limit) break;
+      for (const one of await this.#openAt(place)) {
+        if (matches(one, filter) && !(after && wasShown(one, place, after))) found.push(one);
       }
     }
-    return found.sort((a, b) => a.request.requestedAt.localeCompare(b.request.requestedAt));
+    if (filter.limit === undefined) {
+      return found.sort((a, b) => a.request.requestedAt.localeCompare(b.request.requestedAt));
+    }
+    return found.slice(0, limit);
   }
 
-  /** What a look into one session finds; undefined: it was deleted since the index was read. */
-  async #look<T>(
-    { agent, userId, sessionId }: SessionPlace,
-    look: (session: HostedSession) => Promise<T>,
-  ): Promise<T | undefined> {
-    try {
-      await using borrowed = await this.#host.borrow(agent, userId, sessionId);
-      return await look(borrowed.session);
-    } catch (error) {
-      if (wasDeleted(error)) return undefined;
-      throw error;
-    }
+  /** What is open in one session, oldest first. */
+  async #openAt(place: OpenSession): Promise<OpenApproval[]> {
+    const { agent, userId } = place;
+    const pending = await lookInto(this.#host, place, async (session) => {
+      await settleExpired(session);
+      return session.pending();
+    });
+    return (pending ?? [])
+      .filter(({ kind, agentPath }) => kind !== 'tool' && agentPath[0] === agent) // A session of another agent has another root.
+      .sort((a, b) => a.requestedAt.localeCompare(b.requestedAt) || order(a.requestId, b.requestId))
+      .map((request) => ({ agent, userId, request, cursor: cursorOf(place, request) }));
   }
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` where several sessions ask a question of this id */
@@ -112,11 +137,11 @@ export class Approvals {
   /** All questions of this id: what an executor numbers by itself may be open in several sessions. */
   async find(requestId: string, place: ApprovalPlace = {}): Promise<OpenApproval[]> {
     checkOptions<ApprovalPlace>(place, 'approvals: place', placeShape);
-    const open = await this.list(place.sessionId === undefined ? {} : { sessionId: place.sessionId });
-    return open.filter(
-      ({ agent, userId, request }) =>
-        request.requestId === requestId && isAt({ agent, userId, sessionId: request.sessionId }, place),
-    );
+    const found: OpenApproval[] = [];
+    for (const one of await placesOf(this.#host, requestId, place)) {
+      found.push(...(await this.#openAt(one)).filter(({ request }) => request.requestId === requestId));
+    }
+    return found;
   }
 
   /** Questions from now on: at once where this process asks them, a little later where another one over the store does. */
@@ -170,7 +195,7 @@ export class Approvals {
       return settlement;
     } finally {
       for (const borrowed of found) {
-        if (borrowed.session === settled) void this.#goOn(borrowed);
+        if (borrowed.session === settled) this.#host.during(this.#goOn(borrowed));
         else await borrowed[Symbol.asyncDispose]();
       }
     }
@@ -178,8 +203,8 @@ export class Approvals {
 
   /** Sessions in which this question is open; the caller gives them back. */
   async *#asking(requestId: string, place: ApprovalPlace): AsyncGenerator<BorrowedSession, void> {
-    for (const one of await this.#sessions()) {
-      const borrowed = isAt(one, place) ? await this.#borrowAsking(one, requestId) : undefined;
+    for (const one of await placesOf(this.#host, requestId, place)) {
+      const borrowed = await this.#borrowAsking(one, requestId);
       if (borrowed) yield borrowed;
     }
   }
@@ -210,28 +235,13 @@ export class Approvals {
     for (const watcher of this.#watchers) watcher(open);
   }
 
-  /** What is open inside of a sub-agent is open in its caller's session, and nowhere else. */
-  async #sessions(): Promise<SessionPlace[]> {
-    const open = await this.#host.openSessions();
-    const below = new Set<string>();
-    for (const { agent, userId, sessionId } of open) {
-      const prefix = `${sessionId}.`;
-      if (!open.some((other) => other.userId === userId && other.sessionId.startsWith(prefix))) continue;
-      const ids = await this.#look({ agent, userId, sessionId }, (session) => session.subagents.sessionIds());
-      for (const id of ids ?? []) below.add(JSON.stringify([userId, id]));
-    }
-    return open.filter(({ userId, sessionId }) => !below.has(JSON.stringify([userId, sessionId])));
-  }
-
   /** A run belongs to the host: nobody needs to hold it. */
   async #goOn(borrowed: BorrowedSession): Promise<void> {
     const { session } = borrowed;
     try {
       await using _ = borrowed;
-      await session.resume();
+      await goOn(session);
     } catch (error) {
-      // Somebody holds the session and goes on with it.
-      if (isCoxswainError(error) && goneOn.has(error.code)) return;
       this.#host.warn(`session ${session.id} could not go on after an approval`, error);
     }
   }
@@ -240,14 +250,8 @@ export class Approvals {
 const placeShape: Shape<ApprovalPlace> = { agent: text, userId: text, sessionId: text };
 
 function checkFilter(filter: ApprovalFilter): void {
-  checkOptions<ApprovalFilter>(filter, 'approvals: filter', { approver: object, sessionId: text });
+  checkOptions<ApprovalFilter>(filter, 'approvals: filter', { approver: object, sessionId: text, limit: number, after: text });
   if (filter.approver !== undefined) checkPrincipal(filter.approver, 'approvals: filter.approver');
-}
-
-const goneOn: ReadonlySet<string> = new Set(['E_SESSION_BUSY', 'E_TURN_COMPLETED', 'E_SESSION_CLOSED']);
-
-function wasDeleted(error: unknown): boolean {
-  return isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND';
 }
 
 /** The question is open in this session of the agent's, or below it. */
@@ -256,11 +260,6 @@ async function asks(session: HostedSession, agent: string, requestId: string): P
   const own = (await session.inner.pending()).filter(({ agentPath }) => agentPath[0] === agent);
   if (own.some((request) => request.callId === callId)) return true;
   return own.length > 0 && (await session.subagents.owner(requestId)) !== undefined;
-}
-
-function isAt(here: SessionPlace, place: ApprovalPlace): boolean {
-  const { agent = here.agent, userId = here.userId, sessionId = here.sessionId } = place;
-  return agent === here.agent && userId === here.userId && sessionId === here.sessionId;
 }
 
 /** What a yes to one question would do must not befall another. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */

@@ -13,7 +13,7 @@ import { assertSafeId, CoxswainError } from '../contracts/index.ts';
 import { subagentSessionId } from '../gate/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
 import { auditOf, checkPrincipal, guardedTelemetry, kindOf, LazyMap } from '../session/index.ts';
-import type { ApprovalHost, BorrowedSession, OpenSession } from './approvals.ts';
+import type { ApprovalHost, BorrowedSession, OpenSession, SessionPlace } from './approvals.ts';
 import { Approvals } from './approvals.ts';
 import { Confirmations } from './confirmation.ts';
 import { checkAudit, checkHost, checkOpen } from './host-shape.ts';
@@ -25,6 +25,8 @@ import { defaultPolicy, RememberedRules } from './remembered.ts';
 import type { Subagent } from './subagent.ts';
 import { SubagentSession } from './subagent-session.ts';
 import { ToolRegistry } from './tool-registry.ts';
+import type { Recovery } from './unfinished.ts';
+import { findUnfinished, recover } from './unfinished.ts';
 
 export interface OpenOptions extends SessionRef {
   /** On whose behalf; default the host's. */
@@ -57,6 +59,18 @@ export interface AgentHost {
   audit(sessionId: string, options?: AuditOptions): Promise<AuditEntry[]>;
   /** Stored sessions of a user. */
   sessions(userId?: string): SessionProvider;
+  /**
+   * Sessions of all users that a crash has cut off: their turn has not ended, nobody runs them in any process, and what
+   * comes next needs nobody's answer. Reads the store's index, and the logs of those whose turn is open.
+   */
+  unfinished(): Promise<SessionPlace[]>;
+  /**
+   * Goes on with them, some at a time, also with those whose question has expired. Resolves when they are known. For
+   * the start of a program: one that another process takes meanwhile is left to it.
+   */
+  recover(): Promise<Recovery>;
+  /** Resolves when nothing runs that this host goes on with by itself: after `approvals.decide` and `recover`. */
+  idle(): Promise<void>;
   /** Closes all open sessions; running streams are aborted. */
   close(): Promise<void>;
 }
@@ -77,6 +91,9 @@ class Host implements AgentHost {
   /** Sessions that are open here, by user and id. */
   readonly #open = new Map<string, SharedStanding>();
   readonly #frameHost: FrameHost;
+  readonly #approvalHost: ApprovalHost;
+  /** Runs that the host goes on with by itself. */
+  readonly #underWay = new Set<Promise<void>>();
   readonly #warn: (message: string, error?: unknown) => void;
 
   constructor(given: HostOptions) {
@@ -96,10 +113,13 @@ class Host implements AgentHost {
     }
     this.#tools = new ToolRegistry(options.tools ?? [], options.toolProviders);
     const host: ApprovalHost = {
-      openSessions: () => this.#openSessions(),
+      openSessions: (scope) => this.#openSessions(scope),
+      openTurns: () => this.#openTurns(),
       borrow: (agent, userId, sessionId) => this.#borrow(agent, userId, sessionId),
       warn: this.#warn,
+      during: (work) => this.#during(work),
     };
+    this.#approvalHost = host;
     this.approvals = new Approvals(host, options.approvalPollMs);
     this.#frameHost = {
       options,
@@ -252,13 +272,41 @@ class Host implements AgentHost {
     };
   }
 
-  async #openSessions(): Promise<OpenSession[]> {
+  async #openSessions(scope?: { userId?: string; sessionId?: string }): Promise<OpenSession[]> {
     const found: OpenSession[] = [];
     for (const [agent, source] of this.#sources) {
       const provider = source.sessions?.(this.#context(this.#options.userId ?? 'local'));
-      for (const open of (await provider?.open?.()) ?? []) found.push({ agent, ...open });
+      for (const open of (await provider?.open?.(scope)) ?? []) found.push({ agent, ...open });
     }
     return found;
+  }
+
+  async #openTurns(): Promise<(SessionPlace & { running: boolean })[]> {
+    const found: (SessionPlace & { running: boolean })[] = [];
+    for (const [agent, source] of this.#sources) {
+      const provider = source.sessions?.(this.#context(this.#options.userId ?? 'local'));
+      for (const turn of (await provider?.openTurns?.()) ?? []) found.push({ agent, ...turn });
+    }
+    return found;
+  }
+
+  #during(work: Promise<void>): void {
+    this.#underWay.add(work);
+    void work.finally(() => this.#underWay.delete(work));
+  }
+
+  unfinished(): Promise<SessionPlace[]> {
+    return findUnfinished(this.#approvalHost);
+  }
+
+  async recover(): Promise<Recovery> {
+    const recovery = recover(this.#approvalHost, await this.unfinished());
+    this.#during(recovery.done);
+    return recovery;
+  }
+
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
   /** An open handle of the session, the running one first; else a temporary one. */

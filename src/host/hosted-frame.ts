@@ -5,6 +5,7 @@ import type {
   PermissionMode,
   PolicyEvaluator,
   Principal,
+  SessionInput,
   ToolDescriptor,
   TurnTerms,
 } from '../contracts/index.ts';
@@ -33,6 +34,8 @@ export interface SharedStanding {
   readonly present: LazyMap<string, Principal>;
   /** What the newest turn was begun with, for executors that keep no terms. */
   begun: TurnTerms | undefined;
+  /** Runs a stream where watchers see it; resolves when it has ended. */
+  show?: ((input: SessionInput) => Promise<void>) | undefined;
 }
 
 /** Whose session it is, and below which. */

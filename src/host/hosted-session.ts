@@ -43,6 +43,7 @@ import { abortPart } from './abort-part.ts';
 import type { Ruling } from './answer-checks.ts';
 import { AnswerChecks, withoutStart } from './answer-checks.ts';
 import { answerRequest } from './answer-request.ts';
+import { settleExpired } from './expiry.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import { HostedRun } from './hosted-run.ts';
 import type { Judge } from './judge.ts';
@@ -228,18 +229,33 @@ export class HostedSession implements AgentSession, Ruling {
     await this.inner[Symbol.asyncDispose]();
   }
 
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
   /** Goes on after an answer, whoever watches. A live run has seen it, unless it was just about to pause. */
   async resume(): Promise<void> {
     const reason = await this.liveRun?.ended;
     const goesOn =
       reason === undefined || reason === 'input_required' || (await this.inner.pending()).some(hasOutlived);
     if (!goesOn) return;
-    for await (const _ of this.stream({ kind: 'continue' }, { streaming: false }));
+    const { show } = this.frame.shared;
+    if (show) await show({ kind: 'continue' });
+    else for await (const _ of this.stream({ kind: 'continue' }, { streaming: false }));
   }
 
   /** Something may have been answered elsewhere. */
   wake(): void {
     this.#run?.wake();
+  }
+
+  /** Streams that nobody reads go through `show` until the returned function is called: it lets watchers see them. */
+  shownBy(show: (input: SessionInput) => Promise<void>): () => void {
+    const { shared } = this.frame;
+    shared.show = show;
+    return () => {
+      if (shared.show === show) shared.show = undefined;
+    };
   }
 
   async #drive(
@@ -250,6 +266,7 @@ export class HostedSession implements AgentSession, Ruling {
   ): Promise<void> {
     this.#assertOpen();
     const inputs = normaliseInput(input);
+    if (options.whilePending === 'hold' && inputs.some(({ kind }) => kind === 'message')) await settleExpired(this);
     const run = await this.#begin(out, inputs, options, streamId);
     const deaf = isHeedful(this.inner) ? this.inner[heed]((heard) => this.#heed(run, heard)) : undefined;
     try {

@@ -1,5 +1,5 @@
 /** The host's side: who is in control. */
-export type { ApprovalFilter, ApprovalPlace, OpenApproval } from './approvals.ts';
+export type { ApprovalFilter, ApprovalPlace, OpenApproval, SessionPlace } from './approvals.ts';
 export { Approvals } from './approvals.ts';
 export type { AgentHost, AuditOptions, OpenOptions } from './host.ts';
 export { createHost } from './host.ts';
@@ -7,4 +7,5 @@ export { HostedSession } from './hosted-session.ts';
 export type { AnswerFor, ApprovalQuestion, HostOptions } from './options.ts';
 export * from './policy/index.ts';
 export { createSessionFactory } from './session-factory.ts';
+export type { Recovery } from './unfinished.ts';
 export { type Subagent, type SubagentOptions, type SubagentTool, subagentTool } from './subagent.ts';

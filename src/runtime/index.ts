@@ -44,6 +44,7 @@ export * from './memory/words.ts';
 export * from './memory-session-service.ts';
 export type * from './model.ts';
 export * from './open-calls.ts';
+export * from './open-turn.ts';
 export * from './outcome.ts';
 export { outputValue } from './output.ts';
 export * from './pending-requests.ts';

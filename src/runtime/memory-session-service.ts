@@ -8,6 +8,7 @@ import type {
   ForkOptions,
   Lease,
   OpenCall,
+  OpenTurn,
   RestoredSession,
   SessionKey,
   SessionRecord,
@@ -168,13 +169,29 @@ export class InMemorySessionService implements SessionService {
   }
 
   async openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]> {
-    const found: (OpenCall & { at: number })[] = [];
+    const found: OpenCall[] = [];
     for (const { key, open } of this.#within(scope)) {
-      for (const [callId, { name, seq, at }] of open) found.push({ key, callId, name, seq, at });
+      for (const [callId, { name, seq, at }] of open) found.push({ key, callId, name, seq, openedAt: at });
     }
     return found
-      .sort((a, b) => a.at - b.at || order(a.key.userId, b.key.userId) || order(a.key.id, b.key.id) || a.seq - b.seq)
-      .map(({ key, callId, name, seq }) => ({ key: { ...key }, callId, name, seq }));
+      .sort(
+        (a, b) =>
+          a.openedAt - b.openedAt ||
+          order(a.key.userId, b.key.userId) ||
+          order(a.key.id, b.key.id) ||
+          a.seq - b.seq,
+      )
+      .map((call) => ({ ...call, key: { ...call.key } }));
+  }
+
+  async openTurns(scope: { app: string; userId?: string }): Promise<OpenTurn[]> {
+    const found: (OpenTurn & { at: number })[] = [];
+    for (const { key, openTurn, open } of this.#within(scope)) {
+      if (openTurn) found.push({ key: { ...key }, agent: openTurn.agent, pending: open.size, at: openTurn.at });
+    }
+    return found
+      .sort((a, b) => a.at - b.at || order(a.key.userId, b.key.userId) || order(a.key.id, b.key.id))
+      .map(({ key, agent, pending }) => ({ key, agent, pending }));
   }
 
   async close(): Promise<void> {
@@ -257,6 +274,7 @@ export class InMemorySessionService implements SessionService {
       events: [],
       ids: new Set(),
       open: new LazyMap(),
+      openTurn: undefined,
     };
     this.#apps.set(key.app, app);
     app.users.set(key.userId, user);

@@ -2,6 +2,8 @@ import type { SessionSummary } from '../contracts/index.ts';
 import type { LazyMap } from '../session/index.ts';
 import type { Event } from './event.ts';
 import { openCallChanges } from './open-calls.ts';
+import type { OpenTurnChange } from './open-turn.ts';
+import { openTurnChange, openTurnOf } from './open-turn.ts';
 import { effectiveEvents } from './rewound.ts';
 import type { SessionKey, SessionRecord } from './session-service.ts';
 import { applyDelta, joinState } from './state.ts';
@@ -53,6 +55,8 @@ export interface MemorySession {
   readonly events: Event[];
   readonly ids: Set<string>;
   readonly open: LazyMap<string, { name: string; seq: number; at: number }>;
+  /** The newest turn has not ended. */
+  openTurn: { agent: string; at: number } | undefined;
 }
 
 export interface MemoryUser {
@@ -98,6 +102,19 @@ function commit(session: MemorySession, stored: readonly Event[]): void {
   const title = titleChange(stored);
   if (title !== undefined) session.title = title ?? undefined;
   indexCalls(session, stored);
+  markTurn(session, stored);
+}
+
+/** Brings the mark of the open turn up to events that were added. */
+function markTurn(session: MemorySession, added: readonly Event[]): void {
+  const change = openTurnChange(added);
+  if (!change) return;
+  const agent = change.kind === 'unknown' ? openTurnOf(effectiveEvents(session.events)) : openedAt(change);
+  session.openTurn = agent === undefined ? undefined : { agent, at: session.updatedAt };
+}
+
+function openedAt(change: OpenTurnChange): string | undefined {
+  return change.kind === 'opened' ? change.agent : undefined;
 }
 
 /** Takes over the events of another log: what they did to shared state was done there. */
@@ -107,6 +124,7 @@ export function addCopies(session: MemorySession, events: readonly Event[]): voi
     session.events.push(event);
   }
   indexCalls(session, events);
+  markTurn(session, events);
 }
 
 export function repeatedId(events: readonly Event[]): string | undefined {
@@ -166,5 +184,6 @@ export function summaryOf(session: MemorySession): SessionSummary {
     updatedAt: new Date(session.updatedAt).toISOString(),
     length: session.events.length,
     pending: session.open.size,
+    unfinished: session.openTurn !== undefined,
   };
 }

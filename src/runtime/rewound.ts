@@ -2,6 +2,7 @@ import { setOwn } from '../contracts/index.ts';
 import type { Event, Rewound } from './event.ts';
 import type { OpenedCall } from './open-calls.ts';
 import { openCallChanges } from './open-calls.ts';
+import { openTurnOf } from './open-turn.ts';
 import { foldState } from './store-rules.ts';
 
 /** The marker of an event, if it is one. */
@@ -20,15 +21,21 @@ export function effectiveEvents(events: readonly Event[]): Event[] {
   return effective;
 }
 
-/** Calls that a whole log leaves open, in order; it may be given in pieces. */
+/** Calls, and the turn, that a whole log leaves open; it may be given in pieces. */
 export class OpenCallFold {
   #events: Event[] = [];
 
   add(events: readonly Event[]): void {
     for (const event of events) {
       const calls = event.content?.parts.some(({ type }) => type === 'function_call' || type === 'function_response');
-      if (calls || rewoundBy(event)) this.#events.push(event);
+      const { turn, reopened, end } = event.actions;
+      if (calls || turn || reopened || end || rewoundBy(event)) this.#events.push(event);
     }
+  }
+
+  /** The agent at which the newest turn has begun, if that has not ended. */
+  openTurn(): string | undefined {
+    return openTurnOf(effectiveEvents(this.#events));
   }
 
   opened(): OpenedCall[] {

@@ -55,6 +55,17 @@ export interface OpenCall {
   name: string;
   /** seq of the event that made the call. */
   seq: number;
+  /** Epoch milliseconds: when it came into the index, which is in this order. */
+  openedAt: number;
+}
+
+/** A session whose newest turn has not ended. */
+export interface OpenTurn {
+  key: SessionKey;
+  /** At which agent it has begun; '' where that is known by its log alone. */
+  agent: string;
+  /** Number of its session's open calls. */
+  pending: number;
 }
 
 /** A row of an event, and the column of it that is not as it was written. */
@@ -137,5 +148,7 @@ export interface SessionService {
   fork(source: SessionKey, options?: ForkOptions): Promise<SessionRecord>;
   /** Calls without a response, over all sessions in scope, oldest first. */
   openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]>;
+  /** Sessions in scope whose newest turn has not ended: it runs, waits or was cut off. Those that began first come first. */
+  openTurns(scope: { app: string; userId?: string }): Promise<OpenTurn[]>;
   close(): Promise<void>;
 }

@@ -11,6 +11,7 @@ export function elsewhere(service: SessionService): SessionService {
     acquire: (...args) => service.acquire(...args),
     fork: (...args) => service.fork(...args),
     openCalls: (...args) => service.openCalls(...args),
+    openTurns: (...args) => service.openTurns(...args),
     close: async () => {},
   };
 }

@@ -172,6 +172,7 @@ export function mortal(store: SessionService, dies: (events: readonly Event[]) =
     delete: (given) => store.delete(given),
     fork: (source, options) => store.fork(source, options),
     openCalls: (scope) => store.openCalls(scope),
+    openTurns: (scope) => store.openTurns(scope),
     acquire: (given) => store.acquire(given),
     close: () => store.close(),
     append: async (given, events, options) => {

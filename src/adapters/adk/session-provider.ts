@@ -1,10 +1,10 @@
 import type { HostContext, SessionHandle, SessionProvider } from '../../contracts/index.ts';
-import type { SessionRecord, SessionService } from '../../runtime/index.ts';
+import type { AgentTree, SessionRecord, SessionService } from '../../runtime/index.ts';
 import { anything, checkOptions, object, text } from '../../session/index.ts';
 import { project } from './project.ts';
 
 /** Stored sessions of the context's (app, user). */
-export function sessionProvider(service: SessionService, context: HostContext): SessionProvider {
+export function sessionProvider(service: SessionService, context: HostContext, tree: AgentTree): SessionProvider {
   const scope = { app: context.app, userId: context.userId ?? 'local' };
   return {
     async create(options = {}) {
@@ -18,15 +18,30 @@ export function sessionProvider(service: SessionService, context: HostContext): 
     },
     list: async (options = {}) => service.list(scope, options),
     delete: async (sessionId) => service.delete({ ...scope, id: sessionId }),
+    async openTurns() {
+      const turns: { userId: string; sessionId: string; running: boolean }[] = [];
+      for (const { key, agent } of await service.openTurns({ app: scope.app })) {
+        // An older version has not said whose it is.
+        if (agent !== '' && !tree.find(agent)) continue;
+        const running = (await service.holder(key)) !== undefined;
+        turns.push({ userId: key.userId, sessionId: key.id, running });
+      }
+      return turns;
+    },
     async open(options = {}) {
-      checkOptions<typeof options>(options, 'sessions.open: options', { userId: text });
-      const calls = await service.openCalls({ app: scope.app, ...options });
-      const seen = new Map<string, { userId: string; sessionId: string; calls: string[] }>();
-      for (const { key, callId } of calls) {
+      checkOptions<typeof options>(options, 'sessions.open: options', { userId: text, sessionId: text });
+      const { userId, sessionId } = options;
+      const within = {
+        ...(userId === undefined ? {} : { userId }),
+        ...(sessionId === undefined ? {} : { id: sessionId }),
+      };
+      const calls = await service.openCalls({ app: scope.app, ...within });
+      const seen = new Map<string, { userId: string; sessionId: string; calls: string[]; since: number }>();
+      for (const { key, callId, openedAt } of calls) {
         const name = JSON.stringify(key);
         const known = seen.get(name);
         if (known) known.calls.push(callId);
-        else seen.set(name, { userId: key.userId, sessionId: key.id, calls: [callId] });
+        else seen.set(name, { userId: key.userId, sessionId: key.id, calls: [callId], since: openedAt });
       }
       return [...seen.values()];
     },

@@ -80,7 +80,7 @@ export function fromAgent(agent: Agent, options: FromAgentOptions = {}): AgentSo
       const service = ref.ephemeral ? new InMemorySessionService() : storeOf(context, own);
       return openSession(agent, descriptor, options, service, ref, context);
     },
-    sessions: (context) => sessionProvider(storeOf(context, own), context),
+    sessions: (context) => sessionProvider(storeOf(context, own), context, AgentTree.of(agent)),
   };
 }
 

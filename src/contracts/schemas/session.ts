@@ -161,5 +161,8 @@ export const sessionSummary = z.looseObject({
   updatedAt: z.string(),
   /** Number of durable events. */
   length: z.number().int(),
+  /** Number of open calls. */
   pending: z.number().int(),
+  /** The newest turn has not ended: it runs, waits for an answer, or was cut off. */
+  unfinished: z.boolean().optional(),
 });

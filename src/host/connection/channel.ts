@@ -1,6 +1,7 @@
 import type { AgentEvent, AgentSession, AgentStream, ExecutionOptions, SessionInput } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { inTime, isoTime } from '../../session/index.ts';
+import { HostedSession } from '../hosted-session.ts';
 import type { Attachment } from './attachment.ts';
 import { Control } from './control.ts';
 import type { Counts } from './counts.ts';
@@ -37,6 +38,7 @@ export class Channel {
   #running: Promise<void> | undefined;
   readonly #follower: LogFollower;
   readonly #offsets = new Offsets();
+  #leave: (() => void) | undefined;
 
   private constructor(session: AgentSession, options: ChannelOptions) {
     this.session = session;
@@ -59,6 +61,8 @@ export class Channel {
       throw error;
     }
     channel.durable = { cursor: channel.#follower.cursor, offset: 0 };
+    // What the host goes on with by itself is shown, too.
+    if (session instanceof HostedSession) channel.#leave = session.shownBy((input) => channel.#show(input));
     return channel;
   }
 
@@ -99,11 +103,17 @@ export class Channel {
     for await (const _ of this.session.events({ after: cursor, limit: 1 })) return;
   }
 
+  async #show(input: SessionInput): Promise<void> {
+    await this.stream(input, {});
+    await this.running;
+  }
+
   /**
    * The session is disposed of, whatever its log's iterator does.
    * @throws CoxswainError `DEADLINE_EXCEEDED / E_EXECUTOR_SILENT` after `closeMs`; what disposing throws
    */
   async close(): Promise<void> {
+    this.#leave?.();
     const { counts, limits } = this.options;
     const { closeMs } = limits;
     counts.sessionsClosing++;

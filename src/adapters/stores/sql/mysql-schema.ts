@@ -1,3 +1,5 @@
+import { fillOpenTurns } from './open-turns.ts';
+
 // A binary collation: otherwise 'abc' = 'ABC'. JSON is text; utf8mb4 is what holds every character.
 
 const key = 'varchar(128) NOT NULL';
@@ -113,5 +115,19 @@ export const mysqlSteps = [
       ) ${table}`,
     ],
     down: ['adk_artifact_versions', 'adk_artifacts', 'adk_memories'].map((name) => `DROP TABLE IF EXISTS ${name}`),
+  },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_open_turns (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent longtext NOT NULL,
+        inserted_at datetime(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      ) ${table}`,
+      fillOpenTurns,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_open_turns'],
   },
 ];

@@ -1,3 +1,5 @@
+import { fillOpenTurns } from './open-turns.ts';
+
 // JSON is text: jsonb refuses \u0000 and lone surrogates and reorders keys. Keys compare by their bytes.
 
 const key = 'varchar(128) COLLATE "C" NOT NULL';
@@ -114,5 +116,19 @@ export const postgresSteps = [
       )`,
     ],
     down: ['adk_artifact_versions', 'adk_artifacts', 'adk_memories'].map((table) => `DROP TABLE IF EXISTS ${table}`),
+  },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_open_turns (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent text NOT NULL,
+        inserted_at timestamp(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      )`,
+      fillOpenTurns,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_open_turns'],
   },
 ];

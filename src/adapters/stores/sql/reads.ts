@@ -1,10 +1,10 @@
 import type { SessionSummary } from '../../../contracts/index.ts';
 import { isSafeId } from '../../../contracts/index.ts';
-import type { AlteredRow, Event, OpenCall, SessionKey, SessionRecord } from '../../../runtime/index.ts';
+import type { AlteredRow, Event, OpenCall, OpenTurn, SessionKey, SessionRecord } from '../../../runtime/index.ts';
 import { eventWindow, storeRefusal, wholeNumber } from '../../../runtime/index.ts';
 import type { Dialect } from './dialect.ts';
 import type { SessionRow } from './rows.ts';
-import { alteredColumn, damaged, eventFields, toEvent, toOpenCall, toRecord, toSession, toSummary } from './rows.ts';
+import { alteredColumn, damaged, eventFields, readText, toEvent, toOpenCall, toRecord, toSession, toSummary } from './rows.ts';
 import type { Steps, Value } from './steps.ts';
 import { all, one } from './steps.ts';
 
@@ -110,7 +110,9 @@ export class Reads {
       `SELECT s.app_name, s.user_id, s.id, s.title, s.last_seq,
          ${time('s.inserted_at')} AS inserted_at, ${time('s.updated_at')} AS updated_at,
          (SELECT count(*) FROM adk_open_calls c
-           WHERE c.app_name = s.app_name AND c.user_id = s.user_id AND c.session_id = s.id) AS pending
+           WHERE c.app_name = s.app_name AND c.user_id = s.user_id AND c.session_id = s.id) AS pending,
+         (SELECT count(*) FROM adk_open_turns t
+           WHERE t.app_name = s.app_name AND t.user_id = s.user_id AND t.session_id = s.id) AS unfinished
        FROM adk_sessions s WHERE ${conditions.join(' AND ')}
        ORDER BY s.inserted_at DESC, s.user_id DESC, s.id DESC${limit === undefined ? '' : ` LIMIT ${limit}`}`,
       given,
@@ -136,6 +138,22 @@ export class Reads {
     return [row.inserted_at, row.user_id, row.id] as Value[];
   }
 
+  *openTurns(scope: { app: string; userId?: string }): Steps<OpenTurn[]> {
+    const ofUser = scope.userId === undefined ? '' : ' AND t.user_id = ?';
+    const rows = yield* all(
+      `SELECT t.user_id, t.session_id, t.agent,
+         (SELECT count(*) FROM adk_open_calls c
+           WHERE c.app_name = t.app_name AND c.user_id = t.user_id AND c.session_id = t.session_id) AS pending
+       FROM adk_open_turns t WHERE t.app_name = ?${ofUser} ORDER BY t.inserted_at, t.user_id, t.session_id`,
+      scope.userId === undefined ? [scope.app] : [scope.app, scope.userId],
+    );
+    return rows.map((row) => ({
+      key: { app: scope.app, userId: String(row.user_id), id: String(row.session_id) },
+      agent: readText(String(row.agent)),
+      pending: Number(row.pending),
+    }));
+  }
+
   *openCalls(scope: { app: string; userId?: string; id?: string }): Steps<OpenCall[]> {
     const conditions = ['app_name = ?'];
     const given: Value[] = [scope.app];
@@ -148,7 +166,7 @@ export class Reads {
       given.push(scope.id);
     }
     const rows = yield* all(
-      `SELECT user_id, session_id, call_id, name, seq FROM adk_open_calls WHERE ${conditions.join(' AND ')}
+      `SELECT user_id, session_id, call_id, name, seq, ${this.dialect.time('inserted_at')} AS opened_at FROM adk_open_calls WHERE ${conditions.join(' AND ')}
        ORDER BY inserted_at, user_id, session_id, seq, ordinal`,
       given,
     );

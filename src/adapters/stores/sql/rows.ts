@@ -161,6 +161,7 @@ export function toSummary(row: Row): SessionSummary {
     updatedAt: new Date(timeOf(String(row.updated_at))).toISOString(),
     length: Number(row.last_seq),
     pending: Number(row.pending),
+    unfinished: Number(row.unfinished) > 0,
   };
 }
 
@@ -170,6 +171,7 @@ export function toOpenCall(app: string, row: Row): OpenCall {
     callId: readText(String(row.call_id)),
     name: readText(String(row.name)),
     seq: Number(row.seq),
+    openedAt: timeOf(String(row.opened_at)),
   };
 }
 

@@ -6,6 +6,7 @@ import type {
   ForkOptions,
   Lease,
   OpenCall,
+  OpenTurn,
   SessionKey,
   SessionRecord,
   SessionService,
@@ -174,6 +175,12 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const engine = this.#ready();
     checkScope(scope);
     return engine.transaction('read', () => this.#tables.openCalls(scope));
+  }
+
+  async openTurns(scope: { app: string; userId?: string }): Promise<OpenTurn[]> {
+    const engine = this.#ready();
+    checkScope(scope);
+    return engine.transaction('read', () => this.#tables.openTurns(scope));
   }
 
   async restore(key: SessionKey, session: RestoredSession): Promise<SessionRecord> {

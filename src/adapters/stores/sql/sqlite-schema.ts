@@ -1,3 +1,5 @@
+import { fillOpenTurns } from './open-turns.ts';
+
 // Names, columns and keys of the first four tables are shared with other readers; what they do not know is last in
 // each. JSON is text; timestamps are ISO 8601 in UTC with microseconds and without zone.
 
@@ -111,6 +113,20 @@ export const sqliteSteps = [
       )`,
     ],
     down: ['adk_artifact_versions', 'adk_artifacts', 'adk_memories'].map((table) => `DROP TABLE ${table}`),
+  },
+  {
+    up: [
+      `CREATE TABLE adk_open_turns (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        inserted_at TEXT NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      )`,
+      fillOpenTurns,
+    ],
+    down: ['DROP TABLE adk_open_turns'],
   },
 ];
 

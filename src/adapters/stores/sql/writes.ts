@@ -7,7 +7,7 @@ import {
   idsBelow,
   OpenCallFold,
   openCallChanges,
-  rewoundBy,
+  openTurnChange,
   SessionsBelow,
   sealEvent,
   storeRefusal,
@@ -43,6 +43,7 @@ export class Writes extends Reads {
   readonly #call: string;
   readonly #callRow: string;
   readonly #callEnd: string;
+  readonly #turn: string;
   readonly #app: string;
   readonly #user: string;
   readonly #claims = new Map<number, string>();
@@ -59,6 +60,11 @@ export class Writes extends Reads {
       ['app_name', 'user_id', 'session_id', 'call_id'],
       ['name', 'seq', 'ordinal', 'inserted_at'].map((column) => `${column} = ${dialect.excluded(column)}`),
     )}`;
+    this.#turn = `INSERT INTO adk_open_turns (app_name, user_id, session_id, agent, inserted_at)
+      VALUES (?, ?, ?, ?, ?) ${dialect.onConflict(
+        ['app_name', 'user_id', 'session_id'],
+        ['agent', 'inserted_at'].map((column) => `${column} = ${dialect.excluded(column)}`),
+      )}`;
     const upsert = (table: string, keys: readonly string[]) =>
       `INSERT INTO ${table} (${keys.join(', ')}, state, updated_at, version)
        VALUES (${keys.map(() => '?').join(', ')}, '{}', ?, 1) ${dialect.onConflict(keys, [
@@ -98,8 +104,13 @@ export class Writes extends Reads {
       yield* run(`UPDATE adk_sessions SET title = ? ${WHERE_SESSION}`, [text, ...values(key)]);
     }
     yield* this.insertEvents(key, stored);
-    if (stored.some((event) => rewoundBy(event))) yield* this.rebuildOpenCalls(key);
-    else yield* this.#indexCalls(key, stored);
+    const turn = openTurnChange(stored);
+    // Which turn is open after these, and of a rewind which calls too, says the whole log.
+    if (turn?.kind === 'unknown') yield* this.rebuildOpenCalls(key);
+    else {
+      yield* this.#indexCalls(key, stored);
+      if (turn) yield* this.#markTurn(key, turn.kind === 'opened' ? turn.agent : undefined);
+    }
     return stored;
   }
 
@@ -261,6 +272,7 @@ export class Writes extends Reads {
       count += yield* run(`DELETE FROM adk_sessions ${WHERE_SESSION}`, values(each));
       yield* run(`DELETE FROM adk_events ${OF_SESSION}`, values(each));
       yield* run(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(each));
+      yield* run(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(each));
     }
     return count;
   }
@@ -297,9 +309,10 @@ export class Writes extends Reads {
     const calls = new OpenCallFold();
     calls.add(stored);
     yield* this.#insertCalls(key, calls.opened());
+    yield* this.#markTurn(key, calls.openTurn());
   }
 
-  /** The index of one session's open calls, made anew from its log. */
+  /** What is open in one session, as its log says. */
   *rebuildOpenCalls(key: SessionKey): Steps<void> {
     const row = yield* this.session(key);
     if (!row) throw storeRefusal.missing(key);
@@ -315,6 +328,13 @@ export class Writes extends Reads {
       calls.add(events);
     }
     yield* this.#insertCalls(key, calls.opened());
+    yield* this.#markTurn(key, calls.openTurn());
+  }
+
+  /** @param agent at which the open turn has begun; undefined: none is open */
+  *#markTurn(key: SessionKey, agent: string | undefined): Steps<void> {
+    if (agent === undefined) yield* run(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(key));
+    else yield* run(this.#turn, [...values(key), writeText(agent), now()]);
   }
 
   *#indexCalls(key: SessionKey, events: readonly Event[]): Steps<void> {
