@@ -75,6 +75,7 @@ function elsewhere(store: SessionService): SessionService {
     delete: (...args) => store.delete(...args),
     append: (...args) => store.append(...args),
     acquire: (...args) => store.acquire(...args),
+    holder: (...args) => store.holder(...args),
     fork: (...args) => store.fork(...args),
     openTurns: (...args) => store.openTurns(...args),
     openCalls: (...args) => store.openCalls(...args),

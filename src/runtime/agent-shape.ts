@@ -115,7 +115,7 @@ export const services: Shape<Services> = {
   credentials: having('save', 'load'),
 };
 
-export const sessionService = having('create', 'get', 'append', 'acquire');
+export const sessionService = having('create', 'get', 'append', 'acquire', 'holder');
 
 /** 0 or less lifts the cap on model calls. */
 export const turnLimits: Shape<TurnLimits> = {

@@ -134,6 +134,11 @@ export class InMemorySessionService implements SessionService {
     };
   }
 
+  async holder(key: SessionKey): Promise<number | undefined> {
+    const session = this.#find(key);
+    return session?.held && session.epoch;
+  }
+
   async fork(source: SessionKey, options: ForkOptions = {}): Promise<SessionRecord> {
     storeInput.fork(options);
     const from = this.#get(source);

@@ -142,6 +142,11 @@ export interface SessionService {
    */
   acquire(key: SessionKey): Promise<Lease>;
   /**
+   * Epoch of the lease that somebody alive holds now; undefined if the session is free, its holder is dead, or there is
+   * no such session. A look: it takes nothing, and may be out of date when it comes back.
+   */
+  holder(key: SessionKey): Promise<number | undefined>;
+  /**
    * Copies the log up to and including seq `through` (default: all) into a new session of the same app and user; what
    * `settle` says then is appended to the copy in the same transaction.
    */

@@ -101,12 +101,15 @@ for (const server of shared) {
       const held = `held ${epoch + 1}`;
       const words = await all('hold run');
       expect(words.toSorted()).toEqual([...Array.from({ length: PROCESSES - 1 }, () => 'E_SESSION_BUSY'), held]);
+      expect(await service.holder(of('run'))).toBe(epoch + 1);
       await service.append(of('run'), [event('steer')]);
       const winner = eight[words.indexOf(held)] as Child;
       winner.tell('write run');
       expect(await winner.next()).toBe('wrote');
       await winner.kill();
       eight.splice(eight.indexOf(winner), 1);
+      // As soon as the database knows that its connection is gone.
+      while ((await service.holder(of('run'))) !== undefined);
       expect(await acquireSoon(service, of('run'))).toMatchObject({ epoch: epoch + 2, lastSeq: 2 });
     });
 

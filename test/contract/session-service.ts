@@ -308,6 +308,7 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
             service.delete(unsafe),
             service.append(unsafe, [event('e1')]),
             service.acquire(unsafe),
+            service.holder(unsafe),
             service.fork(unsafe),
             service.openCalls(unsafe),
           ];
@@ -333,6 +334,7 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
           service.delete(key),
           service.append(key, [event('e1')]),
           service.acquire(key),
+          service.holder(key),
           service.fork(key),
           service.openCalls(key),
         ];
@@ -661,6 +663,24 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         expect(await refusalOf(ghost)).toMatchObject({ status: 'ABORTED', code: 'E_FENCED' });
         await service.append(key, [event('e2')], { epoch: third.epoch });
         await third.release();
+      });
+
+      test('ATT-B2 whether somebody holds a session now, and in which epoch', async () => {
+        expect(await service.holder(key)).toBeUndefined();
+        const lease = await service.acquire(key);
+        await service.create(other);
+        expect(await service.holder(key)).toBe(lease.epoch);
+        expect(await service.holder(other)).toBeUndefined();
+        expect(await service.holder({ ...key, id: 'nowhere' })).toBeUndefined();
+        // A look takes nothing.
+        await service.append(key, [event('e1')], { epoch: lease.epoch });
+        expect(await refusalOf(service.acquire(key))).toMatchObject({ code: 'E_SESSION_BUSY' });
+        await lease.release();
+        expect(await service.holder(key)).toBeUndefined();
+        const next = await service.acquire(key);
+        expect(await service.holder(key)).toBe(next.epoch);
+        await service.delete(key);
+        expect(await service.holder(key)).toBeUndefined();
       });
 
       test('F25 of many at once exactly one gets it', async () => {

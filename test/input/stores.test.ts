@@ -86,6 +86,7 @@ describe.each(stores)('a session store, %s', (_, store) => {
     ['append options', (value) => store.append(key, [event()], value as never)],
     ['append epoch', (value) => store.append(key, [event()], { epoch: value as number })],
     ['acquire', async (value) => (await store.acquire(value as never)).release()],
+    ['holder', (value) => store.holder(value as never)],
     ['fork', (value) => store.fork(value as never)],
     ['fork options', (value) => store.fork(key, value as never)],
     ['fork through', (value) => store.fork(key, { through: value as number })],

@@ -9,6 +9,7 @@ export function elsewhere(service: SessionService): SessionService {
     delete: (...args) => service.delete(...args),
     append: (...args) => service.append(...args),
     acquire: (...args) => service.acquire(...args),
+    holder: (...args) => service.holder(...args),
     fork: (...args) => service.fork(...args),
     openCalls: (...args) => service.openCalls(...args),
     openTurns: (...args) => service.openTurns(...args),

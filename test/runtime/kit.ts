@@ -174,6 +174,7 @@ export function mortal(store: SessionService, dies: (events: readonly Event[]) =
     openCalls: (scope) => store.openCalls(scope),
     openTurns: (scope) => store.openTurns(scope),
     acquire: (given) => store.acquire(given),
+    holder: (given) => store.holder(given),
     close: () => store.close(),
     append: async (given, events, options) => {
       dead ||= dies(events);

@@ -64,6 +64,8 @@ export interface Locks {
   /** One value, the lock's name; `taken` is 1 in the answer's row if it was free. */
   readonly take: string;
   readonly free: string;
+  /** A look that takes nothing: one value, the lock's name; `taken` is 1 in the answer's row if somebody has it. */
+  readonly held: string;
   /** Tells apart what shares the names of locks: database and schema. */
   readonly scope: string;
   name(digest: Uint8Array): string;

@@ -73,8 +73,14 @@ export class KyselyEngine implements Engine {
     });
     ended.catch(reject);
     const connection = await held;
+    // A connection answers one question at a time.
+    let last: Promise<unknown> = Promise.resolve();
     return {
-      ask: (query) => this.#execute(connection, query),
+      ask: (query) => {
+        const answer = last.then(() => this.#execute(connection, query));
+        last = answer.catch(() => {});
+        return answer;
+      },
       release: () => {
         release();
         return ended;

@@ -23,6 +23,7 @@ export abstract class Leases {
   /** Name of this machine in owner records. */
   protected readonly host: string | undefined;
   readonly #leases = new Set<Lease>();
+  readonly #holder: string;
   /** What could not be given back when it was due: the database was away, or full. */
   readonly #owed = new Set<() => Promise<void>>();
   #closed = false;
@@ -31,6 +32,8 @@ export abstract class Leases {
     this.engine = engine;
     this.tables = tables;
     this.host = host;
+    this.#holder = `SELECT epoch, owner, ${tables.dialect.time('inserted_at')} AS inserted_at
+      FROM adk_sessions ${WHERE_SESSION}`;
   }
 
   /** @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND` */
@@ -54,6 +57,13 @@ export abstract class Leases {
     };
     this.#leases.add(lease);
     return lease;
+  }
+
+  async holder(key: SessionKey): Promise<number | undefined> {
+    const row = await this.engine.transaction('single', () => one(this.#holder, values(key)));
+    if (typeof row?.owner !== 'string') return undefined;
+    const isHeld = await this.isHeld(key, row.owner, String(row.inserted_at));
+    return isHeld ? Number(row.epoch) : undefined;
   }
 
   #giveBack(work: () => Promise<void>): Promise<void> {
@@ -85,6 +95,9 @@ export abstract class Leases {
   /** The session's row, with the new epoch. */
   protected abstract take(key: SessionKey, owner: string): Promise<{ row: SessionRow; free?: () => Promise<void> }>;
 
+  /** Whether the holder that the session's row names is alive. */
+  protected abstract isHeld(key: SessionKey, owner: string, insertedAt: string): boolean | Promise<boolean>;
+
   protected *claim(key: SessionKey, owner: string, condition = '', given: readonly Value[] = []): Steps<boolean> {
     return (yield* run(condition === '' ? CLAIM : `${CLAIM}${condition}`, [owner, ...values(key), ...given])) > 0;
   }
@@ -109,13 +122,15 @@ export class OwnerLeases extends Leases {
     return { row: await this.engine.transaction('lease', () => steps(key, owner)) };
   }
 
+  protected isHeld(_: SessionKey, owner: string): boolean {
+    const holder = parseOwner(owner);
+    return !holder || !isDead(holder, this.host);
+  }
+
   *#steps(key: SessionKey, owner: string): Steps<SessionRow> {
     const held = yield* this.tables.session(key);
     if (!held) throw storeRefusal.missing(key);
-    if (held.owner !== null) {
-      const holder = parseOwner(held.owner);
-      if (!holder || !isDead(holder, this.host)) throw this.busy(key, held.owner, held.epoch, true);
-    }
+    if (held.owner !== null && this.isHeld(key, held.owner)) throw this.busy(key, held.owner, held.epoch, true);
     yield* this.claim(key, owner);
     return { ...held, epoch: held.epoch + 1 };
   }
@@ -154,8 +169,7 @@ export class LockLeases extends Leases {
     for (;;) {
       const row = await this.engine.transaction('single', () => this.tables.session(key));
       if (!row) throw storeRefusal.missing(key);
-      // A session that was deleted and made again is another one.
-      const name = await this.#name([key.app, key.userId, key.id, row.inserted_at]);
+      const name = await this.#name(key, row.inserted_at);
       if (!(await this.#lock(name))) throw this.busy(key, row.owner, row.epoch);
       const free = () => this.#free(name);
       try {
@@ -183,9 +197,17 @@ export class LockLeases extends Leases {
     }
   }
 
-  async #name(parts: readonly string[]): Promise<string> {
+  protected async isHeld(key: SessionKey, _: string, insertedAt: string): Promise<boolean> {
+    const name = await this.#name(key, insertedAt);
+    if (this.#taken.has(name)) return true;
+    const { rows } = await this.#ask(this.#locks.held, [name]);
+    return Number(rows[0]?.taken) === 1;
+  }
+
+  /** A session that was deleted and made again is another one. */
+  async #name({ app, userId, id }: SessionKey, insertedAt: string): Promise<string> {
     const { scope } = await this.#hold();
-    const digest = createHash('sha256').update(JSON.stringify([scope, ...parts]));
+    const digest = createHash('sha256').update(JSON.stringify([scope, app, userId, id, insertedAt]));
     return this.#locks.name(digest.digest().subarray(0, 24));
   }
 

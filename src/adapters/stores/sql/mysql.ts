@@ -45,6 +45,7 @@ export const mysql: Dialect = {
     prepare: ['SET SESSION wait_timeout = 31536000'],
     take: 'SELECT get_lock(?, 0) AS taken',
     free: 'SELECT release_lock(?)',
+    held: 'SELECT is_used_lock(?) IS NOT NULL AS taken',
     scope: 'SELECT database() AS scope',
     name: (digest) => `coxswain.${Buffer.from(digest).toString('base64url')}`,
   },

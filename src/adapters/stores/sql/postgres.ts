@@ -45,6 +45,11 @@ export const postgres: Dialect = {
     ],
     take: 'SELECT CASE WHEN pg_try_advisory_lock(CAST(? AS bigint)) THEN 1 ELSE 0 END AS taken',
     free: 'SELECT pg_advisory_unlock(CAST(? AS bigint))',
+    // A lock's number stands in two columns, its upper half and its lower.
+    held: `SELECT count(*) AS taken FROM pg_locks l, (SELECT CAST(? AS bigint) AS name) n
+      WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND (CAST(l.classid AS bigint) << 32 | CAST(l.objid AS bigint)) = n.name`,
     scope: `SELECT current_database() || '.' || current_schema() AS scope`,
     name: (digest) => String(new DataView(digest.buffer, digest.byteOffset).getBigInt64(0)),
   },

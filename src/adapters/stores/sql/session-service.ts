@@ -150,6 +150,12 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     return this.#leases.acquire(key);
   }
 
+  async holder(key: SessionKey): Promise<number | undefined> {
+    this.#ready();
+    checkKey(key);
+    return this.#leases.holder(key);
+  }
+
   async fork(source: SessionKey, options: ForkOptions = {}): Promise<SessionRecord> {
     const engine = this.#ready();
     checkKey(source);
