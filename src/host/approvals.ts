@@ -13,13 +13,13 @@ import {
   text,
 } from '../session/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
-import { cursorOf, isBefore, byAge, order, startOf, wasShown } from './approval-pages.ts';
+import { byAge, cursorOf, isBefore, order, startOf, wasShown } from './approval-pages.ts';
 import { whyNot } from './approver.ts';
 import { settleExpired } from './expiry.ts';
 import { goOn } from './going-on.ts';
 import type { HostedSession } from './hosted-session.ts';
-import type { ApprovalQuestion } from './options.ts';
 import { lookInto, placesOf, wasDeleted, withoutSubagents } from './open-places.ts';
+import type { ApprovalQuestion } from './options.ts';
 import { callIdOf } from './question-id.ts';
 
 /** A question that somebody may answer who holds no session. */
@@ -250,7 +250,12 @@ export class Approvals {
 const placeShape: Shape<ApprovalPlace> = { agent: text, userId: text, sessionId: text };
 
 function checkFilter(filter: ApprovalFilter): void {
-  checkOptions<ApprovalFilter>(filter, 'approvals: filter', { approver: object, sessionId: text, limit: number, after: text });
+  checkOptions<ApprovalFilter>(filter, 'approvals: filter', {
+    approver: object,
+    sessionId: text,
+    limit: number,
+    after: text,
+  });
   if (filter.approver !== undefined) checkPrincipal(filter.approver, 'approvals: filter.approver');
 }
 

@@ -7,5 +7,5 @@ export { HostedSession } from './hosted-session.ts';
 export type { AnswerFor, ApprovalQuestion, HostOptions } from './options.ts';
 export * from './policy/index.ts';
 export { createSessionFactory } from './session-factory.ts';
-export type { Recovery } from './unfinished.ts';
 export { type Subagent, type SubagentOptions, type SubagentTool, subagentTool } from './subagent.ts';
+export type { Recovery } from './unfinished.ts';

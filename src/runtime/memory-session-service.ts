@@ -181,10 +181,7 @@ export class InMemorySessionService implements SessionService {
     return found
       .sort(
         (a, b) =>
-          a.openedAt - b.openedAt ||
-          order(a.key.userId, b.key.userId) ||
-          order(a.key.id, b.key.id) ||
-          a.seq - b.seq,
+          a.openedAt - b.openedAt || order(a.key.userId, b.key.userId) || order(a.key.id, b.key.id) || a.seq - b.seq,
       )
       .map((call) => ({ ...call, key: { ...call.key } }));
   }

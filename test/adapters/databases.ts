@@ -30,7 +30,7 @@ export interface Server {
 }
 
 const tables = [
-  ...['adk_open_calls', 'adk_events', 'adk_sessions', 'adk_app_states', 'adk_user_states'],
+  ...['adk_open_calls', 'adk_open_turns', 'adk_events', 'adk_sessions', 'adk_app_states', 'adk_user_states'],
   ...['adk_memories', 'adk_artifacts', 'adk_artifact_versions'],
 ];
 let made = 0;

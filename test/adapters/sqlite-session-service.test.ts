@@ -159,13 +159,13 @@ describe('schema', () => {
     migrateUp(database);
     expect(tables()).toEqual([
       ...['adk_app_states', 'adk_artifact_versions', 'adk_artifacts', 'adk_events', 'adk_memories', 'adk_open_calls'],
-      ...['adk_sessions', 'adk_user_states'],
+      ...['adk_open_turns', 'adk_sessions', 'adk_user_states'],
     ]);
     migrateDown(database);
     migrateDown(database);
     expect(tables()).toEqual([]);
     migrateUp(database);
-    expect(tables()).toHaveLength(8);
+    expect(tables()).toHaveLength(9);
   });
 
   test('S2-09 several processes may open a new file at once', async () => {

@@ -10,7 +10,7 @@ import {
 } from '../../src/adapters/stores/maintenance.ts';
 import { migrateSql, openSql } from '../../src/adapters/stores/sql/index.ts';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
-import { InMemorySessionService } from '../../src/runtime/index.ts';
+import { createEvent, InMemorySessionService } from '../../src/runtime/index.ts';
 import { answer, call, change, event, fullEvent, key, other, refusalOf } from '../contract/session-service.ts';
 import { collect } from '../runtime/kit.ts';
 import type { TestDatabase } from './databases.ts';
@@ -283,18 +283,61 @@ for (const server of [...shared, kyselySqlite]) {
           await before.artifacts.save(key, 'a', { mimeType: 'text/plain', data: 'aGk=' });
           const out = await collect(exportSession(before, key));
           await before.close();
-          expect(await migrateSql(url, { target: 1 })).toEqual({ from: 2, to: 1 });
+          expect(await migrateSql(url, { target: 1 })).toEqual({ from: 3, to: 1 });
           await expect(own.query('SELECT * FROM adk_artifacts')).rejects.toThrow(/adk_artifacts/);
-          expect(await migrateSql(url)).toEqual({ from: 1, to: 2 });
-          expect(await migrateSql(url)).toEqual({ from: 2, to: 2 });
+          expect(await migrateSql(url)).toEqual({ from: 1, to: 3 });
+          expect(await migrateSql(url)).toEqual({ from: 3, to: 3 });
           const after = await own.open();
           expect(await collect(exportSession(after, key))).toEqual(out);
           expect((await after.openCalls({ app: 'shop' })).map(({ callId }) => callId)).toContain('c9');
           expect(await after.artifacts.save(key, 'a', { mimeType: 'text/plain', data: 'aGk=' })).toBe(1);
           await after.close();
-          for (const target of [-1, 3, 0.5]) {
+          for (const target of [-1, 4, 0.5]) {
             expect(await refusalOf(migrateSql(url, { target }))).toMatchObject({ code: 'E_BAD_INPUT' });
           }
+        } finally {
+          await own.drop();
+        }
+      },
+    );
+
+    test.skipIf(server.name === 'kysely sqlite')(
+      'APP-B2 turns that are open in the logs of an older version are found, and no others',
+      async () => {
+        const own = await server.make();
+        const url = own.url as string;
+        const turn = (id: string) =>
+          createEvent({ id, turnId: id, author: 'user', actions: { turn: { start: 'clerk' } } });
+        const end = (id: string) => createEvent({ id, author: 'clerk', actions: { end: { reason: 'completed' } } });
+        const again = (id: string) => createEvent({ id, turnId: 't1', author: 'user', actions: { reopened: true } });
+        const word = (id: string) => createEvent({ id, author: 'user', actions: { steer: true } });
+        const logs = {
+          waits: [turn('t1'), call('e2', 'c1')],
+          over: [turn('t1'), end('e2')],
+          spoken: [turn('t1'), end('e2'), word('e3')],
+          again: [turn('t1'), end('e2'), again('e3')],
+          second: [turn('t1'), end('e2'), turn('t2'), word('e4')],
+          bare: [word('e1')],
+          none: [],
+        };
+        try {
+          const before = await own.open();
+          for (const [id, events] of Object.entries(logs)) {
+            await before.create({ ...key, id });
+            await before.append({ ...key, id }, events);
+          }
+          const open = async (store: typeof before) =>
+            (await store.openTurns({ app: key.app })).map(({ key: at, agent }) => `${at.id} ${agent}`).sort();
+          expect(await open(before)).toEqual(['again clerk', 'second clerk', 'waits clerk']);
+          await before.close();
+          await migrateSql(url, { target: 2 });
+          await migrateSql(url);
+          const after = await own.open();
+          expect(await open(after)).toEqual(['again ', 'second ', 'waits ']);
+          await after.append({ ...key, id: 'waits' }, [end('e9')]);
+          expect(await after.rebuildOpenCalls()).toBe(7);
+          expect(await open(after)).toEqual(['again clerk', 'second clerk']);
+          await after.close();
         } finally {
           await own.drop();
         }
@@ -317,7 +360,7 @@ for (const server of [...shared, kyselySqlite]) {
             .sort();
         const first = ['adk_app_states', 'adk_events', 'adk_open_calls', 'adk_schema_version', 'adk_sessions'];
         const second = ['adk_memories', 'adk_artifacts', 'adk_artifact_versions'];
-        const all = [...first, ...second, 'adk_user_states'].sort();
+        const all = [...first, ...second, 'adk_open_turns', 'adk_user_states'].sort();
         try {
           expect(await refusalOf(openSql(url, { migrate: false }))).toMatchObject({ status: 'FAILED_PRECONDITION' });
           await Promise.all([migrateSql(url), migrateSql(url), migrateSql(url)]);

@@ -63,6 +63,7 @@ export function fullEvent(id: string): Event {
     delivered: ['x'],
     config: { model: 'm', title: null },
     end: { reason: 'completed', data },
+    abort: { reason: odd, requestId: 'c1', threadId: 'a' },
   };
   const meta = { provider: { id: 'call_9' }, odd };
   return createEvent({
@@ -704,9 +705,10 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         for (const each of [key, other, bob, { ...key, app: 'bank' }]) await service.create(each);
         await service.append(key, [call('e1', 'c2', 'c1', 'c3')]);
         await service.append(key, [answer('e2', 'c1'), call('e3', 'c4'), answer('e4', 'c4'), answer('e5', 'stray')]);
+        const openedAt = expect.any(Number);
         expect(await service.openCalls({ app: 'shop' })).toEqual([
-          { key, callId: 'c2', name: 'pay', seq: 1 },
-          { key, callId: 'c3', name: 'pay', seq: 1 },
+          { key, callId: 'c2', name: 'pay', seq: 1, openedAt },
+          { key, callId: 'c3', name: 'pay', seq: 1, openedAt },
         ]);
         await service.append(other, [call('e1', 'c1')]);
         await service.append(bob, [call('e1', 'c9')]);
@@ -723,6 +725,74 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         await service.append(key, [call('e7', 'c7', 'c8')]);
         await service.append(key, [call('e8', 'c5', 'c8', 'c7')]);
         expect((await service.openCalls(key)).map(({ callId }) => callId)).toEqual(['c5', 'c8', 'c7']);
+      });
+    });
+
+    describe('open turns', () => {
+      const turn = (id: string, start = 'clerk') =>
+        createEvent({ id, turnId: id, author: 'user', actions: { turn: { start } } });
+      const end = (id: string) => createEvent({ id, author: 'clerk', actions: { end: { reason: 'completed' } } });
+      const open = async (scope: { app: string; userId?: string } = { app: 'shop' }) =>
+        (await service.openTurns(scope)).map(
+          ({ key: at, agent, pending }) => `${at.userId}/${at.id} ${agent} ${pending}`,
+        );
+
+      test('APP-B2 a turn is open from its first event to its end, also where both come at once', async () => {
+        const bob = { ...key, userId: 'bob' };
+        for (const each of [key, other, bob, { ...key, app: 'bank' }]) await service.create(each);
+        expect(await open()).toEqual([]);
+        await service.append(key, [turn('t1'), call('e1', 'c1', 'c2')]);
+        await service.append(other, [turn('t1'), end('x1')]);
+        await service.append(bob, [turn('t1', 'boss "1" ')]);
+        expect((await open()).sort()).toEqual(['ann/s1 clerk 2', 'bob/s1 boss "1"  0']);
+        expect(await open({ app: 'shop', userId: 'bob' })).toEqual(['bob/s1 boss "1"  0']);
+        const listed = await service.list({ app: 'shop' });
+        expect(listed.map(({ userId, id, unfinished }) => `${userId}/${id} ${unfinished}`).sort()).toEqual([
+          'ann/s1 true',
+          'ann/s2 false',
+          'bob/s1 true',
+        ]);
+        await service.append(key, [end('x2'), turn('t2')]);
+        await service.append(bob, [end('x1')]);
+        expect(await open()).toEqual(['ann/s1 clerk 2']);
+        await service.append(key, [end('x3')]);
+        expect(await open()).toEqual([]);
+      });
+
+      test('APP-B2 one that is opened again is open; a rewind leaves what was open then', async () => {
+        await service.create(key);
+        await service.append(key, [turn('t1'), end('x1')]);
+        await service.append(key, [
+          createEvent({ id: 'r1', turnId: 't1', author: 'user', actions: { reopened: true } }),
+        ]);
+        expect(await open()).toEqual(['ann/s1 clerk 0']);
+        await service.append(key, [createEvent({ id: 'b1', author: 'user', actions: { rewound: { through: 2 } } })]);
+        expect(await open()).toEqual([]);
+      });
+
+      test('APP-B2 a copy has it as its log says, and what is deleted has none', async () => {
+        await service.create(key);
+        await service.append(key, [turn('t1'), end('x1'), turn('t2', 'boss')]);
+        await service.fork(key, { id: 'copy' });
+        await service.fork(key, { id: 'early', through: 2 });
+        await service.fork(key, { id: 'settled', settle: () => [end('x9')] });
+        expect((await open()).sort()).toEqual(['ann/copy boss 0', 'ann/s1 boss 0']);
+        await service.delete(key);
+        expect(await open()).toEqual(['ann/copy boss 0']);
+      });
+
+      test('APP-B4 which sessions have grown', async () => {
+        if (!service.grown) return;
+        for (const each of [key, other]) await service.create(each);
+        await service.append(key, [turn('t1'), end('x1')]);
+        const known = (mine: number) => [
+          { key, seq: mine },
+          { key: other, seq: 0 },
+          { key: { ...key, id: 'gone' }, seq: 0 },
+        ];
+        expect(await service.grown(known(1))).toEqual([key]);
+        expect(await service.grown(known(2))).toEqual([]);
+        expect(await service.grown([])).toEqual([]);
       });
     });
 
@@ -821,9 +891,9 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
       }
       const compare = async (store: SessionService) => {
         for (const each of [key, other, copies]) expect(await read(store, each)).toBe(await read(reference, each));
-        expect(await store.openCalls({ app: 'shop', id: 's1' })).toEqual(
-          await reference.openCalls({ app: 'shop', id: 's1' }),
-        );
+        const calls = async (of: SessionService) =>
+          (await of.openCalls({ app: 'shop', id: 's1' })).map((one) => ({ ...one, openedAt: 0 }));
+        expect(await calls(store)).toEqual(await calls(reference));
         const listed = async (of: SessionService) =>
           (await of.list({ app: 'shop' })).map(({ createdAt: _, updatedAt: __, ...rest }) => rest);
         expect(await listed(store)).toEqual(await listed(reference));

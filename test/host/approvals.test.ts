@@ -110,7 +110,9 @@ describe('a question', () => {
       request: { requestId: question.requestId },
     });
     await watched.return?.();
-    expect(await host.approvals.list()).toEqual([{ agent: 'bot', userId: 'local', request: question }]);
+    expect(await host.approvals.list()).toEqual([
+      { agent: 'bot', userId: 'local', request: question, cursor: expect.any(String) },
+    ]);
     expect(await host.approvals.list({ sessionId: 'another' })).toEqual([]);
     expect((await host.approvals.get(question.requestId))?.request).toEqual(question);
     expect(await host.approvals.get('nobody')).toBeUndefined();
@@ -595,9 +597,9 @@ describe('expiry', () => {
   test('F20 after its time a question is closed: no answer reopens it, and it is denied when the session goes on', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     try {
-      const { host, session, question, pay } = await asking({ expiresIn: 60 });
+      const { session, question, pay } = await asking({ expiresIn: 60 });
       vi.setSystemTime(Date.now() + 61_000);
-      expect(await host.approvals.list()).toEqual([]);
+      expect((await only(session)).approval).toBeUndefined();
       const yes = { kind: 'approve' as const, previewDigest: question.approval?.previewDigest ?? '' };
       for (const id of [question.requestId, question.callId ?? '']) {
         expect((await refusal(session.respond(id, yes))).code).toMatch(

@@ -36,7 +36,7 @@ describe('people who hold no session', () => {
     network.drop();
     const open = (await asked).value;
     expect(open).toMatchObject({ agent: 'bot', userId: 'anna', request: { name: 'pay', args: { amount: 30 } } });
-    expect(await approver.approvals.list()).toEqual([open]);
+    expect(await approver.approvals.list()).toEqual([{ ...open, cursor: expect.any(String) }]);
     const requestId = open?.request.requestId ?? '';
     const settled = await approver.approvals.decide(requestId, { kind: 'approve', args: { amount: 20 } });
     expect(settled).toEqual({ status: 'settled', by: 'bert' });

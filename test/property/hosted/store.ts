@@ -82,6 +82,7 @@ export class Access implements SessionService {
   delete: SessionService['delete'] = (given) => this.#alive(() => this.#store.delete(given));
   fork: SessionService['fork'] = (given, options) => this.#alive(() => this.#store.fork(given, options));
   openCalls: SessionService['openCalls'] = (scope) => this.#alive(() => this.#store.openCalls(scope));
+  openTurns: SessionService['openTurns'] = (scope) => this.#alive(() => this.#store.openTurns(scope));
   holder: SessionService['holder'] = (given) => this.#alive(() => this.#store.holder(given));
   close: SessionService['close'] = async () => {};
 

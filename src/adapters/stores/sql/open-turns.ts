@@ -1,4 +1,4 @@
-// In a file of its own: the databases share it, and it knows how actions are written.
+// In a file of its own: the databases share it, and it knows how events are written.
 
 const of = (event: string) =>
   `${event}.app_name = s.app_name AND ${event}.user_id = s.user_id AND ${event}.session_id = s.id`;
@@ -11,10 +11,10 @@ export const fillOpenTurns = `
   INSERT INTO adk_open_turns (app_name, user_id, session_id, agent, inserted_at)
   SELECT s.app_name, s.user_id, s.id, '', s.updated_at
   FROM adk_sessions s JOIN adk_events l ON ${of('l')} AND l.seq = s.last_seq
-  WHERE (l.actions IS NULL OR l.actions NOT LIKE '%"end":{%')
+  WHERE (l.custom_metadata IS NULL OR l.custom_metadata NOT LIKE '%"end":{%')
     AND EXISTS (
       SELECT 1 FROM adk_events t
-      WHERE ${of('t')} AND (t.actions LIKE '%"turn":{%' OR t.actions LIKE '%"reopened":true%')
-        AND NOT EXISTS (SELECT 1 FROM adk_events e WHERE ${of('e')} AND e.seq >= t.seq AND e.actions LIKE '%"end":{%')
+      WHERE ${of('t')} AND (t.custom_metadata LIKE '%"turn":{%' OR t.custom_metadata LIKE '%"reopened":true%')
+        AND NOT EXISTS (SELECT 1 FROM adk_events e WHERE ${of('e')} AND e.seq >= t.seq AND e.custom_metadata LIKE '%"end":{%')
     )
     AND NOT EXISTS (SELECT 1 FROM adk_open_turns o WHERE ${of('o')})`;

@@ -4,7 +4,17 @@ import type { AlteredRow, Event, OpenCall, OpenTurn, SessionKey, SessionRecord }
 import { eventWindow, storeRefusal, wholeNumber } from '../../../runtime/index.ts';
 import type { Dialect } from './dialect.ts';
 import type { SessionRow } from './rows.ts';
-import { alteredColumn, damaged, eventFields, readText, toEvent, toOpenCall, toRecord, toSession, toSummary } from './rows.ts';
+import {
+  alteredColumn,
+  damaged,
+  eventFields,
+  readText,
+  toEvent,
+  toOpenCall,
+  toRecord,
+  toSession,
+  toSummary,
+} from './rows.ts';
 import type { Steps, Value } from './steps.ts';
 import { all, one } from './steps.ts';
 
