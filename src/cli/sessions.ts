@@ -50,8 +50,8 @@ export async function listSessions(flags: ListFlags): Promise<number> {
   });
 }
 
-function line({ id, userId, updatedAt, length, pending, title }: SessionSummary): string {
-  const open = pending > 0 ? `, ${pending} open` : '';
+function line({ id, userId, updatedAt, length, pending, unfinished, title }: SessionSummary): string {
+  const open = pending > 0 ? `, ${pending} open` : unfinished ? ', unfinished' : '';
   const name = title === undefined ? '' : `  ${oneLine(title, 60)}`;
   return `${id}  ${updatedAt}  ${clean(userId)}  ${length} events${open}${name}\n`;
 }

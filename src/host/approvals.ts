@@ -21,6 +21,7 @@ import type { HostedSession } from './hosted-session.ts';
 import { lookInto, placesOf, wasDeleted, withoutSubagents } from './open-places.ts';
 import type { ApprovalQuestion } from './options.ts';
 import { callIdOf } from './question-id.ts';
+import { isQuestion } from './run-inputs.ts';
 
 /** A question that somebody may answer who holds no session. */
 export interface OpenApproval {
@@ -80,6 +81,9 @@ export interface ApprovalHost {
   during(work: Promise<void>): void;
 }
 
+/** Sessions that a list looks into at a time. */
+const AT_ONCE = 8;
+
 /** Open questions across sessions and processes. */
 export class Approvals {
   readonly #host: ApprovalHost;
@@ -100,14 +104,17 @@ export class Approvals {
     const { sessionId, limit = Number.POSITIVE_INFINITY } = filter;
     const after = startOf(filter.after);
     const open = await this.#host.openSessions();
-    const places = await withoutSubagents(this.#host, open);
+    const places = (await withoutSubagents(this.#host, open))
+      .filter((place) => (sessionId ?? place.sessionId) === place.sessionId && !(after && isBefore(place, after)))
+      .sort(byAge);
     const found: OpenApproval[] = [];
-    for (const place of places.sort(byAge)) {
-      if (sessionId !== undefined && sessionId !== place.sessionId) continue;
-      if (after && isBefore(place, after)) continue;
-      if (found.length >= limit) break;
-      for (const one of await this.#openAt(place)) {
-        if (matches(one, filter) && !(after && wasShown(one, place, after))) found.push(one);
+    while (places.length > 0 && found.length < limit) {
+      const some = places.splice(0, Math.min(AT_ONCE, limit - found.length));
+      const asked = await Promise.all(some.map((place) => this.#openAt(place)));
+      for (const [index, place] of some.entries()) {
+        for (const one of asked[index] ?? []) {
+          if (matches(one, filter) && !(after && wasShown(one, place, after))) found.push(one);
+        }
       }
     }
     if (filter.limit === undefined) {
@@ -120,6 +127,9 @@ export class Approvals {
   async #openAt(place: OpenSession): Promise<OpenApproval[]> {
     const { agent, userId } = place;
     const pending = await lookInto(this.#host, place, async (session) => {
+      const open = await session.pending();
+      // One that nobody is asked about may be one that nobody has answered in time.
+      if (!open.some((request) => request.kind === 'tool' && !isQuestion(request))) return open;
       await settleExpired(session);
       return session.pending();
     });
@@ -136,6 +146,7 @@ export class Approvals {
 
   /** All questions of this id: what an executor numbers by itself may be open in several sessions. */
   async find(requestId: string, place: ApprovalPlace = {}): Promise<OpenApproval[]> {
+    checkRequestId(requestId);
     checkOptions<ApprovalPlace>(place, 'approvals: place', placeShape);
     const found: OpenApproval[] = [];
     for (const one of await placesOf(this.#host, requestId, place)) {

@@ -266,6 +266,7 @@ export class HostedSession implements AgentSession, Ruling {
   ): Promise<void> {
     this.#assertOpen();
     const inputs = normaliseInput(input);
+    checkExecution(options);
     if (options.whilePending === 'hold' && inputs.some(({ kind }) => kind === 'message')) await settleExpired(this);
     const run = await this.#begin(out, inputs, options, streamId);
     const deaf = isHeedful(this.inner) ? this.inner[heed]((heard) => this.#heed(run, heard)) : undefined;
@@ -299,7 +300,6 @@ export class HostedSession implements AgentSession, Ruling {
     streamId: string,
   ): Promise<HostedRun> {
     const { frame } = this;
-    checkExecution(options);
     // A sub-agent is told whose turn it is a part of, which says nothing of the roles of now.
     if (options.principal && frame.depth === 0) frame.shared.present.set(options.principal.id, options.principal);
     const who = options.principal ?? frame.shared.present.get(frame.principal.id) ?? frame.principal;

@@ -1,9 +1,10 @@
 import type { PendingRequest, Principal } from '../../contracts/index.ts';
-import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
 import { derived } from '../../session/index.ts';
 import type { OpenApproval } from '../approvals.ts';
 import { onlyOne } from '../approvals.ts';
 import { whyNot } from '../approver.ts';
+import { goOn } from '../going-on.ts';
 import type { AgentHost } from '../host.ts';
 import { HostedSession } from '../hosted-session.ts';
 import { stricterMode } from '../permission-mode.ts';
@@ -89,7 +90,7 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
         isSettled = settlement.status === 'settled';
         return settlement;
       } finally {
-        void (isSettled ? goOn(channel, warn) : Promise.resolve()).then(release);
+        void (isSettled ? goOnShown(channel, warn) : Promise.resolve()).then(release);
       }
     },
   };
@@ -112,18 +113,12 @@ function requester(request: PendingRequest, userId: string): Principal {
   return request.approval?.requestedBy ?? { id: userId };
 }
 
-/** A run belongs to the host: it goes on, whoever watches, and where watchers see it. */
-async function goOn(channel: Channel, warn: (message: string, error?: unknown) => void): Promise<void> {
+/** A run belongs to the host: it goes on, whoever watches, and where watchers see it: its channel shows it. */
+async function goOnShown(channel: Channel, warn: (message: string, error?: unknown) => void): Promise<void> {
   try {
     await channel.running;
-    const end = channel.lastEnd;
-    if (end?.type === 'stream_end' && end.reason !== 'input_required' && (await channel.session.pending()).length === 0)
-      return;
-    await channel.stream({ kind: 'continue' }, {});
+    if (channel.session instanceof HostedSession) await goOn(channel.session);
   } catch (error) {
-    const code = isCoxswainError(error) ? error.code : undefined;
-    // Somebody else goes on with it, or it is over.
-    if (code === 'E_SESSION_BUSY' || code === 'E_TURN_COMPLETED' || code === 'E_SESSION_CLOSED') return;
     warn(`session ${channel.session.id} could not go on after an approval`, error);
   }
 }
