@@ -179,6 +179,7 @@ function addServe(program: Command, interrupts: Interrupts, result: { code: numb
     .option('--allow-origin <origin...>', 'pages that may connect')
     .option('--allow-host <name...>', 'names that the server is called by')
     .option('--mcp <port>', 'serve MCP clients too, over HTTP on this port; 0: any free one', port)
+    .option('--recover', 'go on with what a crash has cut off')
     .option('--deadline <seconds>', 'how long runs may go on after SIGTERM', whole, 30)
     .addHelpText(
       'after',

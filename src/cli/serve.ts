@@ -24,6 +24,8 @@ export interface ServeFlags extends HostFlags {
   allowHost?: string[];
   /** Seconds. */
   deadline: number;
+  /** Go on at the start with turns that nobody runs. */
+  recover?: true;
   /** Port for MCP clients. */
   mcp?: number;
 }
@@ -64,6 +66,7 @@ export async function serveCommand(
     process.stdout.write(
       `${JSON.stringify({ event: 'listening', url: server.url, ...(mcp ? { mcp: mcp.url } : {}), ...(tokenFile === undefined ? {} : { tokenFile }) })}\n`,
     );
+    if (flags.recover) log({ event: 'recovering', sessions: (await work.host.recover()).sessions.length });
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });
