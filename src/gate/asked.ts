@@ -1,16 +1,18 @@
 import type { DecisionRecord, PolicyRequest, Principal } from '../contracts/index.ts';
 import type { GateCall, GateRules } from './decide.ts';
+import { toolDigest } from './tool-digest.ts';
 
 /** What a policy is asked with besides tool, arguments and session. */
 export type AskedWith = NonNullable<DecisionRecord['asked']>;
 
 /** `args`: those that it was asked about, where they are not the call's. */
 export function askedWith(
-  { tool: { kind, annotations }, source, agentPath }: GateCall,
+  { tool, source, digest = toolDigest(tool), agentPath }: GateCall,
   { principal, permissionMode, interactive = false, usage }: GateRules,
   args?: Record<string, unknown>,
 ): AskedWith {
-  const asked: AskedWith = { source, agentPath: [...agentPath], interactive };
+  const { kind, annotations } = tool;
+  const asked: AskedWith = { source, digest, agentPath: [...agentPath], interactive };
   if (principal) {
     // Whatever else it carries may be nothing for a log.
     const { id, roles, onBehalfOf } = principal;
@@ -33,7 +35,7 @@ export function askedWith(
 export function requestOf(
   name: string,
   args: Record<string, unknown>,
-  { principal, source, kind, annotations, agentPath, permissionMode, interactive, usage }: AskedWith,
+  { principal, source, digest, kind, annotations, agentPath, permissionMode, interactive, usage }: AskedWith,
   sessionId: string,
 ): PolicyRequest {
   const path = Object.freeze([...agentPath]) as string[];
@@ -41,6 +43,7 @@ export function requestOf(
     type: 'tool',
     id: name,
     ...(source === undefined ? {} : { source }),
+    ...(digest === undefined ? {} : { digest }),
     ...(kind === undefined ? {} : { kind }),
     ...(annotations ? { annotations } : {}),
   };

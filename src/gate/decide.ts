@@ -33,6 +33,8 @@ export interface GateCall {
   tool: ToolDescriptor;
   /** Where the tool comes from: `host`, `agent:<name>`, `mcp:<server>`. */
   source: string;
+  /** What it is besides name and source; default: {@link toolDigest} of `tool`. */
+  digest?: string;
   /** Agents from the root to the caller. */
   agentPath: readonly string[];
   sessionId: string;

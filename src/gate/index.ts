@@ -33,6 +33,7 @@ export type { Flights, SharedRuns } from './share-runs.ts';
 export { shareRuns } from './share-runs.ts';
 export { subagentSessionId } from './subagent-session-id.ts';
 export { isTimed, MAX_TIMER_MS } from './timer.ts';
+export { toolDigest } from './tool-digest.ts';
 export { untilAborted } from './until-aborted.ts';
 export type { ArgumentsSchema, ValidatedArgs } from './validate.ts';
 export { validateArgs, validatedInTime } from './validate.ts';

@@ -1,5 +1,5 @@
 import type { AgentSession, PendingRequest, Principal, RequestAnswer, SessionInput } from '../contracts/index.ts';
-import { CoxswainError } from '../contracts/index.ts';
+import { CoxswainError, canonicalJson } from '../contracts/index.ts';
 import { ensureValidator } from '../gate/index.ts';
 import { fromElicitation } from './answer-forms.ts';
 import { assertApprover } from './approver.ts';
@@ -51,6 +51,10 @@ export class AnswerChecks {
     }
     const { quorum: _, ...yes } = stored;
     const args = await this.#checkEdited(request, stored.args);
+    if (stored.remember !== undefined && args && canonicalJson(args) !== canonicalJson(question.args)) {
+      const message = `the edited arguments are for this one run of ${question.name}: answer without remember`;
+      throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', message);
+    }
     const needed = approvers?.quorum ?? 1;
     const people = this.#frame.judge.votes(request, question, args).add(by.id);
     return {
@@ -66,7 +70,7 @@ export class AnswerChecks {
     request: PendingRequest,
     args: Record<string, unknown> | undefined,
   ): Promise<Record<string, unknown> | undefined> {
-    const tool = request.name === undefined ? undefined : this.#frame.tools.get(request.name);
+    const tool = this.#frame.toolOf(request);
     if (!args || !tool) return args;
     const loading = ensureValidator();
     if (loading) await loading;
@@ -83,7 +87,7 @@ export class AnswerChecks {
 
   /** The agent's tools run under this host's policy, whoever asked the question. */
   async #checkEditedOf(request: PendingRequest, args: Record<string, unknown>, by: Principal): Promise<void> {
-    const tool = this.#frame.tools.get(request.name ?? '');
+    const tool = this.#frame.toolOf(request);
     const fault = await this.#ruling.judge.whyNotEdited(request, tool, args, by);
     if (fault === undefined) return;
     const message = `the edited arguments are not allowed: ${fault}`;
@@ -110,8 +114,7 @@ export class AnswerChecks {
         `nobody is asked about call ${requestId}; the host decides whether it runs`,
       );
     }
-    const runsHere =
-      request.handledBy === 'agent' || this.#frame.tools.get(request.name ?? '')?.tool.execute !== undefined;
+    const runsHere = request.handledBy === 'agent' || this.#frame.toolOf(request)?.tool.execute !== undefined;
     if (answer.kind === 'result' && runsHere) {
       throw new CoxswainError(
         'FAILED_PRECONDITION',
@@ -121,7 +124,7 @@ export class AnswerChecks {
     }
     if (answer.kind !== 'result') return answer;
     // The caller runs it, as far as policy lets it run.
-    const tool = this.#frame.tools.get(request.name ?? '');
+    const tool = this.#frame.toolOf(request);
     const step = await this.#frame.judge.step(request, tool, undefined, true);
     if (step.kind === 'settle') {
       throw new CoxswainError(

@@ -76,12 +76,12 @@ async function answerQuestion(
   } finally {
     arrived?.(isTaken);
   }
-  if (settlement.status === 'settled') remember(session, question, answer);
+  if (settlement.status === 'settled') await remember(session, question, answer);
   return settlement;
 }
 
-function remember(session: HostedSession, question: ApprovalQuestion, answer: RequestAnswer): void {
+async function remember(session: HostedSession, question: ApprovalQuestion, answer: RequestAnswer): Promise<void> {
   if (answer.kind !== 'approve' || answer.remember === undefined) return;
   const option = question.approval.remember[answer.remember];
-  if (option) session.frame.remember(option);
+  if (option) await session.frame.remember(option);
 }

@@ -20,6 +20,8 @@ const PREVIEW_TIMEOUT_MS = 10_000;
 export interface QuestionOptions {
   base: PolicyEvaluator;
   deps: unknown;
+  /** What people want always for tools of this name. */
+  rememberedFor(tool: string): readonly PolicyRule[];
 }
 
 /** What would happen, as the tool's author shows it. */
@@ -39,7 +41,7 @@ export async function previewOf(
   }
 }
 
-/** The question as people and programs are shown it, with the answers that `base` would let be remembered. */
+/** The question as people and programs are shown it, with the answers that the host's policy would let be remembered. */
 export async function approvalQuestion(
   request: PendingRequest,
   call: GateCall,
@@ -54,11 +56,13 @@ export async function approvalQuestion(
     /** Policy alone asks: neither the author of the tool nor its handler. */
     isPolicys: boolean;
   },
-  base: PolicyEvaluator,
+  options: Pick<QuestionOptions, 'base' | 'rememberedFor'>,
 ): Promise<ApprovalQuestion> {
   const { decision: _, expiresAt: __, ...open } = request;
   const title = `Run ${call.tool.displayName ?? call.tool.name}?`;
-  const message = question.hint ?? (question.reason === undefined ? title : `${title} (${question.reason})`);
+  const asks = question.hint ?? (question.reason === undefined ? title : `${title} (${question.reason})`);
+  const other = whyAgain(call, options.rememberedFor(call.tool.name));
+  const message = other === undefined ? asks : `${asks} ${other}`;
   return {
     ...open,
     requestId: facts.requestId,
@@ -73,12 +77,23 @@ export async function approvalQuestion(
       preview: facts.preview,
       previewDigest: facts.digest,
       requestedBy: rules.principal,
-      remember: facts.isPolicys ? await rememberOptions(call, question, rules, base) : [],
+      remember: facts.isPolicys ? await rememberOptions(call, question, rules, options.base) : [],
       ...(question.reason === undefined ? {} : { reason: question.reason }),
       ...(question.ruleId === undefined ? {} : { ruleId: question.ruleId }),
       ...(question.approvers ? { approvers: question.approvers } : {}),
     },
   };
+}
+
+/** Somebody said always to a tool of this name, which is not this one. */
+function whyAgain({ tool, source, digest }: GateCall, remembered: readonly PolicyRule[]): string | undefined {
+  const said = `Somebody said always to ${tool.name}, but`;
+  if (remembered.some((rule) => rule.source === source && rule.digest === digest)) return undefined;
+  if (remembered.some((rule) => rule.source === source)) {
+    return `${said} what ${source} says of it has changed since.`;
+  }
+  const [other] = remembered;
+  return other && `${said} that one is of ${String(other.source)}, and this one of ${source}.`;
 }
 
 /** "Always" is offered only where such a rule would really let the call run. */
@@ -92,8 +107,11 @@ async function rememberOptions(
   // A name that reads as a pattern would open more than this tool.
   if (question.approvers || !isRulePolicy(base) || /[*?]/.test(name)) return [];
   const options: RememberOption[] = [];
-  const rule: PolicyRule = { id: `remembered:${name}`, tool: name, outcome: 'allow' };
   const request = policyRequest(call, question.args, rules);
+  const { source, digest } = request.context?.resource ?? {};
+  if (source === undefined || digest === undefined || /[*?]/.test(source)) return [];
+  // Bound to the tool that was shown: one of this name from elsewhere, or one that has changed, is another.
+  const rule: PolicyRule = { id: `remembered:${name}@${source}`, tool: name, source, digest, outcome: 'allow' };
   for (const [scope, label] of [
     ['session', `Always run ${name} in this session`],
     ['user', `Always run ${name}`],

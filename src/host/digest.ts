@@ -2,6 +2,11 @@ import { hash } from 'node:crypto';
 import type { DisplayContent } from '../contracts/index.ts';
 import { canonicalJson } from '../contracts/index.ts';
 
+/** SHA-256 (base64url) of the canonical JSON. */
+export function digestOf(value: unknown): string {
+  return hash('sha256', canonicalJson(value), 'base64url');
+}
+
 /** What a yes is bound to: SHA-256 (hex) over the canonical JSON of tool, arguments and preview. */
 export function previewDigest(tool: string, args: Record<string, unknown>, preview: readonly DisplayContent[]): string {
   return hash('sha256', canonicalJson({ tool, args, preview }));

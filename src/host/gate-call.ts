@@ -1,11 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyTool, ConfirmationRequest, PendingRequest, ToolDescriptor } from '../contracts/index.ts';
 import type { Approval, GateCall } from '../gate/index.ts';
-import { MAX_EXPIRES_IN } from '../gate/index.ts';
+import { MAX_EXPIRES_IN, toolDigest } from '../gate/index.ts';
+import { digestOf } from './digest.ts';
 import type { HostTool } from './tool-registry.ts';
 
-/** An open request in the gate's terms. */
-export function gateCall(request: PendingRequest, hostTool: HostTool | undefined): GateCall {
+/**
+ * An open request in the gate's terms. `agent` is what the host knows the executor by: paths, and what tools of its own
+ * are, are its own word, which must not make a tool of one agent that of another.
+ */
+export function gateCall(request: PendingRequest, hostTool: HostTool | undefined, agent: string): GateCall {
   const name = request.name ?? '';
   const described = request.context?.tool as Partial<ToolDescriptor> | undefined;
   const tool: ToolDescriptor = hostTool?.descriptor ?? { name, description: '', inputSchema: {}, ...described };
@@ -13,6 +17,7 @@ export function gateCall(request: PendingRequest, hostTool: HostTool | undefined
     callId: request.callId ?? request.requestId,
     args: request.args ?? {},
     tool,
+    digest: hostTool ? toolDigest(hostTool.descriptor) : ownDigest(agent, request.agentPath, tool),
     source: hostTool?.source ?? `agent:${request.agentPath.at(-1) ?? ''}`,
     agentPath: request.agentPath,
     sessionId: request.sessionId,
@@ -23,6 +28,10 @@ export function gateCall(request: PendingRequest, hostTool: HostTool | undefined
 export function asTaken(call: GateCall, args: Record<string, unknown>): GateCall {
   return isDeepStrictEqual(args, call.args) ? call : { ...call, args, announced: call.args };
 }
+
+/** Of a tool that the agent runs itself: what it announces of it, whoever hands it on. */
+const ownDigest = (agent: string, path: readonly string[], tool: ToolDescriptor): string =>
+  digestOf({ agent, path, tool });
 
 /** The author's word on whether a person must be asked: announced with the call, or the host tool's. */
 export function floorOf(request: PendingRequest, hostTool: HostTool | undefined): AnyTool['needsApproval'] {

@@ -179,6 +179,10 @@ class Host implements AgentHost {
   async #hosted(agent: string, inner: AgentSession, place: Place): Promise<HostedSession> {
     const offered = await this.#tools.forAgent(agent);
     const name = `${place.userId}/${inner.id}`;
+    if (!place.caller && !this.#open.has(name)) {
+      const { userId, rootAgent, root: sessionId } = place;
+      await this.#frameHost.remembered.opened({ userId, agent: rootAgent, sessionId }, inner);
+    }
     let shared = this.#open.get(name);
     if (!shared) {
       shared = { handles: [], present: place.caller?.shared.present ?? new LazyMap(), begun: undefined };
@@ -244,6 +248,9 @@ class Host implements AgentHost {
       delete: async (sessionId) => {
         await provider.delete(sessionId);
         this.#frameHost.confirmations.forget(`${whose}/${sessionId}`);
+        // What was said always in it ends with it.
+        for (const agent of this.#sources.keys())
+          this.#frameHost.remembered.forget({ userId: whose, agent, sessionId });
       },
       ...(open ? { open } : {}),
     };

@@ -19,8 +19,9 @@ import type { JudgeOptions } from './judge.ts';
 import { Judge } from './judge.ts';
 import type { ApprovalQuestion, HostOptions } from './options.ts';
 import { stricterMode } from './permission-mode.ts';
-import type { RememberedRules } from './remembered.ts';
-import { sessionPolicy } from './remembered.ts';
+import type { PolicyRule } from './policy/index.ts';
+import type { Remembered, RememberedFor, RememberedRules } from './remembered.ts';
+import { firstOf, sessionPolicy } from './remembered.ts';
 import type { Subagent } from './subagent.ts';
 import { subagentOf } from './subagent.ts';
 import type { HostTool } from './tool-registry.ts';
@@ -96,16 +97,17 @@ export class HostedFrame implements JudgeOptions {
   readonly hasSubagents: boolean;
   readonly #host: FrameHost;
   readonly #place: Place;
-  readonly #agent: string;
+  /** What the host knows the executor by. */
+  readonly agent: string;
   readonly #inner: AgentSession;
   readonly #name: string;
   #judge: Judge | undefined;
-  #policy: { version: number; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
+  #policy: { rules: Remembered; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
 
   constructor(host: FrameHost, place: Place, framed: FramedSession) {
     this.#host = host;
     this.#place = place;
-    this.#agent = framed.agent;
+    this.agent = framed.agent;
     this.#inner = framed.inner;
     this.#name = framed.name;
     this.shared = framed.shared;
@@ -166,6 +168,11 @@ export class HostedFrame implements JudgeOptions {
     return stricterMode(turns, kept) ?? this.options.permissionMode;
   }
 
+  /** The host's tool that a request is for: one of that name that the agent runs itself is another. */
+  toolOf({ name, handledBy }: Pick<PendingRequest, 'name' | 'handledBy'>): HostTool | undefined {
+    return name === undefined || handledBy === 'agent' ? undefined : this.tools.get(name);
+  }
+
   requesterOf({ requestedBy }: PendingRequest): Principal {
     return requestedBy ?? this.shared.begun?.principal ?? this.principal;
   }
@@ -182,12 +189,24 @@ export class HostedFrame implements JudgeOptions {
   }
 
   excluded(mode: PermissionMode | undefined): Promise<readonly string[]> {
-    const scope = { agent: this.#agent, ...(mode === undefined ? {} : { permissionMode: mode }) };
+    const scope = { agent: this.agent, ...(mode === undefined ? {} : { permissionMode: mode }) };
     return excludedBy(this.base, scope, this.policyTimeoutMs);
   }
 
-  remember(option: ApprovalQuestion['approval']['remember'][number]): void {
-    this.#host.remembered.add(this.#place.userId, this.#place.root, option);
+  async remember(option: ApprovalQuestion['approval']['remember'][number]): Promise<void> {
+    const first = option.scope === 'session' ? await firstOf(this.#rootSession) : undefined;
+    this.#host.remembered.add(this.#scope, option, first);
+  }
+
+  /** The session that a person has opened. */
+  get #rootSession(): AgentSession {
+    const { caller } = this.#place;
+    return caller ? caller.#rootSession : this.#inner;
+  }
+
+  rememberedFor(tool: string): readonly PolicyRule[] {
+    const { user, session } = this.#host.remembered.of(this.#scope);
+    return [...session, ...user].filter((rule) => rule.tool === tool);
   }
 
   /** A question is open. */
@@ -208,7 +227,12 @@ export class HostedFrame implements JudgeOptions {
   closed(): void {
     const { shared } = this;
     shared.handles = shared.handles.filter((handle) => handle.frame !== this);
-    if (shared.handles.length === 0) this.#host.forget(this.#name);
+    if (shared.handles.length > 0) return;
+    this.#host.forget(this.#name);
+    const { ephemeral, caller } = this.#place;
+    // Nobody can come back to it: whoever opens one of this id opens another.
+    const isOver = ephemeral || !this.#inner.descriptor.capabilities.includes('resume');
+    if (isOver && !caller) this.#host.remembered.forget(this.#scope);
   }
 
   /** A sub-agent that was started is gone on with: it keeps its own log. */
@@ -231,13 +255,20 @@ export class HostedFrame implements JudgeOptions {
     return requestedBy ? permissionMode : this.shared.begun?.permissionMode;
   }
 
+  get #scope(): RememberedFor {
+    const { userId, rootAgent: agent, root: sessionId } = this.#place;
+    return { userId, agent, sessionId };
+  }
+
   /** The base, what is remembered and the mode, in one. */
   #policyIn(mode: PermissionMode | undefined): PolicyEvaluator {
-    const { version } = this.#host.remembered;
-    if (this.#policy?.version !== version || this.#policy.mode !== mode) {
-      const rules = this.#host.remembered.of(this.#place.userId, this.#place.root);
-      this.#policy = { version, mode, policy: sessionPolicy(this.base, rules, mode) };
+    const rules = this.#host.remembered.of(this.#scope);
+    const known = this.#policy;
+    if (known && known.mode === mode && known.rules.user === rules.user && known.rules.session === rules.session) {
+      return known.policy;
     }
-    return this.#policy.policy;
+    const policy = sessionPolicy(this.base, rules, mode);
+    this.#policy = { rules, mode, policy };
+    return policy;
   }
 }

@@ -26,15 +26,14 @@ export async function judgeOpen(
     if (below) questions.push(...below);
     else mine.push(request);
   }
-  const toolOf = (request: PendingRequest) => (request.name === undefined ? undefined : frame.tools.get(request.name));
   const steps = await eachInPieces(mine, (request) =>
-    frame.judge.step(request, toolOf(request), run.calls.signalOf(request.callId ?? request.requestId)),
+    frame.judge.step(request, frame.toolOf(request), run.calls.signalOf(request.callId ?? request.requestId)),
   );
   for (const [index, step] of steps.entries()) {
     const request = mine[index] as PendingRequest;
     switch (step.kind) {
       case 'run':
-        approve(run, request, step, toolOf(request), batch, starts);
+        approve(run, request, step, frame.toolOf(request), batch, starts);
         break;
       case 'settle':
         frame.judge.settled(request.callId ?? '');

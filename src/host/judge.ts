@@ -45,6 +45,8 @@ export interface JudgeOptions extends QuestionOptions {
   hookTimeoutMs: number | undefined;
   /** Of the session among all of its host. */
   readonly name: string;
+  /** What the host knows the executor by. */
+  readonly agent: string;
   /** Questions that host tools have asked in mid-run: the same for all handles of a host. */
   readonly confirmations: Confirmations;
   /** It was started and is gone on with: a sub-agent keeps its own log. */
@@ -103,7 +105,7 @@ export class Judge {
     if (request.kind !== 'tool') return { kind: 'elicit', request };
     const loading = ensureValidator();
     if (loading) await loading;
-    let call = gateCall(request, hostTool);
+    let call = gateCall(request, hostTool, this.#options.agent);
     const rules = this.#rules(request, hostTool, signal);
     // Not every executor checks what it announces, and only its host knows what a tool's own schema makes of it.
     const checked = hostTool && (await validatedInTime(rules.validate(call.args), signal));
@@ -239,7 +241,7 @@ export class Judge {
     given: Record<string, unknown>,
     by: Principal,
   ): Promise<string | undefined> {
-    const call = gateCall(request, hostTool);
+    const call = gateCall(request, hostTool, this.#options.agent);
     await ensureValidator();
     const checked = validateArgs({ inputSchema: call.tool.inputSchema }, given);
     const args = checked.ok ? checked.args : given;

@@ -25,7 +25,7 @@ export async function questionOf(
   session: HostedSession,
   request: PendingRequest,
 ): Promise<ApprovalQuestion | undefined> {
-  const tool = request.name === undefined ? undefined : session.frame.tools.get(request.name);
+  const tool = session.frame.toolOf(request);
   if (session.isBusy(request.callId)) return undefined;
   const step = await session.judge.step(request, tool, undefined, true);
   return step.kind === 'ask' ? step.question : undefined;

@@ -14,7 +14,7 @@ export async function runOutlived(run: RunScope): Promise<SessionInput[] | undef
   );
   const batch: SessionInput[] = [];
   for (const request of open) {
-    const tool = frame.tools.get(request.name ?? '');
+    const tool = frame.toolOf(request);
     const step = await frame.judge.step(request, tool, signal);
     if (step.kind === 'settle') batch.push(resultInput(request, step.result, step.decision));
     if (step.kind !== 'run') continue;
@@ -38,7 +38,7 @@ export async function runOutliving(run: RunScope, end: StreamEndEvent, starts: r
   const open = end.data.pending ?? [];
   const wanted = callsOf(open);
   for (const { request, step } of starts) {
-    const isLong = frame.tools.get(request.name ?? '')?.descriptor.annotations?.longRunning;
+    const isLong = frame.toolOf(request)?.descriptor.annotations?.longRunning;
     if (!isLong && wanted.has(request.callId)) calls.start(request, step);
   }
   calls.abortClosed(open);

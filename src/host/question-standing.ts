@@ -55,7 +55,7 @@ export async function questionStanding(inquiry: Inquiry, options: QuestionOption
       if (expiresAt !== undefined && expiresAt <= Date.now()) return no(refusal('nobody answered in time', 'expiry'));
       const isPolicys = kind === 'policy' && !confirmation && !floorOf(request, hostTool);
       const facts = { requestId, kind, preview, digest, expiresAt, isPolicys };
-      return { kind: 'open', question: await approvalQuestion(request, call, rules, question, facts, options.base) };
+      return { kind: 'open', question: await approvalQuestion(request, call, rules, question, facts, options) };
     }
     const by = `user:${answer.by?.id ?? 'unknown'}`;
     if (answer.action !== 'accept' && kind === 'rerun') return no(notAgain(by));

@@ -158,7 +158,7 @@ export class RunCalls {
     const callId = request.callId ?? request.requestId;
     this.#starting.delete(callId);
     if (this.#withheld.has(callId)) return;
-    const hostTool = session.frame.tools.get(request.name ?? '');
+    const hostTool = session.frame.toolOf(request);
     if (!hostTool) return;
     const { signal } = this.#controllerOf(callId);
     this.#running.add(callId);

@@ -45,8 +45,7 @@ export class Subagents {
   }
 
   of(request: PendingRequest): Subagent | undefined {
-    if (request.kind !== 'tool' || request.name === undefined) return undefined;
-    return subagentOf(this.#session.frame.tools.get(request.name)?.tool);
+    return request.kind === 'tool' ? subagentOf(this.#session.frame.toolOf(request)?.tool) : undefined;
   }
 
   /** A call of a sub-agent that was started and can be gone on with. */

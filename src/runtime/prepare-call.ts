@@ -5,6 +5,7 @@ import {
   ensureValidator,
   errorResult,
   normaliseReturn,
+  toolDigest,
   toResponse,
   untilAborted,
   validatedInTime,
@@ -49,10 +50,16 @@ export async function prepareCall(
   const hostRun = isHostRun(resolved);
   if (hostRun) call._meta = { ...call._meta, handledBy: 'host' };
   const { kind, annotations } = resolved.descriptor;
-  if (kind !== undefined || annotations) {
+  // A host sees nothing else of a tool that it does not run: what it decides on must tell a changed one from this.
+  const digest = context.invocation.hostRuns && !hostRun ? toolDigest(resolved.descriptor) : undefined;
+  if (kind !== undefined || annotations || digest !== undefined) {
     call._meta = {
       ...call._meta,
-      tool: { ...(kind === undefined ? {} : { kind }), ...(annotations ? { annotations } : {}) },
+      tool: {
+        ...(kind === undefined ? {} : { kind }),
+        ...(annotations ? { annotations } : {}),
+        ...(digest === undefined ? {} : { digest }),
+      },
     };
   }
   const checked = await validatedInTime(validateCall(resolved, part.args), context.signal);

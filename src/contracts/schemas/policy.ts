@@ -9,8 +9,10 @@ export const policyContext = z.looseObject({
     .looseObject({
       type: openEnum(['tool', 'agent']),
       id: z.string(),
-      /** Where it came from: `host`, `agent:<name>`, `mcp:<server>`. */
+      /** Where it came from: `host`, `agent:<name>`, `provider:<name>`, `mcp:<server>`. */
       source: z.string().optional(),
+      /** Of all that is known of the tool (description, schemas, annotations): another one is another tool. */
+      digest: z.string().optional(),
       kind: toolKind.optional(),
       annotations: toolAnnotations.optional(),
     })

@@ -12,8 +12,10 @@ export const messageContent = z.union([z.string(), z.array(contentPart)]);
 export const askedWith = z.looseObject({
   /** Id, roles and on whose behalf; nothing else that a host keeps in it. */
   principal: principal.optional(),
-  /** Where the tool came from: `host`, `agent:<name>`, `mcp:<server>`. */
+  /** Where the tool came from: `host`, `agent:<name>`, `provider:<name>`, `mcp:<server>`. */
   source: z.string().optional(),
+  /** Of all that was known of the tool: description, schemas, annotations. */
+  digest: z.string().optional(),
   kind: toolKind.optional(),
   annotations: toolAnnotations.optional(),
   agentPath: z.array(z.string()),

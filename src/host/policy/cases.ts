@@ -25,7 +25,20 @@ export interface CaseResult {
   wrong: string[];
 }
 
-const members = ['name', 'call', 'args', 'as', 'roles', 'agents', 'source', 'kind', 'annotations', 'mode', 'expect'];
+const members = [
+  'name',
+  'call',
+  'args',
+  'as',
+  'roles',
+  'agents',
+  'source',
+  'digest',
+  'kind',
+  'annotations',
+  'mode',
+  'expect',
+];
 const expected = ['outcome', 'rule', 'reason', 'hint', 'approvers', 'expiresIn', 'redact'];
 
 /**
@@ -74,7 +87,7 @@ function readCase(value: unknown, index: number, yaml: YamlFile): PolicyCase {
 function readRequest(
   call: string,
   args: Record<string, unknown>,
-  { as, roles, agents, source, kind, annotations, mode }: Record<string, unknown>,
+  { as, roles, agents, source, digest, kind, annotations, mode }: Record<string, unknown>,
   path: readonly (string | number)[],
   yaml: YamlFile,
 ): PolicyRequest {
@@ -97,6 +110,7 @@ function readRequest(
     roles: list('roles', roles),
     agents: list('agents', agents),
     source: text('source', source),
+    digest: text('digest', digest),
     kind: text('kind', kind),
     mode: text('mode', mode),
     annotations,
@@ -109,6 +123,7 @@ export interface CallFacts {
   roles?: readonly string[] | undefined;
   agents?: readonly string[] | undefined;
   source?: string | undefined;
+  digest?: string | undefined;
   kind?: string | undefined;
   mode?: string | undefined;
   annotations?: Record<string, unknown> | undefined;
@@ -116,13 +131,14 @@ export interface CallFacts {
 
 /** What a host would ask a policy about a call. */
 export function policyCall(name: string, args: Record<string, unknown>, facts: CallFacts = {}): PolicyRequest {
-  const { as, roles, agents = ['agent'], source = 'host', kind, mode, annotations } = facts;
+  const { as, roles, agents = ['agent'], source = 'host', digest, kind, mode, annotations } = facts;
   const asked = {
     source,
     agentPath: [...agents],
     interactive: mode !== 'dont_ask',
     usage: { calls: 0 },
     ...(as === undefined ? {} : { principal: { id: as, ...(roles ? { roles: [...roles] } : {}) } }),
+    ...(digest === undefined ? {} : { digest }),
     ...(kind === undefined ? {} : { kind }),
     ...(annotations ? { annotations } : {}),
     ...(mode === undefined ? {} : { permissionMode: mode }),

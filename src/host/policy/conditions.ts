@@ -21,7 +21,7 @@ export function staticConditions(rule: PolicyRule, trustAnnotations: boolean): C
   // What cannot be known widens a rule that restricts and narrows one that allows.
   const ifUnknown = rule.outcome !== 'allow';
   const conditions: Condition[] = [];
-  const { mode, kind, role, principal, agent, annotations } = rule;
+  const { mode, kind, source, digest, role, principal, agent, annotations } = rule;
   const add = (field: keyof PolicyRule, holds: Condition['holds']) => conditions.push({ field, holds });
   if (mode !== undefined) {
     const modes = new Set<string | undefined>(listOf(mode));
@@ -30,6 +30,20 @@ export function staticConditions(rule: PolicyRule, trustAnnotations: boolean): C
   if (kind !== undefined) {
     const kinds = new Set<string | undefined>(listOf(kind));
     add('kind', ({ context }) => kinds.has(context?.resource?.kind));
+  }
+  if (source !== undefined) {
+    const glob = compileGlob(source);
+    add('source', ({ context }) => {
+      const from = context?.resource?.source;
+      return from === undefined ? ifUnknown : glob.test(from);
+    });
+  }
+  if (digest !== undefined) {
+    const digests = new Set(listOf(digest));
+    add('digest', ({ context }) => {
+      const own = context?.resource?.digest;
+      return own === undefined ? ifUnknown : digests.has(own);
+    });
   }
   if (role !== undefined) {
     const roles = listOf(role);
@@ -79,7 +93,16 @@ export function signatureOf(
   const { permissionMode, agentPath, resource } = context ?? {};
   const roles = principal?.roles;
   if (!isListOrAbsent(roles) || !isListOrAbsent(agentPath)) return undefined;
-  const read = [action, principal?.id, roles, permissionMode, agentPath, resource?.kind, resource?.source];
+  const read = [
+    action,
+    principal?.id,
+    roles,
+    permissionMode,
+    agentPath,
+    resource?.kind,
+    resource?.source,
+    resource?.digest,
+  ];
   if (names.length > 0) {
     const actual = (resource?.annotations ?? {}) as Record<string, unknown>;
     for (const name of names) read.push(valueSign(actual[name]));

@@ -33,6 +33,10 @@ export interface PolicyRule {
   /** The principal has one of these roles. */
   role?: string | readonly string[] | undefined;
   kind?: string | readonly string[] | undefined;
+  /** Globs on where the tool comes from: `host`, `agent:NAME` (its own), `provider:NAME`, `mcp:SERVER`. */
+  source?: string | readonly string[] | undefined;
+  /** Digests of the tool, as `policy explain` and decisions in the log show them: a changed tool is another one. */
+  digest?: string | readonly string[] | undefined;
   /**
    * Values of the tool's annotations. Those of foreign tools (source `mcp:…`) are claims: unless the policy trusts
    * them, `allow` rules with this condition do not apply to such tools, and other rules do.
@@ -100,6 +104,8 @@ const fields: Record<keyof PolicyRule, Check> = {
   principal: strings,
   role: strings,
   kind: strings,
+  source: strings,
+  digest: strings,
   annotations: (value) => {
     const isFlat =
       isObject(value) && Object.values(value).every((v) => ['boolean', 'string', 'number'].includes(typeof v));

@@ -31,6 +31,8 @@ export function holdsWherever(wide: PolicyRule, narrow: PolicyRule): boolean {
   return (
     fits(wide.mode, narrow.mode, isPart) &&
     fits(wide.kind, narrow.kind, isPart) &&
+    fits(wide.source, narrow.source, isCovered) &&
+    fits(wide.digest, narrow.digest, isPart) &&
     fits(wide.role, narrow.role, isPart) &&
     fits(wide.principal, narrow.principal, isCovered) &&
     fits(wide.agent, narrow.agent, isCovered) &&

@@ -376,3 +376,39 @@ test('among a thousand rules each call finds its own, by name or by pattern', ()
     expect(policy.evaluate(call(name, { path: '/home/x' }))).toMatchObject({ outcome: 'ask_user' });
   }
 });
+
+describe('ATT-B4 conditions on where a tool comes from, and on what it is', () => {
+  const rules: PolicyRule[] = [
+    { id: 'no', tool: 'send', source: 'mcp:evil', outcome: deny },
+    { id: 'mail', tool: 'send', source: ['mcp:mail*', 'host'], outcome: allow },
+    { id: 'pinned', tool: 'send', digest: ['d1', 'd2'], outcome: allow },
+  ];
+  test.each<[Partial<Resource>, string]>([
+    [{ source: 'mcp:evil', digest: 'd1' }, 'deny'],
+    [{ source: 'mcp:mail-2' }, 'allow'],
+    [{ source: 'host' }, 'allow'],
+    [{ source: 'agent:host', digest: 'd2' }, 'allow'],
+    [{ source: 'agent:host', digest: 'd3' }, 'ask_user'],
+    // What is not known restricts, and allows nothing.
+    [{}, 'deny'],
+  ])('%j: %s', (resource, expected) => {
+    expect(outcome(rules, of(resource, 'send'))).toBe(expected);
+    const many = Array.from({ length: 20 }, (_, n) => ({ tool: 'send', principal: `p${n}`, outcome: deny }));
+    expect(outcome([...many, ...rules], of(resource, 'send'))).toBe(expected);
+  });
+
+  test('a source or digest narrows a rule: explanations name it, and nothing narrower is said to be covered', async () => {
+    const policy = rulePolicy(rules);
+    const { rules: tried } = await policy.explain(of({ source: 'host', digest: 'd3' }, 'send'));
+    expect(tried.map(({ id, because }) => [id, because])).toEqual([
+      ['no', { field: 'source' }],
+      ['mail', undefined],
+      ['pinned', { after: expect.stringContaining('mail') }],
+    ]);
+    expect(policy.warnings).toEqual([]);
+    expect(rulePolicy([...rules, { id: 'late', tool: 'send', source: 'host', outcome: allow }]).warnings).toEqual([
+      expect.stringContaining('"late"'),
+    ]);
+    expect(policy.getExcluded()).toEqual([]);
+  });
+});
