@@ -17,6 +17,7 @@ import type { InvocationInfo } from './invocation-info.ts';
 import type { Engine, InvocationOptions, InvocationResult, RunningBranch, RunSink } from './invocation-parts.ts';
 import type { LiveSession } from './live-session.ts';
 import { Marks } from './marks.ts';
+import { ModelCalls } from './model-calls.ts';
 import type { Outcome } from './outcome.ts';
 import { eventAt } from './place-event.ts';
 import type { Plugin } from './plugin.ts';
@@ -51,8 +52,7 @@ export class Invocation implements InvocationInfo {
   readonly running = new LazyMap<string, { cancel(reason: unknown): Promise<void> }>();
   /** Words that an agent is about to hear: of several that come to a step at once, one does. */
   readonly takenSteers = new LazySet<string>();
-  /** Model calls that have not answered yet. */
-  modelCalls = 0;
+  readonly modelCalls = new ModelCalls();
   /** The inputs were accepted: its stream has begun. */
   accepted = false;
   /** Nothing that comes now can reach the turn any more. */

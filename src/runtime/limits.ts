@@ -38,18 +38,18 @@ export function strictest(...sets: readonly (TurnLimits | undefined)[]): TurnLim
 
 /**
  * The limit, if any, that forbids the next model call. Counted from the log, so that host-run tools and restarts do
- * not reset it. `inFlight`: calls of parallel branches that have not answered yet.
+ * not reset it. `underWay`: calls of parallel branches that are not in the log yet.
  */
 export function exceeded(
   limits: TurnLimits,
   fold: Fold,
   activation: Activation,
   maxIterations: number | undefined,
-  inFlight: number,
+  underWay: number,
 ): Failure | undefined {
   const { turn } = fold;
   if (!turn) return undefined;
-  const calls = turn.llmCalls + inFlight;
+  const calls = turn.llmCalls + underWay;
   const { maxLlmCalls } = strictest(limits);
   const maxCalls = maxLlmCalls ?? DEFAULT_MAX_LLM_CALLS;
   // An explicit larger cap lifts a smaller default that nobody set.

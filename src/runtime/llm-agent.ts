@@ -11,7 +11,7 @@ import type { InvocationInfo } from './invocation-info.ts';
 import { exceeded } from './limits.ts';
 import type { Model } from './model.ts';
 import { modelStep } from './model-step.ts';
-import type { Outcome } from './outcome.ts';
+import type { Failure, Outcome } from './outcome.ts';
 import { DONE, SUSPENDED } from './outcome.ts';
 import { outputFault } from './output.ts';
 import type { AgentCallbacks } from './plugin.ts';
@@ -183,7 +183,6 @@ export class LlmAgent implements ToolUser {
 
   async run(context: AgentContext): Promise<Outcome> {
     const hooks = this.hooks(context);
-    const { invocation } = context;
     const ended = await startAgent(context, hooks);
     if (ended) return ended;
     let tools: ToolMap | undefined;
@@ -203,13 +202,7 @@ export class LlmAgent implements ToolUser {
         // Whoever goes on with a turn that ended so asks for another answer.
         if (activation.steps > activation.base) return { kind: 'failed', failure: fault };
       }
-      const failure = exceeded(
-        invocation.engine.limits,
-        invocation.fold,
-        activation,
-        this.maxIterations,
-        invocation.modelCalls,
-      );
+      const failure = this.limitReached(context);
       if (failure) return { kind: 'failed', failure };
       const delivered = takeSteers(context);
       if (delivered.length > 0) await context.emit({ author: 'user', actions: { delivered } });
@@ -218,6 +211,11 @@ export class LlmAgent implements ToolUser {
       const failed = await modelStep(context, this, tools, hooks);
       if (failed) return { kind: 'failed', failure: failed };
     }
+  }
+
+  /** The limit, if any, that forbids it to ask its model, with so many calls of the turn under way. */
+  limitReached({ invocation, activation }: AgentContext, underWay = 0): Failure | undefined {
+    return exceeded(invocation.engine.limits, invocation.fold, activation, this.maxIterations, underWay);
   }
 
   /** What the last batch's tools asked for, read when every call has its response, in call order. */

@@ -58,7 +58,6 @@ export class ModelCall {
    * @throws whatever the model throws; the reason of the abort
    */
   answer(): Promise<ModelResponse | undefined> {
-    this.#context.invocation.modelCalls++;
     return underSignal(this.#context.signal, (signal) => this.#pump(signal));
   }
 
@@ -75,8 +74,7 @@ export class ModelCall {
 
   /** It is over. */
   end(response: ModelResponse | undefined, fault: Fault | undefined): void {
-    const { signal, invocation } = this.#context;
-    invocation.modelCalls--;
+    const { signal } = this.#context;
     if (!fault) this.#operation?.end(undefined, response && responseAttributes(response));
     else this.#operation?.end(signal.aborted ? signal.reason : fault.error);
   }

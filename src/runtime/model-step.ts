@@ -31,38 +31,66 @@ export async function modelStep(
   hooks: HookChain,
 ): Promise<Failure | undefined> {
   const callback = new CallbackContext(context);
-  const messageId = newId();
   const draft = await buildRequest(context, agent, tools);
-  const { model: chosen, tools: offered } = draft;
-  let response = await beforeModel(callback, draft, hooks);
-  const skipped = response !== undefined;
-  if (!response) {
-    const call = new ModelCall(context, agent, draft, { messageId, chosen });
-    let said: ModelResponse | undefined;
-    let fault: Fault | undefined;
-    try {
-      said = await call.answer();
-      fault = call.faultIn(said);
-    } catch (error) {
-      fault = { error };
-    }
-    call.end(said, fault);
-    if (said && !fault) response = said;
-    else {
-      const instead = await unanswered(context, call, fault?.error, draft, callback, hooks);
-      if (instead && 'failure' in instead) await keepWrites(context, callback);
-      if (!instead || 'failure' in instead) return instead?.failure;
-      response = instead.response;
-    }
+  const step: Step = { context, agent, hooks, callback, draft, tools, offered: draft.tools, messageId: newId() };
+  const { model: chosen } = draft;
+  const given = await beforeModel(callback, draft, hooks);
+  if (given) return take(step, given, undefined);
+  const { modelCalls } = context.invocation;
+  const failure = await modelCalls.begin(context, agent);
+  if (failure) {
+    await keepWrites(context, callback);
+    return failure;
   }
-  let replaces: string | undefined;
-  if (hooks.has('afterModel')) {
-    const replaced = await afterModel(context, hooks, callback, response, messageId);
-    if (replaced) {
-      replaces = messageId;
-      response = replaced;
-    }
+  try {
+    const answer = await ask(step, chosen);
+    if (answer && 'failure' in answer) await keepWrites(context, callback);
+    if (!answer || 'failure' in answer) return answer?.failure;
+    return await take(step, answer.response, draft.model);
+  } finally {
+    modelCalls.end();
   }
+}
+
+interface Step {
+  context: AgentContext;
+  agent: LlmAgent;
+  hooks: HookChain;
+  callback: CallbackContext;
+  draft: RequestDraft;
+  tools: ToolMap;
+  /** As the request was before the hooks. */
+  offered: RequestDraft['tools'];
+  messageId: string;
+}
+
+/** The model's answer or a hook's instead of it, or why there is none. Undefined: the run was aborted. */
+async function ask(
+  { context, agent, hooks, callback, draft, messageId }: Step,
+  chosen: string,
+): Promise<{ response: ModelResponse } | { failure: Failure } | undefined> {
+  const call = new ModelCall(context, agent, draft, { messageId, chosen });
+  let said: ModelResponse | undefined;
+  let fault: Fault | undefined;
+  try {
+    said = await call.answer();
+    fault = call.faultIn(said);
+  } catch (error) {
+    fault = { error };
+  }
+  call.end(said, fault);
+  if (said && !fault) return { response: said };
+  return unanswered(context, call, fault?.error, draft, callback, hooks);
+}
+
+/** Stores a response, once the hooks have seen it. `asked`: the model that it is of; undefined: none was asked. */
+async function take(
+  { context, agent, hooks, callback, draft, tools, offered, messageId }: Step,
+  given: ModelResponse,
+  asked: string | undefined,
+): Promise<Failure | undefined> {
+  const replaced = hooks.has('afterModel') ? await afterModel(context, hooks, callback, given, messageId) : undefined;
+  const response = replaced ?? given;
   const failed = response.errorCode === undefined ? unknownEndOf(response) : response;
   if (failed) {
     await keepWrites(context, callback);
@@ -70,9 +98,9 @@ export async function modelStep(
   }
   return storeResponse(context, agent, offeredOf(tools, offered, draft), hooks, {
     response,
-    messageId: replaces === undefined ? messageId : newId(),
-    replaces,
-    model: skipped ? undefined : (response.model ?? draft.model),
+    messageId: replaced ? newId() : messageId,
+    replaces: replaced && messageId,
+    model: asked === undefined ? undefined : (response.model ?? asked),
     stateDelta: callback.delta,
   });
 }

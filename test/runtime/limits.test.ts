@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
 import type { TurnLimits } from '../../src/runtime/index.ts';
-import { agentTool, LoopAgent, strictest } from '../../src/runtime/index.ts';
+import { agentTool, LoopAgent, ParallelAgent, strictest } from '../../src/runtime/index.ts';
 import type { ScriptedStep } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, brief, collect, endOf, errorOf, host, llm, responses, tool } from './kit.ts';
+import { bench, brief, collect, endOf, errorOf, host, llm, responses, said, tool } from './kit.ts';
 
 /** A model that calls for ever. */
 const restless = (step: ScriptedStep = { calls: [['look']] }) => {
@@ -145,6 +145,21 @@ describe('R1 model calls of a turn', () => {
       usd: 1,
       maxLlmCalls: Number.POSITIVE_INFINITY,
     });
+  });
+
+  test.each<[string, TurnLimits]>([
+    ['steps', { steps: 2 }],
+    ['model calls', { maxLlmCalls: 2 }],
+  ])('MUT-R10 parallel branches share a limit of %s: what is left asks once the turn goes on', async (_, limits) => {
+    const names = ['a', 'b', 'c'];
+    const model = new ScriptedModel({ byAgent: Object.fromEntries(names.map((name) => [name, [`from ${name}`]])) });
+    const agent = new ParallelAgent({ name: 'all', subAgents: names.map((name) => llm(name, model)) });
+    const { say } = bench(agent, { limits });
+    const events = await say('go');
+    expect([model.requests.length, errorOf(events)?.code, endOf(events)]).toEqual([2, 'E_MAX_LLM_CALLS', 'max_turns']);
+    expect(said(events)).toEqual(['user: go', 'a: from a', 'b: from b']);
+    const rest = await say({ kind: 'continue' });
+    expect([model.requests.length, said(rest), endOf(rest)]).toEqual([3, ['c: from c'], 'completed']);
   });
 
   test('tools that a host runs do not reset the count', async () => {
