@@ -156,6 +156,15 @@ export function tracer(name: string, trace: string[]): Required<Omit<Plugin, 'na
   };
 }
 
+/** The same for the hooks that an agent may have of its own. */
+export function callbackTracer(name: string, trace: string[]) {
+  const { beforeAgent, afterAgent, beforeModel, afterModel, beforeTool, afterTool, onModelError, onToolError } = tracer(
+    name,
+    trace,
+  );
+  return { beforeAgent, afterAgent, beforeModel, afterModel, beforeTool, afterTool, onModelError, onToolError };
+}
+
 export const host: HostContext = { app: key.app, userId: key.userId };
 
 export function streamAll(session: AgentSession, input: string | SessionInput): Promise<AgentEvent[]> {

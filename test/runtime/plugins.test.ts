@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LlmAgentOptions, Plugin } from '../../src/runtime/index.ts';
 import { HookChain } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, endOf, errorOf, llm, responses, said, text, tool, tracer } from './kit.ts';
+import { bench, callbackTracer, endOf, errorOf, llm, responses, said, text, tool, tracer } from './kit.ts';
 
 describe('order of hooks', () => {
   test('S0-09 the trace of a run is the diagram: at every point plugins before callbacks', async () => {
@@ -21,7 +21,7 @@ describe('order of hooks', () => {
       trace.push('TOOL');
       return 'seen';
     });
-    const { name: _, ...callbacks } = tracer('callback', trace);
+    const callbacks = callbackTracer('callback', trace);
     const plugins = [tracer('plugin 1', trace), tracer('plugin 2', trace)];
     const { say } = bench(llm('bot', model, { tools: [look], ...callbacks }), { plugins });
     await say('hi');
@@ -103,7 +103,7 @@ describe('order of hooks', () => {
         return value;
       },
     });
-    const { name: _, ...callbacks } = tracer('callback', trace);
+    const callbacks = callbackTracer('callback', trace);
     const look = tool('look', () => 'never', { annotations: { readOnly: true } });
     const agent = llm('bot', undefined, { tools: [look], ...(callbacks as Partial<LlmAgentOptions>) });
     let step = 0;
