@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/adapters/servers-setup.ts'],
+    setupFiles: ['test/given-back.ts'],
     // Processes rather than threads: tests may end workers, raise signals and open databases.
     pool: 'forks',
     maxWorkers: 2,
