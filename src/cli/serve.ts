@@ -53,7 +53,7 @@ export async function serveCommand(
       host: flags.listen,
       principal: { id: flags.user },
       ceiling: { ...(flags.mode === undefined ? {} : { permissionMode: flags.mode }) },
-      ...(people ? { authenticate: ({ token }) => (token === undefined ? undefined : people.get(token)) } : {}),
+      ...(people ? { authenticate: ({ token }) => (token === undefined ? undefined : people.get(digest(token))) } : {}),
       ...(flags.allowOrigin ? { allowedOrigins: flags.allowOrigin } : {}),
       ...(flags.allowHost ? { allowedHosts: flags.allowHost } : {}),
       log,
@@ -95,7 +95,7 @@ async function overMcp(
 ): Promise<McpListener> {
   const { serveMcpBeside } = await import('./serve-mcp.ts');
   const isOwn = (token: string) => server.token !== undefined && isSame(token, server.token);
-  const who = (token: string) => people?.get(token) ?? (isOwn(token) ? { id: flags.user } : undefined);
+  const who = (token: string) => people?.get(digest(token)) ?? (isOwn(token) ? { id: flags.user } : undefined);
   return serveMcpBeside({ work, path, flags, port, version, who });
 }
 
@@ -113,7 +113,9 @@ function keepToken(server: AgentServer): string | undefined {
   return file;
 }
 
-/** Tokens and whose they are. @throws CoxswainError `INVALID_ARGUMENT / E_USAGE` */
+const digest = (token: string) => createHash('sha256').update(token).digest('hex');
+
+/** Digests of tokens, and whose they are. @throws CoxswainError `INVALID_ARGUMENT / E_USAGE` */
 function readPeople(file: string): Map<string, Principal> {
   let value: unknown;
   try {
@@ -126,13 +128,23 @@ function readPeople(file: string): Map<string, Principal> {
   const people = new Map<string, Principal>();
   const list = Array.isArray(value) ? (value as unknown[]) : [];
   for (const [index, entry] of list.entries()) {
-    const { token, id, roles } = (entry ?? {}) as { token?: unknown; id?: unknown; roles?: unknown };
+    const { token, tokenSha256, id, roles } = (entry ?? {}) as Record<string, unknown>;
     const rolesFit = roles === undefined || (Array.isArray(roles) && roles.every((role) => typeof role === 'string'));
-    if (typeof token !== 'string' || token.length < 16 || typeof id !== 'string' || id === '' || !rolesFit) {
-      throw usage(`--people: entry ${index} of ${file} needs {"token": 16 characters or more, "id", "roles"?: […]}`);
+    const known = digestOf(token, tokenSha256);
+    if (known === undefined || typeof id !== 'string' || id === '' || !rolesFit) {
+      throw usage(
+        `--people: entry ${index} of ${file} needs {"token": 16 characters or more, or "tokenSha256": 64 hex digits; "id", "roles"?: […]}`,
+      );
     }
-    people.set(token, { id, ...(roles === undefined ? {} : { roles: roles as string[] }) });
+    people.set(known, { id, ...(roles === undefined ? {} : { roles: roles as string[] }) });
   }
   if (people.size === 0) throw usage(`--people: ${file} names nobody; it is [{"token": "…", "id": "…"}]`);
   return people;
+}
+
+/** A file that others may read can hold the digest alone. */
+function digestOf(token: unknown, tokenSha256: unknown): string | undefined {
+  if (tokenSha256 === undefined) return typeof token === 'string' && token.length >= 16 ? digest(token) : undefined;
+  const isDigest = typeof tokenSha256 === 'string' && /^[0-9a-f]{64}$/i.test(tokenSha256);
+  return isDigest && token === undefined ? tokenSha256.toLowerCase() : undefined;
 }

@@ -19,6 +19,14 @@ describe('a connection', () => {
     expect((await twice.closed).code).toBe(4500);
   });
 
+  test('WS-8 ATT-B14 that says more before its initialize is answered is told to wait', async () => {
+    const server = await serving(lone());
+    const hasty = await Raw.open(server.url, { token: 'anna' });
+    hasty.send({ id: 1, method: 'initialize', params: { protocolVersion: '1' } });
+    hasty.send({ id: 2, method: 'ping' });
+    expect(await hasty.closed).toEqual({ code: 4500, reason: 'wait for the answer to initialize' });
+  });
+
   test('WS-9 that never initialises is closed, a thousand of them too, and others are served', async () => {
     const server = await serving(lone(), {
       limits: { initTimeoutMs: 300, maxUninitialised: 900, maxConnectionsPerPrincipal: 1000 },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -33,6 +34,31 @@ describe('coxswain serve', () => {
     );
     expect(stdout + stderr).not.toContain(token);
     expect(stderr).not.toContain('a word that no log shows');
+  });
+
+  test('ATT-B15 people are named by the digests of their tokens, too', async () => {
+    using place = new Place();
+    const file = join(place.path, 'people.json');
+    const tokens = { anna: 'a token of anna, whole', bert: 'a token of bert, whole' };
+    const tokenSha256 = createHash('sha256').update(tokens.anna).digest('hex').toUpperCase();
+    writeFileSync(
+      file,
+      JSON.stringify([
+        { tokenSha256, id: 'anna' },
+        { token: tokens.bert, id: 'bert' },
+      ]),
+    );
+    const args = ['serve', puppet, '--workspace', place.desk, '--port', '0', '--store', 'memory:', '--people', file];
+    const running = place.start(args);
+    onTestFinished(() => void running.child.kill('SIGKILL'));
+    await running.shows('\n');
+    const { url } = JSON.parse(running.stdout);
+    for (const [id, token] of Object.entries(tokens)) expect((await client({ url }, token)).principal.id).toBe(id);
+    await expect(client({ url }, tokenSha256)).rejects.toMatchObject({ code: 'E_UNAUTHENTICATED' });
+    running.child.kill('SIGTERM');
+    await running.ended;
+    writeFileSync(file, JSON.stringify([{ tokenSha256: 'abc', id: 'anna' }]));
+    expect((await place.run(args)).stderr).toContain('64 hex digits');
   });
 
   test('is reachable from elsewhere only where people are named', async () => {

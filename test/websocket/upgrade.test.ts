@@ -147,6 +147,16 @@ describe('the upgrade', () => {
     expect(JSON.stringify(lines)).not.toMatch(/sesame|hush:billing|Bearer/);
   });
 
+  test('WS-6 ATT-B15 two tokens that differ are refused, wherever they stand', async () => {
+    const server = await serving(lone());
+    const bearer = (token: string) => `bearer.${Buffer.from(token).toString('base64url')}`;
+    const protocols = ['coxswain.v1', bearer('bert')];
+    await expect(Raw.open(server.url, { token: 'anna', protocols })).rejects.toThrow('400');
+    await expect(Raw.open(server.url, { protocols: [...protocols, bearer('anna')] })).rejects.toThrow('400');
+    const same = await Raw.open(server.url, { token: 'bert', protocols });
+    expect(await same.ask('initialize', { protocolVersion: '1' })).toMatchObject({ principal: { id: 'bert' } });
+  });
+
   test('WS-6 a token comes by header, by subprotocol, or, where the server allows it, with the first message', async () => {
     const options = { allowedOrigins: ['https://app.example'], lateCredentials: true };
     const server = await serving(lone(), options);

@@ -36,6 +36,9 @@ export interface ConnectionOptions {
   log?(entry: { event: string; [field: string]: unknown }): void;
 }
 
+/** Milliseconds that a peer which has not initialised has to answer a close. */
+const STRANGER_MS = 500;
+
 const EXPIRED = 'credentials expired; come back with new ones';
 
 /** The protocol over one socket, whatever library it comes from: `spec/PROTOCOL.md`. */
@@ -90,7 +93,8 @@ export class Connection implements Opened, Controller {
 
   close(code: number, reason: string): void {
     if (this.#state === 'closed') return;
-    this.transport.close(code, reason);
+    // Whoever has not said who they are holds a place that others wait for.
+    this.transport.close(code, reason, this.#state === 'ready' ? undefined : STRANGER_MS);
     this.closed();
   }
 
@@ -209,7 +213,8 @@ export class Connection implements Opened, Controller {
     }
     const { id, method, params } = incoming;
     if (this.#state !== 'ready' && method !== 'initialize') {
-      this.close(CLOSE_CODES.badFrame, 'initialize comes first');
+      const isEarly = this.#state === 'initialising';
+      this.close(CLOSE_CODES.badFrame, isEarly ? 'wait for the answer to initialize' : 'initialize comes first');
       return;
     }
     if (method === 'initialize') {

@@ -4,7 +4,8 @@ export interface Transport {
   readonly protocol: string;
   /** Sends one text message; never waits, never throws. */
   send(text: string): void;
-  close(code: number, reason: string): void;
+  /** `patienceMs`: how long the peer has to answer the close before it is cut off. */
+  close(code: number, reason: string, patienceMs?: number): void;
   /** Nothing is read any more, until it is resumed: what the peer sends waits with the peer. */
   pause(): void;
   resume(): void;

@@ -33,11 +33,11 @@ export function transportOf(ws: WebSocket, socket: Socket): Transport {
       }
       ws.send(text);
     },
-    close(code, reason) {
+    close(code, reason, patienceMs = CLOSE_MS) {
       // At most 123 bytes of reason fit into a close frame.
       ws.close(code, reason.replace(/[^\x20-\x7e]/g, '?').slice(0, 120));
       // A peer that does not answer the close is cut off.
-      setTimeout(() => ws.terminate(), CLOSE_MS).unref();
+      setTimeout(() => ws.terminate(), patienceMs).unref();
     },
     pause() {
       ws.pause();

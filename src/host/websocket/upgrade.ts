@@ -58,7 +58,9 @@ export class Gatekeeper {
   }
 
   async #knows(request: IncomingMessage, protocols: readonly string[]): Promise<Verdict> {
-    const token = tokenOf(request, protocols);
+    const tokens = tokensOf(request, protocols);
+    if (tokens.size > 1) return { status: 400, reason: 'one token is needed, not several' };
+    const [token] = tokens;
     const { origin } = request.headers;
     if (token === undefined && !(this.#options.lateCredentials && origin !== undefined)) {
       // An authenticator may know a client by its certificate or by a header of its proxy.
@@ -113,11 +115,12 @@ function protocolsOf(request: IncomingMessage): string[] {
   return (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
 }
 
-function tokenOf(request: IncomingMessage, protocols: readonly string[]): string | undefined {
+/** Wherever they stand: which of two would count is nothing to guess at. */
+function tokensOf(request: IncomingMessage, protocols: readonly string[]): Set<string> {
   const header = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-  if (header !== undefined) return header;
-  const second = protocols.find((name) => name.startsWith(BEARER_PREFIX));
-  return second === undefined ? undefined : Buffer.from(second.slice(BEARER_PREFIX.length), 'base64url').toString();
+  const named = protocols.filter((name) => name.startsWith(BEARER_PREFIX));
+  const decoded = named.map((name) => Buffer.from(name.slice(BEARER_PREFIX.length), 'base64url').toString());
+  return new Set(header === undefined ? decoded : [header, ...decoded]);
 }
 
 /** What a fault is and where it came from, without its text: that may quote credentials. */
