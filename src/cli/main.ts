@@ -34,7 +34,7 @@ function helpFor(args: readonly string[]): string {
   const [first = '', second = ''] = args;
   const known: Record<string, readonly string[]> = {
     run: [],
-    sessions: ['list', 'show', 'delete', 'fork', 'rewind', 'export', 'import', 'prune', 'rebuild'],
+    sessions: ['list', 'show', 'delete', 'fork', 'rewind', 'export', 'import', 'prune', 'erase', 'rebuild'],
     store: ['migrate'],
     approvals: ['list', 'approve', 'deny'],
     policy: ['test', 'explain'],

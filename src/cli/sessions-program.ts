@@ -67,6 +67,12 @@ export function addSessions(program: Command, result: Result): void {
     .action(async (flags) => {
       result.code = await (await import('./sessions-upkeep.ts')).pruneSessions(flags);
     });
+  add('erase', 'all that is kept of --user: sessions, state, memory, artifacts', ' --user anna --yes')
+    .option('--yes', 'for good')
+    .action(async (flags, command: Command) => {
+      const isNamed = command.getOptionValueSource('user') !== 'default';
+      result.code = await (await import('./sessions-upkeep.ts')).eraseUser({ ...flags, isNamed });
+    });
   add('rebuild', 'make the index of open calls anew from the logs', '')
     .argument('[id]', 'of one session; default all of the store')
     .action(async (id: string | undefined, flags) => {

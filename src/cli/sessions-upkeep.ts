@@ -39,6 +39,31 @@ export async function pruneSessions(flags: PruneFlags): Promise<number> {
   }
 }
 
+export interface EraseFlags extends StoreFlags {
+  yes?: true;
+  /** The user was said, and is not the default. */
+  isNamed: boolean;
+}
+
+/** `coxswain sessions erase`: removes all that the store holds of one user. */
+export async function eraseUser(flags: EraseFlags): Promise<number> {
+  const what = `all sessions, state, memory and artifacts of ${clean(flags.user)} in ${clean(flags.app)}`;
+  if (!flags.isNamed || !flags.yes) {
+    const message = `erase removes ${what} for good: name the user with --user, and add --yes`;
+    throw new CoxswainError('INVALID_ARGUMENT', 'E_USAGE', message);
+  }
+  const store = await openKeptStore(flags.store);
+  try {
+    const { sessions } = store;
+    if (!sessions.eraseUser) throw unsupported(store.url);
+    const count = await sessions.eraseUser({ app: flags.app, userId: flags.user });
+    process.stderr.write(`erased ${what}: ${counted(count)}\n`);
+    return EXIT.done;
+  } finally {
+    await store.close();
+  }
+}
+
 /** `coxswain sessions rebuild`: makes the index of open calls anew from the logs. */
 export async function rebuildIndex(id: string | undefined, flags: StoreFlags): Promise<number> {
   const store = await openKeptStore(flags.store);

@@ -196,6 +196,14 @@ export class InMemorySessionService implements SessionService {
       .map(({ key, agent, pending }) => ({ key, agent, pending }));
   }
 
+  async eraseUser({ app, userId }: { app: string; userId: string }): Promise<number> {
+    const sessions = this.#within({ app, userId });
+    const running = sessions.find(({ held }) => held);
+    if (running) throw storeRefusal.busy(running.key, 'this process', { epoch: running.epoch });
+    this.#apps.get(app)?.users.delete(userId);
+    return sessions.length;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#apps.clear();

@@ -155,5 +155,12 @@ export interface SessionService {
   openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]>;
   /** Sessions in scope whose newest turn has not ended: it runs, waits or was cut off. Those that began first come first. */
   openTurns(scope: { app: string; userId?: string }): Promise<OpenTurn[]>;
+  /**
+   * Removes all that the store holds of a user, for good: sessions, state of the user, and what a store keeps of memory
+   * and artifacts in its own tables. The number of sessions. Repeat it where it was refused: nothing is left half erased
+   * that another call would not remove.
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY` where one of them runs
+   */
+  eraseUser?(scope: { app: string; userId: string }): Promise<number>;
   close(): Promise<void>;
 }

@@ -207,3 +207,22 @@ test('a store that is not known is refused, and no message holds a password', as
     'keeps nothing',
   );
 });
+
+test('SOAK-10 erase removes all of one user, who has to be named, and nobody else', async () => {
+  await twoTurns();
+  await inStore(async (store) => {
+    await store.create({ ...key, userId: 'bob' });
+    await store.memory.addSession(key, [turn('words of ann')]);
+    await store.artifacts.save(key, 'user:photo', { mimeType: 'image/png', data: 'AAAA' });
+  });
+  expect((await sessions('erase')).stderr).toContain('--yes');
+  const unnamed = await command(['sessions', 'erase', '--yes', '--store', `sqlite:${file()}`]);
+  expect([unnamed.code, unnamed.stderr]).toEqual([2, expect.stringContaining('name the user')]);
+  const erased = await sessions('erase', '--yes');
+  expect([erased.code, erased.stderr]).toEqual([0, expect.stringContaining('of ann in cli: 1 session')]);
+  await inStore(async (store) => {
+    expect((await store.list({ app: 'cli' })).map(({ userId }) => userId)).toEqual(['bob']);
+    expect(await store.memory.search(key, 'words')).toEqual([]);
+    expect(await store.artifacts.list(key)).toEqual([]);
+  });
+});

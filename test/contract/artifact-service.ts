@@ -39,6 +39,27 @@ export function artifactServiceSuite(
       expect(await service.load(key, 'none.txt')).toBeUndefined();
     });
 
+    test('SOAK-10 erase removes the files of one session, or all of a user, and nobody else’s', async () => {
+      const { service } = await fresh();
+      const called = { ...key, id: 'user' };
+      const others = [
+        { ...key, userId: 'u2' },
+        { ...key, app: 'other' },
+      ];
+      for (const one of [key, called, ...others]) await service.save(one, 'a', text('x'));
+      await service.save(key, 'user:mine', text('x'));
+      await service.erase?.(key);
+      expect(await service.list(key)).toEqual(['user:mine']);
+      // The user's own files are no files of a session that is called so.
+      await service.erase?.(called);
+      expect(await service.list(called)).toEqual(['user:mine']);
+      await service.save(called, 'b', text('x'));
+      await service.erase?.({ app: key.app, userId: key.userId });
+      expect([await service.list(key), await service.list(called)]).toEqual([[], []]);
+      for (const one of others) expect(await service.list(one)).toEqual(['a']);
+      await expect(service.erase?.({ app: key.app, userId: '../u' })).rejects.toMatchObject({ code: 'E_ID' });
+    });
+
     test('S0-72 delete one version or all; numbers are never used again; list is sorted', async () => {
       const { service } = await fresh();
       for (const filename of ['b', 'a', 'a']) await service.save(key, filename, text(filename));

@@ -36,6 +36,18 @@ export function memoryServiceSuite(
       expect(await found(service, 'brown', { ...key, id: 's9' })).toEqual(['The quick Brown fox']);
     });
 
+    test('SOAK-10 erase forgets one session, or all of a user, and nobody else’s', async () => {
+      const { service } = await fresh();
+      const keys = [key, { ...key, id: 's2' }, { ...key, userId: 'u2' }, { ...key, app: 'other' }];
+      for (const one of keys) await service.addSession(one, [said(`brown ${one.id}`)]);
+      await service.erase?.(key);
+      expect(await found(service, 'brown')).toEqual(['brown s2']);
+      await service.erase?.({ app: key.app, userId: key.userId });
+      expect(await found(service, 'brown')).toEqual([]);
+      for (const one of keys.slice(2)) expect(await found(service, 'brown', one)).toEqual(['brown s1']);
+      await expect(service.erase?.({ app: key.app, userId: '../u' })).rejects.toMatchObject({ code: 'E_ID' });
+    });
+
     test('S0-69 adding a session again replaces what was known of it', async () => {
       const { service } = await fresh();
       await service.addSession(key, [said('old words')]);

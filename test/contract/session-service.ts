@@ -276,6 +276,25 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         expect(await service.openCalls({ app: key.app })).toEqual([]);
       });
 
+      test('SOAK-10 eraseUser removes sessions, open ones too, and the state of a user; others, and the app, keep theirs', async () => {
+        const scope = { app: key.app, userId: key.userId };
+        for (const one of [key, other, { ...key, userId: 'bob' }]) {
+          await service.create(one, { state: { 'user:name': one.userId, 'app:n': 1 } });
+        }
+        await service.append(key, [call('e1', 'c1')]);
+        const lease = await service.acquire(other);
+        expect(await refusalOf(service.eraseUser?.(scope) ?? Promise.resolve())).toMatchObject({
+          code: 'E_SESSION_BUSY',
+        });
+        await lease.release();
+        expect(await service.eraseUser?.(scope)).toBeGreaterThan(0);
+        expect(await service.list({ app: key.app })).toHaveLength(1);
+        expect(await service.openCalls({ app: key.app })).toEqual([]);
+        expect((await service.create(key)).state).toEqual({ 'app:n': 1 });
+        expect((await service.get({ ...key, userId: 'bob' }))?.state).toMatchObject({ 'user:name': 'bob' });
+        expect(await service.eraseUser?.({ ...scope, userId: 'nobody' })).toBe(0);
+      });
+
       test('S2-25 S3-68 delete removes session, events and open calls; shared state stays', async () => {
         await service.create(key, { state: { own: 1, 'app:x': 1, 'user:y': 2 } });
         await service.append(key, [call('e1', 'c1')]);

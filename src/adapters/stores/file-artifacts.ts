@@ -69,6 +69,13 @@ export class FileArtifactService implements ArtifactService {
     for (const one of doomed) await attempt(() => rm(join(folder, `${one}.bin`), { force: true }));
   }
 
+  async erase({ app, userId, id }: { app: string; userId: string; id?: string }): Promise<void> {
+    const file = this.#folder(artifactPlace({ app, userId, id: id ?? 'x' }, 'x'));
+    // Of a session, or of all sessions and the user.
+    const folder = id === undefined ? join(file, '..', '..', '..') : join(file, '..');
+    await attempt(() => rm(folder, { recursive: true, force: true }));
+  }
+
   async list(key: SessionKey): Promise<string[]> {
     const own = artifactPlace(key, 'x');
     const users = artifactPlace(key, 'user:x');

@@ -34,6 +34,11 @@ export interface ArtifactService {
   list(key: SessionKey): Promise<string[]>;
   /** Newest first. */
   versions(key: SessionKey, filename: string): Promise<number[]>;
+  /**
+   * Removes for good the files of one session, or without `id` all files of a user: those of all sessions, gone or not,
+   * and the user's own.
+   */
+  erase?(of: { app: string; userId: string; id?: string }): Promise<void>;
   close?(): Promise<void>;
 }
 

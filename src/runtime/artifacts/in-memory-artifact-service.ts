@@ -1,5 +1,5 @@
 import type { SessionKey } from '../session-service.ts';
-import { checkKey, wholeNumber } from '../store-rules.ts';
+import { checkKey, checkScope, wholeNumber } from '../store-rules.ts';
 import type { ArtifactContent, ArtifactPlace, ArtifactService, StoredArtifact } from './artifact-service.ts';
 import { artifactBody, artifactName, artifactPlace, toBase64 } from './artifact-service.ts';
 
@@ -37,6 +37,15 @@ export class InMemoryArtifactService implements ArtifactService {
     wholeNumber('version', version);
     if (version === 0) file?.versions.clear();
     else file?.versions.delete(version);
+  }
+
+  async erase({ app, userId, id }: { app: string; userId: string; id?: string }): Promise<void> {
+    if (id === undefined) checkScope({ app, userId });
+    else checkKey({ app, userId, id });
+    for (const [name, { place }] of this.#files) {
+      if (place.app !== app || place.userId !== userId) continue;
+      if (id === undefined || (!place.isUser && place.sessionId === id)) this.#files.delete(name);
+    }
   }
 
   async list(key: SessionKey): Promise<string[]> {

@@ -30,6 +30,13 @@ export class InMemoryMemoryService implements MemoryService {
     );
   }
 
+  async erase({ app, userId, id }: { app: string; userId: string; id?: string }): Promise<void> {
+    if (id === undefined) checkScope({ app, userId });
+    else checkKey({ app, userId, id });
+    if (id === undefined) this.#sessions.delete(`${app}/${userId}`);
+    else this.#sessions.get(`${app}/${userId}`)?.delete(id);
+  }
+
   async search(
     scope: { app: string; userId: string },
     query: string,

@@ -18,6 +18,8 @@ export interface MemoryService {
    * words finds nothing.
    */
   search(scope: { app: string; userId: string }, query: string, options?: { limit?: number }): Promise<MemoryEntry[]>;
+  /** Forgets for good what is known of one session, or without `id` of all sessions of a user, those that are gone too. */
+  erase?(of: { app: string; userId: string; id?: string }): Promise<void>;
   close?(): Promise<void>;
 }
 

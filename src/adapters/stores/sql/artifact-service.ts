@@ -5,7 +5,15 @@ import type {
   SessionKey,
   StoredArtifact,
 } from '../../../runtime/index.ts';
-import { artifactBody, artifactName, artifactPlace, checkKey, toBase64, wholeNumber } from '../../../runtime/index.ts';
+import {
+  artifactBody,
+  artifactName,
+  artifactPlace,
+  checkKey,
+  checkScope,
+  toBase64,
+  wholeNumber,
+} from '../../../runtime/index.ts';
 import type { Engine } from './engine.ts';
 import { now, readText, writeText } from './rows.ts';
 import type { Steps, Value } from './steps.ts';
@@ -74,6 +82,19 @@ export class SqlArtifactService implements ArtifactService {
     if (version > MAX_VERSION) return;
     const sql = `DELETE FROM adk_artifact_versions ${OF_FILE}${version === 0 ? '' : ' AND version = ?'}`;
     await engine.transaction('write', () => run(sql, version === 0 ? file : [...file, version]));
+  }
+
+  async erase({ app, userId, id }: { app: string; userId: string; id?: string }): Promise<void> {
+    const engine = this.#ready();
+    if (id === undefined) checkScope({ app, userId });
+    else checkKey({ app, userId, id });
+    const given = id === undefined ? [app, userId] : [app, userId, id];
+    // What is the user's is no session's, not even of one that is called so.
+    const ofSession = id === undefined ? '' : " AND session_id = ? AND filename NOT LIKE 'user:%'";
+    await engine.transaction('write', function* () {
+      for (const table of ['adk_artifact_versions', 'adk_artifacts'])
+        yield* run(`DELETE FROM ${table} WHERE app_name = ? AND user_id = ?${ofSession}`, given);
+    });
   }
 
   async list(key: SessionKey): Promise<string[]> {

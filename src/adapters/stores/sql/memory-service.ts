@@ -60,6 +60,14 @@ export class SqlMemoryService implements MemoryService {
     });
   }
 
+  async erase({ app, userId, id }: { app: string; userId: string; id?: string }): Promise<void> {
+    const engine = this.#ready();
+    if (id === undefined) checkScope({ app, userId });
+    else checkKey({ app, userId, id });
+    const sql = `DELETE FROM adk_memories WHERE app_name = ? AND user_id = ?${id === undefined ? '' : ' AND session_id = ?'}`;
+    await engine.transaction('write', () => run(sql, id === undefined ? [app, userId] : [app, userId, id]));
+  }
+
   async search(
     scope: { app: string; userId: string },
     query: string,

@@ -31,6 +31,7 @@ import type { Engine } from './engine.ts';
 import type { Leases } from './leases.ts';
 import { LockLeases, OwnerLeases } from './leases.ts';
 import { SqlMemoryService } from './memory-service.ts';
+import { run } from './steps.ts';
 import { deleteOlderThan, rebuildOpenCalls } from './upkeep.ts';
 import { Writes } from './writes.ts';
 
@@ -209,6 +210,31 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const engine = this.#ready();
     if (key !== undefined) checkKey(key);
     return rebuildOpenCalls(engine, this.#tables, key);
+  }
+
+  async eraseUser(scope: { app: string; userId: string }): Promise<number> {
+    const engine = this.#ready();
+    checkScope(scope);
+    const { app, userId } = scope;
+    const count = await deleteOlderThan(
+      engine,
+      this.#tables,
+      this.#leases,
+      { app, userId },
+      Number.POSITIVE_INFINITY,
+      {},
+    );
+    const [left] = await this.list({ app, userId }, { limit: 1 });
+    if (left) {
+      const key = { app, userId, id: left.id };
+      throw storeRefusal.busy(key, 'somebody', {});
+    }
+    await this.memory.erase({ app, userId });
+    await this.artifacts.erase({ app, userId });
+    await engine.transaction('write', () =>
+      run('DELETE FROM adk_user_states WHERE app_name = ? AND user_id = ?', [app, userId]),
+    );
+    return count;
   }
 
   async deleteOlderThan(
