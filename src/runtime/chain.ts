@@ -2,13 +2,32 @@ import { hash } from 'node:crypto';
 import { digestOf } from './digest.ts';
 import type { ChainLink, Event } from './event.ts';
 
-/** Whether an event is evidence: calls, decisions, answers, starts, outcomes, and what takes any of them back. */
+/** Whether an event is part of what became of a call: calls, decisions, answers, starts, outcomes, and rewinds. */
 export function isAudited({ content, actions }: Event): boolean {
   const { decisions, started, asks, answers, interim, rewound } = actions;
   if (decisions ?? started ?? asks ?? answers ?? interim ?? rewound) return true;
   for (const { type } of content?.parts ?? [])
     if (type === 'function_call' || type === 'function_response') return true;
   return false;
+}
+
+/** Whether an event gets a link: evidence, and the terms of turns, on which decisions rest. */
+export function isLinked(event: Event): boolean {
+  return event.actions.terms !== undefined || isAudited(event);
+}
+
+/**
+ * The events of a log that are evidence, in order. What has a link was evidence when it was written, whatever it says now.
+ * Terms had none in older versions: without one they count only behind terms that have one.
+ */
+export function evidenceOf(events: readonly Event[]): Event[] {
+  let linksTerms = false;
+  return events.filter((event) => {
+    const { chain, actions } = event;
+    const hasTerms = actions.terms !== undefined;
+    linksTerms ||= hasTerms && chain !== undefined;
+    return chain !== undefined || (hasTerms && linksTerms) || isAudited(event);
+  });
 }
 
 /** The chain up to an event, from the chain before it. */
@@ -32,8 +51,8 @@ export class Chain {
 
   /** A stored event, in order. */
   see(event: Event): void {
-    if (!isAudited(event)) return;
     const { chain } = event;
+    if (!chain && !isAudited(event)) return;
     // Within a batch the writer's own view goes on, which may have missed what came before the batch.
     this.#whole = chain?.after === this.#last && (!chain.batch || this.#whole);
     if (chain && this.#whole) {
@@ -45,12 +64,12 @@ export class Chain {
 
   /** Events that are about to be stored, with their links. */
   link(events: readonly Event[]): readonly Event[] {
-    if (!events.some(isAudited)) return events;
+    if (!events.some(isLinked)) return events;
     let before = this.#bound();
     let after = this.#last;
     let batch = false;
     return events.map((event) => {
-      if (event.partial || !isAudited(event)) return event;
+      if (event.partial || !isLinked(event)) return event;
       before = extendChain(before, digestOf(event));
       const chain: ChainLink = { after, hash: before, ...(batch ? { batch } : {}) };
       after = event.id;

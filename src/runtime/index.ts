@@ -14,7 +14,7 @@ export * from './call-place.ts';
 export type { AskState, CallState, Settled } from './call-state.ts';
 export { hostQuestion } from './call-state.ts';
 export * from './callback-context.ts';
-export { Chain, extendChain, isAudited } from './chain.ts';
+export { Chain, evidenceOf, extendChain, isAudited, isLinked } from './chain.ts';
 export { endOfCall, endOfSlot, ownerOfThread, releaseWithin } from './close-slot.ts';
 export * from './composite-agents.ts';
 export * from './composition.ts';

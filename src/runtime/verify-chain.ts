@@ -1,4 +1,4 @@
-import { extendChain, isAudited } from './chain.ts';
+import { evidenceOf, extendChain } from './chain.ts';
 import { digestOf } from './digest.ts';
 import type { ChainLink, Event } from './event.ts';
 
@@ -61,9 +61,7 @@ export function verifyLog(events: readonly Event[], options: VerifyOptions = {})
   }
   const { lastSeq = at } = options;
   if (lastSeq > at) gaps.push(gap(at + 1, lastSeq));
-  // What has a link was evidence when it was written, whatever it says now.
-  const evidence = events.filter((event) => isAudited(event) || event.chain !== undefined);
-  const rows = evidence.map((event) => ({
+  const rows = evidenceOf(events).map((event) => ({
     id: event.id,
     seq: event.seq,
     digest: digestOf(event),

@@ -29,9 +29,11 @@ test('a store in memory keeps a chain where it is asked to', async () => {
 describe('an export', () => {
   test('holds the evidence and nothing else, and fits itself and the log that it was made from', async () => {
     const report = await verifyExport(lines);
-    expect(report).toMatchObject({ ok: true, faults: [], redacted: 0, audited: lines.length - 2 });
+    expect(report).toMatchObject({ ok: true, faults: [], redacted: 1, audited: lines.length - 2 });
     expect(report.head).toEqual((await verifySession(store, key)).head);
     expect(lines.join('\n')).not.toContain('"done"');
+    // What was said with the terms of the turn.
+    expect(lines.join('\n')).not.toContain('"go"');
     expect(lines.join('\n')).toContain('no. 4711');
   });
 
@@ -75,6 +77,6 @@ describe('an export', () => {
     const hidden = await redacted({ rules: [{ tool: 'look', result: true }] });
     expect(hidden.join('\n')).not.toContain('look done');
     expect(hidden.join('\n')).toContain('pay done');
-    expect(await verifyExport(hidden)).toMatchObject({ ok: true, redacted: 1 });
+    expect(await verifyExport(hidden)).toMatchObject({ ok: true, redacted: 2 });
   });
 });

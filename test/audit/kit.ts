@@ -60,6 +60,7 @@ export async function tamperable(path: string): Promise<{
   key: SessionKey;
   sql(text: string, ...values: (string | number)[]): void;
   rows(): { seq: number; id: string; custom_metadata: string | null; content: string | null }[];
+  sessions(): Record<string, unknown>[];
   store(): SessionService;
 }> {
   const file = join(path, 'log.db');
@@ -81,6 +82,7 @@ export async function tamperable(path: string): Promise<{
       using((db) => db.prepare(text).run(...values));
     },
     rows: () => using((db) => db.prepare('SELECT * FROM adk_events ORDER BY seq').all()) as never,
+    sessions: () => using((db) => db.prepare('SELECT * FROM adk_sessions').all()),
     store: () => openSqlite(file),
   };
 }

@@ -7,7 +7,7 @@ import { rewind } from '../../src/adapters/stores/rewind.ts';
 import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
 import { rulePolicy } from '../../src/host/index.ts';
 import type { ChainHead, SessionService } from '../../src/runtime/index.ts';
-import { createEvent, digestOf, extendChain, isAudited } from '../../src/runtime/index.ts';
+import { createEvent, digestOf, evidenceOf, extendChain } from '../../src/runtime/index.ts';
 import { all, bot, hostOf, refusal, say } from '../host/kit.ts';
 import { folder, rules, tamperable, tools } from './kit.ts';
 
@@ -165,7 +165,7 @@ describe('a stored log', () => {
     write(seq, text.replace('"user:bob"', '"user:bab"'));
     let before = '';
     const record = await store().get(log.key);
-    for (const event of record?.events.filter(isAudited) ?? []) {
+    for (const event of evidenceOf(record?.events ?? [])) {
       before = extendChain(before, digestOf(event));
       const value = JSON.parse(log.rows().find(({ id }) => id === event.id)?.custom_metadata ?? '{}');
       value.coxswain.chain.hash = before;

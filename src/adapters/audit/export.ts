@@ -1,5 +1,5 @@
 import type { Event, SessionKey, SessionService } from '../../runtime/index.ts';
-import { digestOf, isAudited, sessionService, storeRefusal, verifyLog } from '../../runtime/index.ts';
+import { digestOf, evidenceOf, isAudited, sessionService, storeRefusal, verifyLog } from '../../runtime/index.ts';
 import type { RedactionOptions } from '../../session/index.ts';
 import { checkIs, checkRedaction } from '../../session/index.ts';
 import { redactEvent, redactionsOf } from './redact-event.ts';
@@ -27,10 +27,17 @@ export async function* exportAudit(
   const sums = new Sums();
   yield sums.line({ ...FORMAT, session: { ...key }, ...(viewer ? { viewer: viewer.id } : {}) });
   const redactions = redactionsOf(events, options);
-  const audited = events.filter(isAudited);
-  for (const event of audited) yield sums.line(rowOf(event, redactEvent(event, redactions)));
+  const audited = evidenceOf(events);
+  for (const event of audited) yield sums.line(rowOf(event, redactEvent(withoutWords(event), redactions)));
   const { head } = verifyLog(events, { lastSeq });
   yield sums.line({ end: true, rows: audited.length, lastSeq, ...(head ? { head } : {}) });
+}
+
+/** Of an event that is evidence for its terms only, what was said with them is nobody's here. */
+function withoutWords(event: Event): Event {
+  if (isAudited(event) || !event.content) return event;
+  const { content: _, ...rest } = event;
+  return rest;
 }
 
 function rowOf(event: Event, shown: Event): Record<string, unknown> {

@@ -1,6 +1,14 @@
-import { isCoxswainError, messageOf } from '../../contracts/index.ts';
-import type { AlteredRow, ChainFault, ChainHead, Event, SessionKey, SessionService } from '../../runtime/index.ts';
-import { sessionService, storeRefusal, verifyLog } from '../../runtime/index.ts';
+import { canonicalJson, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import type {
+  AlteredRow,
+  ChainFault,
+  ChainHead,
+  Event,
+  SessionKey,
+  SessionRecord,
+  SessionService,
+} from '../../runtime/index.ts';
+import { foldState, sessionService, splitDelta, storeRefusal, titleChange, verifyLog } from '../../runtime/index.ts';
 import type { Check } from '../../session/index.ts';
 import { checkIs, checkOptions, count, name, object } from '../../session/index.ts';
 import type { AuditReport } from './report.ts';
@@ -17,13 +25,14 @@ export async function verifySession(
 ): Promise<AuditReport> {
   checkIs(service, 'verifySession: service', sessionService);
   checkOptions<typeof options>(options, 'verifySession: options', { anchor: anchorCheck });
-  const { events, lastSeq, unreadable } = await readLog(service, key);
+  const { events, lastSeq, unreadable, record } = await readLog(service, key);
   const { faults, ...report } = verifyLog(events, { ...options, lastSeq });
   const known = new Set(unreadable.map(({ seq }) => seq));
   const others = faults.filter(({ fault, seq }) => fault !== 'missing' || !known.has(seq));
   const named = new Set([...unreadable, ...faults].map(({ seq }) => seq));
   const altered = ((await service.altered?.(key)) ?? []).filter(({ seq }) => !named.has(seq)).map(alteration);
-  const all = [...unreadable, ...others, ...altered].sort((a, b) => a.seq - b.seq);
+  const ofLog = [...unreadable, ...others, ...altered].sort((a, b) => a.seq - b.seq);
+  const all = ofLog.length > 0 || !record ? ofLog : faultsOfSession(record);
   return { ...report, ok: report.ok && all.length === 0, faults: all, redacted: 0 };
 }
 
@@ -41,7 +50,27 @@ function alteration({ seq, column }: AlteredRow): ChainFault {
   return { seq, fault: 'changed', message };
 }
 
+/** What stands beside a log that nobody touched is what the log comes to. */
+function faultsOfSession(record: SessionRecord): ChainFault[] {
+  const { events, lastSeq, initialState, state, title } = record;
+  const fault = (what: string): ChainFault => ({
+    seq: lastSeq,
+    fault: 'changed',
+    message: `the ${what} of the session is not what its log comes to`,
+  });
+  const own = { ...initialState };
+  foldState(own, events);
+  const { session } = splitDelta(state);
+  const said = titleChange(events);
+  return [
+    ...(canonicalJson(own) === canonicalJson(session) ? [] : [fault('state')]),
+    ...(said === undefined || (said ?? undefined) === title ? [] : [fault('title')]),
+  ];
+}
+
 interface Log {
+  /** All of it, where it can be read at once. */
+  record: SessionRecord | undefined;
   events: readonly Event[];
   lastSeq: number;
   unreadable: ChainFault[];
@@ -54,7 +83,7 @@ async function readLog(service: SessionService, key: SessionKey): Promise<Log> {
   const { lastSeq } = empty;
   try {
     const record = await service.get(key);
-    return { events: record?.events ?? [], lastSeq, unreadable: [] };
+    return { record, events: record?.events ?? [], lastSeq, unreadable: [] };
   } catch (error) {
     if (!isCoxswainError(error) || error.status !== 'DATA_LOSS') throw error;
     return readSingly(service, key, lastSeq);
@@ -76,5 +105,5 @@ async function readSingly(service: SessionService, key: SessionKey, lastSeq: num
       unreadable.push({ seq: after + 1, fault: 'unreadable', message });
     }
   }
-  return { events, lastSeq, unreadable };
+  return { record: undefined, events, lastSeq, unreadable };
 }
