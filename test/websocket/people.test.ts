@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { AgentEvent, AnyTool } from '../../src/contracts/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
 import { bot, hostOf, notingTool, policyOf, slowTool } from '../host/kit.ts';
+import { elsewhere } from '../runtime/elsewhere.ts';
 import { flaky } from './flaky.ts';
 import { all, client, durable, idsOf, logOf, serving } from './kit.ts';
 
@@ -13,6 +15,13 @@ function shop(decision: Parameters<typeof policyOf>[0][string] = boss) {
     policy: policyOf({ pay: decision }),
   });
   return { host, runs: pay.runs };
+}
+
+async function* untilEnd(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
+  for await (const event of events) {
+    yield event;
+    if (event.type === 'stream_end') return;
+  }
 }
 
 describe('people who hold no session', () => {
@@ -51,6 +60,47 @@ describe('people who hold no session', () => {
     expect(log.find(({ type }) => type === 'elicitation_response')).toMatchObject({ by: 'bert' });
     expect(await approver.approvals.list()).toEqual([]);
     await questions.return?.();
+  });
+
+  test('APP-F3 after a decision of a program beside the server, watchers see the run as it streams', async () => {
+    const { host } = shop();
+    const server = await serving(host);
+    const requester = await client(server, 'anna');
+    const session = await requester.open('bot', { sessionId: 's', create: true });
+    await all(session.stream('pay'));
+    const later = session.watch();
+    const [open] = await host.approvals.list();
+    const by = { id: 'bert', roles: ['boss'] };
+    await host.approvals.decide(open?.request.requestId ?? '', { kind: 'approve' }, { by });
+    const partial: string[] = [];
+    for await (const event of later) {
+      if (event.type === 'message' && event.partial)
+        partial.push(...event.content.map((part) => ('text' in part ? String(part.text) : '')));
+      if (event.type === 'stream_end') break;
+    }
+    expect(partial).toEqual(['pa', 'id']);
+    await host.idle();
+  });
+
+  test('APP-B4 APP-B5 clients of one server see, and end, what another server over the store runs', async () => {
+    const store = new InMemorySessionService();
+    const slow = slowTool('slow');
+    const make = (tools: AnyTool[]) =>
+      hostOf(bot([{ calls: [['slow', {}]] }, 'never'], { tools }), {
+        store: elsewhere(store),
+        policy: policyOf({}),
+        followPollMs: 5,
+      });
+    const one = await client(await serving(make([slow.tool]).host));
+    const two = await client(await serving(make([]).host));
+    const session = await one.open('bot', { sessionId: 's', create: true });
+    const there = await two.open('bot', { sessionId: 's' });
+    const seen = all(untilEnd(there.watch()));
+    const going = all(session.stream('go'));
+    await slow.started;
+    await there.abort({ reason: 'stop' });
+    expect((await going).at(-1)).toMatchObject({ type: 'stream_end', reason: 'aborted' });
+    expect((await seen).at(-1)).toMatchObject({ type: 'stream_end', reason: 'aborted' });
   });
 
   test('WS-52 without the role, by the requester, twice, or after expiry: refused', async () => {
