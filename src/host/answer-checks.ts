@@ -106,7 +106,8 @@ export class AnswerChecks {
       await this.#checkEditedOf(request, answer.args, answer.by ?? this.#frame.principal);
     }
     if (request?.kind !== 'tool' || requestId !== request.callId) return answer;
-    if (this.#ruling.isBusy(request.callId)) throw runsNow(requestId);
+    const runsElsewhere = request.running === true && !this.#frame.holds();
+    if (runsElsewhere || this.#ruling.isBusy(request.callId)) throw runsNow(requestId);
     if (answer.kind === 'approve') {
       throw new CoxswainError(
         'FAILED_PRECONDITION',
@@ -178,9 +179,5 @@ export function asCallers(input: SessionInput, checked: RequestAnswer): SessionI
 }
 
 export function runsNow(requestId: string): CoxswainError {
-  return new CoxswainError(
-    'FAILED_PRECONDITION',
-    'E_WRONG_ANSWER',
-    `call ${requestId} is running here; abort it first`,
-  );
+  return new CoxswainError('FAILED_PRECONDITION', 'E_WRONG_ANSWER', `call ${requestId} is running; abort it first`);
 }

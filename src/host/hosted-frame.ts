@@ -240,6 +240,10 @@ export class HostedFrame implements JudgeOptions {
     return this.session?.subagents.isResumable(request) ?? false;
   }
 
+  holds(): boolean {
+    return this.running()?.liveRun?.hold.isHeld === true;
+  }
+
   /** The session of an agent that is called as a tool: the same at each call. */
   openSubagent(agent: Subagent, request: PendingRequest, callersId: string, create: boolean): Promise<HostedSession> {
     return this.#host.openSubagent(agent, request, callersId, create, {

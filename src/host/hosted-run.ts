@@ -22,7 +22,7 @@ import { judgeOpen } from './judge-open.ts';
 import { runOutlived, runOutliving } from './outlived-calls.ts';
 import { RunCalls } from './run-calls.ts';
 import { pausedEnd } from './run-end.ts';
-import type { Start } from './run-inputs.ts';
+import { RunHold } from './run-hold.ts';
 import { asAbort, closedByOthers, isOver } from './run-inputs.ts';
 import { RunQuestions } from './run-questions.ts';
 import type { RunScope } from './run-scope.ts';
@@ -42,6 +42,7 @@ export class HostedRun implements RunScope, CallersStream {
   readonly session: HostedSession;
   readonly options: ExecutionOptions & { streamId: string };
   readonly span: TelemetrySpan | undefined;
+  readonly hold: RunHold;
   accepted = false;
   /** How the stream ended; `failed` where it was refused. */
   reason = 'failed';
@@ -75,6 +76,7 @@ export class HostedRun implements RunScope, CallersStream {
     this.options = options;
     this.#terms = terms;
     this.span = span;
+    this.hold = new RunHold(session);
     const { frame, descriptor } = session;
     const { constraints } = descriptor;
     const limits = strictestLimits(frame.options.limits, options.limits, {
@@ -205,7 +207,6 @@ export class HostedRun implements RunScope, CallersStream {
     let batch = inputs;
     /** What the batch is too large for. */
     let rest: SessionInput[] = [];
-    let starts: Start[] = [];
     let last: StreamEndEvent | undefined;
     let wentOn = false;
     if (inputs.every((input) => input.kind === 'continue')) batch = (await runOutlived(this)) ?? inputs;
@@ -219,14 +220,14 @@ export class HostedRun implements RunScope, CallersStream {
         if (!this.accepted || !isCoxswainError(error) || !closedByOthers.has(error.code)) throw error;
       }
       if (end && isOver(end)) {
-        if (this.#madeCalls) await runOutliving(this, end, starts);
+        if (this.#madeCalls) await runOutliving(this, end, batch);
         return end;
       }
       if (signal.aborted) return this.#abortInner();
       let open = end?.data.pending ?? (await this.session.inner.pending());
       if (end) {
         last = end;
-        starts = this.#madeCalls?.startSent(starts, batch, open) ?? starts;
+        this.#madeCalls?.begin(open, batch);
         if (rest.length > 0) {
           batch = rest.splice(0, AT_ONCE);
           await new Promise((resolve) => later(resolve));
@@ -234,8 +235,8 @@ export class HostedRun implements RunScope, CallersStream {
         }
       }
       // Approvals are looked at again; results that are still wanted are kept.
+      if (!end) await this.#madeCalls?.beginNone();
       batch = end ? [] : this.calls.kept(open, batch.concat(rest));
-      this.#madeCalls?.startsNone();
       if (end && wentOn && open.length === 0) return end;
       const hasGoneOn = wentOn;
       wentOn = false;
@@ -243,13 +244,17 @@ export class HostedRun implements RunScope, CallersStream {
         this.#stopIfSpent();
         if (signal.aborted) return this.#abortInner();
         const questions: PendingRequest[] = [];
-        starts = [];
-        this.#madeCalls?.startsNone();
-        await judgeOpen(this, open, batch, starts, questions);
+        await judgeOpen(this, open, batch, questions);
+        if (this.#madeCalls) batch.push(...this.#madeCalls.takeStarts());
         if (batch.length > 0 || this.calls.hasResults || signal.aborted) break;
-        if (this.calls.running === 0 && !this.questions.isAsking(questions) && !this.#rung) {
+        const isWaiting = this.calls.running > 0 || this.calls.withholds(open) || this.questions.isAsking(questions);
+        if (!isWaiting && !this.#rung) {
           if (last && (questions.length > 0 || hasGoneOn)) {
-            return pausedEnd(last, questions.length > 0 ? questions : open);
+            const hasMoved = await this.hold.pause(open, questions);
+            if (!hasMoved && !signal.aborted) return pausedEnd(last, questions.length > 0 ? questions : open);
+            if (!this.hold.isHeld) await this.hold.take();
+            open = await this.session.inner.pending();
+            continue;
           }
           // Everything was settled elsewhere. Once: a session that waits for nothing that is open would wait for ever.
           wentOn = true;
@@ -258,9 +263,16 @@ export class HostedRun implements RunScope, CallersStream {
         }
         if (this.calls.running === 0) this.#clock?.pause();
         this.questions.watchExpiry(questions);
+        const leave = this.hold.watch(open, questions, () => this.wake());
         await this.woken();
+        leave();
         this.#clock?.resume();
         if (this.calls.hasResults || signal.aborted) break;
+        const started = this.calls.takeStarts();
+        if (started.length > 0) {
+          batch.push(...started);
+          break;
+        }
         const now = await this.session.inner.pending();
         // Settled or answered elsewhere: whoever waited for it can go on.
         const still = new Set(now.map(({ requestId }) => requestId));
@@ -273,7 +285,7 @@ export class HostedRun implements RunScope, CallersStream {
       if (signal.aborted) return this.#abortInner();
       // Results that come at the same moment go together.
       if (this.calls.hasResults && this.calls.running > 0) await new Promise((resolve) => later(resolve));
-      batch = batch.concat(this.calls.takeResults());
+      batch = batch.concat(this.calls.takeResults(), this.calls.takeStarts());
       rest = batch.splice(AT_ONCE);
     }
   }

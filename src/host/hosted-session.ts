@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   AbortTarget,
   AgentDescriptor,
@@ -19,7 +20,7 @@ import type {
   TelemetrySpan,
   ToolDescriptor,
 } from '../contracts/index.ts';
-import { CoxswainError } from '../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
 import { describeTool } from '../gate/index.ts';
 import type { Heeded } from '../session/index.ts';
 import {
@@ -57,6 +58,9 @@ import { Subagents } from './subagents.ts';
 import { takeAnswers } from './take-answers.ts';
 import { beginTurn, goOnWithTurn } from './turn-terms.ts';
 import { passSteer } from './user-message.ts';
+
+/** Milliseconds until a session that another process runs is tried again. */
+const OUTLIVED_MS = 1000;
 
 /** A stream that looks up what its turn is held to. */
 interface Beginning {
@@ -233,15 +237,29 @@ export class HostedSession implements AgentSession, Ruling {
     return this.#closed;
   }
 
-  /** Goes on after an answer, whoever watches. A live run has seen it, unless it was just about to pause. */
+  /**
+   * Goes on after an answer, whoever watches. A live run has seen it, unless it was just about to pause; one of another
+   * process looks again after it has let go of the session, so that a refusal means that somebody goes on.
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while another process runs the session
+   */
   async resume(): Promise<void> {
-    const reason = await this.liveRun?.ended;
-    const goesOn =
-      reason === undefined || reason === 'input_required' || (await this.inner.pending()).some(hasOutlived);
-    if (!goesOn) return;
-    const { show } = this.frame.shared;
-    if (show) await show({ kind: 'continue' });
-    else for await (const _ of this.stream({ kind: 'continue' }, { streaming: false }));
+    for (;;) {
+      const reason = await this.liveRun?.ended;
+      const goesOn =
+        reason === undefined || reason === 'input_required' || (await this.inner.pending()).some(hasOutlived);
+      if (!goesOn) return;
+      try {
+        const { show } = this.frame.shared;
+        if (show) await show({ kind: 'continue' });
+        else for await (const _ of this.stream({ kind: 'continue' }, { streaming: false }));
+        return;
+      } catch (error) {
+        const isBusy = isCoxswainError(error) && error.code === 'E_SESSION_BUSY';
+        // A turn does not look at what has outlived the one before it.
+        if (!isBusy || this.frame.running() || !(await this.inner.pending()).some(hasOutlived)) throw error;
+        await sleep(OUTLIVED_MS, undefined, { ref: false });
+      }
+    }
   }
 
   /** Something may have been answered elsewhere. */
@@ -270,20 +288,24 @@ export class HostedSession implements AgentSession, Ruling {
     if (options.whilePending === 'hold' && inputs.some(({ kind }) => kind === 'message')) await settleExpired(this);
     const run = await this.#begin(out, inputs, options, streamId);
     const deaf = isHeedful(this.inner) ? this.inner[heed]((heard) => this.#heed(run, heard)) : undefined;
+    let end: StreamEndEvent;
     try {
+      await run.hold.take();
       await run.open(await takeAnswers(this, inputs));
-      let end: StreamEndEvent;
       try {
         end = await shownEnd(run, await run.toEnd());
       } catch (error) {
         end = await failedEnd(run, error);
       }
-      out.push(await closedEnd(run, end));
+      end = await closedEnd(run, end);
     } finally {
       deaf?.();
+      await run.hold.letGo();
       this.#run = undefined;
       run.over();
     }
+    // Whoever sees it may go on at once.
+    out.push(end);
   }
 
   /** Another process has answered something, or wants an end of what runs here. */

@@ -1,19 +1,19 @@
 import type { PendingRequest, SessionInput } from '../contracts/index.ts';
 import { eachInPieces } from '../session/index.ts';
-import type { RunStep, Start } from './run-inputs.ts';
+import type { RecordStart } from './run-calls.ts';
+import type { RunStep } from './run-inputs.ts';
 import { resultInput } from './run-inputs.ts';
 import type { RunScope } from './run-scope.ts';
 import type { HostTool } from './tool-registry.ts';
 
 /**
  * Looks at each open request of a run and does what can be done about it now. `batch` gets what the next inner stream
- * is to be told, `starts` the calls that begin once it has been, `questions` what waits for somebody.
+ * is to be told, `questions` what waits for somebody.
  */
 export async function judgeOpen(
   run: RunScope,
   open: readonly PendingRequest[],
   batch: SessionInput[],
-  starts: Start[],
   questions: PendingRequest[],
 ): Promise<void> {
   const { frame, subagents } = run.session;
@@ -33,7 +33,7 @@ export async function judgeOpen(
     const request = mine[index] as PendingRequest;
     switch (step.kind) {
       case 'run':
-        approve(run, request, step, frame.toolOf(request), batch, starts);
+        approve(run, request, step, frame.toolOf(request), batch);
         break;
       case 'settle':
         frame.judge.settled(request.callId ?? '');
@@ -54,14 +54,17 @@ export async function judgeOpen(
   }
 }
 
-/** What a crash could make run twice gets its decision into the log before it starts; the rest starts at once. */
+/**
+ * What a crash could make run twice gets its decision into the log as it starts, and starts when its turn has come; the
+ * rest runs when its turn comes.
+ */
 export function approve(
   run: RunScope,
   request: PendingRequest,
   step: RunStep,
   tool: HostTool | undefined,
   batch: SessionInput[],
-  starts: Start[],
+  record?: RecordStart,
 ): void {
   const annotations = tool?.descriptor.annotations;
   const { subagents } = run.session;
@@ -71,15 +74,15 @@ export function approve(
     run.calls.start(request, step);
     return;
   }
-  const { args, record } = step.decision;
-  batch.push({
+  const { args, record: decision } = step.decision;
+  const approval: SessionInput = {
     kind: 'tool_approval',
     requestId: request.requestId,
-    ...(record.args ? { args } : {}),
-    decision: record,
+    ...(decision.args ? { args } : {}),
+    decision,
     ...(step.rerun ? { rerun: true } : {}),
-  });
-  if (request.handledBy !== 'host') return;
-  starts.push({ request, step });
-  run.calls.starts(request.callId ?? request.requestId);
+  };
+  if (request.handledBy !== 'host') batch.push(approval);
+  else if (record) run.calls.start(request, step, () => record(request, step));
+  else run.calls.enqueue(request, step, approval);
 }

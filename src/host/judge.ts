@@ -51,6 +51,8 @@ export interface JudgeOptions extends QuestionOptions {
   readonly confirmations: Confirmations;
   /** It was started and is gone on with: a sub-agent keeps its own log. */
   goesOn(request: PendingRequest): boolean;
+  /** This host holds the session now: nobody else runs anything of it. */
+  holds(): boolean;
   warn(message: string, error?: unknown): void;
 }
 
@@ -114,6 +116,7 @@ export class Judge {
     if (confirmation) {
       return this.#asked(request, hostTool, call, rules, confirmationQuestion(confirmation), 'policy', confirmation);
     }
+    if (request.started && request.running && !this.#options.holds()) return { kind: 'leave' };
     if (request.started) return this.#lost(request, hostTool, call, rules);
     if (request.decision) return this.#approved(request, hostTool, call, rules, approvalOf(request), false);
     if (checked && !checked.ok) {
@@ -169,7 +172,7 @@ export class Judge {
     };
   }
 
-  /** Started by a process that is gone. */
+  /** Started by whoever held the session before. */
   async #lost(
     request: PendingRequest,
     hostTool: HostTool | undefined,

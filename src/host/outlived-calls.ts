@@ -1,7 +1,7 @@
 import type { PendingRequest, SessionInput, StreamEndEvent } from '../contracts/index.ts';
 import { isCoxswainError } from '../contracts/index.ts';
 import { approve } from './judge-open.ts';
-import type { RunStep, Start } from './run-inputs.ts';
+import type { RunStep } from './run-inputs.ts';
 import { callsOf, closedByOthers, hasOutlived, resultInput } from './run-inputs.ts';
 import type { RunScope } from './run-scope.ts';
 
@@ -17,13 +17,8 @@ export async function runOutlived(run: RunScope): Promise<SessionInput[] | undef
     const tool = frame.toolOf(request);
     const step = await frame.judge.step(request, tool, signal);
     if (step.kind === 'settle') batch.push(resultInput(request, step.result, step.decision));
-    if (step.kind !== 'run') continue;
-    const starts: Start[] = [];
-    const approvals: SessionInput[] = [];
-    approve(run, request, step, tool, approvals, starts);
-    const [start] = starts;
-    if (!start) batch.push(...approvals);
-    else if (await recordStart(run, request, step)) calls.start(request, step);
+    // No turn is there that could hold the start of the call.
+    if (step.kind === 'run') approve(run, request, step, tool, batch, (...start) => recordStart(run, ...start));
   }
   while (calls.running > 0 && !calls.hasResults && !signal.aborted) await run.woken();
   if (signal.aborted) batch.push(...calls.interrupted());
@@ -32,15 +27,19 @@ export async function runOutlived(run: RunScope): Promise<SessionInput[] | undef
 }
 
 /** Calls that outlive the turn here run to their end: the model hears of what they came to in the next turn. */
-export async function runOutliving(run: RunScope, end: StreamEndEvent, starts: readonly Start[]): Promise<void> {
+export async function runOutliving(run: RunScope, end: StreamEndEvent, batch: readonly SessionInput[]): Promise<void> {
   const { calls, signal } = run;
   const { frame, inner } = run.session;
   const open = end.data.pending ?? [];
   const wanted = callsOf(open);
-  for (const { request, step } of starts) {
-    const isLong = frame.toolOf(request)?.descriptor.annotations?.longRunning;
-    if (!isLong && wanted.has(request.callId)) calls.start(request, step);
-  }
+  const isLong = new Set(
+    open
+      .filter((request) => frame.toolOf(request)?.descriptor.annotations?.longRunning)
+      .map((request) => request.callId),
+  );
+  calls.recordAlone((...start) => recordStart(run, ...start));
+  calls.begin(open, batch, (callId) => !isLong.has(callId));
+  await calls.beginNone();
   calls.abortClosed(open);
   while (calls.running > 0 && !signal.aborted) await run.woken();
   const results = [...calls.takeResults(), ...calls.interrupted()];

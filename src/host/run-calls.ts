@@ -3,7 +3,7 @@ import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { errorResult } from '../gate/index.ts';
 import { LazyMap, LazySet, openRequest, Pace } from '../session/index.ts';
 import { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from './options.ts';
-import type { RunStep, Start } from './run-inputs.ts';
+import type { RunStep } from './run-inputs.ts';
 import { callsOf, resultInput } from './run-inputs.ts';
 import { RunQueue } from './run-queue.ts';
 import type { RunScope } from './run-scope.ts';
@@ -13,18 +13,38 @@ import { runTailCalls } from './tail-calls.ts';
 import type { HostTool } from './tool-registry.ts';
 import { runHostTool } from './tool-runner.ts';
 
+// As it is now: whoever replaces the clock later means to hold time, not runs.
+const later = setImmediate;
+
 const over = new CoxswainError('ABORTED', 'E_ABORTED', 'the run is over');
+
+/** A call whose turn has come, but for its start in the log. */
+interface Due {
+  readonly callId: string;
+  readonly approval: SessionInput;
+  /** Its start is in the log; false: it does not run. */
+  readonly begin: (isStored: boolean) => void;
+}
+
+/** Stores the start of a call by itself. False: it does not run. */
+export type RecordStart = (request: PendingRequest, step: RunStep) => Promise<boolean>;
 
 /** The calls of one run that run here, from the decision to the result that waits for the log. */
 export class RunCalls {
   readonly #scope: RunScope;
   readonly #queue: RunQueue;
   readonly #pace = new Pace();
+  /** Calls whose turn has come; their start goes with the next inner stream. */
+  readonly #due: Due[] = [];
   /** Calls whose start is on its way into the log. */
-  readonly #starting = new LazySet<string>();
+  #starting: Due[] = [];
+  #record: RecordStart | undefined;
   /** What ends each call that is judged or runs here, by id. */
   readonly #controllers = new LazyMap<string, AbortController>();
+  /** Those that run, are about to, or wait for their turn. */
   readonly #running = new LazySet<string>();
+  /** Of these: their handlers have begun. */
+  readonly #begun = new LazySet<string>();
   /** Calls that were brought to a result here which is not stored yet. */
   readonly #unstored = new LazySet<string>();
   /** Calls that somebody is answering. */
@@ -49,7 +69,7 @@ export class RunCalls {
   /** It is about to run or runs here, or what it came to is on its way into the log. */
   isBusy(callId: string | undefined): boolean {
     if (callId === undefined) return false;
-    return this.#starting.has(callId) || this.#running.has(callId) || this.#unstored.has(callId);
+    return this.#running.has(callId) || this.#unstored.has(callId);
   }
 
   /** Somebody is answering this call: it is not started. */
@@ -59,15 +79,43 @@ export class RunCalls {
 
   giveBack(callId: string): void {
     this.#withheld.delete(callId);
+    this.#scope.wake();
   }
 
-  /** Its start is on its way into the log. */
-  starts(callId: string): void {
-    this.#starting.add(callId);
+  withholds(open: readonly PendingRequest[]): boolean {
+    return open.some(({ callId }) => callId !== undefined && this.#withheld.has(callId));
   }
 
-  startsNone(): void {
-    this.#starting.clear();
+  /** What is to be in the log before the calls begin whose turn has come. */
+  takeStarts(): SessionInput[] {
+    const due = this.#due.splice(0);
+    this.#starting.push(...due);
+    return due.map(({ approval }) => approval);
+  }
+
+  /** The starts of a batch are stored: its calls begin, if they are open still. */
+  begin(open: readonly PendingRequest[], batch: readonly SessionInput[], runs = (_: string) => true): void {
+    if (this.#starting.length === 0) return;
+    const wanted = callsOf(open);
+    const sent = new Set(batch);
+    const left: Due[] = [];
+    for (const due of this.#starting) {
+      if (sent.has(due.approval)) due.begin(wanted.has(due.callId) && runs(due.callId));
+      else left.push(due);
+    }
+    this.#starting = left;
+  }
+
+  /** Those starts were not stored: the calls are looked at again. */
+  async beginNone(): Promise<void> {
+    if (this.#starting.length === 0) return;
+    for (const { begin } of this.#starting.splice(0)) begin(false);
+    await new Promise((resolve) => later(resolve));
+  }
+
+  /** No inner stream follows that could take starts along. */
+  recordAlone(record: RecordStart): void {
+    this.#record = record;
   }
 
   /** It was brought to a result here without running. */
@@ -116,7 +164,7 @@ export class RunCalls {
   /** Results for those that still run when the run is aborted. */
   interrupted(): ToolResultInput[] {
     const result = errorResult('interrupted', `interrupted: ${messageOf(this.#scope.signal.reason)}`);
-    return [...this.#running].map((requestId) => ({ kind: 'tool_result', requestId, result }));
+    return [...this.#begun].map((requestId) => ({ kind: 'tool_result', requestId, result }));
   }
 
   /** Ends one call that runs here. */
@@ -137,26 +185,25 @@ export class RunCalls {
   abortAll(): void {
     // An abort without a reason makes one each time, with its stack: that costs more than the rest of a pause.
     for (const controller of this.#controllers.values()) controller.abort(this.#scope.signal.reason ?? over);
+    for (const { begin } of [...this.#due.splice(0), ...this.#starting.splice(0)]) begin(false);
   }
 
-  /** Starts those whose approvals have been sent, unless they have been settled since; the others are left. */
-  startSent(starts: readonly Start[], batch: readonly SessionInput[], open: readonly PendingRequest[]): Start[] {
-    if (starts.length === 0) return [];
-    const calls = callsOf(open);
-    const sent = new Set(batch.map((input) => ('requestId' in input ? input.requestId : undefined)));
-    const left: Start[] = [];
-    for (const start of starts) {
-      const { request, step } = start;
-      if (!sent.has(request.requestId)) left.push(start);
-      else if (calls.has(request.callId)) this.start(request, step);
-    }
-    return left;
+  /** It runs when its turn comes and its start is in the log, which goes there not before. */
+  enqueue(request: PendingRequest, step: RunStep, approval: SessionInput): void {
+    const callId = request.callId ?? request.requestId;
+    this.start(request, step, (hasWaited) => {
+      if (this.#record) return this.#record(request, step);
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      this.#due.push({ callId, approval, begin: resolve });
+      if (hasWaited) this.#scope.wake();
+      return promise;
+    });
   }
 
-  start(request: PendingRequest, step: RunStep): void {
+  /** @param begins what is to be done before it begins, when its turn has come. False: it does not run */
+  start(request: PendingRequest, step: RunStep, begins?: (hasWaited: boolean) => Promise<boolean>): void {
     const { session } = this.#scope;
     const callId = request.callId ?? request.requestId;
-    this.#starting.delete(callId);
     if (this.#withheld.has(callId)) return;
     const hostTool = session.frame.toolOf(request);
     if (!hostTool) return;
@@ -165,14 +212,21 @@ export class RunCalls {
     let hasWaited = false;
     this.#queue.add(hostTool.descriptor.annotations?.exclusive === true, async () => {
       try {
-        // Its turn may have ended meanwhile.
-        if (hasWaited && !(await this.#isStillOpen(callId))) return;
+        if (this.#scope.signal.aborted) return;
+        if (begins && !signal.aborted) {
+          if (!(await begins(hasWaited))) return;
+        } else if (hasWaited && !(await this.#isStillOpen(callId))) {
+          // Its turn has ended meanwhile.
+          return;
+        }
+        this.#begun.add(callId);
         await this.#run(request, step, hostTool, signal);
       } catch (error) {
         session.frame.warn(`running ${request.name} failed`, error);
         this.#keep(resultInput(request, errorResult('failed', messageOf(error)), undefined));
       } finally {
         this.#running.delete(callId);
+        this.#begun.delete(callId);
         this.#controllers.delete(callId);
         this.#scope.wake();
       }

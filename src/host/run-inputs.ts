@@ -11,12 +11,6 @@ import type { Step } from './step.ts';
 
 export type RunStep = Extract<Step, { kind: 'run' }>;
 
-/** A call that starts once its approval is in the log. */
-export interface Start {
-  request: PendingRequest;
-  step: RunStep;
-}
-
 /** Codes of an answer or result that somebody else was faster with. */
 export const closedByOthers: ReadonlySet<string> = new Set([
   'E_REQUEST_CLOSED',

@@ -50,6 +50,8 @@ export interface CallState {
   decision?: DecisionRecord;
   /** A handler was started and no word of it has come since. */
   started: boolean;
+  /** Epoch of the lease that it was started under last. */
+  startedIn?: number;
   attempts: number;
   asks: AskState[];
   /** Answers to the host's own questions, which are derived and not stored. */

@@ -115,6 +115,8 @@ export interface EventActions {
   decisions?: Record<string, DecisionRecord>;
   /** Calls whose handler starts now; written before it does. */
   started?: string[];
+  /** Epoch of the lease that they start under: who holds a newer one knows that nobody runs them any more. */
+  startedIn?: number;
   asks?: Ask[];
   /** By request id. */
   answers?: Record<string, StoredAnswer>;

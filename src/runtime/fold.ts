@@ -131,7 +131,7 @@ export class Fold {
       for (const started of actions.started ?? []) {
         const call = open.get(started);
         if (!call) continue;
-        start(call);
+        start(call, actions.startedIn);
       }
     }
   }
@@ -206,7 +206,7 @@ export class Fold {
     }
     for (const id of actions.started ?? []) {
       const call = this.calls.get(id);
-      if (call) start(call);
+      if (call) start(call, actions.startedIn);
     }
     for (const ask of actions.asks ?? []) {
       const call = this.#changed(ask.callId);
@@ -336,9 +336,10 @@ export class Fold {
   }
 }
 
-function start(call: CallState): void {
+function start(call: CallState, epoch: number | undefined): void {
   call.version++;
   call.started = true;
+  if (epoch !== undefined) call.startedIn = epoch;
   call.attempts++;
 }
 

@@ -280,7 +280,7 @@ export class Invocation implements InvocationInfo {
     if (turn) await turn;
     // An abort of what is open holds the lease for a moment.
     while (this.session.aborting) await this.session.aborting.catch(() => {});
-    const lease = await this.session.service.acquire(this.key);
+    const lease = await this.session.lease();
     this.#lease = lease;
     if (lease.lastSeq > this.fold.at) await this.session.catchUp();
     this.fold.shared = { ...lease.shared };

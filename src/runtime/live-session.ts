@@ -6,9 +6,10 @@ import { Fold } from './fold.ts';
 import type { Viewer } from './history.ts';
 import { History } from './history.ts';
 import type { Invocation } from './invocation.ts';
-import type { SessionKey, SessionRecord, SessionService } from './session-service.ts';
+import type { Lease, SessionKey, SessionRecord, SessionService } from './session-service.ts';
 import type { FollowOptions } from './store-follower.ts';
 import { StoreFollower } from './store-follower.ts';
+import { storeRefusal } from './store-rules.ts';
 
 /** What runs in a session now, in this process. */
 export interface CurrentRun {
@@ -77,6 +78,8 @@ export class LiveSession {
   /** Executors that wait in memory, by path. */
   readonly held = new LazyMap<string, Held>();
   current: CurrentRun | undefined;
+  /** A turn of several runs is under way here: it keeps the session between them, too. */
+  holding: { readonly lease: Lease; readonly by: object } | undefined;
   /** What is open is being settled while nothing runs. */
   aborting: Promise<void> | undefined;
   readonly #chain = new Chain();
@@ -143,6 +146,44 @@ export class LiveSession {
     return this.fold.at;
   }
 
+  /**
+   * Takes the session for a turn of several runs. All that this process does under a lease meanwhile goes under this one.
+   * @returns what gives it back
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND`
+   */
+  async hold(by: object): Promise<() => Promise<void>> {
+    const lease = await this.service.acquire(this.key);
+    const holding = { lease, by };
+    this.holding = holding;
+    const release = async () => {
+      if (this.holding !== holding) return;
+      this.holding = undefined;
+      await lease.release();
+    };
+    try {
+      if (lease.lastSeq > this.fold.at) await this.catchUp();
+      return release;
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  }
+
+  /** The right to write alone: of the turn that is under way here, or one of its own. */
+  async lease(): Promise<Lease> {
+    const { holding } = this;
+    if (!holding) return this.service.acquire(this.key);
+    const record = await this.catchUp();
+    if (!record) throw storeRefusal.missing(this.key);
+    const { epoch } = holding.lease;
+    return { epoch, lastSeq: record.lastSeq, shared: sharedPart(record.state), release: async () => {} };
+  }
+
+  /** Epoch of the lease that somebody alive holds now. */
+  async holder(): Promise<number | undefined> {
+    return this.holding?.lease.epoch ?? this.service.holder(this.key);
+  }
+
   /** Called for each stored event, in order, as soon as it is part of the fold. */
   listen(listener: (event: Event) => void): () => void {
     this.#listeners = this.#listeners.concat(listener);
@@ -206,12 +247,14 @@ export class LiveSession {
 
   /** Stores a run's first events where nobody has written since `at`. They are not taken in: see `absorb`. */
   store(events: readonly Event[], epoch: number, at: number): Promise<readonly Event[]> {
-    return this.service.append(this.key, this.link(events), { epoch, expectedSeq: at });
+    return this.service.append(this.key, this.link(startedIn(epoch, events)), { epoch, expectedSeq: at });
   }
 
   /** Appends without a lease: answers, steers, updates. With `expectedSeq` only where nobody has written since. */
   async append(events: readonly Event[], options?: { expectedSeq: number }): Promise<void> {
-    const gap = this.absorb(await this.service.append(this.key, this.link(events), options));
+    const { holding } = this;
+    const own = holding ? startedIn(holding.lease.epoch, events) : events;
+    const gap = this.absorb(await this.service.append(this.key, this.link(own), options));
     if (gap) await gap;
   }
 
@@ -235,9 +278,10 @@ export class LiveSession {
   }
 
   /** Takes in what other processes have written. */
-  async catchUp(): Promise<void> {
+  async catchUp(): Promise<SessionRecord | undefined> {
     const record = await this.service.get(this.key, { after: this.fold.at });
     for (const event of record?.events ?? []) this.#apply(event);
+    return record;
   }
 
   /** Events of the log with a higher seq. */
@@ -269,7 +313,8 @@ export class LiveSession {
 
   async #write(events: Event[], epoch: number): Promise<void> {
     try {
-      const gap = this.absorb(await this.service.append(this.key, this.link(events), { epoch }));
+      const linked = this.link(startedIn(epoch, events));
+      const gap = this.absorb(await this.service.append(this.key, linked, { epoch }));
       if (gap) await gap;
     } finally {
       this.#writing = undefined;
@@ -277,7 +322,7 @@ export class LiveSession {
   }
 
   /** Takes in what was stored; a gap is read first. */
-  absorb(stored: readonly Event[]): Promise<void> | undefined {
+  absorb(stored: readonly Event[]): Promise<unknown> | undefined {
     const first = stored[0];
     // Somebody else has written in between: the gap is folded first, and these with it.
     if (first && first.seq > this.fold.at + 1) return this.catchUp();
@@ -310,6 +355,14 @@ export class LiveSession {
     for (const key of this.#histories.keys()) if (!key.endsWith('||')) this.#histories.delete(key);
     this.releaseHeld('a new turn began');
   }
+}
+
+/** Starts are bound to the lease that they are made under. */
+function startedIn(epoch: number, events: readonly Event[]): readonly Event[] {
+  if (!events.some(({ actions }) => actions.started)) return events;
+  return events.map((event) =>
+    event.actions.started ? { ...event, actions: { ...event.actions, startedIn: epoch } } : event,
+  );
 }
 
 function sharedPart(state: Readonly<Record<string, unknown>>): Record<string, unknown> {

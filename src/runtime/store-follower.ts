@@ -13,7 +13,7 @@ export interface Followed {
   /** Newest seq that is known here. */
   readonly at: number;
   /** Reads what is new. */
-  catchUp(): Promise<void>;
+  catchUp(): Promise<unknown>;
 }
 
 export interface FollowOptions {

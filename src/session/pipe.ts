@@ -16,6 +16,9 @@ export const pipe: unique symbol = Symbol.for('coxswain.pipe') as never;
 /** Key of {@link PipeableSession}'s method. */
 export const openNow: unique symbol = Symbol.for('coxswain.openNow') as never;
 
+/** Key of {@link PipeableSession}'s method. */
+export const hold: unique symbol = Symbol.for('coxswain.hold') as never;
+
 /** Key of {@link HeedfulSession}'s method. */
 export const heed: unique symbol = Symbol.for('coxswain.heed') as never;
 
@@ -39,6 +42,11 @@ export interface PipeableSession extends AgentSession {
   ): Promise<StreamEndEvent>;
   /** What `pending()` has of the call with this id, or of the one that a question with this id is about. */
   [openNow](requestId: string): Promise<PendingRequest | undefined>;
+  /**
+   * Takes the session for a turn of several streams, over what happens between them. Returns what gives it back.
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while anybody else runs it
+   */
+  [hold](): Promise<() => Promise<void>>;
 }
 
 /** A session whose log other processes can write. */

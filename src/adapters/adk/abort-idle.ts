@@ -6,7 +6,7 @@ import { abandoned, createEvent, responseEvent } from '../../runtime/index.ts';
 export async function abortIdle(live: LiveSession, agent: string, reason: string): Promise<void> {
   await live.catchUp();
   if (isOver(live)) return;
-  const lease = await live.service.acquire(live.key);
+  const lease = await live.lease();
   try {
     await live.catchUp();
     if (isOver(live)) return;

@@ -62,7 +62,7 @@ export async function abortThread(live: LiveSession, threadId: string, reason: s
 async function alone(live: LiveSession, work: () => Promise<void>): Promise<void> {
   while (live.aborting) await live.aborting.catch(() => {});
   const held = async () => {
-    const lease = await live.service.acquire(live.key);
+    const lease = await live.lease();
     try {
       await live.catchUp();
       await work();

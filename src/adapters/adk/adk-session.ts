@@ -41,6 +41,7 @@ import {
   EventStream,
   endTurn,
   heed,
+  hold,
   isoTime,
   LazySet,
   normaliseInput,
@@ -54,7 +55,7 @@ import { originOf } from './abort-part.ts';
 import type { AbortCall } from './abort-session.ts';
 import { abortSession } from './abort-session.ts';
 import { answerRequest } from './answer-request.ts';
-import { openRequest, openRequests } from './open-requests.ts';
+import { openRequestNow, openRequestsNow } from './open-requests.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
 import type { Beside } from './store-beside.ts';
@@ -137,7 +138,8 @@ export class AdkSession implements AgentSession {
     queue: StreamQueue<AgentEvent>,
   ): Promise<StreamEndEvent> {
     if (this.#closed) return Promise.reject(closed(this.id));
-    if (this.live.current) return Promise.reject(busy(this.id));
+    const { current, holding } = this.live;
+    if (current || (holding && holding.by !== this)) return Promise.reject(busy(this.id));
     this.#hostRuns = options.hostToolExecution ?? false;
     const streamId = options.streamId ?? newId();
     const sink = new StreamSink(queue, this, streamId, options.streaming ?? true);
@@ -162,6 +164,15 @@ export class AdkSession implements AgentSession {
   /** Somebody wants an end of it in another process. */
   #obey(target: AbortTarget): void {
     this.abort(target).catch((error: unknown) => this.#engine.warn(`session ${this.id} could not be aborted`, error));
+  }
+
+  /** The session is this handle's until it is given back: its streams, and what happens between them. */
+  async [hold](): Promise<() => Promise<void>> {
+    if (this.#closed) throw closed(this.id);
+    // An abort of what is open holds the lease for a moment.
+    while (this.live.aborting) await this.live.aborting.catch(() => {});
+    if (this.live.current || this.live.holding) throw busy(this.id);
+    return this.live.hold(this);
   }
 
   #ended(
@@ -282,13 +293,11 @@ export class AdkSession implements AgentSession {
   }
 
   async pending(): Promise<PendingRequest[]> {
-    await this.live.catchUp();
-    return openRequests(this.live, this.tree);
+    return openRequestsNow(this.live, this.tree, this);
   }
 
   async [openNow](requestId: string): Promise<PendingRequest | undefined> {
-    await this.live.catchUp();
-    return openRequest(this.live, this.tree, requestId);
+    return openRequestNow(this.live, this.tree, this, requestId);
   }
 
   async standing(): Promise<SessionStanding> {

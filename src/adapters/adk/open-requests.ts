@@ -24,3 +24,47 @@ function requestsOf(live: LiveSession, tree: AgentTree): OpenRequests {
   }
   return made.requests;
 }
+
+/**
+ * The same as it is now, over all processes: what a live owner has started and still holds is running; what nobody runs
+ * any more is as the log leaves it. `by` knows by itself what it runs while it holds the session.
+ */
+export async function openRequestsNow(live: LiveSession, tree: AgentTree, by: object): Promise<PendingRequest[]> {
+  await live.catchUp();
+  const open = openRequests(live, tree);
+  const isRunning = await runningNow(live, by, open);
+  if (!isRunning) return open;
+  return openRequests(live, tree).map((request) => (isRunning(request) ? { ...request, running: true } : request));
+}
+
+export async function openRequestNow(
+  live: LiveSession,
+  tree: AgentTree,
+  by: object,
+  id: string,
+): Promise<PendingRequest | undefined> {
+  await live.catchUp();
+  const open = openRequest(live, tree, id);
+  const isRunning = open && (await runningNow(live, by, [open]));
+  if (!isRunning) return open;
+  const now = openRequest(live, tree, id);
+  return now && isRunning(now) ? { ...now, running: true } : now;
+}
+
+/** Undefined: none of them is. */
+async function runningNow(
+  live: LiveSession,
+  by: object,
+  open: readonly PendingRequest[],
+): Promise<((request: PendingRequest) => boolean) | undefined> {
+  if (live.holding?.by === by || !open.some(({ started }) => started)) return undefined;
+  const holder = await live.holder();
+  const isRunning = ({ started, callId }: PendingRequest) => {
+    const call = started && callId !== undefined ? live.fold.callOf(callId) : undefined;
+    // Starts of older releases do not say under which lease: then it may be this one.
+    return call !== undefined && holder !== undefined && (call.startedIn ?? holder) === holder;
+  };
+  // Where an owner is gone: before that it may have told what came of its calls.
+  if (!open.every((request) => !request.started || isRunning(request))) await live.catchUp();
+  return isRunning;
+}

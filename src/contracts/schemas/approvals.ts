@@ -59,6 +59,8 @@ export const pendingRequest = z.looseObject({
   handledBy: z.enum(['host', 'agent']).optional(),
   /** The call was started and no result is known. */
   started: z.boolean(),
+  /** A live owner has started it under the lease that it still holds: its outcome is not unknown, it is on its way. */
+  running: z.boolean().optional(),
   /** Its turn has ended or another one runs: what it comes to opens a new turn. */
   detached: z.boolean().optional(),
   /** Place in the agent tree; opaque. */

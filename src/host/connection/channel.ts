@@ -77,7 +77,7 @@ export class Channel {
    */
   async stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions): Promise<void> {
     const stream = this.session.stream(input, options);
-    this.#follower.begin();
+    this.#follower.begin(stream.streamId);
     let first: IteratorResult<AgentEvent>;
     try {
       first = await stream.next();
@@ -139,6 +139,8 @@ export class Channel {
       for (const event of broken(this.session.id, stream.streamId)) this.#emit(event);
     }
     this.#follower.end();
+    // Whoever has seen the end may have begun the next one.
+    if (this.streamId !== stream.streamId) return;
     this.#running = undefined;
     this.streamId = undefined;
   }

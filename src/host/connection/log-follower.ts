@@ -24,6 +24,8 @@ export class LogFollower {
   readonly #siblings = new Set<string>();
   #log: AsyncIterator<AgentEvent> | undefined;
   #streams = 0;
+  /** The one that began last. */
+  #streamId: string | undefined;
   #broken = false;
   #stopped = false;
   #arrived: (() => void) | undefined;
@@ -54,8 +56,9 @@ export class LogFollower {
     await this.#log?.return?.();
   }
 
-  begin(): void {
+  begin(streamId: string): void {
     this.#streams++;
+    this.#streamId = streamId;
   }
 
   end(): void {
@@ -128,7 +131,10 @@ export class LogFollower {
   }
 
   #flush(): void {
-    for (const event of this.#held.splice(0)) {
+    // The end of a stream that runs is its own to show: whoever sees it may go on at once.
+    const isOver = ({ type, streamId }: AgentEvent) => type === 'stream_end' && streamId === this.#streamId;
+    const end = this.#streams > 0 ? this.#held.findIndex(isOver) : -1;
+    for (const event of this.#held.splice(0, end < 0 ? this.#held.length : end)) {
       if (this.#streams > 0) this.#out.add(event.id);
       this.#fromLog(event);
     }
