@@ -51,6 +51,8 @@ export interface GateRules {
   /** Calls and cost of the session so far. */
   usage?: { calls: number; usd?: number } | undefined;
   signal?: AbortSignal | undefined;
+  /** A host has judged what was approved: other arguments than those may not run. */
+  isJudged?: boolean | undefined;
   /** The author's floor. */
   needsApproval?: AnyTool['needsApproval'] | undefined;
   /** The before_tool hooks; not given where they have run. */
@@ -117,6 +119,10 @@ export async function decideApproved(call: GateCall, rules: GateRules, approval:
       ...recordFacts(call, call.args, rules),
       ...approval,
     });
+  }
+  if (rules.isJudged && approval.args && !sameArgs(checked.args, approval.args)) {
+    const message = `the edited arguments are not as the tool takes them (${canonicalJson(checked.args)}); nobody has judged those`;
+    return refuse('invalid_args', message, { ...recordFacts(call, call.args, rules), ...approval });
   }
   const args = deepFreeze(checked.args);
   const answer = await policyOn(call, args, rules);

@@ -3,7 +3,7 @@ import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonSchema } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { walkSchema } from './dialect.ts';
-import { Undecided, withEffort } from './effort.ts';
+import { spend, Undecided, withEffort } from './effort.ts';
 import { boundedTest, faultOfPattern, MAX_PATTERN_INPUT } from './pattern.ts';
 import { SchemaEffort, sizeOf } from './schema-effort.ts';
 
@@ -17,6 +17,8 @@ export interface SchemaCheck {
 
 /** Keywords that one evaluation may look at: tens of milliseconds. */
 const MAX_EFFORT = 200_000;
+/** In steps of a pattern; {@link MAX_EFFORT} of them are a fifth of what one evaluation may take. */
+const STEPS_OF_KEYWORD = 5;
 /** For what is large itself: so many for each value in it. */
 const MAX_EACH = 30;
 /** Above this the first fault will do: each of them costs more than what is looked at. */
@@ -151,7 +153,10 @@ function boundedCheck(schema: JsonSchema): SchemaCheck {
     if (isMuch) quick ??= compileWith(forFirstFault, schema);
     const validate = isMuch && quick ? quick : full;
     used = validate;
-    return withEffort(() => validate(value) === true);
+    return withEffort(() => {
+      spend(steps * STEPS_OF_KEYWORD);
+      return validate(value) === true;
+    });
   };
   return Object.defineProperty(check, 'errors', { get: () => used.errors ?? [] }) as unknown as SchemaCheck;
 }

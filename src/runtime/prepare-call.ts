@@ -62,7 +62,7 @@ export async function prepareCall(
       },
     };
   }
-  const checked = await validatedInTime(validateCall(resolved, part.args), context.signal);
+  const checked = await validatedInTime(validateCall(resolved, part.args, context.invocation), context.signal);
   if (!checked.ok) {
     keepArgs(call, part.args);
     return { call, refusal: answerTo(call, errorResult('invalid_args', checked.message)) };
@@ -122,7 +122,7 @@ async function hookBeforeAnnouncement(
   if (answer.kind === 'result') return { call, refusal: answerTo(call, normaliseReturn(answer.value)) };
   if (answer.kind === 'block') return { call, refusal: answerTo(call, errorResult('denied', answer.reason)) };
   if (!answer.args) return { call };
-  const checked = await validatedInTime(validateCall(resolved, answer.args), context.signal);
+  const checked = await validatedInTime(validateCall(resolved, answer.args, context.invocation), context.signal);
   if (!checked.ok) {
     return {
       call,

@@ -326,6 +326,7 @@ function gateRules(
   return {
     // Under host execution the host's policy is the only one.
     policy: hostRuns ? undefined : engine.policy,
+    isJudged: hostRuns,
     principal: engine.principal,
     permissionMode: options.permissionMode ?? fold.config.permissionMode,
     interactive: true,

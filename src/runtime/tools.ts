@@ -1,6 +1,6 @@
 import type { AnyTool, ToolDescriptor, ToolResult } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import { describeTool, errorResult, validateArgs } from '../gate/index.ts';
+import { describeTool, errorResult, validateArgs, withEffort } from '../gate/index.ts';
 import type { AgentTree } from './agent.ts';
 import { agentOfTool } from './agent.ts';
 import type { AgentContext } from './context.ts';
@@ -45,10 +45,12 @@ export function resolveTool(tool: AnyTool, source: string): ResolvedTool {
   return { descriptor, tool, source, ...(agentTree ? { agentTree } : {}) };
 }
 
-export function validateCall(resolved: ResolvedTool, args: unknown): ReturnType<typeof validateArgs> {
+/** `turn`: all calls that are checked in it have one allowance, however many a model makes. */
+export function validateCall(resolved: ResolvedTool, args: unknown, turn?: object): ReturnType<typeof validateArgs> {
   const { descriptor, tool } = resolved;
   const source = tool?.inputSchema ?? tool?.parametersSchema;
-  return validateArgs({ inputSchema: descriptor.inputSchema, ...(source ? { source } : {}) }, args);
+  const schema = { inputSchema: descriptor.inputSchema, ...(source ? { source } : {}) };
+  return withEffort(() => validateArgs(schema, args), turn);
 }
 
 /**
