@@ -89,8 +89,9 @@ async function turn(kind: Kind, size: number): Promise<void> {
         kind === 'deny' || kind === 'ask'
           ? { evaluate: () => ({ outcome: kind === 'ask' ? 'ask_user' : kind }) }
           : allowAll(),
+      answerLimits: { calls: size },
       ...(sessions ? { sessions } : {}),
-    } as never);
+    });
     let answered = 0;
     let reason: unknown;
     for await (const event of (await host.open('a')).stream('go')) {

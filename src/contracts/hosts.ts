@@ -1,3 +1,4 @@
+import type { AnswerLimits } from './answer-limits.ts';
 import type { Principal } from './approvals.ts';
 import type { AgentDescriptor } from './descriptor.ts';
 import type { AgentEvent } from './events.ts';
@@ -57,6 +58,12 @@ export interface HostContext {
   hooks?: LifecycleInterceptor;
   /** Milliseconds that they may think about one point. Default 10,000; 0: no limit. */
   hookTimeoutMs?: number;
+  /** Of each answer of a model. */
+  answerLimits?: AnswerLimits;
+  /** Bytes of JSON that a model is given of one result. */
+  maxResultBytes?: number;
+  /** Keeps what is larger and says under which name. */
+  spill?: (name: string, body: string | Uint8Array) => Promise<string>;
   tools?: readonly AnyTool[];
   /** The store; its type belongs to whoever opens the session. */
   sessions?: unknown;

@@ -1,4 +1,5 @@
 /** The public surface. Types are erased: importing this loads neither zod nor anything else. */
+export * from './answer-limits.ts';
 export type * from './approvals.ts';
 export type { Closed } from './closed.ts';
 export * from './content.ts';

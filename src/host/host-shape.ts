@@ -1,7 +1,8 @@
-import type { AgentSource, SessionRef } from '../contracts/index.ts';
+import type { AgentSource, AnswerLimits, SessionRef } from '../contracts/index.ts';
 import type { Check, Shape } from '../session/index.ts';
 import {
   amount,
+  answerLimits,
   anything,
   checkHooks,
   checkLimits,
@@ -49,6 +50,7 @@ const host: Shape<HostOptions> = {
   credentials: object,
   models: either(fn, object),
   limits: object,
+  answerLimits: object,
   prices: object,
   deps: anything,
   userId: anything,
@@ -78,6 +80,9 @@ export function checkHost(options: HostOptions): void {
   if (options.principal !== undefined) checkPrincipal(options.principal, `${where}.principal`);
   if (options.hooks !== undefined) checkHooks(options.hooks, `${where}.hooks`);
   if (options.limits !== undefined) checkLimits(options.limits, `${where}.limits`);
+  if (options.answerLimits !== undefined) {
+    checkOptions<AnswerLimits>(options.answerLimits, `${where}.answerLimits`, answerLimits);
+  }
 }
 
 const ref: Shape<SessionRef> = {

@@ -262,7 +262,8 @@ class Host implements AgentHost {
   }
 
   #context(userId: string, principal: Principal = { id: userId }): HostContext {
-    const { app, sessions, credentials, models, deps, hooks, hookTimeoutMs, telemetry, followPollMs } = this.#options;
+    const { app, sessions, credentials, models, deps, hooks, telemetry, followPollMs } = this.#options;
+    const { hookTimeoutMs, answerLimits, maxResultBytes, spill } = this.#options;
     return {
       app,
       userId,
@@ -272,6 +273,9 @@ class Host implements AgentHost {
       ...(models === undefined ? {} : { models }),
       ...(hooks ? { hooks } : {}),
       ...(hookTimeoutMs === undefined ? {} : { hookTimeoutMs }),
+      ...(answerLimits ? { answerLimits } : {}),
+      ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
+      ...(spill ? { spill } : {}),
       ...(telemetry ? { telemetry } : {}),
       ...(followPollMs === undefined ? {} : { followPollMs }),
       warn: this.#warn,

@@ -7,9 +7,10 @@ import type {
   Principal,
   SessionInput,
   ToolDescriptor,
+  ToolResult,
   TurnTerms,
 } from '../contracts/index.ts';
-import { excludedBy } from '../gate/index.ts';
+import { capResult, excludedBy } from '../gate/index.ts';
 import type { LazyMap } from '../session/index.ts';
 import { isPipeable } from '../session/index.ts';
 import type { Confirmations } from './confirmation.ts';
@@ -134,6 +135,12 @@ export class HostedFrame implements JudgeOptions {
   get policyTimeoutMs(): number | undefined {
     return this.options.policyTimeoutMs;
   }
+  /** A result as large as a model is given it, whoever made it. */
+  bounded(callId: string | undefined, result: ToolResult): ToolResult | Promise<ToolResult> {
+    const { maxResultBytes: maxBytes, spill } = this.options;
+    return capResult(result, { callId, maxBytes, spill });
+  }
+
   get hookTimeoutMs(): number | undefined {
     return this.options.hookTimeoutMs;
   }

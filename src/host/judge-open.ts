@@ -38,7 +38,7 @@ export async function judgeOpen(
       case 'settle':
         frame.judge.settled(request.callId ?? '');
         run.calls.settles(request.callId ?? '');
-        batch.push(resultInput(request, step.result, step.decision));
+        batch.push(resultInput(request, await frame.bounded(request.callId, step.result), step.decision));
         break;
       case 'ask':
         questions.push(step.question);

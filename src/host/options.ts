@@ -1,5 +1,6 @@
 import type {
   AgentSource,
+  AnswerLimits,
   AnyTool,
   ApprovalRequest,
   LifecycleInterceptor,
@@ -48,6 +49,8 @@ export interface HostOptions {
   models?: unknown;
   /** Of each turn; the stricter of host, agent and call counts. All but steps include those of its sub-agents. */
   limits?: Limits;
+  /** Of each answer of a model: what is larger, or takes longer, is a failure, and none of its calls runs. */
+  answerLimits?: AnswerLimits;
   /** USD per million tokens by model name: needed for `limits.usd` where models do not tell their cost. */
   prices?: PriceTable;
   /** Handed to tools, never logged. */

@@ -16,7 +16,9 @@ export async function runOutlived(run: RunScope): Promise<SessionInput[] | undef
   for (const request of open) {
     const tool = frame.toolOf(request);
     const step = await frame.judge.step(request, tool, signal);
-    if (step.kind === 'settle') batch.push(resultInput(request, step.result, step.decision));
+    if (step.kind === 'settle') {
+      batch.push(resultInput(request, await frame.bounded(request.callId, step.result), step.decision));
+    }
     // No turn is there that could hold the start of the call.
     if (step.kind === 'run') approve(run, request, step, tool, batch, (...start) => recordStart(run, ...start));
   }

@@ -273,6 +273,7 @@ export class RunCalls {
     await subagents.quiet(callId);
     if (outcome.kind === 'suspended') return;
     const tail = await runTailCalls(outcome.result, call, request, frame, options, signal);
+    const result = tail.decisions ? await frame.bounded(callId, tail.result) : tail.result;
     frame.judge.settled(callId);
     if (this.#scope.signal.aborted) return;
     const { annotations } = hostTool.descriptor;
@@ -284,7 +285,7 @@ export class RunCalls {
     };
     // One whose approval is not in the log brings its decision along.
     const isNews = annotations?.readOnly || annotations?.idempotent || tail.decisions !== undefined || usage;
-    this.#keep(resultInput(request, tail.result, isNews ? record : undefined, outcome.interim));
+    this.#keep(resultInput(request, result, isNews ? record : undefined, outcome.interim));
   }
 
   #keep(result: ToolResultInput): void {

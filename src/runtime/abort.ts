@@ -37,18 +37,22 @@ export function childController(parent: AbortSignal): { controller: AbortControl
 
 /**
  * Work under a signal of its own, which follows another for as long as the work goes on. Rejects with the reason as
- * soon as that fires, whatever the work does then. Nothing is begun where it has fired already.
+ * soon as that fires, or the work is told to end, whatever it does then. Nothing is begun where it has fired already.
  */
-export function underSignal<T>(parent: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export function underSignal<T>(
+  parent: AbortSignal,
+  work: (signal: AbortSignal, end: (reason: unknown) => void) => Promise<T>,
+): Promise<T> {
   if (parent.aborted) return Promise.reject(parent.reason);
   return new Promise((resolve, reject) => {
     const controller = new AbortController();
-    const stop = () => {
-      controller.abort(parent.reason);
-      reject(parent.reason);
+    const end = (reason: unknown) => {
+      controller.abort(reason);
+      reject(reason);
     };
+    const stop = () => end(parent.reason);
     parent.addEventListener('abort', stop, { once: true });
-    work(controller.signal).then(
+    work(controller.signal, end).then(
       (value) => {
         parent.removeEventListener('abort', stop);
         resolve(value);

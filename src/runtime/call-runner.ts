@@ -1,5 +1,6 @@
 import { Pace } from '../session/index.ts';
 import { runAgentTool } from './agent-tool-run.ts';
+import { boundedResult } from './bounded-result.ts';
 import { outcomeEvents } from './call-outcome.ts';
 import type { CallState } from './call-state.ts';
 import { ToolContext } from './callback-context.ts';
@@ -114,6 +115,14 @@ async function runOne(
     if (outcome?.result.isError) fault = toolContext.withoutSecrets(outcome.result.errorType ?? 'failed');
     if (outcome === undefined || context.signal.aborted) return;
     const { abandons } = outcome;
+    const { artifactDelta } = toolContext;
+    outcome.result = await boundedResult(
+      invocation,
+      call.id,
+      toolContext.hasSecrets ? toolContext.withoutSecrets(outcome.result) : outcome.result,
+      artifactDelta,
+    );
+    if (context.signal.aborted) return;
     await storeOutcome(context, call, () => [
       ...(abandons === undefined ? [] : closeWithin(invocation.fold, call, abandons, invocation.origin())),
       ...outcomeEvents(context, ready, toolContext, outcome),

@@ -1,4 +1,5 @@
 import type {
+  AnswerLimits,
   ContentPart,
   PermissionMode,
   PolicyEvaluator,
@@ -47,6 +48,11 @@ export interface Engine {
   readonly toolTimeoutMs?: number | undefined;
   readonly services: ContextServices;
   readonly limits: TurnLimits;
+  readonly answerLimits?: AnswerLimits | undefined;
+  /** Bytes of JSON that a model is given of one result. */
+  readonly maxResultBytes?: number | undefined;
+  /** Keeps what is larger and says under which name. Absent: the artifact service, if there is one. */
+  readonly spill?: ((name: string, body: string | Uint8Array) => Promise<string>) | undefined;
   /** Where spans go; plain subscribers need none. */
   readonly telemetry?: Telemetry | undefined;
   /** Told of what went wrong without consequence for the run. */

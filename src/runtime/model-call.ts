@@ -1,5 +1,6 @@
 import type { ContentPart } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
+import { AnswerCounter } from '../session/index.ts';
 import { underSignal } from './abort.ts';
 import type { AgentContext } from './context.ts';
 import type { LlmAgent } from './llm-agent.ts';
@@ -27,6 +28,7 @@ export class ModelCall {
   readonly #model: Model;
   readonly #streaming: boolean;
   readonly #operation: Operation | undefined;
+  readonly #counter: AnswerCounter;
 
   /** @throws CoxswainError `FAILED_PRECONDITION / E_NO_MODEL` */
   constructor(
@@ -44,6 +46,7 @@ export class ModelCall {
     this.#context = context;
     this.#draft = draft;
     this.#model = model;
+    this.#counter = new AnswerCounter(invocation.engine.answerLimits);
     this.#streaming = invocation.options.streaming ?? true;
     this.#operation = Operation.start('llm', 'call_llm', invocation.engine.telemetry, context.place.span, () => ({
       'gen_ai.system': model.system ?? 'unknown',
@@ -55,10 +58,18 @@ export class ModelCall {
 
   /**
    * Asks. Undefined: the model has ended without an answer; what it says after an abort is heard by nobody.
-   * @throws whatever the model throws; the reason of the abort
+   * @throws whatever the model throws; the reason of the abort; CoxswainError `RESOURCE_EXHAUSTED / E_ANSWER_LIMIT`
    */
-  answer(): Promise<ModelResponse | undefined> {
-    return underSignal(this.#context.signal, (signal) => this.#pump(signal));
+  async answer(): Promise<ModelResponse | undefined> {
+    let over: (() => void) | undefined;
+    try {
+      return await underSignal(this.#context.signal, (own, end) => {
+        over = this.#counter.watch(end);
+        return this.#pump(own, end);
+      });
+    } finally {
+      over?.();
+    }
   }
 
   /** Why this is no answer to go on with. */
@@ -80,9 +91,16 @@ export class ModelCall {
   }
 
   /** Reads the model's frames to the last one, showing deltas on the way. */
-  async #pump(signal: AbortSignal): Promise<ModelResponse | undefined> {
+  async #pump(signal: AbortSignal, end: (reason: unknown) => void): Promise<ModelResponse | undefined> {
     for await (const frame of this.#model.generate(this.#draft, { stream: this.#streaming, signal })) {
       if (signal.aborted) return undefined;
+      try {
+        this.#count(frame);
+      } catch (error) {
+        // One that does not let itself be left holds up nobody.
+        end(error);
+        return undefined;
+      }
       if (!frame.partial) return frame;
       const room = this.#show(frame);
       if (room) await room;
@@ -90,12 +108,19 @@ export class ModelCall {
     return undefined;
   }
 
+  #count({ partial, content }: ModelResponse): void {
+    const parts = content?.parts ?? [];
+    if (partial) this.#counter.add(parts);
+    else this.#counter.whole(parts);
+  }
+
   /** Shows one frame's deltas. Apart from the loop, which carries its variables over every wait. */
   #show(frame: ModelResponse): Promise<void> | undefined {
     let room: Promise<void> | undefined;
     for (const part of frame.content?.parts ?? []) {
       const index = this.#grow(part);
-      if (index >= 0 && this.#streaming) room = this.#context.delta(this.messageId, index, part);
+      // A copy: a model may use its own part again.
+      if (index >= 0 && this.#streaming) room = this.#context.delta(this.messageId, index, { ...part });
     }
     return room;
   }

@@ -12,6 +12,7 @@ import {
 } from '../gate/index.ts';
 import { newId } from '../session/index.ts';
 import { keepWrites } from './agent-hooks.ts';
+import { boundedResult } from './bounded-result.ts';
 import { signalsOf, ToolContext } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import type { HookChain } from './plugin.ts';
@@ -119,7 +120,10 @@ async function hookBeforeAnnouncement(
     ...(asked ? { ask: asked.hint ?? 'a hook asks for confirmation', asked } : {}),
     ...(signals ? { signals } : {}),
   };
-  if (answer.kind === 'result') return { call, refusal: answerTo(call, normaliseReturn(answer.value)) };
+  if (answer.kind === 'result') {
+    const result = await boundedResult(context.invocation, call.id, normaliseReturn(answer.value));
+    return { call, refusal: answerTo(call, result) };
+  }
   if (answer.kind === 'block') return { call, refusal: answerTo(call, errorResult('denied', answer.reason)) };
   if (!answer.args) return { call };
   const checked = await validatedInTime(validateCall(resolved, answer.args, context.invocation), context.signal);
@@ -160,7 +164,7 @@ async function askAboutUnknown(
   const toolContext = ToolContext.ofHooks(context, call);
   const value = await askOnToolError(context, toolContext, descriptor, call.args, error, hooks);
   await keepWrites(context, toolContext);
-  return value === undefined ? undefined : normaliseReturn(value);
+  return value === undefined ? undefined : boundedResult(context.invocation, call.id, normaliseReturn(value));
 }
 
 function answerTo(call: FunctionCallPart, result: Parameters<typeof toResponse>[0]): FunctionResponsePart {

@@ -1,9 +1,18 @@
-import type { Content, ContentPart, PolicyEvaluator, Principal, SessionInput, ToolUpdate } from '../contracts/index.ts';
+import type {
+  AnswerLimits,
+  Content,
+  ContentPart,
+  PolicyEvaluator,
+  Principal,
+  SessionInput,
+  ToolUpdate,
+} from '../contracts/index.ts';
 import { assertSafeId, CoxswainError, isCoxswainError } from '../contracts/index.ts';
 import { denyOverrides } from '../gate/index.ts';
 import type { Shape } from '../session/index.ts';
 import {
   amount,
+  answerLimits,
   anything,
   checkOptions,
   checkShape,
@@ -55,6 +64,12 @@ export interface RunnerOptions {
   /** Finds models by name. */
   models?: (name: string) => Model | undefined;
   limits?: TurnLimits;
+  /** Of each answer of a model. */
+  answerLimits?: AnswerLimits;
+  /** Bytes of JSON that a model is given of one result; the whole is kept by `spill`. Default 1 MiB. */
+  maxResultBytes?: number;
+  /** Keeps what is larger and says under which name. Default: the artifact service, if there is one. */
+  spill?: (name: string, body: string | Uint8Array) => Promise<string>;
   /** Calls of one batch that run side by side. Default 64. */
   toolConcurrency?: number;
   /** Milliseconds that one run of a tool may take, unless the tool says otherwise. Default 0: no limit. */
@@ -81,9 +96,13 @@ const noServices: Services = Object.freeze({});
 const noPlugins: readonly Plugin[] = Object.freeze([]);
 
 /** What is in the members of a runner's or a source's options. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
-export function checkEngine(options: Pick<RunnerOptions, 'plugins' | 'limits' | 'services'>, where: string): void {
+export function checkEngine(
+  options: Pick<RunnerOptions, 'plugins' | 'limits' | 'answerLimits' | 'services'>,
+  where: string,
+): void {
   checkPlugins(options.plugins ?? [], `${where}.plugins`);
   if (options.limits) checkOptions<TurnLimits>(options.limits, `${where}.limits`, turnLimits);
+  if (options.answerLimits) checkOptions<AnswerLimits>(options.answerLimits, `${where}.answerLimits`, answerLimits);
   if (options.services) checkShape<Services>(options.services, `${where}.services`, services);
 }
 
@@ -102,6 +121,9 @@ export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, k
     toolTimeoutMs: options.toolTimeoutMs,
     services: new SessionServices(options.services ?? noServices, key),
     limits: options.limits ?? {},
+    answerLimits: options.answerLimits,
+    maxResultBytes: options.maxResultBytes,
+    spill: options.spill,
     telemetry: options.telemetry && guardedTelemetry(options.telemetry, warn),
     warn,
   };
@@ -122,6 +144,9 @@ const runner: Shape<RunnerOptions> = {
   principal: object,
   models: fn,
   limits: object,
+  answerLimits: object,
+  maxResultBytes: amount,
+  spill: fn,
   toolConcurrency: amount,
   toolTimeoutMs: amount,
   telemetry: having('startSpan'),

@@ -5,6 +5,7 @@ import { decide, decideApproved, ensureValidator, errorResult, normaliseReturn, 
 import { eachInPieces } from '../session/index.ts';
 import { keepWrites } from './agent-hooks.ts';
 import { denied, responseEvent } from './answers.ts';
+import { boundedResult } from './bounded-result.ts';
 import { runAll } from './call-runner.ts';
 import type { AskState, CallState } from './call-state.ts';
 import type { CallSignals, ToolEffects } from './callback-context.ts';
@@ -59,9 +60,8 @@ export async function settleCalls(
         // Its agent has begun: what that waits for is nobody's any more.
         if (call.entered)
           settled.push(...closeWithin(invocation.fold, call, `${call.name} was ended`, invocation.origin()));
-        settled.push(
-          responseEvent(call, step.result, invocation.origin(), step.actions ? { actions: step.actions } : {}),
-        );
+        const result = await boundedResult(invocation, call.id, step.result);
+        settled.push(responseEvent(call, result, invocation.origin(), step.actions ? { actions: step.actions } : {}));
       }
     }
     const events = [...announce(context, ready, asks), ...settled];

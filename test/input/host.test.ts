@@ -23,6 +23,7 @@ const hostOptions: Required<{ [K in keyof HostOptions]: true }> = {
   credentials: true,
   models: true,
   limits: true,
+  answerLimits: true,
   prices: true,
   deps: true,
   userId: true,

@@ -1,4 +1,4 @@
-import type { AgentDescriptor, AgentSource, HostContext, SessionRef } from '../../contracts/index.ts';
+import type { AgentDescriptor, AgentSource, AnswerLimits, HostContext, SessionRef } from '../../contracts/index.ts';
 import type {
   Agent,
   CredentialService,
@@ -35,6 +35,8 @@ export interface FromAgentOptions extends DescribeOptions {
   plugins?: readonly Plugin[];
   models?: (name: string) => Model | undefined;
   limits?: TurnLimits;
+  /** Of each answer of a model. Default: the host's. */
+  answerLimits?: AnswerLimits;
   toolConcurrency?: number;
   /** Where spans go, e.g. `otelTelemetry()`. Default: where the host's go. */
   telemetry?: Telemetry;
@@ -57,6 +59,7 @@ const fromAgentShape: Shape<FromAgentOptions> = {
   plugins: list,
   models: fn,
   limits: object,
+  answerLimits: object,
   toolConcurrency: amount,
   telemetry: having('startSpan'),
   services: object,
@@ -110,6 +113,7 @@ async function openSession(
     : options.plugins;
   const warn = options.warn ?? context.warn;
   const telemetry = options.telemetry ?? context.telemetry;
+  const answerLimits = options.answerLimits ?? context.answerLimits;
   const models = modelFinder(options, context);
   const ofHost = hostsCredentials(context);
   const services = ofHost ? { ...ofHost, ...options.services } : options.services;
@@ -122,6 +126,9 @@ async function openSession(
       ...(models ? { models } : {}),
       limits: strictest(constraintLimits(descriptor), options.limits),
       ...(options.toolConcurrency === undefined ? {} : { toolConcurrency: options.toolConcurrency }),
+      ...(answerLimits ? { answerLimits } : {}),
+      ...(context.maxResultBytes === undefined ? {} : { maxResultBytes: context.maxResultBytes }),
+      ...(context.spill ? { spill: context.spill } : {}),
       ...(telemetry ? { telemetry } : {}),
       ...(services ? { services } : {}),
       ...(warn ? { warn } : {}),

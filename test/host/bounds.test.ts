@@ -1,0 +1,196 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
+import type { AnswerLimits, ContentPart } from '../../src/contracts/index.ts';
+import { DEFAULT_ANSWER_LIMITS, hooks } from '../../src/contracts/index.ts';
+import { allowAll } from '../../src/index.ts';
+import type { Model, ModelResponse } from '../../src/runtime/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+import { bot, endOf, hostOf, notingTool, ofType, say, tool } from './kit.ts';
+
+const call = (args: Record<string, unknown> = {}): ContentPart => ({
+  type: 'function_call',
+  id: '',
+  name: 'look',
+  args,
+});
+const answer = (...parts: ContentPart[]): ModelResponse => ({ content: { role: 'model', parts }, turnComplete: true });
+const piece = (part: ContentPart): ModelResponse => ({ content: { role: 'model', parts: [part] }, partial: true });
+
+/** A model that goes on for as long as it is not told to end. */
+function endless(part: ContentPart): Model & { isLeft: boolean } {
+  const model = {
+    name: 'endless',
+    isLeft: false,
+    async *generate(_: unknown, { signal }: { signal: AbortSignal }) {
+      try {
+        while (!signal.aborted) {
+          yield piece(part);
+          await turn();
+        }
+      } finally {
+        model.isLeft = true;
+      }
+    },
+  };
+  return model;
+}
+
+async function failing(model: Model, answerLimits?: AnswerLimits) {
+  const look = notingTool('look');
+  const { host } = hostOf(bot(model), {
+    tools: [look.tool],
+    policy: allowAll(),
+    ...(answerLimits ? { answerLimits } : {}),
+  });
+  const session = await host.open('bot');
+  const events = await say(session, 'go');
+  expect([endOf(events).reason, look.runs]).toEqual(['failed', []]);
+  expect(await session.pending()).toEqual([]);
+  const [error] = ofType(events, 'error');
+  expect(error).toMatchObject({ code: 'E_ANSWER_LIMIT', status: 'RESOURCE_EXHAUSTED', retryable: false });
+  return { error, events };
+}
+
+const once = (frame: ModelResponse): Model => ({
+  name: 'once',
+  async *generate() {
+    yield frame;
+  },
+});
+
+describe('answerLimits', () => {
+  const cases: [keyof AnswerLimits, number, Model][] = [
+    ['text', 100, endless({ type: 'text', text: 'z'.repeat(30) })],
+    ['thoughts', 100, endless({ type: 'thought', thought: 'z'.repeat(30) })],
+    ['frames', 5, endless({ type: 'text', text: '' })],
+    [
+      'idleMinutes',
+      0.0001,
+      {
+        name: 'mute',
+        generate: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }) as never,
+      },
+    ],
+    ['minutes', 0.0001, endless({ type: 'text', text: '' })],
+    ['text', 100, once(answer({ type: 'text', text: 'z'.repeat(101) }, call()))],
+    ['thoughts', 100, once(answer({ type: 'thought', thought: 'z'.repeat(101) }, call()))],
+    ['args', 100, once(answer(call({ q: 'z'.repeat(60) }), call({ q: 'z'.repeat(60) })))],
+    ['calls', 3, once(answer(call(), call(), call(), call()))],
+  ];
+
+  test.each(cases)(
+    'ATT-B9 an answer over %s: %d ends the model call, and nothing of it runs',
+    async (limit, max, model) => {
+      const { error, events } = await failing(model, { [limit]: max });
+      expect(error).toMatchObject({
+        details: { limit, max },
+        message: expect.stringContaining(`answerLimits.${limit}`),
+      });
+      const words = ofType(events, 'message').filter(({ role, partial }) => role === 'agent' && !partial);
+      expect(JSON.stringify(words.map(({ content }) => content)).length).toBeLessThan(300);
+      if ('isLeft' in model) await vi.waitFor(() => expect(model.isLeft).toBe(true));
+    },
+  );
+
+  test('ATT-B6 without a word of the host 1,000 calls are taken in one answer, one more is not', async () => {
+    const many = Array.from({ length: DEFAULT_ANSWER_LIMITS.calls + 1 }, () => call());
+    const { error } = await failing(once(answer(...many)));
+    expect(error).toMatchObject({ details: { limit: 'calls', max: 1_000 } });
+  });
+
+  test('ATT-B9 an answer that is as large as allowed is taken; the bound counts each answer by itself', async () => {
+    const look = notingTool('look');
+    const model = new ScriptedModel([
+      { calls: [['look'], ['look']] },
+      { calls: [['look'], ['look']] },
+      'x'.repeat(100),
+    ]);
+    const { host } = hostOf(bot(model), {
+      tools: [look.tool],
+      policy: allowAll(),
+      answerLimits: { calls: 2, text: 100 },
+    });
+    expect(endOf(await say(await host.open('bot'), 'go')).reason).toBe('completed');
+    expect(look.runs).toHaveLength(4);
+  });
+
+  test('ATT-B9 limits that are none are refused', () => {
+    for (const answerLimits of [{ text: 0 }, { calls: '3' }, { words: 3 }]) {
+      expect(() => hostOf(bot(['x']), { answerLimits: answerLimits as never })).toThrow(/answerLimits/);
+    }
+  });
+});
+
+test('CASE-F3 what a model has shown stays as it was shown, whatever it does with its own frame', async () => {
+  const model: Model = {
+    name: 'm',
+    async *generate() {
+      const part = { type: 'text' as const, text: '' };
+      for (const word of ['one ', 'two ', 'three']) {
+        part.text = word;
+        yield piece(part);
+      }
+      yield answer({ type: 'text', text: 'one two three' });
+    },
+  };
+  const { host } = hostOf(bot(model));
+  const shown = ofType(await say(await host.open('bot'), 'go'), 'message').filter(({ partial }) => partial);
+  expect(shown.map(({ content }) => content)).toEqual(
+    ['one ', 'two ', 'three'].map((text) => [{ type: 'text', text }]),
+  );
+});
+
+describe('maxResultBytes', () => {
+  const MAX = 10_000;
+  const big = 'x'.repeat(100_000);
+  const isBounded = (model: ScriptedModel) => JSON.stringify(model.requests[1]?.contents.at(-1)).length < 2 * MAX;
+
+  test.each(['host', 'agent'] as const)(
+    'CASE-F2 a result of a tool of the %s is cut, and the whole is kept',
+    async (where) => {
+      const kept: string[] = [];
+      const made = tool('big', () => big);
+      const model = new ScriptedModel([{ calls: [['big']] }, 'end']);
+      const { host } = hostOf(bot(model, where === 'agent' ? { tools: [made] } : {}), {
+        tools: where === 'host' ? [made] : [],
+        policy: allowAll(),
+        maxResultBytes: MAX,
+        spill: async (name, body) => {
+          kept.push(String(body));
+          return name;
+        },
+      });
+      await say(await host.open('bot'), 'go');
+      expect([isBounded(model), kept]).toEqual([true, [big]]);
+      expect(JSON.stringify(model.requests[1]?.contents.at(-1))).toContain('kept as artifact');
+    },
+  );
+
+  test.each(['host', 'agent'] as const)(
+    'CASE-F2 a result that a hook gives instead of a tool of the %s is cut',
+    async (where) => {
+      const made = tool('big', () => 'small');
+      const model = new ScriptedModel([{ calls: [['big']] }, 'end']);
+      const { host } = hostOf(bot(model, where === 'agent' ? { tools: [made] } : {}), {
+        tools: where === 'host' ? [made] : [],
+        policy: allowAll(),
+        maxResultBytes: MAX,
+        hooks: hooks({ beforeTool: () => ({ action: 'block', modifications: { result: big } }) }),
+      });
+      await say(await host.open('bot'), 'go');
+      expect(isBounded(model)).toBe(true);
+    },
+  );
+
+  test('CASE-F2 a result with those of its tail calls is cut as one', async () => {
+    const part = tool('part', () => 'y'.repeat(MAX - 200));
+    const first = tool('first', () => ({
+      content: [],
+      tailCalls: Array.from({ length: 8 }, () => ({ name: 'part', args: {} })),
+    }));
+    const model = new ScriptedModel([{ calls: [['first']] }, 'end']);
+    const { host } = hostOf(bot(model), { tools: [first, part], policy: allowAll(), maxResultBytes: MAX });
+    await say(await host.open('bot'), 'go');
+    expect(isBounded(model)).toBe(true);
+  });
+});
