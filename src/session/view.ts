@@ -3,6 +3,7 @@ import type {
   ContentPart,
   DisplayContent,
   ElicitationRequestEvent,
+  PolicyDecisionRecord,
   StreamEndReason,
 } from '../contracts/index.ts';
 import { badInput, guarded } from './shape.ts';
@@ -20,7 +21,10 @@ export interface ViewMessage {
 export interface ViewToolCall {
   id: string;
   name: string;
+  /** As they were asked for. */
   args: Record<string, unknown>;
+  /** As they are approved to run, where they differ. */
+  argsRun?: Record<string, unknown>;
   agentId?: string;
   threadId?: string;
   status: 'requested' | 'started' | 'done' | 'failed';
@@ -147,12 +151,26 @@ class View implements SessionView {
         break;
       case 'custom':
         if (event.kind === 'rewound') this.#rewind(event.data.through);
+        else if (event.kind === 'policy_decision')
+          this.#decided(event.data as Partial<PolicyDecisionRecord>, event.seq);
         break;
       case 'stream_end':
         this.status = event.reason;
         break;
       default:
     }
+  }
+
+  /** What was asked for may not be what ran. */
+  #decided({ callId, outcome, args }: Partial<PolicyDecisionRecord>, seq: number | undefined): void {
+    const call = callId === undefined ? undefined : this.toolCalls.get(callId);
+    if (!call || outcome !== 'approved' || !args) return;
+    const { argsRun: before } = call;
+    this.#reopenable(seq, () => {
+      if (before) call.argsRun = before;
+      else delete call.argsRun;
+    });
+    call.argsRun = args;
   }
 
   #answered(requestId: string, seq: number | undefined): void {
