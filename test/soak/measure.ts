@@ -13,7 +13,6 @@ const CLASSES = [
   'RemoteSession',
   'StreamQueue',
   'EventStream',
-  'AbortController',
 ];
 
 export type Figures = Record<string, number>;
