@@ -10,6 +10,7 @@ export type { GrammarChecker, GrammarOptions, GrammarRule, GrammarViolation } fr
 export { checkStream, createGrammarChecker } from './grammar.ts';
 export type * from './hosts.ts';
 export * from './ids.ts';
+export type * from './journal.ts';
 export * from './json.ts';
 export * from './lifecycle.ts';
 export type * from './policy.ts';

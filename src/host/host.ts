@@ -3,6 +3,7 @@ import type {
   AgentSession,
   AgentSource,
   HostContext,
+  HostJournal,
   PendingRequest,
   PermissionMode,
   Principal,
@@ -12,7 +13,7 @@ import type {
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
 import { subagentSessionId } from '../gate/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
-import { auditOf, checkPrincipal, guardedTelemetry, kindOf, LazyMap } from '../session/index.ts';
+import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap } from '../session/index.ts';
 import type { ApprovalHost, BorrowedSession, OpenSession, SessionPlace } from './approvals.ts';
 import { Approvals } from './approvals.ts';
 import { Confirmations } from './confirmation.ts';
@@ -27,6 +28,9 @@ import { SubagentSession } from './subagent-session.ts';
 import { ToolRegistry } from './tool-registry.ts';
 import type { Recovery } from './unfinished.ts';
 import { findUnfinished, recover } from './unfinished.ts';
+import { MemoryJournal } from './witness/memory-journal.ts';
+import { SessionJournal } from './witness/session-journal.ts';
+import { WitnessedSession } from './witness/witnessed-session.ts';
 
 export interface OpenOptions extends SessionRef {
   /** On whose behalf; default the host's. */
@@ -95,6 +99,7 @@ class Host implements AgentHost {
   /** Runs that the host goes on with by itself. */
   readonly #underWay = new Set<Promise<void>>();
   readonly #warn: (message: string, error?: unknown) => void;
+  readonly #journal: HostJournal = new MemoryJournal();
 
   constructor(given: HostOptions) {
     checkHost(given);
@@ -171,29 +176,46 @@ class Host implements AgentHost {
     }
     // Whose it is stands in the context.
     const { userId: _, principal: __, ...ref } = options;
-    const inner = await source.open(ref, this.#context(userId, principal));
+    const opened = await source.open(ref, this.#context(userId, principal));
     const { ephemeral } = options;
-    return this.#hosted(agent, inner, { userId, principal, ephemeral, root: inner.id, rootAgent: agent });
+    return this.#hosted(agent, opened, { userId, principal, ephemeral, root: opened.id, rootAgent: agent });
   }
 
-  async #hosted(agent: string, inner: AgentSession, place: Place): Promise<HostedSession> {
+  async #hosted(
+    agent: string,
+    opened: AgentSession,
+    place: Place,
+    wrap: (session: AgentSession) => AgentSession = (session) => session,
+  ): Promise<HostedSession> {
     const offered = await this.#tools.forAgent(agent);
-    const name = `${place.userId}/${inner.id}`;
+    const name = `${place.userId}/${opened.id}`;
     if (!place.caller && !this.#open.has(name)) {
       const { userId, rootAgent, root: sessionId } = place;
-      await this.#frameHost.remembered.opened({ userId, agent: rootAgent, sessionId }, inner);
+      await this.#frameHost.remembered.opened({ userId, agent: rootAgent, sessionId }, opened);
     }
     let shared = this.#open.get(name);
     if (!shared) {
-      shared = { handles: [], present: place.caller?.shared.present ?? new LazyMap(), begun: undefined };
+      const present = place.caller?.shared.present ?? new LazyMap();
+      shared = { handles: [], present, begun: undefined, journals: new LazyMap() };
       this.#open.set(name, shared);
     }
+    const inner = wrap(isOwn(opened) ? opened : this.#witnessed(agent, opened, place, shared));
     const session = new HostedSession(
       inner,
       new HostedFrame(this.#frameHost, place, { agent, inner, name, shared, ...offered }),
     );
     shared.handles = shared.handles.concat(session);
     return session;
+  }
+
+  /** Of an executor that is not this program's own, only what it wants is believed. */
+  #witnessed(agent: string, session: AgentSession, { userId }: Place, shared: SharedStanding): AgentSession {
+    let journal = shared.journals.get(agent);
+    if (!journal) {
+      journal = new SessionJournal(this.#journal, { app: this.#options.app, userId, agent, sessionId: session.id });
+      shared.journals.set(agent, journal);
+    }
+    return new WitnessedSession(session, agent, journal, (error) => this.#warn(error.message, error));
   }
 
   async #openSubagent(
@@ -214,7 +236,7 @@ class Host implements AgentHost {
         `sub-agent ${descriptor.name} says that it can resume, but opened ${inner.id} for session ${sessionId}; open context.session`,
       );
     }
-    return this.#hosted(descriptor.name, new SubagentSession(inner, request), place);
+    return this.#hosted(descriptor.name, inner, place, (session) => new SubagentSession(session, request));
   }
 
   async audit(sessionId: string, options: AuditOptions = {}): Promise<AuditEntry[]> {

@@ -26,7 +26,10 @@ import { firstOf, sessionPolicy } from './remembered.ts';
 import type { Subagent } from './subagent.ts';
 import { subagentOf } from './subagent.ts';
 import type { HostTool } from './tool-registry.ts';
-import { onBehalfOf } from './turn-terms.ts';
+import { forBoth, onBehalfOf } from './turn-terms.ts';
+import type { Claimed } from './witness/believed.ts';
+import { claimed } from './witness/believed.ts';
+import type { SessionJournal } from './witness/session-journal.ts';
 
 /** What all handles of a session know of it. */
 export interface SharedStanding {
@@ -38,6 +41,8 @@ export interface SharedStanding {
   begun: TurnTerms | undefined;
   /** Runs a stream where watchers see it; resolves when it has ended. */
   show?: ((input: SessionInput) => Promise<void>) | undefined;
+  /** What the host has noted of it, by agent, where its executor is not believed. */
+  readonly journals: LazyMap<string, SessionJournal>;
 }
 
 /** Whose session it is, and below which. */
@@ -180,7 +185,8 @@ export class HostedFrame implements JudgeOptions {
     return name === undefined || handledBy === 'agent' ? undefined : this.tools.get(name);
   }
 
-  requesterOf({ requestedBy }: PendingRequest): Principal {
+  requesterOf({ requestedBy, [claimed]: claim }: Claimed): Principal {
+    if (claim !== undefined) return this.principal;
     return requestedBy ?? this.shared.begun?.principal ?? this.principal;
   }
 
@@ -188,8 +194,9 @@ export class HostedFrame implements JudgeOptions {
   grounds(request: PendingRequest): Grounds {
     const mode = this.modeOf(this.#turnsMode(request));
     const requester = this.requesterOf(request);
+    const policy = forBoth(this.#policyIn(mode), (request as Claimed)[claimed] ?? undefined);
     return {
-      ...onBehalfOf(requester, this.shared.present.get(requester.id), this.#policyIn(mode)),
+      ...onBehalfOf(requester, this.shared.present.get(requester.id), policy),
       permissionMode: mode,
       interactive: (this.options.interactive ?? true) && mode !== 'dont_ask',
     };
@@ -262,8 +269,8 @@ export class HostedFrame implements JudgeOptions {
     });
   }
 
-  #turnsMode({ requestedBy, permissionMode }: PendingRequest): PermissionMode | undefined {
-    return requestedBy ? permissionMode : this.shared.begun?.permissionMode;
+  #turnsMode({ requestedBy, permissionMode, [claimed]: claim }: Claimed): PermissionMode | undefined {
+    return requestedBy || claim !== undefined ? permissionMode : this.shared.begun?.permissionMode;
   }
 
   get #scope(): RememberedFor {

@@ -117,7 +117,9 @@ export class Judge {
       return this.#asked(request, hostTool, call, rules, confirmationQuestion(confirmation), 'policy', confirmation);
     }
     if (request.started && request.running && !this.#options.holds()) return { kind: 'leave' };
-    if (request.started) return this.#lost(request, hostTool, call, rules);
+    // Of a start without the decision to it, nobody can say that it was let run.
+    const mayGoOn = request.decision !== undefined || !hostTool?.tool.execute;
+    if (request.started && (mayGoOn || !isHarmless(hostTool))) return this.#lost(request, hostTool, call, rules);
     if (request.decision) return this.#approved(request, hostTool, call, rules, approvalOf(request), false);
     if (checked && !checked.ok) {
       const policy = await policyOn(call, call.args, rules);
@@ -181,8 +183,8 @@ export class Judge {
   ): Promise<Step> {
     if (!hostTool?.tool.execute) return { kind: 'leave' };
     const approval = approvalOf(request);
-    const { annotations } = hostTool.descriptor;
-    if (annotations?.readOnly || annotations?.idempotent || this.#options.goesOn(request))
+    const wasLetRun = request.decision !== undefined;
+    if (wasLetRun && (isHarmless(hostTool) || this.#options.goesOn(request)))
       return this.#approved(request, hostTool, call, rules, approval, true);
     const args = approval.args ?? call.args;
     const verdict = await unknownOutcome(
@@ -192,7 +194,7 @@ export class Judge {
       this.#options.warn,
     );
     if (typeof verdict === 'object') return { kind: 'settle', result: normaliseReturn(verdict.result) };
-    if (verdict === 'retry') return this.#approved(request, hostTool, call, rules, approval, true);
+    if (verdict === 'retry' && wasLetRun) return this.#approved(request, hostTool, call, rules, approval, true);
     const hint = `${call.tool.name} was started and its outcome is unknown. Run it again?`;
     return this.#asked(request, hostTool, call, rules, { args, hint }, 'rerun');
   }
@@ -269,6 +271,12 @@ export class Judge {
     const { previewDigest: digest, approvers, requestedBy } = approval;
     return votesFor(request.answers ?? [], { requestId, digest, args }, approvers, requestedBy);
   }
+}
+
+/** It does no harm to run it again, by its author's word. */
+function isHarmless(hostTool: HostTool | undefined): boolean {
+  const annotations = hostTool?.descriptor.annotations;
+  return annotations?.readOnly === true || annotations?.idempotent === true;
 }
 
 /** Somebody here has the handler: the agent, or this host. */

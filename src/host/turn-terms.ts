@@ -89,10 +89,15 @@ export function onBehalfOf(
 ): { principal: Principal; policy: PolicyEvaluator } {
   if (!now) return { principal: requester, policy };
   if (rolesOf(now) === rolesOf(requester)) return { principal: now, policy };
-  const today: PolicyEvaluator = {
-    evaluate: (request, signal) => policy.evaluate({ ...request, principal: now }, signal),
-  };
-  return { principal: requester, policy: denyOverrides(policy, today) };
+  return { principal: requester, policy: forBoth(policy, now) };
+}
+
+/** The stricter of what policy says for whoever it is asked about, and for somebody else. */
+export function forBoth(policy: PolicyEvaluator, other: Principal | undefined): PolicyEvaluator {
+  if (!other) return policy;
+  return denyOverrides(policy, {
+    evaluate: (request, signal) => policy.evaluate({ ...request, principal: other }, signal),
+  });
 }
 
 function rolesOf({ roles = [], onBehalfOf: other }: Principal): string {

@@ -25,3 +25,4 @@ export * from './time.ts';
 export * from './trace.ts';
 export * from './usage.ts';
 export * from './view.ts';
+export { claimOwn, isOwn } from './whose.ts';

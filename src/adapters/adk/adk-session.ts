@@ -38,6 +38,7 @@ import {
   checkExecution,
   checkRequestId,
   checkSteer,
+  claimOwn,
   EventStream,
   endTurn,
   heed,
@@ -90,6 +91,10 @@ export class AdkSession implements AgentSession {
   #closed = false;
   /** How far the last stream has shown the log. */
   #shown: { streamId: string; seq: number } | undefined;
+
+  static {
+    claimOwn((session) => #engine in session);
+  }
 
   constructor(options: AdkSessionOptions) {
     this.live = options.live;

@@ -1,0 +1,254 @@
+import type {
+  DecisionRecord,
+  ExecutionOptions,
+  PendingRequest,
+  RequestAnswer,
+  SessionInput,
+  Settlement,
+} from '../../contracts/index.ts';
+import { CoxswainError, canonicalJson, isCoxswainError } from '../../contracts/index.ts';
+import { callIdOf, isHostQuestion } from '../question-id.ts';
+import type { KnownCall, KnownCalls } from './known-calls.ts';
+import type { JournalAnswer, WitnessRecord } from './records.ts';
+import type { SessionJournal } from './session-journal.ts';
+
+/** Notes what a host says to an executor: before it is said, or once the executor has taken it. */
+export class Witness {
+  readonly #journal: SessionJournal;
+  /** How each call stood when this handle saw it last. */
+  readonly #seen = new Map<string, { attempts: number; runsHere: boolean }>();
+
+  constructor(journal: SessionJournal) {
+    this.#journal = journal;
+  }
+
+  /** What these were judged by. */
+  saw(open: readonly PendingRequest[]): void {
+    this.#seen.clear();
+    const { calls } = this.#journal.known;
+    for (const { requestId, handledBy } of open) {
+      const call = calls.get(requestId);
+      if (call) this.#seen.set(requestId, { attempts: call.attempts, runsHere: handledBy === 'host' });
+    }
+  }
+
+  /** The answer that decides on one of the host's questions, if there is one. */
+  answerTo(requestId: string): JournalAnswer | undefined {
+    const call = this.#journal.known.calls.get(callIdOf(requestId));
+    return call?.answers.find((answer) => answer.requestId === requestId);
+  }
+
+  /**
+   * Inputs of a stream that is about to begin. Returns the calls that it starts or lets run.
+   * @throws CoxswainError `FAILED_PRECONDITION / E_REQUEST_CLOSED` where another host was faster
+   */
+  async hears(inputs: readonly SessionInput[], { terms }: ExecutionOptions): Promise<string[]> {
+    const begins = inputs.some(({ kind }) => kind === 'message');
+    const passed: string[] = [];
+    await this.#journal.note((known) => {
+      passed.length = 0;
+      const records: WitnessRecord[] = [];
+      for (const input of inputs) {
+        if (input.kind === 'tool_approval' && !isHostQuestion(input.requestId)) {
+          const call = known.calls.get(input.requestId);
+          if (!call || !input.decision) continue;
+          records.push(this.#go(call, input.decision));
+          passed.push(call.id);
+        } else if (input.kind === 'tool_approval' || input.kind === 'elicitation_response') {
+          const call = known.calls.get(callIdOf(input.requestId));
+          if (call && isHostQuestion(input.requestId)) records.push(answered(call, input.requestId, answerIn(input)));
+        }
+      }
+      if (terms) records.push(termsOf(known, terms, begins));
+      return records;
+    });
+    return passed;
+  }
+
+  /** The stream has ended: its inputs were taken. */
+  async took(inputs: readonly SessionInput[]): Promise<void> {
+    await this.#journal.note(({ calls }) =>
+      inputs.flatMap((input) => {
+        if (input.kind !== 'tool_result' || input.interim) return [];
+        return settled(calls.get(input.requestId));
+      }),
+    );
+  }
+
+  /** It has not: what it would have started has not started. `unsaid`: nor were answers to questions taken. */
+  async takeBack(passed: readonly string[], unsaid: readonly SessionInput[] = []): Promise<void> {
+    if (passed.length === 0 && unsaid.length === 0) return;
+    await this.#journal.note(({ calls }) => {
+      const records: WitnessRecord[] = [];
+      for (const id of passed) {
+        const call = calls.get(id);
+        if (call?.before) records.push({ kind: 'back', ...of(call) });
+      }
+      for (const input of unsaid) {
+        if (!('requestId' in input) || !isHostQuestion(input.requestId)) continue;
+        const call = calls.get(callIdOf(input.requestId));
+        if (call) records.push({ kind: 'unsaid', ...of(call), requestId: input.requestId });
+      }
+      return records;
+    });
+  }
+
+  /** What an executor does not wait for any more was said of something that is over. */
+  async gone(open: readonly PendingRequest[]): Promise<void> {
+    const ids = new Set(open.map(({ requestId }) => requestId));
+    const isGone = (call: KnownCall) =>
+      !ids.has(call.id) &&
+      !call.settled &&
+      !call.started &&
+      (call.decision !== undefined || call.answers.some(({ isVoid }) => !isVoid));
+    const { calls } = this.#journal.known;
+    for (const call of calls.values()) {
+      if (!isGone(call)) continue;
+      await this.#journal.note(() => (isGone(call) ? [{ kind: 'void', ...of(call) }] : []));
+    }
+  }
+
+  async respond(requestId: string, answer: RequestAnswer, pass: () => Promise<Settlement>): Promise<Settlement> {
+    const { known } = this.#journal;
+    if (isHostQuestion(requestId)) return this.#answer(requestId, answer, pass);
+    const call = known.calls.get(requestId);
+    if (!call) return pass();
+    if (answer.kind !== 'approve') {
+      const settlement = await pass();
+      if (settlement.status === 'settled') await this.#journal.note(() => settled(call));
+      return settlement;
+    }
+    if (!answer.starts || !answer.decision) return pass();
+    const { decision } = answer;
+    await this.#journal.note(() => [this.#go(call, decision)]);
+    let isTaken = false;
+    try {
+      const settlement = await pass();
+      isTaken = settlement.status === 'settled';
+      return settlement;
+    } finally {
+      if (!isTaken) await this.takeBack([requestId]);
+    }
+  }
+
+  async #answer(requestId: string, answer: RequestAnswer, pass: () => Promise<Settlement>): Promise<Settlement> {
+    let before: JournalAnswer | undefined;
+    const isVote = answer.kind === 'approve' && answer.quorum !== undefined;
+    await this.#journal.note(({ calls }) => {
+      const call = calls.get(callIdOf(requestId));
+      if (!call || call.settled) throw closed(requestId);
+      const given = answerOf(requestId, answer);
+      before = call.answers.find(
+        (known) => known.requestId === requestId && !known.isVoid && (!known.quorum || isSame(known, given)),
+      );
+      return before ? [] : [answered(call, requestId, given)];
+    });
+    if (before) {
+      const { action: outcome, by } = before;
+      return { status: 'already_settled', outcome, ...(by ? { by: by.id } : {}) };
+    }
+    try {
+      await pass();
+    } catch (error) {
+      if (isRefusal(error)) await this.takeBack([], [{ kind: 'tool_approval', requestId }]);
+      throw error;
+    }
+    return { status: isVote ? 'waiting_quorum' : 'settled', ...(answer.by ? { by: answer.by.id } : {}) };
+  }
+
+  /** Judged when the call stood as it was seen: what has been started since is not started again by that. */
+  #go(call: KnownCall, decision: DecisionRecord): WitnessRecord {
+    const seen = this.#seen.get(call.id);
+    if (call.settled || seen?.attempts !== call.attempts) throw closed(call.id);
+    return { kind: 'go', ...of(call), decision, starts: seen.runsHere, at: call.since };
+  }
+}
+
+function of({ id, digest }: KnownCall): { callId: string; digest: string } {
+  return { callId: id, digest };
+}
+
+function settled(call: KnownCall | undefined): WitnessRecord[] {
+  return call && !call.settled ? [{ kind: 'settled', ...of(call) }] : [];
+}
+
+function answered(call: KnownCall, requestId: string, answer: Omit<JournalAnswer, 'requestId'>): WitnessRecord {
+  return { kind: 'answer', ...of(call), at: call.since, answer: { ...answer, requestId } };
+}
+
+/** Calls that are open stay with the turn in which they were asked for. */
+function termsOf(known: KnownCalls, terms: NonNullable<ExecutionOptions['terms']>, begins: boolean): WitnessRecord {
+  const calls = begins ? [...known.calls.values()].filter(({ settled }) => !settled).map(of) : [];
+  const { principal: _, ...unknown } = terms;
+  const isKnown = begins || known.terms[known.turn]?.principal !== undefined;
+  return { kind: 'terms', terms: isKnown ? terms : unknown, begins, ...(calls.length > 0 ? { calls } : {}) };
+}
+
+function answerIn(
+  input: Extract<SessionInput, { kind: 'tool_approval' | 'elicitation_response' }>,
+): Omit<JournalAnswer, 'requestId'> {
+  const by = input.by ? { by: input.by } : {};
+  if (input.kind === 'elicitation_response') return { action: input.response.action, ...by };
+  const { args, previewDigest } = input;
+  return {
+    action: 'accept',
+    ...by,
+    ...(args ? { args } : {}),
+    ...(previewDigest === undefined ? {} : { digest: previewDigest }),
+  };
+}
+
+function answerOf(requestId: string, answer: RequestAnswer): JournalAnswer {
+  const by = answer.by ? { by: answer.by } : {};
+  const reason = 'reason' in answer && answer.reason !== undefined ? { reason: answer.reason } : {};
+  switch (answer.kind) {
+    case 'approve': {
+      const { args, previewDigest, quorum } = answer;
+      return {
+        requestId,
+        action: 'accept',
+        ...by,
+        ...reason,
+        ...(args ? { args } : {}),
+        ...(previewDigest === undefined ? {} : { digest: previewDigest }),
+        ...(quorum === undefined ? {} : { quorum }),
+      };
+    }
+    case 'deny':
+      return { requestId, action: 'decline', ...by, ...reason };
+    case 'elicitation':
+      return { requestId, action: answer.action, ...by, ...reason };
+    default:
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_WRONG_ANSWER',
+        `wrong answer to ${JSON.stringify(requestId)}: it is a question; answer with approve or deny`,
+        { details: { requestId } },
+      );
+  }
+}
+
+/** The executor has looked at it and said no. Of one that cannot be reached nobody knows what it has taken. */
+function isRefusal(error: unknown): boolean {
+  return isCoxswainError(error) && error.status !== 'UNAVAILABLE' && error.status !== 'DEADLINE_EXCEEDED';
+}
+
+/** One person's vote counts once. */
+function isSame(a: JournalAnswer, b: JournalAnswer): boolean {
+  const ballot = ({ action, by, digest, args }: JournalAnswer) => ({
+    action,
+    by: by?.id ?? null,
+    digest: digest ?? null,
+    args: args ?? null,
+  });
+  return canonicalJson(ballot(a)) === canonicalJson(ballot(b));
+}
+
+function closed(requestId: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_REQUEST_CLOSED',
+    `request ${JSON.stringify(requestId)} is not open any more; nothing was noted`,
+    { details: { requestId } },
+  );
+}

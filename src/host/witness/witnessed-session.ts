@@ -1,0 +1,200 @@
+import type {
+  AbortTarget,
+  AgentDescriptor,
+  AgentEvent,
+  AgentSession,
+  AgentStream,
+  ExecutionOptions,
+  PendingRequest,
+  RequestAnswer,
+  SessionInput,
+  SessionStanding,
+  SessionUpdate,
+  Settlement,
+  SteerData,
+} from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import { derived, EventStream, isoTime, newId, normaliseInput, streamIdOf } from '../../session/index.ts';
+import { strictestLimits } from '../budget.ts';
+import { isHostQuestion } from '../question-id.ts';
+import type { Contradiction } from './believed.ts';
+import { believed, stricter } from './believed.ts';
+import { announced } from './records.ts';
+import type { SessionJournal } from './session-journal.ts';
+import { Witness } from './witness.ts';
+
+/**
+ * A session of an executor that its host does not believe: the host notes what it says and decides itself, before the
+ * executor hears of it, and takes from the executor what it wants, and nothing else.
+ */
+export class WitnessedSession implements AgentSession {
+  readonly #inner: AgentSession;
+  readonly #journal: SessionJournal;
+  readonly #witness: Witness;
+  readonly #agent: string;
+  readonly #tell: (error: CoxswainError) => void;
+  readonly #told = new Set<string>();
+
+  constructor(inner: AgentSession, agent: string, journal: SessionJournal, tell: (error: CoxswainError) => void) {
+    this.#inner = inner;
+    this.#agent = agent;
+    this.#journal = journal;
+    this.#witness = new Witness(journal);
+    this.#tell = tell;
+  }
+
+  get id(): string {
+    return this.#inner.id;
+  }
+
+  get descriptor(): AgentDescriptor {
+    return this.#inner.descriptor;
+  }
+
+  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
+    const streamId = streamIdOf(options, newId);
+    let inner: AgentStream | undefined;
+    return new EventStream(
+      streamId,
+      async (out) => {
+        const inputs = normaliseInput(input);
+        const passed = await this.#witness.hears(inputs, options);
+        let hasBegun = false;
+        let hasEnded = false;
+        try {
+          inner = this.#inner.stream(inputs, { ...options, streamId });
+          for await (const event of inner) {
+            hasBegun = true;
+            if (event.type === 'stream_end') {
+              hasEnded = true;
+              await this.#witness.took(inputs);
+            }
+            await this.#pass(event, out);
+          }
+        } finally {
+          if (!hasEnded) await this.#witness.takeBack(passed, hasBegun ? [] : inputs);
+        }
+      },
+      async (reason) => inner?.abort(reason),
+    );
+  }
+
+  async #pass(event: AgentEvent, out: EventStream): Promise<void> {
+    if (!this.#isBelieved(event)) return;
+    if (event.type === 'tool_request') this.#journal.known.meet(event.requestId, announced(event));
+    if (event.type !== 'stream_end' || event.data?.pending === undefined) {
+      out.push(event);
+    } else {
+      const pending = await this.#open(event.data.pending, (error) => out.push(this.#error(error, event)));
+      out.push({ ...event, data: { ...event.data, pending } });
+    }
+    const room = out.room(event.type === 'message' && event.partial === true);
+    if (room) await room;
+  }
+
+  /** Nobody asks in the host's name, or says that somebody has answered it. */
+  #isBelieved(event: AgentEvent): boolean {
+    if (event.type === 'elicitation_request') return !isHostQuestion(event.requestId) && event.approval === undefined;
+    if (event.type !== 'elicitation_response' || !isHostQuestion(event.requestId)) return true;
+    return this.#witness.answerTo(event.requestId) !== undefined;
+  }
+
+  async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+    return this.#witness.respond(requestId, answer, () => this.#inner.respond(requestId, answer));
+  }
+
+  steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
+    return this.#inner.steer(data);
+  }
+
+  async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
+    const { permissionMode: mode } = config;
+    if (mode !== undefined) await this.#journal.note(() => [{ kind: 'mode', mode }]);
+    return this.#inner.update(config);
+  }
+
+  abort(target?: AbortTarget): Promise<void> {
+    return this.#inner.abort(target);
+  }
+
+  events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterableIterator<AgentEvent> {
+    return derived(this.#inner.events(options), (event) => (this.#isBelieved(event) ? event : undefined));
+  }
+
+  async pending(): Promise<PendingRequest[]> {
+    return this.#open(await this.#inner.pending());
+  }
+
+  /** What tightens is believed of the executor. Where nobody knows who began a turn, it is told what it says itself. */
+  async standing(): Promise<SessionStanding> {
+    const said = await this.#inner.standing?.();
+    await this.#journal.catchUp();
+    const { known } = this.#journal;
+    const own = known.terms[known.turn];
+    const theirs = said?.terms ?? {};
+    const mode = stricter(known.mode, said?.permissionMode);
+    const turns = stricter(own?.permissionMode, theirs.permissionMode);
+    const excluded = [...new Set([...(own?.excludeTools ?? []), ...(theirs.excludeTools ?? [])])];
+    return {
+      isOver: said?.isOver ?? false,
+      ...(mode === undefined ? {} : { permissionMode: mode }),
+      ...(own || said?.terms
+        ? {
+            terms: {
+              ...theirs,
+              ...own,
+              limits: strictestLimits(own?.limits, theirs.limits),
+              ...(turns === undefined ? {} : { permissionMode: turns }),
+              ...(excluded.length > 0 ? { excludeTools: excluded } : {}),
+            },
+          }
+        : {}),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#inner[Symbol.asyncDispose]();
+  }
+
+  async #open(claims: readonly PendingRequest[], show?: (error: CoxswainError) => void): Promise<PendingRequest[]> {
+    await this.#journal.catchUp();
+    const { open, contradictions } = believed(claims, this.#journal.known, { sessionId: this.id, agent: this.#agent });
+    for (const contradiction of contradictions) this.#contradicts(contradiction, show);
+    await this.#witness.gone(open);
+    this.#witness.saw(open);
+    return open;
+  }
+
+  /** Told once for each call. */
+  #contradicts({ requestId, what }: Contradiction, show: ((error: CoxswainError) => void) | undefined): void {
+    const key = JSON.stringify([requestId, what]);
+    if (this.#told.has(key)) return;
+    this.#told.add(key);
+    const about = requestId === undefined ? '' : ` of ${JSON.stringify(requestId.slice(0, 100))}`;
+    const error = new CoxswainError(
+      'FAILED_PRECONDITION',
+      'E_EXECUTOR_CONTRADICTION',
+      `session ${this.id}: what its executor says${about} is not so, and is not acted upon: ${what}`,
+      { details: { sessionId: this.id, ...(requestId === undefined ? {} : { requestId }) } },
+    );
+    this.#tell(error);
+    show?.(error);
+  }
+
+  #error({ status, code, message, retryable }: CoxswainError, { streamId, turnId }: AgentEvent): AgentEvent {
+    return {
+      id: newId(),
+      type: 'error',
+      timestamp: isoTime(),
+      sessionId: this.id,
+      streamId,
+      source: 'host',
+      ...(turnId === undefined ? {} : { turnId }),
+      status,
+      code,
+      message,
+      fatal: false,
+      retryable,
+    };
+  }
+}
