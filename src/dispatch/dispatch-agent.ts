@@ -25,7 +25,10 @@ export interface DispatchAgentOptions
   stash?: Readonly<Record<string, unknown>> | undefined;
   /** Watches every turn of this agent. */
   buses?: DispatchBuses | undefined;
-  /** Fails a turn whose executor is silent. Default 10 minutes and 100 idle runs; `false`: waits for ever. */
+  /**
+   * Fails a turn whose executor is silent. Default `silenceMs` 600,000 and `unsignalledRuns` 10, each by itself;
+   * `false`: only the turn's limits end it.
+   */
   watchdog?: WatchdogOptions | false | undefined;
 }
 
@@ -54,7 +57,7 @@ const shape: Shape<DispatchAgentOptions> = {
 };
 
 /** An agent has a host that waits for it. */
-const WATCHDOG: WatchdogOptions = { silenceMs: 600_000, idleRuns: 100 };
+const WATCHDOG: WatchdogOptions = { silenceMs: 600_000, unsignalledRuns: 10 };
 
 /**
  * An executor as an agent of the runtime: what it stores goes to the session's log, what it reports is shown live,
@@ -147,8 +150,9 @@ export class DispatchAgent implements ToolUser {
       if (!registry.has(name)) registry.register(tool ?? (descriptor as AnyTool));
     }
     const init = { buses: this.#buses, tools: registry, systemPrompt, standingInstructions, stash };
-    const { watchdog = WATCHDOG, ...options } = this.#options;
-    return new HeldExecutor(context, { ...options, watchdog: watchdog || undefined }, init);
+    const { watchdog, ...options } = this.#options;
+    const watched = watchdog === false ? undefined : { ...WATCHDOG, ...watchdog };
+    return new HeldExecutor(context, { ...options, watchdog: watched }, init);
   }
 }
 

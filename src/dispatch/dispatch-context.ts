@@ -107,6 +107,7 @@ export class DispatchContext extends TurnContext implements ToolRunner {
     state.assertPresent(this.iteration, 'tool', `tool ${tool.name}`);
     const checksum = toolCallChecksum(tool.name, args);
     state.toolsRunning++;
+    state.toolCalls++;
     try {
       return await this.backend.run(tool, args, { ...options, checksum }, this);
     } finally {

@@ -23,6 +23,8 @@ export class DispatchState {
   ended = false;
   /** Tools that run or wait for somebody's yes. */
   toolsRunning = 0;
+  /** Tools called so far. */
+  toolCalls = 0;
   /** Told of every sign of life. */
   onActivity: () => void = () => {};
   /** Reports, stores and tool runs so far. */

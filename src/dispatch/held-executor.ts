@@ -7,6 +7,7 @@ import { HeldCalls } from './held-calls.ts';
 import { CallsById } from './known-call.ts';
 import { eventIdOf, recordEvent, recordsOf, steersOf } from './log-records.ts';
 import type { RecordChange } from './records.ts';
+import { countRun } from './run-limits.ts';
 import { ShownReports } from './shown-reports.ts';
 import type { Tool, ToolRunOptions } from './tool.ts';
 import type { TurnOptions, TurnOutcome } from './turn.ts';
@@ -168,8 +169,12 @@ export class HeldExecutor implements Held, TurnBackend {
     }) as Promise<void>;
   }
 
+  /** Before each run of the executor. */
   arrivals(): Promise<void> {
-    return this.#do((context) => this.#deliver(context)) as Promise<void>;
+    return this.#do(async (context) => {
+      countRun(context);
+      await this.#deliver(context);
+    }) as Promise<void>;
   }
 
   /** Words for the turn are among its messages from here on, whether the function looks again or not. */

@@ -6,6 +6,8 @@ export interface WatchdogOptions {
   silenceMs?: number | undefined;
   /** Runs in a row that neither signal nor do anything. */
   idleRuns?: number | undefined;
+  /** Runs in a row that return without a signal and have called no tool, whatever they report and store. */
+  unsignalledRuns?: number | undefined;
 }
 
 /** Turns silence into a failure of the dispatch. */
@@ -14,6 +16,8 @@ export class Watchdog {
   readonly #options: WatchdogOptions;
   #timer: NodeJS.Timeout | undefined;
   #idle = 0;
+  #unsignalled = 0;
+  #toolCalls = 0;
 
   constructor(state: DispatchState, options: WatchdogOptions) {
     this.#state = state;
@@ -23,12 +27,17 @@ export class Watchdog {
     this.#timer = setTimeout(() => this.#silent(), options.silenceMs);
   }
 
-  /** A run has returned. */
+  /** A run has returned without a signal. */
   ran(progress: boolean): void {
+    const { toolCalls } = this.#state;
     this.#idle = progress ? 0 : this.#idle + 1;
-    const { idleRuns } = this.#options;
+    this.#unsignalled = toolCalls === this.#toolCalls ? this.#unsignalled + 1 : 0;
+    this.#toolCalls = toolCalls;
+    const { idleRuns, unsignalledRuns } = this.#options;
     if (idleRuns !== undefined && this.#idle >= idleRuns)
       this.#fail(`${this.#idle} runs did nothing and did not signal`);
+    else if (unsignalledRuns !== undefined && this.#unsignalled >= unsignalledRuns)
+      this.#fail(`it returned without a signal and without a tool call ${this.#unsignalled} times in a row`);
   }
 
   stop(): void {
@@ -46,7 +55,8 @@ export class Watchdog {
   }
 
   #fail(what: string): void {
-    const error = new CoxswainError('DEADLINE_EXCEEDED', 'E_EXECUTOR_SILENT', `the executor is silent: ${what}`);
+    const message = `the executor is silent: ${what}; end each turn with ack() or nack()`;
+    const error = new CoxswainError('DEADLINE_EXCEEDED', 'E_EXECUTOR_SILENT', message);
     const isFirst = this.#state.end({ kind: 'nack', error });
     this.#state.left.abort(error);
     if (isFirst) this.#state.turn.abort(error);

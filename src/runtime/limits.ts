@@ -38,7 +38,7 @@ export function strictest(...sets: readonly (TurnLimits | undefined)[]): TurnLim
 
 /**
  * The limit, if any, that forbids the next model call. Counted from the log, so that host-run tools and restarts do
- * not reset it. `underWay`: calls of parallel branches that are not in the log yet.
+ * not reset it. `underWay`: calls of parallel branches, and runs of executors, that are not in the log.
  */
 export function exceeded(
   limits: TurnLimits,
@@ -46,37 +46,39 @@ export function exceeded(
   activation: Activation,
   maxIterations: number | undefined,
   underWay: number,
+  goOn = 'continue the session',
 ): Failure | undefined {
   const { turn } = fold;
   if (!turn) return undefined;
+  const reached = (reason: string, code: string, what: string) => limit(reason, code, what, goOn);
   const calls = turn.llmCalls + underWay;
   const { maxLlmCalls } = strictest(limits);
   const maxCalls = maxLlmCalls ?? DEFAULT_MAX_LLM_CALLS;
   // An explicit larger cap lifts a smaller default that nobody set.
   const iterations = maxIterations ?? Math.max(DEFAULT_MAX_ITERATIONS, maxLlmCalls ?? 0, limits.steps ?? 0);
   if (calls >= maxCalls) {
-    return limit('max_turns', 'E_MAX_LLM_CALLS', `the turn has made ${maxCalls} model calls`);
+    return reached('max_turns', 'E_MAX_LLM_CALLS', `the turn has made ${maxCalls} model calls`);
   }
   if (limits.steps !== undefined && calls >= limits.steps) {
-    return limit('max_turns', 'E_MAX_LLM_CALLS', `the turn has made ${limits.steps} steps`);
+    return reached('max_turns', 'E_MAX_LLM_CALLS', `the turn has made ${limits.steps} steps`);
   }
   if (activation.steps - activation.base >= iterations) {
-    return limit('max_turns', 'E_MAX_ITERATIONS', `the agent has made ${iterations} model calls in this run`);
+    return reached('max_turns', 'E_MAX_ITERATIONS', `the agent has made ${iterations} model calls in this run`);
   }
   if (limits.tokens !== undefined && totalTokens(turn.usage) >= limits.tokens) {
-    return limit('max_budget', 'E_MAX_BUDGET', `the turn has used its ${limits.tokens} tokens`);
+    return reached('max_budget', 'E_MAX_BUDGET', `the turn has used its ${limits.tokens} tokens`);
   }
   if (limits.usd !== undefined && (turn.usage.cost?.usd ?? 0) >= limits.usd) {
-    return limit('max_budget', 'E_MAX_BUDGET', `the turn has used its ${limits.usd} USD`);
+    return reached('max_budget', 'E_MAX_BUDGET', `the turn has used its ${limits.usd} USD`);
   }
   if (limits.minutes !== undefined && turn.activeMs >= limits.minutes * 60_000) {
-    return limit('max_time', 'E_MAX_TIME', `the turn has used its ${limits.minutes} minutes`);
+    return reached('max_time', 'E_MAX_TIME', `the turn has used its ${limits.minutes} minutes`);
   }
   return undefined;
 }
 
 /** Limits are no fatal errors: `continue` goes on with fresh counters. */
-export function limit(reason: string, code: string, what: string): Failure {
-  const message = `${what}; continue the session to go on`;
+export function limit(reason: string, code: string, what: string, goOn = 'continue the session'): Failure {
+  const message = `${what}; ${goOn} to go on`;
   return { reason, status: 'RESOURCE_EXHAUSTED', code, message, fatal: false, retryable: false };
 }

@@ -96,6 +96,7 @@ export function fromAcp(options: FromAcpOptions): AgentSource {
     checkOptions<WatchdogOptions>(options.watchdog, 'fromAcp: options.watchdog', {
       silenceMs: amount,
       idleRuns: amount,
+      unsignalledRuns: amount,
     });
   const { name, description } = options;
   assertAgentName(name);

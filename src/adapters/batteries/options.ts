@@ -27,7 +27,10 @@ export interface ChatOptions {
   model?: string | undefined;
   /** Default true. */
   stream?: boolean | undefined;
-  /** Acknowledge an answer that calls no tool. Default false: a pipeline decides, or the model is asked again. */
+  /**
+   * Acknowledge an answer that calls no tool. Default false: a pipeline decides, or the model is asked again, at its
+   * price: in an agent until `watchdog.unsignalledRuns` or `limits` end the turn, in a `TurnRunner` until you do.
+   */
   autoAck?: boolean | undefined;
   /** Default `throw`. */
   unsupportedMediaPolicy?: UnsupportedMediaPolicy | undefined;

@@ -83,6 +83,7 @@ export function fromGoogleAdk(options: FromGoogleAdkOptions): AgentSource {
     checkOptions<WatchdogOptions>(options.watchdog, 'fromGoogleAdk: options.watchdog', {
       silenceMs: amount,
       idleRuns: amount,
+      unsignalledRuns: amount,
     });
   const { adk, agent, plugins = [], annotations = {} } = options;
   assertRunnable(adk, agent);
