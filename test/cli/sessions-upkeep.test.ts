@@ -176,7 +176,7 @@ test("APP-B9 list shows everybody's sessions, and with --user those of that user
 });
 
 describe.each([postgresServer, mariadbServer])('--store $name', (server) => {
-  test.skipIf(server.skip)('S2-01 the scheme chooses the store; its password is never shown', async () => {
+  test.skipIf(server.skip)('S2-01 the scheme chooses the store', async () => {
     await twoTurns();
     const out = join(place.path, 'out.jsonl');
     await sessions('export', 's1', '--out', out);

@@ -223,7 +223,7 @@ describe('runs without a signal', () => {
     expect(seen.iterationEnd.map(({ iteration }) => iteration)).toEqual([0, 1, 2]);
   });
 
-  test('S4-26 a cap of the executor’s own', async () => {
+  test('S4-26 an executor that gives up keeps its error, and its runs are counted', async () => {
     const { runner } = desk((ctx) => {
       if (ctx.iteration >= 5) ctx.nack(new Error('Agent exceeded iteration threshold of 5'));
     });

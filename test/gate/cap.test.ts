@@ -69,6 +69,41 @@ describe('F17 results above the cap', () => {
     expect(bytes(result.content)).toBeLessThanOrEqual(2000);
   });
 
+  describe('text beside an attachment', () => {
+    // Takes 500 bytes of 2,000.
+    const picture = { type: 'media' as const, mimeType: 'image/png', data: 'A'.repeat(451) };
+    const text = (length: number) => ({ type: 'text' as const, text: 'x'.repeat(length) });
+
+    test('stays whole as long as both fit, and is cut where they do not', async () => {
+      expect(bytes(picture)).toBe(500);
+      const of = (length: number) =>
+        capResult({ content: [text(length), picture], display: [text(3000)] }, { maxBytes: 2000 });
+      const whole = await of(1400);
+      expect(whole.content).toEqual([text(1400), picture]);
+      const cut = await of(1600);
+      expect(textOfParts(cut.content)).toMatch(/^x{1000,1599}\n?\[cut: /);
+      expect([cut.content.at(-1), bytes(cut.content) <= 2000]).toEqual([picture, true]);
+    });
+
+    test('is cut where its structured form does not fit beside it, which is left out then', async () => {
+      const of = (length: number) =>
+        capResult(
+          { content: [text(10), picture], structuredContent: { x: 'y'.repeat(length) }, display: [text(3000)] },
+          { maxBytes: 2000 },
+        );
+      expect((await of(1400)).structuredContent).toEqual({ x: 'y'.repeat(1400) });
+      expect((await of(1600)).structuredContent).toBeUndefined();
+    });
+
+    test('leaves room for the lines that stand for what is left out', async () => {
+      const large = { ...picture, data: 'A'.repeat(3000) };
+      const { kept, spill } = shelf();
+      const result = await capResult({ content: [large, text(1800)] }, { maxBytes: 2000, spill, callId: 'c' });
+      expect(bytes(result.content)).toBeLessThanOrEqual(2000);
+      expect(kept.get('result-c.txt')).toBe('x'.repeat(1800));
+    });
+  });
+
   test('a shelf that fails is no shelf', async () => {
     const spill = () => Promise.reject(new Error('full'));
     const result = await capResult(normaliseReturn('x'.repeat(5000)), { maxBytes: 1000, spill });

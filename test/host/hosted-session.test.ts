@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import type { AgentEvent } from '../../src/contracts/index.ts';
+import type { AgentEvent, AgentSession } from '../../src/contracts/index.ts';
 import { hooks } from '../../src/contracts/index.ts';
 import type { AdkSession, AgentSource } from '../../src/index.ts';
 import {
@@ -369,6 +370,24 @@ describe('a hosted stream', () => {
       'E_SESSION_NOT_FOUND',
     );
   });
+});
+
+test.each<[string, (session: AgentSession, signal: AbortSignal) => Promise<unknown>]>([
+  ['that has ended', (session, signal) => say(session, 'go', { signal })],
+  [
+    'that was left',
+    async (session, signal) => {
+      for await (const event of session.stream('go', { signal })) if (event.type === 'message') break;
+    },
+  ],
+  ['that was refused', (session, signal) => refusal(all(session.stream({ kind: 'continue' }, { signal })))],
+])('MUT-H5 a stream %s leaves no listener on its caller’s signal', async (_, use) => {
+  const { signal } = new AbortController();
+  const { host } = hostOf(bot(['done']));
+  const session = await host.open('bot');
+  await use(session, signal);
+  await session[Symbol.asyncDispose]();
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 describe('one stream a session', () => {

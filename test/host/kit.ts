@@ -164,22 +164,33 @@ export async function say(
 /** A stream that runs by itself; `events` grows, `ended` is all of them. */
 export function follow(session: AgentSession, input: Input, options: ExecutionOptions = {}) {
   const events: AgentEvent[] = [];
-  const waiting: { fits: (event: AgentEvent) => boolean; resolve: (event: AgentEvent) => void }[] = [];
+  const waiting: {
+    fits: (event: AgentEvent) => boolean;
+    resolve: (event: AgentEvent) => void;
+    end: () => void;
+  }[] = [];
+  let isOver = false;
+  const missing = (type: string) => new Error(`the stream has ended without ${type}: ${brief(events).join(', ')}`);
   const stream = session.stream(input, options);
   const ended = (async () => {
-    const before = await openIds(session);
-    for await (const event of stream) {
-      events.push(event);
-      for (const wait of waiting.filter(({ fits }) => fits(event))) wait.resolve(event);
+    try {
+      const before = await openIds(session);
+      for await (const event of stream) {
+        events.push(event);
+        for (const wait of waiting.filter(({ fits }) => fits(event))) wait.resolve(event);
+      }
+      judged(session, events, before);
+      return events;
+    } finally {
+      isOver = true;
+      for (const { end } of waiting) end();
     }
-    judged(session, events, before);
-    return events;
   })();
   return {
     stream,
     events,
     ended,
-    /** The first event of this kind, now or later. */
+    /** The first event of this kind, now or later; rejects where the stream ends without one. */
     seen<T extends AgentEvent['type']>(
       type: T,
       fits: (event: EventOf<T>) => boolean = () => true,
@@ -187,8 +198,10 @@ export function follow(session: AgentSession, input: Input, options: ExecutionOp
       const matches = (event: AgentEvent) => event.type === type && fits(event as EventOf<T>);
       const known = events.find(matches);
       if (known) return Promise.resolve(known as EventOf<T>);
-      return new Promise((resolve) => {
-        waiting.push({ fits: matches, resolve: resolve as (event: AgentEvent) => void });
+      if (isOver) return Promise.reject(missing(type));
+      return new Promise((resolve, reject) => {
+        const end = () => reject(missing(type));
+        waiting.push({ fits: matches, resolve: resolve as (event: AgentEvent) => void, end });
       });
     },
   };

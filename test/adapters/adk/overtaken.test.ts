@@ -3,7 +3,7 @@ import type { AgentEvent, ToolContract } from '../../../src/contracts/index.ts';
 import { fromAgent, InMemorySessionService } from '../../../src/index.ts';
 import type { Event } from '../../../src/runtime/index.ts';
 import { createEvent } from '../../../src/runtime/index.ts';
-import { all, bot, door, endOf, follow, hostOf, ofType, policyOf, refusal, tool } from '../../host/kit.ts';
+import { all, bot, door, endOf, follow, hostOf, ofType, policyOf, refusal, slowTool, tool } from '../../host/kit.ts';
 
 /** A store in which the first append that `holds` waits on its way until it is let go: others overtake it. */
 class SlowRoad extends InMemorySessionService {
@@ -57,6 +57,33 @@ async function paused(name: 'pay' | 'buy') {
 /** Every response and every answer in the log, in order. */
 const answers = (events: readonly AgentEvent[]) =>
   events.flatMap(({ type }) => (type === 'tool_response' || type === 'elicitation_response' ? [type] : []));
+
+test('MUT-R4 a result of a call that was answered elsewhere while it ran is dropped, and that is told', async () => {
+  const sessions = new InMemorySessionService();
+  const warnings: string[] = [];
+  const work = slowTool('work');
+  const source = fromAgent(bot([{ calls: [['work', {}]] }, 'done'], { tools: [work.tool] }), {
+    sessions,
+    warn: (message) => warnings.push(message),
+  });
+  const session = await source.open({ sessionId: 's', create: true }, { app: 'shop' });
+  const running = follow(session, 'go');
+  const { callId } = await work.started;
+  const call = await running.seen('tool_request');
+  const other: Partial<Event> = { turnId: call.turnId ?? '', author: 'bot' };
+  const part = { type: 'function_response' as const, id: callId, name: 'work', response: { content: 'theirs' } };
+  const answer = createEvent({
+    ...other,
+    id: `res:${callId}`,
+    author: 'bot',
+    content: { role: 'user', parts: [part] },
+  });
+  await sessions.append({ app: 'shop', userId: 'local', id: 's' }, [answer]);
+  work.finish('ours');
+  const responses = ofType(await running.ended, 'tool_response').map(({ content }) => content);
+  expect(responses).toEqual([[{ type: 'text', text: 'theirs' }]]);
+  expect(warnings).toEqual([`call ${callId} was answered elsewhere while it ran; its result is dropped`]);
+});
 
 test('F23 an answer that is overtaken by the end of its call is refused, and not in the log', async () => {
   const { sessions, session, requestId } = await paused('pay');

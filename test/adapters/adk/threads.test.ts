@@ -218,6 +218,27 @@ test('who begins and ends between two events of the log is told in that order', 
   ]);
 });
 
+test('of branches that begin together one that has ended is told so before the next begins', async () => {
+  const silent = (name: string) => new CustomAgent({ name, run: () => {} });
+  const inner = new SequentialAgent({ name: 'inner', subAgents: [silent('x')] });
+  const agent = new ParallelAgent({ name: 'pair', subAgents: [silent('a'), inner, silent('b')] });
+  const session = await fromAgent(agent).open({}, context);
+  const told = lifecycle(await say(session, 'hi')).map((event) => {
+    const { kind, agentId } = event as Extract<AgentEvent, { type: 'custom' }>;
+    return `${kind} ${agentId}`;
+  });
+  expect(told).toEqual([
+    'agent_started a',
+    'agent_completed a',
+    'agent_started inner',
+    'agent_started b',
+    'agent_started x',
+    'agent_completed x',
+    'agent_completed b',
+    'agent_completed inner',
+  ]);
+});
+
 test('a call of a branch that was left open and runs in a later turn is shown where it was made', async () => {
   const model = new ScriptedModel({
     byAgent: { left: [{ calls: [['pay']] }, 'left', 'left'], right: ['right', 'right', 'right'] },

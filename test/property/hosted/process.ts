@@ -109,6 +109,8 @@ export class Process {
     if (this.isDead) return;
     const { code } = (error ?? {}) as { code?: string };
     this.#world.note(() => `  warned ${message} ${String(error)}`);
+    // One of this world's own.
+    if (error instanceof Error && error.message === 'the hook is down') return;
     if (message.startsWith('the answer to') && (code === undefined || expected.has(code))) return;
     this.#world.fault(`warned: ${message} ${String(error)}`);
   }
