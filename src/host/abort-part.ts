@@ -1,4 +1,6 @@
 import type { AbortTarget } from '../contracts/index.ts';
+import { isCoxswainError } from '../contracts/index.ts';
+import { hold, isPipeable } from '../session/index.ts';
 import { callsWithin } from './calls-within.ts';
 import type { HostedRun } from './hosted-run.ts';
 import type { HostedSession } from './hosted-session.ts';
@@ -17,10 +19,44 @@ export async function abortPart(
   const callId = target.requestId === undefined ? undefined : callIdOf(target.requestId);
   if (callId !== undefined) run?.calls.withhold(callId);
   const isWhole = target.threadId === undefined && target.requestId === undefined;
-  if (!run && isWhole) {
-    await session.subagents.heal();
-    await session.subagents.abortAll(target.reason ?? 'aborted');
+  if (!run && isWhole && session.frame.hasSubagents) return abortWithSubagents(session, target);
+  await abortInner(session, run, target, callId);
+}
+
+/**
+ * All that is open, sub-agents first, while nobody else runs the session. Whoever does run it ends them itself: it would
+ * go on with what they have come to.
+ */
+async function abortWithSubagents(session: HostedSession, target: AbortTarget): Promise<void> {
+  const giveBack = await takeIdle(session);
+  try {
+    if (giveBack) {
+      await session.subagents.heal();
+      await session.subagents.abortAll(target.reason ?? 'aborted');
+    }
+    await abortInner(session, undefined, target, undefined);
+  } finally {
+    await giveBack?.();
   }
+}
+
+/** Undefined: somebody else runs it. Executors that keep no lease are taken to be idle. */
+async function takeIdle({ inner }: HostedSession): Promise<(() => Promise<void>) | undefined> {
+  if (!isPipeable(inner)) return async () => {};
+  try {
+    return await inner[hold]();
+  } catch (error) {
+    if (!isCoxswainError(error) || error.code !== 'E_SESSION_BUSY') throw error;
+    return undefined;
+  }
+}
+
+async function abortInner(
+  session: HostedSession,
+  run: HostedRun | undefined,
+  target: AbortTarget,
+  callId: string | undefined,
+): Promise<void> {
   const open = await session.inner.pending();
   const within = run ? callsWithin(open, target) : [];
   for (const call of within) run?.calls.withhold(call);

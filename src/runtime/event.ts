@@ -136,8 +136,11 @@ export interface EventActions {
   delivered?: string[];
   config?: Record<string, unknown>;
   end?: TurnEnd;
-  /** Somebody wants an end of the turn, or of a part of it, that another process runs. */
-  abort?: { reason: string; requestId?: string; threadId?: string };
+  /**
+   * Somebody wants an end of the turn, or of a part of it, that another process runs: that which held the session with
+   * this epoch, and nobody who goes on with it later.
+   */
+  abort?: { reason: string; requestId?: string; threadId?: string; epoch?: number };
   /** The session was taken back: a marker, alone in its event but for the delta that takes its state back. */
   rewound?: Rewound;
 }

@@ -80,6 +80,8 @@ export class LiveSession {
   current: CurrentRun | undefined;
   /** A turn of several runs is under way here: it keeps the session between them, too. */
   holding: { readonly lease: Lease; readonly by: object } | undefined;
+  /** Of the newest lease that was taken here; it may have been given back. */
+  epoch: number | undefined;
   /** What is open is being settled while nothing runs. */
   aborting: Promise<void> | undefined;
   readonly #chain = new Chain();
@@ -152,7 +154,7 @@ export class LiveSession {
    * @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND`
    */
   async hold(by: object): Promise<() => Promise<void>> {
-    const lease = await this.service.acquire(this.key);
+    const lease = await this.#acquire();
     const holding = { lease, by };
     this.holding = holding;
     const release = async () => {
@@ -172,11 +174,17 @@ export class LiveSession {
   /** The right to write alone: of the turn that is under way here, or one of its own. */
   async lease(): Promise<Lease> {
     const { holding } = this;
-    if (!holding) return this.service.acquire(this.key);
+    if (!holding) return this.#acquire();
     const record = await this.catchUp();
     if (!record) throw storeRefusal.missing(this.key);
     const { epoch } = holding.lease;
     return { epoch, lastSeq: record.lastSeq, shared: sharedPart(record.state), release: async () => {} };
+  }
+
+  async #acquire(): Promise<Lease> {
+    const lease = await this.service.acquire(this.key);
+    this.epoch = lease.epoch;
+    return lease;
   }
 
   /** Epoch of the lease that somebody alive holds now. */

@@ -1,10 +1,27 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/index.ts';
-import { InMemorySessionService } from '../../src/index.ts';
+import { InMemorySessionService, LlmAgent, ParallelAgent } from '../../src/index.ts';
 import type { SessionService } from '../../src/runtime/index.ts';
+import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { elsewhere } from '../runtime/elsewhere.ts';
-import { bot, door, endOf, follow, hostOf, notingTool, only, policyOf, refusal, say, slowTool, tool } from './kit.ts';
+import { mortal } from '../runtime/kit.ts';
+import {
+  bot,
+  door,
+  endOf,
+  follow,
+  hostOf,
+  notingTool,
+  ofType,
+  only,
+  policyOf,
+  refusal,
+  say,
+  slowTool,
+  tool,
+} from './kit.ts';
+import { askExpert, team } from './subagents/kit.ts';
 
 const fast = { followPollMs: 5 };
 
@@ -133,3 +150,155 @@ describe('a session that another process runs', () => {
     expect(endOf(await run.ended).reason).toBe('aborted');
   });
 });
+
+describe('a wish to abort what another process runs', () => {
+  test('APP-B5 reaches a run whose host runs the tool: it ends, and the session is free', async () => {
+    const [one, two] = twoStores();
+    const slow = slowTool('slow');
+    const options = { tools: [slow.tool], policy: policyOf({}), ...fast };
+    const a = hostOf(bot([{ calls: [['slow', {}]] }, 'I went on.']), { ...options, store: one });
+    const b = hostOf(bot(['Again.']), { ...options, store: two });
+    const run = follow(await a.host.open('bot', { sessionId: 's', create: true }), 'go');
+    const { signal } = await slow.started;
+    const there = await b.host.open('bot', { sessionId: 's' });
+    await there.abort({ reason: 'stop' });
+    expect(signal.aborted).toBe(true);
+    expect(await there.standing()).toMatchObject({ isOver: true });
+    expect(endOf(await run.ended).reason).toBe('aborted');
+    expect(endOf(await say(there, 'next')).reason).toBe('completed');
+  });
+
+  test('APP-B5 is waited for also by a handle that was opened before the turn began', async () => {
+    const [one, two] = twoStores();
+    const slow = slowTool('slow');
+    const options = { tools: [slow.tool], policy: policyOf({}), ...fast };
+    const a = hostOf(bot(['Hello.', { calls: [['slow', {}]] }, 'I went on.']), { ...options, store: one });
+    const b = hostOf(bot([]), { ...options, store: two });
+    const mine = await a.host.open('bot', { sessionId: 's', create: true });
+    await say(mine, 'hello');
+    const there = await b.host.open('bot', { sessionId: 's' });
+    const run = follow(mine, 'go');
+    await slow.started;
+    await there.abort({ reason: 'stop' });
+    expect(await there.standing()).toMatchObject({ isOver: true });
+    expect(endOf(await run.ended).reason).toBe('aborted');
+  });
+
+  test('APP-B5 of a branch ends that branch alone', async () => {
+    const [one, two] = twoStores();
+    const [left, right] = [slowTool('left'), slowTool('right')];
+    const models = Object.fromEntries(
+      ['left', 'right'].map((name) => [name, new ScriptedModel([{ calls: [[name, {}]] }, `${name} is done.`])]),
+    );
+    const branch = (name: string, { tool: own }: typeof left) =>
+      new LlmAgent({ name, model: models[name] as ScriptedModel, tools: [own] });
+    const both = new ParallelAgent({ name: 'bot', subAgents: [branch('left', left), branch('right', right)] });
+    const a = hostOf(both, { policy: policyOf({}), store: one, ...fast });
+    const b = hostOf(both, { policy: policyOf({}), store: two, ...fast });
+    const run = follow(await a.host.open('bot', { sessionId: 's', create: true }), 'go');
+    const [context] = await Promise.all([left.started, right.started]);
+    const there = await b.host.open('bot', { sessionId: 's' });
+    const { threadId } = await run.seen('tool_request', ({ name }) => name === 'left');
+    const aborted = there.abort({ threadId: threadId ?? '' });
+    await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
+    right.finish('ok');
+    await aborted;
+    const events = await run.ended;
+    expect(endOf(events).reason).toBe('completed');
+    const came = ofType(events, 'tool_response').map(({ name, errorType }) => [name, errorType]);
+    expect(Object.fromEntries(came)).toEqual({ left: 'interrupted', right: undefined });
+    expect(ofType(events, 'message').flatMap(({ content }) => content)).toContainEqual(
+      expect.objectContaining({ text: 'right is done.' }),
+    );
+  });
+
+  test('APP-B5 that nobody has heard in time does not end the turn for whoever goes on with it later', async () => {
+    const [one, two] = twoStores();
+    const pay = notingTool('pay');
+    const slow = slowTool('slow');
+    const script = [
+      {
+        calls: [
+          ['slow', {}],
+          ['pay', {}],
+        ],
+      },
+    ] satisfies Script[];
+    const options = { tools: [slow.tool, pay.tool], policy: policyOf({ pay: 'ask_user' }) };
+    // It looks so rarely that it hears nothing.
+    const deaf = mortal(one, (events) => events.some(({ content }) => content?.parts.some(isResponse)));
+    const a = hostOf(bot(script), { ...options, store: deaf, followPollMs: 600_000, approvalPollMs: 600_000 });
+    const b = hostOf(bot([]), { ...options, store: two, ...fast });
+    const dying = say(await a.host.open('bot', { sessionId: 's', create: true }), 'go').catch(() => {});
+    await slow.started;
+    const there = await b.host.open('bot', { sessionId: 's' });
+    expect(await refusal(there.abort())).toMatchObject({ code: 'E_SESSION_BUSY' });
+    // Its process dies before it has heard of it.
+    slow.finish('done');
+    await dying;
+    const next = hostOf(bot(['I went on on purpose.']), { ...options, store: elsewhere(one), ...fast });
+    const session = await next.host.open('bot', { sessionId: 's' });
+    for (const { requestId } of await session.pending()) await session.respond(requestId, { kind: 'deny' });
+    expect(endOf(await say(session, { kind: 'continue' })).reason).toBe('completed');
+  });
+
+  test('APP-B5 ends a sub-agent together with its caller, which does not go on with what that has come to', async () => {
+    const [one, two] = twoStores();
+    const slow = slowTool('slow');
+    const given = { tools: [slow.tool], host: { policy: policyOf({}), ...fast } };
+    const a = team({
+      ...given,
+      boss: [askExpert, 'I went on.'],
+      expert: [{ calls: [['slow', {}]] }, 'So did I.'],
+      store: one,
+    });
+    const b = team({ ...given, boss: [], expert: [], store: two });
+    const run = follow(await a.host.open('boss', { sessionId: 's', create: true }), 'go');
+    const { signal } = await slow.started;
+    const there = await b.host.open('boss', { sessionId: 's' });
+    await there.abort({ reason: 'stop' });
+    expect(signal.aborted).toBe(true);
+    expect(await there.standing()).toMatchObject({ isOver: true });
+    expect(await there.pending()).toEqual([]);
+    expect(endOf(await run.ended).reason).toBe('aborted');
+    expect([a.boss.requests.length, a.expert.requests.length]).toEqual([1, 1]);
+  });
+
+  test('APP-B5 ends a sub-agent that waits for a person where nobody runs anything', async () => {
+    const [one, two] = twoStores();
+    const pay = notingTool('pay');
+    const given = { tools: [pay.tool], host: { policy: policyOf({ pay: 'ask_user' }), ...fast } };
+    const a = team({ ...given, boss: [askExpert, 'I went on.'], expert: [{ calls: [['pay', {}]] }], store: one });
+    const b = team({ ...given, boss: ['Next.'], expert: [], store: two });
+    await say(await a.host.open('boss', { sessionId: 's', create: true }), 'go');
+    const there = await b.host.open('boss', { sessionId: 's' });
+    await there.abort({ reason: 'stop' });
+    expect(await there.pending()).toEqual([]);
+    expect(await b.host.approvals.list()).toEqual([]);
+    expect(endOf(await say(there, 'next')).reason).toBe('completed');
+    expect(pay.runs).toEqual([]);
+  });
+});
+
+describe('an answer while somebody else holds the session', () => {
+  test('ATT-B2 is gone on with by whoever gave it, once that one has let go', async () => {
+    const [one, two] = twoStores();
+    const pay = notingTool('pay');
+    const options = { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }), ...fast };
+    const a = hostOf(bot([{ calls: [['pay', {}]] }]), { ...options, store: one });
+    const b = hostOf(bot(['Paid.']), { ...options, store: two });
+    await say(await a.host.open('bot', { sessionId: 's', create: true }), 'go');
+    const [open] = await b.host.approvals.list();
+    // One that holds it, and looks at nothing any more.
+    const lease = await one.acquire({ app: 'shop', userId: 'local', id: 's' });
+    await b.host.approvals.decide(`${open?.request.requestId}`, { kind: 'approve' }, { by: { id: 'ann' } });
+    expect(pay.runs).toEqual([]);
+    await lease.release();
+    await b.host.idle();
+    expect(pay.runs).toHaveLength(1);
+    expect(await (await b.host.open('bot', { sessionId: 's' })).standing()).toMatchObject({ isOver: true });
+    expect(b.warnings).toEqual([]);
+  });
+});
+
+const isResponse = ({ type }: { type: string }) => type === 'function_response';

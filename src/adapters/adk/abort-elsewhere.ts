@@ -10,6 +10,8 @@ const LOOKS = 10;
 /** The longest from one look to the next of whoever waits for the end. */
 const WAIT_MS = 100;
 
+type Wish = NonNullable<Event['actions']['abort']>;
+
 /**
  * Does `work`, which ends what nobody runs; where another process runs it, that one is asked to end it, by the log, and
  * `work` is done once it has let go.
@@ -21,8 +23,10 @@ export async function endElsewhere(
   everyMs: number = DEFAULT_FOLLOW_MS,
   work: () => Promise<void>,
 ): Promise<void> {
-  const { turn } = live.fold;
   let deadline: number | undefined;
+  let turnId: string | undefined;
+  /** Who has been asked. */
+  let asked: number | undefined;
   for (;;) {
     try {
       return await work();
@@ -30,25 +34,27 @@ export async function endElsewhere(
       if (!isCoxswainError(error) || error.code !== 'E_SESSION_BUSY') throw error;
       if (deadline !== undefined && Date.now() > deadline) throw unheard(error, everyMs);
     }
-    await live.catchUp();
-    if (deadline === undefined) await ask(live, target);
     deadline ??= Date.now() + LOOKS * everyMs;
+    await live.catchUp();
+    turnId ??= live.fold.turn?.id;
+    const epoch = await live.holder();
+    if (epoch !== undefined && epoch !== asked && (await ask(live, target, epoch))) asked = epoch;
     await sleep(Math.min(everyMs, WAIT_MS));
     await live.catchUp();
     // What runs now is not what was to be ended.
-    if (turn && live.fold.turn?.id !== turn.id) return;
+    if (live.fold.turn?.id !== turnId) return;
   }
 }
 
-/** Stores the wish, where the turn has not ended. */
-async function ask(live: LiveSession, target: AbortTarget): Promise<void> {
+/** Stores the wish, for whoever holds the session with this epoch. False: the turn has ended, or there is none. */
+async function ask(live: LiveSession, target: AbortTarget, epoch: number): Promise<boolean> {
   for (;;) {
     const { at, turn } = live.fold;
-    if (!turn || turn.ended !== undefined) return;
+    if (!turn || turn.ended !== undefined) return false;
+    const actions = { abort: { ...wish(target), epoch } };
     try {
-      return await live.append([createEvent({ turnId: turn.id, author: 'user', actions: { abort: wish(target) } })], {
-        expectedSeq: at,
-      });
+      await live.append([createEvent({ turnId: turn.id, author: 'user', actions })], { expectedSeq: at });
+      return true;
     } catch (error) {
       if (!isCoxswainError(error) || error.code !== 'E_SESSION_CONFLICT') throw error;
       await live.catchUp();
@@ -58,7 +64,7 @@ async function ask(live: LiveSession, target: AbortTarget): Promise<void> {
 }
 
 /** What is stored of it. */
-export function wish({ reason = 'aborted', requestId, threadId }: AbortTarget): NonNullable<Event['actions']['abort']> {
+export function wish({ reason = 'aborted', requestId, threadId }: AbortTarget): Wish {
   return {
     reason,
     ...(requestId === undefined ? {} : { requestId }),
@@ -73,13 +79,18 @@ export function heedLog(
   following: FollowOptions,
 ): (() => void) | undefined {
   if (live.service.isPrivate) return undefined;
+  const before = live.epoch;
+  // Of a part that is closed with the wish there is nothing to go on with; any other is meant for one holder alone.
+  const isMeant = ({ requestId, epoch }: Wish) => requestId !== undefined || (epoch === live.epoch && epoch !== before);
   return live.follow((event) => {
     // Of a stream is what whoever runs the session has written itself.
     if (event.streamId !== '') return;
     const { abort, answers } = event.actions;
     const { turn } = live.fold;
-    if (abort && turn?.id === event.turnId && turn.ended === undefined) tell({ abort });
-    else if (answers || event.content) tell({});
+    if (abort && turn?.id === event.turnId && turn.ended === undefined && isMeant(abort)) {
+      const { epoch: _, ...target } = abort;
+      tell({ abort: target });
+    } else if (answers || event.content) tell({});
   }, following);
 }
 
