@@ -13,7 +13,7 @@ import type {
   Settlement,
   SteerData,
 } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, isCoxswainError, MAX_JSON_DEPTH, messageOf } from '../../contracts/index.ts';
 import { derived, EventStream, isoTime, newId, normaliseInput, streamIdOf } from '../../session/index.ts';
 import { strictestLimits } from '../budget.ts';
 import { isHostQuestion } from '../question-id.ts';
@@ -59,24 +59,62 @@ export class WitnessedSession implements AgentSession {
       async (out) => {
         const inputs = normaliseInput(input);
         const passed = await this.#witness.hears(inputs, options);
-        let hasBegun = false;
+        let last: AgentEvent | undefined;
         let hasEnded = false;
+        let broken: { error: unknown } | undefined;
         try {
           inner = this.#inner.stream(inputs, { ...options, streamId });
-          for await (const event of inner) {
-            hasBegun = true;
+          for await (const given of inner) {
+            if (hasEnded) {
+              this.#contradicts({ what: 'its stream went on after stream_end' }, undefined);
+              break;
+            }
+            const event = copyEvent(given);
+            last = event;
             if (event.type === 'stream_end') {
               hasEnded = true;
               await this.#witness.took(inputs);
             }
             await this.#pass(event, out);
           }
+        } catch (error) {
+          // Nothing was taken: it is refused. After its end nothing counts.
+          if (!last) throw error;
+          if (hasEnded) this.#tell(this.#failure(error));
+          else broken = { error };
         } finally {
-          if (!hasEnded) await this.#witness.takeBack(passed, hasBegun ? [] : inputs);
+          if (!hasEnded) await this.#witness.takeBack(passed, last ? [] : inputs);
         }
+        if (last && !hasEnded) await this.#end(out, last, broken, options.signal?.aborted === true);
       },
       async (reason) => inner?.abort(reason),
     );
+  }
+
+  /** The end of a stream that its executor has not ended. */
+  async #end(
+    out: EventStream,
+    last: AgentEvent,
+    broken: { error: unknown } | undefined,
+    isAborted: boolean,
+  ): Promise<void> {
+    if (!isAborted) {
+      const error = broken
+        ? this.#failure(broken.error)
+        : new CoxswainError('DATA_LOSS', 'E_INTERNAL', `session ${this.id}: its stream ended without stream_end`);
+      this.#tell(error);
+      if (!out.hasFailed) out.push(this.#error(error, last, true));
+    }
+    const pending = await this.pending().catch((error: unknown) => {
+      this.#tell(this.#failure(error));
+      return undefined;
+    });
+    out.push({
+      ...this.#place(last),
+      type: 'stream_end',
+      reason: isAborted ? 'aborted' : 'failed',
+      data: pending ? { pending } : {},
+    });
   }
 
   async #pass(event: AgentEvent, out: EventStream): Promise<void> {
@@ -118,7 +156,10 @@ export class WitnessedSession implements AgentSession {
   }
 
   events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterableIterator<AgentEvent> {
-    return derived(this.#inner.events(options), (event) => (this.#isBelieved(event) ? event : undefined));
+    return derived(this.#inner.events(options), (given) => {
+      const event = copyEvent(given);
+      return this.#isBelieved(event) ? event : undefined;
+    });
   }
 
   async pending(): Promise<PendingRequest[]> {
@@ -181,20 +222,34 @@ export class WitnessedSession implements AgentSession {
     show?.(error);
   }
 
-  #error({ status, code, message, retryable }: CoxswainError, { streamId, turnId }: AgentEvent): AgentEvent {
+  #failure(error: unknown): CoxswainError {
+    if (isCoxswainError(error)) return error;
+    const message = `session ${this.id}: its executor failed: ${messageOf(error)}`;
+    return new CoxswainError('INTERNAL', 'E_INTERNAL', message, { cause: error });
+  }
+
+  #error({ status, code, message, retryable }: CoxswainError, beside: AgentEvent, fatal = false): AgentEvent {
+    return { ...this.#place(beside), type: 'error', status, code, message, fatal, retryable };
+  }
+
+  /** Where an event of the host's own stands. */
+  #place({ streamId, turnId }: AgentEvent) {
     return {
       id: newId(),
-      type: 'error',
       timestamp: isoTime(),
       sessionId: this.id,
       streamId,
-      source: 'host',
+      source: 'host' as const,
       ...(turnId === undefined ? {} : { turnId }),
-      status,
-      code,
-      message,
-      fatal: false,
-      retryable,
     };
   }
+}
+
+/**
+ * As it is now: whoever made it cannot change it later.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_NOT_JSON | E_TOO_DEEP`
+ */
+function copyEvent(given: AgentEvent): AgentEvent {
+  // Around what a tool or a model said stand some levels of the event's own.
+  return copyJson(given, 'an event of the executor', 2 * MAX_JSON_DEPTH);
 }
