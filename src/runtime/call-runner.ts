@@ -2,6 +2,7 @@ import { Pace } from '../session/index.ts';
 import { runAgentTool } from './agent-tool-run.ts';
 import { boundedResult } from './bounded-result.ts';
 import { outcomeEvents } from './call-outcome.ts';
+import type { CallStarts } from './call-starts.ts';
 import type { CallState } from './call-state.ts';
 import { ToolContext } from './callback-context.ts';
 import { closeWithin, storeEnd } from './close-slot.ts';
@@ -14,7 +15,12 @@ import { Operation, runAttributes } from './telemetry.ts';
 import { runTool } from './tool-run.ts';
 
 /** Runs calls side by side, as many at once as the engine allows, an exclusive one alone. */
-export async function runAll(context: AgentContext, ready: readonly ReadyCall[], hooks: HookChain): Promise<void> {
+export async function runAll(
+  context: AgentContext,
+  ready: readonly ReadyCall[],
+  hooks: HookChain,
+  starts: CallStarts,
+): Promise<void> {
   const { telemetry } = context.invocation.engine;
   const merged = Operation.start('tool', 'execute_tool (merged)', telemetry, context.place.span, () => ({
     'gen_ai.operation.name': 'execute_tool',
@@ -23,7 +29,8 @@ export async function runAll(context: AgentContext, ready: readonly ReadyCall[],
   }));
   let fault: unknown;
   try {
-    await runWaves(context, ready, hooks, merged?.span ?? context.place.span);
+    const parent = merged?.span ?? context.place.span;
+    await runWaves(context, ready, (item) => runOne(context, item, hooks, starts, parent));
   } catch (error) {
     fault = error;
     throw error;
@@ -35,16 +42,15 @@ export async function runAll(context: AgentContext, ready: readonly ReadyCall[],
 async function runWaves(
   context: AgentContext,
   ready: readonly ReadyCall[],
-  hooks: HookChain,
-  span: TelemetrySpan | undefined,
+  run: (item: ReadyCall) => Promise<void>,
 ): Promise<void> {
   const concurrency = context.invocation.engine.toolConcurrency;
   let wave: ReadyCall[] = [];
   const flush = async () => {
     const now = wave;
     wave = [];
-    if (now.length === 1 && now[0]) await runOne(context, now[0], hooks, span);
-    else if (now.length > 0) await pool(now, concurrency, (item) => runOne(context, item, hooks, span));
+    if (now.length === 1 && now[0]) await run(now[0]);
+    else if (now.length > 0) await pool(now, concurrency, run);
   };
   for (const item of ready) {
     if (item.resolved.descriptor.annotations?.exclusive) {
@@ -80,6 +86,7 @@ async function runOne(
   context: AgentContext,
   ready: ReadyCall,
   hooks: HookChain,
+  starts: CallStarts,
   parent: TelemetrySpan | undefined,
 ): Promise<void> {
   const { invocation } = context;
@@ -109,6 +116,11 @@ async function runOne(
     const stored = invocation.stored();
     if (stored) await stored;
     if (context.signal.aborted || call.settled) return;
+    const start = starts.begin(ready);
+    if (start) {
+      await start;
+      if (context.signal.aborted || call.settled) return;
+    }
     const outcome = resolved.agentTree
       ? await runAgentTool(context, toolContext, ready, hooks, operation?.span ?? parent, cancelled.signal)
       : await runTool(context, toolContext, ready, hooks, cancelled.signal);

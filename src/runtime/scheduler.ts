@@ -7,6 +7,7 @@ import { keepWrites } from './agent-hooks.ts';
 import { denied, responseEvent } from './answers.ts';
 import { boundedResult } from './bounded-result.ts';
 import { runAll } from './call-runner.ts';
+import { CallStarts } from './call-starts.ts';
 import type { AskState, CallState } from './call-state.ts';
 import type { CallSignals, ToolEffects } from './callback-context.ts';
 import { signalsOf, ToolContext } from './callback-context.ts';
@@ -64,10 +65,11 @@ export async function settleCalls(
         settled.push(responseEvent(call, result, invocation.origin(), step.actions ? { actions: step.actions } : {}));
       }
     }
-    const events = [...announce(context, ready, asks), ...settled];
+    const starts = new CallStarts(context);
+    const events = [...announce(context, starts.first(ready), asks), ...settled];
     if (events.length > 0 && !(await isStored(invocation, events))) continue;
     if (context.signal.aborted) return 'suspended';
-    if (ready.length > 0) await runAll(context, ready, hooks);
+    if (ready.length > 0) await runAll(context, ready, hooks, starts);
     if (batch.every((call) => call.settled || call.interim)) return 'complete';
     // Those that waited for these may move now.
     if (open.length < unsettled.length && open.some((call) => call.settled || call.interim)) continue;
@@ -291,16 +293,9 @@ function confirmationAsk(call: CallState, question: Question): Ask {
 }
 
 /** What must be in the log before anything runs or anybody is asked. */
-function announce(context: AgentContext, ready: readonly ReadyCall[], asks: readonly Ask[]): Event[] {
-  const marked = ready.filter(({ resolved }) => !resolved.agentTree && !mayRepeat(resolved));
-  if (marked.length === 0 && asks.length === 0) return [];
-  const actions: Partial<EventActions> = {};
-  if (marked.length > 0) {
-    actions.started = marked.map(({ call }) => call.id);
-    actions.decisions = Object.fromEntries(marked.map(({ call, decision }) => [call.id, decision.record]));
-  }
-  if (asks.length > 0) actions.asks = [...asks];
-  return [context.event({ actions })];
+function announce(context: AgentContext, starts: Partial<EventActions>, asks: readonly Ask[]): Event[] {
+  if (!starts.started && asks.length === 0) return [];
+  return [context.event({ actions: asks.length > 0 ? { ...starts, asks: [...asks] } : starts })];
 }
 
 function gateCall(context: AgentContext, call: CallState, resolved: ResolvedTool): GateCall {

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AgentEvent, AnyTool } from '../../src/contracts/index.ts';
-import { allowAll, InMemorySessionService } from '../../src/index.ts';
+import { allowAll, fromAgent, InMemorySessionService } from '../../src/index.ts';
 import { elsewhere } from '../runtime/elsewhere.ts';
 import { bot, door, endOf, hostOf, notingTool, policyOf, slowTool, tool } from './kit.ts';
 
@@ -236,4 +236,67 @@ test('CASE-F6 calls that begin together are started together, and each that wait
   expect(endOf(await all(session.stream('go'))).reason).toBe('completed');
   expect(begun).toEqual(calls);
   expect(starts).toEqual([3, 1]);
+});
+
+describe.each([
+  ['without a host', false],
+  ['under a host', true],
+])('CASE-F6 tools that the agent runs %s', (_, isHosted) => {
+  test.each([
+    ['exclusive', { annotations: { exclusive: true } }, {}],
+    ['one at a time', {}, { toolConcurrency: 1 }],
+  ])('are not started while they wait for their turn: %s', async (__, extra, from) => {
+    const one = slowTool('one', extra);
+    const rest = [notingTool('two', extra), notingTool('three', extra)];
+    const agent = bot([{ calls: ['one', 'two', 'three'].map((name) => [name, {}]) }, 'done'] as never, {
+      tools: [one.tool, ...rest.map(({ tool: made }) => made)],
+    });
+    const store = new InMemorySessionService();
+    const policy = allowAll();
+    const place = { app: 'shop', userId: 'local', sessions: store, policy };
+    const session = isHosted
+      ? await hostOf(agent, { store, policy, from }).host.open('bot', { sessionId: 's', create: true })
+      : await fromAgent(agent, from).open({ sessionId: 's', create: true }, place);
+    const turn = all(session.stream('go'));
+    await one.started;
+    const begun = (await store.get({ app: 'shop', userId: 'local', id: 's' }))?.events.flatMap(
+      ({ actions }) => actions.started ?? [],
+    );
+    expect(begun).toHaveLength(1);
+    await session.abort();
+    const events = await turn;
+    const came = events.flatMap((event) => (event.type === 'tool_response' ? [[event.name, event.errorType]] : []));
+    expect(Object.fromEntries(came)).toEqual({ one: 'interrupted', two: 'cancelled', three: 'cancelled' });
+    expect(rest.flatMap(({ runs }) => runs)).toEqual([]);
+  });
+
+  test('start together where they begin together, each before its handler', async () => {
+    const store = new InMemorySessionService();
+    const policy = allowAll();
+    const key = { app: 'shop', userId: 'local', id: 's' };
+    const startsIn = async () =>
+      (await store.get(key))?.events.flatMap(({ actions }) => (actions.started ? [actions.started.length] : [])) ?? [];
+    const seen: number[] = [];
+    const calls = ['a', 'b', 'c', 'd', 'e'];
+    const tools = calls.map((name) =>
+      tool(
+        name,
+        async () => {
+          seen.push((await startsIn()).reduce((sum, count) => sum + count, 0));
+          await new Promise((resolve) => setImmediate(resolve));
+        },
+        name === 'c' ? { annotations: { exclusive: true } } : {},
+      ),
+    );
+    const agent = bot([{ calls: calls.map((name) => [name, {}]) }, 'done'] as never, { tools });
+    const session = isHosted
+      ? await hostOf(agent, { store, policy }).host.open('bot', { sessionId: 's', create: true })
+      : await fromAgent(agent).open(
+          { sessionId: 's', create: true },
+          { app: 'shop', userId: 'local', sessions: store, policy },
+        );
+    expect(endOf(await all(session.stream('go'))).reason).toBe('completed');
+    expect(await startsIn()).toEqual([2, 1, 2]);
+    expect(seen).toEqual([2, 2, 3, 5, 5]);
+  });
 });
