@@ -98,6 +98,7 @@ export interface SessionProvider {
   create(options?: { id?: string; state?: Record<string, unknown>; title?: string }): Promise<SessionHandle>;
   load(sessionId: string): Promise<SessionHandle | undefined>;
   list(options?: { limit?: number; after?: string }): Promise<SessionSummary[]>;
+  /** @throws CoxswainError `ABORTED / E_SESSION_BUSY` while some process that is alive runs it */
   delete(sessionId: string): Promise<void>;
   /**
    * Sessions whose newest turn has not ended, over all users of the app, those that began first come first. `running`:

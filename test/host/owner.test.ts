@@ -300,3 +300,51 @@ describe.each([
     expect(seen).toEqual([2, 2, 3, 5, 5]);
   });
 });
+
+test.each(['this', 'another'])(
+  'SOAK-3 who follows from %s process and has seen the end goes on at once',
+  async (which) => {
+    /** Gives leases back slowly, as a server far away does. */
+    class Slow extends InMemorySessionService {
+      override async acquire(...args: Parameters<InMemorySessionService['acquire']>) {
+        const lease = await super.acquire(...args);
+        const release = async () => {
+          for (let n = 0; n < 20; n++) await new Promise((resolve) => setImmediate(resolve));
+          await lease.release();
+        };
+        return { ...lease, release };
+      }
+    }
+    const store = new Slow();
+    const { host } = hostOf(bot(['one', 'two', 'three'] as never), { store });
+    const other = hostOf(bot(['four'] as never), { store: elsewhere(store), followPollMs: 1 });
+    const mine = await host.open('bot', { sessionId: 's', create: true });
+    const follower = which === 'this' ? mine : await other.host.open('bot', { sessionId: 's' });
+    const seen: string[] = [];
+    const following = (async () => {
+      for await (const event of follower.events({ live: true })) {
+        if (event.type !== 'stream_end') continue;
+        seen.push(event.reason);
+        const end = endOf(await all((which === 'this' ? mine : follower).stream('next')));
+        seen.push(end.reason);
+        return;
+      }
+    })();
+    expect(endOf(await all(mine.stream('go'))).reason).toBe('completed');
+    await following;
+    expect(seen).toEqual(['completed', 'completed']);
+  },
+);
+
+test('ATT-B2 a session that somebody runs is not deleted', async () => {
+  const pay = slowTool('pay');
+  const { a, b, mine } = await two([pay.tool], [['pay', {}]]);
+  const turn = all(mine.stream('go'));
+  await pay.started;
+  for (const { host } of [a, b]) await expect(host.sessions().delete('s')).rejects.toMatchObject(isBusy);
+  pay.finish('paid');
+  expect(endOf(await turn).reason).toBe('completed');
+  await b.host.sessions().delete('s');
+  expect(await a.host.sessions().load('s')).toBeUndefined();
+  await b.host.sessions().delete('s');
+});

@@ -3,6 +3,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { Event, FollowOptions, LiveSession } from '../../runtime/index.ts';
 import type { LazySet } from '../../session/index.ts';
 import { StreamQueue } from '../../session/index.ts';
+import { EndsGivenBack } from './given-back.ts';
 import { parseCursor, project, projectEnd } from './project.ts';
 
 /** What a stored end sums up. */
@@ -66,9 +67,15 @@ function follow(
           if (left <= 0) ended();
         }
       };
+      const ends = new EndsGivenBack(live, show, following.warn);
+      const see = (event: Event) => ends.show(event);
       // No await between the last stored event and the first live one: nothing falls in between.
-      for (const event of live.since(after.seq - 1)) show(event);
-      stop = live.follow(show, following);
+      for (const event of live.since(after.seq - 1)) see(event);
+      const deaf = live.follow(see, following);
+      stop = () => {
+        deaf();
+        ends.stop();
+      };
       watchers.add(ended);
       await over;
       watchers.delete(ended);

@@ -1,5 +1,6 @@
 import type { HostContext, SessionHandle, SessionProvider } from '../../contracts/index.ts';
-import type { AgentTree, SessionRecord, SessionService } from '../../runtime/index.ts';
+import { isCoxswainError } from '../../contracts/index.ts';
+import type { AgentTree, Lease, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
 import { anything, checkOptions, object, text } from '../../session/index.ts';
 import { project } from './project.ts';
 
@@ -17,7 +18,7 @@ export function sessionProvider(service: SessionService, context: HostContext, t
       return record && handleOf(record);
     },
     list: async (options = {}) => service.list(scope, options),
-    delete: async (sessionId) => service.delete({ ...scope, id: sessionId }),
+    delete: async (sessionId) => deleteFree(service, { ...scope, id: sessionId }),
     async openTurns() {
       const turns: { userId: string; sessionId: string; running: boolean }[] = [];
       for (const { key, agent } of await service.openTurns({ app: scope.app })) {
@@ -46,6 +47,22 @@ export function sessionProvider(service: SessionService, context: HostContext, t
       return [...seen.values()];
     },
   };
+}
+
+/** Whoever runs a session would go on with tools whose results nothing can hold: it is deleted when nobody does. */
+async function deleteFree(service: SessionService, key: SessionKey): Promise<void> {
+  let lease: Lease;
+  try {
+    lease = await service.acquire(key);
+  } catch (error) {
+    if (isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND') return;
+    throw error;
+  }
+  try {
+    await service.delete(key);
+  } finally {
+    await lease.release();
+  }
 }
 
 function handleOf(record: SessionRecord): SessionHandle {
