@@ -11,6 +11,7 @@ import type { Outcome } from './outcome.ts';
 import { outputValue } from './output.ts';
 import type { HookChain } from './plugin.ts';
 import type { ReadyCall } from './ready-call.ts';
+import { newDecisions } from './ready-call.ts';
 import { slotOfCall } from './slot-path.ts';
 import { storedDelta } from './state.ts';
 import type { TelemetrySpan } from './telemetry.ts';
@@ -34,8 +35,9 @@ export async function runAgentTool(
   const path = slotOfCall(call);
   if (!invocation.fold.activation(path).input) {
     // The decision is the caller's, what follows is told to the agent alone.
+    const actions = newDecisions([ready]);
     await invocation.emit(
-      context.event({ actions: { decisions: { [call.id]: decision.record } } }),
+      ...(actions.decisions ? [context.event({ actions })] : []),
       context.event({
         path,
         author: 'user',

@@ -7,6 +7,7 @@ import { signalsOf } from './callback-context.ts';
 import type { AgentContext } from './context.ts';
 import type { Ask, Event, EventActions } from './event.ts';
 import type { ReadyCall } from './ready-call.ts';
+import { newDecisions } from './ready-call.ts';
 import { mayRepeat } from './tools.ts';
 
 /** What a call has come to, beside what its handler did through its context. */
@@ -68,7 +69,10 @@ function eventsOf(context: AgentContext, ready: ReadyCall, toolContext: ToolCont
     return [context.event({ actions })];
   }
   Object.assign(actions, ready.signals, signalsOf(effects));
-  if (mayRepeat(resolved)) actions.decisions = { ...actions.decisions, [call.id]: decision.record };
+  if (mayRepeat(resolved)) {
+    const { decisions } = newDecisions([ready]);
+    if (decisions) actions.decisions = { ...actions.decisions, ...decisions };
+  }
   // One that could not begin is over: nobody will come with a result for it.
   if (resolved.descriptor.annotations?.longRunning && !outcome.result.isError) {
     const interim = outcome.result.content.length > 0 ? toResponse(outcome.result).response : {};

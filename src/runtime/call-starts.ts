@@ -1,6 +1,7 @@
 import type { AgentContext } from './context.ts';
 import type { EventActions } from './event.ts';
 import type { ReadyCall } from './ready-call.ts';
+import { newDecisions } from './ready-call.ts';
 import { mayRepeat } from './tools.ts';
 
 /**
@@ -54,8 +55,5 @@ function isMarked({ resolved }: ReadyCall): boolean {
 
 function startsOf(ready: readonly ReadyCall[]): Partial<EventActions> {
   if (ready.length === 0) return {};
-  return {
-    started: ready.map(({ call }) => call.id),
-    decisions: Object.fromEntries(ready.map(({ call, decision }) => [call.id, decision.record])),
-  };
+  return { started: ready.map(({ call }) => call.id), ...newDecisions(ready) };
 }

@@ -48,6 +48,8 @@ export interface CallState {
   /** Grows with each change. */
   version: number;
   decision?: DecisionRecord;
+  /** Its {@link turnsOf} when that was stored. */
+  decidedAt?: number;
   /** A handler was started and no word of it has come since. */
   started: boolean;
   /** Epoch of the lease that it was started under last. */
@@ -65,6 +67,11 @@ export interface CallState {
   effects?: EventActions;
   /** Ids of events that a rewind has cut: an answer takes none of them. */
   readonly cutIds: Pick<ReadonlySet<string>, 'has'>;
+}
+
+/** Grows with each start and each question: what was decided before is not a decision on what follows. */
+export function turnsOf({ attempts, asks }: CallState): number {
+  return attempts + asks.length;
 }
 
 /** A call as the model has just made it. */

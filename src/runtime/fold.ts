@@ -4,7 +4,7 @@ import { addUsage, LastWords, LazyMap, LazySet } from '../session/index.ts';
 import type { Activation } from './activation.ts';
 import { newActivation } from './activation.ts';
 import type { CallState, Settled } from './call-state.ts';
-import { hostQuestion, newCall } from './call-state.ts';
+import { hostQuestion, newCall, turnsOf } from './call-state.ts';
 import type { Event, StoredAnswer } from './event.ts';
 import { threadOf } from './event.ts';
 import { isWithin, slotOfCall } from './slot-path.ts';
@@ -201,7 +201,10 @@ export class Fold {
     const { actions } = event;
     for (const [id, decision] of entriesOf(actions.decisions)) {
       const call = this.#changed(id);
-      if (call) call.decision = decision;
+      if (call) {
+        call.decision = decision;
+        call.decidedAt = turnsOf(call);
+      }
       this.answers++;
     }
     for (const id of actions.started ?? []) {

@@ -5,6 +5,7 @@ import type {
   ToolRequestEvent,
   ToolResponseEvent,
 } from '../contracts/index.ts';
+import { canonicalJson } from '../contracts/index.ts';
 import type { RedactionOptions } from './redact.ts';
 import {
   checkRedaction,
@@ -115,11 +116,24 @@ function entryOf({ requestId, name, args, agentId, threadId, turnId, timestamp }
 function decide(calls: ReadonlyMap<string, Call>, decision: PolicyDecisionRecord, at: string): void {
   const call = calls.get(decision.callId);
   if (!call) return;
-  call.records.push(decision);
   const { outcome, by, ruleId, reason, args, requestedBy } = decision;
-  call.entry.decisions.push({ outcome, by, ...defined({ ruleId, reason }), at });
+  if (!isToldAgain(call.records.at(-1), decision))
+    call.entry.decisions.push({ outcome, by, ...defined({ ruleId, reason }), at });
+  call.records.push(decision);
   if (args) call.entry.argsRun = args;
   if (requestedBy !== undefined) call.entry.requestedBy = requestedBy;
+}
+
+/** The decision that a call was started with comes again with its result where the run has something to add to it. */
+function isToldAgain(last: PolicyDecisionRecord | undefined, now: PolicyDecisionRecord & AddedByRun): boolean {
+  if (!last || (now.tailCalls === undefined && now.usage === undefined)) return false;
+  const { tailCalls: _, usage: __, ...decision } = now;
+  return canonicalJson(last) === canonicalJson(decision);
+}
+
+interface AddedByRun {
+  tailCalls?: unknown;
+  usage?: unknown;
 }
 
 function end(call: Call | undefined, response: ToolResponseEvent): void {

@@ -114,41 +114,74 @@ function hideAt(value: unknown, steps: readonly string[]): unknown {
 /** Shorter ones are in any text by chance. */
 const SHORTEST = 3;
 
-/** The texts that the pointers hide of these arguments, the longest first. */
+/** The texts that the pointers hide of these arguments. */
 export function hiddenTexts(args: readonly unknown[], pointers: readonly string[]): string[] {
   const texts = new Set<string>();
   const collect = (value: unknown, shown: unknown): void => {
     if (value === shown) return;
     if (typeof value !== 'object' || value === null) {
       const text = String(value);
-      if (text.length >= SHORTEST) texts.add(text);
+      if (text.length < SHORTEST) return;
+      texts.add(text);
+      // As a text that is JSON quotes it.
+      texts.add(JSON.stringify(text).slice(1, -1));
       return;
     }
     const rest = typeof shown === 'object' && shown !== null ? (shown as Record<string, unknown>) : {};
     for (const [key, member] of Object.entries(value)) collect(member, rest[key]);
   };
   for (const one of args) collect(one, redactPointers(one, pointers).value);
-  return [...texts].sort((a, b) => b.length - a.length);
+  return [...texts];
 }
 
 /** The same value if none of the texts is in it. */
 export function withoutTexts<T>(value: T, texts: readonly string[]): T {
   if (texts.length === 0) return value;
-  return without(value, texts) as T;
+  return without(value, texts, false) as T;
 }
 
-function without(value: unknown, texts: readonly string[]): unknown {
-  if (typeof value === 'string') return texts.reduce((text, one) => text.replaceAll(one, REDACTED), value);
+/** Members whose own members a tool has named. */
+const named: ReadonlySet<string> = new Set(['response', 'structuredContent']);
+
+function without(value: unknown, texts: readonly string[], isNamed: boolean): unknown {
+  if (typeof value === 'string') return hide(value, texts);
   if (typeof value === 'number') return texts.includes(String(value)) ? REDACTED : value;
   if (typeof value !== 'object' || value === null) return value;
-  const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
+  const copy = (Array.isArray(value) ? [] : {}) as Record<string, unknown>;
   let changed = false;
-  for (const key of Object.keys(value)) {
-    const member = copy[key];
-    const next = without(member, texts);
-    if (next === member) continue;
-    setOwn(copy, key, next);
-    changed = true;
+  for (const [key, member] of Object.entries(value)) {
+    const name = isNamed && texts.includes(key) ? REDACTED : key;
+    const next = without(member, texts, isNamed || named.has(key));
+    if (next !== member || name !== key) changed = true;
+    setOwn(copy, name, next);
   }
   return changed ? copy : value;
+}
+
+/** Texts may overlap, one another and themselves: all that is covered by one is hidden, or the rest of it would show. */
+function hide(value: string, texts: readonly string[]): string {
+  const spans = texts.flatMap((text) => spansOf(value, text)).sort((a, b) => a.from - b.from);
+  if (spans.length === 0) return value;
+  let shown = '';
+  let at = 0;
+  for (const { from, to } of spans) {
+    if (from >= at) shown += value.slice(at, from) + REDACTED;
+    at = Math.max(at, to);
+  }
+  return shown + value.slice(at);
+}
+
+interface Span {
+  from: number;
+  to: number;
+}
+
+function spansOf(value: string, text: string): Span[] {
+  const spans: Span[] = [];
+  for (let from = value.indexOf(text); from >= 0; from = value.indexOf(text, from + 1)) {
+    const last = spans.at(-1);
+    if (last && from < last.to) last.to = from + text.length;
+    else spans.push({ from, to: from + text.length });
+  }
+  return spans;
 }
