@@ -9,6 +9,8 @@ import type * as schema from './schemas/approvals.ts';
 export type Principal = Closed<z.infer<typeof schema.principal>>;
 export type ApproverRule = Closed<z.infer<typeof schema.approverRule>>;
 export type RememberOption = Closed<z.infer<typeof schema.rememberOption>>;
+/** What policy obliged to when a host's question was put: whoever answers is held to it. */
+export type PutQuestion = Closed<z.infer<typeof schema.putQuestion>>;
 /** What a person decides on: bound to the exact call by `previewDigest`. */
 export type ApprovalRequest = Closed<z.infer<typeof schema.approvalRequest>>;
 export type ElicitationKind = z.infer<typeof schema.elicitationKind>;

@@ -1,5 +1,7 @@
 import type { PendingRequest, RequestAnswer, Settlement } from '../contracts/index.ts';
+import { openRequest } from '../session/index.ts';
 import { runsNow } from './answer-checks.ts';
+import { decidingAnswer } from './approver.ts';
 import type { HostedSession } from './hosted-session.ts';
 import { findOpen } from './open-request.ts';
 import type { ApprovalQuestion } from './options.ts';
@@ -76,8 +78,23 @@ async function answerQuestion(
   } finally {
     arrived?.(isTaken);
   }
+  if (isVote && settlement.status === 'waiting_quorum') settlement = await afterVote(session, question, checked);
   if (settlement.status === 'settled') await remember(session, question, answer);
   return settlement;
+}
+
+/** Others may have voted meanwhile: whose vote decides is told from what is stored, the same for everybody. */
+async function afterVote(
+  session: HostedSession,
+  { requestId, approval }: ApprovalQuestion,
+  { by }: RequestAnswer,
+): Promise<Settlement> {
+  const { previewDigest: digest, approvers, requestedBy } = approval;
+  const request = await openRequest(session.inner, requestId);
+  const decides = decidingAnswer(request?.answers ?? [], { requestId, digest }, approvers, requestedBy);
+  const who = by ? { by: by.id } : {};
+  if (!decides || decides.by?.id !== by?.id) return { status: 'waiting_quorum', ...who };
+  return { status: 'settled', ...who };
 }
 
 async function remember(session: HostedSession, question: ApprovalQuestion, answer: RequestAnswer): Promise<void> {

@@ -81,6 +81,7 @@ export async function approvalQuestion(
       ...(question.reason === undefined ? {} : { reason: question.reason }),
       ...(question.ruleId === undefined ? {} : { ruleId: question.ruleId }),
       ...(question.approvers ? { approvers: question.approvers } : {}),
+      ...(question.redact ? { redact: question.redact } : {}),
     },
   };
 }

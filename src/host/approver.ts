@@ -7,9 +7,8 @@ type Answers = NonNullable<PendingRequest['answers']>;
 export function whyNot(rule: ApproverRule | undefined, requestedBy: Principal, by: Principal): string | undefined {
   if (!rule) return undefined;
   if (rule.notRequester && by.id === requestedBy.id) return 'whoever asked may not approve';
-  const { roles } = rule;
-  if (roles && roles.length > 0 && !by.roles?.some((role) => roles.includes(role))) {
-    return `it takes one of the roles ${roles.join(', ')}`;
+  for (const roles of rolesOf(rule)) {
+    if (!by.roles?.some((role) => roles.includes(role))) return `it takes one of the roles ${roles.join(', ')}`;
   }
   return undefined;
 }
@@ -48,12 +47,63 @@ export function votesFor(
   rule: ApproverRule | undefined,
   requestedBy: Principal,
 ): Set<string> {
-  const people = new Set<string>();
+  return new Set(yesesTo(answers, ballot, rule, requestedBy).map(({ by }) => by?.id ?? ''));
+}
+
+function yesesTo(
+  answers: Answers,
+  ballot: Ballot,
+  rule: ApproverRule | undefined,
+  requestedBy: Principal,
+): Answers[number][] {
   const wanted = canonicalJson({ args: ballot.args ?? null });
-  for (const { requestId, action, by, digest, args } of answers) {
-    if (requestId !== ballot.requestId || action !== 'accept' || digest !== ballot.digest) continue;
-    if (canonicalJson({ args: args ?? null }) !== wanted) continue;
-    if (by && whyNot(rule, requestedBy, by) === undefined) people.add(by.id);
-  }
-  return people;
+  return answers.filter(
+    ({ requestId, action, by, digest, args }) =>
+      requestId === ballot.requestId &&
+      action === 'accept' &&
+      digest === ballot.digest &&
+      canonicalJson({ args: args ?? null }) === wanted &&
+      mayDecide(rule, requestedBy, by),
+  );
+}
+
+/**
+ * The answer that decides on a question: the first no, or the yes with which enough people have said yes to the same
+ * thing. Told from what is stored alone, so that it is the same for everybody, whatever each knew who wrote.
+ */
+export function decidingAnswer(
+  answers: Answers,
+  asked: { requestId: string; digest: string },
+  rule: ApproverRule | undefined,
+  requestedBy: Principal,
+): Answers[number] | undefined {
+  const needed = rule?.quorum ?? 1;
+  const mine = answers.filter(({ requestId }) => requestId === asked.requestId);
+  return mine.find((answer, index) => {
+    if (answer.action !== 'accept') return true;
+    const soFar = mine.slice(0, index + 1);
+    const ballot = { ...asked, args: answer.args };
+    if (!yesesTo([answer], ballot, rule, requestedBy).length) return false;
+    return votesFor(soFar, ballot, rule, requestedBy).size >= needed;
+  });
+}
+
+function rolesOf({ roles = [], also = [] }: ApproverRule): readonly (readonly string[])[] {
+  return [roles, ...also].filter((list) => list.length > 0);
+}
+
+/** Both rules hold. */
+export function bothRules(a: ApproverRule | undefined, b: ApproverRule | undefined): ApproverRule | undefined {
+  if (!a || !b) return a ?? b;
+  const lists = new Map([...rolesOf(a), ...rolesOf(b)].map((list) => [canonicalJson([...list].sort()), [...list]]));
+  const [roles, ...also] = lists.values();
+  const quorum = Math.max(a.quorum ?? 1, b.quorum ?? 1);
+  return {
+    ...a,
+    ...b,
+    ...(roles ? { roles } : {}),
+    ...(a.notRequester || b.notRequester ? { notRequester: true } : {}),
+    ...(quorum > 1 ? { quorum } : {}),
+    ...(also.length > 0 ? { also } : {}),
+  };
 }

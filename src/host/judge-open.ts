@@ -1,9 +1,11 @@
 import type { PendingRequest, SessionInput } from '../contracts/index.ts';
-import { eachInPieces } from '../session/index.ts';
+import { eachInPieces, keepsQuestions, putQuestions } from '../session/index.ts';
+import { toPut } from './obligations.ts';
 import type { RecordStart } from './run-calls.ts';
 import type { RunStep } from './run-inputs.ts';
 import { resultInput } from './run-inputs.ts';
 import type { RunScope } from './run-scope.ts';
+import type { Step } from './step.ts';
 import type { HostTool } from './tool-registry.ts';
 
 /**
@@ -29,6 +31,7 @@ export async function judgeOpen(
   const steps = await eachInPieces(mine, (request) =>
     frame.judge.step(request, frame.toolOf(request), run.calls.signalOf(request.callId ?? request.requestId)),
   );
+  await keepPut(run, steps);
   for (const [index, step] of steps.entries()) {
     const request = mine[index] as PendingRequest;
     switch (step.kind) {
@@ -52,6 +55,12 @@ export async function judgeOpen(
         questions.push(request);
     }
   }
+}
+
+/** What policy obliges to is kept before anybody sees the question: whoever goes on is held to it. */
+async function keepPut({ session }: RunScope, steps: readonly Step[]): Promise<void> {
+  const put = steps.flatMap((step) => (step.kind === 'ask' ? (toPut(step.question) ?? []) : []));
+  if (put.length > 0 && keepsQuestions(session.inner)) await session.inner[putQuestions](put);
 }
 
 /**

@@ -30,11 +30,12 @@ import { whyNotEdited } from './edited-args.ts';
 import { approvalOf, askedByHook, asTaken, floorOf, gateCall } from './gate-call.ts';
 import type { Grounds, HostRules } from './grounds.ts';
 import { validatorOf } from './grounds.ts';
+import { heldTo, putByPolicy } from './obligations.ts';
 import type { ApprovalQuestion } from './options.ts';
 import type { QuestionKind } from './question-id.ts';
 import { questionStanding } from './question-standing.ts';
 import type { Step } from './step.ts';
-import { notAgain } from './step.ts';
+import { hidden, notAgain } from './step.ts';
 import type { HostTool } from './tool-registry.ts';
 import { supports } from './tool-runner.ts';
 
@@ -57,12 +58,12 @@ export interface JudgeOptions extends QuestionOptions {
 }
 
 /**
- * Decides on open requests from what the log says of them. Keeps nothing that a restart would miss: verdicts are
- * remembered only so that hooks fire once for each call in one process.
+ * Decides on open requests from what the log says of them, and from what policy says now. Keeps nothing that a restart
+ * would miss: what hooks said is remembered only so that they fire once for each call in one process.
  */
 export class Judge {
   readonly #options: JudgeOptions;
-  readonly #verdicts = new LazyMap<string, Promise<Verdict>>();
+  readonly #fired = new LazyMap<string, Promise<unknown>>();
 
   constructor(options: JudgeOptions) {
     this.#options = options;
@@ -77,12 +78,12 @@ export class Judge {
   /** Forgets what is not open any more. */
   retain(open: readonly PendingRequest[]): void {
     const ids = new Set(open.map(({ callId }) => callId));
-    for (const callId of this.#verdicts.keys()) if (!ids.has(callId)) this.#verdicts.delete(callId);
+    for (const callId of this.#fired.keys()) if (!ids.has(callId)) this.#fired.delete(callId);
     this.#options.confirmations.retain(this.#options.name, ids);
   }
 
   settled(callId: string): void {
-    this.#verdicts.delete(callId);
+    this.#fired.delete(callId);
     this.#options.confirmations.delete(this.#options.name, callId);
   }
 
@@ -114,7 +115,9 @@ export class Judge {
     if (checked?.ok) call = asTaken(call, checked.args);
     const confirmation = this.#options.confirmations.get(this.#options.name, call.callId);
     if (confirmation) {
-      return this.#asked(request, hostTool, call, rules, confirmationQuestion(confirmation), 'policy', confirmation);
+      const { args } = confirmation;
+      const asked = await this.#underPolicy(request, call, args, rules, confirmationQuestion(confirmation));
+      return this.#asked(request, hostTool, call, rules, asked, 'policy', confirmation);
     }
     if (request.started && request.running && !this.#options.holds()) return { kind: 'leave' };
     // Of a start without the decision to it, nobody can say that it was let run.
@@ -129,10 +132,16 @@ export class Judge {
     }
     const verdict = await this.#verdict(request, call, rules, hostTool, peek);
     switch (verdict.kind) {
-      case 'run':
+      case 'run': {
+        const put = putByPolicy(request);
+        // A question that was put is not taken back by a policy that would not put it now, but by a person's "always".
+        if (put && (put.approvers || !isRemembered(verdict.decision.record.ruleId))) {
+          return this.#asked(request, hostTool, call, rules, heldTo({ args: verdict.decision.args }, put), 'policy');
+        }
         return canRun(request, hostTool)
           ? { kind: 'run', decision: verdict.decision, rerun: false }
           : { kind: 'leave', decision: verdict.decision.record };
+      }
       case 'ask':
         return this.#asked(request, hostTool, call, rules, verdict.question, 'policy');
       default:
@@ -140,21 +149,48 @@ export class Judge {
     }
   }
 
+  /** Policy is asked each time: what it said before may not hold any more. Hooks fire once. */
   #verdict(
     request: PendingRequest,
     call: GateCall,
     rules: HostRules,
     hostTool: HostTool | undefined,
     peek: boolean,
-  ): Promise<Verdict> {
-    const known = this.#verdicts.get(call.callId);
-    if (known) return known;
+  ): Verdict | Promise<Verdict> {
     const asked = askedByHook(request);
     const full: GateRules = { ...rules, needsApproval: floorOf(request, hostTool), hookAsked: () => asked };
-    if (!peek) full.beforeTool = this.beforeTool(call, rules.signal, request.turnId);
-    const verdict = Promise.resolve(decide(call, full));
-    if (!peek) this.#verdicts.set(call.callId, verdict);
-    return verdict;
+    const fire =
+      peek && !this.#fired.has(call.callId) ? undefined : this.beforeTool(call, rules.signal, request.turnId);
+    if (fire) full.beforeTool = (args) => this.#once(call.callId, () => fire(args));
+    return decide(call, full);
+  }
+
+  #once(callId: string, fire: () => Promise<unknown>): Promise<unknown> {
+    let fired = this.#fired.get(callId);
+    if (!fired) {
+      fired = fire();
+      this.#fired.set(callId, fired);
+    }
+    return fired;
+  }
+
+  /** A question of somebody else's about a call, held to what policy obliges to now and has obliged to before. */
+  async #underPolicy(
+    request: PendingRequest,
+    call: GateCall,
+    args: Record<string, unknown>,
+    rules: HostRules,
+    question: Question,
+  ): Promise<Question> {
+    const { outcome, approvers, reason, ruleId, redact } = await policyOn(call, args, rules);
+    const now: Question = {
+      ...(outcome === 'ask_user' && approvers ? { approvers } : {}),
+      ...(reason === undefined ? {} : { reason }),
+      ...(ruleId === undefined ? {} : { ruleId }),
+      ...question,
+      ...(redact || question.redact ? { redact: hidden(question.redact, redact) } : {}),
+    };
+    return heldTo(now, putByPolicy(request), false);
   }
 
   /** The host's before_tool hooks around one call. */
@@ -196,7 +232,8 @@ export class Judge {
     if (typeof verdict === 'object') return { kind: 'settle', result: normaliseReturn(verdict.result) };
     if (verdict === 'retry' && wasLetRun) return this.#approved(request, hostTool, call, rules, approval, true);
     const hint = `${call.tool.name} was started and its outcome is unknown. Run it again?`;
-    return this.#asked(request, hostTool, call, rules, { args, hint }, 'rerun');
+    const question = await this.#underPolicy(request, call, args, rules, { args, hint });
+    return this.#asked(request, hostTool, call, rules, question, 'rerun');
   }
 
   async #asked(
@@ -271,6 +308,11 @@ export class Judge {
     const { previewDigest: digest, approvers, requestedBy } = approval;
     return votesFor(request.answers ?? [], { requestId, digest, args }, approvers, requestedBy);
   }
+}
+
+/** The rule is a person's answer, given once for all. */
+function isRemembered(ruleId: string | undefined): boolean {
+  return ruleId?.startsWith('remembered:') === true;
 }
 
 /** It does no harm to run it again, by its author's word. */

@@ -3,12 +3,14 @@ import type { Approval, GateCall, Question } from '../gate/index.ts';
 import { recordFacts } from '../gate/index.ts';
 import type { QuestionOptions } from './approval-question.ts';
 import { approvalQuestion, previewOf } from './approval-question.ts';
-import { mayDecide } from './approver.ts';
+import { decidingAnswer } from './approver.ts';
 import type { Confirmation } from './confirmation.ts';
 import { previewDigest } from './digest.ts';
 import { questionForOthers } from './edited-args.ts';
 import { floorOf } from './gate-call.ts';
 import type { HostRules } from './grounds.ts';
+import type { Held } from './obligations.ts';
+import { heldTo, putAs } from './obligations.ts';
 import type { ApprovalQuestion } from './options.ts';
 import type { QuestionKind } from './question-id.ts';
 import { questionId } from './question-id.ts';
@@ -37,7 +39,7 @@ export type QuestionStanding =
 export async function questionStanding(inquiry: Inquiry, options: QuestionOptions): Promise<QuestionStanding> {
   const { request, hostTool, call, rules, kind, confirmation } = inquiry;
   const answers = request.answers ?? [];
-  let { question } = inquiry;
+  let question: Held = inquiry.question;
   const no = (step: Step): QuestionStanding => ({
     kind: 'refused',
     step: underRule(step, question, recordFacts(call, question.args, rules).asked),
@@ -47,9 +49,13 @@ export async function questionStanding(inquiry: Inquiry, options: QuestionOption
   let digest = previewDigest(call.tool.name, question.args, preview);
   for (let n = confirmation?.first ?? 0; ; n++) {
     const requestId = questionId(call.callId, kind, n);
-    const answer = answers.find((candidate) => candidate.requestId === requestId && !candidate.quorum);
+    const given = answers.filter((answer) => answer.requestId === requestId);
+    question = heldTo(question, putAs(request, requestId));
     // A yes is for one more run, not for the runs after that.
-    if (kind === 'rerun' && answer?.spent) continue;
+    if (kind === 'rerun' && given.some(({ spent }) => spent)) continue;
+    const answer = decidingAnswer(given, { requestId, digest }, question.approvers, rules.principal);
+    // A yes holds for what was shown, from whoever may give it; what is not enough is asked again.
+    if (!answer && given.some(({ quorum }) => !quorum)) continue;
     if (!answer) {
       const expiresAt = expiryOf(request, question);
       if (expiresAt !== undefined && expiresAt <= Date.now()) return no(refusal('nobody answered in time', 'expiry'));
@@ -61,8 +67,6 @@ export async function questionStanding(inquiry: Inquiry, options: QuestionOption
     if (answer.action !== 'accept' && kind === 'rerun') return no(notAgain(by));
     if (answer.action === 'decline') return no(refusal(answer.reason ?? 'denied', by, answer.reason));
     if (answer.action === 'cancel') return no(cancelled(by));
-    // A yes holds for what was shown, from somebody who may give it; else it is asked again.
-    if (answer.digest !== digest || !mayDecide(question.approvers, rules.principal, answer.by)) continue;
     const others = answer.args && (await questionForOthers(call, rules, answer.args, answer.by, question.redact));
     if (others) {
       question = others;
@@ -77,6 +81,7 @@ export async function questionStanding(inquiry: Inquiry, options: QuestionOption
 }
 
 /** Epoch milliseconds. */
-function expiryOf({ requestedAt }: PendingRequest, { expiresIn }: Question): number | undefined {
-  return expiresIn === undefined ? undefined : Date.parse(requestedAt) + expiresIn * 1000;
+function expiryOf({ requestedAt }: PendingRequest, { expiresIn, expiresAt }: Held): number | undefined {
+  const own = expiresIn === undefined ? undefined : Date.parse(requestedAt) + expiresIn * 1000;
+  return own === undefined || expiresAt === undefined ? (own ?? expiresAt) : Math.min(own, expiresAt);
 }

@@ -6,6 +6,7 @@ import type {
   AgentStream,
   ExecutionOptions,
   PendingRequest,
+  PutQuestion,
   RequestAnswer,
   SessionInput,
   SessionStanding,
@@ -14,7 +15,7 @@ import type {
   SteerData,
 } from '../contracts/index.ts';
 import type { Heeded, HeedfulSession } from '../session/index.ts';
-import { derived, heed, isHeedful } from '../session/index.ts';
+import { derived, heed, isHeedful, keepsQuestions, putQuestions } from '../session/index.ts';
 
 /** Where the words of the sub-agent of a call are shown. */
 export function subagentThread({ threadId = '', callId, requestId }: PendingRequest): string {
@@ -79,6 +80,10 @@ export class SubagentSession implements HeedfulSession {
 
   respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
     return this.#inner.respond(requestId, answer);
+  }
+
+  async [putQuestions](questions: readonly PutQuestion[]): Promise<void> {
+    if (keepsQuestions(this.#inner)) await this.#inner[putQuestions](questions);
   }
 
   steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {

@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import type { DecisionRecord, RequestAnswer, Settlement, ToolResult } from '../contracts/index.ts';
-import { CoxswainError } from '../contracts/index.ts';
+import { CoxswainError, canonicalJson } from '../contracts/index.ts';
 import { errorResult, toResponse } from '../gate/index.ts';
 import type { AskState, CallState } from './call-state.ts';
 import { hostQuestion } from './call-state.ts';
@@ -166,7 +167,9 @@ function elicitationEvent(found: Found, requestId: string, answer: RequestAnswer
   const { call } = found;
   const previous = call.hostAnswers.find((known) => known.requestId === requestId && !known.quorum);
   if (previous) throw closed(requestId, previous.action);
-  const voter = stored.quorum ? `:${stored.by ?? ''}` : '';
+  // One person's vote on one thing: of another preview or other arguments it is another.
+  const { by = '', digest = '', args } = stored;
+  const voter = stored.quorum ? `:${by}:${hash('sha256', canonicalJson([digest, args ?? null])).slice(0, 16)}` : '';
   return createEvent({
     ...placeOf(call, origin),
     id: answerId(call, `ans:${requestId}${voter}`),

@@ -1,4 +1,4 @@
-import type { DecisionRecord, FunctionCallPart } from '../contracts/index.ts';
+import type { DecisionRecord, FunctionCallPart, PutQuestion } from '../contracts/index.ts';
 import type { Ask, Event, EventActions, StoredAnswer } from './event.ts';
 
 /** Questions that a host derives from the log: `<callId>#policy`, `<callId>#rerun`, numbered when asked again. */
@@ -58,6 +58,8 @@ export interface CallState {
   asks: AskState[];
   /** Answers to the host's own questions, which are derived and not stored. */
   hostAnswers: (StoredAnswer & { requestId: string; attempt: number })[];
+  /** What the host's own questions were put with. */
+  questions?: PutQuestion[];
   /** A long-running tool's first word. */
   interim?: Record<string, unknown>;
   /** The agent that it runs has been asked. */

@@ -4,6 +4,7 @@ import type {
   ElicitationAction,
   ElicitationKind,
   JsonSchema,
+  PutQuestion,
   TurnTerms,
   Usage,
 } from '../contracts/index.ts';
@@ -118,6 +119,8 @@ export interface EventActions {
   /** Epoch of the lease that they start under: who holds a newer one knows that nobody runs them any more. */
   startedIn?: number;
   asks?: Ask[];
+  /** What policy obliged to when the host's own questions were put. */
+  questions?: PutQuestion[];
   /** By request id. */
   answers?: Record<string, StoredAnswer>;
   /** First words of long-running tools, by call id: what the model sees as their response. */

@@ -218,6 +218,10 @@ export class Fold {
       // A handler that ends with a question has been heard of: its outcome is known.
       if (ask.kind !== 'rerun_unknown') call.started = false;
     }
+    for (const question of actions.questions ?? []) {
+      const call = this.#changed(this.callOf(question.requestId)?.id ?? '');
+      if (call) call.questions = [...(call.questions ?? []), question];
+    }
     for (const [requestId, answer] of entriesOf(actions.answers)) this.#answer(requestId, answer);
     for (const [id, interim] of entriesOf(actions.interim)) {
       const call = this.#changed(id);

@@ -98,6 +98,7 @@ function pendingRequest(
     ...(call.floor === undefined ? {} : { message: call.floor }),
     ...contextOf(call),
     ...(call.decision?.outcome === 'approved' ? { decision: { args: call.decision.args, by: call.decision.by } } : {}),
+    ...(call.questions ? { questions: call.questions } : {}),
     ...(call.hostAnswers.length > 0
       ? { answers: call.hostAnswers.map((answer) => publicAnswer(answer, call.attempts)) }
       : {}),

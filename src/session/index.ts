@@ -16,6 +16,7 @@ export { nearest } from './nearest.ts';
 export { eachInPieces, Pace } from './pace.ts';
 export * from './pipe.ts';
 export * from './principal.ts';
+export * from './put-questions.ts';
 export * from './queue.ts';
 export * from './redact.ts';
 export * from './run.ts';

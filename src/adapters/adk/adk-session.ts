@@ -8,6 +8,7 @@ import type {
   ExecutionOptions,
   PendingRequest,
   PermissionMode,
+  PutQuestion,
   RequestAnswer,
   SessionInput,
   SessionStanding,
@@ -48,6 +49,7 @@ import {
   normaliseInput,
   openNow,
   pipe,
+  putQuestions,
   SessionTrace,
   streamIdOf,
 } from '../../session/index.ts';
@@ -211,6 +213,20 @@ export class AdkSession implements AgentSession {
     checkRequestId(requestId);
     const given = checkAnswer(answer);
     return answerRequest(this.live, this.#engine, requestId, given);
+  }
+
+  async [putQuestions](questions: readonly PutQuestion[]): Promise<void> {
+    this.#assertOpen();
+    await this.live.catchUp();
+    await storeBeside(this.live, (running) => ({
+      event: createEvent({
+        turnId: this.live.fold.turn?.id ?? '',
+        streamId: originOf(running).streamId,
+        author: 'user',
+        actions: { questions: [...questions] },
+      }),
+      reaches: false,
+    }));
   }
 
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {

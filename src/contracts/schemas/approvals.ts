@@ -17,6 +17,19 @@ export const approverRule = z.looseObject({
   notRequester: z.boolean().optional(),
   /** Number of different people who must say yes; default 1. */
   quorum: z.number().int().min(1).optional(),
+  /** Further lists of roles, of each of which the approver must have one: rules of different times that all hold. */
+  also: z.array(z.array(z.string())).optional(),
+});
+
+/** What policy obliged to when a host's question was put. */
+export const putQuestion = z.looseObject({
+  requestId: z.string(),
+  reason: z.string().optional(),
+  ruleId: z.string().optional(),
+  approvers: approverRule.optional(),
+  expiresAt: timestamp.optional(),
+  /** JSON pointers into the arguments that policy wants hidden in audits. */
+  redact: z.array(z.string()).optional(),
 });
 
 export const rememberOption = z.looseObject({
@@ -35,6 +48,8 @@ export const approvalRequest = z.looseObject({
   previewDigest: z.string(),
   requestedBy: principal,
   approvers: approverRule.optional(),
+  /** JSON pointers into the arguments that policy wants hidden in audits. */
+  redact: z.array(z.string()).optional(),
   remember: z.array(rememberOption),
 });
 
@@ -80,6 +95,8 @@ export const pendingRequest = z.looseObject({
   approval: approvalRequest.optional(),
   /** Yes given and durable, not yet acted upon (a host finds it after a restart). */
   decision: z.looseObject({ args: record.optional(), by: z.string().optional() }).optional(),
+  /** What the host's own questions about this call were put with, oldest first. */
+  questions: z.array(putQuestion).optional(),
   /** Answers given so far to the host's own questions about this call, oldest first. */
   answers: z
     .array(

@@ -91,7 +91,7 @@ function readRequest(claim: unknown, { sessionId, agent }: Executor): Claimed | 
   if (kind === 'tool' && !isText(name)) return wrong('name is no text');
   if (args !== undefined && !isRecord(args)) return wrong('args are no object');
   const agents = Array.isArray(agentPath) && agentPath.every(isText) ? agentPath : [];
-  const { decision: _, answers: __, approval: ___, requestedBy, ...wants } = given;
+  const { decision: _, answers: __, approval: ___, questions: ____, requestedBy, ...wants } = given;
   for (const word of ['message', 'threadId', 'permissionMode'] as const) if (!isText(wants[word])) delete wants[word];
   if (!Number.isFinite(Date.parse(String(wants.expiresAt)))) delete wants.expiresAt;
   return {
@@ -132,6 +132,7 @@ function withKnown(wanted: Claimed, call: KnownCall | undefined, known: KnownCal
   if (decision?.outcome === 'approved') {
     request.decision = { by: decision.by, ...(decision.args ? { args: decision.args } : {}) };
   }
+  if (call.questions.length > 0) request.questions = [...call.questions];
   if (call.answers.length > 0) {
     request.answers = call.answers.map(({ attempt, isVoid, ...answer }) => {
       const { digest: _, ...nothing } = answer;

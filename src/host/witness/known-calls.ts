@@ -1,4 +1,4 @@
-import type { DecisionRecord, PermissionMode, TurnTerms } from '../../contracts/index.ts';
+import type { DecisionRecord, PermissionMode, PutQuestion, TurnTerms } from '../../contracts/index.ts';
 import type { JournalAnswer, WitnessRecord } from './records.ts';
 
 /** What a host knows of one call by itself. */
@@ -10,6 +10,7 @@ export interface KnownCall {
   readonly turn: number;
   /** Epoch milliseconds: when it became known. */
   readonly since: number;
+  readonly questions: PutQuestion[];
   /** `attempt`: how often it had been started before. `isVoid`: it stands for nothing any more. */
   readonly answers: (JournalAnswer & { attempt: number; isVoid?: true })[];
   decision: DecisionRecord | undefined;
@@ -42,6 +43,7 @@ export class KnownCalls {
       digest,
       turn: this.turn,
       since,
+      questions: [],
       answers: [],
       decision: undefined,
       started: false,
@@ -71,6 +73,9 @@ export class KnownCalls {
 
 function applyTo(call: KnownCall, record: Exclude<WitnessRecord, { kind: 'mode' | 'terms' }>): void {
   switch (record.kind) {
+    case 'question':
+      call.questions.push(record.question);
+      break;
     case 'answer':
       call.answers.push({ ...record.answer, attempt: call.attempts });
       break;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { DecisionRecord, PendingRequest, PermissionMode, TurnTerms } from '../../contracts/index.ts';
+import type { DecisionRecord, PendingRequest, PermissionMode, PutQuestion, TurnTerms } from '../../contracts/index.ts';
 import { canonicalJson } from '../../contracts/index.ts';
 
 /** An answer to one of the host's questions. */
@@ -16,6 +16,7 @@ export type WitnessRecord =
   /** A turn is begun with these terms, or held to them from here on. `calls` were open before, by id and digest. */
   | { kind: 'terms'; terms: TurnTerms; begins: boolean; calls?: readonly OfCall[] }
   | { kind: 'mode'; mode: PermissionMode | null }
+  | ({ kind: 'question'; question: PutQuestion; at: number } & OfCall)
   | ({ kind: 'answer'; answer: JournalAnswer; at: number } & OfCall)
   /** It may run; with `starts`, it starts now. `epoch`: of whoever holds the session, where that is known. */
   | ({ kind: 'go'; decision: DecisionRecord; starts: boolean; at: number; epoch?: number } & OfCall)

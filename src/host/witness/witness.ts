@@ -2,6 +2,7 @@ import type {
   DecisionRecord,
   ExecutionOptions,
   PendingRequest,
+  PutQuestion,
   RequestAnswer,
   SessionInput,
   Settlement,
@@ -63,6 +64,15 @@ export class Witness {
       return records;
     });
     return passed;
+  }
+
+  async puts(questions: readonly PutQuestion[]): Promise<void> {
+    await this.#journal.note(({ calls }) =>
+      questions.flatMap((question) => {
+        const call = calls.get(callIdOf(question.requestId));
+        return call && !call.settled ? [{ kind: 'question' as const, ...of(call), question, at: call.since }] : [];
+      }),
+    );
   }
 
   /** The stream has ended: its inputs were taken. */

@@ -6,6 +6,7 @@ import type {
   AgentStream,
   ExecutionOptions,
   PendingRequest,
+  PutQuestion,
   RequestAnswer,
   SessionInput,
   SessionStanding,
@@ -14,7 +15,7 @@ import type {
   SteerData,
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError, MAX_JSON_DEPTH, messageOf } from '../../contracts/index.ts';
-import { derived, EventStream, isoTime, newId, normaliseInput, streamIdOf } from '../../session/index.ts';
+import { derived, EventStream, isoTime, newId, normaliseInput, putQuestions, streamIdOf } from '../../session/index.ts';
 import { strictestLimits } from '../budget.ts';
 import { isHostQuestion } from '../question-id.ts';
 import type { Contradiction } from './believed.ts';
@@ -139,6 +140,10 @@ export class WitnessedSession implements AgentSession {
 
   async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
     return this.#witness.respond(requestId, answer, () => this.#inner.respond(requestId, answer));
+  }
+
+  [putQuestions](questions: readonly PutQuestion[]): Promise<void> {
+    return this.#witness.puts(questions);
   }
 
   steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
