@@ -1,6 +1,6 @@
 import type { ConfirmationRequest, PendingRequest } from '../contracts/index.ts';
 import type { Decision, Question } from '../gate/index.ts';
-import { isPolicyQuestion } from './question-id.ts';
+import { isPolicyQuestion, questionNumber } from './question-id.ts';
 
 /** What a handler asked in mid-run, with which arguments. */
 export interface Confirmation {
@@ -82,7 +82,8 @@ export function confirmationOf(
   asked: ConfirmationRequest,
   { answers }: PendingRequest,
 ): Confirmation {
-  const first = (answers ?? []).filter(({ requestId, quorum }) => !quorum && isPolicyQuestion(requestId)).length;
+  const answered = (answers ?? []).map(({ requestId }) => requestId).filter(isPolicyQuestion);
+  const first = Math.max(0, ...answered.map((requestId) => questionNumber(requestId) + 1));
   return { asked, args, redact, first };
 }
 

@@ -30,12 +30,12 @@ import { whyNotEdited } from './edited-args.ts';
 import { approvalOf, askedByHook, asTaken, floorOf, gateCall } from './gate-call.ts';
 import type { Grounds, HostRules } from './grounds.ts';
 import { validatorOf } from './grounds.ts';
-import { heldTo, putByPolicy } from './obligations.ts';
+import { heldTo, putByPolicy, underPolicy, wantedSince } from './obligations.ts';
 import type { ApprovalQuestion } from './options.ts';
 import type { QuestionKind } from './question-id.ts';
 import { questionStanding } from './question-standing.ts';
 import type { Step } from './step.ts';
-import { hidden, notAgain } from './step.ts';
+import { notAgain } from './step.ts';
 import type { HostTool } from './tool-registry.ts';
 import { supports } from './tool-runner.ts';
 
@@ -115,15 +115,15 @@ export class Judge {
     if (checked?.ok) call = asTaken(call, checked.args);
     const confirmation = this.#options.confirmations.get(this.#options.name, call.callId);
     if (confirmation) {
-      const { args } = confirmation;
-      const asked = await this.#underPolicy(request, call, args, rules, confirmationQuestion(confirmation));
-      return this.#asked(request, hostTool, call, rules, asked, 'policy', confirmation);
+      const under = await underPolicy(request, call, rules, confirmationQuestion(confirmation));
+      if (under.kind === 'refuse') return { kind: 'settle', result: under.result, decision: under.record };
+      return this.#asked(request, hostTool, call, rules, under.question, 'policy', confirmation);
     }
     if (request.started && request.running && !this.#options.holds()) return { kind: 'leave' };
     // Of a start without the decision to it, nobody can say that it was let run.
     const mayGoOn = request.decision !== undefined || !hostTool?.tool.execute;
     if (request.started && (mayGoOn || !isHarmless(hostTool))) return this.#lost(request, hostTool, call, rules);
-    if (request.decision) return this.#approved(request, hostTool, call, rules, approvalOf(request), false);
+    if (request.decision) return this.#decided(request, hostTool, call, rules, false);
     if (checked && !checked.ok) {
       const policy = await policyOn(call, call.args, rules);
       const facts = recordFacts(call, call.args, rules, policy);
@@ -174,25 +174,6 @@ export class Judge {
     return fired;
   }
 
-  /** A question of somebody else's about a call, held to what policy obliges to now and has obliged to before. */
-  async #underPolicy(
-    request: PendingRequest,
-    call: GateCall,
-    args: Record<string, unknown>,
-    rules: HostRules,
-    question: Question,
-  ): Promise<Question> {
-    const { outcome, approvers, reason, ruleId, redact } = await policyOn(call, args, rules);
-    const now: Question = {
-      ...(outcome === 'ask_user' && approvers ? { approvers } : {}),
-      ...(reason === undefined ? {} : { reason }),
-      ...(ruleId === undefined ? {} : { ruleId }),
-      ...question,
-      ...(redact || question.redact ? { redact: hidden(question.redact, redact) } : {}),
-    };
-    return heldTo(now, putByPolicy(request), false);
-  }
-
   /** The host's before_tool hooks around one call. */
   beforeTool(call: GateCall, signal: AbortSignal | undefined, turnId?: string): GateRules['beforeTool'] {
     const { hooks } = this.#options;
@@ -220,8 +201,9 @@ export class Judge {
     if (!hostTool?.tool.execute) return { kind: 'leave' };
     const approval = approvalOf(request);
     const wasLetRun = request.decision !== undefined;
-    if (wasLetRun && (isHarmless(hostTool) || this.#options.goesOn(request)))
+    if (wasLetRun && this.#options.goesOn(request))
       return this.#approved(request, hostTool, call, rules, approval, true);
+    if (wasLetRun && isHarmless(hostTool)) return this.#decided(request, hostTool, call, rules, true);
     const args = approval.args ?? call.args;
     const verdict = await unknownOutcome(
       hostTool.tool,
@@ -230,10 +212,24 @@ export class Judge {
       this.#options.warn,
     );
     if (typeof verdict === 'object') return { kind: 'settle', result: normaliseReturn(verdict.result) };
-    if (verdict === 'retry' && wasLetRun) return this.#approved(request, hostTool, call, rules, approval, true);
+    if (verdict === 'retry' && wasLetRun) return this.#decided(request, hostTool, call, rules, true);
     const hint = `${call.tool.name} was started and its outcome is unknown. Run it again?`;
-    const question = await this.#underPolicy(request, call, args, rules, { args, hint });
-    return this.#asked(request, hostTool, call, rules, question, 'rerun');
+    const under = await underPolicy(request, call, rules, { args, hint });
+    if (under.kind === 'refuse') return notAgain(under.record.by, under.record.reason);
+    return this.#asked(request, hostTool, call, rules, under.question, 'rerun');
+  }
+
+  /** The yes that is in the log; or the question to those who have to say it since. */
+  async #decided(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    call: GateCall,
+    rules: HostRules,
+    rerun: boolean,
+  ): Promise<Step> {
+    const wanted = await wantedSince(request, call, rules);
+    if (!wanted) return this.#approved(request, hostTool, call, rules, approvalOf(request), rerun);
+    return this.#asked(request, hostTool, call, rules, wanted, rerun ? 'rerun' : 'policy');
   }
 
   async #asked(

@@ -1,7 +1,10 @@
-import type { PendingRequest, PutQuestion } from '../contracts/index.ts';
+import type { ApproverRule, DecisionRecord, PendingRequest, PutQuestion, ToolResult } from '../contracts/index.ts';
 import { canonicalJson } from '../contracts/index.ts';
-import type { Question } from '../gate/index.ts';
-import { bothRules } from './approver.ts';
+import type { GateCall, Question } from '../gate/index.ts';
+import { errorResult, policyOn, recordFacts } from '../gate/index.ts';
+import { bothRules, mayDecide } from './approver.ts';
+import { approvalOf } from './gate-call.ts';
+import type { HostRules } from './grounds.ts';
 import type { ApprovalQuestion } from './options.ts';
 import { isPolicyQuestion } from './question-id.ts';
 import { hidden } from './step.ts';
@@ -26,6 +29,70 @@ export function heldTo(question: Held, put: PutQuestion | undefined, expires = t
     ...(redact.length > 0 ? { redact } : {}),
     ...(Number.isFinite(expiresAt) ? { expiresAt } : {}),
   };
+}
+
+/**
+ * A question about a call that policy has let run before, of its handler or after a crash: held to what policy obliges
+ * to now and has obliged to before. What policy denies now is not asked.
+ */
+export async function underPolicy(
+  request: PendingRequest,
+  call: GateCall,
+  rules: HostRules,
+  question: Question,
+): Promise<{ kind: 'ask'; question: Held } | { kind: 'refuse'; result: ToolResult; record: DecisionRecord }> {
+  const policy = await policyOn(call, question.args, rules);
+  const { outcome, approvers, reason, ruleId, redact, expiresIn } = policy;
+  if (outcome === 'deny') {
+    const facts = recordFacts(call, question.args, rules, policy);
+    const record: DecisionRecord = { ...facts, outcome: 'denied', by: 'policy', reason: reason ?? 'denied by policy' };
+    if (ruleId !== undefined) record.ruleId = ruleId;
+    return { kind: 'refuse', result: errorResult('denied', record.reason ?? ''), record };
+  }
+  const asks = outcome === 'ask_user';
+  const all = hidden(question.redact, redact);
+  const now: Held = {
+    ...(reason === undefined ? {} : { reason }),
+    ...(ruleId === undefined ? {} : { ruleId }),
+    ...question,
+    ...(asks && approvers ? { approvers } : {}),
+    // The call is older than this question.
+    ...(asks && expiresIn !== undefined ? { expiresAt: Date.now() + expiresIn * 1000 } : {}),
+    ...(all.length > 0 ? { redact: all } : {}),
+  };
+  return { kind: 'ask', question: heldTo(now, putByPolicy(request), false) };
+}
+
+/**
+ * What policy wants to be asked now about a call that was let run before; undefined where whoever let it run satisfies
+ * what policy says now.
+ */
+export async function wantedSince(
+  request: PendingRequest,
+  call: GateCall,
+  rules: HostRules,
+): Promise<Question | undefined> {
+  const { by, args } = approvalOf(request);
+  const question: Question = { args: args ?? call.args };
+  const { outcome, approvers } = await policyOn(call, question.args, rules);
+  if (outcome !== 'ask_user') return undefined;
+  if (by.startsWith('user:') && haveSaidYes(request, by.slice('user:'.length), approvers, rules)) return undefined;
+  const under = await underPolicy(request, call, rules, question);
+  return under.kind === 'ask' ? under.question : undefined;
+}
+
+/** Whoever let it run, with those who have answered the same question, are the people that the rule wants. */
+function haveSaidYes(
+  { answers = [] }: PendingRequest,
+  id: string,
+  rule: ApproverRule | undefined,
+  { principal }: HostRules,
+): boolean {
+  if (!rule) return true;
+  const said = answers.filter(({ action }) => action === 'accept');
+  const last = said.findLast(({ by }) => by?.id === id)?.requestId;
+  const people = said.filter(({ requestId, by }) => requestId === last && mayDecide(rule, principal, by));
+  return new Set(people.map(({ by }) => by?.id)).size >= (rule.quorum ?? 1);
 }
 
 /** What this question was put with. */

@@ -23,3 +23,8 @@ export function isHostQuestion(requestId: string): boolean {
 export function isPolicyQuestion(requestId: string): boolean {
   return /#policy(?:\.\d+)?$/.test(requestId);
 }
+
+/** Which of the host's questions of its kind about the call it is, from 0. */
+export function questionNumber(requestId: string): number {
+  return Number(/\.(\d+)$/.exec(requestId)?.[1] ?? 0);
+}

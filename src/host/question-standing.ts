@@ -58,7 +58,10 @@ export async function questionStanding(inquiry: Inquiry, options: QuestionOption
     if (!answer && given.some(({ quorum }) => !quorum)) continue;
     if (!answer) {
       const expiresAt = expiryOf(request, question);
-      if (expiresAt !== undefined && expiresAt <= Date.now()) return no(refusal('nobody answered in time', 'expiry'));
+      if (expiresAt !== undefined && expiresAt <= Date.now()) {
+        const why = 'nobody answered in time';
+        return no(kind === 'rerun' ? notAgain('expiry', why) : refusal(why, 'expiry'));
+      }
       const isPolicys = kind === 'policy' && !confirmation && !floorOf(request, hostTool);
       const facts = { requestId, kind, preview, digest, expiresAt, isPolicys };
       return { kind: 'open', question: await approvalQuestion(request, call, rules, question, facts, options) };

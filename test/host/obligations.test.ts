@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
 import type { PolicyDecision } from '../../src/contracts/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
-import { bot, endOf, hostOf, notingTool, only, policyOf, refusal, say } from './kit.ts';
+import { bot, endOf, hostOf, notingTool, only, policyOf, refusal, results, say, slowTool, tool } from './kit.ts';
 
 const pay = (eur = 5) => bot([{ calls: [['pay', { eur }]] }, 'done']);
 const boss = { id: 'bo', roles: ['boss'] };
@@ -30,15 +31,193 @@ describe('what a question was put with', () => {
     }
   });
 
-  test('ATT-B11 a policy that is tightened after the yes is obeyed at once', async () => {
+  const tighter: [string, PolicyDecision][] = [
+    ['other approvers', { outcome: 'ask_user', approvers: { roles: ['boss'] } }],
+    ['more of them', { outcome: 'ask_user', approvers: { quorum: 3 } }],
+  ];
+  test.each(tighter)('ATT-B11 a policy that is tightened after the yes is obeyed at once: %s', async (_, now) => {
     let word: PolicyDecision = { outcome: 'ask_user' };
     const { tool, runs } = notingTool('pay');
     const { host } = hostOf(pay(), { tools: [tool], policy: policyOf({ pay: () => word }) });
     const session = await host.open('bot', { principal: anna });
     await say(session, 'go');
     await session.respond((await only(session)).requestId, { kind: 'approve', by: { id: 'eve' } });
-    word = { outcome: 'ask_user', approvers: { roles: ['boss'] } };
+    word = now;
     expect(endOf(await say(session, { kind: 'continue' })).reason).toBe('input_required');
+    expect(runs).toEqual([]);
+    expect((await only(session)).approval?.approvers).toEqual(now.approvers);
+    await host.close();
+  });
+
+  test('ATT-B11 so is one that hides more, and gives less time', async () => {
+    let word: PolicyDecision = { outcome: 'ask_user', expiresIn: 3600 };
+    const { tool, runs } = notingTool('pay');
+    const { host } = hostOf(pay(), { tools: [tool], policy: policyOf({ pay: () => word }) });
+    const session = await host.open('bot', { principal: anna });
+    await say(session, 'go');
+    word = { outcome: 'ask_user', expiresIn: 1800, redact: ['/eur'] };
+    const { requestedAt, expiresAt, approval } = await only(session);
+    expect(Date.parse(expiresAt ?? '') - Date.parse(requestedAt)).toBe(1_800_000);
+    expect(approval?.redact).toEqual(['/eur']);
+    word = { outcome: 'ask_user', expiresIn: 0.001 };
+    expect(results(await say(session, { kind: 'continue' })).pay).toMatch(/nobody answered in time/);
+    expect(runs).toEqual([]);
+    await host.close();
+  });
+
+  test('NEW-P1 an answer before anybody goes on is held to it: the highest quorum, all roles, what is hidden', async () => {
+    const store = openSqlite(':memory:');
+    const { tool, runs } = notingTool('pay');
+    const then: PolicyDecision = {
+      outcome: 'ask_user',
+      approvers: { roles: ['boss'], quorum: 2 },
+      redact: ['/eur'],
+      expiresIn: 3600,
+      reason: 'it is much',
+    };
+    const first = hostOf(pay(), { store, tools: [tool], policy: policyOf({ pay: then }) });
+    await say(await first.host.open('bot', { sessionId: 's', create: true, principal: anna }), 'go');
+    const [asked] = await first.host.approvals.list();
+    await first.host.close();
+    const now: PolicyDecision = {
+      outcome: 'ask_user',
+      approvers: { roles: ['finance'] },
+      redact: ['/to'],
+      expiresIn: 7200,
+    };
+    const { host } = hostOf(bot(['done']), { store, tools: [tool], policy: policyOf({ pay: now }) });
+    const [open] = await host.approvals.list();
+    expect(open?.request).toMatchObject({
+      requestId: asked?.request.requestId,
+      expiresAt: asked?.request.expiresAt,
+      approval: {
+        approvers: { roles: ['boss'], also: [['finance']], quorum: 2 },
+        redact: ['/eur', '/to'],
+        reason: 'it is much',
+        requestedBy: anna,
+      },
+    });
+    const requestId = open?.request.requestId ?? '';
+    const decide = (id: string, ...roles: string[]) =>
+      host.approvals.decide(requestId, { kind: 'approve' }, { by: { id, roles } });
+    for (const roles of [['boss'], ['finance'], []]) {
+      expect((await refusal(decide('bo', ...roles))).code).toBe('E_NOT_APPROVER');
+    }
+    expect((await decide('bo', 'boss', 'finance')).status).toBe('waiting_quorum');
+    expect((await decide('cy', 'boss', 'finance')).status).toBe('settled');
+    await expect.poll(() => runs).toEqual([{ eur: 5 }]);
+    await host.close();
+  });
+
+  test('NEW-P1 a policy that denies now denies', async () => {
+    const store = new InMemorySessionService();
+    const { tool, runs } = notingTool('pay');
+    const first = hostOf(pay(), { store, tools: [tool], policy: policyOf({ pay: strict }) });
+    const session = await first.host.open('bot', { sessionId: 's', create: true, principal: anna });
+    await say(session, 'go');
+    await session.respond((await only(session)).requestId, { kind: 'approve', by: boss });
+    await first.host.close();
+    const { host } = hostOf(bot(['done']), { store, tools: [tool], policy: policyOf({ pay: 'deny' }) });
+    const again = await host.open('bot', { sessionId: 's' });
+    expect(results(await say(again, { kind: 'continue' })).pay).toMatch(/^denied/);
+    expect(runs).toEqual([]);
+    await host.close();
+  });
+
+  /** A process died in a call that a boss had let run; the next one has this policy. */
+  async function died(now: Record<string, PolicyDecision | PolicyDecision['outcome']>, extra = {}) {
+    const store = new InMemorySessionService();
+    const left = new InMemorySessionService();
+    const slow = slowTool('pay', extra);
+    const { host } = hostOf(pay(), { store, tools: [slow.tool], policy: policyOf({ pay: strict }) });
+    const session = await host.open('bot', { sessionId: 's', create: true, principal: anna });
+    await say(session, 'go');
+    await session.respond((await only(session)).requestId, { kind: 'approve', by: boss });
+    const stream = say(session, { kind: 'continue' });
+    await slow.started;
+    const key = { app: 'shop', userId: 'local', id: 's' };
+    await left.create(key);
+    await left.append(key, [...((await store.get(key))?.events ?? [])]);
+    slow.finish('paid');
+    await stream;
+    await host.close();
+    const again = notingTool('pay', extra);
+    const later = hostOf(bot(['done']), { store: left, tools: [again.tool], policy: policyOf(now) });
+    return { host: later.host, session: await later.host.open('bot', { sessionId: 's', principal: anna }), again };
+  }
+
+  test.each([
+    ['the same', strict],
+    ['none', 'allow'],
+    ['one that asks anybody', 'ask_user'],
+  ] as const)(
+    'APP-B1 a call that a crash cut off is let run again by its approvers alone; policy is %s',
+    async (_, now) => {
+      const { host, session, again } = await died({ pay: now });
+      const { requestId, kind, approval } = await only(session);
+      expect(kind).toBe('rerun_unknown');
+      expect(approval).toMatchObject({ approvers: { roles: ['boss'], notRequester: true }, ruleId: 'r' });
+      for (const by of [anna, { id: 'eve' }, { ...anna, roles: ['boss'] }]) {
+        expect((await refusal(session.respond(requestId, { kind: 'approve', by }))).code).toBe('E_NOT_APPROVER');
+      }
+      await say(session, { kind: 'continue' });
+      expect(again.runs).toEqual([]);
+      await session.respond(requestId, { kind: 'approve', by: boss });
+      await say(session, { kind: 'continue' });
+      expect(again.runs).toEqual([{ eur: 5 }]);
+      await host.close();
+    },
+  );
+
+  test('APP-B1 it is not run again where policy denies it since, and asks nobody', async () => {
+    const { host, session, again } = await died({ pay: 'deny' });
+    expect((await session.pending()).map(({ kind }) => kind)).toEqual(['tool']);
+    expect(results(await say(session, { kind: 'continue' })).pay).toMatch(/^interrupted/);
+    expect(again.runs).toEqual([]);
+    await host.close();
+  });
+
+  test('APP-B1 one that does no harm goes on unasked, unless others have to say yes since', async () => {
+    const harmless = { annotations: { idempotent: true } };
+    const same = await died({ pay: strict }, harmless);
+    await say(same.session, { kind: 'continue' });
+    expect(same.again.runs).toEqual([{ eur: 5 }]);
+    await same.host.close();
+    const now: PolicyDecision = { outcome: 'ask_user', approvers: { roles: ['finance'] } };
+    const { host, session, again } = await died({ pay: now }, harmless);
+    await say(session, { kind: 'continue' });
+    expect(again.runs).toEqual([]);
+    const { requestId, approval } = await only(session);
+    expect(approval?.approvers).toEqual({ roles: ['boss'], also: [['finance']], notRequester: true });
+    await session.respond(requestId, { kind: 'approve', by: { id: 'cy', roles: ['boss', 'finance'] } });
+    await say(session, { kind: 'continue' });
+    expect(again.runs).toEqual([{ eur: 5 }]);
+    await host.close();
+  });
+
+  test('APP-B1 what a handler asks is for the approvers of the call, and votes for the call are none for it', async () => {
+    const runs: unknown[] = [];
+    const made = tool('pay', (args, context) => {
+      if (!context?.confirmation) return context?.requestConfirmation({ hint: 'sure?' });
+      runs.push(args);
+      return 'paid';
+    });
+    let word: PolicyDecision = { outcome: 'ask_user', approvers: { roles: ['boss'], quorum: 2 } };
+    const { host } = hostOf(pay(), { tools: [made], policy: policyOf({ pay: () => word }) });
+    const session = await host.open('bot', { principal: anna });
+    await say(session, 'go');
+    const vote = async (id: string) =>
+      session.respond((await only(session)).requestId, { kind: 'approve', by: { id, roles: ['boss'] } });
+    await Promise.all([vote('bo'), vote('cy')]);
+    await say(session, { kind: 'continue' });
+    const { requestId, message } = await only(session);
+    expect(message).toBe('sure?');
+    expect((await refusal(session.respond(requestId, { kind: 'approve', by: anna }))).code).toBe('E_NOT_APPROVER');
+    expect((await vote('bo')).status).toBe('waiting_quorum');
+    await say(session, { kind: 'continue' });
+    expect(runs).toEqual([]);
+    word = { outcome: 'deny', reason: 'no more' };
+    expect(results(await say(session, { kind: 'continue' })).pay).toBe('denied: no more');
     expect(runs).toEqual([]);
     await host.close();
   });

@@ -59,6 +59,7 @@ import type { AbortCall } from './abort-session.ts';
 import { abortSession } from './abort-session.ts';
 import { answerRequest } from './answer-request.ts';
 import { openRequestNow, openRequestsNow } from './open-requests.ts';
+import { storeQuestions } from './put-questions.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
 import type { Beside } from './store-beside.ts';
@@ -217,16 +218,7 @@ export class AdkSession implements AgentSession {
 
   async [putQuestions](questions: readonly PutQuestion[]): Promise<void> {
     this.#assertOpen();
-    await this.live.catchUp();
-    await storeBeside(this.live, (running) => ({
-      event: createEvent({
-        turnId: this.live.fold.turn?.id ?? '',
-        streamId: originOf(running).streamId,
-        author: 'user',
-        actions: { questions: [...questions] },
-      }),
-      reaches: false,
-    }));
+    await storeQuestions(this.live, questions);
   }
 
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
