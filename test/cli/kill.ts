@@ -124,7 +124,7 @@ export function sound(log: readonly Event[]): string[] {
   const faults: string[] = [];
   const results = new Set<string>();
   const starts = new Map<string, number>();
-  const reruns = new Map<string, number>();
+  const reruns = yesesIn(log);
   for (const [index, { seq, content, actions }] of log.entries()) {
     if (seq !== index + 1) faults.push(`seq ${seq} stands at place ${index + 1}`);
     for (const part of content?.parts ?? []) {
@@ -136,15 +136,26 @@ export function sound(log: readonly Event[]): string[] {
       if (results.has(callId)) faults.push(`${callId} was started after its result`);
       starts.set(callId, (starts.get(callId) ?? 0) + 1);
     }
-    for (const [requestId, { action }] of Object.entries(actions.answers ?? {})) {
-      const [callId = '', question = ''] = requestId.split('#');
-      if (question.startsWith('rerun') && action === 'accept') reruns.set(callId, (reruns.get(callId) ?? 0) + 1);
-    }
   }
   for (const [callId, count] of starts) {
     if (count > 1 + (reruns.get(callId) ?? 0)) faults.push(`${callId} was started ${count} times without being asked`);
   }
   return faults;
+}
+
+/** Yeses to a second run, by call. */
+export function yesesIn(log: readonly Event[]): Map<string, number> {
+  const asked = new Set<string>();
+  const yeses = new Map<string, number>();
+  for (const { actions } of log) {
+    for (const { requestId, kind } of actions.asks ?? []) if (kind === 'rerun_unknown') asked.add(requestId);
+    for (const [requestId, { action }] of Object.entries(actions.answers ?? {})) {
+      const [callId = '', question = ''] = requestId.split('#');
+      if (action !== 'accept' || !(question.startsWith('rerun') || asked.has(requestId))) continue;
+      yeses.set(callId, (yeses.get(callId) ?? 0) + 1);
+    }
+  }
+  return yeses;
 }
 
 /** Durable events that were shown and are not stored as they were shown. */

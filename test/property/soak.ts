@@ -1,8 +1,11 @@
+import { shared } from '../adapters/databases.ts';
 import { describeFinding as describeHosted, search as searchHosted } from './hosted/property.ts';
+import { describeFinding as describeOwner, searchOn } from './owner/owners.ts';
 import { describeFinding, search, sound } from './replay/property.ts';
 
-// `npm run prop`: each property for half of PROPERTY_SECONDS (default 60), from SEED or from anywhere.
-const seconds = Number(process.env.PROPERTY_SECONDS ?? 60) / 2;
+// `npm run prop`: each property for its part of PROPERTY_SECONDS (default 60), from SEED or from anywhere.
+const stores = shared.filter(({ skip }) => !skip);
+const seconds = Number(process.env.PROPERTY_SECONDS ?? 60) / (2 + stores.length);
 const from = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
 
 interface Found {
@@ -33,3 +36,10 @@ await soak('hosted', async (goesOn) => {
   const { tally, finding } = await searchHosted({ from, goesOn });
   return { tally, fault: finding && describeHosted(finding) };
 });
+for (const server of stores) {
+  await soak(`owner (two processes on ${server.name})`, async (goesOn) => {
+    const { tally, finding } = await searchOn(server, from, goesOn);
+    return { tally: { seeds: tally.cases, ...tally }, fault: finding && describeOwner(finding) };
+  });
+}
+process.exit();
