@@ -1,8 +1,9 @@
 import type { PendingRequest, RequestAnswer, Settlement } from '../contracts/index.ts';
 import { openRequest } from '../session/index.ts';
 import { runsNow } from './answer-checks.ts';
-import { decidingAnswer } from './approver.ts';
+import { assertApprover, decidingAnswer } from './approver.ts';
 import type { HostedSession } from './hosted-session.ts';
+import { putAs } from './obligations.ts';
 import { findOpen } from './open-request.ts';
 import type { ApprovalQuestion } from './options.ts';
 
@@ -15,9 +16,29 @@ export async function answerRequest(
   const open = await findOpen(session, requestId);
   const child = open ? undefined : await session.subagents.owner(requestId);
   if (child) return child.respond(requestId, answer);
-  return open?.question
-    ? answerQuestion(session, open.request, open.question, answer)
-    : answerDirect(session, requestId, open?.request, answer);
+  if (open?.question) return answerQuestion(session, open.request, open.question, answer);
+  const denied = open && (await deniedNow(session, requestId, open.request, answer));
+  return denied ?? answerDirect(session, requestId, open?.request, answer);
+}
+
+/** A question that was put, about a call that policy denies since: whatever the answer, the call does not run. */
+async function deniedNow(
+  session: HostedSession,
+  requestId: string,
+  request: PendingRequest,
+  { by = session.frame.principal }: RequestAnswer,
+): Promise<Settlement | undefined> {
+  const put = putAs(request, requestId);
+  const isAnswered = request.answers?.some((answer) => answer.requestId === requestId && !answer.quorum);
+  // A run that is under way stores it by itself.
+  if (!put || isAnswered || session.liveRun || request.callId === undefined) return undefined;
+  const { frame } = session;
+  const step = await session.judge.step(request, frame.toolOf(request), undefined, true);
+  if (step.kind !== 'settle' || step.decision?.by !== 'policy') return undefined;
+  assertApprover(requestId, put.approvers, frame.grounds(request).principal, by);
+  const { result, decision } = step;
+  const settlement = await session.inner.respond(request.callId, { kind: 'result', result, decision });
+  return settlement.status === 'settled' ? { status: 'settled', by: 'policy', outcome: 'deny' } : settlement;
 }
 
 /**

@@ -124,6 +124,24 @@ describe('what a question was put with', () => {
     await host.close();
   });
 
+  test('APP-F13 a yes to a call that policy denies since is said to be a no, and the list offers it no more', async () => {
+    let word: PolicyDecision = strict;
+    const { tool, runs } = notingTool('pay');
+    const { host } = hostOf(pay(), { tools: [tool], policy: policyOf({ pay: () => word }) });
+    const session = await host.open('bot', { principal: anna });
+    await say(session, 'go');
+    const { requestId } = await only(session);
+    word = { outcome: 'deny', reason: 'the budget is used up' };
+    expect(await host.approvals.list()).toEqual([]);
+    const yes = (by: typeof anna) => host.approvals.decide(requestId, { kind: 'approve' }, { by });
+    expect((await refusal(yes(anna))).code).toBe('E_NOT_APPROVER');
+    expect(await yes(boss)).toEqual({ status: 'settled', by: 'policy', outcome: 'deny' });
+    await host.idle();
+    expect(runs).toEqual([]);
+    expect(await session.pending()).toEqual([]);
+    await host.close();
+  });
+
   /** A process died in a call that a boss had let run; the next one has this policy. */
   async function died(now: Record<string, PolicyDecision | PolicyDecision['outcome']>, extra = {}) {
     const store = new InMemorySessionService();
