@@ -34,6 +34,16 @@ export function walkSchema(node: unknown, visit: (node: JsonSchema) => void): vo
   visit(node);
 }
 
+/** Every object of a document, data included. */
+export function everyObject(root: JsonSchema, visit: (node: JsonSchema) => void): void {
+  const open: unknown[] = [root];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (typeof node !== 'object' || node === null) continue;
+    if (isSchemaObject(node)) visit(node);
+    for (const member of Object.values(node)) if (typeof member === 'object' && member !== null) open.push(member);
+  }
+}
+
 export function isSchemaObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

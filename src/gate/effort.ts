@@ -32,3 +32,8 @@ export function spend(steps: number): void {
   if (steps > (left ?? MAX_STEPS)) throw new Undecided('checking it against patterns and schemas would take too long');
   if (left !== undefined) left -= steps;
 }
+
+/** Takes steps that were made already. */
+export function charge(steps: number): void {
+  if (left !== undefined) left = Math.max(0, left - steps);
+}

@@ -2,6 +2,8 @@ import type { PatternNode } from './pattern-syntax.ts';
 
 /** Of a machine; counted repetitions are written out. */
 const MAX_STATES = 5000;
+/** Characters of which each class of a pattern remembers whether they fit. */
+const MAX_KNOWN = 10_000;
 
 type State =
   | { op: 'char'; fits: (code: number) => boolean }
@@ -130,7 +132,7 @@ class Builder {
         let fits = known.get(code);
         if (fits === undefined) {
           fits = pattern.test(this.#unicode ? String.fromCodePoint(code) : String.fromCharCode(code));
-          known.set(code, fits);
+          if (known.size < MAX_KNOWN) known.set(code, fits);
         }
         return fits;
       };

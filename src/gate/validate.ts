@@ -69,13 +69,14 @@ function validate(schema: JsonSchema, given: unknown): ValidatedArgs {
 
 /** The schema's own word: refused, as it is, or changed into something that it takes as it is. */
 function outputOf(check: LibraryCheck, schema: JsonSchema, args: Args): ValidatedArgs | Promise<ValidatedArgs> {
-  return then(check(args), (result) => {
+  // Its own copy: a check that changes what it is given is one that transforms.
+  return then(check(copyJson(args, 'arguments')), (result) => {
     if (isRefused(result)) return fail(explainIssues(result.issues));
     const output = jsonOutput(result.value);
     if (isDeepStrictEqual(output, args)) return { ok: true, args: output };
     const again = copyJson(output, 'arguments');
     if (!compileSchema(schema)(again) || !isDeepStrictEqual(again, output)) return unstable;
-    return then(check(again), (second) =>
+    return then(check(copyJson(output, 'arguments')), (second) =>
       !isRefused(second) && isDeepStrictEqual(jsonOutput(second.value), output) ? { ok: true, args: output } : unstable,
     );
   });

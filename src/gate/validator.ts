@@ -2,10 +2,11 @@ import { createRequire } from 'node:module';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonSchema } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
-import { walkSchema } from './dialect.ts';
+import { everyObject, walkSchema } from './dialect.ts';
 import { spend, Undecided, withEffort } from './effort.ts';
 import { boundedTest, faultOfPattern, MAX_PATTERN_INPUT } from './pattern.ts';
-import { SchemaEffort, sizeOf } from './schema-effort.ts';
+import { SchemaEffort } from './schema-effort.ts';
+import { sizeOf } from './value-size.ts';
 
 export type { ErrorObject };
 
@@ -23,8 +24,14 @@ const STEPS_OF_KEYWORD = 5;
 const MAX_EACH = 30;
 /** Above this the first fault will do: each of them costs more than what is looked at. */
 const MAX_FOR_ALL_ERRORS = 10_000;
+/** Keywords of a condition that are not counted exactly: a policy may have one thousand conditions. */
+const ROUGHLY = 100;
 /** Keywords of a schema: compiling it must not take long either. */
 const MAX_SCHEMA = 10_000;
+/** Values in a schema, data included. */
+const MAX_SCHEMA_SIZE = 10 * MAX_SCHEMA;
+/** For each keyword: it takes tens of microseconds. */
+const STEPS_TO_COMPILE = 250;
 
 const require = createRequire(import.meta.url);
 
@@ -73,8 +80,11 @@ function regExpOf(maxLength: number, isOurs = false) {
 
 const settings = {
   strict: false,
-  // References are followed, not copied: a schema may make one thousand of them to the same large part.
-  inlineRefs: 10,
+  // References are followed, not copied: a schema may make one thousand of them to the same part.
+  inlineRefs: false,
+  // Every schema of somebody else could refer to them.
+  meta: false,
+  validateSchema: false,
   validateFormats: false,
   // `toString` and `constructor` are on every object without having been passed.
   ownProperties: true,
@@ -91,8 +101,12 @@ interface Shared {
   uses: number;
 }
 
+let metaSchema: Ajv2020 | undefined;
+
 function compileWith(shared: Shared, schema: JsonSchema): ValidateFunction {
   try {
+    metaSchema ??= new (ajvModule().Ajv2020)({ strict: false, validateFormats: false, logger: false });
+    if (!metaSchema.validateSchema(schema)) throw new Error(`schema is invalid: ${metaSchema.errorsText()}`);
     const validate = instanceFor(shared, schema).compile(schema);
     if ('$async' in validate) throw new Error('asynchronous schemas are not supported');
     return validate;
@@ -113,9 +127,10 @@ function instanceFor(shared: Shared, schema: JsonSchema): Ajv2020 {
   return shared.ajv;
 }
 
+/** Also below keywords that nobody knows: the validator remembers those ids, too. */
 function hasId(schema: JsonSchema): boolean {
   let found = false;
-  walkSchema(schema, (node) => {
+  everyObject(schema, (node) => {
     found ||= typeof node.$id === 'string';
   });
   return found;
@@ -143,29 +158,45 @@ export function compileSchema(schema: JsonSchema): SchemaCheck {
 
 function boundedCheck(schema: JsonSchema): SchemaCheck {
   const effort = effortOf(schema);
+  spend(effort.size * STEPS_TO_COMPILE);
   const full = compileWith(forArguments, schema);
   let quick: ValidateFunction | undefined;
   let used = full;
-  const check = (value: unknown) => {
-    const steps = effort.of(value, MAX_FOR_ALL_ERRORS);
-    if (isTooMuch(steps, value)) throw new Undecided('checking it against its schema would take too long');
-    const isMuch = steps > MAX_FOR_ALL_ERRORS && steps > MAX_EACH * sizeOf(value);
-    if (isMuch) quick ??= compileWith(forFirstFault, schema);
-    const validate = isMuch && quick ? quick : full;
-    used = validate;
-    return withEffort(() => {
+  const check = (value: unknown) =>
+    bounded(() => {
+      const steps = effort.of(value, MAX_FOR_ALL_ERRORS);
+      if (isTooMuch(steps, value)) throw new Undecided('checking it against its schema would take too long');
+      const isMuch = steps > MAX_FOR_ALL_ERRORS && steps > MAX_EACH * sizeOf(value);
+      if (isMuch) quick ??= compileWith(forFirstFault, schema);
+      const validate = isMuch && quick ? quick : full;
+      used = validate;
       spend(steps * STEPS_OF_KEYWORD);
       return validate(value) === true;
     });
-  };
   return Object.defineProperty(check, 'errors', { get: () => used.errors ?? [] }) as unknown as SchemaCheck;
+}
+
+/** Nothing is begun where nothing is left, and a schema that is nested without end says nothing. */
+function bounded(evaluate: () => boolean): boolean {
+  try {
+    return withEffort(() => {
+      spend(1);
+      return evaluate();
+    });
+  } catch (error) {
+    if (error instanceof RangeError) throw new Undecided('checking it against its schema would go too deep');
+    throw error;
+  }
 }
 
 const isTooMuch = (steps: number, value: unknown): boolean => steps > MAX_EFFORT && steps > MAX_EACH * sizeOf(value);
 
 function effortOf(schema: JsonSchema): SchemaEffort {
-  const effort = new SchemaEffort(schema);
-  if (effort.size <= MAX_SCHEMA) return effort;
+  // Also what is not evaluated is read, and defaults are written into what is made of it.
+  if (sizeOf(schema) <= MAX_SCHEMA_SIZE) {
+    const effort = new SchemaEffort(schema);
+    if (effort.size <= MAX_SCHEMA) return effort;
+  }
   throw new CoxswainError('INVALID_ARGUMENT', 'E_SCHEMA', `the schema is too large: above ${MAX_SCHEMA} keywords`);
 }
 
@@ -204,8 +235,11 @@ export function compilePredicate(schema: JsonSchema): (value: unknown) => boolea
   });
   const effort = effortOf(schema);
   const validate = compileWith(forPredicates, schema);
-  return (value) => {
-    if (isTooMuch(effort.of(value, MAX_EFFORT), value)) throw new Undecided('testing a condition would take too long');
-    return withEffort(() => validate(value) === true);
-  };
+  return (value) =>
+    bounded(() => {
+      const steps = effort.of(value, ROUGHLY);
+      if (isTooMuch(steps, value)) throw new Undecided('testing a condition would take too long');
+      spend(steps);
+      return validate(value) === true;
+    });
 }

@@ -64,6 +64,8 @@ export interface JudgeOptions extends QuestionOptions {
 export class Judge {
   readonly #options: JudgeOptions;
   readonly #fired = new LazyMap<string, Promise<unknown>>();
+  /** Whose checks have one allowance. */
+  #turn: { id: string | undefined; calls: Set<string> } = { id: undefined, calls: new Set() };
 
   constructor(options: JudgeOptions) {
     this.#options = options;
@@ -292,7 +294,15 @@ export class Judge {
   }
 
   #rules(request: PendingRequest, hostTool: HostTool | undefined, signal: AbortSignal | undefined): HostRules {
-    return { ...this.rulesFor(request, signal), validate: validatorOf(hostTool) };
+    return { ...this.rulesFor(request, signal), validate: validatorOf(hostTool, this.allowanceOf(request)) };
+  }
+
+  /** For the checks of a call, the first time that it is looked at: how often somebody looks is not the model's doing. */
+  allowanceOf({ turnId, callId: own, requestId }: PendingRequest, callId = own ?? requestId): object | undefined {
+    if (this.#turn.id !== turnId) this.#turn = { id: turnId, calls: new Set() };
+    if (this.#turn.calls.has(callId)) return undefined;
+    this.#turn.calls.add(callId);
+    return this.#turn;
   }
 
   /** Votes so far on a question that needs several. */

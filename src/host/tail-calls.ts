@@ -36,7 +36,7 @@ export async function runTailCalls(
   async function runOne(name: string, args: Record<string, unknown>, callId: string): Promise<ToolResult> {
     const hostTool = frame.tools.get(name);
     if (!hostTool?.tool.execute) return errorResult('not_found', `Tool not found: ${name}`);
-    const validate = validatorOf(hostTool);
+    const validate = validatorOf(hostTool, frame.judge.allowanceOf(request, callId));
     const checked = await validatedInTime(validate(args), signal);
     if (!checked.ok) return errorResult('invalid_args', unquoted(checked.message));
     const gateCall = {

@@ -117,3 +117,24 @@ test('ATT-B3 the calls of one turn have one allowance, however many a model make
   expect(refused.length).toBeGreaterThan(20);
   expect(JSON.stringify(refused[0])).toContain('would take too long');
 });
+
+test('ATT-B3 sibling: what host tools call in turn has one allowance, too', async () => {
+  const { tool, runs } = notingTool('t', {
+    inputSchema: {
+      type: 'object',
+      properties: { q: { type: 'string', pattern: '(x|.*)(y|.*)a$', default: 'a'.repeat(150_000) } },
+    },
+  });
+  const lead = defineTool({
+    name: 'lead',
+    description: 'leads',
+    inputSchema: { type: 'object', properties: {} },
+    execute: () => ({ content: [], tailCalls: Array.from({ length: 8 }, () => ({ name: 't', args: {} })) }),
+  }) as AnyTool;
+  const calls = Array.from({ length: 4 }, () => ['lead', {}]) as never;
+  const { host } = hostOf(bot([{ calls }, 'done'], {}), { tools: [tool, lead], policy: policyOf({}) });
+  const events = await say(await host.open('bot'), 'go');
+  expect(runs.length).toBeGreaterThan(0);
+  expect(runs.length).toBeLessThan(16);
+  expect(JSON.stringify(ofType(events, 'tool_response'))).toContain('would take too long');
+});

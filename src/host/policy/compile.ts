@@ -34,7 +34,7 @@ export interface CompiledRule {
   /** Whether all conditions but that on arguments hold; the tool's name is not one of them. */
   fitsCall(request: PolicyRequest): boolean;
   fitsArgs(request: PolicyRequest): boolean;
-  /** Not only because the condition on arguments says nothing of such values, or cannot be tested. */
+  /** Not only because a condition cannot be told, or says nothing of such arguments. */
   fitsSurely(request: PolicyRequest): boolean;
   /** The first member whose condition does not hold. */
   misfit(request: PolicyRequest): keyof PolicyRule | undefined;
@@ -68,6 +68,7 @@ export function compileRule(input: unknown, place: RulePlace, trustAnnotations: 
   const ofCall = staticConditions(rule, trustAnnotations);
   const ofArgs = compiledArgs(rule, place);
   const all = ofArgs ? [...ofCall, ofArgs] : ofCall;
+  const mayDoubt = outcome === 'ask_user' && untold.some((field) => rule[field] !== undefined);
   return {
     id: rule.id,
     tier: place.tier,
@@ -81,12 +82,12 @@ export function compileRule(input: unknown, place: RulePlace, trustAnnotations: 
     readsArgs: ofArgs !== undefined,
     fitsCall: allOf(ofCall),
     fitsArgs: ofArgs ? (request) => ofArgs.holds(request) : () => true,
-    fitsSurely: outcome === 'ask_user' && ofArgs ? surely(rule) : () => true,
+    fitsSurely: mayDoubt ? surely(rule, trustAnnotations) : () => true,
     misfit: (request) => all.find((condition) => !condition.holds(request))?.field,
     rule,
     // What cannot be known fits a rule that restricts and does not fit one that allows: those are not compared.
     isWiderThan: (other) =>
-      !(outcome === 'ask_user' && ofArgs && other.decision.outcome === 'deny') &&
+      !(mayDoubt && other.decision.outcome === 'deny') &&
       (all.length === 0 || outcome !== 'allow' || other.decision.outcome === 'allow') &&
       holdsWherever(rule, other.rule),
     inScope: scopeTest(rule, all.length),
@@ -134,12 +135,18 @@ function compiledArgs(rule: PolicyRule, place: RulePlace): Condition | undefined
   }
 }
 
+/** Conditions on what may not be known. */
+const untold = ['args', 'annotations', 'source', 'digest'] as const;
+
 /** Compiled when it is first asked for. */
-function surely(rule: PolicyRule): CompiledRule['fitsSurely'] {
-  let condition: Condition | undefined;
+function surely(rule: PolicyRule, trustAnnotations: boolean): CompiledRule['fitsSurely'] {
+  let fits: CompiledRule['fitsSurely'] | undefined;
   return (request) => {
-    condition ??= argsCondition(rule, true);
-    return condition?.holds(request) ?? true;
+    if (!fits) {
+      const ofArgs = argsCondition(rule, true);
+      fits = allOf([...staticConditions(rule, trustAnnotations, false), ...(ofArgs ? [ofArgs] : [])]);
+    }
+    return fits(request);
   };
 }
 

@@ -16,10 +16,16 @@ export const isForeign = (source: string | undefined): boolean => source?.starts
 export const listOf = (value: string | readonly string[]): readonly string[] =>
   typeof value === 'string' ? [value] : value;
 
-/** All but the one on arguments: what they read is in {@link signatureOf}. */
-export function staticConditions(rule: PolicyRule, trustAnnotations: boolean): Condition[] {
-  // What cannot be known widens a rule that restricts and narrows one that allows.
-  const ifUnknown = rule.outcome !== 'allow';
+/**
+ * All but the one on arguments: what they read is in {@link signatureOf}. What cannot be known widens a rule that
+ * restricts and narrows one that allows; `ifUnknown`: the other way.
+ */
+export function staticConditions(
+  rule: PolicyRule,
+  trustAnnotations: boolean,
+  ifUnknown = rule.outcome !== 'allow',
+): Condition[] {
+  const restricts = rule.outcome !== 'allow';
   const conditions: Condition[] = [];
   const { mode, kind, source, digest, role, principal, agent, annotations } = rule;
   const add = (field: keyof PolicyRule, holds: Condition['holds']) => conditions.push({ field, holds });
@@ -64,7 +70,7 @@ export function staticConditions(rule: PolicyRule, trustAnnotations: boolean): C
       if (!trustAnnotations && isForeign(resource?.source)) return ifUnknown;
       const actual = (resource?.annotations ?? {}) as Record<string, unknown>;
       // A hint that is not given says no, which is enough to restrict a tool and not enough to allow it.
-      return wanted.every(([name, value]) => (actual[name] ?? (ifUnknown ? false : undefined)) === value);
+      return wanted.every(([name, value]) => (actual[name] ?? (restricts ? false : undefined)) === value);
     });
   }
   return conditions;

@@ -14,6 +14,7 @@ const keywordsOf: Readonly<Record<string, readonly string[]>> = {
     'propertyNames',
     'minProperties',
     'maxProperties',
+    'dependencies',
     'dependentRequired',
     'dependentSchemas',
     'unevaluatedProperties',
@@ -21,7 +22,7 @@ const keywordsOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 const lists = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
-const maps = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+const maps = ['properties', 'patternProperties', '$defs', 'definitions', 'dependencies', 'dependentSchemas'];
 const single = [
   'items',
   'contains',
@@ -34,18 +35,13 @@ const single = [
 
 /**
  * The schema as a condition that lets something run is read: what has a keyword is of the keyword's type, and a member
- * that is spoken about is there. `not` and `if` are left as they are: what is asked of less is excluded more.
+ * that is spoken about is there. `not` and `if` are left as they are: what is asked of less is excluded more; a `not` in
+ * a `not` asks again.
  */
 export function strictly(schema: unknown): unknown {
   if (!isObject(schema)) return schema;
-  const result: Schema = { ...schema };
-  for (const key of lists) if (Array.isArray(schema[key])) result[key] = schema[key].map(strictly);
-  for (const key of maps) {
-    const members = schema[key];
-    if (!isObject(members)) continue;
-    result[key] = Object.fromEntries(Object.entries(members).map(([name, member]) => [name, strictly(member)]));
-  }
-  for (const key of single) if (schema[key] !== undefined) result[key] = strictly(schema[key]);
+  const result = withParts(schema, strictly);
+  if (schema.not !== undefined) result.not = excluding(schema.not);
   const types = impliedTypes(schema);
   if (types.length > 0) result.type = commonTypes(schema.type, types);
   if (isObject(schema.properties)) {
@@ -58,6 +54,26 @@ export function strictly(schema: unknown): unknown {
   }
   // Types that exclude one another: nothing fits.
   return Array.isArray(result.type) && result.type.length === 0 ? false : result;
+}
+
+/** What must not fit, with what it excludes in turn. */
+function excluding(schema: unknown): unknown {
+  if (!isObject(schema)) return schema;
+  const result = withParts(schema, excluding);
+  if (schema.not !== undefined) result.not = strictly(schema.not);
+  return result;
+}
+
+function withParts(schema: Schema, change: (part: unknown) => unknown): Schema {
+  const result: Schema = { ...schema };
+  for (const key of lists) if (Array.isArray(schema[key])) result[key] = schema[key].map(change);
+  for (const key of maps) {
+    const members = schema[key];
+    if (!isObject(members)) continue;
+    result[key] = Object.fromEntries(Object.entries(members).map(([name, member]) => [name, change(member)]));
+  }
+  for (const key of single) if (schema[key] !== undefined) result[key] = change(schema[key]);
+  return result;
 }
 
 const annotations = new Set(['title', 'description', 'default', 'examples', 'deprecated', '$comment']);

@@ -149,7 +149,7 @@ function candidates(rules: readonly CompiledRule[], request: PolicyRequest): Com
   for (const rule of rules) {
     if (!rule.fitsCall(request)) continue;
     found.push(rule);
-    if (!rule.readsArgs) break;
+    if (!rule.readsArgs && rule.fitsSurely(request)) break;
   }
   return found;
 }
