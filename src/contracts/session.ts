@@ -59,6 +59,8 @@ export interface SessionStanding {
   permissionMode?: PermissionMode;
   /** Of the newest turn. */
   terms?: TurnTerms;
+  /** Where the newest turn was begun, as a W3C trace context: who goes on with it is shown together with that. */
+  traceContext?: Record<string, string>;
   /** The newest turn has ended, or there is none. */
   isOver: boolean;
 }

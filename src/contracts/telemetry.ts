@@ -8,7 +8,13 @@ export interface TelemetrySpan {
 
 /** A tracing system. Parents are passed, never looked up: generators have no current span of their own. */
 export interface Telemetry {
-  startSpan(name: string, attributes: Attributes, parent: TelemetrySpan | undefined): TelemetrySpan;
+  /** `links`: spans elsewhere that it has to do with, such as those of the turn that it goes on with. */
+  startSpan(
+    name: string,
+    attributes: Attributes,
+    parent: TelemetrySpan | undefined,
+    links?: readonly TelemetrySpan[],
+  ): TelemetrySpan;
   /** What is active where this is called. */
   active?(): TelemetrySpan | undefined;
   /** A span as a W3C trace context: it crosses from a host to whoever runs its agents. */

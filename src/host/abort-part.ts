@@ -1,6 +1,6 @@
 import type { AbortTarget } from '../contracts/index.ts';
 import { isCoxswainError } from '../contracts/index.ts';
-import { hold, isPipeable } from '../session/index.ts';
+import { hold, isHoldable } from '../session/index.ts';
 import { callsWithin } from './calls-within.ts';
 import type { HostedRun } from './hosted-run.ts';
 import type { HostedSession } from './hosted-session.ts';
@@ -42,9 +42,10 @@ async function abortWithSubagents(session: HostedSession, target: AbortTarget): 
 
 /** Undefined: somebody else runs it. Executors that keep no lease are taken to be idle. */
 async function takeIdle({ inner }: HostedSession): Promise<(() => Promise<void>) | undefined> {
-  if (!isPipeable(inner)) return async () => {};
+  const idle = async () => {};
+  if (!isHoldable(inner)) return idle;
   try {
-    return await inner[hold]();
+    return (await inner[hold]()) ?? idle;
   } catch (error) {
     if (!isCoxswainError(error) || error.code !== 'E_SESSION_BUSY') throw error;
     return undefined;

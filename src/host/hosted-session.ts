@@ -333,9 +333,10 @@ export class HostedSession implements AgentSession, Ruling {
     this.#beginnings.add(beginning);
     let run: HostedRun | undefined;
     try {
-      const terms = goOnWithTurn(await this.standing(), options, who, frame.options.permissionMode);
+      const standing = await this.standing();
+      const terms = goOnWithTurn(standing, options, who, frame.options.permissionMode);
       this.#assertOpen();
-      run = this.#start(out, terms, options, streamId);
+      run = this.#start(out, terms, options, streamId, standing.traceContext);
       if (beginning.reason) run.abort(beginning.reason);
       return run;
     } finally {
@@ -349,6 +350,7 @@ export class HostedSession implements AgentSession, Ruling {
     terms: ReturnType<typeof beginTurn>,
     options: ExecutionOptions,
     streamId: string,
+    begun?: Record<string, string>,
   ): HostedRun {
     const { frame } = this;
     if (this.#run || frame.running()) {
@@ -357,7 +359,7 @@ export class HostedSession implements AgentSession, Ruling {
     }
     const tools = offered(frame, terms.options.tools);
     const held = { ...terms.options, tools, streamId };
-    this.#run = new HostedRun(this, out, held, terms.news, this.#turnSpan(options));
+    this.#run = new HostedRun(this, out, held, terms.news, this.#turnSpan(options, begun));
     return this.#run;
   }
 
@@ -375,11 +377,11 @@ export class HostedSession implements AgentSession, Ruling {
     return runs.some((run) => run !== undefined);
   }
 
-  #turnSpan({ traceContext }: ExecutionOptions): TelemetrySpan | undefined {
+  #turnSpan({ traceContext }: ExecutionOptions, begun?: Record<string, string>): TelemetrySpan | undefined {
     const { telemetry } = this.frame.options;
     if (!telemetry) return undefined;
     this.#trace ??= new SessionTrace(telemetry, this.id, this.descriptor.name);
-    return this.#trace.turn(traceContext && telemetry.extract?.(traceContext));
+    return this.#trace.turn(traceContext && telemetry.extract?.(traceContext), begun);
   }
 
   /** Whoever runs the session in this host: one of its handles, or this one if it is idle. */

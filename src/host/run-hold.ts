@@ -1,7 +1,7 @@
 import type { PendingRequest } from '../contracts/index.ts';
 import { isCoxswainError } from '../contracts/index.ts';
 import { MAX_TIMER_MS } from '../gate/index.ts';
-import { hold, isPipeable } from '../session/index.ts';
+import { hold, isHoldable } from '../session/index.ts';
 import type { HostedSession } from './hosted-session.ts';
 
 /** Milliseconds between two looks for what other processes have stored, while a run waits. */
@@ -26,7 +26,7 @@ export class RunHold {
   /** @throws CoxswainError `ABORTED / E_SESSION_BUSY` while anybody else runs the session */
   async take(): Promise<void> {
     const { inner } = this.#session;
-    if (isPipeable(inner)) this.#release = await inner[hold]();
+    if (isHoldable(inner)) this.#release = await inner[hold]();
   }
 
   /** Never rejects: what the store cannot take back now it takes back before it gives out the next lease. */

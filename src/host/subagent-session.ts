@@ -14,8 +14,8 @@ import type {
   Settlement,
   SteerData,
 } from '../contracts/index.ts';
-import type { Heeded, HeedfulSession } from '../session/index.ts';
-import { derived, heed, isHeedful, keepsQuestions, putQuestions } from '../session/index.ts';
+import type { Heeded, HeedfulSession, HoldableSession } from '../session/index.ts';
+import { derived, heed, hold, isHeedful, isHoldable, keepsQuestions, putQuestions } from '../session/index.ts';
 
 /** Where the words of the sub-agent of a call are shown. */
 export function subagentThread({ threadId = '', callId, requestId }: PendingRequest): string {
@@ -26,7 +26,7 @@ export function subagentThread({ threadId = '', callId, requestId }: PendingRequ
  * A sub-agent's own session as its caller's host sees it: agents are named from the caller's root on, threads stand
  * below the caller's call, and requests are of the caller's session, where they are answered.
  */
-export class SubagentSession implements HeedfulSession {
+export class SubagentSession implements HeedfulSession, HoldableSession {
   readonly #inner: AgentSession;
   readonly #caller: PendingRequest;
   /** Thread of the sub-agent's own words. */
@@ -100,6 +100,10 @@ export class SubagentSession implements HeedfulSession {
     const { threadId, ...rest } = target ?? {};
     const own = threadId === undefined ? undefined : this.#ownThread(threadId);
     return this.#inner.abort(own === undefined ? rest : { ...rest, threadId: own });
+  }
+
+  async [hold](): Promise<(() => Promise<void>) | undefined> {
+    return isHoldable(this.#inner) ? this.#inner[hold]() : undefined;
   }
 
   [heed](tell: (heard: Heeded) => void): (() => void) | undefined {

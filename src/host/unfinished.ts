@@ -16,9 +16,12 @@ export interface Recovery {
 export async function findUnfinished(host: ApprovalHost): Promise<SessionPlace[]> {
   const turns = await host.openTurns();
   const running = new Set(turns.filter((one) => one.running).map(nameOf));
+  // A session of which a turn is open is gone on with by the agent of that turn; each agent of a host sees its calls.
+  const inTurn = new Set(turns.map(sessionOf));
+  const outlived = (await host.openSessions()).filter((one) => !inTurn.has(sessionOf(one)));
   const found = new Map<string, SessionPlace>();
   // Calls may be open that have outlived their turn.
-  for (const { agent, userId, sessionId } of await withoutSubagents(host, [...turns, ...(await host.openSessions())])) {
+  for (const { agent, userId, sessionId } of await withoutSubagents(host, [...turns, ...outlived])) {
     const place = { agent, userId, sessionId };
     const name = nameOf(place);
     if (running.has(name) || found.has(name)) continue;
@@ -41,4 +44,5 @@ export function recover(host: ApprovalHost, sessions: SessionPlace[]): Recovery 
   return { sessions, done };
 }
 
+const sessionOf = ({ userId, sessionId }: SessionPlace) => JSON.stringify([userId, sessionId]);
 const nameOf = ({ agent, userId, sessionId }: SessionPlace) => JSON.stringify([agent, userId, sessionId]);

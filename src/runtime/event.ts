@@ -108,6 +108,8 @@ export interface EventActions {
 
   /** A new turn begins; its root slot is entered with this agent. */
   turn?: { start: string };
+  /** The W3C trace context of whoever begins the turn. */
+  trace?: Record<string, string>;
   /** What the turn is begun with, or held to from here on: it replaces what was said before. */
   terms?: TurnTerms;
   /** A turn that had ended is opened again with fresh counters. */

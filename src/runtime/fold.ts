@@ -138,6 +138,7 @@ export class Fold {
 
   #openTurn(event: Event, start: string): void {
     this.turn = { id: event.turnId, start, seq: event.seq, llmCalls: 0, usage: {}, activeMs: 0 };
+    if (event.actions.trace) this.turn.trace = event.actions.trace;
     this.occupant = start;
     this.hasLateResult = false;
     this.#forgetPlaces();

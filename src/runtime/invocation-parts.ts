@@ -73,6 +73,7 @@ export interface InvocationOptions {
   limits?: TurnLimits | undefined;
   signal?: AbortSignal | undefined;
   deps?: unknown;
+  traceContext?: Record<string, string> | undefined;
   terms?: TurnTerms | undefined;
 }
 

@@ -14,6 +14,8 @@ export interface TurnState {
   /** Milliseconds in streams and tools. */
   activeMs: number;
   ended?: string;
+  /** W3C trace context of whoever began it. */
+  trace?: Record<string, string>;
 }
 
 /** A turn and what is open, at one moment. */

@@ -27,8 +27,14 @@ class GuardedTelemetry implements Telemetry {
     this.#warn = warn;
   }
 
-  startSpan(name: string, attributes: Attributes, parent: TelemetrySpan | undefined): TelemetrySpan {
-    const span = this.attempt(() => this.#telemetry.startSpan(name, attributes, spanOf(parent)));
+  startSpan(
+    name: string,
+    attributes: Attributes,
+    parent: TelemetrySpan | undefined,
+    links?: readonly TelemetrySpan[],
+  ): TelemetrySpan {
+    const linked = links?.map(spanOf).filter((link) => link !== undefined);
+    const span = this.attempt(() => this.#telemetry.startSpan(name, attributes, spanOf(parent), linked));
     return new GuardedSpan(this, span);
   }
 

@@ -49,6 +49,12 @@ export interface PipeableSession extends AgentSession {
   [hold](): Promise<() => Promise<void>>;
 }
 
+/** A session that can be taken for a turn of several streams: see {@link PipeableSession}. */
+export interface HoldableSession extends AgentSession {
+  /** Resolves to undefined where its executor keeps no lease. */
+  [hold](): Promise<(() => Promise<void>) | undefined>;
+}
+
 /** A session whose log other processes can write. */
 export interface HeedfulSession extends AgentSession {
   /** Tells what they do to it, until the returned function is called; undefined: nobody else can write the log. */
@@ -57,6 +63,10 @@ export interface HeedfulSession extends AgentSession {
 
 export function isHeedful(session: AgentSession): session is HeedfulSession {
   return heed in session;
+}
+
+export function isHoldable(session: AgentSession): session is HoldableSession {
+  return hold in session;
 }
 
 export function isPipeable(session: AgentSession): session is PipeableSession {

@@ -2,7 +2,8 @@ import type { Attributes, Telemetry, TelemetrySpan } from '../contracts/index.ts
 
 /**
  * The spans of one handle of a session: the session's, from its first turn to its close, and its turns' below it. A
- * turn that is part of somebody else's trace, by trace context or by what is active, stands there instead.
+ * turn that is part of somebody else's trace, by trace context or by what is active, stands there instead. Who goes on
+ * with a turn stands in the trace in which that was begun, or is linked to it from another one.
  */
 export class SessionTrace {
   readonly #telemetry: Telemetry;
@@ -14,9 +15,12 @@ export class SessionTrace {
     this.#attributes = { 'gcp.vertex.agent.session_id': sessionId, 'gen_ai.agent.name': agent };
   }
 
-  turn(above: TelemetrySpan | undefined): TelemetrySpan {
-    const parent = above ?? this.#telemetry.active?.() ?? this.#opened();
-    return this.#telemetry.startSpan('turn', this.#attributes, parent);
+  /** @param begun as which trace context the turn was begun that this one goes on with */
+  turn(above: TelemetrySpan | undefined, begun?: Record<string, string>): TelemetrySpan {
+    const first = begun && this.#telemetry.extract?.(begun);
+    const parent = above ?? this.#telemetry.active?.() ?? this.#session ?? first ?? this.#opened();
+    const links = first && parent !== first ? [first] : undefined;
+    return this.#telemetry.startSpan('turn', this.#attributes, parent, links);
   }
 
   end(): void {

@@ -155,8 +155,11 @@ export class AdkSession implements AgentSession {
     const engine: Engine = limits === this.#engine.limits ? this.#engine : { ...this.#engine, limits };
     const above = options.traceContext && engine.telemetry?.extract?.(options.traceContext);
     // Whoever hands down a trace context has measured the turn already.
-    const span = above ? undefined : this.#trace?.turn(undefined);
-    const bound = options.streamId === undefined ? { ...options, streamId } : options;
+    const begun = inputs.some(({ kind }) => kind === 'message') ? undefined : this.live.fold.turn?.trace;
+    const span = above ? undefined : this.#trace?.turn(undefined, begun);
+    const traceContext = (span && engine.telemetry?.inject?.(span)) ?? options.traceContext;
+    const isWhole = options.streamId !== undefined && options.traceContext === traceContext;
+    const bound = isWhole ? options : { ...options, streamId, ...(traceContext && { traceContext }) };
     const invocation = new Invocation(this.live, engine, bound, sink, above ?? span);
     // A host hears of it by itself: it has more to end.
     const deaf = this.#hostRuns ? undefined : this[heed](({ abort }) => abort && this.#obey(abort));
@@ -322,6 +325,7 @@ export class AdkSession implements AgentSession {
       isOver: turn?.ended !== undefined || !turn,
       ...(permissionMode === undefined ? {} : { permissionMode }),
       ...(own ? { terms: own } : {}),
+      ...(turn?.trace ? { traceContext: turn.trace } : {}),
     };
   }
 

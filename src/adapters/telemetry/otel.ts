@@ -44,9 +44,10 @@ export function otelTelemetry(options: OtelOptions = {}): Telemetry {
   checkOptions<OtelOptions>(options, 'otelTelemetry: options', { provider: having('getTracer') });
   const tracer = (options.provider ?? trace).getTracer('coxswain');
   return {
-    startSpan(name, attributes, parent) {
+    startSpan(name, attributes, parent, others = []) {
       const within: Context = parent instanceof OtelSpan ? trace.setSpan(ROOT_CONTEXT, parent.span) : context.active();
-      return new OtelSpan(tracer.startSpan(name, { attributes }, within));
+      const links = others.flatMap((other) => (other instanceof OtelSpan ? { context: other.span.spanContext() } : []));
+      return new OtelSpan(tracer.startSpan(name, { attributes, links }, within));
     },
     active() {
       const span = trace.getActiveSpan();
