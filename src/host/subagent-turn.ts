@@ -1,4 +1,4 @@
-import type { AgentEvent, JsonSchema, PriceTable, ToolResult, Usage } from '../contracts/index.ts';
+import type { AgentEvent, JsonSchema, PendingRequest, PriceTable, ToolResult, Usage } from '../contracts/index.ts';
 import { errorResult, readOutput } from '../gate/index.ts';
 import { AnswerWords, addUsage } from '../session/index.ts';
 import { costOf } from './price.ts';
@@ -9,6 +9,8 @@ export class SubagentTurn {
   isOpen = false;
   ended: string | undefined;
   usage: Usage = {};
+  /** What its last stream has ended with, open. */
+  asked: readonly PendingRequest[] = [];
   readonly #threadId: string;
   readonly #prices: PriceTable | undefined;
   readonly #words: AnswerWords;
@@ -35,6 +37,7 @@ export class SubagentTurn {
         this.#error = event.message;
         break;
       case 'stream_end':
+        this.asked = event.data.pending ?? [];
         if (event.reason !== 'input_required' && event.data.transfer === undefined) this.ended = event.reason;
         break;
       default:

@@ -294,12 +294,18 @@ export class Subagents {
         return turn.usage;
       },
     });
-    if (turn.ended === undefined) {
+    while (turn.ended === undefined) {
+      turn.asked = [];
       await streamSubagent(child, turn, call, frame.requesterOf(request), this.#events);
+      if (turn.ended !== undefined) break;
+      const open = await child.pending();
+      const ids = new Set(open.map(({ requestId }) => requestId));
+      // Answered since its stream has looked last: nobody else goes on with it.
+      if (!turn.asked.every(({ requestId }) => ids.has(requestId))) continue;
+      this.#waiting.set(callId, namesOf(open));
+      throw new Suspended();
     }
-    if (turn.ended !== undefined) return turn.result(name, outputSchema);
-    this.#waiting.set(callId, namesOf(await child.pending()));
-    throw new Suspended();
+    return turn.result(name, outputSchema);
   }
 
   /** The sessions of all sub-agents whose calls are open. */
