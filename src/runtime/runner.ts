@@ -32,6 +32,7 @@ import {
   StreamQueue,
   signal,
   text,
+  texts,
 } from '../session/index.ts';
 import type { Agent } from './agent.ts';
 import { AgentTree } from './agent.ts';
@@ -169,6 +170,7 @@ const run: Shape<RunRequest> = {
   limits: object,
   signal,
   deps: anything,
+  traceContext: texts,
   terms: object,
 };
 
