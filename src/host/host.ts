@@ -178,7 +178,12 @@ class Host implements AgentHost {
     const { userId: _, principal: __, ...ref } = options;
     const opened = await source.open(ref, this.#context(userId, principal));
     const { ephemeral } = options;
-    return this.#hosted(agent, opened, { userId, principal, ephemeral, root: opened.id, rootAgent: agent });
+    const { id } = opened;
+    // Which session it is, such an executor says: what was said always in that one is not said in this.
+    if (!isOwn(opened) && ref.sessionId !== id) {
+      this.#frameHost.remembered.forget({ userId, agent, sessionId: id });
+    }
+    return this.#hosted(agent, opened, { userId, principal, ephemeral, root: id, rootAgent: agent });
   }
 
   async #hosted(
@@ -188,7 +193,8 @@ class Host implements AgentHost {
     wrap: (session: AgentSession) => AgentSession = (session) => session,
   ): Promise<HostedSession> {
     const offered = await this.#tools.forAgent(agent);
-    const name = `${place.userId}/${opened.id}`;
+    const id = place.caller ? opened.id : place.root;
+    const name = `${place.userId}/${id}`;
     if (!place.caller && !this.#open.has(name)) {
       const { userId, rootAgent, root: sessionId } = place;
       await this.#frameHost.remembered.opened({ userId, agent: rootAgent, sessionId }, opened);
@@ -199,7 +205,7 @@ class Host implements AgentHost {
       shared = { handles: [], present, begun: undefined, journals: new LazyMap() };
       this.#open.set(name, shared);
     }
-    const inner = wrap(isOwn(opened) ? opened : this.#witnessed(agent, opened, place, shared));
+    const inner = wrap(isOwn(opened) ? opened : this.#witnessed(agent, opened, id, place, shared));
     const session = new HostedSession(
       inner,
       new HostedFrame(this.#frameHost, place, { agent, inner, name, shared, ...offered }),
@@ -209,13 +215,19 @@ class Host implements AgentHost {
   }
 
   /** Of an executor that is not this program's own, only what it wants is believed. */
-  #witnessed(agent: string, session: AgentSession, { userId }: Place, shared: SharedStanding): AgentSession {
+  #witnessed(
+    agent: string,
+    session: AgentSession,
+    id: string,
+    { userId }: Place,
+    shared: SharedStanding,
+  ): AgentSession {
     let journal = shared.journals.get(agent);
     if (!journal) {
-      journal = new SessionJournal(this.#journal, { app: this.#options.app, userId, agent, sessionId: session.id });
+      journal = new SessionJournal(this.#journal, { app: this.#options.app, userId, agent, sessionId: id });
       shared.journals.set(agent, journal);
     }
-    return new WitnessedSession(session, agent, journal, (error) => this.#warn(error.message, error));
+    return new WitnessedSession(session, id, agent, journal, (error) => this.#warn(error.message, error));
   }
 
   async #openSubagent(

@@ -6,6 +6,9 @@ import { isHostQuestion } from '../question-id.ts';
 import type { KnownCall, KnownCalls } from './known-calls.ts';
 import { announced } from './records.ts';
 
+/** Nobody waits for more at once; a list without an end is not read. */
+const MOST_OPEN = 100_000;
+
 /** What an executor says that its host knows to be otherwise. */
 export interface Contradiction {
   /** Absent where it cannot be told. */
@@ -44,7 +47,11 @@ export function believed(
   if (!Array.isArray(claims)) {
     return { open, contradictions: [{ what: `what is open is ${kindOf(claims)}, not a list` }] };
   }
-  for (const claim of claims as unknown[]) {
+  const { length } = claims;
+  if (length > MOST_OPEN) return { open, contradictions: [{ what: `it lists ${length} open requests` }] };
+  // By index: how a list of somebody else's is gone through is its own affair.
+  for (let index = 0; index < length; index++) {
+    const claim: unknown = claims[index];
     const read = readRequest(claim, executor);
     if ('what' in read) {
       contradictions.push(read);
@@ -134,7 +141,7 @@ function withKnown(wanted: Claimed, call: KnownCall | undefined, known: KnownCal
   }
   if (call.questions.length > 0) request.questions = [...call.questions];
   if (call.answers.length > 0) {
-    request.answers = call.answers.map(({ attempt, isVoid, ...answer }) => {
+    request.answers = call.answers.map(({ id, attempt, isVoid, ...answer }) => {
       const { digest: _, ...nothing } = answer;
       return { ...(isVoid ? nothing : answer), ...(attempt < attempts ? { spent: true } : {}) };
     });

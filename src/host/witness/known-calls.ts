@@ -11,15 +11,17 @@ export interface KnownCall {
   /** Epoch milliseconds: when it became known. */
   readonly since: number;
   readonly questions: PutQuestion[];
-  /** `attempt`: how often it had been started before. `isVoid`: it stands for nothing any more. */
-  readonly answers: (JournalAnswer & { attempt: number; isVoid?: true })[];
+  /** `id`: of its record. `attempt`: how often the call had been started before. `isVoid`: it stands for nothing. */
+  readonly answers: (JournalAnswer & { id: string; attempt: number; isVoid?: true })[];
   decision: DecisionRecord | undefined;
   /** It was started, and no result of it has been taken. */
   started: boolean;
   attempts: number;
   settled: boolean;
-  /** Before the newest start. */
-  before: Pick<KnownCall, 'decision' | 'started' | 'attempts'> | undefined;
+  /** How often what was said of it became void: what was judged before that is not acted upon. */
+  voids: number;
+  /** The newest `go`, and how the call stood before it. */
+  last: { id: string; before: Pick<KnownCall, 'decision' | 'started' | 'attempts'> } | undefined;
 }
 
 /** The state of a session's calls, folded from what its host has noted. */
@@ -49,7 +51,8 @@ export class KnownCalls {
       started: false,
       attempts: 0,
       settled: false,
-      before: undefined,
+      voids: 0,
+      last: undefined,
     };
     this.calls.set(id, call);
     return call;
@@ -77,25 +80,31 @@ function applyTo(call: KnownCall, record: Exclude<WitnessRecord, { kind: 'mode' 
       call.questions.push(record.question);
       break;
     case 'answer':
-      call.answers.push({ ...record.answer, attempt: call.attempts });
+      call.answers.push({ ...record.answer, id: record.id, attempt: call.attempts });
       break;
     case 'go':
-      call.before = { decision: call.decision, started: call.started, attempts: call.attempts };
+      call.last = {
+        id: record.id,
+        before: { decision: call.decision, started: call.started, attempts: call.attempts },
+      };
       call.decision = record.decision;
       if (!record.starts) break;
       call.started = true;
       call.attempts++;
       break;
     case 'unsaid': {
-      const at = call.answers.findLastIndex(({ requestId }) => requestId === record.requestId);
+      const at = call.answers.findIndex(({ id }) => id === record.id);
       if (at >= 0) call.answers.splice(at, 1);
       break;
     }
     case 'back':
-      if (call.before) Object.assign(call, call.before);
-      call.before = undefined;
+      // Somebody has let it run since: that start stands.
+      if (call.last?.id !== record.id) break;
+      Object.assign(call, call.last.before);
+      call.last = undefined;
       break;
     case 'void':
+      call.voids++;
       for (const answer of call.answers) answer.isVoid = true;
       if (!call.started) call.decision = undefined;
       break;

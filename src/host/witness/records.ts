@@ -17,13 +17,14 @@ export type WitnessRecord =
   | { kind: 'terms'; terms: TurnTerms; begins: boolean; calls?: readonly OfCall[] }
   | { kind: 'mode'; mode: PermissionMode | null }
   | ({ kind: 'question'; question: PutQuestion; at: number } & OfCall)
-  | ({ kind: 'answer'; answer: JournalAnswer; at: number } & OfCall)
+  /** `id`: of this record, made by whoever noted it. */
+  | ({ kind: 'answer'; id: string; answer: JournalAnswer; at: number } & OfCall)
   /** It may run; with `starts`, it starts now. `epoch`: of whoever holds the session, where that is known. */
-  | ({ kind: 'go'; decision: DecisionRecord; starts: boolean; at: number; epoch?: number } & OfCall)
-  /** The newest `go` was not taken: nothing has started. */
-  | ({ kind: 'back' } & OfCall)
-  /** The newest answer to this question was refused by the executor. */
-  | ({ kind: 'unsaid'; requestId: string } & OfCall)
+  | ({ kind: 'go'; id: string; decision: DecisionRecord; starts: boolean; at: number; epoch?: number } & OfCall)
+  /** That `go` was not taken: nothing has started by it. */
+  | ({ kind: 'back'; id: string } & OfCall)
+  /** That answer was refused by the executor. */
+  | ({ kind: 'unsaid'; id: string } & OfCall)
   /** Its executor stopped waiting for it: what was said of it until now is void. */
   | ({ kind: 'void' } & OfCall)
   | ({ kind: 'settled' } & OfCall);

@@ -8,16 +8,27 @@ import type {
   Settlement,
 } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson, isCoxswainError } from '../../contracts/index.ts';
+import { newId } from '../../session/index.ts';
 import { callIdOf, isHostQuestion } from '../question-id.ts';
 import type { KnownCall, KnownCalls } from './known-calls.ts';
 import type { JournalAnswer, WitnessRecord } from './records.ts';
 import type { SessionJournal } from './session-journal.ts';
 
+type SaidRecord<Kind extends 'go' | 'answer'> = Extract<WitnessRecord, { kind: Kind }>;
+
+/** What was noted before an executor was told. */
+export interface Said {
+  goes: readonly SaidRecord<'go'>[];
+  answers: readonly SaidRecord<'answer'>[];
+}
+
+const nothingSaid: Said = { goes: [], answers: [] };
+
 /** Notes what a host says to an executor: before it is said, or once the executor has taken it. */
 export class Witness {
   readonly #journal: SessionJournal;
   /** How each call stood when this handle saw it last. */
-  readonly #seen = new Map<string, { attempts: number; runsHere: boolean }>();
+  readonly #seen = new Map<string, { attempts: number; voids: number; runsHere: boolean }>();
 
   constructor(journal: SessionJournal) {
     this.#journal = journal;
@@ -29,7 +40,9 @@ export class Witness {
     const { calls } = this.#journal.known;
     for (const { requestId, handledBy } of open) {
       const call = calls.get(requestId);
-      if (call) this.#seen.set(requestId, { attempts: call.attempts, runsHere: handledBy === 'host' });
+      if (!call) continue;
+      const { attempts, voids } = call;
+      this.#seen.set(requestId, { attempts, voids, runsHere: handledBy === 'host' });
     }
   }
 
@@ -40,30 +53,28 @@ export class Witness {
   }
 
   /**
-   * Inputs of a stream that is about to begin. Returns the calls that it starts or lets run.
+   * Inputs of a stream that is about to begin. Returns what is taken back where they are not taken.
    * @throws CoxswainError `FAILED_PRECONDITION / E_REQUEST_CLOSED` where another host was faster
    */
-  async hears(inputs: readonly SessionInput[], { terms }: ExecutionOptions): Promise<string[]> {
+  async hears(inputs: readonly SessionInput[], { terms }: ExecutionOptions): Promise<Said> {
     const begins = inputs.some(({ kind }) => kind === 'message');
-    const passed: string[] = [];
+    let said: Said = nothingSaid;
     await this.#journal.note((known) => {
-      passed.length = 0;
-      const records: WitnessRecord[] = [];
+      const goes: SaidRecord<'go'>[] = [];
+      const answers: SaidRecord<'answer'>[] = [];
       for (const input of inputs) {
         if (input.kind === 'tool_approval' && !isHostQuestion(input.requestId)) {
           const call = known.calls.get(input.requestId);
-          if (!call || !input.decision) continue;
-          records.push(this.#go(call, input.decision));
-          passed.push(call.id);
+          if (call && input.decision) goes.push(this.#go(call, input.decision));
         } else if (input.kind === 'tool_approval' || input.kind === 'elicitation_response') {
           const call = known.calls.get(callIdOf(input.requestId));
-          if (call && isHostQuestion(input.requestId)) records.push(answered(call, input.requestId, answerIn(input)));
+          if (call && isHostQuestion(input.requestId)) answers.push(answered(call, input.requestId, answerIn(input)));
         }
       }
-      if (terms) records.push(termsOf(known, terms, begins));
-      return records;
+      said = { goes, answers };
+      return [...goes, ...answers, ...(terms ? [termsOf(known, terms, begins)] : [])];
     });
-    return passed;
+    return said;
   }
 
   async puts(questions: readonly PutQuestion[]): Promise<void> {
@@ -85,22 +96,13 @@ export class Witness {
     );
   }
 
-  /** It has not: what it would have started has not started. `unsaid`: nor were answers to questions taken. */
-  async takeBack(passed: readonly string[], unsaid: readonly SessionInput[] = []): Promise<void> {
-    if (passed.length === 0 && unsaid.length === 0) return;
-    await this.#journal.note(({ calls }) => {
-      const records: WitnessRecord[] = [];
-      for (const id of passed) {
-        const call = calls.get(id);
-        if (call?.before) records.push({ kind: 'back', ...of(call) });
-      }
-      for (const input of unsaid) {
-        if (!('requestId' in input) || !isHostQuestion(input.requestId)) continue;
-        const call = calls.get(callIdOf(input.requestId));
-        if (call) records.push({ kind: 'unsaid', ...of(call), requestId: input.requestId });
-      }
-      return records;
-    });
+  /** It was not taken: nothing has been started by it, and nobody has answered. */
+  async takeBack({ goes = [], answers = [] }: Partial<Said>): Promise<void> {
+    if (goes.length === 0 && answers.length === 0) return;
+    await this.#journal.note(() => [
+      ...goes.map(({ id, callId, digest }) => ({ kind: 'back' as const, id, callId, digest })),
+      ...answers.map(({ id, callId, digest }) => ({ kind: 'unsaid' as const, id, callId, digest })),
+    ]);
   }
 
   /** What an executor does not wait for any more was said of something that is over. */
@@ -109,8 +111,8 @@ export class Witness {
     const isGone = (call: KnownCall) =>
       !ids.has(call.id) &&
       !call.settled &&
-      !call.started &&
-      (call.decision !== undefined || call.answers.some(({ isVoid }) => !isVoid));
+      ((!call.started && call.decision !== undefined) ||
+        call.answers.some(({ isVoid, attempt }) => !isVoid && attempt === call.attempts));
     const { calls } = this.#journal.known;
     for (const call of calls.values()) {
       if (!isGone(call)) continue;
@@ -125,24 +127,30 @@ export class Witness {
     if (!call) return pass();
     if (answer.kind !== 'approve') {
       const settlement = await pass();
-      if (settlement.status === 'settled') await this.#journal.note(() => settled(call));
+      // Whoever settled it: it is not open again.
+      if (settlement.status !== 'waiting_quorum') await this.#journal.note(() => settled(call));
       return settlement;
     }
     if (!answer.starts || !answer.decision) return pass();
     const { decision } = answer;
-    await this.#journal.note(() => [this.#go(call, decision)]);
+    const goes: SaidRecord<'go'>[] = [];
+    await this.#journal.note(() => {
+      goes[0] = this.#go(call, decision);
+      return goes;
+    });
     let isTaken = false;
     try {
       const settlement = await pass();
       isTaken = settlement.status === 'settled';
       return settlement;
     } finally {
-      if (!isTaken) await this.takeBack([requestId]);
+      if (!isTaken) await this.takeBack({ goes });
     }
   }
 
   async #answer(requestId: string, answer: RequestAnswer, pass: () => Promise<Settlement>): Promise<Settlement> {
     let before: JournalAnswer | undefined;
+    const answers: SaidRecord<'answer'>[] = [];
     const isVote = answer.kind === 'approve' && answer.quorum !== undefined;
     await this.#journal.note(({ calls }) => {
       const call = calls.get(callIdOf(requestId));
@@ -151,7 +159,9 @@ export class Witness {
       before = call.answers.find(
         (known) => known.requestId === requestId && !known.isVoid && (!known.quorum || isSame(known, given)),
       );
-      return before ? [] : [answered(call, requestId, given)];
+      if (before) return [];
+      answers[0] = answered(call, requestId, given);
+      return answers;
     });
     if (before) {
       const { action: outcome, by } = before;
@@ -160,17 +170,22 @@ export class Witness {
     try {
       await pass();
     } catch (error) {
-      if (isRefusal(error)) await this.takeBack([], [{ kind: 'tool_approval', requestId }]);
+      if (isRefusal(error)) await this.takeBack({ answers });
       throw error;
     }
     return { status: isVote ? 'waiting_quorum' : 'settled', ...(answer.by ? { by: answer.by.id } : {}) };
   }
 
   /** Judged when the call stood as it was seen: what has been started since is not started again by that. */
-  #go(call: KnownCall, decision: DecisionRecord): WitnessRecord {
+  #go(call: KnownCall, decision: DecisionRecord): SaidRecord<'go'> {
     const seen = this.#seen.get(call.id);
-    if (call.settled || seen?.attempts !== call.attempts) throw closed(call.id);
-    return { kind: 'go', ...of(call), decision, starts: seen.runsHere, at: call.since };
+    if (call.settled || seen?.attempts !== call.attempts || seen.voids !== call.voids) throw closed(call.id);
+    return { kind: 'go', id: newId(), ...of(call), decision, starts: seen.runsHere, at: call.since };
+  }
+
+  /** It was ended by its host. */
+  async ended(requestId: string): Promise<void> {
+    await this.#journal.note(({ calls }) => settled(calls.get(requestId)));
   }
 }
 
@@ -182,8 +197,8 @@ function settled(call: KnownCall | undefined): WitnessRecord[] {
   return call && !call.settled ? [{ kind: 'settled', ...of(call) }] : [];
 }
 
-function answered(call: KnownCall, requestId: string, answer: Omit<JournalAnswer, 'requestId'>): WitnessRecord {
-  return { kind: 'answer', ...of(call), at: call.since, answer: { ...answer, requestId } };
+function answered(call: KnownCall, requestId: string, answer: Omit<JournalAnswer, 'requestId'>): SaidRecord<'answer'> {
+  return { kind: 'answer', id: newId(), ...of(call), at: call.since, answer: { ...answer, requestId } };
 }
 
 /** Calls that are open stay with the turn in which they were asked for. */

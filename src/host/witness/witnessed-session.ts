@@ -29,23 +29,29 @@ import { Witness } from './witness.ts';
  * executor hears of it, and takes from the executor what it wants, and nothing else.
  */
 export class WitnessedSession implements AgentSession {
+  readonly id: string;
   readonly #inner: AgentSession;
   readonly #journal: SessionJournal;
   readonly #witness: Witness;
   readonly #agent: string;
   readonly #tell: (error: CoxswainError) => void;
   readonly #told = new Set<string>();
+  /** What is open was looked at. */
+  #hasLooked = false;
 
-  constructor(inner: AgentSession, agent: string, journal: SessionJournal, tell: (error: CoxswainError) => void) {
+  constructor(
+    inner: AgentSession,
+    id: string,
+    agent: string,
+    journal: SessionJournal,
+    tell: (error: CoxswainError) => void,
+  ) {
+    this.id = id;
     this.#inner = inner;
     this.#agent = agent;
     this.#journal = journal;
     this.#witness = new Witness(journal);
     this.#tell = tell;
-  }
-
-  get id(): string {
-    return this.#inner.id;
   }
 
   get descriptor(): AgentDescriptor {
@@ -59,12 +65,13 @@ export class WitnessedSession implements AgentSession {
       streamId,
       async (out) => {
         const inputs = normaliseInput(input);
-        const passed = await this.#witness.hears(inputs, options);
+        if (inputs.some(({ kind }) => kind === 'message')) await this.#look();
+        const said = await this.#witness.hears(inputs, options);
         let last: AgentEvent | undefined;
         let hasEnded = false;
         let broken: { error: unknown } | undefined;
         try {
-          inner = this.#inner.stream(inputs, { ...options, streamId });
+          inner = this.#inner.stream(copyJson(inputs, 'input'), { ...handed(options), streamId });
           for await (const given of inner) {
             if (hasEnded) {
               this.#contradicts({ what: 'its stream went on after stream_end' }, undefined);
@@ -84,7 +91,7 @@ export class WitnessedSession implements AgentSession {
           if (hasEnded) this.#tell(this.#failure(error));
           else broken = { error };
         } finally {
-          if (!hasEnded) await this.#witness.takeBack(passed, last ? [] : inputs);
+          if (!hasEnded) await this.#witness.takeBack(last ? { goes: said.goes } : said);
         }
         if (last && !hasEnded) await this.#end(out, last, broken, options.signal?.aborted === true);
       },
@@ -118,6 +125,22 @@ export class WitnessedSession implements AgentSession {
     });
   }
 
+  /**
+   * What is open before the first turn of this handle belongs to turns before it. An executor that cannot say is asked
+   * again when it has begun.
+   */
+  async #look(): Promise<void> {
+    if (this.#hasLooked) return;
+    this.#hasLooked = true;
+    let claims: unknown;
+    try {
+      claims = await this.#inner.pending();
+    } catch {
+      return;
+    }
+    await this.#open(claims);
+  }
+
   async #pass(event: AgentEvent, out: EventStream): Promise<void> {
     if (!this.#isBelieved(event)) return;
     if (event.type === 'tool_request') this.#journal.known.meet(event.requestId, announced(event));
@@ -139,7 +162,7 @@ export class WitnessedSession implements AgentSession {
   }
 
   async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
-    return this.#witness.respond(requestId, answer, () => this.#inner.respond(requestId, answer));
+    return this.#witness.respond(requestId, answer, () => this.#inner.respond(requestId, copyJson(answer, 'answer')));
   }
 
   [putQuestions](questions: readonly PutQuestion[]): Promise<void> {
@@ -147,17 +170,18 @@ export class WitnessedSession implements AgentSession {
   }
 
   steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
-    return this.#inner.steer(data);
+    return this.#inner.steer(copyJson(data, 'steer'));
   }
 
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
     const { permissionMode: mode } = config;
     if (mode !== undefined) await this.#journal.note(() => [{ kind: 'mode', mode }]);
-    return this.#inner.update(config);
+    return this.#inner.update(copyJson(config, 'update'));
   }
 
-  abort(target?: AbortTarget): Promise<void> {
-    return this.#inner.abort(target);
+  async abort(target?: AbortTarget): Promise<void> {
+    await this.#inner.abort(target && { ...target });
+    if (target?.requestId !== undefined) await this.#witness.ended(target.requestId);
   }
 
   events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterableIterator<AgentEvent> {
@@ -173,7 +197,7 @@ export class WitnessedSession implements AgentSession {
 
   /** What tightens is believed of the executor. Where nobody knows who began a turn, it is told what it says itself. */
   async standing(): Promise<SessionStanding> {
-    const said = await this.#inner.standing?.();
+    const said = standingIn(await this.#inner.standing?.());
     await this.#journal.catchUp();
     const { known } = this.#journal;
     const own = known.terms[known.turn];
@@ -202,7 +226,8 @@ export class WitnessedSession implements AgentSession {
     await this.#inner[Symbol.asyncDispose]();
   }
 
-  async #open(claims: readonly PendingRequest[], show?: (error: CoxswainError) => void): Promise<PendingRequest[]> {
+  async #open(claims: unknown, show?: (error: CoxswainError) => void): Promise<PendingRequest[]> {
+    this.#hasLooked = true;
     await this.#journal.catchUp();
     const { open, contradictions } = believed(claims, this.#journal.known, { sessionId: this.id, agent: this.#agent });
     for (const contradiction of contradictions) this.#contradicts(contradiction, show);
@@ -257,4 +282,44 @@ export class WitnessedSession implements AgentSession {
 function copyEvent(given: AgentEvent): AgentEvent {
   // Around what a tool or a model said stand some levels of the event's own.
   return copyJson(given, 'an event of the executor', 2 * MAX_JSON_DEPTH);
+}
+
+/** What an executor does to data that it was handed is its own affair. */
+function handed(options: ExecutionOptions): ExecutionOptions {
+  const { terms, principal, limits, excludeTools } = options;
+  return {
+    ...options,
+    ...(terms ? { terms: copyJson(terms, 'terms') } : {}),
+    ...(principal ? { principal: { ...principal, ...(principal.roles ? { roles: [...principal.roles] } : {}) } } : {}),
+    ...(limits ? { limits: copyJson(limits, 'limits') } : {}),
+    ...(excludeTools ? { excludeTools: [...excludeTools] } : {}),
+  };
+}
+
+/** Of what it says that a session is held to, what is well-formed. */
+function standingIn(said: unknown): SessionStanding | undefined {
+  if (typeof said !== 'object' || said === null) return undefined;
+  let standing: SessionStanding;
+  try {
+    standing = copyJson(said, 'standing') as SessionStanding;
+  } catch {
+    return undefined;
+  }
+  const { isOver, terms } = standing as { isOver: unknown; terms?: Record<string, unknown> | null };
+  const limits = Object.entries(typeof terms?.limits === 'object' ? (terms.limits ?? {}) : {});
+  return {
+    ...standing,
+    isOver: isOver === true,
+    ...(typeof terms === 'object' && terms !== null
+      ? {
+          terms: {
+            ...terms,
+            limits: Object.fromEntries(limits.filter(([, limit]) => typeof limit === 'number' && limit >= 0)),
+            excludeTools: Array.isArray(terms.excludeTools)
+              ? terms.excludeTools.filter((name) => typeof name === 'string')
+              : [],
+          },
+        }
+      : { terms: undefined }),
+  } as SessionStanding;
 }
