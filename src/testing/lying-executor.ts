@@ -31,6 +31,10 @@ export interface Lies {
   standing?(): SessionStanding;
   /** What it says has happened. */
   history?(): readonly AgentEvent[];
+  /** What it does with what it is handed, before it takes it: change it, or throw. */
+  hears?(inputs: readonly SessionInput[], options: ExecutionOptions): void;
+  /** What it says has become of an answer, after it took it; or it throws. */
+  settlement?(requestId: string, settlement: Settlement): Settlement;
 }
 
 /**
@@ -88,6 +92,7 @@ class LyingSession implements AgentSession {
       const show = (event: Record<string, unknown>) => this.#show(out, streamId, event);
       if (!this.#begun) show({ type: 'initialize', agentId: this.descriptor.name, interfaceVersion: '1.0' });
       this.#begun = true;
+      this.#lies.hears?.(input as readonly SessionInput[], options);
       for (const one of normaliseInput(input)) this.#hear(one, show);
       const reason = options.signal?.aborted ? 'aborted' : this.#state.open.size > 0 ? 'input_required' : 'completed';
       if (reason === 'aborted') for (const id of [...this.#state.open.keys()]) this.#settle(id, show);
@@ -103,7 +108,8 @@ class LyingSession implements AgentSession {
     }
     if (requestId === callId && answer.kind !== 'approve') this.#settle(callId, () => {});
     const waits = answer.kind === 'approve' && answer.quorum !== undefined;
-    return { status: waits ? 'waiting_quorum' : 'settled' };
+    const settlement: Settlement = { status: waits ? 'waiting_quorum' : 'settled' };
+    return this.#lies.settlement?.(requestId, settlement) ?? settlement;
   }
 
   async steer() {

@@ -1,0 +1,205 @@
+import { connect } from '../../../src/adapters/remote/index.ts';
+import type { AgentSource, PendingRequest, PolicyEvaluator, RequestAnswer } from '../../../src/contracts/index.ts';
+import { ensureValidator } from '../../../src/gate/index.ts';
+import type { HostedSession } from '../../../src/host/index.ts';
+import { serveExecutor } from '../../../src/host/websocket/index.ts';
+import { createHost } from '../../../src/index.ts';
+import type { Random } from '../replay/random.ts';
+import { below, randomOf } from '../replay/random.ts';
+import { randomLiar } from './liar.ts';
+import { people, rules, tools } from './tools.ts';
+import { Watch } from './watch.ts';
+
+export interface Tally {
+  seeds: number;
+  cases: number;
+  runs: number;
+  answers: number;
+  contradictions: number;
+}
+
+export interface Finding {
+  seed: number;
+  faults: string[];
+  trace: string[];
+}
+
+/** Milliseconds after which a stream of a liar counts as one that never ends. */
+const STUCK_MS = 30_000;
+
+export type Wire = (liar: AgentSource) => Promise<{ sources: readonly AgentSource[]; close(): Promise<void> }>;
+
+export const inProcess: Wire = async (liar) => ({ sources: [liar], close: async () => {} });
+
+/** The liar is a server elsewhere. */
+export const overWebSocket: Wire = async (liar) => {
+  const server = await serveExecutor({ app: 'far', agents: [liar] });
+  const remote = await connect(server.url, { token: server.token ?? '' });
+  return {
+    sources: remote.sources,
+    async close() {
+      await remote[Symbol.asyncDispose]();
+      await server.close();
+    },
+  };
+};
+
+class Life {
+  readonly faults: string[] = [];
+  readonly trace: string[] = [];
+  readonly #random: Random;
+  readonly #tally: Tally;
+  #watch = new Watch();
+
+  constructor(seed: number, tally: Tally) {
+    this.#random = randomOf(seed);
+    this.#tally = tally;
+  }
+
+  async live(wire: Wire): Promise<void> {
+    const rate = this.#pick([0, 0.05, 0.2, 0.4]);
+    const liar = randomLiar(this.#random, rate, (line) => this.trace.push(line));
+    const { sources, close } = await wire(liar);
+    try {
+      const lives = 1 + below(this.#random, 2);
+      for (let life = 0; life < lives; life++) {
+        this.#watch = new Watch();
+        await this.#oneHost(sources);
+        this.faults.push(...this.#watch.faults);
+      }
+    } finally {
+      await close();
+    }
+  }
+
+  async #oneHost(sources: readonly AgentSource[]): Promise<void> {
+    const watch = this.#watch;
+    this.trace.push('a host starts');
+    const policy: PolicyEvaluator = {
+      evaluate(request, signal) {
+        watch.policyAsked(request.action, request.args);
+        return rules.evaluate(request, signal);
+      },
+    };
+    const host = createHost({
+      app: 'shop',
+      agents: sources,
+      tools: tools((name, args, { callId }) => {
+        this.#tally.runs++;
+        this.trace.push(`${name} ${JSON.stringify(args)} runs for ${callId}`);
+        watch.ran(name, args, callId);
+      }),
+      policy,
+      warn: () => {
+        this.#tally.contradictions++;
+      },
+    });
+    try {
+      const principal = this.#pick(people);
+      watch.began.push(principal);
+      const session = await host.open('liar', { sessionId: 's0', principal });
+      const steps = 4 + below(this.#random, 10);
+      for (let step = 0; step < steps; step++) {
+        this.#tally.cases++;
+        await this.#step(session).catch((error: unknown) => this.trace.push(`refused: ${error}`));
+      }
+    } finally {
+      await host.close();
+    }
+  }
+
+  async #step(session: HostedSession): Promise<void> {
+    const roll = this.#random();
+    if (roll < 0.2) await this.#stream(session, 'go');
+    else if (roll < 0.45) await this.#stream(session, { kind: 'continue' });
+    else if (roll < 0.9) await this.#answer(session);
+    else if (roll < 0.95) {
+      const callId = this.#pick(['c0', 'c1', 'c0-2']);
+      await session.respond(callId, { kind: 'approve', by: this.#pick(people), args: { eur: 999 } });
+    } else await session.abort({ requestId: this.#pick(['c0', 'c1']) });
+  }
+
+  async #stream(session: HostedSession, input: Parameters<HostedSession['stream']>[0]): Promise<void> {
+    const principal = this.#random() < 0.7 ? undefined : this.#pick(people);
+    this.trace.push(`stream ${JSON.stringify(input)} ${principal?.id ?? ''}`);
+    if (principal) this.#watch.began.push(principal);
+    let timer: NodeJS.Timeout | undefined;
+    const stuck = new Promise<'stuck'>((resolve) => {
+      timer = setTimeout(() => resolve('stuck'), STUCK_MS);
+    });
+    const read = async () => {
+      for await (const _ of session.stream(input, principal ? { principal } : {}));
+    };
+    try {
+      if ((await Promise.race([read(), stuck])) === 'stuck') this.faults.push('a stream did not end');
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #answer(session: HostedSession): Promise<void> {
+    const open = (await session.pending()).filter(({ approval }) => approval);
+    if (open.length === 0) return;
+    const request = this.#pick(open);
+    const by = this.#pick(people);
+    const { requestId } = request;
+    const isYes = this.#random() < 0.85;
+    const args = isYes && this.#random() < 0.2 ? { eur: 7 } : undefined;
+    this.#tally.answers++;
+    this.trace.push(`${by.id} says ${isYes ? 'yes' : 'no'} to ${requestId} ${args ? JSON.stringify(args) : ''}`);
+    const answer: RequestAnswer = isYes ? { kind: 'approve', by, ...(args ? { args } : {}) } : { kind: 'deny', by };
+    // What they meant counts, whatever became of it.
+    if (isYes) this.#watch.said(requestId, nameOf(request), args ?? request.args, by);
+    if (isYes && this.#random() < 0.3) {
+      await this.#stream(session, { kind: 'tool_approval', requestId, by, ...(args ? { args } : {}) });
+      return;
+    }
+    const { status } = await session.respond(requestId, answer);
+    if (!isYes && status === 'settled') this.#watch.refused(requestId);
+  }
+
+  #pick<T>(items: readonly T[]): T {
+    return items[below(this.#random, items.length)] as T;
+  }
+}
+
+function nameOf({ name }: PendingRequest): string {
+  return name ?? '';
+}
+
+export async function trySeed(seed: number, tally: Tally, wire: Wire): Promise<Finding | undefined> {
+  const loading = ensureValidator();
+  if (loading) await loading;
+  const life = new Life(seed, tally);
+  const unhandled = (error: unknown) => life.faults.push(`unhandled rejection: ${error}`);
+  process.on('unhandledRejection', unhandled);
+  try {
+    await life.live(wire);
+    await new Promise((resolve) => setImmediate(resolve));
+  } catch (error) {
+    life.faults.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  } finally {
+    process.off('unhandledRejection', unhandled);
+  }
+  return life.faults.length > 0 ? { seed, faults: life.faults, trace: life.trace } : undefined;
+}
+
+/** Seeds from `from` until one is wrong or `goesOn` says no. */
+export async function search(options: {
+  from: number;
+  wire: Wire;
+  goesOn: (tally: Tally) => boolean;
+}): Promise<{ tally: Tally; finding: Finding | undefined }> {
+  const tally: Tally = { seeds: 0, cases: 0, runs: 0, answers: 0, contradictions: 0 };
+  for (let seed = options.from; options.goesOn(tally); seed++) {
+    tally.seeds++;
+    const finding = await trySeed(seed, tally, options.wire);
+    if (finding) return { tally, finding };
+  }
+  return { tally, finding: undefined };
+}
+
+export function describeFinding({ seed, faults, trace }: Finding): string {
+  const again = `again: SEED=${seed} npm test -- test/property/lies/lies.test.ts`;
+  return [...trace, '', `seed ${seed}:`, ...faults, again].join('\n');
+}
