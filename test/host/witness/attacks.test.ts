@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type {
-  AgentEvent,
   AgentSession,
   AgentSource,
   ExecutionOptions,
@@ -154,24 +153,6 @@ describe('ATT-B1 another executor', () => {
     await session.pending();
     await all(session.stream({ kind: 'continue' }));
     expect(runs).toEqual([]);
-    await host.close();
-  });
-
-  test('whose events cannot be read is told of, and the stream ends', async () => {
-    const { host, warnings } = shop((session) => ({
-      stream: (input, options) => {
-        const stream = session.stream(input, options);
-        const events = (async function* () {
-          yield null as unknown as AgentEvent;
-          yield thrower({ type: 'message' }) as unknown as AgentEvent;
-          yield* stream;
-        })();
-        return Object.assign(events, { streamId: stream.streamId, abort: () => stream.abort() }) as never;
-      },
-    }));
-    const session = await host.open('liar');
-    expect((await all(session.stream('go'))).at(-1)).toMatchObject({ type: 'stream_end', reason: 'input_required' });
-    expect(warnings.join()).toContain('an event cannot be read');
     await host.close();
   });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Wire } from './property.ts';
-import { describeFinding, inProcess, overWebSocket, search } from './property.ts';
+import { describeFinding, inProcess, search } from './property.ts';
 
 const SECONDS = 6;
 
@@ -9,8 +9,7 @@ const { SEED, PROPERTY_SECONDS } = process.env;
 const seconds = Number(PROPERTY_SECONDS ?? SECONDS);
 
 test.each<[string, Wire, number]>([
-  ['in this process', inProcess, 300],
-  ['over WebSocket', overWebSocket, 40],
+  ['in this process', inProcess, 25],
 ])(
   'ATT-B1 whatever an executor %s says, no tool runs but by policy or a person',
   {

@@ -114,8 +114,13 @@ class Life {
     else if (roll < 0.45) await this.#stream(session, { kind: 'continue' });
     else if (roll < 0.9) await this.#answer(session);
     else if (roll < 0.95) {
+      // The id of a call stands for what is asked about it now.
       const callId = this.#pick(['c0', 'c1', 'c0-2']);
-      await session.respond(callId, { kind: 'approve', by: this.#pick(people), args: { eur: 999 } });
+      const by = this.#pick(people);
+      const asked = (await session.pending()).find((request) => request.callId === callId && request.approval);
+      if (asked) this.#watch.said(asked.requestId, nameOf(asked), { eur: 999 }, by);
+      this.trace.push(`${by.id} lets ${callId} run with {"eur":999}`);
+      await session.respond(callId, { kind: 'approve', by, args: { eur: 999 } });
     } else await session.abort({ requestId: this.#pick(['c0', 'c1']) });
   }
 
