@@ -8,9 +8,7 @@ const SECONDS = 6;
 const { SEED, PROPERTY_SECONDS } = process.env;
 const seconds = Number(PROPERTY_SECONDS ?? SECONDS);
 
-test.each<[string, Wire, number]>([
-  ['in this process', inProcess, 25],
-])(
+test.each<[string, Wire, number]>([['in this process', inProcess, 25]])(
   'ATT-B1 whatever an executor %s says, no tool runs but by policy or a person',
   {
     timeout: seconds * 1000 + 60_000,
