@@ -69,7 +69,11 @@ export interface AuthConfig {
   url?: string;
 }
 
-/** A working copy of state: reads see session, callback and own writes; writes are committed with the result. */
+/**
+ * A working copy of state: reads see session, callback and own writes; writes are committed with the result, also with
+ * that of a tool that throws. Of calls side by side that write one key the last to end counts; `exclusive` tools and
+ * `annotations.after` give them an order.
+ */
 export interface StateAccess {
   get(key: string): unknown;
   set(key: string, value: unknown): void;

@@ -140,10 +140,11 @@ export function settlementOf(fold: Fold, requestId: string, given?: RequestAnswe
   }
   if (requestId !== call.id || !call.decision) return undefined;
   const { outcome, by } = call.decision;
+  const hasResult = call.settled !== undefined && outcome === 'approved';
   return {
     status: 'already_settled',
-    outcome: outcome === 'approved' ? 'approve' : 'deny',
-    by: by.replace(/^user:/, ''),
+    outcome: hasResult ? 'result' : outcome === 'approved' ? 'approve' : 'deny',
+    by: (hasResult && call.settled?.by) || by.replace(/^user:/, ''),
   };
 }
 
