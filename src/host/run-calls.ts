@@ -93,15 +93,23 @@ export class RunCalls {
     return due.map(({ approval }) => approval);
   }
 
-  /** The starts of a batch are stored: its calls begin, if they are open still. */
+  /**
+   * The starts of a batch are stored: its calls begin, if they are open still.
+   * @throws CoxswainError `DATA_LOSS / E_STORE` where the log does not show a start: the call would be run again and again
+   */
   begin(open: readonly PendingRequest[], batch: readonly SessionInput[], runs = (_: string) => true): void {
     if (this.#starting.length === 0) return;
-    const wanted = callsOf(open);
+    const wanted = new Map(open.map((request) => [request.callId, request]));
     const sent = new Set(batch);
     const left: Due[] = [];
     for (const due of this.#starting) {
-      if (sent.has(due.approval)) due.begin(wanted.has(due.callId) && runs(due.callId));
-      else left.push(due);
+      if (!sent.has(due.approval)) {
+        left.push(due);
+        continue;
+      }
+      const request = wanted.get(due.callId);
+      if (request && !request.started) throw unrecorded(due.callId);
+      due.begin(request !== undefined && runs(due.callId));
     }
     this.#starting = left;
   }
@@ -316,4 +324,9 @@ export class RunCalls {
       requestId: request.callId ?? request.requestId,
     });
   }
+}
+
+function unrecorded(callId: string): CoxswainError {
+  const message = `the log does not show the start of call ${callId} that was stored: it is not run; check the session store`;
+  return new CoxswainError('DATA_LOSS', 'E_STORE', message, { details: { callId } });
 }

@@ -70,7 +70,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a started tool that is run again unasked',
     trial: { parts: soundParts, writes: withoutStarts },
     // A sub-agent that was not started is not gone on with.
-    sign: /^effect .* ran \d+ times|^(?:ask_)?(?:helper|crowd) .* dangles$/,
+    sign: /^effect .* ran \d+ times|^(?:ask_)?(?:helper|crowd) .* dangles$|the log does not show the start/,
   },
   {
     name: 'a flag that is kept outside the fold',
