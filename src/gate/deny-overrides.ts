@@ -87,6 +87,8 @@ function mergeAsks(a: CheckedDecision, b: CheckedDecision): CheckedDecision {
   if (a.approvers?.notRequester || b.approvers?.notRequester) approvers.notRequester = true;
   const quorum = Math.max(a.approvers?.quorum ?? 1, b.approvers?.quorum ?? 1);
   if (quorum > 1) approvers.quorum = quorum;
+  const also = [...(a.approvers?.also ?? []), ...(b.approvers?.also ?? [])];
+  if (also.length > 0) approvers.also = also;
   if (a.approvers ?? b.approvers) merged.approvers = approvers;
   const expiresIn = Math.min(a.expiresIn ?? Infinity, b.expiresIn ?? Infinity);
   if (expiresIn !== Infinity) merged.expiresIn = expiresIn;

@@ -115,6 +115,10 @@ function faultOf({ approvers, expiresIn, redact }: PolicyDecision, outcome: Poli
     const { roles } = approvers;
     if (roles !== undefined && !(isStrings(roles) && roles.length > 0)) return 'approvers.roles';
     if (!isAbsentOr('boolean', approvers.notRequester)) return 'approvers.notRequester';
+    const { also } = approvers;
+    if (also !== undefined && !(Array.isArray(also) && also.every((one) => isStrings(one) && one.length > 0))) {
+      return 'approvers.also';
+    }
     const { quorum } = approvers;
     if (quorum !== undefined && !(Number.isInteger(quorum) && quorum >= 1)) return 'approvers.quorum';
   }

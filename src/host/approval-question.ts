@@ -1,5 +1,6 @@
 import type {
   AnyTool,
+  ApproverRule,
   DisplayContent,
   PendingRequest,
   PolicyEvaluator,
@@ -20,6 +21,8 @@ const PREVIEW_TIMEOUT_MS = 10_000;
 export interface QuestionOptions {
   base: PolicyEvaluator;
   deps: unknown;
+  /** Of questions for which policy names none. */
+  readonly approvers: ApproverRule | undefined;
   /** What people want always for tools of this name. */
   rememberedFor(tool: string): readonly PolicyRule[];
 }

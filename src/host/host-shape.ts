@@ -1,4 +1,4 @@
-import type { AgentSource, AnswerLimits, SessionRef } from '../contracts/index.ts';
+import type { AgentSource, AnswerLimits, ApproverRule, SessionRef } from '../contracts/index.ts';
 import type { Check, Shape } from '../session/index.ts';
 import {
   amount,
@@ -37,6 +37,13 @@ export const source: Check = {
   fits: (value) => having('open').fits(value) && name.fits((value as Partial<AgentSource>).descriptor?.name),
 };
 
+const approvers: Shape<ApproverRule> = {
+  roles: listOf(name),
+  also: listOf(listOf(name)),
+  notRequester: flag,
+  quorum: { needs: 'a whole number from 1', fits: (value) => Number.isInteger(value) && Number(value) >= 1 },
+};
+
 const host: Shape<HostOptions> = {
   app: anything,
   agents: required(listOf(source)),
@@ -58,6 +65,7 @@ const host: Shape<HostOptions> = {
   permissionMode,
   interactive: flag,
   onApproval: fn,
+  approvers: object,
   onElicitation: fn,
   toolTimeoutMs: amount,
   toolConcurrency: { ...amount, needs: 'a number from 1', fits: (value) => amount.fits(value) && Number(value) >= 1 },
@@ -78,6 +86,9 @@ export function checkHost(options: HostOptions): void {
   const where = 'createHost: options';
   checkOptions<HostOptions>(options, where, host);
   if (options.principal !== undefined) checkPrincipal(options.principal, `${where}.principal`);
+  if (options.approvers !== undefined) {
+    checkOptions<ApproverRule>(options.approvers, `${where}.approvers`, approvers);
+  }
   if (options.hooks !== undefined) checkHooks(options.hooks, `${where}.hooks`);
   if (options.limits !== undefined) checkLimits(options.limits, `${where}.limits`);
   if (options.answerLimits !== undefined) {

@@ -1,5 +1,6 @@
 import type {
   AgentSession,
+  ApproverRule,
   LifecycleInterceptor,
   PendingRequest,
   PermissionMode,
@@ -144,6 +145,10 @@ export class HostedFrame implements JudgeOptions {
   bounded(callId: string | undefined, result: ToolResult): ToolResult | Promise<ToolResult> {
     const { maxResultBytes: maxBytes, spill } = this.options;
     return capResult(result, { callId, maxBytes, spill });
+  }
+
+  get approvers(): ApproverRule | undefined {
+    return this.options.approvers;
   }
 
   get hookTimeoutMs(): number | undefined {

@@ -3,6 +3,7 @@ import type {
   AnswerLimits,
   AnyTool,
   ApprovalRequest,
+  ApproverRule,
   LifecycleInterceptor,
   Limits,
   PendingRequest,
@@ -62,6 +63,8 @@ export interface HostOptions {
   permissionMode?: PermissionMode;
   /** False: nobody can be asked, every question is a deny. Default true. */
   interactive?: boolean;
+  /** Who may decide on questions about calls where policy names no approvers. Default: whoever is let answer. */
+  approvers?: ApproverRule;
   /** Answers questions about calls while a stream runs. Absent: the stream ends `input_required`. */
   onApproval?: AnswerFor<ApprovalQuestion>;
   /** Answers the agents' own questions. */

@@ -51,6 +51,7 @@ export async function questionStanding(inquiry: Inquiry, options: QuestionOption
     const requestId = questionId(call.callId, kind, n);
     const given = answers.filter((answer) => answer.requestId === requestId);
     question = heldTo(question, putAs(request, requestId));
+    if (!question.approvers && options.approvers) question = { ...question, approvers: options.approvers };
     // A yes is for one more run, not for the runs after that.
     if (kind === 'rerun' && given.some(({ spent }) => spent)) continue;
     const answer = decidingAnswer(given, { requestId, digest }, question.approvers, rules.principal);

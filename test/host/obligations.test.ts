@@ -142,6 +142,32 @@ describe('what a question was put with', () => {
     await host.close();
   });
 
+  test('APP-F4 where policy names nobody, the rule of the host says who may decide', async () => {
+    const { tool, runs } = notingTool('pay');
+    const approvers = { roles: ['boss'], notRequester: true };
+    const { host } = hostOf(pay(), { tools: [tool], policy: policyOf({ pay: 'ask_user' }), approvers });
+    const session = await host.open('bot', { principal: anna });
+    await say(session, 'go');
+    const { requestId } = await only(session);
+    const eve = { id: 'eve' };
+    expect(await host.approvals.list({ approver: eve })).toEqual([]);
+    expect(await host.approvals.list({ approver: boss })).toMatchObject([{ request: { approval: { approvers } } }]);
+    for (const by of [eve, anna]) {
+      const refused = refusal(host.approvals.decide(requestId, { kind: 'approve' }, { by }));
+      expect((await refused).code).toBe('E_NOT_APPROVER');
+      expect((await refusal(session.respond(requestId, { kind: 'approve', by }))).code).toBe('E_NOT_APPROVER');
+    }
+    expect((await host.approvals.decide(requestId, { kind: 'approve' }, { by: boss })).status).toBe('settled');
+    await host.idle();
+    expect(runs).toEqual([{ eur: 5 }]);
+    await host.close();
+    for (const bad of [{ roles: 'boss' }, { quorum: 0 }, { rolls: ['boss'] }]) {
+      expect(() => hostOf(pay(), { approvers: bad as never })).toThrow(
+        expect.objectContaining({ code: 'E_BAD_INPUT' }),
+      );
+    }
+  });
+
   /** A process died in a call that a boss had let run; the next one has this policy. */
   async function died(now: Record<string, PolicyDecision | PolicyDecision['outcome']>, extra = {}) {
     const store = new InMemorySessionService();

@@ -31,6 +31,7 @@ const hostOptions: Required<{ [K in keyof HostOptions]: true }> = {
   permissionMode: true,
   interactive: true,
   onApproval: true,
+  approvers: true,
   onElicitation: true,
   toolTimeoutMs: true,
   toolConcurrency: true,
