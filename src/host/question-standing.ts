@@ -46,7 +46,7 @@ export async function questionStanding(inquiry: Inquiry, options: QuestionOption
   });
   if (!rules.interactive) return no(kind === 'rerun' ? notAgain('host') : refusal('nobody can be asked here', 'host'));
   let preview = await previewOf(hostTool?.tool, question.args, rules.signal, options.deps);
-  let digest = previewDigest(call.tool.name, question.args, preview);
+  let digest = previewDigest(call, question.args, preview);
   for (let n = confirmation?.first ?? 0; ; n++) {
     const requestId = questionId(call.callId, kind, n);
     const given = answers.filter((answer) => answer.requestId === requestId);
@@ -75,7 +75,7 @@ export async function questionStanding(inquiry: Inquiry, options: QuestionOption
     if (others) {
       question = others;
       preview = await previewOf(hostTool?.tool, question.args, rules.signal, options.deps);
-      digest = previewDigest(call.tool.name, question.args, preview);
+      digest = previewDigest(call, question.args, preview);
       continue;
     }
     const args = answer.args ?? (question.args === call.args ? undefined : question.args);
