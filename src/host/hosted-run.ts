@@ -20,6 +20,7 @@ import type { HostedSession } from './hosted-session.ts';
 import { runInner } from './inner-stream.ts';
 import { judgeOpen } from './judge-open.ts';
 import { runOutlived, runOutliving } from './outlived-calls.ts';
+import { Repeats } from './repeats.ts';
 import { RunCalls } from './run-calls.ts';
 import { pausedEnd } from './run-end.ts';
 import { RunHold } from './run-hold.ts';
@@ -52,6 +53,7 @@ export class HostedRun implements RunScope, CallersStream {
   /** Not in the log yet. */
   #terms: TurnTerms | undefined;
   #excluded: readonly string[] | undefined;
+  readonly #repeats = new Repeats();
   #madeCalls: RunCalls | undefined;
   #madeQuestions: RunQuestions | undefined;
   #inputs: SessionInput[] = [];
@@ -227,6 +229,8 @@ export class HostedRun implements RunScope, CallersStream {
       let open = end?.data.pending ?? (await this.session.inner.pending());
       if (end) {
         last = end;
+        const others = this.#repeats.took(batch, open);
+        if (others) await others;
         this.#madeCalls?.begin(open, batch);
         if (rest.length > 0) {
           batch = rest.splice(0, AT_ONCE);

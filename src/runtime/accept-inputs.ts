@@ -159,7 +159,7 @@ function turnEvent(invocation: Invocation, parts: ContentPart[], role: string | 
   // One that nobody begins with a message goes on with what the turn before it was held to.
   const terms =
     invocation.options.terms ?? (parts.length > 0 ? undefined : invocation.fold.terms.get(invocation.turnId));
-  const { traceparent, tracestate } = invocation.options.traceContext ?? {};
+  const { traceparent, tracestate }: Record<string, string> = { ...invocation.options.traceContext };
   const trace = traceparent !== undefined && { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
   return createEvent({
     ...invocation.origin(),

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import type { PendingRequest } from '../../../src/contracts/index.ts';
+import { createHost, rulePolicy, run } from '../../../src/index.ts';
+import { lyingExecutor } from '../../../src/testing/index.ts';
+
+/** An executor that lists its call anew each time, whatever it was told. */
+function stubborn() {
+  let first: readonly PendingRequest[] = [];
+  return lyingExecutor({
+    calls: [{ id: 'c1', name: 'free', args: {}, handledBy: 'agent' }],
+    lies: {
+      open: (open) => {
+        if (first.length === 0) first = structuredClone([...open]);
+        return structuredClone([...first]);
+      },
+    },
+  });
+}
+
+test.each([
+  ['allow', { reason: 'failed', error: { code: 'E_EXECUTOR_CONTRADICTION' } }],
+  ['deny', { reason: 'completed' }],
+] as const)(
+  'ATT-B1 another executor that goes on waiting for what it was told (%s) ends its run',
+  async (outcome, end) => {
+    const policy = rulePolicy([{ tool: 'free', outcome }]);
+    const host = createHost({ app: 'shop', agents: [stubborn()], policy, warn: () => {} });
+    expect(await run(await host.open('liar'), 'go')).toMatchObject(end);
+  },
+);
