@@ -22,7 +22,8 @@ describe('the main job', () => {
     const events = eventsOf(stdout);
     expect(events.every((event) => event.cursor !== undefined)).toBe(true);
     const seqs = [...new Set(events.map((event) => event.seq))];
-    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+    // What a question was put with is in the log, and is no event of its own.
+    expect(seqs).toEqual([1, 2, 3, 4, 6, 7, 8, 9, 10]);
     expect(events.at(-1)).toMatchObject({ type: 'stream_end', reason: 'completed' });
     const decisions = events.filter((event) => event.type === 'elicitation_response');
     expect(decisions).toMatchObject([{ action: 'accept', by: 'cli' }]);

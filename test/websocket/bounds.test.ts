@@ -10,7 +10,9 @@ const MEGABYTE = 1024 * 1024;
 
 /** A session of anna's whose log has so many megabytes. */
 async function longSession(megabytes: number) {
-  const { host } = hostOf(bot(Array.from({ length: megabytes }, () => 'x'.repeat(MEGABYTE))));
+  const { host } = hostOf(bot(Array.from({ length: megabytes }, () => 'x'.repeat(MEGABYTE))), {
+    answerLimits: { text: 2 * MEGABYTE },
+  });
   const session = await host.open('bot', { sessionId: 's', create: true, userId: 'anna' });
   for (let index = 0; index < megabytes; index++) await say(session, 'go', { streaming: false });
   return host;
