@@ -75,8 +75,11 @@ export async function killWriters(database: TestDatabase, rounds: number, random
     assert.deepEqual(record.state, { ...own, ...Object.fromEntries(shared) });
     assert.deepEqual([record.state.n ?? 0, record.state['app:n'] ?? 0], [acknowledged, acknowledged]);
     const { opened } = openCallChanges(record.events);
+    const listed = await service.openCalls(key);
+    // When a call came into the index is the store's own clock.
+    assert.ok(listed.every(({ openedAt }) => Number.isFinite(openedAt)));
     assert.deepEqual(
-      await service.openCalls(key),
+      listed.map(({ openedAt: _, ...open }) => open),
       opened.map((open) => ({ key, ...open })),
     );
     // The dead process's ghost cannot write.
