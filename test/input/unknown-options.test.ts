@@ -12,7 +12,7 @@ const plain = (options: object): never => options as never;
 
 describe('NEW-D8 an option that is not known is refused wherever options are taken', () => {
   const places: Record<string, () => unknown> = {
-    createHost: () => createHost(plain({ app: 'shop', agents: [agent()], approvers: [] })),
+    createHost: () => createHost(plain({ app: 'shop', agents: [agent()], approvals: [] })),
     'host.open': () => made().open('bot', plain({ roles: [] })),
     'host.audit': () => made().audit('s', plain({ roles: [] })),
     'host.sessions().create': () =>

@@ -66,10 +66,10 @@ test('S3-56 what was asked in a call that outlives the turn and is aborted with 
   const approvals = (await session.pending()).map(({ requestId }) => ({ kind: 'tool_approval' as const, requestId }));
   const following = follow(session, approvals);
   await Promise.all([slow.started, following.seen('elicitation_request')]);
-  // The turn's own end is stored.
-  for await (const event of session.events({ live: true })) {
-    if (event.type === 'stream_end' && event.reason === 'completed') break;
-  }
+  // The turn's own end is stored; who follows live is shown it when the call lets go of the session.
+  const hasEnded = async () =>
+    (await all(session.events())).some((event) => event.type === 'stream_end' && event.reason === 'completed');
+  await expect.poll(hasEnded, { timeout: 20_000 }).toBe(true);
   await session.abort();
   const events = await following.ended;
   expect(ofType(events, 'elicitation_request')).toHaveLength(1);
