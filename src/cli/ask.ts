@@ -26,6 +26,9 @@ export class Asker {
   /** Rules that somebody has said "always" to in this process. */
   readonly #always = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
+  /** Streams that have ended. */
+  #ended = 0;
+  #takeBack: (() => void) | undefined;
 
   constructor(screen: Screen, interrupts: Interrupts, session: () => HostedSession | undefined) {
     this.#screen = screen;
@@ -64,22 +67,35 @@ export class Asker {
     request: PendingRequest | undefined,
     work: (session: HostedSession, signal: AbortSignal) => Promise<void>,
   ): Promise<undefined> {
+    const ended = this.#ended;
     const turn = this.#last.then(async () => {
       const session = this.#session();
-      if (!session || outer.aborted) return;
+      if (!session || outer.aborted || ended !== this.#ended) return;
       const elsewhere = new AbortController();
+      this.#takeBack = () => elsewhere.abort();
       const look = request && setInterval(() => void this.#look(session, request.requestId, elsewhere), LOOK_MS);
       this.#screen.hold();
       try {
         await work(session, AbortSignal.any([outer, elsewhere.signal]));
       } finally {
         clearInterval(look);
-        if (elsewhere.signal.aborted) this.#screen.now(`\n${paint('dim', 'answered elsewhere')}\n`);
+        this.#takeBack = undefined;
+        if (elsewhere.signal.aborted && !outer.aborted) this.#screen.now(`\n${paint('dim', 'answered elsewhere')}\n`);
         this.#screen.release();
       }
     });
     this.#last = turn.catch(() => {});
     return turn.then(() => undefined);
+  }
+
+  /**
+   * The stream has ended. What is still asked was answered elsewhere, and the run has gone on with it before anybody
+   * looked here: what it showed since waits for the question to be gone.
+   */
+  async asksNoMore(): Promise<void> {
+    this.#ended++;
+    this.#takeBack?.();
+    await this.#last;
   }
 
   async #look(session: HostedSession, requestId: string, elsewhere: AbortController): Promise<void> {

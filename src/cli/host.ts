@@ -32,6 +32,8 @@ export interface Workplace {
   warn(message: string, error?: unknown): void;
   /** The session that questions belong to. */
   session: HostedSession | undefined;
+  /** A stream has ended: what it still asks at the terminal is taken back. */
+  asksNoMore(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -107,6 +109,7 @@ async function furnish(
     asks,
     warn,
     session: undefined,
+    asksNoMore: () => asker.asksNoMore(),
     async close() {
       try {
         await host.close();

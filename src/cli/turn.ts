@@ -43,6 +43,7 @@ export async function runTurn(frame: TurnFrame, session: AgentSession, input: st
     const limits = limitsOf(flags);
     outcome = await drive(session, input, { view, interrupts, limits, model, streaming: !flags.json });
   } finally {
+    await frame.work.asksNoMore();
     screen.still();
     screen.endWords();
   }

@@ -52,12 +52,14 @@ export const controlMethods: Handlers<
     session.update(hub.served.update(config as SessionUpdate)),
   ),
 
-  'session/abort': controlled(async ({ session }, { target }) => {
+  'session/abort': controlled(async ({ session, running }, { target }) => {
     await session.abort({
       ...(target?.reason === undefined ? {} : { reason: target.reason }),
       ...(target?.threadId === undefined ? {} : { threadId: target.threadId }),
       ...(target?.requestId === undefined ? {} : { requestId: target.requestId }),
     });
+    // Nothing more is written, and whoever asked for it may begin anew at once: the end is shown before they hear of it.
+    if (target?.threadId === undefined && target?.requestId === undefined) await running;
     return {};
   }),
 
