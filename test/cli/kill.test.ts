@@ -14,8 +14,8 @@ test('the kill points cover the whole of the main job, and its judge sees what i
   const id = sessionIn(stderr);
   const log = await readLog(place, id);
   expect([...sound(log), ...lost(events, log, id)]).toEqual([]);
-  const gap = log.toSpliced(6, 1);
-  expect(sound(gap)).toContain('seq 8 stands at place 7');
+  const gap = log.toSpliced(7, 1);
+  expect(sound(gap)).toContain('seq 9 stands at place 8');
   expect(lost(events, gap, id)).toEqual([expect.stringMatching(/^tool_response .* was shown and is lost$/)]);
   const start = log.findIndex(({ actions }) => (actions.started ?? []).length > 0);
   const twice = log.toSpliced(start, 0, log[start]!).map((event, index) => ({ ...event, seq: index + 1 }));
