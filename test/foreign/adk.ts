@@ -18,6 +18,9 @@ export interface Adk extends AdkModule {
   LongRunningFunctionTool: new (config: object) => AdkTool;
   AgentTool: new (config: object) => AdkTool;
   SecurityPlugin: new (config: object) => object;
+  Workflow: new (config: object) => object;
+  FunctionNode: new (name: string, run: () => unknown) => object;
+  START: unknown;
   EXIT_LOOP: AdkTool;
   BaseLlm: abstract new (config: { model: string }) => object;
   BasePlugin: abstract new (name: string) => object;

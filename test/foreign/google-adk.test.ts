@@ -136,6 +136,32 @@ describe.skipIf(missing !== undefined)('the real @google/adk', async () => {
       expect(ran).toEqual([{ file: 'x' }]);
     });
 
+    test.each([
+      ['the policy asks', undefined],
+      ['the policy allows everything', allowAll()],
+    ])('IOP-G1 a person is asked once about a tool that always asks, where %s', async (_, policy) => {
+      const asked: string[] = [];
+      const { ran, tool: rm } = recorded('rm', { requireConfirmation: true });
+      const { model } = scripted(adk, [{ calls: [['rm', { file: 'x' }]] }, 'done', { calls: [['rm', {}]] }, 'a pity']);
+      const answers = ['approve', 'deny'] as const;
+      const host = createHost({
+        app: 'shop',
+        agents: [fromGoogleAdk({ adk, agent: llm('root', model, { tools: [rm] }) })],
+        ...(policy ? { policy } : {}),
+        onApproval: async ({ name }) => ({ kind: answers[asked.push(`approval of ${name}`) - 1] ?? 'deny' }),
+        onElicitation: async () => {
+          asked.push('elicitation');
+          return { kind: 'elicitation', action: 'accept' };
+        },
+      });
+      const session = await host.open('root', {});
+      expect(texts(await collect(session.stream('go')))).toEqual(['done']);
+      expect([asked, ran]).toEqual([['approval of rm'], [{ file: 'x' }]]);
+      expect(texts(await collect(session.stream('again')))).toEqual(['a pity']);
+      expect([asked.length, ran.length]).toEqual([2, 1]);
+      await host.close();
+    });
+
     test('a confirmation that a tool asks for in mid-run reaches it, with its payload; siblings keep their results', async () => {
       const seen: unknown[] = [];
       const wire = new adk.FunctionTool({
@@ -293,6 +319,93 @@ describe.skipIf(missing !== undefined)('the real @google/adk', async () => {
     expect(JSON.stringify(requests.at(-1))).toContain('Seat: 12A');
   });
 
+  describe('CASE-F7 state that sessions share', () => {
+    const instruction = 'own={k?} user={user:u?} app={app:a?}.';
+
+    test('is there from the first turn on', async () => {
+      const { model, requests } = scripted(adk, ['ok']);
+      const sessions = new InMemorySessionService();
+      await sessions.create({ app: 'shop', userId: 'ann', id: 's0' }, { state: { 'user:u': 'U', 'app:a': 'A' } });
+      await sessions.create({ app: 'shop', userId: 'ann', id: 's1' }, { state: { k: 'K' } });
+      await say(await open(llm('root', model, { instruction }), { sessions }), 'go');
+      expect(JSON.stringify(requests[0])).toContain('own=K user=U app=A.');
+    });
+
+    test('what another session has changed since is seen in the next turn, and a tool reads it', async () => {
+      const seen: unknown[] = [];
+      const look = new adk.FunctionTool({
+        name: 'look',
+        description: 'looks',
+        execute: (_: unknown, context: Confirming) => {
+          seen.push(context.state.get('user:u'));
+          return { ok: true };
+        },
+      });
+      const { model, requests } = scripted(adk, ['one', { calls: [['look']] }, 'two']);
+      const sessions = new InMemorySessionService();
+      await sessions.create({ app: 'shop', userId: 'ann', id: 's0' }, { state: { 'user:u': 'U', 'app:a': 'A' } });
+      const session = await open(llm('root', model, { instruction, tools: [look] }), { sessions });
+      await say(session, 'go');
+      const other = scripted(adk, [{ calls: [['put']] }, 'ok']);
+      const put = new adk.FunctionTool({
+        name: 'put',
+        description: 'puts',
+        execute: (_: unknown, context: Confirming) => {
+          context.state.set('user:u', 'V');
+          context.state.set('app:a', null);
+          return { ok: true };
+        },
+      });
+      await say(await open(llm('other', other.model, { tools: [put] }), { sessions, id: 's2' }), 'go');
+      await say(session, 'and now?');
+      expect(JSON.stringify(requests[1])).toContain('user=V app=null.');
+      expect(seen).toEqual(['V']);
+    });
+  });
+
+  describe('CASE-P10 a call that is an answer by itself', () => {
+    const quiet = (name: string) =>
+      new adk.FunctionTool({
+        name,
+        description: name,
+        execute: (_: unknown, { actions }: { actions: { skipSummarization?: boolean } }) => {
+          actions.skipSummarization = true;
+          return { ok: 1 };
+        },
+      });
+
+    test.each([
+      ['first', ['quiet', 'rm']],
+      ['last', ['rm', 'quiet']],
+      ['before one that is not there', ['quiet', 'nope']],
+    ] as const)('%s of a batch does not end the turn for the other', async (_, names) => {
+      const { model, used } = scripted(adk, [{ calls: names.map((name) => [name, {}] as const) }, 'both are done']);
+      const events = await say(await open(llm('root', model, { tools: [quiet('quiet'), recorded('rm').tool] })), 'go');
+      expect([texts(events), used()]).toEqual([['both are done'], 2]);
+    });
+
+    test('ends the turn where every call of the batch is one', async () => {
+      const { model, used } = scripted(adk, [{ calls: [['quiet'], ['silent']] }, 'never']);
+      const events = await say(await open(llm('root', model, { tools: [quiet('quiet'), quiet('silent')] })), 'go');
+      expect(endOf(events)).toMatchObject({ reason: 'completed' });
+      expect(used()).toBe(1);
+    });
+  });
+
+  test('CASE-P11 what a plugin says instead of the agent is said by the agent', async () => {
+    const Base = adk.BasePlugin as new (name: string) => object;
+    class Early extends Base {
+      async beforeRunCallback() {
+        return { role: 'model', parts: [{ text: 'not today' }] };
+      }
+    }
+    const { model, used } = scripted(adk, ['never']);
+    const events = await say(await open(llm('root', model), { options: { plugins: [new Early('early')] } }), 'go');
+    const said = events.filter((event) => event.type === 'message' && event.role === 'agent');
+    expect(said).toMatchObject([{ agentId: 'root', content: [{ text: 'not today' }] }]);
+    expect(used()).toBe(0);
+  });
+
   test('S3 §10 branches are threads: peers in parallel do not mix', async () => {
     const agent = new adk.ParallelAgent({
       name: 'both',
@@ -420,6 +533,21 @@ describe.skipIf(missing !== undefined)('the real @google/adk', async () => {
     expect(() => fromGoogleAdk({ adk, agent: llm('root', model, { codeExecutor: local }) })).toThrow(/runs code/);
     expect(() => fromGoogleAdk({ adk, agent: { name: 'flow' } as never })).toThrow(/Workflow/);
   });
+
+  test('CASE-P9 a Workflow is refused at any depth, also as a tool', () => {
+    const flow = () => new adk.Workflow({ name: 'flow', edges: [[adk.START, new adk.FunctionNode('n', () => 'x')]] });
+    const { model } = scripted(adk, []);
+    const refused = expect.objectContaining({ code: 'E_UNSUPPORTED', message: expect.stringContaining('flow, ') });
+    const middle = new adk.ParallelAgent({ name: 'middle', subAgents: [flow() as never] });
+    for (const agent of [
+      new adk.SequentialAgent({ name: 'root', subAgents: [flow() as never] }),
+      new adk.SequentialAgent({ name: 'root', subAgents: [middle] }),
+      llm('root', model, { subAgents: [flow()] }),
+      llm('root', model, { tools: [new adk.AgentTool({ agent: flow() })] }),
+    ]) {
+      expect(() => fromGoogleAdk({ adk, agent })).toThrow(refused);
+    }
+  });
 });
 
 interface Confirming {
@@ -427,5 +555,5 @@ interface Confirming {
   requestConfirmation(request: object): void;
   requestCredential(config: object): void;
   getAuthResponse(config: object): unknown;
-  state: { set(key: string, value: unknown): void };
+  state: { get(key: string): unknown; set(key: string, value: unknown): void };
 }

@@ -58,6 +58,7 @@ export async function runThroughGate(ctx: DispatchContext, call: AdkCall, option
       description: tool.description,
       inputSchema: parametersOf(tool),
       ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
+      ...(alwaysAsks(tool) ? { needsApproval: true } : {}),
       handler: (given, host) => runTool(call, given, host, options),
     });
   try {
@@ -76,9 +77,9 @@ async function runTool(call: AdkCall, args: Args, host: ToolCallContext, options
   const { adk } = options;
   const { tool, context } = call;
   const { functionCallId = '', invocationContext } = context;
-  const confirmation = host.confirmation
-    ? { toolConfirmation: new adk.ToolConfirmation(answerTo(call.asked, host.confirmation) as never) }
-    : {};
+  // A tool that always asks is the gate's to ask about: it runs after a yes only, which is the policy's question's too.
+  const said = host.confirmation ?? (alwaysAsks(tool) ? { confirmed: true } : undefined);
+  const confirmation = said ? { toolConfirmation: new adk.ToolConfirmation(answerTo(call.asked, said) as never) } : {};
   // A context of its own for each run: what a run asks for stays out of the package's events.
   const own = new adk.Context({ invocationContext, functionCallId, ...confirmation } as never);
   await keepCredential(own, host, tool);
@@ -117,6 +118,10 @@ async function runTool(call: AdkCall, args: Args, host: ToolCallContext, options
   }
   mergeActions(context, own);
   return result;
+}
+
+function alwaysAsks(tool: AdkTool): boolean {
+  return (tool as { requireConfirmation?: unknown }).requireConfirmation === true;
 }
 
 /** Whoever may look at a call first: plugins of the app, then the agent's own callbacks. */

@@ -4,35 +4,43 @@ import type { DispatchContext, DispatchExecutorHelpers } from '../../dispatch/in
 import { Message, storeEvent, Thought } from '../../dispatch/index.ts';
 import { newId } from '../../runtime/index.ts';
 import { partsOf, usageOf } from './content.ts';
-import type { AdkEvent } from './types.ts';
+import type { AdkAgent, AdkEvent } from './types.ts';
 
 /** Puts the package's events into the session's log, in their order. */
 export class AdkEvents {
   readonly #ctx: DispatchContext;
   readonly #helpers: DispatchExecutorHelpers;
   readonly #root: string;
+  readonly #agents: ReadonlySet<string>;
   /** Of the message that the root agent is saying: pieces and the whole have different ids there. */
   #speaking: string | undefined;
   /** What the last event said was wrong. */
   failure: CoxswainError | undefined;
 
-  constructor(ctx: DispatchContext, helpers: DispatchExecutorHelpers, root: string) {
+  constructor(ctx: DispatchContext, helpers: DispatchExecutorHelpers, root: AdkAgent) {
     this.#ctx = ctx;
     this.#helpers = helpers;
-    this.#root = root;
+    this.#root = root.name;
+    this.#agents = namesBelow(root);
   }
 
   async take(event: AdkEvent): Promise<void> {
     const parts = partsOf(event.content);
-    const isRoot = event.author === this.#root && event.branch === undefined;
+    const author = this.#authorOf(event);
+    const isRoot = author === this.#root && event.branch === undefined;
     if (event.partial) {
       if (isRoot) this.#pieces(parts);
       return;
     }
-    if (event.author === 'user') return;
+    if (author === 'user') return;
     this.failure = failureOf(event) ?? (parts.length > 0 ? undefined : this.failure);
     if (isRoot) await this.#say(parts);
-    await this.#rest(event, isRoot ? [] : parts);
+    await this.#rest({ ...event, author }, isRoot ? [] : parts);
+  }
+
+  /** A plugin that answers instead of the agent speaks as `model`: what no agent of the tree has said, the root has. */
+  #authorOf({ author = this.#root }: AdkEvent): string {
+    return author === 'user' || this.#agents.has(author) ? author : this.#root;
   }
 
   #pieces(parts: readonly ContentPart[]): void {
@@ -57,8 +65,8 @@ export class AdkEvents {
   }
 
   /** Another agent's words, and what an event does beside saying something. */
-  async #rest(event: AdkEvent, parts: ContentPart[]): Promise<void> {
-    const { author = this.#root, branch, actions, customMetadata } = event;
+  async #rest(event: AdkEvent & { author: string }, parts: ContentPart[]): Promise<void> {
+    const { author, branch, actions, customMetadata } = event;
     const usage = usageOf(event);
     const stateDelta = storableDelta(actions.stateDelta);
     const { artifactDelta, transferToAgent, escalate, skipSummarization } = actions;
@@ -81,6 +89,12 @@ export class AdkEvents {
       actions: { ...does, ...(skipSummarization ? { skipSummarization } : {}) },
     });
   }
+}
+
+function namesBelow(agent: AdkAgent, names = new Set<string>()): Set<string> {
+  names.add(agent.name);
+  for (const child of agent.subAgents) namesBelow(child, names);
+  return names;
 }
 
 const REFUSALS = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'RECITATION', 'SPII']);

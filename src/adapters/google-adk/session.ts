@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ToolAnnotations } from '../../contracts/index.ts';
-import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf, setOwn } from '../../contracts/index.ts';
 import type { DispatchContext, DispatchExecutorHelpers, Message } from '../../dispatch/index.ts';
 import { storeEvent } from '../../dispatch/index.ts';
 import { errorResult, toResponse } from '../../gate/index.ts';
@@ -35,8 +36,8 @@ export interface AdkPlace {
   appName: string;
   userId: string;
   sessionId: string;
-  /** State that a new session there starts with. */
-  state: Record<string, unknown>;
+  /** The state as the log has it, what the session shares with others included; the caller's to keep. */
+  state(): Record<string, unknown>;
 }
 
 /** One session of the package, driven turn by turn. */
@@ -44,6 +45,8 @@ export class AdkExecutor {
   readonly #options: AdkExecutorOptions;
   readonly #place: AdkPlace;
   readonly #told = new Set<string>();
+  /** The state that the package was told last. */
+  #state: Readonly<Record<string, unknown>> = {};
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: AdkExecutorOptions, place: AdkPlace) {
@@ -73,7 +76,8 @@ export class AdkExecutor {
     const fresh = untold();
     await this.#heal(session);
     const message = fresh.at(-1);
-    for (const earlier of fresh.slice(0, -1)) await this.#append(session, 'user', await contentOf(earlier));
+    for (const earlier of fresh.slice(0, -1))
+      await this.#append(session, { author: 'user', content: await contentOf(earlier) });
     for (const { id } of said) this.#told.add(id);
     await this.#run(
       ctx,
@@ -87,7 +91,7 @@ export class AdkExecutor {
     const { adk, agent, maxLlmCalls, streaming } = this.#options;
     const { appName, userId, sessionId } = this.#place;
     const runner = this.#runner(ctx, agent, appName);
-    const events = new AdkEvents(ctx, helpers, agent.name);
+    const events = new AdkEvents(ctx, helpers, agent);
     const runConfig = {
       streamingMode: streaming ? adk.StreamingMode.SSE : adk.StreamingMode.NONE,
       ...(maxLlmCalls === undefined ? {} : { maxLlmCalls }),
@@ -174,45 +178,59 @@ export class AdkExecutor {
   /** The package's session; made anew from the log where it is gone, so that a restart loses nothing. */
   async #session(said: readonly Message[]): Promise<AdkSession> {
     const { sessionService, agent } = this.#options;
-    const { state, ...key } = this.#place;
+    const { state: stateNow, ...key } = this.#place;
     const known = await sessionService.getSession(key);
+    const state = stateNow();
     const before = said.slice(0, Math.max(0, said.findLastIndex(isUsers)));
     if (known) {
       if (this.#told.size === 0) for (const { id } of before) this.#told.add(id);
+      await this.#tellState(known, state);
       return known;
     }
+    this.#state = state;
     const session = await sessionService.createSession({ ...key, state });
     for (const message of before) {
       const author = message.role === 'assistant' ? agent.name : message.identity;
-      await this.#append(session, author, asSaid(await contentOf(message), author));
+      await this.#append(session, { author, content: asSaid(await contentOf(message), author) });
       this.#told.add(message.id);
     }
     return session;
+  }
+
+  /** What others have changed of the state since the last run: shared keys, a rewind. */
+  async #tellState(session: AdkSession, state: Readonly<Record<string, unknown>>): Promise<void> {
+    const delta: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(state)) {
+      if (!isDeepStrictEqual(session.state[key], value)) setOwn(delta, key, value);
+    }
+    for (const key of Object.keys(this.#state)) {
+      if (!Object.hasOwn(state, key) && (session.state[key] ?? null) !== null) setOwn(delta, key, null);
+    }
+    this.#state = state;
+    if (Object.keys(delta).length > 0) await this.#append(session, { author: 'user', actions: { stateDelta: delta } });
   }
 
   /** What an abort or a crash has left without an answer would be left so for ever. */
   async #heal(session: AdkSession): Promise<void> {
     for (const { id, name, author, branch } of danglingCalls(session.events)) {
       const response = { error: 'interrupted: its effects are unknown' };
-      await this.#append(
-        session,
-        author,
-        { role: 'user', parts: [{ functionResponse: { id, name, response } }] },
-        branch,
-      );
+      const content = { role: 'user', parts: [{ functionResponse: { id, name, response } }] };
+      await this.#append(session, { author, content, ...(branch === undefined ? {} : { branch }) });
     }
   }
 
-  async #append(session: AdkSession, author: string, content: AdkContent, branch?: string): Promise<void> {
+  async #append(session: AdkSession, init: Appended): Promise<void> {
     const { adk, sessionService } = this.#options;
-    const event = adk.createEvent({
-      invocationId: `coxswain-${newId()}`,
-      author,
-      content,
-      ...(branch === undefined ? {} : { branch }),
-    } as never);
+    const event = adk.createEvent({ invocationId: `coxswain-${newId()}`, ...init } as never);
     await sessionService.appendEvent({ session, event } as never);
   }
+}
+
+interface Appended {
+  author: string;
+  content?: AdkContent;
+  branch?: string;
+  actions?: { stateDelta: Record<string, unknown> };
 }
 
 /** Neither policy nor a person is asked about what is not there. */

@@ -127,17 +127,19 @@ export function fromGoogleAdk(options: FromGoogleAdkOptions): AgentSource {
         shown,
       );
       const session = await source.open(ref, context);
-      const state = (session as { live?: { fold: { state: Record<string, unknown> } } }).live?.fold.state ?? {};
+      const { live } = session as { live?: { fold: { state: State; shared: State } } };
       executor = new AdkExecutor(given, {
         appName: context.app,
         userId: context.userId ?? 'local',
         sessionId: session.id,
-        state: { ...state },
+        state: () => structuredClone({ ...live?.fold.shared, ...live?.fold.state }),
       });
       return session;
     },
   };
 }
+
+type State = Readonly<Record<string, unknown>>;
 
 type Described = Pick<AgentDescriptor, 'subAgents' | 'ownTools'> & { composition?: CompositionConfig };
 
@@ -191,17 +193,17 @@ function assertRunnable(adk: AdkModule, agent: AdkAgent): void {
   ) {
     throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', "adk must be the module: await import('@google/adk')");
   }
+  assertGated(adk, agent, 'the root');
+}
+
+function assertGated(adk: AdkModule, agent: AdkAgent, place: string): void {
   if (!guarded('fromGoogleAdk: options.agent', () => adk.isBaseAgent(agent))) {
     throw new CoxswainError(
       'UNIMPLEMENTED',
       'E_UNSUPPORTED',
-      'the root must be an agent; the nodes of a Workflow call tools past the gate',
+      `${place} must be an agent; the nodes of a Workflow call tools past the gate`,
     );
   }
-  assertNoLocalCode(adk, agent);
-}
-
-function assertNoLocalCode(adk: AdkModule, agent: AdkAgent): void {
   const { codeExecutor, tools = [] } = agent as { codeExecutor?: object; tools?: readonly unknown[] };
   if (codeExecutor && codeExecutor.constructor.name !== 'BuiltInCodeExecutor') {
     throw new CoxswainError(
@@ -210,6 +212,14 @@ function assertNoLocalCode(adk: AdkModule, agent: AdkAgent): void {
       `agent ${agent.name} runs code of the model without a call that could be decided on; use a tool instead`,
     );
   }
-  for (const child of agent.subAgents) assertNoLocalCode(adk, child);
-  for (const tool of tools) if (adk.isAgentTool(tool)) assertNoLocalCode(adk, (tool as { agent: AdkAgent }).agent);
+  for (const child of agent.subAgents) assertGated(adk, child, `${nameOf(child)}, below ${agent.name},`);
+  for (const tool of tools) {
+    if (!adk.isAgentTool(tool)) continue;
+    const { agent: called } = tool as { agent: AdkAgent };
+    assertGated(adk, called, `${nameOf(called)}, a tool of ${agent.name},`);
+  }
+}
+
+function nameOf(agent: AdkAgent): string {
+  return typeof agent?.name === 'string' ? agent.name : 'a sub-agent';
 }

@@ -87,6 +87,7 @@ export interface AdkSession {
   userId: string;
   appName: string;
   events: AdkEvent[];
+  state: Record<string, unknown>;
 }
 
 export interface AdkSessionService {
