@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mcpToolset } from '../../src/adapters/tools/mcp.ts';
-import type { RawTool } from './raw-server.ts';
-import { RawServer } from './raw-server.ts';
+import type { Behaviour, RawTool } from './raw-server.ts';
+import { json, RawServer } from './raw-server.ts';
 
 const pay: RawTool = { name: 'pay', description: 'Pays.', inputSchema: { type: 'object' } };
 const odd = (members: object) => ({ ...pay, name: 'odd', ...members }) as RawTool;
@@ -41,3 +41,77 @@ test('two tools of one name: which would run cannot be told, so neither is offer
   expect(names).toEqual(['pay']);
   expect(warnings).toBe('raw: its tools odd are left out: more than one has the name');
 });
+
+test('HUNT-F6 null for what is absent, in a tool and beside the tools: read as absent', async () => {
+  const nulls = { description: null, title: null, annotations: null, outputSchema: null, _meta: null };
+  for (const isModern of [false, true]) {
+    expect(await offered([odd(nulls), odd({ name: 'more', annotations: { title: null } }), pay], isModern)).toEqual({
+      names: ['odd', 'more', 'pay'],
+      warnings: '',
+    });
+  }
+  await using server = await RawServer.start();
+  server.lists = [page([pay], null)];
+  await using toolset = mcpToolset({ url: server.url, name: 'raw', warn: (text) => expect(text).toBe('') });
+  expect(await toolset.tools()).toHaveLength(1);
+});
+
+const page =
+  (tools: RawTool[], nextCursor: unknown): Behaviour =>
+  (response, { id }) =>
+    json(response, { jsonrpc: '2.0', id, result: { tools, nextCursor } });
+
+test.each<[string, unknown[], string]>([
+  ['go round', ['p2', '', 'p2'], 'raw: its list of tools is taken as far as it goes: its cursors go round'],
+  ['stay where they are', ['p2', 'p2'], 'raw: its list of tools is taken as far as it goes: its cursors go round'],
+  ['are no text', ['p2', 5], 'raw: its list of tools is taken as far as it goes: its cursor is no text'],
+  ['end', ['', 'p2', undefined], ''],
+])('HUNT-F6 cursors that %s: the pages so far are the list', async (_, cursors, warning) => {
+  await using server = await RawServer.start();
+  server.lists = cursors.map((cursor, n) => page([{ ...pay, name: n % 2 === 0 ? 'a' : 'b' }], cursor));
+  const warnings: string[] = [];
+  await using toolset = mcpToolset({ url: server.url, name: 'raw', warn: (text) => warnings.push(text) });
+  expect((await toolset.tools()).map(({ name }) => name)).toEqual(['a', 'b']);
+  expect(warnings.join()).toBe(warning);
+});
+
+test('HUNT-F6 sibling: a list without end is cut after 256 pages', async () => {
+  await using server = await RawServer.start();
+  server.lists = Array.from({ length: 300 }, (_, n) => page([{ ...pay, name: `t${n}` }], `p${n}`));
+  const warnings: string[] = [];
+  await using toolset = mcpToolset({ url: server.url, name: 'raw', warn: (text) => warnings.push(text) });
+  expect(await toolset.tools()).toHaveLength(256);
+  expect(warnings).toEqual(['raw: its list of tools is taken as far as it goes: it has more than 256 pages']);
+});
+
+test.each([
+  [
+    { type: 'text', text: 'words', annotations: null, _meta: null },
+    { type: 'text', text: 'words' },
+  ],
+  [{ type: 'hologram', data: 'x' }, leftOut('of type "hologram"')],
+  [{ type: 'image', mimeType: 'image/png' }, leftOut('of type "image"')],
+  [null, leftOut('of no type')],
+  [
+    { type: 'resource', resource: { uri: 'file:///a', text: null, blob: 'AAAA', mimeType: null } },
+    { type: 'media', mimeType: 'application/octet-stream', data: 'AAAA' },
+  ],
+])('HUNT-F6 one block that is odd costs no other: %j', async (block, shown) => {
+  await using server = await RawServer.start();
+  server.behaviours = [
+    (response, { id }) =>
+      json(response, {
+        jsonrpc: '2.0',
+        id,
+        result: { content: [{ type: 'text', text: 'paid' }, block], isError: null, structuredContent: null },
+      }),
+  ];
+  await using toolset = mcpToolset({ url: server.url, name: 'raw' });
+  await toolset.tools();
+  const call = toolset.execute({ callId: 'c', name: 'pay', args: {} }, AbortSignal.timeout(30_000));
+  expect(await call).toMatchObject({ content: [{ type: 'text', text: 'paid' }, shown] });
+});
+
+function leftOut(what: string) {
+  return { type: 'text', text: `[a part ${what} was left out: it is not one that is understood here]` };
+}

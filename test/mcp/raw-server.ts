@@ -1,11 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
+export async function stopServer(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeAllConnections();
+  await closed;
+}
 
 export interface Message {
   id?: number;
   method: string;
-  params?: { name?: string; arguments?: Record<string, unknown> };
+  params?: { name?: string; arguments?: Record<string, unknown>; cursor?: string };
 }
 
 export interface RawTool {
@@ -37,6 +43,8 @@ export class RawServer {
   tools: RawTool[] = [{ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' } }];
   /** Done to each call, in turn; the last one again and again. */
   behaviours: Behaviour[] = [];
+  /** Done to each listing, in turn, once; then it lists its tools. */
+  lists: Behaviour[] = [];
   readonly calls: Message[] = [];
   readonly initialized: string[] = [];
   /** 2026 where true, else 2025. */
@@ -57,9 +65,7 @@ export class RawServer {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const closed = new Promise((resolve) => this.#server.close(resolve));
-    this.#server.closeAllConnections();
-    await closed;
+    await stopServer(this.#server);
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -83,6 +89,8 @@ export class RawServer {
       const behaviour = this.behaviours.length > 1 ? this.behaviours.shift() : this.behaviours[0];
       return behaviour ? behaviour(response, message, request) : reply(said('paid'));
     }
+    const listing = method === 'tools/list' ? this.lists.shift() : undefined;
+    if (listing) return listing(response, message, request);
     if (method === 'tools/list') return reply({ tools: this.tools, ttlMs: 0, cacheScope: 'private' });
     if (method === 'initialize') {
       const session = `session-${this.initialized.push(method)}`;

@@ -1,9 +1,11 @@
-import type { Client, Transport } from '@modelcontextprotocol/client';
+import type { Client, Tool, Transport } from '@modelcontextprotocol/client';
 import { CoxswainError } from '../../contracts/index.ts';
 import { untilAborted } from '../../gate/index.ts';
 import { httpTransport } from './mcp-http.ts';
-import { dropIllFormed } from './mcp-listed.ts';
+import { readLeniently } from './mcp-lenient.ts';
+import { eachOnce, ListWalk } from './mcp-listed.ts';
 import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
+import { isAnswer, isLate } from './mcp-outcome.ts';
 import { explainer } from './mcp-secrets.ts';
 
 export type Sdk = typeof import('@modelcontextprotocol/client');
@@ -25,7 +27,11 @@ export class McpConnection {
   #isClosed = false;
   /** Those that nobody tells of changes any more. */
   readonly #deaf = new WeakSet<Client>();
-  #dropped: Client[] = [];
+  /** What is under way over each. */
+  readonly #uses = new Map<Client, number>();
+  /** Those that are closed once nothing is under way over them any more. */
+  readonly #left = new Set<Client>();
+  readonly #walk = new ListWalk();
   /** The end of what the child printed to stderr. */
   #printed = '';
 
@@ -68,28 +74,68 @@ export class McpConnection {
     return this.#deaf.has(client);
   }
 
+  /** The tools that a server lists, page by page. `begin`: what changes from now on is another change. */
+  async listTools(begin: (client: Client) => void): Promise<Tool[]> {
+    return this.ask(async (client) => {
+      begin(client);
+      if (!client.getServerCapabilities()?.tools) return [];
+      this.#walk.begin();
+      const { tools } = await client.listTools(undefined, { cacheMode: 'refresh' });
+      return eachOnce(tools);
+    });
+  }
+
   /**
-   * Its session is gone: the next one begins another, unless somebody has done so already. Other calls may still learn
-   * the same of it, so it is closed with the rest, or when the next one is lost.
+   * For what may be asked twice. Whatever the refusal, it may be that of a session that the server does not know any
+   * more: it is asked once more in a new one, and what fails there too leaves no session behind.
    */
+  async ask<T>(question: (client: Client) => Promise<T>): Promise<T> {
+    const sdk = await loadSdk();
+    for (let isSecond = false; ; isSecond = true) {
+      const isNew = this.#client === undefined;
+      const client = await this.client();
+      try {
+        return await this.use(client, question);
+      } catch (error) {
+        // A child that answers is the one that was started.
+        if (!('url' in this.#server) && isAnswer(error, sdk)) throw error;
+        await this.drop(client);
+        if (isNew || isSecond || isLate(error, sdk)) throw error;
+      }
+    }
+  }
+
+  /** Keeps a client open while something is under way over it, even where it is dropped meanwhile. */
+  async use<T>(client: Client, work: (client: Client) => Promise<T>): Promise<T> {
+    this.#uses.set(client, (this.#uses.get(client) ?? 0) + 1);
+    try {
+      return await work(client);
+    } finally {
+      const others = (this.#uses.get(client) ?? 1) - 1;
+      if (others > 0) this.#uses.set(client, others);
+      else this.#uses.delete(client);
+      if (others === 0 && this.#left.delete(client)) await client.close().catch(() => {});
+    }
+  }
+
+  /** Its session is gone, or may be: the next one begins another, unless somebody has done so already. */
   async drop(lost: Client): Promise<void> {
     const current = this.#client;
     const open = await current?.catch(() => undefined);
     if (open !== lost || this.#client !== current) return;
     this.#client = undefined;
-    await this.#closeDropped();
-    this.#dropped.push(lost);
-  }
-
-  async #closeDropped(): Promise<void> {
-    await Promise.all(this.#dropped.splice(0).map((client) => client.close().catch(() => {})));
+    // Nobody has to be told what is known.
+    delete lost.onclose;
+    if (this.#uses.has(lost)) this.#left.add(lost);
+    else await lost.close().catch(() => {});
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     const client = await this.#client?.catch(() => undefined);
     this.#client = undefined;
-    await this.#closeDropped();
+    await Promise.all([...this.#left].map((left) => left.close().catch(() => {})));
+    this.#left.clear();
     await client?.close();
   }
 
@@ -105,6 +151,8 @@ export class McpConnection {
         capabilities: onElicitation ? { elicitation: { form: {}, url: {} } } : {},
         // A child of before 2026 may never answer the first question: half the time is left for the next one.
         versionNegotiation: { mode: 'auto', probe: { timeoutMs: 'url' in this.#server ? later : connectMs / 2 } },
+        // What is read counts the pages.
+        listMaxPages: 0,
         listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => this.#onToolsChanged() } },
       },
     );
@@ -116,7 +164,12 @@ export class McpConnection {
       const transport = await this.#transport(sdk);
       // The SDK hears each message after this.
       transport.onmessage = (message) =>
-        dropIllFormed(message, { sdk, version: client.getNegotiatedProtocolVersion(), warn: this.#warn });
+        readLeniently(message, {
+          sdk,
+          version: client.getNegotiatedProtocolVersion(),
+          walk: this.#walk,
+          warn: this.#warn,
+        });
       await untilAborted(client.connect(transport, { timeout: later, signal }), signal);
     } catch (error) {
       await client.close().catch(() => {});

@@ -1,32 +1,71 @@
-import type { JSONRPCMessage, Tool } from '@modelcontextprotocol/client';
+import type { Tool } from '@modelcontextprotocol/client';
+import { canonicalJson } from '../../contracts/index.ts';
 import type { Sdk } from './mcp-connection.ts';
+import { dropNulls, isBefore2026, isObject } from './mcp-nulls.ts';
 
-/**
- * Takes what is no tool out of a list of tools before the SDK reads it, which refuses a list whole for one of them.
- * `version`: of the protocol, as it was agreed upon. `warn` is told of each.
- */
-export function dropIllFormed(
-  message: JSONRPCMessage,
-  { sdk, version = '', warn }: { sdk: Sdk; version: string | undefined; warn: (text: string) => void },
-): void {
-  if (!('result' in message)) return;
-  const { result } = message as { result: { tools?: unknown } };
-  if (!Array.isArray(result?.tools)) return;
-  result.tools = result.tools.filter((tool: Partial<Tool> | null, n) => {
-    const fault = faultOf(tool, sdk, version < '2026');
-    if (fault !== undefined) warn(`its tool ${String(tool?.name ?? `number ${n + 1}`)} is left out: ${fault}`);
-    return fault === undefined;
-  });
+export interface Reading {
+  sdk: Sdk;
+  /** Of the protocol, as it was agreed upon. */
+  version: string | undefined;
+  /** The listing that is under way. */
+  walk: ListWalk;
+  /** Told of what is left out. */
+  warn: (text: string) => void;
 }
 
-function faultOf(tool: Partial<Tool> | null, { specTypeSchemas }: Sdk, isBefore2026: boolean): string | undefined {
+/** Pages that one list may have: a server that always has one more is left with what it has said so far. */
+const MAX_PAGES = 256;
+
+/** The cursors of one list, so that it ends where the server goes round. */
+export class ListWalk {
+  readonly #cursors = new Set<string>();
+
+  begin(): void {
+    this.#cursors.clear();
+  }
+
+  /** Why the list ends here though the server says that there is more; undefined: it goes on. */
+  endsAt(cursor: string): string | undefined {
+    if (this.#cursors.has(cursor)) return 'its cursors go round';
+    this.#cursors.add(cursor);
+    return this.#cursors.size < MAX_PAGES ? undefined : `it has more than ${MAX_PAGES} pages`;
+  }
+}
+
+/** Takes out of a page of tools what is none, and a cursor that leads nowhere. */
+export function readListed(result: { tools: unknown[]; nextCursor?: unknown }, reading: Reading): void {
+  const { sdk, version, walk, warn } = reading;
+  result.tools = result.tools.filter((tool, n) => {
+    if (isObject(tool)) {
+      dropNulls(tool);
+      for (const member of ['annotations', 'execution', '_meta']) if (isObject(tool[member])) dropNulls(tool[member]);
+    }
+    const fault = faultOf(tool as Partial<Tool> | null, sdk, isBefore2026(version));
+    const name = isObject(tool) ? tool.name : undefined;
+    if (fault !== undefined) warn(`its tool ${String(name ?? `number ${n + 1}`)} is left out: ${fault}`);
+    return fault === undefined;
+  });
+  const { nextCursor } = result;
+  if (nextCursor === undefined) return;
+  const why = typeof nextCursor === 'string' ? walk.endsAt(nextCursor) : 'its cursor is no text';
+  if (why === undefined) return;
+  warn(`its list of tools is taken as far as it goes: ${why}`);
+  delete result.nextCursor;
+}
+
+function faultOf(tool: Partial<Tool> | null, { specTypeSchemas }: Sdk, isOlder: boolean): string | undefined {
   const { issues } = specTypeSchemas.Tool['~standard'].validate(tool);
   const [first] = issues ?? [];
   if (!first) {
-    const output = isBefore2026 ? tool?.outputSchema : undefined;
+    const output = isOlder ? tool?.outputSchema : undefined;
     return output && output.type !== 'object' ? "outputSchema is no object's" : undefined;
   }
   return `${['it', ...(first.path ?? []).map(String)].join('.')}: ${first.message}`;
+}
+
+/** One of each: what a server has listed again, on another page, is the same tool. */
+export function eachOnce(listed: readonly Tool[]): Tool[] {
+  return [...new Map(listed.map((tool) => [canonicalJson(tool), tool])).values()];
 }
 
 /** Names that a server has given to more than one tool: which of them it would run cannot be told. */

@@ -26,6 +26,17 @@ const UNREADABLE = new Set([
   'CLIENT_HTTP_UNEXPECTED_CONTENT',
 ]);
 
+/** Whether it was said by the server itself, however badly. */
+export function isAnswer(error: unknown, { ProtocolError, SdkError }: Sdk): boolean {
+  if (error instanceof ProtocolError) return error.data !== UNANSWERED;
+  return error instanceof SdkError && (error.code === 'INVALID_RESULT' || error.code === 'UNSUPPORTED_RESULT_TYPE');
+}
+
+/** Nothing came, for as long as it was waited. */
+export function isLate(error: unknown, { SdkError, SdkErrorCode }: Sdk): boolean {
+  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+}
+
 /**
  * What a call that threw came to: `failed` where the server refused it or said that it failed, or it was never sent;
  * `timeout` and `interrupted` where it may have run.

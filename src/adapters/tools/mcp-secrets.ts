@@ -17,6 +17,7 @@ import type { McpCommand, McpServer, McpToolsetOptions, McpUrl } from './mcp-opt
 
 /** Shorter ones would blank out ordinary words. */
 const MIN_SECRET = 6;
+const MAX_CAUSES = 5;
 
 /**
  * Says what went wrong, down to the cause, without what was given to be kept: values of headers, of the address's
@@ -25,12 +26,20 @@ const MIN_SECRET = 6;
 export function explainer(server: McpServer): (error: unknown) => string {
   const secrets = secretsOf(server);
   return (error) => {
-    const { cause } = Object(error) as { cause?: unknown };
-    const reason = cause === undefined || cause === null ? '' : messageOf(cause);
-    const words = messageOf(error);
-    const whole = reason === '' || words.includes(reason) ? words : `${words}: ${reason}`;
-    return secrets.reduce((text, secret) => text.replaceAll(secret, '***'), whole);
+    const words: string[] = [];
+    // What came of itself is told once, and nothing goes round.
+    for (let at = error; at !== undefined && at !== null && words.length < MAX_CAUSES; at = causeOf(at)) {
+      const said = messageOf(at);
+      if (!words.some((word) => word.includes(said))) words.push(said);
+    }
+    return secrets.reduce((text, secret) => text.replaceAll(secret, '***'), words.join(': '));
   };
+}
+
+/** Of a failure that was tried in several ways the first will do. */
+function causeOf(error: unknown): unknown {
+  const { cause, errors } = Object(error) as { cause?: unknown; errors?: unknown };
+  return cause ?? (Array.isArray(errors) ? errors[0] : undefined);
 }
 
 function secretsOf(server: McpServer): string[] {

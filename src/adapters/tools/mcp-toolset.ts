@@ -86,19 +86,17 @@ class ServerTools implements McpToolset {
   }
 
   async #listAnew(): Promise<readonly AnyTool[]> {
-    let listed: Tool[] = [];
     try {
-      const client = await this.#connection.client();
-      // What changes from now on is another change.
-      this.#isStale = this.#connection.isDeaf(client);
-      const options = { cacheMode: 'refresh' } as const;
-      if (client.getServerCapabilities()?.tools) listed = (await client.listTools(undefined, options)).tools;
+      const listed = await this.#connection.listTools((client) => {
+        // What changes from now on is another change.
+        this.#isStale = this.#connection.isDeaf(client);
+      });
+      this.#tools = this.#usable(listed);
+      return this.#tools;
     } catch (error) {
       this.#isStale = true;
       throw this.#unreachable(error);
     }
-    this.#tools = this.#usable(listed);
-    return this.#tools;
   }
 
   async getToolsForAgent(): Promise<ProvidedTool[]> {
@@ -204,7 +202,7 @@ class ServerTools implements McpToolset {
       const client = await this.#connection.client();
       const sessionId = client.transport?.sessionId;
       try {
-        return toToolResult(await this.#send(client, definition, args, context));
+        return toToolResult(await this.#connection.use(client, () => this.#send(client, definition, args, context)));
       } catch (error) {
         if (context.signal.aborted) throw error;
         if (isRetry || !isForgotten(error, sessionId, sdk)) return this.#failed(error, sdk);
@@ -217,11 +215,12 @@ class ServerTools implements McpToolset {
 
   #failed(error: unknown, sdk: Sdk): ToolResult {
     const why = this.#connection.explain(error);
+    // Whatever it was may be how this server refuses a session that it does not know: the next listing finds out.
+    this.#isStale = true;
     switch (outcomeOf(error, sdk)) {
       case 'timeout':
         return errorResult('timeout', `${this.name} gave no sign of life; the call may have run`);
       case 'interrupted':
-        this.#isStale = true;
         return errorResult('interrupted', `the answer of ${this.name} was lost; the call may have run (${why})`);
       default:
         return errorResult('failed', why);

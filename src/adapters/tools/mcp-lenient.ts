@@ -1,0 +1,38 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import type { Reading } from './mcp-listed.ts';
+import { readListed } from './mcp-listed.ts';
+import type { Members } from './mcp-nulls.ts';
+import { dropNulls, dropNullsWithin, isBefore2026, isObject } from './mcp-nulls.ts';
+
+/**
+ * Mends what a server has written and the SDK would refuse whole, though it means no harm: null for what is absent, one
+ * tool or block that is none beside good ones, a cursor that was there before. In place, before the SDK reads it.
+ */
+export function readLeniently(message: JSONRPCMessage, reading: Reading): void {
+  if ('method' in message) {
+    if (isObject(message.params)) dropNulls(message.params);
+    return;
+  }
+  if (!('result' in message) || !isObject(message.result)) return;
+  const result: Members = message.result;
+  // From 2026 on null is a structured answer like any other.
+  const { structuredContent } = result;
+  dropNulls(result);
+  if (structuredContent === null && !isBefore2026(reading.version)) result.structuredContent = null;
+  for (const member of ['serverInfo', 'capabilities']) dropNullsWithin(result[member]);
+  if (Array.isArray(result.tools)) readListed(result as Members & { tools: unknown[] }, reading);
+  if (Array.isArray(result.content)) result.content = result.content.map((block) => readable(block, reading.sdk));
+}
+
+/** A block as it can be shown; one that is not understood says so, and the rest of the answer stays. */
+function readable(block: unknown, { specTypeSchemas }: Reading['sdk']): unknown {
+  if (isObject(block)) {
+    dropNulls(block);
+    for (const member of ['annotations', '_meta', 'resource']) dropNullsWithin(block[member]);
+  }
+  const { issues } = specTypeSchemas.ContentBlock['~standard'].validate(block) as { issues?: readonly unknown[] };
+  if (!issues) return block;
+  const type =
+    isObject(block) && typeof block.type === 'string' ? `of type ${JSON.stringify(block.type)}` : 'of no type';
+  return { type: 'text', text: `[a part ${type} was left out: it is not one that is understood here]` };
+}
