@@ -61,7 +61,7 @@ export interface SessionStanding {
   terms?: TurnTerms;
   /** Where the newest turn was begun, as a W3C trace context: who goes on with it is shown together with that. */
   traceContext?: Record<string, string>;
-  /** The newest turn has ended, or there is none. */
+  /** The newest turn has ended, or there is none, and no answer to what the agent has asked waits for `continue`. */
   isOver: boolean;
 }
 

@@ -2,16 +2,17 @@ import type { PendingRequest, SessionInput, StreamEndEvent } from '../contracts/
 import { isCoxswainError } from '../contracts/index.ts';
 import { approve } from './judge-open.ts';
 import type { RunStep } from './run-inputs.ts';
-import { callsOf, closedByOthers, hasOutlived, resultInput } from './run-inputs.ts';
+import { callsOf, closedByOthers, resultInput } from './run-inputs.ts';
 import type { RunScope } from './run-scope.ts';
 
-/** Calls that have outlived their turn and were answered since run first: what they come to opens a new turn. */
+/**
+ * Calls that have outlived their turn and wait for nobody any more run first, or are settled: what they come to opens a
+ * new turn.
+ */
 export async function runOutlived(run: RunScope): Promise<SessionInput[] | undefined> {
   const { calls, signal } = run;
-  const { frame, inner, subagents } = run.session;
-  const open = (await inner.pending()).filter(
-    (request) => hasOutlived(request) || (request.detached === true && subagents.isResumable(request)),
-  );
+  const { frame, inner } = run.session;
+  const open = (await inner.pending()).filter(({ kind, detached }) => kind === 'tool' && detached === true);
   const batch: SessionInput[] = [];
   for (const request of open) {
     const tool = frame.toolOf(request);

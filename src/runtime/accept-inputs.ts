@@ -7,6 +7,7 @@ import { checkEdited } from './call-place.ts';
 import type { CallState } from './call-state.ts';
 import type { GivenCredential } from './credentials.ts';
 import { givenCredential } from './credentials.ts';
+import { hasUnheard } from './detached.ts';
 import type { Event } from './event.ts';
 import { createEvent } from './event.ts';
 import type { Invocation } from './invocation.ts';
@@ -55,11 +56,13 @@ export async function acceptInputs(
     if (terms) events.unshift(invocation.rootEvent({ author: 'user', actions: { terms } }));
     return events;
   }
-  const isNews = resumesLongRunning || fold.hasLateResult;
-  if (fold.turn.ended === 'completed' ? isNews || events.length > 0 : resumesLongRunning) {
+  const { ended } = fold.turn;
+  const isClosed = ended === 'completed' || ended === 'refusal';
+  const isNews = events.length > 0 || fold.hasLateResult || hasUnheard(invocation);
+  if (isClosed ? isNews : resumesLongRunning) {
     // The new turn comes first: it is told what the long-running call came to.
     events.unshift(turnEvent(invocation, [], undefined));
-  } else if (fold.turn.ended === 'completed' || fold.turn.ended === 'refusal') {
+  } else if (isClosed) {
     throw new CoxswainError('FAILED_PRECONDITION', 'E_TURN_COMPLETED', 'the turn is complete; send a message');
   } else {
     events.push(invocation.rootEvent({ author: 'user', actions: { reopened: true, ...(terms ? { terms } : {}) } }));

@@ -1,5 +1,5 @@
 import type { Agent } from './agent.ts';
-import type { CallState } from './call-state.ts';
+import type { AskState, CallState } from './call-state.ts';
 import type { Place } from './context.ts';
 import { AgentContext } from './context.ts';
 import { threadOf } from './event.ts';
@@ -45,6 +45,24 @@ function placeOf({ tree, signal, span }: Invocation, agent: Agent, call: CallSta
   };
 }
 
-function isAnswered(call: CallState): boolean {
-  return call.asks.at(-1)?.answer !== undefined || call.decision?.outcome === 'approved';
+/**
+ * A call that the agent runs was answered, or its question has run out of time, and nobody has acted upon that: once its
+ * turn is over, only a new one can.
+ */
+export function hasUnheard({ fold, tree }: Pick<Invocation, 'fold' | 'tree'>): boolean {
+  for (const call of fold.open.values()) {
+    const ask = call.asks.at(-1);
+    const isHeard = call.interim !== undefined || call.handledBy === 'host' || !tree.find(call.author);
+    if (!isHeard && (ask ? isSettled(ask) : isAnswered(call))) return true;
+  }
+  return false;
+}
+
+function isAnswered({ asks, decision }: CallState): boolean {
+  const ask = asks.at(-1);
+  return (ask !== undefined && isSettled(ask)) || decision?.outcome === 'approved';
+}
+
+function isSettled({ answer, expiresAt }: AskState): boolean {
+  return answer !== undefined || (expiresAt !== undefined && expiresAt <= Date.now());
 }

@@ -21,6 +21,7 @@ export * from './composition.ts';
 export * from './context.ts';
 export * from './credentials.ts';
 export * from './custom-agent.ts';
+export { hasUnheard } from './detached.ts';
 export { digestOf } from './digest.ts';
 export type { EditableRequest } from './editable-request.ts';
 export * from './event.ts';

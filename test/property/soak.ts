@@ -1,7 +1,7 @@
 import { shared } from '../adapters/databases.ts';
 import { describeFinding as describeHosted, search as searchHosted } from './hosted/property.ts';
 import { describeFinding as describeLies, inProcess, overWebSocket, search as searchLies } from './lies/property.ts';
-import { describeFinding as describeOwner, searchOn } from './owner/owners.ts';
+import { describeFinding as describeOwner, searchOn, seedsFrom } from './owner/owners.ts';
 import { describeFinding, search, sound } from './replay/property.ts';
 
 // `npm run prop`: each property for its part of PROPERTY_SECONDS (default 60), from SEED or from anywhere.
@@ -48,7 +48,7 @@ for (const [name, wire] of [
 }
 for (const server of stores) {
   await soak(`owner (two processes on ${server.name})`, async (goesOn) => {
-    const { tally, finding } = await searchOn(server, from, goesOn);
+    const { tally, finding } = await searchOn(server, seedsFrom(from), goesOn);
     return { tally: { seeds: tally.cases, ...tally }, fault: finding && describeOwner(finding) };
   });
 }

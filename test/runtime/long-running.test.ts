@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { AgentEvent, AgentSession } from '../../src/contracts/index.ts';
 import { allowAll, createHost, fromAgent } from '../../src/index.ts';
 import type { Agent } from '../../src/runtime/index.ts';
@@ -76,6 +76,23 @@ test('R23 an abort settles it; that is no news to go on with', async () => {
   await hear(session, 'go');
   await session.abort();
   await expect(run(session, { kind: 'continue' })).rejects.toMatchObject({ code: 'E_TURN_COMPLETED' });
+});
+
+test('ATT-B2 its question has run out of time, and its turn is over: the no is heard, and the session goes on', async () => {
+  const model = new ScriptedModel([calling(), 'hello', 'so be it']);
+  const asking = tool('render', (_, context) => context.requestConfirmation({ expiresIn: 60 }), longRunning);
+  const session = await open(llm('bot', model, { tools: [asking] }), false);
+  expect((await hear(session, 'go')).reason).toBe('input_required');
+  expect((await hear(session, 'hi')).reason).toBe('completed');
+  await expect(run(session, { kind: 'continue' })).rejects.toMatchObject({ code: 'E_TURN_COMPLETED' });
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
+  try {
+    const { events, reason } = await hear(session, { kind: 'continue' });
+    expect(events.find(({ type }) => type === 'tool_response')).toMatchObject({ name: 'render', errorType: 'denied' });
+    expect([reason, await session.pending()]).toEqual(['completed', []]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('R23 S3-54 what a call inside an agent run as a tool comes to later is told to whoever is asked then', async () => {

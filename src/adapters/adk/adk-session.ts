@@ -29,7 +29,15 @@ import type {
   LiveSession,
   TurnLimits,
 } from '../../runtime/index.ts';
-import { createEvent, hookUserMessage, Invocation, newId, ownerOfThread, strictest } from '../../runtime/index.ts';
+import {
+  createEvent,
+  hasUnheard,
+  hookUserMessage,
+  Invocation,
+  newId,
+  ownerOfThread,
+  strictest,
+} from '../../runtime/index.ts';
 import type { Heeded, StreamQueue } from '../../session/index.ts';
 import {
   checkAbort,
@@ -322,7 +330,7 @@ export class AdkSession implements AgentSession {
     const { permissionMode } = this;
     const own = turn && terms.get(turn.id);
     return {
-      isOver: turn?.ended !== undefined || !turn,
+      isOver: !turn || (turn.ended !== undefined && !hasUnheard({ fold: this.live.fold, tree: this.tree })),
       ...(permissionMode === undefined ? {} : { permissionMode }),
       ...(own ? { terms: own } : {}),
       ...(turn?.trace ? { traceContext: turn.trace } : {}),

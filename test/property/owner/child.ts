@@ -101,21 +101,30 @@ async function answer(session: HostedSession, pick: number, isYes: boolean): Pro
 async function finish(session: HostedSession, withinMs: number): Promise<string> {
   const deadline = Date.now() + withinMs;
   let last = '';
-  for (let tries = 0; Date.now() < deadline; tries++) {
+  for (let tries = 0; tries < 30 && Date.now() < deadline; ) {
     try {
       last = await run(session, { kind: 'continue' });
-      const pending = await session.pending();
-      if (pending.length === 0 && last !== 'input_required') return 'finished';
-      for (let n = 0; n < pending.length; n++) await answer(session, n, true);
     } catch (error) {
       last = plain(error);
-      if (last === 'E_SESSION_BUSY') await sleep(5);
-      else if (['E_NO_TURN', 'E_TURN_COMPLETED'].includes(last) && (await session.pending()).length === 0) {
-        return 'finished';
-      } else if (tries > 30) break;
+      if (last === 'E_SESSION_BUSY') {
+        await sleep(5);
+        continue;
+      }
+      tries++;
     }
+    // Of calls that have outlived their turn, too: there is no turn to go on with, but their questions.
+    const pending = await session.pending();
+    if (pending.length === 0 && isEnd(last)) return 'finished';
+    for (let n = 0; n < pending.length; n++) await answer(session, n, true);
   }
   return `${last}: ${JSON.stringify(await session.pending())}`;
+}
+
+/** How a turn can end, and what is said where there is none to go on with. */
+function isEnd(reason: string): boolean {
+  return (
+    reason === 'E_NO_TURN' || reason === 'E_TURN_COMPLETED' || !(reason === 'input_required' || reason.startsWith('E_'))
+  );
 }
 
 async function work({ session: id, what, words = '', pick = 0 }: Task): Promise<Omit<Said, 'n'>> {

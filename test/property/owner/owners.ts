@@ -212,17 +212,22 @@ export interface Finding {
   done: string[];
 }
 
-/** Stories on a database of their own, from a seed on, until one of them is not as it must be. */
+export function* seedsFrom(seed: number): Generator<number> {
+  for (let next = seed; ; next++) yield next;
+}
+
+/** Stories on a database of their own, until one of them is not as it must be. */
 export async function searchOn(
   server: Server,
-  from: number,
+  seeds: Iterable<number>,
   goesOn: (cases: number) => boolean,
 ): Promise<{ tally: Tally; finding: Finding | undefined }> {
   const database = await server.make();
   const owners = new Owners(database);
   const { tally } = owners;
   try {
-    for (let seed = from; goesOn(tally.cases); seed++) {
+    for (const seed of seeds) {
+      if (!goesOn(tally.cases)) break;
       const { faults, done } = await owners.story(seed);
       if (faults.length > 0) return { tally, finding: { seed, faults, done } };
     }
