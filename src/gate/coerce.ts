@@ -47,6 +47,28 @@ export function parseMistypedStrings(root: Record<string, unknown>, errors: read
   return hasChanged;
 }
 
+const REFUSES_NULL = new Set(['type', 'enum', 'const', 'anyOf', 'oneOf']);
+
+/**
+ * Models write null for what is absent, strict modes of providers make them. Removes, in place, the members that are
+ * null where errors say that null does not fit; a required one is then told to be missing.
+ * @returns whether anything was removed
+ */
+export function dropRefusedNulls(root: Record<string, unknown>, errors: readonly ErrorObject[]): boolean {
+  let hasChanged = false;
+  for (const { keyword, instancePath } of errors) {
+    if (!REFUSES_NULL.has(keyword) || instancePath === '') continue;
+    const steps = pointerSteps(instancePath);
+    const key = steps.at(-1) ?? '';
+    const parent = valueAt(root, steps.slice(0, -1));
+    if (typeof parent !== 'object' || parent === null || Array.isArray(parent) || valueAt(parent, [key]) !== null)
+      continue;
+    Reflect.deleteProperty(parent, key);
+    hasChanged = true;
+  }
+  return hasChanged;
+}
+
 /** Arguments that were encoded twice as a whole: the object that a text holds, or the text. */
 export function parseWhole(text: string): unknown {
   return parseAs(text, onlyObjects) ?? text;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonSchema, SchemaLike } from '../contracts/index.ts';
 import { copyJson, messageOf } from '../contracts/index.ts';
-import { parseMistypedStrings, parseWhole } from './coerce.ts';
+import { dropRefusedNulls, parseMistypedStrings, parseWhole } from './coerce.ts';
 import { explainErrors, explainIssues } from './explain.ts';
 import type { LibraryCheck, LibraryResult } from './library-schema.ts';
 import { libraryCheck } from './library-schema.ts';
@@ -24,8 +24,8 @@ const COERCION_ROUNDS = 3;
 /**
  * Checks arguments and gives what policy, people and the handler get: an independent copy with defaults filled in and
  * the schema's transforms applied; the caller's value is never changed. Strings that hold the JSON of what was
- * expected (`"5"`, `"[\"a\"]"`, the arguments as a whole) are parsed, only where their type was wrong and only if
- * everything fits then. Otherwise the message tells a model what to correct. A promise only where the schema's own
+ * expected (`"5"`, `"[\"a\"]"`, the arguments as a whole) are parsed, and a null for an optional member that takes none
+ * is left out, only where they did not fit and only if everything fits then. Otherwise the message tells a model what to correct. A promise only where the schema's own
  * check gives one.
  *
  * The output must be a JSON object that the schema takes and leaves as it is: it may be checked again, after an edit
@@ -60,7 +60,9 @@ function validate(schema: JsonSchema, given: unknown): ValidatedArgs {
   const coerced = copyJson(input, 'arguments') as Args;
   let fits = false;
   for (let round = 0; round < COERCION_ROUNDS && !fits; round++) {
-    if (!parseMistypedStrings(coerced, matches.errors)) break;
+    // Before any text is read as null.
+    const isDropped = dropRefusedNulls(coerced, matches.errors);
+    if (!parseMistypedStrings(coerced, matches.errors) && !isDropped) break;
     fits = matches(coerced);
   }
   // Parsed strings may have brought more depth than the whole may have.

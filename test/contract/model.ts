@@ -181,6 +181,32 @@ export function describeModel(under: ModelUnderTest, stream: boolean): void {
       read();
     });
 
+    test('CASE-F2 IOP-S1 a picture that a result repeats in its value and in its words goes in once, as a picture', async () => {
+      says({ text: 'a cat' });
+      const data = Buffer.alloc(300, 7).toString('base64');
+      const picture = { type: 'media', mimeType: 'image/png', data } as const;
+      const forms = [
+        { mime: 'image/png', data },
+        { content: [{ type: 'image', mimeType: 'image/png', data: `data:image/png;base64,${data}` }] },
+      ];
+      for (const response of forms) {
+        const words = { type: 'text', text: JSON.stringify({ data }, null, 2) } as const;
+        const shot: ContentPart = {
+          type: 'function_response',
+          id: 'r1',
+          name: 'shot',
+          response,
+          content: [words, picture],
+        };
+        const before = JSON.stringify(shot);
+        await ask(model, { contents: [user('look'), said(call('r1', 'shot')), user(shot)] }, { stream });
+        const sent = JSON.stringify(fake.requests.at(-1)?.body);
+        expect(sent.split(data)).toHaveLength(2);
+        expect(sent).toContain('[image/png: a part of its own]');
+        expect(JSON.stringify(shot)).toBe(before);
+      }
+    });
+
     test('S3-71 a refusal is a finish reason, not an error', async () => {
       says({ refusal: 'I will not' });
       const { last } = await ask(model, {}, { stream });

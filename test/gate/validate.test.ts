@@ -10,6 +10,46 @@ const check = (inputSchema: JsonSchema, args: unknown) => validateArgs({ inputSc
 const checkZod = (source: SchemaLike, args: unknown) =>
   validateArgs({ inputSchema: toJsonSchema(source), source }, args);
 
+describe('CASE-P2 IOP-C1 null for what is absent', () => {
+  const schema = object(
+    {
+      a: { type: 'string' },
+      b: { type: 'number' },
+      e: { enum: ['x', 'y'] },
+      d: { type: 'number', default: 3 },
+      n: { type: ['string', 'null'] },
+      l: { type: 'array', items: object({ z: { type: 'string' } }) },
+      u: { anyOf: [object({ t: { const: 'p' }, o: { type: 'string' } }), { type: 'boolean' }] },
+    },
+    { required: ['a'] },
+  );
+
+  test('is left out where the member is optional and takes none, and a default stands in for it', () => {
+    const args = { a: 'x', b: null, e: null, d: null, n: null, l: [{ z: null }, { z: 'q' }], u: { t: 'p', o: null } };
+    const before = structuredClone(args);
+    expect(check(schema, args)).toEqual({
+      ok: true,
+      args: { a: 'x', d: 3, n: null, l: [{}, { z: 'q' }], u: { t: 'p' } },
+    });
+    expect(args).toEqual(before);
+    expect(check(schema, { a: 'x', b: null, l: '[{"z": null}]' })).toEqual({
+      ok: true,
+      args: { a: 'x', d: 3, l: [{}] },
+    });
+  });
+
+  test('of a required member, or in a list, is refused as it is', () => {
+    expect(check(schema, { a: null, b: null })).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('a: expected string, got null'),
+    });
+    expect(check(object({ l: { type: 'array', items: { type: 'string' } } }), { l: [null] })).toMatchObject({
+      ok: false,
+    });
+    expect(check(schema, { a: 'x', b: null, e: 'z' })).toMatchObject({ ok: false });
+  });
+});
+
 describe('F13 strings that hold JSON', () => {
   const ids = object({ ids: { type: 'array', items: { type: 'string' } }, n: { type: 'number' } });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Content, ContentPart, FunctionResponsePart } from '../../contracts/index.ts';
+import type { Content, ContentPart, FunctionResponsePart, MediaPart } from '../../contracts/index.ts';
 import { mergeAdjacent } from '../../runtime/index.ts';
 
 const GO_ON = 'Go on with what your instructions ask for.';
@@ -32,11 +32,39 @@ export function wordsOf(part: ContentPart): string | undefined {
 
 /** A tool's outcome as text: a bare string as it is, everything else as JSON. */
 export function outcomeText(part: FunctionResponsePart): string {
-  const names = Object.keys(part.response);
-  const value = names.length === 1 && names[0] === 'content' ? part.response.content : part.response;
+  const { response, beside } = outcomeOf(part);
+  const names = Object.keys(response);
+  const value = names.length === 1 && names[0] === 'content' ? response.content : response;
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');
-  const beside = (part.content ?? []).flatMap((item) => (item.type === 'media' ? [] : (wordsOf(item) ?? [])));
   return [text, ...beside].join('\n');
+}
+
+/** A tool's outcome as its value and the words beside it: bytes that go as media are not said again as text. */
+export function outcomeOf({ response, content = [] }: FunctionResponsePart): {
+  response: Record<string, unknown>;
+  beside: string[];
+} {
+  const words = content.flatMap((item) => (item.type === 'media' ? [] : (wordsOf(item) ?? [])));
+  const media = content.filter(isLarge);
+  if (media.length === 0) return { response, beside: words };
+  const once = (text: string): string =>
+    media.reduce((left, { data, mimeType }) => left.replaceAll(data, `[${mimeType}: a part of its own]`), text);
+  return { response: mapTexts(response, once) as Record<string, unknown>, beside: words.map(once) };
+}
+
+/** Less is hardly worth a note, and may stand in a text by chance. */
+const MIN_REPEATED = 64;
+
+function isLarge(item: ContentPart): item is MediaPart & { data: string } {
+  return item.type === 'media' && item.data !== undefined && item.data.length >= MIN_REPEATED;
+}
+
+/** The same JSON with each text changed; names of members stay. */
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mapTexts(member, change)]));
 }
 
 export function mediaOf(part: FunctionResponsePart): ContentPart[] {

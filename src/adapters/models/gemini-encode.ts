@@ -1,9 +1,9 @@
 import type { Content as GeminiContent, GenerateContentConfig, Part } from '@google/genai';
-import type { ContentPart, FunctionResponsePart, MediaPart } from '../../contracts/index.ts';
+import type { ContentPart, FunctionResponsePart, JsonSchema, MediaPart } from '../../contracts/index.ts';
 import type { ModelRequest } from '../../runtime/index.ts';
 import type { Declarations } from '../schema/index.ts';
 import { renamed, splitConfig, withRest } from './config.ts';
-import { CallIds, decodeText, mediaOf, turnsOf, wordsOf } from './conversation.ts';
+import { CallIds, decodeText, mediaOf, outcomeOf, turnsOf, wordsOf } from './conversation.ts';
 import { isOpaquePart, stateOf } from './opaque.ts';
 
 export interface GeminiSettings {
@@ -39,7 +39,12 @@ export function geminiConfig(
 ): GenerateContentConfig {
   const { common, rest } = splitConfig(settings.config, request.config);
   const config: Record<string, unknown> = renamed(common, names);
-  if (request.systemInstruction !== '') config.systemInstruction = request.systemInstruction;
+  const { outputSchema } = request;
+  // Older models refuse tools and a format of the answer in one request: they are told in words.
+  const isForm = outputSchema !== undefined && (tools.tools.length === 0 || insists.test(request.model));
+  const instructions = [request.systemInstruction, ...(outputSchema && !isForm ? [inWords(outputSchema)] : [])];
+  const systemInstruction = instructions.filter((text) => text !== '').join('\n\n');
+  if (systemInstruction !== '') config.systemInstruction = systemInstruction;
   if (tools.tools.length > 0) {
     // Made anew for each request: the SDK rewrites what it is given.
     const functionDeclarations = tools.tools.map(({ alias, description, schema }) => ({
@@ -57,12 +62,15 @@ export function geminiConfig(
       config.toolConfig = { functionCallingConfig: { mode: 'ANY', allowedFunctionNames } };
     }
   }
-  // Older models refuse tools and a format of the answer in one request.
-  if (request.outputSchema && (tools.tools.length === 0 || insists.test(request.model))) {
+  if (isForm) {
     config.responseMimeType = 'application/json';
-    config.responseJsonSchema = request.outputSchema;
+    config.responseJsonSchema = outputSchema;
   }
   return withRest(config, rest);
+}
+
+function inWords(schema: JsonSchema): string {
+  return `Your final answer is JSON that fits this JSON Schema, and nothing else: ${JSON.stringify(schema)}`;
 }
 
 export function geminiContents(request: ModelRequest, tools: Declarations, provider: string): GeminiContent[] {
@@ -142,11 +150,11 @@ function userParts(parts: readonly ContentPart[], tools: Declarations, ids: Call
 }
 
 /** Gemini takes objects only, and does not want to hear the same thing twice. */
-function responseObject({ response, content = [] }: FunctionResponsePart): Record<string, unknown> {
+function responseObject(part: FunctionResponsePart): Record<string, unknown> {
+  const { response, beside } = outcomeOf(part);
   const value: unknown = response;
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   const object = isObject ? (value as Record<string, unknown>) : { content: value ?? null };
-  const beside = content.flatMap((item) => (item.type === 'media' ? [] : (wordsOf(item) ?? [])));
   return beside.length === 0 || 'text' in object ? object : { ...object, text: beside.join('\n') };
 }
 

@@ -35,10 +35,12 @@ export function toStrictSchema(schema: JsonSchema, options: StrictOptions = {}):
   checkIs(schema, 'toStrictSchema: schema', bag);
   checkIs(options, 'toStrictSchema: options', bag);
   const { anyOf, oneOf, allOf, $ref } = schema;
-  if (anyOf || oneOf || allOf || $ref !== undefined) return undefined;
+  if (anyOf || oneOf || allOf || $ref !== undefined || schema.enum || schema.const !== undefined) return undefined;
   const work = { root: schema, properties: 0, refuses: options.optionals === 'refuse' };
   try {
-    const strict = convert(schema, work, 0);
+    if (!typesOf(schema).includes('object')) return undefined;
+    // Arguments are an object, whatever else the schema would take at its root.
+    const strict = convert({ ...schema, type: 'object' }, work, 0);
     for (const key of ['$defs', 'definitions']) {
       const definitions = membersOf(schema[key]);
       if (definitions.length === 0) continue;
@@ -60,7 +62,8 @@ interface Work {
 function convert(node: JsonSchema, work: Work, depth: number): JsonSchema {
   if (depth > MAX_STRICT_DEPTH) throw new Inexpressible();
   if (typeof node.$ref === 'string') {
-    if (!resolveRef(node.$ref, work.root)) throw new Inexpressible();
+    const target = resolveRef(node.$ref, work.root);
+    if (!target || (target === work.root && typesOf(target).length > 1)) throw new Inexpressible();
     return { $ref: node.$ref };
   }
   if (node.allOf || node.not || node.if || node.patternProperties || node.prefixItems) throw new Inexpressible();
@@ -140,7 +143,10 @@ export function fromStrictArgs(schema: JsonSchema, args: unknown): unknown {
 
 function restore(value: unknown, nodes: readonly JsonSchema[], root: JsonSchema, depth: number): unknown {
   if (depth > 100 || typeof value !== 'object' || value === null) return value;
-  const candidates = nodes.flatMap((node) => alternatives(node, root));
+  const candidates = fittingOf(
+    nodes.flatMap((node) => alternatives(node, root)),
+    value,
+  );
   if (Array.isArray(value)) {
     const items = candidates.flatMap((node) => (isSchema(node.items) ? [node.items] : []));
     const next = value.map((item) => restore(item, items, root, depth + 1));
@@ -161,6 +167,25 @@ function restore(value: unknown, nodes: readonly JsonSchema[], root: JsonSchema,
     Object.defineProperty(result, name, { value: next, enumerable: true, configurable: true, writable: true });
   }
   return changed ? result : value;
+}
+
+/** The branches that an object is of, by the members and constants that they have; all, where that does not tell. */
+function fittingOf(nodes: readonly JsonSchema[], value: object): readonly JsonSchema[] {
+  const members = Object.entries(value);
+  const fitting = nodes.filter(({ properties }) => {
+    if (!isSchema(properties)) return false;
+    return members.every(([name, member]) => {
+      const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      return isSchema(schema) && (member === null || mayBe(schema, member));
+    });
+  });
+  return fitting.length > 0 ? fitting : nodes;
+}
+
+function mayBe(node: JsonSchema, value: unknown): boolean {
+  if (typeof value === 'object') return true;
+  if ('const' in node) return node.const === value;
+  return !Array.isArray(node.enum) || node.enum.includes(value);
 }
 
 /** The node and its branches, each once, whatever refers to whatever. */

@@ -209,6 +209,33 @@ describe('requests', () => {
     ]);
   });
 
+  describe('IOP-M2 an output schema beside tools', () => {
+    const outputSchema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+    const asked = async (name: string, systemInstruction: string, offered = tools) => {
+      await using fake = await FakeProvider.start(() => ({ body: sse(chunk([{ text: '{"a":"b"}' }], 'STOP')) }));
+      const m = geminiModel(name, { apiKey: 'AIza0123456789', baseUrl: fake.url });
+      await ask(m, { tools: offered, outputSchema, systemInstruction });
+      const { systemInstruction: told, generationConfig } = (fake.requests[0]?.body ?? {}) as {
+        systemInstruction?: { parts: { text: string }[] };
+        generationConfig?: object;
+      };
+      return { told: told?.parts[0]?.text ?? '', format: generationConfig };
+    };
+
+    test.each(['', 'You are kind.'])('is told in words to a model that refuses both, after %j', async (own) => {
+      const { told, format } = await asked('gemini-2.5-pro', own);
+      expect(told.startsWith(own)).toBe(true);
+      expect(told).toContain(JSON.stringify(outputSchema));
+      expect(format ?? {}).toEqual({});
+    });
+
+    test('is the format of the answer where the model takes both, or there is no tool', async () => {
+      const format = { responseMimeType: 'application/json', responseJsonSchema: outputSchema };
+      expect(await asked('gemini-3-pro', 'S')).toEqual({ told: 'S', format });
+      expect(await asked('gemini-2.5-pro', 'S', new Map())).toEqual({ told: 'S', format });
+    });
+  });
+
   test('F18 results that are no objects are wrapped, here only, and objects are not wrapped again', async () => {
     await using served3 = await served(chunk([{ text: 'ok' }], 'STOP'));
     const { fake, m } = served3;

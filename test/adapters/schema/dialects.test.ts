@@ -295,6 +295,57 @@ describe('F12 OpenAI strict', () => {
   });
 });
 
+describe('CASE-P2 a null that strictness made is taken back by the branch that the value is of', () => {
+  const p = object({ t: { const: 'p' }, o: { type: 'string' } }, 't');
+  const q = object({ t: { const: 'q' }, o: { type: ['string', 'null'] } }, 't', 'o');
+  const schema = object({ u: { anyOf: [p, q] } }, 'u');
+
+  test.each([
+    ['p', { u: { t: 'p' } }],
+    ['q', { u: { t: 'q', o: null } }],
+  ])('which its constant %s names', (t, expected) => {
+    expect(toDialect(schema, 'openai-strict').strict).toBe(true);
+    expect(fromStrictArgs(schema, { u: { t, o: null } })).toEqual(expected);
+  });
+
+  test('which its values and its members name', () => {
+    const kinds = { anyOf: [object({ t: { enum: ['a', 'b'] }, o: { type: 'string' } }, 't'), q] };
+    const list = object({ l: { type: 'array', items: kinds } }, 'l');
+    expect(fromStrictArgs(list, { l: ['b', 'q'].map((t) => ({ t, o: null })) })).toEqual({
+      l: [{ t: 'b' }, { t: 'q', o: null }],
+    });
+    const other = {
+      anyOf: [object({ x: { type: 'string' }, o: { type: 'string' } }, 'x'), object({ o: { type: 'null' } })],
+    };
+    expect(fromStrictArgs(object({ u: other }), { u: { x: 'a', o: null } })).toEqual({ u: { x: 'a' } });
+  });
+
+  test('and stays where that is not told', () => {
+    const open = object({ u: { anyOf: [object({ o: { type: 'string' } }), object({ o: { type: 'null' } })] } });
+    expect(fromStrictArgs(open, { u: { o: null } })).toEqual({ u: { o: null } });
+  });
+});
+
+describe('CASE-P6 what else than an object a root takes', () => {
+  const nullable = { ...object({ a: { type: 'string' } }), type: ['object', 'null'] };
+
+  test('is left out in strict mode', () => {
+    expect(toDialect(nullable, 'openai-strict')).toEqual({
+      strict: true,
+      schema: { ...object({ a: { type: ['string', 'null'] } }, 'a'), additionalProperties: false },
+    });
+  });
+
+  test.each([
+    ['a root that is no object', { type: ['string', 'null'] }],
+    ['a reference to the root that may be null', { ...nullable, properties: { a: { $ref: '#' } }, required: ['a'] }],
+    ['values for the root', { ...object({ a: { type: 'string' } }), enum: [{ a: 'x' }] }],
+  ])('is not strict for %s', (_, schema) => {
+    const { strict, schema: declared } = toDialect(schema, 'openai-strict');
+    expect([strict, declared?.type]).toEqual([false, 'object']);
+  });
+});
+
 describe('the others take JSON Schema, with an object at the root', () => {
   const union: JsonSchema = {
     $schema: 'x',
