@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { subject } from '../subject.ts';
+import { hold, listed, underGate } from '../under-gate.ts';
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+export default subject({
+  name: 'server-everything',
+  role: 'MCP server',
+  packages: { '@modelcontextprotocol/server-everything': '2026.8.31' },
+  async run({ bin, check }) {
+    const main = bin('@modelcontextprotocol/server-everything');
+    await using stdio = underGate({ command: process.execPath, args: [main, 'stdio'], name: 'everything' });
+    await check('stdio: lists', () => listed(stdio, /task/));
+    await check('stdio: echo, after a yes', async () => {
+      const { asked, text } = await stdio.call('echo', { message: 'ümlaut 😀' });
+      hold(asked === 1 && text.includes('ümlaut 😀'), `asked ${asked}, ${text}`);
+      return '';
+    });
+    await check('stdio: a picture arrives as media', async () => {
+      const { response } = await stdio.call('get-tiny-image', {});
+      hold(
+        response.content.some(({ type }) => type === 'media'),
+        JSON.stringify(response.content).slice(0, 200),
+      );
+      return '';
+    });
+    await check('stdio: structured content', async () => {
+      const { response } = await stdio.call('get-structured-content', { location: 'New York' });
+      hold(typeof response.structuredContent === 'object', JSON.stringify(response).slice(0, 200));
+      return '';
+    });
+    await check('stdio: a denied call does not run', async () => {
+      const { response } = await stdio.call('echo', { message: 'no' }, { kind: 'deny', reason: 'no' });
+      hold(response.errorType === 'denied', JSON.stringify(response).slice(0, 200));
+      return '';
+    });
+    const port = await freePort();
+    const child = spawn(process.execPath, [main, 'streamableHttp'], {
+      env: { ...process.env, PORT: String(port) },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        child.stderr.on('data', (chunk: Buffer) => /listening|running|port/i.test(String(chunk)) && resolve());
+        child.once('exit', (code) => reject(new Error(`it ended with ${code}`)));
+      });
+      await using http = underGate({ url: `http://127.0.0.1:${port}/mcp`, name: 'everything' });
+      await check('HTTP: lists', () => listed(http, /task/));
+      await check('HTTP: adds two numbers', async () => {
+        const { text } = await http.call('get-sum', { a: 2, b: 3 });
+        hold(text.includes('5'), text);
+        return '';
+      });
+    } finally {
+      child.kill();
+    }
+  },
+});
