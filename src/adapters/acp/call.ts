@@ -1,9 +1,14 @@
 import type { ToolCall, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import type { ToolKind, ToolResult } from '../../contracts/index.ts';
-import { canonicalJson } from '../../contracts/index.ts';
-import { diffOf, resultOf } from './content.ts';
+import { diffOf } from './content.ts';
+import { AcpOutput } from './output.ts';
+import type { Subject } from './same-call.ts';
+import { isSameCall, membersOf, shownInputs } from './same-call.ts';
 
 const KINDS = new Set(['read', 'edit', 'delete', 'move', 'search', 'execute', 'fetch']);
+
+/** What an agent says of one of its calls. */
+export type ToldOfCall = (ToolCall | ToolCallUpdate) & { sessionUpdate?: string };
 
 /** One of an agent's own tool calls, as far as it has told of it. */
 export class AcpCall {
@@ -12,43 +17,82 @@ export class AcpCall {
   asked = false;
   /** It stands in the log. */
   recorded = false;
+  readonly #volatile: ReadonlySet<string>;
   /** What it was when somebody said yes to it; undefined: nobody has. */
-  #allowed: { kind: string; input: string | undefined } | undefined;
+  #allowed: Subject | undefined;
   #told: Partial<ToolCall> = {};
+  /** Raw inputs that the last question has shown. */
+  #shown: readonly unknown[] = [];
+  readonly #output = new AcpOutput();
   readonly #final = Promise.withResolvers<ToolResult>();
 
-  constructor(id: string) {
+  constructor(id: string, volatile: ReadonlySet<string>) {
     this.id = id;
+    this.#volatile = volatile;
+  }
+
+  /** The same call, asked about once more: what was told of it still holds, what was allowed does not. */
+  again(): AcpCall {
+    const call = new AcpCall(this.id, this.#volatile);
+    call.#told = { ...this.#told };
+    return call;
   }
 
   /** What is told later replaces what was told before, field by field. */
-  merge(update: ToolCall | ToolCallUpdate): void {
-    const told = Object.entries(update).filter(([, value]) => value !== null && value !== undefined);
-    this.#told = { ...this.#told, ...Object.fromEntries(told) };
-    const { status } = this.#told;
-    if (this.isOver) this.#final.resolve(this.#result(status === 'failed'));
+  merge(update: ToldOfCall): void {
+    const before = this.#told.content ?? [];
+    this.#merge(update);
+    // What is told of a call before it runs is what it would do, not what has come of it.
+    const isAnnounced = update.sessionUpdate === 'tool_call' && !this.isOver;
+    if (this.hasBegun && !isAnnounced) this.#output.take(update, before, this.isOver);
+    if (this.isOver) this.#final.resolve(this.#output.result(this.status === 'failed'));
+  }
+
+  /** A question: what it shows, and what was told before it, is what somebody decides about. */
+  ask(question: ToldOfCall): void {
+    const { shown, inputs } = shownInputs(this.#told.rawInput, question.rawInput ?? undefined);
+    this.#merge({ ...question, status: 'pending', ...(shown === undefined ? {} : { rawInput: shown }) });
+    this.asked = true;
+    this.#shown = inputs;
+  }
+
+  get isAllowed(): boolean {
+    return this.#allowed !== undefined;
   }
 
   allow(): void {
-    this.#allowed = this.#subject;
+    this.#allowed = { ...this.#subject, inputs: this.#shown };
   }
 
   /** Why an agent that says it has begun this call may not have; undefined where it may. */
   get breach(): string | undefined {
     if (this.status === 'failed') return undefined;
     if (!this.#allowed) return 'was begun without a yes';
-    const { kind, input } = this.#subject;
-    const isSame = kind === this.#allowed.kind && [input, undefined].includes(this.#allowed.input);
+    const isSame = isSameCall(this.#allowed, this.#subject, this.#volatile);
     return isSame ? undefined : 'is another call than the one that was allowed';
+  }
+
+  get hasBegun(): boolean {
+    return this.status !== undefined && this.status !== 'pending';
   }
 
   get isOver(): boolean {
     return this.status === 'completed' || this.status === 'failed';
   }
 
-  get #subject(): { kind: string; input: string | undefined } {
-    const { rawInput } = this.#told;
-    return { kind: this.acpKind, input: rawInput === undefined ? undefined : canonicalJson(rawInput) };
+  /** It has ended or returned something: whether it may is not asked any more. */
+  get hasRun(): boolean {
+    return this.isOver || this.#output.isThere;
+  }
+
+  #merge(update: ToldOfCall): void {
+    const told = Object.entries(update).filter(([, value]) => value !== null && value !== undefined);
+    this.#told = { ...this.#told, ...Object.fromEntries(told) };
+  }
+
+  get #subject(): Subject {
+    const { rawInput, title, content = [] } = this.#told;
+    return { id: this.id, kind: this.acpKind, title, inputs: rawInput === undefined ? [] : [rawInput], content };
   }
 
   /** Resolves when the agent has said how it ended, or that it never will. */
@@ -90,7 +134,7 @@ export class AcpCall {
   get args(): Record<string, unknown> {
     const { title, locations = [], content = [], rawInput } = this.#told;
     const changes = content.flatMap((block) => (block.type === 'diff' ? [diffOf(block)] : []));
-    const raw = typeof rawInput === 'object' && rawInput !== null && !Array.isArray(rawInput) ? rawInput : undefined;
+    const raw = membersOf(rawInput);
     return {
       ...(title === undefined ? {} : { title }),
       ...(locations.length === 0 ? {} : { paths: locations.map(({ path }) => path) }),
@@ -105,18 +149,5 @@ export class AcpCall {
     return (
       locations.some((place) => place.path === path) || content.some((it) => it.type === 'diff' && it.path === path)
     );
-  }
-
-  #result(isError: boolean): ToolResult {
-    const { content, display } = resultOf(this.#told.content ?? []);
-    const { rawOutput } = this.#told;
-    if (content.length === 0 && rawOutput !== undefined) {
-      content.push({ type: 'text', text: typeof rawOutput === 'string' ? rawOutput : JSON.stringify(rawOutput) });
-    }
-    return {
-      content,
-      ...(display.length === 0 ? {} : { display }),
-      ...(isError ? { isError: true, errorType: 'failed' } : {}),
-    };
   }
 }

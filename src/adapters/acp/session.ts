@@ -16,6 +16,7 @@ export interface AcpSessionOptions {
   mode?: string | undefined;
   files: AcpFiles;
   unasked: ReadonlySet<string>;
+  volatile: ReadonlySet<string>;
   startTimeoutMs: number;
   cancelTimeoutMs: number;
 }
@@ -93,13 +94,13 @@ export class AcpAgentSession {
     client: AcpClient,
     prompt: Parameters<AcpClient['prompt']>[0],
   ): Promise<void> {
-    const { name, files, unasked, cancelTimeoutMs } = this.#options;
+    const { name, files, unasked, volatile, cancelTimeoutMs } = this.#options;
     let timer: NodeJS.Timeout | undefined;
     const cancel = () => {
       timer ??= setTimeout(() => client.kill(), cancelTimeoutMs);
       client.cancel().catch(() => client.kill());
     };
-    const turn = new AcpTurn(ctx, helpers, { name, files, unasked, cancel, spent: this.#spent });
+    const turn = new AcpTurn(ctx, helpers, { name, files, unasked, volatile, cancel, spent: this.#spent });
     ctx.abortSignal.addEventListener('abort', cancel, { once: true });
     const run = turn.run(() => client.prompt(prompt, turn));
     try {

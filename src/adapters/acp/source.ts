@@ -49,6 +49,11 @@ export interface FromAcpOptions extends Partial<AcpCommand> {
    * other call that it begins unasked stops it. Default: read, search, think.
    */
   unasked?: readonly string[];
+  /**
+   * Members of a call's raw input that may differ between the question and the call, as they say nothing of what is
+   * done: times, ids of processes. Default: what known agents add.
+   */
+  volatile?: readonly string[];
   /** Milliseconds that start and handshake may take. Default 30,000. */
   startTimeoutMs?: number;
   /** Milliseconds that it has to end a cancelled prompt before its process is ended. Default 5,000. */
@@ -76,6 +81,7 @@ const shape: Shape<FromAcpOptions> = {
   mode: text,
   files: object,
   unasked: names,
+  volatile: names,
   startTimeoutMs: amount,
   cancelTimeoutMs: amount,
   watchdog: either(off, object),
@@ -161,6 +167,7 @@ function sessionOptions(options: FromAcpOptions) {
     mode,
     files: options.files ?? {},
     unasked: new Set(options.unasked ?? UNASKED),
+    volatile: new Set(options.volatile ?? []),
     startTimeoutMs: Math.min(options.startTimeoutMs ?? 30_000, MAX_TIMER_MS),
     cancelTimeoutMs: Math.min(options.cancelTimeoutMs ?? 5_000, MAX_TIMER_MS),
   };

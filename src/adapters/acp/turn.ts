@@ -9,6 +9,7 @@ import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
 import type { DispatchContext, DispatchExecutorHelpers } from '../../dispatch/index.ts';
 import { storeEvent, Tool } from '../../dispatch/index.ts';
 import { errorResult } from '../../gate/index.ts';
+import type { ToldOfCall } from './call.ts';
 import { AcpCall } from './call.ts';
 import type { AcpFiles, AcpListener } from './client.ts';
 import { AcpSpeech } from './speech.ts';
@@ -18,6 +19,8 @@ export interface AcpTurnOptions {
   files: AcpFiles;
   /** Kinds of calls that the agent may begin without asking. */
   unasked: ReadonlySet<string>;
+  /** Members of a call's raw input that may differ between the question and the call. */
+  volatile: ReadonlySet<string>;
   /** Asks the agent to stop. */
   cancel(): void;
   /** USD that the agent's session has cost when it was last told. */
@@ -34,6 +37,9 @@ export class AcpTurn implements AcpListener {
   readonly #calls = new Map<string, AcpCall>();
   readonly #granted = new Set<AcpCall>();
   readonly #running = new Set<Promise<unknown>>();
+  /** Calls that were announced as begun, and may still be asked about. */
+  readonly #held = new Map<AcpCall, NodeJS.Timeout>();
+  #denied = false;
   #ended = false;
   #failure: CoxswainError | undefined;
 
@@ -53,12 +59,15 @@ export class AcpTurn implements AcpListener {
       thrown = error;
     }
     this.#ended = true;
+    for (const call of [...this.#held.keys()]) this.#unasked(call);
     const unknown = errorResult('interrupted', 'the agent ended without saying how this call ended');
     for (const call of this.#calls.values()) call.settle(unknown);
     this.#speech.end();
     await Promise.allSettled(this.#running);
     await this.#speech.stored();
-    const failure = this.#failure ?? thrown ?? stopped(answer?.stopReason, this.#options.name);
+    // Some agents end their turn, as if it were cancelled, after a no.
+    const isOver = answer?.stopReason === 'cancelled' && this.#denied && !this.#ctx.aborted;
+    const failure = this.#failure ?? thrown ?? (isOver ? undefined : stopped(answer?.stopReason, this.#options.name));
     if (failure) throw failure;
   }
 
@@ -86,9 +95,8 @@ export class AcpTurn implements AcpListener {
   }
 
   async permission({ toolCall, options }: RequestPermissionRequest): Promise<RequestPermissionResponse> {
-    const call = this.#known(toolCall);
+    const call = this.#asked(toolCall);
     if (this.#ctx.aborted) return CANCELLED;
-    call.asked = true;
     call.recorded = true;
     const pick = (kind: string) => options.find((option) => option.kind === kind)?.optionId;
     const no = pick('reject_once') ?? pick('reject_always');
@@ -101,6 +109,7 @@ export class AcpTurn implements AcpListener {
       if (this.#ended) return errorResult('cancelled', 'the agent ended without waiting for the answer; it never ran');
       const why = yes === undefined ? FOREVER : canonicalJson(args) === canonicalJson(asked) ? undefined : EDITED;
       if (why !== undefined) {
+        this.#denied = true;
         answer.resolve(selected(no));
         return errorResult('denied', why);
       }
@@ -112,7 +121,10 @@ export class AcpTurn implements AcpListener {
       return result;
     });
     this.#run(tool, asked).then(
-      () => answer.resolve(selected(no)),
+      () => {
+        this.#denied ||= !call.isAllowed;
+        answer.resolve(selected(no));
+      },
       () => answer.resolve(CANCELLED),
     );
     return answer.promise;
@@ -155,33 +167,65 @@ export class AcpTurn implements AcpListener {
     if (!written) throw refused(request.path);
   }
 
-  #known(update: ToolCallUpdate): AcpCall {
+  #known(update: ToldOfCall): AcpCall {
     let call = this.#calls.get(update.toolCallId);
     // An id that is used again is another call: what was said of the first is no word on it.
     const beginsAnew = update.status === 'pending' || update.status === 'in_progress';
-    if (!call || (call.isOver && beginsAnew)) {
-      call = new AcpCall(update.toolCallId);
-      this.#calls.set(update.toolCallId, call);
-    }
+    if (!call || (call.isOver && beginsAnew)) call = this.#new(update.toolCallId);
     call.merge(update);
     return call;
   }
 
-  /** A call that has begun, or ended, and was never asked about. */
+  /** The call that a question is about: one that was announced, the same once more, or a new one. */
+  #asked(question: ToolCallUpdate): AcpCall {
+    let call = this.#calls.get(question.toolCallId);
+    if (!call || call.isOver) call = this.#new(question.toolCallId);
+    else if (call.recorded) {
+      // Its record would wait for the end of a call that waits for this answer.
+      call.settle(errorResult('interrupted', 'the agent asks about this call once more: see the next one'));
+      call = call.again();
+      this.#calls.set(call.id, call);
+    }
+    this.#release(call);
+    call.ask(question);
+    return call;
+  }
+
+  #new(id: string): AcpCall {
+    const call = new AcpCall(id, this.#options.volatile);
+    this.#calls.set(id, call);
+    return call;
+  }
+
+  /** A call that has begun, or ended. */
   #toolCall(call: AcpCall): void {
-    if (call.status === undefined || call.status === 'pending') return;
+    if (!call.hasBegun) return;
     if (call.asked) {
       if (call.breach !== undefined) this.#stop(`${call.name} (${call.title}) ${call.breach}`);
-      return;
-    }
-    // Also when it says later that it is of another kind.
-    if (call.status !== 'failed' && !this.#options.unasked.has(call.acpKind)) {
-      call.recorded = true;
-      this.#stop(`${call.name} (${call.title}) was begun without asking`);
-      return;
-    }
-    if (call.recorded) return;
+    } else if (call.recorded) this.#checkKind(call);
+    else if (call.hasRun) this.#unasked(call);
+    // Some agents announce a call as begun, and ask about it in the same breath.
+    else if (!this.#held.has(call)) this.#hold(call);
+  }
+
+  #hold(call: AcpCall): void {
+    this.#held.set(
+      call,
+      setTimeout(() => this.#unasked(call), ASKS_WITHIN_MS),
+    );
+  }
+
+  #release(call: AcpCall): void {
+    clearTimeout(this.#held.get(call));
+    this.#held.delete(call);
+  }
+
+  /** A call that was begun and not asked about. */
+  #unasked(call: AcpCall): void {
+    this.#release(call);
+    if (this.#ctx.aborted) return;
     call.recorded = true;
+    if (!this.#checkKind(call)) return;
     let allowed = false;
     const tool = this.#tool(call, false, () => {
       allowed = true;
@@ -191,6 +235,13 @@ export class AcpTurn implements AcpListener {
       () => allowed || this.#stop(`${call.name} (${call.title}) was begun without asking, and it is denied here`),
       () => {},
     );
+  }
+
+  /** Also when it says later that it is of another kind. */
+  #checkKind(call: AcpCall): boolean {
+    if (call.status === 'failed' || this.#options.unasked.has(call.acpKind)) return true;
+    this.#stop(`${call.name} (${call.title}) was begun without asking`);
+    return false;
   }
 
   #tool(call: AcpCall, asks: boolean, handler: (args: Record<string, unknown>) => unknown): Tool {
@@ -228,9 +279,12 @@ export class AcpTurn implements AcpListener {
       'E_AGENT_UNASKED',
       `agent ${this.#options.name} was stopped: ${why}; make it ask, or name the kind in \`unasked\``,
     );
-    this.#options.cancel();
+    if (!this.#ended) this.#options.cancel();
   }
 }
+
+/** What has neither returned nor ended within this time, and was not asked about, is taken as begun without asking. */
+const ASKS_WITHIN_MS = 500;
 
 const EDITED = 'an agent of this kind runs its own arguments: they cannot be edited, only allowed or denied';
 const FOREVER = 'the agent offers no way to allow this call alone';

@@ -1,0 +1,90 @@
+import type { ToolCallContent } from '@agentclientprotocol/sdk';
+import { canonicalJson } from '../../contracts/index.ts';
+
+/** What a call would do, as far as its agent has told. */
+export interface Subject {
+  id: string;
+  kind: string;
+  title: string | undefined;
+  /** Raw inputs that were shown, or the one that is run; none: it was not told. */
+  inputs: readonly unknown[];
+  content: readonly ToolCallContent[];
+}
+
+/**
+ * Members with which an agent's record of a call (an input that names the call's own id) tells about the call: what
+ * comes with a question or a start, and is not what is run.
+ */
+const RECORD = new Set([
+  'auto_approved',
+  'available_decisions',
+  'call_id',
+  'completed_at_ms',
+  'parsed_cmd',
+  'process_id',
+  'proposed_execpolicy_amendment',
+  'proposed_network_policy_amendments',
+  'reason',
+  'source',
+  'started_at_ms',
+  'turn_id',
+]);
+
+const COMMAND = ['command', 'cmd', 'script'];
+const TIME = /^(at|timestamp|(asked|begun|completed|created|ended|requested|started|updated)_?at(_?ms)?)$/i;
+
+/** Whether what is run is what was allowed, by the members that mean something. What is not told cannot differ. */
+export function isSameCall(allowed: Subject, begun: Subject, volatile: ReadonlySet<string>): boolean {
+  if (allowed.kind !== begun.kind) return false;
+  if (allowed.inputs.length > 0) {
+    const isSame = (input: unknown) => allowed.inputs.some((shown) => isSameInput(shown, input, begun, volatile));
+    return begun.inputs.every(isSame);
+  }
+  // Without an input, the title of a command and the files of an edit are all that a person has seen.
+  if (begun.kind === 'execute') return allowed.title === begun.title;
+  const shown = new Set(pathsOf(allowed.content));
+  return shown.size === 0 || pathsOf(begun.content).every((path) => shown.has(path));
+}
+
+function isSameInput(asked: unknown, begun: unknown, { id, kind }: Subject, volatile: ReadonlySet<string>): boolean {
+  const [shown, run] = [membersOf(asked), membersOf(begun)];
+  if (!shown || !run) return canonicalJson(asked) === canonicalJson(begun);
+  const isRecord = shown.call_id === id && run.call_id === id;
+  // Where the command itself is told, a time is when it was asked or begun; elsewhere it may be an argument.
+  const namesCommand = kind === 'execute' && COMMAND.some((name) => Object.hasOwn(shown, name));
+  return [...new Set([...Object.keys(shown), ...Object.keys(run)])].every((name) => {
+    if (volatile.has(name)) return true;
+    if (isRecord && (RECORD.has(name) || !Object.hasOwn(run, name))) return true;
+    const [before, now] = [shown[name], run[name]];
+    if (namesCommand && TIME.test(name) && [before, now].every(isTime)) return true;
+    return before !== undefined && now !== undefined && canonicalJson(before) === canonicalJson(now);
+  });
+}
+
+/**
+ * What a person is shown of an input that was told twice, when the call was announced and when it was asked about: all
+ * members, in the words of the question. Each that it contains whole was shown.
+ */
+export function shownInputs(announced: unknown, asked: unknown): { shown: unknown; inputs: unknown[] } {
+  const [before, now] = [membersOf(announced), membersOf(asked)];
+  if (asked === undefined) return { shown: announced, inputs: announced === undefined ? [] : [announced] };
+  if (!before || !now) return { shown: asked, inputs: [asked] };
+  const shown = { ...before, ...now };
+  const isWhole = Object.entries(before).every(([name, value]) => canonicalJson(shown[name]) === canonicalJson(value));
+  return { shown, inputs: [asked, shown, ...(isWhole ? [announced] : [])] };
+}
+
+export function membersOf(input: unknown): Record<string, unknown> | undefined {
+  return typeof input === 'object' && input !== null && !Array.isArray(input)
+    ? (input as Record<string, unknown>)
+    : undefined;
+}
+
+function isTime(value: unknown): boolean {
+  if (value === undefined || typeof value === 'number') return true;
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+}
+
+function pathsOf(content: readonly ToolCallContent[]): string[] {
+  return content.flatMap((block) => (block.type === 'diff' ? [block.path] : []));
+}
