@@ -2,7 +2,6 @@
 export { addUsage, newId } from '../session/index.ts';
 export { orAbort } from './abort.ts';
 export type { Activation } from './activation.ts';
-export { Admission } from './admission.ts';
 export * from './agent.ts';
 export { finishAgent, startAgent } from './agent-hooks.ts';
 export { sessionService } from './agent-shape.ts';

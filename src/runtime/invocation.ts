@@ -1,7 +1,6 @@
 import type { SessionInput } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
 import { LazyMap, LazySet, newId } from '../session/index.ts';
-import { Admission } from './admission.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import { abandoned, responseEvent } from './answers.ts';
 import type { CallState } from './call-state.ts';
@@ -29,9 +28,6 @@ import { applyDelta } from './state.ts';
 import { storeInputs } from './store-inputs.ts';
 import type { TelemetrySpan } from './telemetry.ts';
 import { endRun } from './turn-end.ts';
-
-/** Of all runs of this process. */
-const runs = new Admission();
 
 /** One run: from the acceptance of its inputs to the end of its stream. */
 export class Invocation implements InvocationInfo {
@@ -276,8 +272,6 @@ export class Invocation implements InvocationInfo {
 
   /** Accepts the inputs; from here on what is stored is shown. */
   async #begin(inputs: readonly SessionInput[]): Promise<void> {
-    const turn = runs.enter();
-    if (turn) await turn;
     // An abort of what is open holds the lease for a moment.
     while (this.session.aborting) await this.session.aborting.catch(() => {});
     const lease = await this.session.lease();

@@ -10,7 +10,6 @@ import type {
   TurnLimits,
 } from '../../runtime/index.ts';
 import {
-  Admission,
   AgentTree,
   assertUniquePlugins,
   checkEngine,
@@ -93,9 +92,6 @@ function storeOf(context: HostContext, own: SessionService): SessionService {
   return context.sessions as SessionService;
 }
 
-/** Of all sessions of this process. */
-const opens = new Admission();
-
 async function openSession(
   agent: Agent,
   descriptor: AgentDescriptor,
@@ -104,8 +100,6 @@ async function openSession(
   ref: SessionRef,
   context: HostContext,
 ): Promise<AdkSession> {
-  const turn = opens.enter();
-  if (turn) await turn;
   const scope = { app: context.app, userId: context.userId ?? 'local' };
   const live = LiveSession.of(service, await recordFor(service, scope, ref));
   const plugins = context.hooks

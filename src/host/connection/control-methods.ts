@@ -34,6 +34,8 @@ export const controlMethods: Handlers<
     const options = served.options((params.options ?? {}) as ExecutionOptions, principal);
     // Its first copy was accepted by a server that is gone.
     if (params.retry && opensTurn(input) && (await channel.knows(streamId))) return { streamId, duplicate: true };
+    const wait = opensTurn(input) ? hub.starts.enter() : undefined;
+    if (wait) await wait;
     connection.assertCurrent();
     hub.assertTaking();
     await channel.stream(input, { ...options, streamId });

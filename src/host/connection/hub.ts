@@ -5,6 +5,7 @@ import { Counts } from './counts.ts';
 import type { ServerLimits } from './limits.ts';
 import { Quota } from './quota.ts';
 import type { OpenRequest, Served } from './served.ts';
+import { StartPace } from './start-pace.ts';
 
 export interface HubOptions {
   limits: ServerLimits;
@@ -19,6 +20,7 @@ export class Hub {
   readonly connections: Quota;
   readonly sessions: Quota;
   readonly counts = new Counts();
+  readonly starts: StartPace;
   readonly #channels = new Map<string, Promise<Channel>>();
   #retired = false;
   /** Changes that are under way. */
@@ -28,6 +30,7 @@ export class Hub {
   constructor(served: Served, options: HubOptions) {
     this.served = served;
     this.options = options;
+    this.starts = new StartPace(options.limits.startMs);
     this.connections = new Quota(options.limits.maxConnectionsPerPrincipal, 'connections');
     this.sessions = new Quota(options.limits.maxSessionsPerPrincipal, 'sessions open');
   }

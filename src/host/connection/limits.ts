@@ -47,6 +47,11 @@ export interface ServerLimits {
   keyMs: number;
   /** Keys that one session remembers. Default 4,096. */
   maxKeys: number;
+  /**
+   * Milliseconds of one turn of the event loop that new sessions and new turns may take to start; those above it wait
+   * for the next turn of the loop. What goes on after a tool, an answer or an approval never waits. Default 2.
+   */
+  startMs: number;
 }
 
 export const DEFAULT_LIMITS: ServerLimits = {
@@ -70,6 +75,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
   closeMs: 10_000,
   keyMs: 900_000,
   maxKeys: 4096,
+  startMs: 2,
 };
 
 /** A socket tells that it has room again only where it was full: what Node calls full has 64 KiB. */

@@ -25,6 +25,9 @@ export const storeMethods: Handlers<
       ...(params.permissionMode === undefined ? {} : { permissionMode: params.permissionMode }),
     };
     if (request.sessionId !== undefined) assertSafeId('session', request.sessionId);
+    const wait = connection.hub.starts.enter();
+    if (wait) await wait;
+    connection.assertCurrent();
     const hold = await take(connection, await connection.hub.hold(params.agent, request, connection.principal), params);
     // Opened once more: its frames are coming already.
     if (params.attach !== false && !hold.attachment) return hold.attach(params);
