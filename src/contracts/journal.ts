@@ -4,18 +4,51 @@ export interface JournalKey {
   userId: string;
   agent: string;
   sessionId: string;
+  /** The session that a person has opened, where this one is of a sub-agent: its notes go with those of that one. */
+  root?: string;
 }
 
 /** What a host notes of a call, as JSON; its shape is the host's own. */
 export type JournalRecord = Readonly<Record<string, unknown>>;
 
+/** How far somebody has read. */
+export interface JournalMark {
+  /** Which notes: those of a session that is made again under an id are others. Empty: none were there. */
+  readonly id: string;
+  /** Number of records. */
+  readonly length: number;
+}
+
+export interface JournalPage {
+  /** Empty: nothing is noted. */
+  id: string;
+  /** Those behind the mark, oldest first; all of them where `id` is not that of the mark. */
+  records: readonly JournalRecord[];
+}
+
 /**
- * Where a host keeps what it knows of calls whose executor it does not believe. Only grows, in one order for all hosts
- * over one store.
+ * Where a host keeps what it knows of calls whose executor it does not believe: in one order for all hosts over one
+ * store. Notes go with their session, when it is deleted.
  */
 export interface HostJournal {
-  /** Records of a session behind the first `after`, oldest first. */
-  read(key: JournalKey, after: number): Promise<readonly JournalRecord[]>;
-  /** Adds records where the session has `length` of them. False: somebody else was faster, and nothing was added. */
-  append(key: JournalKey, records: readonly JournalRecord[], length: number): Promise<boolean>;
+  read(key: JournalKey, mark: JournalMark): Promise<JournalPage>;
+  /**
+   * Adds records where nobody else has added any since the mark: all of them or none. Undefined: somebody was faster,
+   * and nothing was added. Where it rejects as `UNAVAILABLE` they may have been added.
+   */
+  append(
+    key: JournalKey,
+    records: readonly JournalRecord[],
+    mark: JournalMark,
+    options?: JournalAppend,
+  ): Promise<JournalMark | undefined>;
+  /** Forgets what was noted of a session that a person has opened and of all below it, or of all sessions of a user. */
+  forget(scope: { app: string; userId: string; sessionId?: string }): Promise<void>;
+}
+
+export interface JournalAppend {
+  /** Something is open by these notes: they outlast what was settled. Default false. */
+  waits?: boolean;
+  /** They take the place of all that was noted before; the notes are others from here on. Default false. */
+  instead?: boolean;
 }

@@ -13,7 +13,7 @@ import type {
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
 import { subagentSessionId } from '../gate/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
-import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap } from '../session/index.ts';
+import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap, MemoryJournal } from '../session/index.ts';
 import type { ApprovalHost, BorrowedSession, OpenSession, SessionPlace } from './approvals.ts';
 import { Approvals } from './approvals.ts';
 import { Confirmations } from './confirmation.ts';
@@ -28,7 +28,7 @@ import { SubagentSession } from './subagent-session.ts';
 import { ToolRegistry } from './tool-registry.ts';
 import type { Recovery } from './unfinished.ts';
 import { findUnfinished, recover } from './unfinished.ts';
-import { MemoryJournal } from './witness/memory-journal.ts';
+import { journalOf } from './witness/journal-of.ts';
 import { SessionJournal } from './witness/session-journal.ts';
 import { WitnessedSession } from './witness/witnessed-session.ts';
 
@@ -99,7 +99,10 @@ class Host implements AgentHost {
   /** Runs that the host goes on with by itself. */
   readonly #underWay = new Set<Promise<void>>();
   readonly #warn: (message: string, error?: unknown) => void;
-  readonly #journal: HostJournal = new MemoryJournal();
+  /** What is noted of sessions whose executor is not believed. */
+  readonly #journal: HostJournal;
+  /** The same of sessions that end with their handle. */
+  readonly #passing = new MemoryJournal();
 
   constructor(given: HostOptions) {
     checkHost(given);
@@ -109,6 +112,7 @@ class Host implements AgentHost {
     const { telemetry } = given;
     const options = telemetry ? { ...given, telemetry: guardedTelemetry(telemetry, this.#warn) } : given;
     this.#options = options;
+    this.#journal = journalOf(options.sessions) ?? new MemoryJournal();
     for (const source of options.agents) {
       const { name } = source.descriptor;
       if (this.#sources.has(name)) {
@@ -133,8 +137,9 @@ class Host implements AgentHost {
       confirmations: new Confirmations(),
       warn: this.#warn,
       announce: ({ rootAgent, userId }, question) => this.approvals.announce(rootAgent, userId, question),
-      forget: (name) => {
+      forget: (name, { userId, root }) => {
         this.#open.delete(name);
+        if (name === `${userId}/${root}`) void this.#passing.forget({ app: options.app, userId, sessionId: root });
         this.#frameHost.confirmations.close(name);
       },
       openSubagent: (...subagent) => this.#openSubagent(...subagent),
@@ -219,12 +224,13 @@ class Host implements AgentHost {
     agent: string,
     session: AgentSession,
     id: string,
-    { userId }: Place,
+    { userId, ephemeral, root }: Place,
     shared: SharedStanding,
   ): AgentSession {
     let journal = shared.journals.get(agent);
     if (!journal) {
-      journal = new SessionJournal(this.#journal, { app: this.#options.app, userId, agent, sessionId: id });
+      const kept = ephemeral ? this.#passing : this.#journal;
+      journal = new SessionJournal(kept, { app: this.#options.app, userId, agent, sessionId: id, root });
       shared.journals.set(agent, journal);
     }
     return new WitnessedSession(session, id, agent, journal, (error) => this.#warn(error.message, error));
@@ -285,6 +291,7 @@ class Host implements AgentHost {
         // What was said always in it ends with it.
         for (const agent of this.#sources.keys())
           this.#frameHost.remembered.forget({ userId: whose, agent, sessionId });
+        await this.#journal.forget({ app: this.#options.app, userId: whose, sessionId });
       },
       ...(open ? { open } : {}),
     };

@@ -68,7 +68,7 @@ export interface FrameHost {
   readonly warn: (message: string, error?: unknown) => void;
   announce(place: Place, question: ApprovalQuestion): void;
   /** A session's last handle was closed. */
-  forget(name: string): void;
+  forget(name: string, place: Place): void;
   openSubagent(
     agent: Subagent,
     request: PendingRequest,
@@ -247,7 +247,7 @@ export class HostedFrame implements JudgeOptions {
     const { shared } = this;
     shared.handles = shared.handles.filter((handle) => handle.frame !== this);
     if (shared.handles.length > 0) return;
-    this.#host.forget(this.#name);
+    this.#host.forget(this.#name, this.#place);
     const { ephemeral, caller } = this.#place;
     // Nobody can come back to it: whoever opens one of this id opens another.
     const isOver = ephemeral || !this.#inner.descriptor.capabilities.includes('resume');

@@ -1,5 +1,5 @@
 import type { SessionSummary } from '../contracts/index.ts';
-import { checkOptions, flag, LazyMap, newId } from '../session/index.ts';
+import { checkOptions, flag, LazyMap, MemoryJournal, newId } from '../session/index.ts';
 import type { Event } from './event.ts';
 import type { MemoryApp, MemorySession, MemoryUser, State } from './memory-session.ts';
 import { addCopies, recordOf, repeatedId, ScopeState, storeEvents, summaryOf } from './memory-session.ts';
@@ -34,6 +34,8 @@ import {
 export class InMemorySessionService implements SessionService {
   readonly chained: boolean;
   readonly isPrivate: boolean = true;
+  /** What a host over this store notes of executors that it does not believe. */
+  readonly journal: MemoryJournal = new MemoryJournal();
   readonly #apps = new Map<string, MemoryApp>();
   #created = 0;
   #closed = false;
@@ -94,6 +96,7 @@ export class InMemorySessionService implements SessionService {
 
   async delete(key: SessionKey): Promise<void> {
     const session = this.#find(key);
+    await this.journal.forget({ app: key.app, userId: key.userId, sessionId: key.id });
     if (!session) return;
     const { sessions } = session.user;
     const [first, last] = idsBelow(key.id);
@@ -201,6 +204,7 @@ export class InMemorySessionService implements SessionService {
     const running = sessions.find(({ held }) => held);
     if (running) throw storeRefusal.busy(running.key, 'this process', { epoch: running.epoch });
     this.#apps.get(app)?.users.delete(userId);
+    await this.journal.forget({ app, userId });
     return sessions.length;
   }
 

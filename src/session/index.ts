@@ -11,6 +11,7 @@ export { inTime } from './in-time.ts';
 export * from './input.ts';
 export { LastWords } from './last-words.ts';
 export * from './lazy.ts';
+export { MemoryJournal } from './memory-journal.ts';
 export * from './mode.ts';
 export { nearest } from './nearest.ts';
 export { eachInPieces, Pace } from './pace.ts';

@@ -281,18 +281,21 @@ for (const server of [...shared, kyselySqlite]) {
           await before.create(key, { state: { n: 1 } });
           await before.append(key, [fullEvent('e1'), call('e2', 'c9')]);
           await before.artifacts.save(key, 'a', { mimeType: 'text/plain', data: 'aGk=' });
+          const place = { app: key.app, userId: key.userId, agent: 'bot', sessionId: key.id };
+          await before.journal.append(place, [{ n: 1 }], { id: '', length: 0 });
           const out = await collect(exportSession(before, key));
           await before.close();
-          expect(await migrateSql(url, { target: 1 })).toEqual({ from: 3, to: 1 });
+          expect(await migrateSql(url, { target: 1 })).toEqual({ from: 4, to: 1 });
           await expect(own.query('SELECT * FROM adk_artifacts')).rejects.toThrow(/adk_artifacts/);
-          expect(await migrateSql(url)).toEqual({ from: 1, to: 3 });
-          expect(await migrateSql(url)).toEqual({ from: 3, to: 3 });
+          expect(await migrateSql(url)).toEqual({ from: 1, to: 4 });
+          expect(await migrateSql(url)).toEqual({ from: 4, to: 4 });
           const after = await own.open();
           expect(await collect(exportSession(after, key))).toEqual(out);
           expect((await after.openCalls({ app: 'shop' })).map(({ callId }) => callId)).toContain('c9');
           expect(await after.artifacts.save(key, 'a', { mimeType: 'text/plain', data: 'aGk=' })).toBe(1);
+          expect(await after.journal.read(place, { id: '', length: 0 })).toEqual({ id: '', records: [] });
           await after.close();
-          for (const target of [-1, 4, 0.5]) {
+          for (const target of [-1, 5, 0.5]) {
             expect(await refusalOf(migrateSql(url, { target }))).toMatchObject({ code: 'E_BAD_INPUT' });
           }
         } finally {
@@ -360,7 +363,8 @@ for (const server of [...shared, kyselySqlite]) {
             .sort();
         const first = ['adk_app_states', 'adk_events', 'adk_open_calls', 'adk_schema_version', 'adk_sessions'];
         const second = ['adk_memories', 'adk_artifacts', 'adk_artifact_versions'];
-        const all = [...first, ...second, 'adk_open_turns', 'adk_user_states'].sort();
+        const later = ['adk_open_turns', 'adk_journals', 'adk_journal_records'];
+        const all = [...first, ...second, ...later, 'adk_user_states'].sort();
         try {
           expect(await refusalOf(openSql(url, { migrate: false }))).toMatchObject({ status: 'FAILED_PRECONDITION' });
           await Promise.all([migrateSql(url), migrateSql(url), migrateSql(url)]);

@@ -59,7 +59,7 @@ export function believed(
     }
     const { requestId } = read;
     const call = read.kind === 'tool' ? known.meet(requestId, announced(read)) : undefined;
-    const what = ids.has(requestId) ? 'it is listed twice' : whyNot(read, call);
+    const what = ids.has(requestId) ? 'it is listed twice' : whyNot(read, call, known);
     ids.add(requestId);
     if (what === undefined) open.push(withKnown(read, call, known));
     else contradictions.push({ requestId, what });
@@ -67,11 +67,15 @@ export function believed(
   return { open, contradictions };
 }
 
-function whyNot({ requestId, kind }: PendingRequest, call: KnownCall | undefined): string | undefined {
+function whyNot(
+  { requestId, kind }: PendingRequest,
+  call: KnownCall | undefined,
+  known: KnownCalls,
+): string | undefined {
   if (isHostQuestion(requestId)) return 'questions under such an id are the host’s own';
-  if (kind !== 'tool') return undefined;
-  if (!call) return 'another name, other arguments or another place to run were announced for it';
-  return call.settled ? 'it was settled' : undefined;
+  if (kind !== 'tool' || call) return undefined;
+  if (known.isSettled(requestId)) return 'it was settled';
+  return 'another name, other arguments or another place to run were announced for it';
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -1,43 +1,78 @@
 import type { DecisionRecord, PermissionMode, PutQuestion, TurnTerms } from '../../contracts/index.ts';
-import type { JournalAnswer, WitnessRecord } from './records.ts';
+import type { CallState, KnownAnswer, LastGo, WitnessRecord } from './records.ts';
 
-/** What a host knows of one call by itself. */
+/** What a host knows of one call that is not settled, by itself. */
 export interface KnownCall {
   readonly id: string;
   /** Of what was announced first. */
   readonly digest: string;
-  /** Number of the turn in which it became known. */
-  readonly turn: number;
+  /** Number of the turn in which it became known; -1: nobody knows. */
+  turn: number;
   /** Epoch milliseconds: when it became known. */
   readonly since: number;
+  /** It is in the journal, not in this process alone. */
+  isNoted: boolean;
   readonly questions: PutQuestion[];
-  /** `id`: of its record. `attempt`: how often the call had been started before. `isVoid`: it stands for nothing. */
-  readonly answers: (JournalAnswer & { id: string; attempt: number; isVoid?: true })[];
+  /** A question was put since anything became void. */
+  asks: boolean;
+  readonly answers: KnownAnswer[];
   decision: DecisionRecord | undefined;
   /** It was started, and no result of it has been taken. */
   started: boolean;
   attempts: number;
-  settled: boolean;
   /** How often what was said of it became void: what was judged before that is not acted upon. */
   voids: number;
-  /** The newest `go`, and how the call stood before it. */
-  last: { id: string; before: Pick<KnownCall, 'decision' | 'started' | 'attempts'> } | undefined;
+  last: LastGo | undefined;
 }
+
+/** Settled calls that one record names. */
+const SOME = 1000;
 
 /** The state of a session's calls, folded from what its host has noted. */
 export class KnownCalls {
+  /** Those that are not settled. */
   readonly calls = new Map<string, KnownCall>();
   /** By number of the turn. */
   readonly terms: TurnTerms[] = [];
   mode: PermissionMode | undefined;
+  /** Settled ones, each with those of the host's questions about it that were answered. */
+  readonly #past = new Map<string, readonly string[]>();
 
   /** The newest turn; -1 before the first. */
   get turn(): number {
     return this.terms.length - 1;
   }
 
-  /** Takes notice of a call; undefined: something else was announced under its id. */
+  /** Calls that are settled. */
+  get settled(): number {
+    return this.#past.size;
+  }
+
+  isSettled(id: string): boolean {
+    return this.#past.has(id);
+  }
+
+  /** Whether one of the host's questions about a call was answered. */
+  isAnswered(callId: string, requestId: string): boolean {
+    const past = this.#past.get(callId);
+    if (past) return past.includes(requestId);
+    return this.calls.get(callId)?.answers.some((answer) => answer.requestId === requestId) ?? false;
+  }
+
+  /** Whether something is open by the host's own notes, with these added. */
+  waitsAfter(records: readonly WitnessRecord[]): boolean {
+    const over = new Set<string>();
+    for (const record of records) {
+      if (record.kind === 'settled' || record.kind === 'void') over.add(record.callId);
+      else if ('callId' in record) return true;
+    }
+    for (const call of this.calls.values()) if (!over.has(call.id) && (call.started || canBeVoid(call))) return true;
+    return false;
+  }
+
+  /** Takes notice of a call; undefined: it is settled, or something else was announced under its id. */
   meet(id: string, digest: string, since = Date.now()): KnownCall | undefined {
+    if (this.#past.has(id)) return undefined;
     const known = this.calls.get(id);
     if (known) return known.digest === digest ? known : undefined;
     const call: KnownCall = {
@@ -45,12 +80,13 @@ export class KnownCalls {
       digest,
       turn: this.turn,
       since,
+      isNoted: false,
       questions: [],
+      asks: false,
       answers: [],
       decision: undefined,
       started: false,
       attempts: 0,
-      settled: false,
       voids: 0,
       last: undefined,
     };
@@ -58,26 +94,107 @@ export class KnownCalls {
     return call;
   }
 
+  /** What was noted is other notes now. What was only heard of here stays: its first words bind. */
+  reset(): void {
+    for (const call of this.calls.values()) {
+      if (call.isNoted) this.calls.delete(call.id);
+      else call.turn = -1;
+    }
+    this.#past.clear();
+    this.terms.length = 0;
+    this.mode = undefined;
+  }
+
   apply(record: WitnessRecord): void {
-    if (record.kind === 'mode') {
-      this.mode = record.mode ?? undefined;
-      return;
+    switch (record.kind) {
+      case 'mode':
+        this.mode = record.mode ?? undefined;
+        break;
+      case 'terms':
+        for (const { callId, digest, at } of record.calls ?? []) this.#noted(callId, digest, at);
+        if (record.begins || this.terms.length === 0) this.terms.push(record.terms);
+        else this.terms[this.turn] = record.terms;
+        break;
+      case 'past':
+        for (const [id, answered] of record.calls) this.#settle(id, answered);
+        break;
+      case 'turns':
+        this.terms.push(...record.terms);
+        this.mode = record.mode ?? undefined;
+        break;
+      case 'call':
+        this.calls.set(record.call.callId, knownCall(record.call));
+        break;
+      case 'settled': {
+        const answers = this.calls.get(record.callId)?.answers ?? [];
+        this.#settle(record.callId, [...new Set(answers.map(({ requestId }) => requestId))]);
+        break;
+      }
+      default: {
+        const call =
+          'at' in record ? this.#noted(record.callId, record.digest, record.at) : this.calls.get(record.callId);
+        if (call) applyTo(call, record);
+      }
     }
-    if (record.kind === 'terms') {
-      for (const { callId, digest } of record.calls ?? []) this.meet(callId, digest);
-      if (record.begins || this.terms.length === 0) this.terms.push(record.terms);
-      else this.terms[this.turn] = record.terms;
-      return;
-    }
-    const call = this.meet(record.callId, record.digest, 'at' in record ? record.at : undefined);
-    if (call) applyTo(call, record);
+  }
+
+  /** Records of which the same comes as from all that were applied. */
+  summary(): WitnessRecord[] {
+    const past = [...this.#past];
+    const records: WitnessRecord[] = [];
+    for (let at = 0; at < past.length; at += SOME) records.push({ kind: 'past', calls: past.slice(at, at + SOME) });
+    const noted = [...this.calls.values()].filter(({ isNoted }) => isNoted);
+    // The newest turn, and those that calls belong to which are not settled.
+    const turns = [...new Set([...noted.map(({ turn }) => turn), this.turn])].filter((turn) => turn >= 0);
+    turns.sort((a, b) => a - b);
+    const terms = turns.map((turn) => this.terms[turn] ?? {});
+    records.push({ kind: 'turns', terms, mode: this.mode ?? null });
+    for (const call of noted)
+      records.push({ kind: 'call', call: { ...callState(call), turn: turns.indexOf(call.turn) } });
+    return records;
+  }
+
+  #noted(id: string, digest: string, since?: number): KnownCall | undefined {
+    const call = this.meet(id, digest, since);
+    if (call) call.isNoted = true;
+    return call;
+  }
+
+  #settle(id: string, answered: readonly string[]): void {
+    this.calls.delete(id);
+    this.#past.set(id, answered);
   }
 }
 
-function applyTo(call: KnownCall, record: Exclude<WitnessRecord, { kind: 'mode' | 'terms' }>): void {
+/** Something was said of it that becomes void where its executor gives it up. A start does not. */
+export function canBeVoid({ started, decision, asks, answers, attempts }: KnownCall): boolean {
+  if ((!started && decision !== undefined) || asks) return true;
+  return answers.some(({ isVoid, attempt }) => !isVoid && attempt === attempts);
+}
+
+function callState({ id, isNoted: _, decision, last, ...rest }: KnownCall): CallState {
+  return { callId: id, ...rest, ...(decision ? { decision } : {}), ...(last ? { last } : {}) };
+}
+
+function knownCall({ callId, questions, answers, ...rest }: CallState): KnownCall {
+  return {
+    decision: undefined,
+    last: undefined,
+    ...rest,
+    id: callId,
+    isNoted: true,
+    questions: [...questions],
+    answers: answers.map((answer) => ({ ...answer })),
+  };
+}
+
+type OfOpenCall = Extract<WitnessRecord, { callId: string }>;
+
+function applyTo(call: KnownCall, record: Exclude<OfOpenCall, { kind: 'settled' }>): void {
   switch (record.kind) {
     case 'question':
       call.questions.push(record.question);
+      call.asks = true;
       break;
     case 'answer':
       call.answers.push({ ...record.answer, id: record.id, attempt: call.attempts });
@@ -100,16 +217,13 @@ function applyTo(call: KnownCall, record: Exclude<WitnessRecord, { kind: 'mode' 
     case 'back':
       // Somebody has let it run since: that start stands.
       if (call.last?.id !== record.id) break;
-      Object.assign(call, call.last.before);
+      Object.assign(call, { decision: undefined }, call.last.before);
       call.last = undefined;
       break;
-    case 'void':
+    default:
       call.voids++;
+      call.asks = false;
       for (const answer of call.answers) answer.isVoid = true;
       if (!call.started) call.decision = undefined;
-      break;
-    default:
-      call.settled = true;
-      call.started = false;
   }
 }

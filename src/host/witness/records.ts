@@ -11,10 +11,43 @@ interface OfCall {
   digest: string;
 }
 
+/** All that counts of a call that is not settled. */
+export interface CallState extends OfCall {
+  /** Number of the turn in which it became known. */
+  turn: number;
+  /** Epoch milliseconds. */
+  since: number;
+  questions: readonly PutQuestion[];
+  answers: readonly KnownAnswer[];
+  decision?: DecisionRecord;
+  started: boolean;
+  attempts: number;
+  voids: number;
+  asks: boolean;
+  last?: LastGo;
+}
+
+/** `id`: of its record. `attempt`: how often the call had been started before. `isVoid`: it stands for nothing. */
+export type KnownAnswer = JournalAnswer & { id: string; attempt: number; isVoid?: true };
+
+/** The newest `go`, and how the call stood before it. */
+export interface LastGo {
+  id: string;
+  before: { decision?: DecisionRecord | undefined; started: boolean; attempts: number };
+}
+
 /** What a host notes of a session, in the order in which it became known. */
 export type WitnessRecord =
-  /** A turn is begun with these terms, or held to them from here on. `calls` were open before, by id and digest. */
-  | { kind: 'terms'; terms: TurnTerms; begins: boolean; calls?: readonly OfCall[] }
+  /** In the place of older records: settled calls, each with those of the host's questions that were answered. */
+  | { kind: 'past'; calls: readonly (readonly [callId: string, answered: readonly string[]])[] }
+  /** The same: the turns that count, and the calls that are not settled. */
+  | { kind: 'turns'; terms: readonly TurnTerms[]; mode: PermissionMode | null }
+  | { kind: 'call'; call: CallState }
+  /**
+   * A turn is begun with these terms, or held to them from here on. `calls` became known before, and by nothing else that was
+   * noted; `at`: since when.
+   */
+  | { kind: 'terms'; terms: TurnTerms; begins: boolean; calls?: readonly (OfCall & { at: number })[] }
   | { kind: 'mode'; mode: PermissionMode | null }
   | ({ kind: 'question'; question: PutQuestion; at: number } & OfCall)
   /** `id`: of this record, made by whoever noted it. */

@@ -1,17 +1,24 @@
-import type { HostJournal, JournalKey, JournalRecord } from '../../contracts/index.ts';
+import type { HostJournal, JournalKey, JournalMark, JournalRecord } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { KnownCalls } from './known-calls.ts';
 import type { WitnessRecord } from './records.ts';
 
 /** Somebody else has written in between as often: a journal that says so each time is not right. */
 const TRIES = 1000;
+/** Records of which a session's state is put in their place, and how many settled calls let one more wait for that. */
+const MANY = 1000;
+const SETTLED_A_RECORD = 10;
+
+const none: JournalMark = { id: '', length: 0 };
 
 /** What a host knows of one session: its journal, folded. Shared by all handles of the session in one host. */
 export class SessionJournal {
   readonly known = new KnownCalls();
   readonly #journal: HostJournal;
   readonly #key: JournalKey;
-  #length = 0;
+  #mark = none;
+  /** Length at which the state takes the place of the records. */
+  #many = MANY;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(journal: HostJournal, key: JournalKey) {
@@ -33,8 +40,13 @@ export class SessionJournal {
       for (let tries = 1; ; tries++) {
         const records = make(this.known);
         if (records.length === 0) return;
-        if (await this.#journal.append(this.#key, records as readonly unknown[] as JournalRecord[], this.#length)) {
-          this.#take(records);
+        const mark = await this.#journal.append(this.#key, asJson(records), this.#mark, {
+          waits: this.known.waitsAfter(records),
+        });
+        if (mark) {
+          this.#mark = mark;
+          for (const record of records) this.known.apply(record);
+          if (mark.length >= this.#many) await this.#shorten();
           return;
         }
         if (tries === TRIES)
@@ -45,12 +57,30 @@ export class SessionJournal {
   }
 
   async #read(): Promise<void> {
-    this.#take((await this.#journal.read(this.#key, this.#length)) as readonly unknown[] as WitnessRecord[]);
+    const { id, records } = await this.#journal.read(this.#key, this.#mark);
+    let { length } = this.#mark;
+    if (id !== this.#mark.id) {
+      // Deleted, made again, or shortened: what counts is what is there now.
+      this.known.reset();
+      length = 0;
+    }
+    for (const record of records) this.known.apply(record as unknown as WitnessRecord);
+    this.#mark = { id, length: length + records.length };
   }
 
-  #take(records: readonly WitnessRecord[]): void {
-    for (const record of records) this.known.apply(record);
-    this.#length += records.length;
+  /** The state in the place of the records. */
+  async #shorten(): Promise<void> {
+    const state = this.known.summary();
+    try {
+      const mark = await this.#journal.append(this.#key, asJson(state), this.#mark, {
+        waits: this.known.waitsAfter([]),
+        instead: true,
+      });
+      if (mark) this.#mark = mark;
+    } catch {
+      // What was to be noted is noted: this is tried again with what comes next.
+    }
+    this.#many = this.#mark.length + Math.max(MANY, this.known.settled / SETTLED_A_RECORD);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -58,4 +88,8 @@ export class SessionJournal {
     this.#last = done.catch(() => {});
     return done;
   }
+}
+
+function asJson(records: readonly WitnessRecord[]): readonly JournalRecord[] {
+  return records as readonly unknown[] as JournalRecord[];
 }

@@ -11,6 +11,7 @@ import { CoxswainError, canonicalJson, isCoxswainError } from '../../contracts/i
 import { newId } from '../../session/index.ts';
 import { callIdOf, isHostQuestion } from '../question-id.ts';
 import type { KnownCall, KnownCalls } from './known-calls.ts';
+import { canBeVoid } from './known-calls.ts';
 import type { JournalAnswer, WitnessRecord } from './records.ts';
 import type { SessionJournal } from './session-journal.ts';
 
@@ -46,12 +47,6 @@ export class Witness {
     }
   }
 
-  /** The answer that decides on one of the host's questions, if there is one. */
-  answerTo(requestId: string): JournalAnswer | undefined {
-    const call = this.#journal.known.calls.get(callIdOf(requestId));
-    return call?.answers.find((answer) => answer.requestId === requestId);
-  }
-
   /**
    * Inputs of a stream that is about to begin. Returns what is taken back where they are not taken.
    * @throws CoxswainError `FAILED_PRECONDITION / E_REQUEST_CLOSED` where another host was faster
@@ -64,8 +59,7 @@ export class Witness {
       const answers: SaidRecord<'answer'>[] = [];
       for (const input of inputs) {
         if (input.kind === 'tool_approval' && !isHostQuestion(input.requestId)) {
-          const call = known.calls.get(input.requestId);
-          if (call && input.decision) goes.push(this.#go(call, input.decision));
+          if (input.decision) goes.push(this.#go(input.requestId, known, input.decision));
         } else if (input.kind === 'tool_approval' || input.kind === 'elicitation_response') {
           const call = known.calls.get(callIdOf(input.requestId));
           if (call && isHostQuestion(input.requestId)) answers.push(answered(call, input.requestId, answerIn(input)));
@@ -81,7 +75,7 @@ export class Witness {
     await this.#journal.note(({ calls }) =>
       questions.flatMap((question) => {
         const call = calls.get(callIdOf(question.requestId));
-        return call && !call.settled ? [{ kind: 'question' as const, ...of(call), question, at: call.since }] : [];
+        return call ? [{ kind: 'question' as const, ...of(call), question, at: call.since }] : [];
       }),
     );
   }
@@ -108,34 +102,26 @@ export class Witness {
   /** What an executor does not wait for any more was said of something that is over. */
   async gone(open: readonly PendingRequest[]): Promise<void> {
     const ids = new Set(open.map(({ requestId }) => requestId));
-    const isGone = (call: KnownCall) =>
-      !ids.has(call.id) &&
-      !call.settled &&
-      ((!call.started && call.decision !== undefined) ||
-        call.answers.some(({ isVoid, attempt }) => !isVoid && attempt === call.attempts));
-    const { calls } = this.#journal.known;
-    for (const call of calls.values()) {
-      if (!isGone(call)) continue;
-      await this.#journal.note(() => (isGone(call) ? [{ kind: 'void', ...of(call) }] : []));
-    }
+    const gone = ({ calls }: KnownCalls): WitnessRecord[] =>
+      [...calls.values()]
+        .filter((call) => !ids.has(call.id) && canBeVoid(call))
+        .map((call) => ({ kind: 'void', ...of(call) }));
+    if (gone(this.#journal.known).length > 0) await this.#journal.note(gone);
   }
 
   async respond(requestId: string, answer: RequestAnswer, pass: () => Promise<Settlement>): Promise<Settlement> {
-    const { known } = this.#journal;
     if (isHostQuestion(requestId)) return this.#answer(requestId, answer, pass);
-    const call = known.calls.get(requestId);
-    if (!call) return pass();
     if (answer.kind !== 'approve') {
       const settlement = await pass();
       // Whoever settled it: it is not open again.
-      if (settlement.status !== 'waiting_quorum') await this.#journal.note(() => settled(call));
+      if (settlement.status !== 'waiting_quorum') await this.ended(requestId);
       return settlement;
     }
     if (!answer.starts || !answer.decision) return pass();
     const { decision } = answer;
     const goes: SaidRecord<'go'>[] = [];
-    await this.#journal.note(() => {
-      goes[0] = this.#go(call, decision);
+    await this.#journal.note((known) => {
+      goes[0] = this.#go(requestId, known, decision);
       return goes;
     });
     let isTaken = false;
@@ -154,7 +140,7 @@ export class Witness {
     const isVote = answer.kind === 'approve' && answer.quorum !== undefined;
     await this.#journal.note(({ calls }) => {
       const call = calls.get(callIdOf(requestId));
-      if (!call || call.settled) throw closed(requestId);
+      if (!call) throw closed(requestId);
       const given = answerOf(requestId, answer);
       before = call.answers.find(
         (known) => known.requestId === requestId && !known.isVoid && (!known.quorum || isSame(known, given)),
@@ -177,9 +163,10 @@ export class Witness {
   }
 
   /** Judged when the call stood as it was seen: what has been started since is not started again by that. */
-  #go(call: KnownCall, decision: DecisionRecord): SaidRecord<'go'> {
-    const seen = this.#seen.get(call.id);
-    if (call.settled || seen?.attempts !== call.attempts || seen.voids !== call.voids) throw closed(call.id);
+  #go(requestId: string, { calls }: KnownCalls, decision: DecisionRecord): SaidRecord<'go'> {
+    const call = calls.get(requestId);
+    const seen = this.#seen.get(requestId);
+    if (!call || seen?.attempts !== call.attempts || seen.voids !== call.voids) throw closed(requestId);
     return { kind: 'go', id: newId(), ...of(call), decision, starts: seen.runsHere, at: call.since };
   }
 
@@ -194,16 +181,20 @@ function of({ id, digest }: KnownCall): { callId: string; digest: string } {
 }
 
 function settled(call: KnownCall | undefined): WitnessRecord[] {
-  return call && !call.settled ? [{ kind: 'settled', ...of(call) }] : [];
+  return call ? [{ kind: 'settled', ...of(call) }] : [];
 }
 
 function answered(call: KnownCall, requestId: string, answer: Omit<JournalAnswer, 'requestId'>): SaidRecord<'answer'> {
   return { kind: 'answer', id: newId(), ...of(call), at: call.since, answer: { ...answer, requestId } };
 }
 
-/** Calls that are open stay with the turn in which they were asked for. */
+function heardOf({ calls }: KnownCalls) {
+  return [...calls.values()].filter(({ isNoted }) => !isNoted).map((call) => ({ ...of(call), at: call.since }));
+}
+
+/** Calls that only this process knows of stay with the turn in which they were asked for. */
 function termsOf(known: KnownCalls, terms: NonNullable<ExecutionOptions['terms']>, begins: boolean): WitnessRecord {
-  const calls = begins ? [...known.calls.values()].filter(({ settled }) => !settled).map(of) : [];
+  const calls = begins ? heardOf(known) : [];
   const { principal: _, ...unknown } = terms;
   const isKnown = begins || known.terms[known.turn]?.principal !== undefined;
   return { kind: 'terms', terms: isKnown ? terms : unknown, begins, ...(calls.length > 0 ? { calls } : {}) };

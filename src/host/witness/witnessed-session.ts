@@ -17,7 +17,7 @@ import type {
 import { CoxswainError, copyJson, isCoxswainError, MAX_JSON_DEPTH, messageOf } from '../../contracts/index.ts';
 import { derived, EventStream, isoTime, newId, normaliseInput, putQuestions, streamIdOf } from '../../session/index.ts';
 import { strictestLimits } from '../budget.ts';
-import { isHostQuestion } from '../question-id.ts';
+import { callIdOf, isHostQuestion } from '../question-id.ts';
 import type { Contradiction } from './believed.ts';
 import { believed, stricter } from './believed.ts';
 import { announced } from './records.ts';
@@ -158,7 +158,7 @@ export class WitnessedSession implements AgentSession {
   #isBelieved(event: AgentEvent): boolean {
     if (event.type === 'elicitation_request') return !isHostQuestion(event.requestId) && event.approval === undefined;
     if (event.type !== 'elicitation_response' || !isHostQuestion(event.requestId)) return true;
-    return this.#witness.answerTo(event.requestId) !== undefined;
+    return this.#journal.known.isAnswered(callIdOf(event.requestId), event.requestId);
   }
 
   async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {

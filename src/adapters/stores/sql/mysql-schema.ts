@@ -130,4 +130,32 @@ export const mysqlSteps = [
     ],
     down: ['DROP TABLE IF EXISTS adk_open_turns'],
   },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_journals (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent ${key},
+        root_id ${key},
+        id varchar(36) NOT NULL,
+        last_seq int NOT NULL,
+        waits int NOT NULL,
+        inserted_at datetime(6) NOT NULL,
+        updated_at datetime(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, agent),
+        INDEX adk_journals_root_index (app_name, user_id, root_id)
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_journal_records (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent ${key},
+        seq int NOT NULL,
+        record longtext NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, agent, seq)
+      ) ${table}`,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_journal_records', 'DROP TABLE IF EXISTS adk_journals'],
+  },
 ];

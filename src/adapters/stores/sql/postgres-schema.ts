@@ -131,4 +131,32 @@ export const postgresSteps = [
     ],
     down: ['DROP TABLE IF EXISTS adk_open_turns'],
   },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_journals (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent ${key},
+        root_id ${key},
+        id varchar(36) COLLATE "C" NOT NULL,
+        last_seq integer NOT NULL,
+        waits integer NOT NULL,
+        inserted_at timestamp(6) NOT NULL,
+        updated_at timestamp(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, agent)
+      )`,
+      'CREATE INDEX IF NOT EXISTS adk_journals_root_index ON adk_journals (app_name, user_id, root_id)',
+      `CREATE TABLE IF NOT EXISTS adk_journal_records (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent ${key},
+        seq integer NOT NULL,
+        record text NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, agent, seq)
+      )`,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_journal_records', 'DROP TABLE IF EXISTS adk_journals'],
+  },
 ];

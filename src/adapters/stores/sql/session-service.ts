@@ -28,6 +28,7 @@ import type { RestoredSession, SessionMaintenance } from '../maintenance.ts';
 import { SqlArtifactService } from './artifact-service.ts';
 import { DuplicateEvent } from './duplicate.ts';
 import type { Engine } from './engine.ts';
+import { SqlJournal } from './journal.ts';
 import type { Leases } from './leases.ts';
 import { LockLeases, OwnerLeases } from './leases.ts';
 import { SqlMemoryService } from './memory-service.ts';
@@ -51,6 +52,8 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   readonly memory: SqlMemoryService;
   /** Artifacts in the same database; closed with this service. */
   readonly artifacts: SqlArtifactService;
+  /** What a host over this store notes of executors that it does not believe; closed with this service. */
+  readonly journal: SqlJournal;
   readonly isPrivate: boolean;
   readonly #engine: Engine;
   readonly #tables: Writes;
@@ -63,6 +66,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     this.isPrivate = engine.isPrivate ?? false;
     this.memory = new SqlMemoryService(() => this.#ready());
     this.artifacts = new SqlArtifactService(() => this.#ready());
+    this.journal = new SqlJournal(() => this.#ready());
     this.#tables = new Writes(engine.dialect);
     this.#leases = locks
       ? new LockLeases(engine, this.#tables, host, locks)
@@ -231,6 +235,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     }
     await this.memory.erase({ app, userId });
     await this.artifacts.erase({ app, userId });
+    await this.journal.forget({ app, userId });
     await engine.transaction('write', () =>
       run('DELETE FROM adk_user_states WHERE app_name = ? AND user_id = ?', [app, userId]),
     );

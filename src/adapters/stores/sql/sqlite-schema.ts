@@ -128,6 +128,34 @@ export const sqliteSteps = [
     ],
     down: ['DROP TABLE adk_open_turns'],
   },
+  {
+    up: [
+      `CREATE TABLE adk_journals (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        root_id TEXT NOT NULL,
+        id TEXT NOT NULL,
+        last_seq INTEGER NOT NULL,
+        waits INTEGER NOT NULL,
+        inserted_at TEXT NOT NULL,
+        updated_at TEXT NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, agent)
+      )`,
+      'CREATE INDEX adk_journals_root_index ON adk_journals (app_name, user_id, root_id)',
+      `CREATE TABLE adk_journal_records (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        record TEXT NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, agent, seq)
+      )`,
+    ],
+    down: ['DROP TABLE adk_journal_records', 'DROP TABLE adk_journals'],
+  },
 ];
 
 /** Kept in `PRAGMA user_version`. */

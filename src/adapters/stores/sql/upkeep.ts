@@ -3,6 +3,7 @@ import type { SessionKey } from '../../../runtime/index.ts';
 import { sqlTime } from '../../../runtime/index.ts';
 import { checkOptions, flag, guarded, text } from '../../../session/index.ts';
 import type { Engine } from './engine.ts';
+import { forgetOldNotes } from './journal.ts';
 import type { Leases } from './leases.ts';
 import { values, WHERE_SESSION } from './reads.ts';
 import type { Steps, Value } from './steps.ts';
@@ -126,7 +127,9 @@ export async function deleteOlderThan(
         await lease.release();
       }
     }
-    if (keys.length < BATCH) return count;
+    if (keys.length < BATCH) break;
     after = last;
   }
+  await forgetOldNotes(engine, scope, before, keepPending);
+  return count;
 }

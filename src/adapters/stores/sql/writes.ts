@@ -15,6 +15,7 @@ import {
 } from '../../../runtime/index.ts';
 import type { Dialect } from './dialect.ts';
 import { DuplicateEvent } from './duplicate.ts';
+import { forgetNotes } from './journal.ts';
 import { OF_SESSION, Reads, values, WHERE_SESSION } from './reads.ts';
 import type { State } from './rows.ts';
 import { EVENT_VALUES, eventColumns, eventValues, now, parseState, uniqueNow, writeText } from './rows.ts';
@@ -274,6 +275,7 @@ export class Writes extends Reads {
       yield* run(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(each));
       yield* run(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(each));
     }
+    yield* forgetNotes({ app: key.app, userId: key.userId, sessionId: key.id });
     return count;
   }
 

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { KnownCalls } from '../../../src/host/witness/known-calls.ts';
+import type { WitnessRecord } from '../../../src/host/witness/records.ts';
+import type { Random } from '../../property/replay/random.ts';
+import { below, randomOf } from '../../property/replay/random.ts';
+
+const SEEDS = 200;
+const digest = 'd'.repeat(64);
+
+/** Records as a host may note them, in any order. */
+function* records(random: Random): Generator<WitnessRecord> {
+  for (let n = 0; ; n++) {
+    const callId = `c${below(random, 8)}`;
+    const call = { callId, digest, at: n };
+    const back = `r${below(random, n + 1)}`;
+    const by = { id: `p${below(random, 3)}` };
+    const made: WitnessRecord[] = [
+      { kind: 'terms', terms: { principal: { id: `turn-${n}` } }, begins: random() < 0.6, calls: [call] },
+      { kind: 'mode', mode: random() < 0.5 ? null : 'plan' },
+      { kind: 'question', ...call, question: { requestId: `${callId}#policy.${n}` } as never },
+      { kind: 'answer', ...call, id: `r${n}`, answer: { requestId: `${callId}#policy.${n}`, action: 'accept', by } },
+      {
+        kind: 'go',
+        ...call,
+        id: `r${n}`,
+        decision: { outcome: 'approved', by: `user:${n}` } as never,
+        starts: n % 2 === 0,
+      },
+      { kind: 'back', callId, digest, id: back },
+      { kind: 'unsaid', callId, digest, id: back },
+      { kind: 'void', callId, digest },
+      { kind: 'settled', callId, digest },
+    ];
+    yield made[below(random, made.length)] as WitnessRecord;
+  }
+}
+
+/** What counts: the number of a turn is each fold's own. */
+function standing(known: KnownCalls) {
+  return {
+    calls: [...known.calls.values()]
+      .map(({ turn, ...call }) => ({ ...call, turn: known.terms[turn] ?? null }))
+      .sort((a, b) => a.id.localeCompare(b.id)),
+    newest: known.terms[known.turn] ?? null,
+    mode: known.mode ?? null,
+    settled: ['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7'].filter((id) => known.isSettled(id)),
+    waits: known.waitsAfter([]),
+  };
+}
+
+test('ATT-B1 the state of a session says the same as the records that it takes the place of', () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const random = randomOf(seed);
+    const whole = new KnownCalls();
+    let short = new KnownCalls();
+    for (const record of records(random)) {
+      const stored = JSON.parse(JSON.stringify(record)) as WitnessRecord;
+      whole.apply(record);
+      short.apply(stored);
+      if (random() < 0.2) {
+        const state = JSON.parse(JSON.stringify(short.summary())) as WitnessRecord[];
+        short = new KnownCalls();
+        for (const one of state) short.apply(one);
+      }
+      expect(standing(short), `seed ${seed}`).toEqual(standing(whole));
+      if (random() < 0.01) break;
+    }
+  }
+});
+
+test('ATT-B1 the state holds no more than what is open, the turns of that, and the names of what is settled', () => {
+  const known = new KnownCalls();
+  for (let turn = 0; turn < 100; turn++) {
+    known.apply({ kind: 'terms', terms: { principal: { id: `p${turn}` } }, begins: true });
+    for (let n = 0; n < 50; n++) {
+      const call = { callId: `c${turn}-${n}`, digest };
+      known.apply({
+        kind: 'go',
+        ...call,
+        id: 'r',
+        decision: { outcome: 'approved', by: 'policy' } as never,
+        starts: true,
+        at: 0,
+      });
+      if (turn !== 3 || n !== 7) known.apply({ kind: 'settled', ...call });
+    }
+  }
+  const state = known.summary();
+  expect(state.map(({ kind }) => kind)).toEqual(['past', 'past', 'past', 'past', 'past', 'turns', 'call']);
+  expect(state.at(-2)).toMatchObject({ terms: [{ principal: { id: 'p3' } }, { principal: { id: 'p99' } }] });
+});
+
+test('ATT-B1 where the notes are others, a call that only this process has heard of keeps its first words', () => {
+  const known = new KnownCalls();
+  known.apply({ kind: 'terms', terms: { principal: { id: 'ann' } }, begins: true });
+  known.meet('heard', digest);
+  known.apply({ kind: 'go', callId: 'noted', digest, id: 'r', decision: {} as never, starts: true, at: 0 });
+  known.reset();
+  expect(known.meet('heard', 'other')).toBeUndefined();
+  expect(known.terms[known.meet('heard', digest)?.turn ?? 0]).toBeUndefined();
+  expect(known.meet('noted', 'other')).toMatchObject({ started: false });
+});
