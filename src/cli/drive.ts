@@ -12,6 +12,8 @@ export interface Outcome {
   /** The agent's last words on the root thread; if it said nothing there, those of its branches. */
   text: string;
   output?: unknown;
+  /** The last answer was cut at the model's output limit. */
+  truncated: boolean;
   denied: string[];
   pending: PendingRequest[];
   error?: { code: string; message: string };
@@ -24,7 +26,7 @@ export async function drive(
   options: { view: View; interrupts: Interrupts; limits: Limits; model: string | undefined; streaming: boolean },
 ): Promise<Outcome> {
   const { view, interrupts, limits, model, streaming } = options;
-  const outcome: Outcome = { reason: 'failed', code: 1, text: '', denied: [], pending: [] };
+  const outcome: Outcome = { reason: 'failed', code: 1, text: '', truncated: false, denied: [], pending: [] };
   const words = new AnswerWords();
   const { signal } = interrupts.start();
   try {
@@ -41,7 +43,7 @@ export async function drive(
   outcome.text ||= words.text;
   // A transfer that somebody has to allow is a question like any other.
   const reason = outcome.reason === 'transfer' ? 'input_required' : outcome.reason;
-  return { ...outcome, reason, code: exitCodeOf(reason, outcome.denied.length) };
+  return { ...outcome, reason, code: exitCodeOf(reason, { ...outcome, denied: outcome.denied.length }) };
 }
 
 /**
@@ -76,6 +78,7 @@ function see(event: AgentEvent, outcome: Outcome): void {
       outcome.reason = event.data.transfer ? 'transfer' : event.reason;
       outcome.pending = event.data.pending ?? [];
       if (event.data.output !== undefined) outcome.output = event.data.output;
+      outcome.truncated = event.data.truncated === true;
       break;
     default:
   }

@@ -7,6 +7,7 @@ export const EXIT = {
   inputRequired: 4,
   limit: 5,
   refusal: 6,
+  truncated: 7,
   aborted: 130,
 } as const;
 
@@ -21,8 +22,10 @@ const ofReason: Record<string, number> = {
   refusal: EXIT.refusal,
 };
 
-/** The exit code of a stream that ended for `reason`, after so many calls were denied. */
-export function exitCodeOf(reason: string, denied: number): number {
+/** The exit code of a stream that ended for `reason`; of one that is done, of what is wanting. */
+export function exitCodeOf(reason: string, { denied, truncated }: { denied: number; truncated: boolean }): number {
   const code = ofReason[reason] ?? EXIT.failed;
-  return code === EXIT.done && denied > 0 ? EXIT.denied : code;
+  if (code !== EXIT.done) return code;
+  if (truncated) return EXIT.truncated;
+  return denied > 0 ? EXIT.denied : code;
 }

@@ -61,6 +61,7 @@ function endLines(frame: TurnFrame, sessionId: string, outcome: Outcome): string
   if (error && (flags.json || flags.streamJson)) lines.push(`coxswain: ${error.code} ${clean(error.message)}`);
   if (code === EXIT.inputRequired) return [...lines, ...openRequestLines(pending, path, flags)];
   if (denied.length > 0) lines.push(`coxswain: denied: ${denied.map(clean).join(', ')}${whyDenied(frame)}`);
+  if (outcome.truncated) lines.push("coxswain: the answer was cut at the model's output limit");
   if (reason === 'completed') return lines;
   if (!error) lines.push(`coxswain: ${ended[reason] ?? `the turn ended: ${clean(reason)}`}`);
   if (work.store.durable && reason !== 'refusal') {

@@ -55,6 +55,7 @@ export interface GenerationStats {
   promptTokens?: number;
   completionTokens?: number;
   totalTokens?: number;
+  /** Of the answer whose message was stored last. */
   finishReason?: string;
   model?: string;
   provider?: string;

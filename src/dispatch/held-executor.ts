@@ -150,14 +150,23 @@ export class HeldExecutor implements Held, TurnBackend {
     if (this.#context) this.#shown.show(this.#context, kind, id, delta);
   }
 
-  /** Tokens count for budgets, whoever spent them. */
-  stats({ promptTokens, completionTokens, model }: Parameters<NonNullable<TurnBackend['stats']>>[0]): void {
+  /** Tokens count for budgets, whoever spent them; an answer that was cut says so. */
+  stats({
+    promptTokens,
+    completionTokens,
+    model,
+    finishReason,
+  }: Parameters<NonNullable<TurnBackend['stats']>>[0]): void {
     const usage = {
       ...(promptTokens === undefined ? {} : { inputTokens: promptTokens }),
       ...(completionTokens === undefined ? {} : { outputTokens: completionTokens }),
     };
-    if (Object.keys(usage).length === 0) return;
-    this.#do((context) => context.emit({ usage, ...(model === undefined ? {} : { model }) })).catch(() => {});
+    const told = {
+      ...(Object.keys(usage).length === 0 ? {} : { usage }),
+      ...(finishReason === undefined ? {} : { finishReason }),
+    };
+    if (Object.keys(told).length === 0) return;
+    this.#do((context) => context.emit({ ...told, ...(model === undefined ? {} : { model }) })).catch(() => {});
   }
 
   event(init: ForeignEvent): Promise<void> {

@@ -1,6 +1,6 @@
 import { CoxswainError } from '../contracts/index.ts';
 import type { Event, EventActions } from '../runtime/index.ts';
-import type { DispatchBuses } from './buses.ts';
+import type { DispatchBuses, GenerationStats } from './buses.ts';
 import type { Message } from './message.ts';
 import type { RecordChange } from './records.ts';
 import { checkChange, Records } from './records.ts';
@@ -17,8 +17,8 @@ export interface TurnBackend {
   run(tool: Tool, args: unknown, options: ToolRunOptions & { checksum: string }, turn: TurnContext): Promise<unknown>;
   /** A piece of a message that is being made. */
   delta?(kind: 'message' | 'thought', id: string, delta: string): void;
-  /** Tokens that a generation took. */
-  stats?(stats: { promptTokens?: number; completionTokens?: number; model?: string }): void;
+  /** Tokens that a generation took, and how it ended. */
+  stats?(stats: Pick<GenerationStats, 'promptTokens' | 'completionTokens' | 'model' | 'finishReason'>): void;
   /** Stores an event of another framework as it is. */
   event?(init: ForeignEvent): Promise<void>;
   /** Resolves when words that have come since the last look are among the messages. */
@@ -27,7 +27,10 @@ export interface TurnBackend {
 
 /** What an adapter of another framework may say of an event; place, time and turn are filled in. */
 export type ForeignEvent = Partial<
-  Pick<Event, 'id' | 'author' | 'branch' | 'content' | 'usage' | 'model' | 'interrupted' | 'customMetadata'>
+  Pick<
+    Event,
+    'id' | 'author' | 'branch' | 'content' | 'usage' | 'model' | 'finishReason' | 'interrupted' | 'customMetadata'
+  >
 > & { actions?: Partial<EventActions> };
 
 /**

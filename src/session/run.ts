@@ -24,6 +24,8 @@ export interface RunResult {
   text: string;
   /** Structured output, where the agent has an output schema. */
   output?: unknown;
+  /** The last answer was cut at the model's output limit. */
+  truncated?: true;
   /** Open requests: answer them and continue. */
   pending: PendingRequest[];
   /** Of the whole turn. */
@@ -67,6 +69,7 @@ export async function run(
         result.pending = event.data.pending ?? [];
         result.usage = event.data.usage ?? {};
         if (event.data.output !== undefined) result.output = event.data.output;
+        if (event.data.truncated) result.truncated = true;
         break;
       default:
     }

@@ -32,6 +32,12 @@ describe('our agents in an editor', () => {
     expect(editor.updates.some((it) => it.sessionUpdate === 'user_message_chunk')).toBe(false);
   });
 
+  test('IOP-M1 an answer that was cut at the output limit ends with max_tokens', async () => {
+    const editor = await editorOf(hostOf([{ text: 'half of', finishReason: 'length' }, 'all of it']));
+    const id = await editor.start();
+    expect([await editor.prompt(id, 'hi'), await editor.prompt(id, 'again')]).toEqual(['max_tokens', 'end_turn']);
+  });
+
   test('a call is asked about, and runs once it is allowed; its course is shown', async () => {
     const { ran, tool: rm } = counting('rm');
     const editor = await editorOf(hostOf([call('rm', { file: 'x' }), 'gone'], [rm]), () => 'allow');

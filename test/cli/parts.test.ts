@@ -90,7 +90,15 @@ test.each<[string, number, number]>([
   ['aborted', 2, 130],
   ['something_new', 0, 1],
 ])('%s with %d denied exits with %d', (reason, denied, code) => {
-  expect(exitCodeOf(reason, denied)).toBe(code);
+  expect(exitCodeOf(reason, { denied, truncated: false })).toBe(code);
+});
+
+test.each([
+  ['completed', 0, 7],
+  ['completed', 2, 7],
+  ['failed', 0, 1],
+])('IOP-M1 %s with %d denied, cut, exits with %d', (reason, denied, code) => {
+  expect(exitCodeOf(reason, { denied, truncated: true })).toBe(code);
 });
 
 test('foreign text loses what moves a cursor or turns text around', () => {

@@ -181,6 +181,13 @@ describe('how a run ends', () => {
     expect(stderr).toMatch(/refus/);
   });
 
+  test('IOP-M1 an answer that was cut at the output limit: 7', async () => {
+    const { code, stderr, stdout } = await place.run(pull('cut half of it'));
+    expect(code).toBe(7);
+    expect(stdout).toContain('half of it');
+    expect(stderr).toContain("the answer was cut at the model's output limit");
+  });
+
   test.each(['SIGINT', 'SIGTERM'] as const)('%s once: aborted in the log, 130', async (signal) => {
     const running = place.start(pull('hang', '--stream-json'));
     await running.shows('hanging');

@@ -41,6 +41,7 @@ export interface Step {
   calls?: readonly (readonly [name: string, args?: object])[];
   error?: Error;
   usage?: object;
+  finishReason?: string;
 }
 
 export interface Request {
@@ -81,6 +82,7 @@ export function scripted(adk: Adk, steps: readonly (string | Step | ((request: R
       yield {
         content: { role: 'model', parts },
         ...(step.usage ? { usageMetadata: step.usage } : {}),
+        ...(step.finishReason === undefined ? {} : { finishReason: step.finishReason }),
       };
     }
 

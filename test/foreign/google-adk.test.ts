@@ -503,6 +503,13 @@ describe.skipIf(missing !== undefined)('the real @google/adk', async () => {
       expect(texts(await say(session, 'again'))).toEqual(['better']);
     });
 
+    test('IOP-M1 an answer that was cut at the output limit says so', async () => {
+      const { model } = scripted(adk, [{ text: 'half of', finishReason: 'MAX_TOKENS' }, 'all of it']);
+      const session = await open(llm('root', model));
+      expect(endOf(await say(session, 'go'))).toMatchObject({ reason: 'completed', data: { truncated: true } });
+      expect(endOf(await say(session, 'again'))).not.toHaveProperty('data.truncated');
+    });
+
     test('its limit of model calls is a limit here', async () => {
       const { tool: rm } = recorded('rm');
       const { model } = scripted(adk, Array(9).fill({ calls: [['rm', {}]] }));

@@ -71,3 +71,13 @@ test('an agent whose work parts into branches answers with what they have said, 
   await using client = await connect('v1', shop);
   expect(textOf(await client.call('pair', { prompt: 'go' }))).toBe('left says\n\nright says');
 });
+
+test('IOP-M1 an answer that was cut at the output limit says so beside its words', async () => {
+  const model = new ScriptedModel([{ text: 'half of', finishReason: 'length' }, 'all of it']);
+  await using shop = await openShop({ agents: [new LlmAgent({ name: 'puppet', model })] });
+  await using client = await connect('v1', shop);
+  const first = await client.call('puppet', { prompt: 'go' });
+  expect(first.isError ?? false).toBe(false);
+  expect(textOf(first)).toContain("half of\nThe answer was cut at the model's output limit.");
+  expect(textOf(await client.call('puppet', { prompt: 'again' }))).not.toContain('cut');
+});

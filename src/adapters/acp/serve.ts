@@ -273,6 +273,6 @@ function stopReasonOf(end: StreamEndEvent | undefined, showing: Showing): Prompt
     case 'failed':
       throw showing.failure;
     default:
-      return 'end_turn';
+      return end?.data.truncated ? 'max_tokens' : 'end_turn';
   }
 }

@@ -9,7 +9,7 @@ import type {
 } from '../../contracts/index.ts';
 import { fromResponse } from '../../gate/index.ts';
 import type { Ask, BeganRecord, CompletedRecord, Event } from '../../runtime/index.ts';
-import { isWithin, threadOf } from '../../runtime/index.ts';
+import { finishReasonOf, isWithin, threadOf } from '../../runtime/index.ts';
 import { isoTime } from '../../session/index.ts';
 
 /** Resume point after the n-th AgentEvent of a stored event: a fan-out group is never cut. */
@@ -146,6 +146,11 @@ function sessionUpdate(event: Event, bodies: Body[]): void {
 
 const notWords = new Set(['function_call', 'function_response']);
 
+/** Its answer was cut at the model's output limit. */
+export function isTruncated({ finishReason }: Event): boolean {
+  return finishReason !== undefined && finishReasonOf(finishReason) === 'length';
+}
+
 function message(event: Event, bodies: Body[]): void {
   const words = (event.content?.parts ?? []).filter((part) => !notWords.has(part.type));
   const replaces = event.customMetadata?.replaces;
@@ -156,6 +161,7 @@ function message(event: Event, bodies: Body[]): void {
     role,
     content: words as ContentPart[],
     ...(event.interrupted ? { interrupted: true } : {}),
+    ...(isTruncated(event) ? { truncated: true } : {}),
     _meta: {
       messageId: event.id,
       ...(replaces === undefined ? {} : { replaces }),

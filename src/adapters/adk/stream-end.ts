@@ -5,7 +5,7 @@ import { failureOf, newId, outputValue } from '../../runtime/index.ts';
 import { isoTime } from '../../session/index.ts';
 import type { AdkSession } from './adk-session.ts';
 import { openRequests } from './open-requests.ts';
-import { cursorOf, project } from './project.ts';
+import { cursorOf, isTruncated, project } from './project.ts';
 import type { StreamSink } from './sink.ts';
 
 /** Whose stream ends. */
@@ -56,8 +56,24 @@ export function storedEnd({ live, descriptor, tree }: Ending, end: Event): Strea
   const standing = fold.ends.get(end.seq) ?? fold;
   const data = endData(standing, openRequests(live, tree, standing), end);
   const isCompleted = end.actions.end?.reason === 'completed';
-  const output = isCompleted ? outputOf(log, descriptor, end.turnId) : undefined;
-  return output === undefined ? data : { ...data, output };
+  if (!isCompleted) return data;
+  const output = outputOf(log, descriptor, end.turnId);
+  return {
+    ...data,
+    ...(output === undefined ? {} : { output }),
+    ...(isCutShort(log, end.turnId) ? { truncated: true } : {}),
+  };
+}
+
+/** What was said last was cut at the model's output limit. An executor may say so behind its words. */
+function isCutShort(log: readonly Event[], turnId: string): boolean {
+  const last = log.findLast(
+    (event) =>
+      event.turnId === turnId &&
+      event.iso === undefined &&
+      (event.content?.role === 'model' || event.finishReason !== undefined),
+  );
+  return last !== undefined && isTruncated(last);
 }
 
 /** What an end sums up; `end` is its record, where there is one. */

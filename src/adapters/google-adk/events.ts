@@ -2,7 +2,7 @@ import type { ContentPart } from '../../contracts/index.ts';
 import { CoxswainError, textOfParts } from '../../contracts/index.ts';
 import type { DispatchContext, DispatchExecutorHelpers } from '../../dispatch/index.ts';
 import { Message, storeEvent, Thought } from '../../dispatch/index.ts';
-import { newId } from '../../runtime/index.ts';
+import { finishReasonOf, newId } from '../../runtime/index.ts';
 import { partsOf, usageOf } from './content.ts';
 import type { AdkAgent, AdkEvent } from './types.ts';
 
@@ -66,7 +66,7 @@ export class AdkEvents {
 
   /** Another agent's words, and what an event does beside saying something. */
   async #rest(event: AdkEvent & { author: string }, parts: ContentPart[]): Promise<void> {
-    const { author, branch, actions, customMetadata } = event;
+    const { author, branch, actions, customMetadata, finishReason } = event;
     const usage = usageOf(event);
     const stateDelta = storableDelta(actions.stateDelta);
     const { artifactDelta, transferToAgent, escalate, skipSummarization } = actions;
@@ -79,12 +79,15 @@ export class AdkEvents {
       ...(Object.keys(stateDelta).length === 0 ? {} : { stateDelta }),
       ...(Object.keys(artifactDelta).length === 0 ? {} : { artifactDelta }),
     };
-    if (parts.length === 0 && !usage && Object.keys(told).length === 0 && Object.keys(does).length === 0) return;
+    const isCut = finishReason !== undefined && finishReasonOf(finishReason) === 'length';
+    if (parts.length === 0 && !usage && !isCut && Object.keys(told).length === 0 && Object.keys(does).length === 0)
+      return;
     await storeEvent(this.#ctx, {
       author,
       ...(branch === undefined ? {} : { branch }),
       ...(parts.length === 0 ? {} : { content: { role: 'model', parts } }),
       ...(usage ? { usage } : {}),
+      ...(isCut ? { finishReason } : {}),
       ...(Object.keys(told).length === 0 ? {} : { customMetadata: told }),
       actions: { ...does, ...(skipSummarization ? { skipSummarization } : {}) },
     });

@@ -37,6 +37,7 @@ export interface AdkEvent {
   actions: AdkActions;
   errorCode?: string;
   errorMessage?: string;
+  finishReason?: string;
   usageMetadata?: {
     promptTokenCount?: number;
     candidatesTokenCount?: number;

@@ -52,6 +52,8 @@ export const messageEvent = z.looseObject({
   partial: z.boolean().optional(),
   /** The model was cut off by an abort: the text so far. */
   interrupted: z.boolean().optional(),
+  /** The answer was cut at the model's output limit. */
+  truncated: z.boolean().optional(),
 });
 
 export const toolRequestEvent = z.looseObject({
@@ -166,6 +168,8 @@ export const streamEndData = z.looseObject({
   transfer: z.looseObject({ requestId: z.string(), from: z.string(), to: z.string() }).optional(),
   escalateReason: z.string().optional(),
   output: z.unknown().optional(),
+  /** The last answer was cut at the model's output limit: it is complete by no other measure than the turn's. */
+  truncated: z.boolean().optional(),
   reason: z.string().optional(),
 });
 

@@ -23,6 +23,7 @@ export function resultOf(tool: AgentTool, session: HostedSession, turn: Turn): C
   const said = toBlocks(turn.parts);
   const isDone = turn.reason === 'completed';
   const notes = account(turn, isDone ? ['denied', 'unknown'] : undefined).map(text);
+  if (turn.truncated) notes.unshift(text("The answer was cut at the model's output limit."));
   const content = [...said, ...notes, ...sessionNote(tool, session)];
   const _meta = { 'coxswain/sessionId': session.id, ...metaOf(turn) };
   if (!isDone) {

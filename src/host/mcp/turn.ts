@@ -16,6 +16,8 @@ export class Turn {
   reason: StreamEndReason | undefined;
   id: string | undefined;
   error: string | undefined;
+  /** The last answer was cut at the model's output limit. */
+  truncated = false;
   /** Its calls of tools, by id, in the order in which they were made. */
   readonly calls = new Map<string, TurnCall>();
   #output: unknown;
@@ -50,6 +52,7 @@ export class Turn {
       case 'stream_end':
         this.reason = event.reason;
         this.#output = event.data.output;
+        this.truncated = event.data.truncated === true;
         if (event.data.reason !== undefined) this.error ??= String(event.data.reason);
         break;
       default:

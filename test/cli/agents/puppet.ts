@@ -7,7 +7,7 @@ import { defineTool, textOfParts } from '../../../src/contracts/index.ts';
 import type { Model } from '../../../src/index.ts';
 import { LlmAgent } from '../../../src/index.ts';
 
-/** Does what it is told: `say TEXT`, `call TOOL {…} …`, `hang`, `chatter`, `refuse`, `fail`. After a call it says what it got. */
+/** Does what it is told: `say TEXT`, `call TOOL {…} …`, `hang`, `chatter`, `refuse`, `fail`, `cut TEXT`. After a call it says what it got. */
 const model: Model = {
   name: 'puppet',
   async *generate({ contents }, { stream, signal }) {
@@ -41,7 +41,8 @@ const model: Model = {
     } else if (verb === 'fail') {
       throw new Error('the model broke\nin two lines');
     } else {
-      yield answer([{ type: 'text', text: rest.join(' ') }], verb === 'refuse' ? 'refusal' : 'stop');
+      const end = verb === 'refuse' ? 'refusal' : verb === 'cut' ? 'length' : 'stop';
+      yield answer([{ type: 'text', text: rest.join(' ') }], end);
     }
   },
 };
