@@ -5,6 +5,7 @@ import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { everyObject, walkSchema } from './dialect.ts';
 import { spend, Undecided, withEffort } from './effort.ts';
 import { boundedTest, faultOfPattern, MAX_PATTERN_INPUT } from './pattern.ts';
+import { isPlainSchema } from './plain-schema.ts';
 import { SchemaEffort } from './schema-effort.ts';
 import { sizeOf } from './value-size.ts';
 
@@ -105,14 +106,18 @@ let metaSchema: Ajv2020 | undefined;
 
 function compileWith(shared: Shared, schema: JsonSchema): ValidateFunction {
   try {
-    metaSchema ??= new (ajvModule().Ajv2020)({ strict: false, validateFormats: false, logger: false });
-    if (!metaSchema.validateSchema(schema)) throw new Error(`schema is invalid: ${metaSchema.errorsText()}`);
+    if (!isPlainSchema(schema)) assertSchema(schema);
     const validate = instanceFor(shared, schema).compile(schema);
     if ('$async' in validate) throw new Error('asynchronous schemas are not supported');
     return validate;
   } catch (error) {
     throw new CoxswainError('INVALID_ARGUMENT', 'E_SCHEMA', messageOf(error), { cause: error });
   }
+}
+
+function assertSchema(schema: JsonSchema): void {
+  metaSchema ??= new (ajvModule().Ajv2020)({ strict: false, validateFormats: false, logger: false });
+  if (!metaSchema.validateSchema(schema)) throw new Error(`schema is invalid: ${metaSchema.errorsText()}`);
 }
 
 function instanceFor(shared: Shared, schema: JsonSchema): Ajv2020 {
