@@ -6,6 +6,8 @@ export interface AnswerLimits {
   thoughts?: number;
   /** Characters of the arguments of all its calls together, as JSON. Default 1,000,000. */
   args?: number;
+  /** Characters of all else that it brings, as JSON: media, citations, signatures, a provider's own items. Default 50,000,000. */
+  other?: number;
   /** Calls. Default 1,000. */
   calls?: number;
   /** Pieces in which it comes. Default 1,000,000. */
@@ -20,6 +22,7 @@ export const DEFAULT_ANSWER_LIMITS: Readonly<Required<AnswerLimits>> = {
   text: 1_000_000,
   thoughts: 1_000_000,
   args: 1_000_000,
+  other: 50_000_000,
   calls: 1_000,
   frames: 1_000_000,
   minutes: 60,

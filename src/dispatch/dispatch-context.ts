@@ -25,6 +25,7 @@ export class DispatchContext extends TurnContext implements ToolRunner {
       standingInstructions: turn.standingInstructions,
       backend: turn.backend,
       buses: turn.buses,
+      bounds: turn.bounds,
       stash: turn.stash,
       turnAbortController: turn.turnAbortController,
     });

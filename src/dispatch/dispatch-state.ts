@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CoxswainError } from '../contracts/index.ts';
+import { AnswerCounter, charsOf } from '../session/index.ts';
 import type { LogLevel, Violation } from './buses.ts';
 import { asError } from './errors.ts';
 import type { RecordChange } from './records.ts';
@@ -30,6 +31,7 @@ export class DispatchState {
   /** Reports, stores and tool runs so far. */
   progress = 0;
   #terminal: Terminal | undefined;
+  #stored: { iteration: number; counter: AnswerCounter } | undefined;
   #unflushed: RecordChange[] = [];
   readonly #writing = new Set<Promise<unknown>>();
 
@@ -48,6 +50,24 @@ export class DispatchState {
     if (this.#terminal) return false;
     this.#terminal = terminal;
     return true;
+  }
+
+  /** Fails the dispatch, and waits no longer for its executor. False: something was first, and stands. */
+  give(error: Error): boolean {
+    const isFirst = this.end({ kind: 'nack', error });
+    this.left.abort(error);
+    if (isFirst) this.turn.abort(error);
+    return isFirst;
+  }
+
+  /** Counts something; what is too much fails the dispatch. @throws CoxswainError `RESOURCE_EXHAUSTED / E_ANSWER_LIMIT` */
+  within(count: () => void): void {
+    try {
+      count();
+    } catch (error) {
+      this.give(asError(error));
+      throw error;
+    }
   }
 
   /**
@@ -104,6 +124,7 @@ export class DispatchState {
   }
 
   async write(change: RecordChange, context: TurnContext): Promise<void> {
+    this.within(() => this.#count(change));
     const written = this.turn.backend.write(change, context).then(() => {
       this.records.apply(change);
       this.#unflushed.push(change);
@@ -112,6 +133,23 @@ export class DispatchState {
     const done = () => void this.#writing.delete(written);
     written.then(done, done);
     await written;
+  }
+
+  /** What one run stores has the bounds of what it reports. */
+  #count(change: RecordChange): void {
+    if (change.op === 'delete') return;
+    const { iteration } = this;
+    if (this.#stored?.iteration !== iteration) {
+      const counter = new AnswerCounter(this.turn.bounds.answerLimits, 'what one run of the executor stored');
+      this.#stored = { iteration, counter };
+    }
+    const { counter } = this.#stored;
+    if (change.kind === 'message') counter.more('text', charsOf(change.value.content));
+    else if (change.kind === 'thought') counter.more('thoughts', charsOf(change.value.content));
+    else if (change.op === 'store') {
+      counter.more('calls', 1);
+      counter.more('args', charsOf(change.value.args));
+    }
   }
 
   /** Waits for writes that nobody awaited. */

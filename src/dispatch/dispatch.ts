@@ -159,7 +159,7 @@ class Dispatch {
       state.end(isAbort(thrown) ? { kind: 'aborted', reason: thrown } : { kind: 'nack', error: wrap() });
       return;
     }
-    if (first.kind === 'aborted' || isAbort(thrown)) return;
+    if (first.kind === 'aborted' || isAbort(thrown) || (first.kind === 'nack' && first.error === thrown)) return;
     // The signal stands; what was thrown after it is not lost.
     const repeated = isCoxswainError(thrown) && thrown.code === 'E_LLM_EXECUTION_ALREADY_SIGNALLED';
     const error = wrap();

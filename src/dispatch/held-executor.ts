@@ -50,8 +50,10 @@ export class HeldExecutor implements Held, TurnBackend {
     init: Omit<TurnInit, 'turnId' | 'turnAbortController' | 'backend'>,
   ) {
     this.agent = context.agent.name;
+    const { answerLimits, maxResultBytes } = context.invocation.engine;
     this.#turn = new TurnContext({
       ...init,
+      bounds: { answerLimits, maxResultBytes },
       turnId: context.invocation.turnId,
       turnAbortController: new AbortController(),
       backend: this,

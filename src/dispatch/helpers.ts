@@ -1,4 +1,5 @@
 import { CoxswainError } from '../contracts/index.ts';
+import { AnswerCounter, charsOf } from '../session/index.ts';
 import type { GenerationStats, LogEntry, LogLevel, StreamedContent, StreamedToolCall } from './buses.ts';
 import { toolCallChecksum } from './checksum.ts';
 import type { DispatchState } from './dispatch-state.ts';
@@ -10,7 +11,10 @@ export interface ReportOptions {
 
 export type ToolCallReport = Partial<Pick<StreamedToolCall, 'tool' | 'args' | 'results' | 'isError' | 'isComplete'>>;
 
-/** What an executor shows while it works. Nothing of it is stored. */
+/**
+ * What an executor shows while it works. Nothing of it is stored. More than `answerLimits` allows in one run throws
+ * `RESOURCE_EXHAUSTED / E_ANSWER_LIMIT`, and the dispatch fails.
+ */
 export interface DispatchExecutorHelpers {
   /** @throws CoxswainError `FAILED_PRECONDITION / E_REPORT_SEALED` after the last piece */
   reportMessage(id: string, delta: string, options?: ReportOptions): void;
@@ -25,6 +29,13 @@ export interface DispatchExecutorHelpers {
   reportGenerationStats(stats: GenerationStats): void;
   /** Never throws. */
   readonly log: { readonly [level in LogLevel]: (entry: LogEntry) => void };
+}
+
+const REPORTED = 'what one run of the executor reported';
+
+interface Run {
+  iteration: number;
+  counter: AnswerCounter;
 }
 
 const levels: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
@@ -45,17 +56,18 @@ export class Reports {
     const log = Object.fromEntries(
       levels.map((level) => [level, (entry: LogEntry) => this.#log(iteration, level, entry)] as const),
     ) as DispatchExecutorHelpers['log'];
+    const run = { iteration, counter: new AnswerCounter(this.#state.turn.bounds.answerLimits, REPORTED) };
     return {
-      reportMessage: (id, delta, options) => this.#text(iteration, 'message', this.#messages, id, delta, options),
-      reportThought: (id, delta, options) => this.#text(iteration, 'thought', this.#thoughts, id, delta, options),
-      reportToolCall: (id, partial) => this.#call(iteration, id, partial),
+      reportMessage: (id, delta, options) => this.#text(run, 'message', this.#messages, id, delta, options),
+      reportThought: (id, delta, options) => this.#text(run, 'thought', this.#thoughts, id, delta, options),
+      reportToolCall: (id, partial) => this.#call(run, id, partial),
       reportGenerationStats: (stats) => this.#stats(iteration, stats),
       log,
     };
   }
 
   #text(
-    iteration: number,
+    { iteration, counter }: Run,
     kind: 'message' | 'thought',
     streams: Map<string, StreamedContent>,
     id: string,
@@ -66,6 +78,9 @@ export class Reports {
     const now = Date.now();
     const known = streams.get(id);
     if (known?.isComplete) throw sealed(kind, id);
+    const part =
+      kind === 'message' ? ({ type: 'text', text: delta } as const) : ({ type: 'thought', thought: delta } as const);
+    this.#state.within(() => counter.add([part]));
     const next: StreamedContent = {
       id,
       full: (known?.full ?? '') + delta,
@@ -75,17 +90,23 @@ export class Reports {
       updatedAt: now,
       ...(options.isComplete ? { completedAt: now } : {}),
     };
-    streams.set(id, next);
+    // Nobody adds to a whole one: only that it is whole is kept.
+    streams.set(id, next.isComplete ? { ...next, full: '', aDelta: '' } : next);
     const { buses, backend } = this.#state.turn;
     buses.show(kind, next);
     if (delta !== '') backend.delta?.(kind, id, delta);
   }
 
-  #call(iteration: number, id: string, partial: ToolCallReport): void {
+  #call({ iteration, counter }: Run, id: string, partial: ToolCallReport): void {
     if (!this.#mayReport(iteration, `tool call ${id}`)) return;
     const now = Date.now();
     const known = this.#calls.get(id);
     if (known?.isComplete) throw sealed('tool call', id);
+    this.#state.within(() => {
+      counter.add([]);
+      if (!known) counter.more('calls', 1);
+      if ('args' in partial) counter.more('args', charsOf(partial.args));
+    });
     const { tool, args, results, isError, isComplete } = partial;
     const next: StreamedToolCall = {
       ...(known ?? { id, isError: false, isComplete: false, createdAt: now }),
@@ -99,7 +120,7 @@ export class Reports {
     };
     const changed = tool !== undefined || 'args' in partial;
     if (changed && next.tool !== undefined && 'args' in next) next.checksum = toolCallChecksum(next.tool, next.args);
-    this.#calls.set(id, next);
+    this.#calls.set(id, next.isComplete ? { ...next, args: undefined, results: undefined } : next);
     this.#state.turn.buses.show('toolCall', next);
   }
 

@@ -32,11 +32,12 @@ export class ShownReports {
   store(messageId: string, text: string): { id: string } | { replaces: string } {
     const shown = this.#shown.get(messageId);
     if (!shown) {
-      this.#shown.set(messageId, { kind: 'message', text, closed: true });
+      this.#shown.set(messageId, { kind: 'message', text: '', closed: true });
       return { id: messageId };
     }
     const replaces = shown.closed || shown.text !== text;
     shown.closed = true;
+    shown.text = '';
     return replaces ? { replaces: messageId } : { id: messageId };
   }
 
@@ -45,6 +46,7 @@ export class ShownReports {
       if (shown.closed) continue;
       shown.closed = true;
       const { kind, text } = shown;
+      shown.text = '';
       const part =
         kind === 'message' ? ({ type: 'text', text } as const) : ({ type: 'thought', thought: text } as const);
       await context.emit({ id, interrupted: true, turnComplete: false, content: { role: 'model', parts: [part] } });

@@ -1,3 +1,4 @@
+import type { AnswerLimits } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import type { Event, EventActions } from '../runtime/index.ts';
 import type { DispatchBuses, GenerationStats } from './buses.ts';
@@ -46,6 +47,14 @@ export async function storeEvent(context: TurnContext, event: ForeignEvent): Pro
   await backend.event(event);
 }
 
+/** How much is taken from an executor and its tools. */
+export interface TurnBounds {
+  /** Of what one run of the executor reports, and of what it stores. */
+  answerLimits?: AnswerLimits | undefined;
+  /** Bytes that a model is given of one result. Default 1 MiB. */
+  maxResultBytes?: number | undefined;
+}
+
 export interface TurnInit {
   turnId: string;
   turnAbortController: AbortController;
@@ -55,6 +64,7 @@ export interface TurnInit {
   standingInstructions?: readonly string[] | undefined;
   stash?: Registry | Readonly<Record<string, unknown>> | undefined;
   tools?: ToolRegistry | undefined;
+  bounds?: TurnBounds | undefined;
 }
 
 /** What the turn's own pipelines see: everything of a turn except the signals of its dispatch. */
@@ -68,6 +78,7 @@ export class TurnContext {
   readonly records = new Records();
   readonly backend: TurnBackend;
   readonly buses: DispatchBuses;
+  readonly bounds: TurnBounds;
   readonly turnAbortController: AbortController;
   /** A dispatch keeps messages of its own. */
   onWords: (words: Message) => void = () => {};
@@ -80,6 +91,7 @@ export class TurnContext {
     this.standingInstructions = Object.freeze([...(init.standingInstructions ?? [])]);
     this.backend = init.backend;
     this.buses = init.buses;
+    this.bounds = init.bounds ?? {};
     this.turnAbortController = init.turnAbortController;
   }
 

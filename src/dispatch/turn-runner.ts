@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { AnyTool } from '../contracts/index.ts';
+import type { AnswerLimits, AnyTool } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import { bag, checkIs, guarded, object } from '../session/index.ts';
+import { amount, answerLimits, bag, checkIs, checkOptions, guarded, object } from '../session/index.ts';
 import type { FunctionalEvents, ObservabilityEvents } from './buses.ts';
 import { DispatchBuses } from './buses.ts';
 import type { DispatchExecutorFn } from './dispatch.ts';
@@ -15,7 +15,7 @@ import type { ToolCall } from './tool-call.ts';
 import { ToolRegistry } from './tool-registry.ts';
 import type { TurnOptions, TurnOutcome } from './turn.ts';
 import { runTurn } from './turn.ts';
-import type { TurnBackend } from './turn-context.ts';
+import type { TurnBackend, TurnBounds } from './turn-context.ts';
 import { TurnContext } from './turn-context.ts';
 
 type Maybe<T> = T | Promise<T>;
@@ -36,7 +36,7 @@ export interface TurnCallbacks {
   deleteToolCallCallback(context: TurnContext, id: string): Maybe<void>;
 }
 
-export interface TurnRunnerConfig extends TurnCallbacks, Omit<TurnOptions, 'executor'> {
+export interface TurnRunnerConfig extends TurnCallbacks, TurnBounds, Omit<TurnOptions, 'executor'> {
   executorCallback: DispatchExecutorFn;
   /** For every turn. */
   tools?: readonly (Tool | AnyTool)[] | undefined;
@@ -115,6 +115,7 @@ export class TurnRunner {
       turnAbortController: input.turnAbortController ?? new AbortController(),
       backend: backendOf(config),
       buses: this.#buses,
+      bounds: { answerLimits: config.answerLimits, maxResultBytes: config.maxResultBytes },
       tools: new ToolRegistry(config.tools),
       systemPrompt: input.systemPrompt,
       standingInstructions: input.standingInstructions,
@@ -178,5 +179,8 @@ function assertConfig(config: TurnRunnerConfig): void {
       details: { fields: wrong },
     });
   }
+  const { answerLimits: limits, maxResultBytes } = config;
+  if (limits !== undefined) checkOptions<AnswerLimits>(limits, 'TurnRunner: config.answerLimits', answerLimits);
+  if (maxResultBytes !== undefined) checkIs(maxResultBytes, 'TurnRunner: config.maxResultBytes', amount);
   new ToolRegistry(config.tools);
 }

@@ -57,9 +57,7 @@ export class Watchdog {
   #fail(what: string): void {
     const message = `the executor is silent: ${what}; end each turn with ack() or nack()`;
     const error = new CoxswainError('DEADLINE_EXCEEDED', 'E_EXECUTOR_SILENT', message);
-    const isFirst = this.#state.end({ kind: 'nack', error });
-    this.#state.left.abort(error);
-    if (isFirst) this.#state.turn.abort(error);
-    else this.#state.violation('signal', `silence after the signal: ${what}`, this.#state.iteration);
+    if (!this.#state.give(error))
+      this.#state.violation('signal', `silence after the signal: ${what}`, this.#state.iteration);
   }
 }

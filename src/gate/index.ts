@@ -10,6 +10,7 @@ export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrid
 export { Undecided, withEffort } from './effort.ts';
 export { excludedBy } from './excluded.ts';
 export { providedTool, runHandler } from './execute.ts';
+export { headOf } from './head.ts';
 export { checkHookResult, fireHook, isHookResult } from './hook-result.ts';
 export { toJsonValue } from './json-value.ts';
 export { errorResult, normaliseReturn } from './normalise.ts';

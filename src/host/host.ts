@@ -233,7 +233,9 @@ class Host implements AgentHost {
       journal = new SessionJournal(kept, { app: this.#options.app, userId, agent, sessionId: id, root });
       shared.journals.set(agent, journal);
     }
-    return new WitnessedSession(session, id, agent, journal, (error) => this.#warn(error.message, error));
+    const { maxResultBytes: maxBytes, spill } = this.#options;
+    const tell = (error: CoxswainError) => this.#warn(error.message, error);
+    return new WitnessedSession(session, id, agent, journal, tell, { maxBytes, spill });
   }
 
   async #openSubagent(

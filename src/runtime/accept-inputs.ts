@@ -1,8 +1,16 @@
-import type { ContentPart, MessageInput, SessionInput, ToolApprovalInput } from '../contracts/index.ts';
+import type {
+  ContentPart,
+  MessageInput,
+  SessionInput,
+  ToolApprovalInput,
+  ToolResultInput,
+} from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { ensureValidator } from '../gate/index.ts';
 import { checkContent, newId } from '../session/index.ts';
 import { answerEvent, answerId } from './answers.ts';
+import type { BoundedAnswer } from './bounded-result.ts';
+import { boundedAnswer, withBounded } from './bounded-result.ts';
 import { checkEdited } from './call-place.ts';
 import type { CallState } from './call-state.ts';
 import type { GivenCredential } from './credentials.ts';
@@ -14,9 +22,13 @@ import type { Invocation } from './invocation.ts';
 import { startingAgent } from './transfer.ts';
 import { hookUserMessage } from './user-message-hooks.ts';
 
-/** What hooks have made of a message: they are asked once, however often its inputs are looked at. */
+/**
+ * What has been made of inputs: hooks are asked, and what is too large is kept elsewhere, once, however often the inputs
+ * are looked at.
+ */
 export interface Heard {
   parts?: ContentPart[];
+  readonly results: Map<ToolResultInput, BoundedAnswer>;
 }
 
 /** Turns inputs into events, or refuses them all. What is put into `credentials` is to be kept before they are stored. */
@@ -35,7 +47,15 @@ export async function acceptInputs(
     if (answered.has(input.requestId)) throw twice(input.requestId);
     answered.add(input.requestId);
     if (input.kind === 'tool_approval' && input.args && !input.decision) await checkArgs(invocation, input);
-    const event = answerTo(invocation, input);
+    let event = answerTo(invocation, input);
+    if (input.kind === 'tool_result') {
+      // Only of a call that this is an answer to.
+      const known = heard.results.get(input) ?? (await boundedAnswer(invocation, input.requestId, input.result));
+      heard.results.set(input, known);
+      if (known.result !== input.result) {
+        event = withBounded(answerTo(invocation, { ...input, result: known.result }), known);
+      }
+    }
     if (input.kind === 'elicitation_response') {
       const given = credentialOf(invocation, input.requestId, input.response);
       if (given) credentials.push(given);

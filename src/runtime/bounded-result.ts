@@ -1,5 +1,6 @@
 import type { ToolResult } from '../contracts/index.ts';
 import { capResult } from '../gate/index.ts';
+import type { Event } from './event.ts';
 import type { Invocation } from './invocation.ts';
 
 /**
@@ -27,4 +28,29 @@ export function boundedResult(
       return name;
     });
   return capResult(result, { callId, maxBytes, spill });
+}
+
+/** A result that somebody hands in, as it is stored. */
+export interface BoundedAnswer {
+  result: ToolResult;
+  /** File name → version of what is kept as an artifact. */
+  artifactDelta: Record<string, number>;
+}
+
+/** A promise only where something is to be kept. */
+export function boundedAnswer(
+  place: Pick<Invocation, 'engine'>,
+  callId: string,
+  result: ToolResult,
+): BoundedAnswer | Promise<BoundedAnswer> {
+  const artifactDelta: Record<string, number> = {};
+  const bounded = boundedResult(place, callId, result, artifactDelta);
+  if (!(bounded instanceof Promise)) return { result: bounded, artifactDelta };
+  return bounded.then((kept) => ({ result: kept, artifactDelta }));
+}
+
+/** The event of such a result says what is kept of it. */
+export function withBounded(event: Event, { artifactDelta }: BoundedAnswer): Event {
+  if (Object.keys(artifactDelta).length > 0) event.actions.artifactDelta = artifactDelta;
+  return event;
 }

@@ -1,6 +1,6 @@
 /** The event-sourced agent runtime. */
 export { addUsage, newId } from '../session/index.ts';
-export { orAbort } from './abort.ts';
+export { orAbort, underSignal } from './abort.ts';
 export type { Activation } from './activation.ts';
 export * from './agent.ts';
 export { finishAgent, startAgent } from './agent-hooks.ts';
@@ -9,6 +9,8 @@ export * from './agent-tool.ts';
 export * from './answers.ts';
 export * from './artifacts/artifact-service.ts';
 export * from './artifacts/in-memory-artifact-service.ts';
+export type { BoundedAnswer } from './bounded-result.ts';
+export { boundedAnswer, withBounded } from './bounded-result.ts';
 export * from './call-place.ts';
 export type { AskState, CallState, Settled } from './call-state.ts';
 export { hostQuestion } from './call-state.ts';

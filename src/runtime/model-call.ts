@@ -92,7 +92,9 @@ export class ModelCall {
 
   /** Reads the model's frames to the last one, showing deltas on the way. */
   async #pump(signal: AbortSignal, end: (reason: unknown) => void): Promise<ModelResponse | undefined> {
-    for await (const frame of this.#model.generate(this.#draft, { stream: this.#streaming, signal })) {
+    const { answerLimits } = this.#context.invocation.engine;
+    const options = { stream: this.#streaming, signal, ...(answerLimits ? { answerLimits } : {}) };
+    for await (const frame of this.#model.generate(this.#draft, options)) {
       if (signal.aborted) return undefined;
       try {
         this.#count(frame);

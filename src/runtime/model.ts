@@ -1,4 +1,4 @@
-import type { Content, JsonSchema, ToolDescriptor, Usage } from '../contracts/index.ts';
+import type { AnswerLimits, Content, JsonSchema, ToolDescriptor, Usage } from '../contracts/index.ts';
 
 /** What a model is asked. Built anew for each step; `contents` is the live history: read it, do not keep it. */
 export interface ModelRequest {
@@ -40,6 +40,12 @@ export interface Model {
   readonly name: string;
   /** The provider, for telemetry: `openai`, `anthropic`, `gemini`, … */
   readonly system?: string;
-  /** Parts of provider-specific calls carry their own id in `_meta.provider.id`; ids given here are replaced. */
-  generate(request: ModelRequest, options: { stream: boolean; signal: AbortSignal }): AsyncIterable<ModelResponse>;
+  /**
+   * Parts of provider-specific calls carry their own id in `_meta.provider.id`; ids given here are replaced. What the
+   * model collects before it gives a frame is held to `answerLimits`; its frames are counted by whoever reads them.
+   */
+  generate(
+    request: ModelRequest,
+    options: { stream: boolean; signal: AbortSignal; answerLimits?: AnswerLimits },
+  ): AsyncIterable<ModelResponse>;
 }

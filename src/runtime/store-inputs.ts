@@ -21,7 +21,7 @@ export async function storeInputs(
   epoch: number,
 ): Promise<{ at: number; stored: readonly Event[] }> {
   const { session, fold } = invocation;
-  const heard: Heard = {};
+  const heard: Heard = { results: new Map() };
   for (;;) {
     const { at } = fold;
     const credentials: GivenCredential[] = [];

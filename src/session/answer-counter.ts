@@ -9,6 +9,7 @@ export const answerLimits: Shape<AnswerLimits> = {
   text: bound,
   thoughts: bound,
   args: bound,
+  other: bound,
   calls: bound,
   frames: bound,
   minutes: bound,
@@ -19,6 +20,7 @@ const words: Record<keyof AnswerLimits, string> = {
   text: 'characters of text',
   thoughts: 'characters of thoughts',
   args: 'characters of arguments',
+  other: 'characters of media, citations and signatures',
   calls: 'calls',
   frames: 'pieces',
   minutes: 'minutes',
@@ -28,15 +30,21 @@ const words: Record<keyof AnswerLimits, string> = {
 /** What no timer reaches. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Counts one answer of a model while it comes in. */
+const ANSWER = 'an answer of the model';
+
+type Counted = 'text' | 'thoughts' | 'args' | 'other' | 'calls';
+
+/** Counts one answer of a model, or what stands for one, while it comes in: the one mechanism of `answerLimits`. */
 export class AnswerCounter {
   readonly #limits: AnswerLimits;
-  #text = 0;
-  #thoughts = 0;
+  readonly #what: string;
+  readonly #come: Record<Counted, number> = { text: 0, thoughts: 0, args: 0, other: 0, calls: 0 };
   #frames = 0;
 
-  constructor(limits: AnswerLimits = DEFAULT_ANSWER_LIMITS) {
+  /** @param what is counted, for messages */
+  constructor(limits: AnswerLimits = DEFAULT_ANSWER_LIMITS, what = ANSWER) {
     this.#limits = limits;
+    this.#what = what;
   }
 
   /**
@@ -46,11 +54,19 @@ export class AnswerCounter {
   add(parts: readonly ContentPart[]): void {
     if (++this.#frames > this.#max('frames')) throw this.#over('frames');
     for (const part of parts) {
-      if (part.type === 'text') this.#text += part.text.length;
-      else if (part.type === 'thought') this.#thoughts += part.thought.length;
+      if (part.type === 'text') this.more('text', charsOf(part.text));
+      else if (part.type === 'thought') this.more('thoughts', charsOf(part.thought));
     }
-    if (this.#text > this.#max('text')) throw this.#over('text');
-    if (this.#thoughts > this.#max('thoughts')) throw this.#over('thoughts');
+  }
+
+  /**
+   * Counts what is kept of an answer and not shown in pieces.
+   * @throws CoxswainError `RESOURCE_EXHAUSTED / E_ANSWER_LIMIT`
+   */
+  more(name: Counted, by: number): void {
+    const sum = this.#come[name] + by;
+    this.#come[name] = sum;
+    if (sum > this.#max(name)) throw this.#over(name);
   }
 
   /**
@@ -61,18 +77,21 @@ export class AnswerCounter {
     let text = 0;
     let thoughts = 0;
     let calls = 0;
+    let other = 0;
     for (const part of parts) {
-      if (part.type === 'text') text += part.text.length;
-      else if (part.type === 'thought') thoughts += part.thought.length;
+      if (part.type === 'text') text += charsOf(part.text);
+      else if (part.type === 'thought') thoughts += charsOf(part.thought);
       else if (part.type === 'function_call') calls++;
+      else other += otherIn(part);
     }
     if (text > this.#max('text')) throw this.#over('text');
     if (thoughts > this.#max('thoughts')) throw this.#over('thoughts');
     if (calls > this.#max('calls')) throw this.#over('calls');
+    if (other > this.#max('other')) throw this.#over('other');
     let args = 0;
     for (const part of parts) {
       if (part.type !== 'function_call') continue;
-      args += lengthOf(part.args);
+      args += charsOf(part.args);
       if (args > this.#max('args')) throw this.#over('args');
     }
   }
@@ -100,15 +119,22 @@ export class AnswerCounter {
 
   #over(name: keyof AnswerLimits): CoxswainError {
     const max = this.#max(name);
-    const message = `an answer of the model came to more than ${max} ${words[name]} (answerLimits.${name}); none of its calls ran`;
+    const fate = this.#what === ANSWER ? '; none of its calls ran' : '';
+    const message = `${this.#what} came to more than ${max} ${words[name]} (answerLimits.${name})${fate}`;
     return new CoxswainError('RESOURCE_EXHAUSTED', 'E_ANSWER_LIMIT', message, { details: { limit: name, max } });
   }
 }
 
-/** Characters as JSON; of what is no JSON, none: it is refused where it is checked. */
-function lengthOf(args: unknown): number {
+/** What neither words nor calls bring. */
+function otherIn(part: ContentPart): number {
+  return 'data' in part && typeof part.data === 'string' ? part.data.length : charsOf(part);
+}
+
+/** Characters of a text, or of a value as JSON; of what is no JSON, none: it is refused where it is checked. */
+export function charsOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
   try {
-    return JSON.stringify(args)?.length ?? 0;
+    return JSON.stringify(value)?.length ?? 0;
   } catch {
     return 0;
   }

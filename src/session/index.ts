@@ -1,6 +1,6 @@
 /** What works over any AgentSession, whoever implements it. */
 export * from './answer.ts';
-export { AnswerCounter, answerLimits } from './answer-counter.ts';
+export { AnswerCounter, answerLimits, charsOf } from './answer-counter.ts';
 export * from './answer-words.ts';
 export * from './audit.ts';
 export { derived } from './derived.ts';

@@ -1,3 +1,5 @@
+import { clipped, MAX_WORDS } from './recent-words.ts';
+
 /**
  * The last words of an agent whose work may part into branches: its own, or those of its branches where they came
  * last, each branch's in the order of the tree. Words in a thread stand in for what was said above and below it before.
@@ -11,7 +13,16 @@ export class LastWords {
     for (const other of this.#said.keys()) {
       if (other.startsWith(`${thread}.`) || thread.startsWith(`${other}.`)) this.#said.delete(other);
     }
-    this.#said.set(thread, { text, place });
+    this.#said.delete(thread);
+    this.#said.set(thread, { text: clipped(text), place });
+    let chars = 0;
+    for (const said of this.#said.values()) chars += said.text.length;
+    // Those that were said first go first.
+    for (const [oldest, said] of this.#said) {
+      if (chars <= MAX_WORDS || this.#said.size === 1) break;
+      this.#said.delete(oldest);
+      chars -= said.text.length;
+    }
   }
 
   get text(): string {

@@ -12,6 +12,7 @@ import { CoxswainError, textOfParts } from '../contracts/index.ts';
 import { AnswerWords } from './answer-words.ts';
 import { newId } from './identity.ts';
 import { EventStream } from './queue.ts';
+import { RecentWords } from './recent-words.ts';
 import { checkIs, checkOptions, checkShape, fn, having, iterable, name, object, signal } from './shape.ts';
 
 export interface RunResult {
@@ -19,7 +20,7 @@ export interface RunResult {
   reason: StreamEndReason;
   /**
    * What the agent said on the root thread, messages separated by a blank line; if it said nothing there, the last words
-   * of its branches.
+   * of its branches. At most 4,194,304 characters: the last ones, behind a line that says how many are left out.
    */
   text: string;
   /** Structured output, where the agent has an output schema. */
@@ -30,12 +31,14 @@ export interface RunResult {
   pending: PendingRequest[];
   /** Of the whole turn. */
   usage: Usage;
-  /** Names of the tools whose calls were denied. */
+  /** Names of the tools whose calls were denied, at most 10,000. */
   denied: string[];
   error?: { status: string; code: string; message: string };
   /** Resume point: `session.events({after: cursor})` shows what happens later. */
   cursor?: string;
 }
+
+const MAX_DENIED = 10_000;
 
 /** Runs one stream to its end and says what it came to. */
 export async function run(
@@ -46,7 +49,7 @@ export async function run(
   checkIs(session, 'run: session', having('stream'));
   checkShape<Pick<typeof options, 'onEvent'>>(options, 'run: options', { onEvent: fn });
   const { onEvent, ...execution } = options;
-  const texts: string[] = [];
+  const texts = new RecentWords();
   const words = new AnswerWords();
   const result: RunResult = { reason: 'failed', text: '', pending: [], usage: {}, denied: [] };
   for await (const event of session.stream(input, execution)) {
@@ -56,10 +59,10 @@ export async function run(
     if ('cursor' in event && event.cursor) result.cursor = event.cursor;
     switch (event.type) {
       case 'message':
-        if (event.role === 'agent' && !event.partial && !event.threadId) texts.push(textOfParts(event.content));
+        if (event.role === 'agent' && !event.partial && !event.threadId) texts.say(textOfParts(event.content));
         break;
       case 'tool_response':
-        if (event.errorType === 'denied') result.denied.push(event.name);
+        if (event.errorType === 'denied' && result.denied.length < MAX_DENIED) result.denied.push(event.name);
         break;
       case 'error':
         result.error = { status: event.status, code: event.code, message: event.message };
@@ -74,7 +77,7 @@ export async function run(
       default:
     }
   }
-  result.text = texts.filter((text) => text !== '').join('\n\n') || words.text;
+  result.text = texts.text || words.text;
   return result;
 }
 

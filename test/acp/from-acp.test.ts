@@ -53,6 +53,33 @@ describe('an agent process as a session', () => {
   });
 });
 
+describe('what it says without end', () => {
+  test.each([
+    ['text', 'text'],
+    ['thoughts', 'thoughts'],
+    ['images', 'other'],
+    ['plans', 'other'],
+    ['calls', 'other'],
+  ])('ATT-B9 %s over answerLimits stop it, and the session goes on', async (what, limit) => {
+    await using agent = smallAgent();
+    const context = { app: 'shop', answerLimits: { [limit]: 500 } };
+    const session = await agent.source.open({ sessionId: 's1', create: true }, context);
+    try {
+      const events = await say(session, `babble ${what}`);
+      expect(endOf(events)).toMatchObject({ reason: 'failed' });
+      expect(events.find(({ type }) => type === 'error')).toMatchObject({
+        code: 'E_ANSWER_LIMIT',
+        details: { limit, max: 500 },
+      });
+      expect(texts(events).join('').length).toBeLessThan(600);
+      expect(agent.journal()).toContain('cancel');
+      expect(texts(await say(session, 'say short'))).toEqual(['short']);
+    } finally {
+      await session[Symbol.asyncDispose]();
+    }
+  });
+});
+
 describe('what it asks permission for', () => {
   test('is asked of a person whatever the policy allows, and done once after a yes', async () => {
     await using agent = smallAgent();

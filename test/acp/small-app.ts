@@ -63,6 +63,9 @@ export function smallApp(world: World): acp.AgentApp {
               content: { type: 'text', text: rest },
             });
             break;
+          case 'babble':
+            await babble(client, sessionId, rest, stop.signal);
+            break;
           case 'write':
             await write(world, client, sessionId, rest);
             break;
@@ -109,6 +112,25 @@ export function smallApp(world: World): acp.AgentApp {
 
 async function update(client: acp.AgentContext, sessionId: string, it: acp.SessionUpdate): Promise<void> {
   await client.notify('session/update', { sessionId, update: it });
+}
+
+/** Goes on until it is stopped. */
+async function babble(client: acp.AgentContext, sessionId: string, what: string, stop: AbortSignal): Promise<void> {
+  const content = { type: 'text' as const, text: 'z'.repeat(10) };
+  const updates: Record<string, acp.SessionUpdate> = {
+    text: { sessionUpdate: 'agent_message_chunk', content },
+    thoughts: { sessionUpdate: 'agent_thought_chunk', content },
+    images: {
+      sessionUpdate: 'agent_message_chunk',
+      content: { type: 'image', mimeType: 'image/png', data: 'eg==' },
+    },
+    plans: { sessionUpdate: 'plan', entries: [{ content: 'more', priority: 'low', status: 'pending' }] },
+    calls: { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'reads', kind: 'read', status: 'in_progress' },
+  };
+  while (!stop.aborted) {
+    await update(client, sessionId, updates[what] as acp.SessionUpdate);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 /** Words, one chunk each. */

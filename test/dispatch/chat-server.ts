@@ -19,6 +19,7 @@ export type Reply =
   | readonly string[]
   | { status: number; headers?: Record<string, string>; body?: string }
   | { json: unknown }
+  | { without_end: string }
   | 'hangs';
 
 /** One event of a stream. */
@@ -63,6 +64,15 @@ export class ChatServer {
         response.on('close', () => left.open());
         response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(delta({ content: 'one moment' }));
         this.hanging.open({ left: left.opened });
+      } else if ('without_end' in reply) {
+        const left = gate();
+        response.on('close', () => left.open());
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+        this.hanging.open({ left: left.opened });
+        while (!response.closed) {
+          response.write(reply.without_end);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
       } else if ('status' in reply) response.writeHead(reply.status, reply.headers).end(reply.body ?? '');
       else if ('json' in reply) {
         response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(reply.json));

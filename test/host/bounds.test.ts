@@ -1,11 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import type { AnswerLimits, ContentPart } from '../../src/contracts/index.ts';
+import type { AgentSource, AnswerLimits, ContentPart, ToolDescriptor, ToolResult } from '../../src/contracts/index.ts';
 import { DEFAULT_ANSWER_LIMITS, hooks } from '../../src/contracts/index.ts';
-import { allowAll } from '../../src/index.ts';
+import { allowAll, createHost, fromAgent } from '../../src/index.ts';
 import type { Model, ModelResponse } from '../../src/runtime/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
-import { bot, endOf, hostOf, notingTool, ofType, say, tool } from './kit.ts';
+import { InMemoryArtifactService } from '../../src/runtime/index.ts';
+import { lyingExecutor, ScriptedModel } from '../../src/testing/index.ts';
+import { all, bot, endOf, hostOf, notingTool, ofType, only, say, tool } from './kit.ts';
 
 const call = (args: Record<string, unknown> = {}): ContentPart => ({
   type: 'function_call',
@@ -57,6 +58,25 @@ const once = (frame: ModelResponse): Model => ({
     yield frame;
   },
 });
+
+/** Another party's executor, which asks for one call and keeps what it is handed. */
+function foreign(taken: unknown[]): AgentSource {
+  const calls = [{ id: 'c1', name: 'theirs', args: {} }];
+  const source = lyingExecutor({ name: 'theirs', calls, lies: { hears: (inputs) => void taken.push(inputs) } });
+  return {
+    ...source,
+    async open(...given) {
+      const session = await source.open(...given);
+      const respond = session.respond?.bind(session);
+      return Object.assign(session, {
+        respond(...answer: Parameters<NonNullable<typeof respond>>) {
+          taken.push(answer);
+          return respond?.(...answer);
+        },
+      });
+    },
+  };
+}
 
 describe('answerLimits', () => {
   const cases: [keyof AnswerLimits, number, Model][] = [
@@ -181,6 +201,78 @@ describe('maxResultBytes', () => {
       expect(isBounded(model)).toBe(true);
     },
   );
+
+  const offered: ToolDescriptor = { name: 'theirs', description: '', inputSchema: { type: 'object' } };
+  const handedIn: ToolResult = { content: [{ type: 'text', text: big }] };
+
+  test.each(['respond', 'stream'] as const)(
+    'CASE-F2 a result that a client hands in by %s is cut, and the whole is an artifact',
+    async (way) => {
+      const model = new ScriptedModel([{ calls: [['theirs']] }, 'end']);
+      const artifacts = new InMemoryArtifactService();
+      const source = fromAgent(bot(model), { services: { artifacts } });
+      const session = await source.open({ sessionId: 's', create: true }, { app: 'shop', maxResultBytes: MAX });
+      await say(session, 'go', { tools: [offered] });
+      const { requestId } = await only(session);
+      if (way === 'respond') {
+        const answers = [1, 2].map(() => session.respond(requestId, { kind: 'result', result: handedIn }));
+        const [first, second] = await Promise.allSettled(answers);
+        expect(first).toMatchObject({ value: { status: 'settled' } });
+        expect(second).toMatchObject({ reason: { code: 'E_REQUEST_CLOSED' } });
+      }
+      const input = way === 'respond' ? [] : [{ kind: 'tool_result' as const, requestId, result: handedIn }];
+      const events = await say(session, [...input, { kind: 'continue' }], { tools: [offered] });
+      expect(endOf(events).reason).toBe('completed');
+      expect(isBounded(model)).toBe(true);
+      const key = { app: 'shop', userId: 'local', id: 's' };
+      const [name = ''] = await artifacts.list(key);
+      const kept = await artifacts.load(key, name);
+      expect(Buffer.from(kept?.data ?? '', 'base64').toString()).toBe(big);
+      expect(JSON.stringify(model.requests[1]?.contents.at(-1))).toContain(`kept as artifact \\"${name}\\"`);
+      expect(ofType(await all(session.events()), 'custom').find(({ kind }) => kind === 'artifact_delta')).toMatchObject(
+        {
+          data: { [name]: 1 },
+        },
+      );
+    },
+  );
+
+  test.each(['respond', 'stream'] as const)(
+    "CASE-F2 a result that a client hands in by %s to another party's executor is cut on the way",
+    async (way) => {
+      const taken: unknown[] = [];
+      const host = createHost({
+        app: 'shop',
+        agents: [foreign(taken)],
+        policy: allowAll(),
+        maxResultBytes: MAX,
+        warn: () => {},
+      });
+      const session = await host.open('theirs');
+      await all(session.stream('go', { tools: [offered] }));
+      const answer = { kind: 'result' as const, result: handedIn };
+      if (way === 'respond') await session.respond('c1', answer);
+      else await all(session.stream({ kind: 'tool_result', requestId: 'c1', result: handedIn }));
+      const text = JSON.stringify(taken);
+      expect(text.length).toBeLessThan(2 * MAX);
+      expect(text).toContain('the rest was dropped');
+    },
+  );
+
+  test("CASE-F2 a result of an agent's tool is cut, and the whole is an artifact", async () => {
+    const artifacts = new InMemoryArtifactService();
+    const model = new ScriptedModel([{ calls: [['read']] }, 'end']);
+    const { host } = hostOf(bot(model, { tools: [tool('read', () => big)] }), {
+      from: { services: { artifacts } },
+      policy: allowAll(),
+      maxResultBytes: MAX,
+    });
+    await say(await host.open('bot', { sessionId: 's', create: true }), 'go');
+    expect(isBounded(model)).toBe(true);
+    const key = { app: 'shop', userId: 'local', id: 's' };
+    const [name = ''] = await artifacts.list(key);
+    expect(Buffer.from((await artifacts.load(key, name))?.data ?? '', 'base64').toString()).toBe(big);
+  });
 
   test('CASE-F2 a result with those of its tail calls is cut as one', async () => {
     const part = tool('part', () => 'y'.repeat(MAX - 200));

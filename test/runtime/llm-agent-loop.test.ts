@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
 import type { AgentSession, AnyTool } from '../../src/contracts/index.ts';
 import { textOfParts } from '../../src/contracts/index.ts';
-import type { Event, Model, ModelRequest, ModelResponse, Toolset } from '../../src/runtime/index.ts';
-import { InMemorySessionService, SequentialAgent } from '../../src/runtime/index.ts';
+import type { Event, Model, ModelRequest, ModelResponse, RunnerOptions, Toolset } from '../../src/runtime/index.ts';
+import { InMemoryArtifactService, InMemorySessionService, SequentialAgent } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import {
   bench,
@@ -492,7 +492,7 @@ describe('steering', () => {
 
 describe('R29 a crash between a tool’s effect and its response', () => {
   /** Runs until the response of the call is to be stored, then nothing is written any more. */
-  async function crash(pay: AnyTool) {
+  async function crash(pay: AnyTool, options: Partial<RunnerOptions> = {}) {
     const store = new InMemorySessionService();
     const isResponse = (event: Event) =>
       event.content?.parts.some((part) => part.type === 'function_response') ?? false;
@@ -502,7 +502,8 @@ describe('R29 a crash between a tool’s effect and its response', () => {
     });
     await expect(first.say('pay')).rejects.toThrow('the process is gone');
     const next = new ScriptedModel(['thanks']);
-    return { next, ...bench(llm('bot', next, { tools: [pay] }), { sessions: mortal(store, () => false) }) };
+    const sessions = mortal(store, () => false);
+    return { next, ...bench(llm('bot', next, { tools: [pay] }), { sessions, ...options }) };
   }
 
   test('R29 the call is open again; it runs once more only when somebody says so', async () => {
@@ -554,6 +555,17 @@ describe('R29 a crash between a tool’s effect and its response', () => {
     const { say } = await crash(pay);
     expect(responses(await say({ kind: 'continue' })).pay).toEqual({ found: true });
     expect(ran).toHaveLength(1);
+  });
+
+  test('CASE-F2 what it finds out is cut as any result, and the whole is an artifact', async () => {
+    const found = 'x'.repeat(100_000);
+    const pay: AnyTool = { ...tool('pay', () => 1), onUnknownOutcome: () => ({ result: found }) };
+    const artifacts = new InMemoryArtifactService();
+    const { say, next } = await crash(pay, { services: { artifacts }, maxResultBytes: 10_000 });
+    expect(endOf(await say({ kind: 'continue' }))).toBe('completed');
+    expect(JSON.stringify(next.requests[0]?.contents).length).toBeLessThan(20_000);
+    const [name = ''] = await artifacts.list(key);
+    expect(Buffer.from((await artifacts.load(key, name))?.data ?? '', 'base64').toString()).toBe(found);
   });
 });
 

@@ -2,6 +2,7 @@ import type { ContentBlock } from '@agentclientprotocol/sdk';
 import type { DispatchContext, DispatchExecutorHelpers, Media } from '../../dispatch/index.ts';
 import { Message, Thought } from '../../dispatch/index.ts';
 import { newId } from '../../runtime/index.ts';
+import { AnswerCounter, charsOf } from '../../session/index.ts';
 import { mediaOfBlock, textOfBlock } from './content.ts';
 
 interface Speaking {
@@ -17,6 +18,7 @@ interface Speaking {
 export class AcpSpeech {
   readonly #ctx: DispatchContext;
   readonly #helpers: DispatchExecutorHelpers;
+  readonly #counter: AnswerCounter;
   #speaking: Speaking | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #failure: { error: unknown } | undefined;
@@ -24,8 +26,19 @@ export class AcpSpeech {
   constructor(ctx: DispatchContext, helpers: DispatchExecutorHelpers) {
     this.#ctx = ctx;
     this.#helpers = helpers;
+    this.#counter = new AnswerCounter(ctx.bounds.answerLimits, 'what the agent said to one prompt');
   }
 
+  /**
+   * Counts what comes beside words.
+   * @throws CoxswainError `RESOURCE_EXHAUSTED / E_ANSWER_LIMIT`
+   */
+  count(value: unknown): void {
+    this.#counter.add([]);
+    this.#counter.more('other', charsOf(value));
+  }
+
+  /** @throws CoxswainError `RESOURCE_EXHAUSTED / E_ANSWER_LIMIT` */
   say(kind: Speaking['kind'], block: ContentBlock, theirs: string | null | undefined): void {
     let now = this.#speaking;
     if (now?.kind !== kind || (theirs && now.theirs && theirs !== now.theirs)) {
@@ -35,9 +48,11 @@ export class AcpSpeech {
     }
     const text = textOfBlock(block);
     if (text === undefined) {
+      this.count(block);
       const media = mediaOfBlock(block);
       if (media) now.media.push(media);
     } else if (text !== '') {
+      this.#counter.add([kind === 'message' ? { type: 'text', text } : { type: 'thought', thought: text }]);
       now.text += text;
       if (kind === 'message') this.#helpers.reportMessage(now.id, text);
       else this.#helpers.reportThought(now.id, text);

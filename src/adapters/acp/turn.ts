@@ -5,7 +5,7 @@ import type {
   SessionUpdate,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
-import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
+import { CoxswainError, canonicalJson, isCoxswainError } from '../../contracts/index.ts';
 import type { DispatchContext, DispatchExecutorHelpers } from '../../dispatch/index.ts';
 import { storeEvent, Tool } from '../../dispatch/index.ts';
 import { errorResult } from '../../gate/index.ts';
@@ -72,7 +72,17 @@ export class AcpTurn implements AcpListener {
   }
 
   update(update: SessionUpdate): void {
-    if (this.#ctx.aborted) return;
+    if (this.#ctx.aborted || this.#failure) return;
+    try {
+      this.#take(update);
+    } catch (error) {
+      if (!isCoxswainError(error)) throw error;
+      this.#failure = error;
+      this.#options.cancel();
+    }
+  }
+
+  #take(update: SessionUpdate): void {
     switch (update.sessionUpdate) {
       case 'agent_message_chunk':
         this.#speech.say('message', update.content, update.messageId);
@@ -82,9 +92,11 @@ export class AcpTurn implements AcpListener {
         break;
       case 'tool_call':
       case 'tool_call_update':
+        this.#speech.count(update);
         this.#toolCall(this.#known(update));
         break;
       case 'plan':
+        this.#speech.count(update);
         void this.#speech.after(() => storeEvent(this.#ctx, { customMetadata: { acp: { plan: update.entries } } }));
         break;
       case 'usage_update':

@@ -1,14 +1,16 @@
 import type { RequestAnswer, Settlement } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
-import type { Engine, LiveSession } from '../../runtime/index.ts';
+import type { BoundedAnswer, Engine, LiveSession } from '../../runtime/index.ts';
 import {
   answerEvent,
+  boundedAnswer,
   checkEdited,
   givenCredential,
   keepCredentials,
   outrun,
   settlementOf,
+  withBounded,
 } from '../../runtime/index.ts';
 import { originOf } from './abort-part.ts';
 
@@ -28,10 +30,12 @@ export async function answerRequest(
   await live.catchUp();
   return live.inTurn(async () => {
     const held = Promise.withResolvers<void>();
+    const kept: Kept = {};
     try {
       for (let tries = 1; ; tries++) {
         const settlement = await storeAnswer(live, engine, requestId, given, {
           held: held.promise,
+          kept,
           isLast: tries === TRIES,
         });
         if (settlement) return settlement;
@@ -42,13 +46,18 @@ export async function answerRequest(
   });
 }
 
+/** What is too large is kept elsewhere once, however often the answer is tried. */
+interface Kept {
+  bounded?: BoundedAnswer;
+}
+
 /** Undefined: somebody else has written first; the request is to be looked at again. */
 async function storeAnswer(
   live: LiveSession,
   engine: Engine,
   requestId: string,
   given: RequestAnswer,
-  { held, isLast }: { held: Promise<void>; isLast: boolean },
+  { held, kept, isLast }: { held: Promise<void>; kept: Kept; isLast: boolean },
 ): Promise<Settlement | undefined> {
   const { fold } = live;
   const starts = given.kind === 'approve' && given.starts === true;
@@ -62,7 +71,10 @@ async function storeAnswer(
   const credential = call && ask && given.kind === 'elicitation' ? givenCredential(ask, call.name, given) : undefined;
   const make = () => {
     const running = live.current?.invocation;
-    const event = answerEvent(fold, requestId, given, { ...originOf(running), starts, rerun: starts });
+    const { bounded } = kept;
+    const answer = given.kind === 'result' && bounded ? { ...given, result: bounded.result } : given;
+    const event = answerEvent(fold, requestId, answer, { ...originOf(running), starts, rerun: starts });
+    if (bounded) withBounded(event, bounded);
     // A question may be answered as soon as it is seen, even if its handler is still on the way out.
     if (running?.running.has(requestId)) {
       throw new CoxswainError(
@@ -74,6 +86,16 @@ async function storeAnswer(
     return { running, event };
   };
   let { running, event } = make();
+  if (given.kind === 'result' && !kept.bounded) {
+    // Only of a call that this is an answer to.
+    const bounded = boundedAnswer({ engine }, requestId, given.result);
+    kept.bounded = bounded instanceof Promise ? await bounded : bounded;
+    if (bounded instanceof Promise) {
+      const meanwhile = settlementOf(fold, requestId, given);
+      if (meanwhile) return meanwhile;
+    }
+    ({ running, event } = make());
+  }
   const takeBack = credential && (await keepCredentials(engine.services, [credential]));
   try {
     if (takeBack) ({ running, event } = make());

@@ -1,6 +1,8 @@
+import type { AnswerLimits } from '../../contracts/index.ts';
 import type { Check, Shape } from '../../session/index.ts';
 import {
   amount,
+  answerLimits,
   anything,
   bag,
   checkIs,
@@ -33,6 +35,7 @@ const shape: Shape<AutoToolsOptions> = {
   config: bag,
   tools: either(listOf(object), functions),
   outputSchema: anything,
+  answerLimits: object,
   signal,
   policy: having('evaluate'),
   principal: object,
@@ -52,4 +55,5 @@ const shape: Shape<AutoToolsOptions> = {
 export function checkAutoTools(options: Partial<AutoToolsOptions>): void {
   checkOptions<AutoToolsOptions>(options, 'options', shape);
   checkIs(options, 'options', bag);
+  if (options.answerLimits) checkOptions<AnswerLimits>(options.answerLimits, 'options.answerLimits', answerLimits);
 }

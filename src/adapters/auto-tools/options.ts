@@ -1,4 +1,5 @@
 import type {
+  AnswerLimits,
   AnyTool,
   Content,
   LifecycleInterceptor,
@@ -25,6 +26,8 @@ export interface GenerateOptions {
   tools?: FunctionTools | readonly AnyTool[];
   /** The final answer's text is JSON of this form. */
   outputSchema?: SchemaLike;
+  /** Of each answer of the model. */
+  answerLimits?: AnswerLimits;
   signal?: AbortSignal;
 }
 
@@ -46,6 +49,8 @@ export interface ExecuteOptions {
   onApproval?: (request: ApprovalRequest, context: { signal: AbortSignal }) => boolean | Promise<boolean>;
   /** Milliseconds that one call may run, unless its tool says otherwise. Default 30,000; 0: no limit. */
   toolTimeoutMs?: number;
+  /** Of each answer of the model; also how many calls run at once. */
+  answerLimits?: AnswerLimits;
   /** Calls of one round that run side by side. Default 64. */
   toolConcurrency?: number;
   /** Asked in this order, before `plugins`: `cacheToolResults()`, your own, … */

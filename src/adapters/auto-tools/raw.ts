@@ -9,7 +9,13 @@ export function rawFrames(
   { chat, options }: Conversation,
   stream: boolean,
 ): AsyncIterable<ModelResponse> {
-  const { systemInstruction = '', config = {}, outputSchema, signal = new AbortController().signal } = options;
+  const {
+    systemInstruction = '',
+    config = {},
+    outputSchema,
+    answerLimits,
+    signal = new AbortController().signal,
+  } = options;
   const tools = new Map<string, ToolDescriptor>();
   for (const tool of options.tools ?? []) tools.set(tool.name, describeTool(tool));
   return model.generate(
@@ -22,6 +28,6 @@ export function rawFrames(
       agent: 'assistant',
       ...(outputSchema ? { outputSchema: toJsonSchema(outputSchema) } : {}),
     },
-    { stream, signal },
+    { stream, signal, ...(answerLimits ? { answerLimits } : {}) },
   );
 }

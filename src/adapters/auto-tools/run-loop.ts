@@ -105,6 +105,7 @@ function runnerOptions(options: LoopOptions) {
   return {
     limits: options.limits,
     toolTimeoutMs: options.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
+    ...(options.answerLimits ? { answerLimits: options.answerLimits } : {}),
     ...(policy ? { policy } : {}),
     ...(principal ? { principal } : {}),
     ...(telemetry ? { telemetry } : {}),

@@ -1,5 +1,6 @@
 import type { DispatchContext, ToolCall } from '../../dispatch/index.ts';
 import { enveloped, Media, Message, SpooledArtifact, UNTRUSTED_NOTE } from '../../dispatch/index.ts';
+import { headOf, MAX_RESULT_BYTES } from '../../gate/index.ts';
 import type { MediaOptions } from './chat-media.ts';
 import { mediaBlocks } from './chat-media.ts';
 
@@ -92,11 +93,22 @@ function mediaOf(results: unknown): Media[] {
 async function textOf(context: DispatchContext, call: ToolCall, { nonce }: MediaOptions): Promise<string> {
   const list: unknown[] = Array.isArray(call.results) ? call.results : [call.results];
   const isArtifacts = list.length > 0 && list.every((item) => item instanceof SpooledArtifact);
-  const text = isArtifacts
+  const whole = isArtifacts
     ? (await Promise.all(list.map((item) => (item as SpooledArtifact).asText()))).join('\n')
     : typeof call.results === 'string'
       ? call.results
       : JSON.stringify(call.results ?? null);
+  return shownText(context, call, boundedText(whole, context.bounds.maxResultBytes), nonce);
+}
+
+/** A result as large as a model is given it; in an agent the tool's has that size already. */
+function boundedText(text: string, maxBytes = MAX_RESULT_BYTES): string {
+  // A character takes at most six bytes.
+  if (text.length * 6 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
+  return `${headOf(text, maxBytes)}\n[cut: ${Buffer.byteLength(text)} bytes in all; the rest is where the tool's result is kept]`;
+}
+
+function shownText(context: DispatchContext, call: ToolCall, text: string, nonce: MediaOptions['nonce']): string {
   if (context.tools.get(call.tool)?.trusted) return text;
   return enveloped(text, { kind: 'tool_result', trusted: false, attributes: { tool: call.tool }, nonce });
 }

@@ -1,7 +1,7 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import type { DispatchExecutorHelpers } from '../../dispatch/index.ts';
 import { MAX_TIMER_MS, pause } from '../../gate/index.ts';
-import { MAX_EVENT_BYTES, repairEvents } from '../models/event-stream.ts';
+import { MAX_EVENT_BYTES, repairEvents, upTo } from '../models/event-stream.ts';
 import type { ChatChunk } from '../models/openai-decode.ts';
 import { retryAfter } from '../models/retry.ts';
 import type { ChatAnswer } from './chat-run.ts';
@@ -24,7 +24,7 @@ export async function askHttp(
     const limits = limitsOf(options, signal);
     const response = await send(options, body, limits.signal);
     if (response.ok && response.body) return answerOf(response, response.body, body.stream === true, limits);
-    const text = (await response.text().catch(() => '')).slice(0, 2000);
+    const text = (await textOf(response).catch(() => '')).slice(0, 2000);
     limits.stop();
     const isRetried = attempt < maxAttempts && statuses.includes(response.status);
     const asked = retryAfter(response.headers, Date.now);
@@ -101,12 +101,10 @@ function answerOf(response: Response, body: ReadableStream<Uint8Array>, stream: 
     try {
       // Some servers do not stream, whatever they are asked.
       if (!stream || isJson) {
-        yield (await response.json()) as ChatChunk;
+        yield JSON.parse(await textOf(response)) as ChatChunk;
         done = true;
         return;
       }
-      const tooLarge = () =>
-        new CoxswainError('UNAVAILABLE', 'E_MODEL', `the model sent one event of more than ${MAX_EVENT_BYTES} bytes`);
       const text = repairEvents(body, { namedEvents: false, onSentinel, tooLarge }).pipeThrough(
         new TextDecoderStream(),
       );
@@ -128,6 +126,16 @@ function answerOf(response: Response, body: ReadableStream<Uint8Array>, stream: 
     }
   }
   return { chunks: chunks(), ended: () => done };
+}
+
+function tooLarge(): CoxswainError {
+  const message = `the model sent more than ${MAX_EVENT_BYTES} bytes of one event, or of one response`;
+  return new CoxswainError('UNAVAILABLE', 'E_MODEL', message);
+}
+
+/** @throws CoxswainError `UNAVAILABLE / E_MODEL` where it is too large */
+function textOf({ body }: Response): Promise<string> {
+  return new Response(body && upTo(body, { tooLarge })).text();
 }
 
 /** The data of one event. Lines end with a line feed alone: U+2028 may stand in JSON. */

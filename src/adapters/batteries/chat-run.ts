@@ -3,6 +3,9 @@ import { messageOf, textOfParts } from '../../contracts/index.ts';
 import type { DispatchContext, DispatchExecutorHelpers, Tool } from '../../dispatch/index.ts';
 import { isErrorResult, Message, SpooledArtifact, Thought, ToolCall, toolCallChecksum } from '../../dispatch/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
+import { underSignal } from '../../runtime/index.ts';
+import { AnswerCounter } from '../../session/index.ts';
+import { partsIn } from '../models/exchange.ts';
 import type { ChatChunk } from '../models/openai-decode.ts';
 import { ChatDecoder } from '../models/openai-decode.ts';
 import { declareTools } from '../schema/index.ts';
@@ -16,7 +19,8 @@ export interface ChatAnswer {
   ended(): boolean;
 }
 
-export type AskServer = (body: Record<string, unknown>) => Promise<ChatAnswer>;
+/** The signal ends the question, whether the turn is over or its answer too large. */
+export type AskServer = (body: Record<string, unknown>, signal: AbortSignal) => Promise<ChatAnswer>;
 
 /**
  * One run of a battery: one question, one answer, its tools. An answer without calls is left to a pipeline, or
@@ -69,15 +73,18 @@ async function speak(
   const { model, stream, params } = settings;
   const body = { ...params, model, stream, messages, ...(tools.length > 0 ? { tools } : {}) };
   const id = crypto.randomUUID();
-  const decoder = new ChatDecoder(provider, declared);
-  const answer = await ask(body);
-  for await (const chunk of answer.chunks) {
-    if (context.aborted) return {};
-    const shown = decoder.push(chunk);
-    for (const part of shown ? [shown].flat() : []) show(helpers, id, part);
-  }
-  if (context.aborted) return {};
-  const response = decoder.finish({ stream, sentinel: answer.ended() });
+  const response = await counted(context, async (counter, signal) => {
+    const decoder = new ChatDecoder(provider, declared, counter);
+    const answer = await ask(body, signal);
+    for await (const chunk of answer.chunks) {
+      if (context.aborted) return undefined;
+      const shown = partsIn(decoder.push(chunk));
+      counter.add(shown);
+      for (const part of shown) show(helpers, id, part);
+    }
+    return context.aborted ? undefined : decoder.finish({ stream, sentinel: answer.ended() });
+  });
+  if (!response) return {};
   await remember(context, helpers, id, response.content?.parts ?? []);
   const { usage, finishReason, model: spoke } = response;
   helpers.reportGenerationStats({
@@ -88,6 +95,29 @@ async function speak(
     ...(spoke === undefined ? {} : { model: spoke }),
   });
   return response;
+}
+
+/** Under the bounds of one answer, that of its time included. */
+async function counted<T>(
+  { bounds, abortSignal }: DispatchContext,
+  work: (counter: AnswerCounter, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const counter = new AnswerCounter(bounds.answerLimits);
+  let over: (() => void) | undefined;
+  try {
+    return await underSignal(abortSignal, async (signal, end) => {
+      over = counter.watch(end);
+      try {
+        return await work(counter, signal);
+      } catch (error) {
+        // What the server still sends is given up.
+        end(error);
+        throw error;
+      }
+    });
+  } finally {
+    over?.();
+  }
 }
 
 function show({ reportMessage, reportThought }: DispatchExecutorHelpers, id: string, part: ContentPart): void {

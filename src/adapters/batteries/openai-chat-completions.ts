@@ -30,7 +30,7 @@ export class OpenAIChatCompletionsAdapter {
           settings = resolve(this.#base, overrides, context.stash, OPENAI_STASH_KEY);
           return settings;
         },
-        (body) => askHttp(settings, body, context.abortSignal, helpers),
+        (body, signal) => askHttp(settings, body, signal, helpers),
       );
     };
   }

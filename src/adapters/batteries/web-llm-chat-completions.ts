@@ -38,10 +38,10 @@ export class WebLLMChatCompletionsAdapter {
         helpers,
         'web-llm',
         () => resolve<WebLLMChatCompletionsOptions>(this.#base, overrides, context.stash, WEB_LLM_STASH_KEY),
-        async (body) => {
+        async (body, signal) => {
           const engine = await this.#load();
           const interrupt = () => void engine.interruptGenerate?.();
-          context.abortSignal.addEventListener('abort', interrupt, { once: true });
+          signal.addEventListener('abort', interrupt, { once: true });
           const answer = await engine.chat.completions.create(body as never);
           let done = false;
           async function* chunks(): AsyncGenerator<ChatChunk> {
@@ -50,7 +50,7 @@ export class WebLLMChatCompletionsAdapter {
               else yield answer as ChatChunk;
               done = true;
             } finally {
-              context.abortSignal.removeEventListener('abort', interrupt);
+              signal.removeEventListener('abort', interrupt);
             }
           }
           return { chunks: chunks(), ended: () => done };

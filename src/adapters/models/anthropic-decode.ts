@@ -6,6 +6,8 @@ import type {
 } from '@anthropic-ai/sdk/resources/messages';
 import type { ContentPart, Usage } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
+import type { AnswerCounter } from '../../session/index.ts';
+import { charsOf } from '../../session/index.ts';
 import type { Declarations } from '../schema/index.ts';
 import { parseArgs } from './call-args.ts';
 import { isCount } from './counts.ts';
@@ -34,6 +36,7 @@ const knownOfThinking = new Set(['thinking']);
 export class AnthropicDecoder implements Decoder<AnthropicChunk> {
   readonly #provider: string;
   readonly #tools: Declarations;
+  readonly #counter: AnswerCounter;
   /** What earlier calls of a paused turn said. */
   #parts: ContentPart[] = [];
   #spent: Counts = {};
@@ -48,9 +51,10 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
   #model: string | undefined;
   #cut = false;
 
-  constructor(provider: string, tools: Declarations) {
+  constructor(provider: string, tools: Declarations, counter: AnswerCounter) {
     this.#provider = provider;
     this.#tools = tools;
+    this.#counter = counter;
   }
 
   /** Parts of the answer so far, for the call that goes on with it. */
@@ -97,6 +101,10 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
   #start(index: number, block: ContentBlock): ContentPart | undefined {
     const entry: Block = { block, text: '', signature: '', citations: [] };
     this.#blocks.push(entry);
+    if (block.type === 'tool_use') {
+      this.#counter.more('calls', 1);
+      this.#counter.more('args', charsOf(block.input));
+    } else if (block.type !== 'text' && block.type !== 'thinking') this.#counter.more('other', charsOf(block));
     // An index that was used before belongs to the newer block from here on.
     this.#byIndex.set(index, entry);
     if (block.type === 'text') {
@@ -127,12 +135,15 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
         entry.text += delta.thinking;
         return delta.thinking === '' ? undefined : { type: 'thought', thought: delta.thinking };
       case 'input_json_delta':
+        this.#counter.more('args', charsOf(delta.partial_json));
         if ('input' in entry.block) entry.text += delta.partial_json;
         return undefined;
       case 'signature_delta':
+        this.#counter.more('other', charsOf(delta.signature));
         entry.signature += delta.signature;
         return undefined;
       case 'citations_delta':
+        this.#counter.more('other', charsOf(delta.citation));
         entry.citations.push(delta.citation);
         return undefined;
       default:

@@ -40,7 +40,7 @@ export function anthropicModel(name: string, options: AnthropicOptions = {}): Mo
           model: request.model || name,
           options,
           namedEvents: true,
-          decoder: () => new AnthropicDecoder(provider, tools),
+          decoder: (counter) => new AnthropicDecoder(provider, tools, counter),
           async open(wire, decoder) {
             const client = await clientFor(wire);
             const begun = assistantBlocks(decoder.parts, tools, provider);

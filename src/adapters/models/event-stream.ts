@@ -52,6 +52,27 @@ export function repairEvents(body: ReadableStream<Uint8Array>, rules: EventStrea
   );
 }
 
+/** The body as it is, up to a limit, and word of each wait for a piece of it. */
+export function upTo(
+  body: ReadableStream<Uint8Array>,
+  { onWait, onPiece, tooLarge }: Pick<EventStreamRules, 'onWait' | 'onPiece' | 'tooLarge'>,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let bytes = 0;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      onWait?.();
+      const { done, value } = await reader.read();
+      onPiece?.();
+      if (done) return controller.close();
+      bytes += value.length;
+      if (bytes > MAX_EVENT_BYTES) throw tooLarge();
+      controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
 /** The bytes-to-bytes half of {@link repairEvents}. */
 export class Repair {
   readonly #rules: EventStreamRules;

@@ -1,7 +1,8 @@
-import type { ContentPart, PriceTable } from '../../contracts/index.ts';
+import type { AnswerLimits, ContentPart, PriceTable } from '../../contracts/index.ts';
 import { isCoxswainError, tokenCost } from '../../contracts/index.ts';
 import { pause } from '../../gate/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
+import { AnswerCounter } from '../../session/index.ts';
 import type { Failure } from './failure.ts';
 import { failureOf, ProviderFailure, redact } from './failure.ts';
 import { withDistinctIds } from './opaque.ts';
@@ -9,7 +10,10 @@ import type { ModelOptions } from './options.ts';
 import { delayBefore } from './retry.ts';
 import { Wire } from './wire.ts';
 
-/** Makes one answer of a provider's chunks; the whole response of a call without streaming is one chunk. */
+/**
+ * Makes one answer of a provider's chunks; the whole response of a call without streaming is one chunk. What it keeps
+ * and does not show it counts itself; what it shows is counted where its chunks are read.
+ */
 export interface Decoder<Chunk> {
   /** Takes a chunk in; what of it is to be shown. */
   push(chunk: Chunk): ContentPart | readonly ContentPart[] | undefined;
@@ -31,7 +35,7 @@ export interface Exchange<Chunk, D extends Decoder<Chunk>> {
   model: string;
   options: ModelOptions;
   namedEvents: boolean;
-  decoder(): D;
+  decoder(counter: AnswerCounter): D;
   open(wire: Wire, decoder: D): Promise<AsyncIterable<Chunk> | Chunk>;
 }
 
@@ -44,7 +48,7 @@ const DEFAULT_TIMEOUT_MS = 300_000;
  */
 export async function* exchange<Chunk, D extends Decoder<Chunk>>(
   { provider, model, options, namedEvents, decoder: newDecoder, open }: Exchange<Chunk, D>,
-  { stream, signal }: { stream: boolean; signal: AbortSignal },
+  { stream, signal, answerLimits }: { stream: boolean; signal: AbortSignal; answerLimits?: AnswerLimits },
 ): AsyncGenerator<ModelResponse> {
   const retry = options.retry ?? {};
   for (let attempt = 0; ; attempt++) {
@@ -54,20 +58,21 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
     let shown = false;
     let failure: Failure;
     try {
-      const decoder = newDecoder();
+      const counter = new AnswerCounter(answerLimits);
+      const decoder = newDecoder(counter);
       do {
         const answer = await open(wire, decoder);
         if (!stream) decoder.push(wholeOf(answer as Chunk));
         else {
           for await (const chunk of answer as AsyncIterable<Chunk>) {
-            const delta = decoder.push(chunk);
-            if (delta === undefined) {
+            const parts = partsIn(decoder.push(chunk));
+            counter.add(parts);
+            if (parts.length === 0) {
               if (decoder.isWhole?.()) break;
               continue;
             }
             shown = true;
-            if (!isList(delta)) yield { partial: true, content: { role: 'model', parts: [delta] } };
-            else for (const part of delta) yield { partial: true, content: { role: 'model', parts: [part] } };
+            for (const part of parts) yield { partial: true, content: { role: 'model', parts: [part] } };
           }
         }
         // Some SDKs take an abort for the end of the stream.
@@ -105,6 +110,14 @@ function priced(answer: ModelResponse, asked: string, prices: PriceTable = {}): 
   const price = name === undefined ? undefined : prices[name];
   if (!usage || !price) return answer;
   return { ...answer, usage: { ...usage, cost: { usd: tokenCost(usage, price) } } };
+}
+
+const NONE: readonly ContentPart[] = [];
+
+/** What a chunk shows. */
+export function partsIn(delta: ReturnType<Decoder<never>['push']>): readonly ContentPart[] {
+  if (delta === undefined) return NONE;
+  return isList(delta) ? delta : [delta];
 }
 
 function isList(delta: ContentPart | readonly ContentPart[]): delta is readonly ContentPart[] {

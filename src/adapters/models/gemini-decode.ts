@@ -1,6 +1,8 @@
 import type { Candidate, GenerateContentResponse, GenerateContentResponseUsageMetadata, Part } from '@google/genai';
 import type { ContentPart, Usage } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
+import type { AnswerCounter } from '../../session/index.ts';
+import { charsOf } from '../../session/index.ts';
 import type { Declarations } from '../schema/index.ts';
 import { countsOf, grown, isCount } from './counts.ts';
 import type { Decoder } from './exchange.ts';
@@ -17,6 +19,7 @@ const refused = new Set(['MISSING_THOUGHT_SIGNATURE', 'TOO_MANY_TOOL_CALLS']);
 export class GeminiDecoder implements Decoder<GenerateContentResponse> {
   readonly #provider: string;
   readonly #tools: Declarations;
+  readonly #counter: AnswerCounter;
   #parts: ContentPart[] = [];
   #finish: string | undefined;
   #finishMessage: string | undefined;
@@ -28,9 +31,10 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
   #grounding: Candidate['groundingMetadata'];
   #citations: Candidate['citationMetadata'];
 
-  constructor(provider: string, tools: Declarations) {
+  constructor(provider: string, tools: Declarations, counter: AnswerCounter) {
     this.#provider = provider;
     this.#tools = tools;
+    this.#counter = counter;
   }
 
   push(chunk: GenerateContentResponse): ContentPart[] | undefined {
@@ -60,14 +64,18 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
 
   #take(part: Part): ContentPart | undefined {
     const { text, functionCall, thoughtSignature } = part;
+    if (thoughtSignature) this.#counter.more('other', charsOf(thoughtSignature));
     if (functionCall) {
       const { id, name = '' } = functionCall;
+      this.#counter.more('calls', 1);
+      this.#counter.more('args', charsOf(functionCall.args ?? {}));
       const state = { name: this.#provider, ...(id ? { id } : {}), ...signedWith(thoughtSignature) };
       this.#parts.push(callPart(this.#tools.nameOf(name), this.#tools.argsOf(name, functionCall.args ?? {}), state));
       return undefined;
     }
     // Null stands for nothing in the JSON of some servers.
     if (text === undefined || text === null) {
+      this.#counter.more('other', charsOf(part));
       this.#parts.push(this.#other(part));
       return undefined;
     }

@@ -35,7 +35,7 @@ export function geminiModel(name: string, options: GeminiOptions = {}): Model {
           model: request.model || name,
           options,
           namedEvents: false,
-          decoder: () => new GeminiDecoder(provider, tools),
+          decoder: (counter) => new GeminiDecoder(provider, tools, counter),
           async open(wire) {
             loading ??= client(options);
             const { models } = await loading;

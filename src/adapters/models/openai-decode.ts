@@ -1,6 +1,8 @@
 import type { CompletionUsage } from 'openai/resources/completions';
 import type { ContentPart, Usage } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
+import type { AnswerCounter } from '../../session/index.ts';
+import { charsOf } from '../../session/index.ts';
 import type { Declarations } from '../schema/index.ts';
 import { parseArgs } from './call-args.ts';
 import { countsOf, grown } from './counts.ts';
@@ -62,6 +64,7 @@ const knownOfCall = new Set(['index', 'id', 'type', 'function']);
 export class ChatDecoder implements Decoder<ChatChunk> {
   readonly #provider: string;
   readonly #tools: Declarations;
+  readonly #counter: AnswerCounter;
   readonly #acceptsUnmarked: boolean;
   #text = '';
   #thought = '';
@@ -76,9 +79,10 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   #model: string | undefined;
   #isBegun = false;
 
-  constructor(provider: string, tools: Declarations, unmarkedEnd: 'fail' | 'accept' = 'fail') {
+  constructor(provider: string, tools: Declarations, counter: AnswerCounter, unmarkedEnd: 'fail' | 'accept' = 'fail') {
     this.#provider = provider;
     this.#tools = tools;
+    this.#counter = counter;
     this.#acceptsUnmarked = unmarkedEnd === 'accept';
   }
 
@@ -107,11 +111,15 @@ export class ChatDecoder implements Decoder<ChatChunk> {
     if (Array.isArray(delta.reasoning_details)) {
       this.#details ??= [];
       for (const detail of delta.reasoning_details) {
+        this.#counter.more('other', charsOf(detail));
         if (isWhole) this.#details.push(detail);
         else addDetail(this.#details, detail);
       }
     }
-    if (delta.refusal) this.#refusal += delta.refusal;
+    if (delta.refusal) {
+      this.#counter.more('text', charsOf(delta.refusal));
+      this.#refusal += delta.refusal;
+    }
     for (const call of delta.tool_calls ?? []) {
       if (isWhole) this.#begin(call);
       else this.#takeCall(call, (delta.tool_calls as unknown[]).length > 1);
@@ -147,6 +155,7 @@ export class ChatDecoder implements Decoder<ChatChunk> {
       args: '',
       extras: undefined,
     };
+    this.#counter.more('calls', 1);
     this.#calls.push(call);
     this.#current = call;
     this.#grow(call, delta);
@@ -154,10 +163,16 @@ export class ChatDecoder implements Decoder<ChatChunk> {
 
   #grow(call: Call, delta: ToolCallDelta): void {
     const args = delta.function?.arguments;
-    // Some servers send the object itself.
-    if (typeof args === 'string') call.args += args;
-    else if (typeof args === 'object' && args !== null) call.args = JSON.stringify(args);
+    if (typeof args === 'string') {
+      this.#counter.more('args', args.length);
+      call.args += args;
+    } else if (typeof args === 'object' && args !== null) {
+      // Some servers send the object itself.
+      call.args = JSON.stringify(args);
+      this.#counter.more('args', call.args.length);
+    }
     const extras = extrasOf(delta, knownOfCall);
+    if (extras) this.#counter.more('other', charsOf(extras));
     if (extras) call.extras = { ...call.extras, ...extras };
   }
 

@@ -1,6 +1,8 @@
 import type { Response, ResponseStreamEvent, ResponseUsage } from 'openai/resources/responses/responses';
 import type { ContentPart, Usage } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
+import type { AnswerCounter } from '../../session/index.ts';
+import { charsOf } from '../../session/index.ts';
 import type { Declarations } from '../schema/index.ts';
 import { parseArgs } from './call-args.ts';
 import { countsOf } from './counts.ts';
@@ -21,12 +23,15 @@ const knownOfCall = new Set(['type', 'id', 'call_id', 'name', 'arguments', 'stat
 export class ResponsesDecoder implements Decoder<ResponsesChunk> {
   readonly #provider: string;
   readonly #tools: Declarations;
+  readonly #counter: AnswerCounter;
   #items: Item[] = [];
+  readonly #ids = new Set<string>();
   #ended: Ended | undefined;
 
-  constructor(provider: string, tools: Declarations) {
+  constructor(provider: string, tools: Declarations, counter: AnswerCounter) {
     this.#provider = provider;
     this.#tools = tools;
+    this.#counter = counter;
   }
 
   push(chunk: ResponsesChunk): ContentPart | undefined {
@@ -44,8 +49,7 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
       case 'response.reasoning_summary_part.added':
         return chunk.summary_index > 0 ? { type: 'thought', thought: '\n\n' } : undefined;
       case 'response.output_item.done':
-        // An item that is told of twice is one.
-        if (!chunk.item.id || !this.#items.some(({ id }) => id === chunk.item.id)) this.#items.push(chunk.item);
+        this.#take(chunk.item);
         return undefined;
       case 'response.completed':
       case 'response.incomplete':
@@ -58,6 +62,20 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
       default:
         return undefined;
     }
+  }
+
+  #take(item: Item): void {
+    const { id } = item;
+    if (id) {
+      // An item that is told of twice is one.
+      if (this.#ids.has(id)) return;
+      this.#ids.add(id);
+    }
+    if (item.type === 'function_call') {
+      this.#counter.more('calls', 1);
+      this.#counter.more('args', charsOf(item.arguments));
+    } else this.#counter.more('other', charsOf(item));
+    this.#items.push(item);
   }
 
   isWhole(): boolean {

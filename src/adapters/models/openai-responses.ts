@@ -35,7 +35,7 @@ export function openaiResponsesModel(name: string, options: OpenAIResponsesOptio
           model: request.model || name,
           options,
           namedEvents: true,
-          decoder: () => new ResponsesDecoder(provider, tools),
+          decoder: (counter) => new ResponsesDecoder(provider, tools, counter),
           async open(wire) {
             const client = await clientFor(wire);
             const params = body as unknown as ResponseCreateParamsNonStreaming;

@@ -54,7 +54,7 @@ export function openaiChatModel(name: string, options: OpenAIChatOptions = {}): 
           model: request.model || name,
           options,
           namedEvents: true,
-          decoder: () => new ChatDecoder(provider, tools, options.unmarkedEnd),
+          decoder: (counter) => new ChatDecoder(provider, tools, counter, options.unmarkedEnd),
           async open(wire) {
             const client = await clientFor(wire);
             // The body is ours to answer for: compatible servers know fields that the SDK's types do not.

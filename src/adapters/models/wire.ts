@@ -1,4 +1,4 @@
-import { MAX_EVENT_BYTES, repairEvents } from './event-stream.ts';
+import { MAX_EVENT_BYTES, repairEvents, upTo } from './event-stream.ts';
 import type { Failure } from './failure.ts';
 import type { Fetch } from './options.ts';
 
@@ -66,7 +66,7 @@ export class Wire {
       this.#controller.abort(error);
       return error;
     };
-    if (!this.stream || !response.ok) return withBody(response, watched(response.body, { onWait, onPiece, tooLarge }));
+    if (!this.stream || !response.ok) return withBody(response, upTo(response.body, { onWait, onPiece, tooLarge }));
     const body = repairEvents(response.body, {
       namedEvents: options.namedEvents,
       onWait,
@@ -100,27 +100,6 @@ export class Wire {
 
 function withBody({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>): Response {
   return new Response(body, { status, statusText, headers });
-}
-
-/** The body as it is, up to a limit, and word of each wait for a piece of it. */
-function watched(
-  body: ReadableStream<Uint8Array>,
-  { onWait, onPiece, tooLarge }: { onWait: () => void; onPiece: () => void; tooLarge: () => Error },
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  let bytes = 0;
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      onWait();
-      const { done, value } = await reader.read();
-      onPiece();
-      if (done) return controller.close();
-      bytes += value.length;
-      if (bytes > MAX_EVENT_BYTES) throw tooLarge();
-      controller.enqueue(value);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
 }
 
 /** Only where to, without what else the address may hold. */

@@ -15,6 +15,8 @@ import type {
   SteerData,
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError, MAX_JSON_DEPTH, messageOf } from '../../contracts/index.ts';
+import type { CapOptions } from '../../gate/index.ts';
+import { capResult } from '../../gate/index.ts';
 import { derived, EventStream, isoTime, newId, normaliseInput, putQuestions, streamIdOf } from '../../session/index.ts';
 import { strictestLimits } from '../budget.ts';
 import { callIdOf, isHostQuestion } from '../question-id.ts';
@@ -35,6 +37,7 @@ export class WitnessedSession implements AgentSession {
   readonly #witness: Witness;
   readonly #agent: string;
   readonly #tell: (error: CoxswainError) => void;
+  readonly #cap: CapOptions;
   readonly #told = new Set<string>();
   /** What is open was looked at. */
   #hasLooked = false;
@@ -45,6 +48,7 @@ export class WitnessedSession implements AgentSession {
     agent: string,
     journal: SessionJournal,
     tell: (error: CoxswainError) => void,
+    cap: CapOptions = {},
   ) {
     this.id = id;
     this.#inner = inner;
@@ -52,6 +56,7 @@ export class WitnessedSession implements AgentSession {
     this.#journal = journal;
     this.#witness = new Witness(journal);
     this.#tell = tell;
+    this.#cap = cap;
   }
 
   get descriptor(): AgentDescriptor {
@@ -64,7 +69,7 @@ export class WitnessedSession implements AgentSession {
     return new EventStream(
       streamId,
       async (out) => {
-        const inputs = normaliseInput(input);
+        const inputs = await Promise.all(normaliseInput(input).map((each) => this.#bounded(each)));
         if (inputs.some(({ kind }) => kind === 'message')) await this.#look();
         const said = await this.#witness.hears(inputs, options);
         let last: AgentEvent | undefined;
@@ -97,6 +102,12 @@ export class WitnessedSession implements AgentSession {
       },
       async (reason) => inner?.abort(reason),
     );
+  }
+
+  /** A result that somebody hands in is as large as any other when the executor gets it. */
+  async #bounded(input: SessionInput): Promise<SessionInput> {
+    if (input.kind !== 'tool_result') return input;
+    return { ...input, result: await capResult(input.result, { ...this.#cap, callId: input.requestId }) };
   }
 
   /** The end of a stream that its executor has not ended. */
@@ -162,7 +173,11 @@ export class WitnessedSession implements AgentSession {
   }
 
   async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
-    return this.#witness.respond(requestId, answer, () => this.#inner.respond(requestId, copyJson(answer, 'answer')));
+    const given =
+      answer.kind === 'result'
+        ? { ...answer, result: await capResult(answer.result, { ...this.#cap, callId: requestId }) }
+        : answer;
+    return this.#witness.respond(requestId, given, () => this.#inner.respond(requestId, copyJson(given, 'answer')));
   }
 
   [putQuestions](questions: readonly PutQuestion[]): Promise<void> {
