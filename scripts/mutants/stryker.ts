@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Place } from './sample.ts';
+import type { Place, Position } from './sample.ts';
 
 /** One mutant and what became of it. */
 export interface Result extends Place {
@@ -7,6 +7,8 @@ export interface Result extends Place {
   replacement?: string;
   /** `Killed`, `Timeout`, `Survived`, `NoCoverage`, or why it was none. */
   status?: string;
+  /** Why it has this status, if Stryker says so. */
+  statusReason?: string;
   coveredBy?: readonly string[];
 }
 
@@ -25,9 +27,19 @@ interface Instrumentation {
 const load = createRequire(import.meta.url);
 
 /** Plants mutants, runs the tests on each. */
-export function runMutationTest(options: object): Promise<Result[]> {
+export async function runMutationTest(options: object): Promise<Result[]> {
   const { Stryker } = load('@stryker-mutator/core') as Core;
-  return new Stryker(options).runMutationTest();
+  return (await new Stryker(options).runMutationTest()).map(fromZero);
+}
+
+/** What Stryker reports counts lines and columns from 1, while what its instrumenter makes counts them from 0. */
+export function fromZero(result: Result): Result {
+  const { start, end } = result.location;
+  return { ...result, location: { start: before(start), end: before(end) } };
+}
+
+function before({ line, column }: Position): Position {
+  return { line: line - 1, column: column - 1 };
 }
 
 /** All mutants of the files, in the order of the code. */
