@@ -174,6 +174,7 @@ export class EventStream extends StreamQueue<AgentEvent> implements AgentStream 
   readonly abort: (reason?: string) => Promise<void>;
   /** A fatal error was shown: after it comes nothing but the end. */
   hasFailed = false;
+  #hasEnded = false;
 
   constructor(streamId: string, drive: (out: EventStream) => Promise<void>, abort: (reason?: string) => Promise<void>) {
     // What is handed to `drive` is this stream itself.
@@ -184,6 +185,16 @@ export class EventStream extends StreamQueue<AgentEvent> implements AgentStream 
 
   override push(event: AgentEvent): void {
     if (event.type === 'error' && event.fatal) this.hasFailed = true;
+    if (event.type === 'stream_end' && event.streamId === this.streamId) this.#hasEnded = true;
     super.push(event);
+  }
+
+  /** Leaving it once it has shown its end aborts nothing: what is open then stays open. */
+  override async return(): Promise<IteratorResult<AgentEvent>> {
+    if (this.#hasEnded) {
+      this.release();
+      await this.ended;
+    }
+    return super.return();
   }
 }
