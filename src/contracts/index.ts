@@ -13,6 +13,7 @@ export * from './ids.ts';
 export type * from './journal.ts';
 export * from './json.ts';
 export * from './lifecycle.ts';
+export { PACKAGE_VERSION } from './package-version.ts';
 export type * from './policy.ts';
 export * from './prices.ts';
 export * from './protocol.ts';

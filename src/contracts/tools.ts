@@ -194,6 +194,8 @@ export type ProvidedTool = ToolDescriptor &
 /** A changing set of tools of one origin (a plugin system, an MCP server). */
 export interface ToolProvider {
   readonly name: string;
+  /** Where its tools come from, as policies are told: foreign servers say `mcp:SERVER`. Default `provider:NAME`. */
+  readonly source?: `mcp:${string}`;
   getToolsForAgent(agent: string): Promise<ProvidedTool[]> | ProvidedTool[];
   execute(
     call: { callId: string; name: string; args: Record<string, unknown> },

@@ -29,7 +29,9 @@ const interceptor = having('fire', 'supportedHookPoints');
 const provider: Check = {
   needs: 'a tool provider: an object with a name, getToolsForAgent() and execute()',
   fits: (value) =>
-    having('getToolsForAgent', 'execute').fits(value) && name.fits((value as Record<string, unknown>).name),
+    having('getToolsForAgent', 'execute').fits(value) &&
+    name.fits((value as Record<string, unknown>).name) &&
+    ['undefined', 'string'].includes(typeof (value as Record<string, unknown>).source),
 };
 
 export const source: Check = {

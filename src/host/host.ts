@@ -120,7 +120,7 @@ class Host implements AgentHost {
       }
       this.#sources.set(name, source);
     }
-    this.#tools = new ToolRegistry(options.tools ?? [], options.toolProviders);
+    this.#tools = new ToolRegistry(options.tools ?? [], options.toolProviders ?? [], this.#warn);
     const host: ApprovalHost = {
       openSessions: (scope) => this.#openSessions(scope),
       openTurns: () => this.#openTurns(),

@@ -1,5 +1,5 @@
-import type { AnyTool, ToolDescriptor, ToolProvider } from '../contracts/index.ts';
-import { CoxswainError } from '../contracts/index.ts';
+import type { AnyTool, ProvidedTool, ToolDescriptor, ToolProvider } from '../contracts/index.ts';
+import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { describeTool, providedTool } from '../gate/index.ts';
 import { bag, checkIs, listOf } from '../session/index.ts';
 
@@ -9,20 +9,31 @@ export interface HostTool {
   readonly source: string;
 }
 
+/** A server that names its tools anew each time is not told of for ever. */
+const MAX_TOLD = 1_000;
+
 /** The tools that a host runs, by name. */
 export class ToolRegistry {
   readonly #own = new Map<string, HostTool>();
   readonly #providers: readonly ToolProvider[];
   readonly #descriptors: readonly ToolDescriptor[];
+  readonly #warn: (message: string) => void;
+  /** What was told already: tools are looked up for each session. */
+  readonly #told = new Set<string>();
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_TOOL | E_SCHEMA` */
-  constructor(tools: readonly AnyTool[], providers: readonly ToolProvider[] = []) {
-    for (const tool of tools) this.#add(this.#own, tool, 'host');
+  constructor(tools: readonly AnyTool[], providers: readonly ToolProvider[], warn: (message: string) => void) {
+    for (const tool of tools) this.#add(tool);
     this.#providers = providers;
+    this.#warn = warn;
     this.#descriptors = [...this.#own.values()].map((tool) => tool.descriptor);
   }
 
-  /** What one agent is offered. The same map and list as long as nothing changes. */
+  /**
+   * What one agent is offered. The same map and list as long as nothing changes. A provider's tool that has the name of
+   * one that is there already, or is ill-formed, is left out with a warning: a foreign server must not decide whether
+   * sessions open, and takes nobody's place.
+   */
   async forAgent(
     agent: string,
   ): Promise<{ tools: ReadonlyMap<string, HostTool>; descriptors: readonly ToolDescriptor[] }> {
@@ -31,28 +42,42 @@ export class ToolRegistry {
     for (const provider of this.#providers) {
       const given = await provider.getToolsForAgent(agent);
       checkIs(given, `tool provider ${provider.name}: what getToolsForAgent() gave`, listOf(bag));
-      for (const descriptor of given) {
-        this.#add(tools, providedTool(provider, descriptor), sourceOf(provider));
-      }
+      for (const provided of given) this.#offer(tools, provider, provided);
     }
     return { tools, descriptors: [...tools.values()].map((tool) => tool.descriptor) };
   }
 
-  #add(map: Map<string, HostTool>, tool: AnyTool, source: string): void {
-    const descriptor = describeTool(tool);
-    const other = map.get(tool.name);
+  #offer(map: Map<string, HostTool>, provider: ToolProvider, provided: ProvidedTool): void {
+    const source = sourceOf(provider);
+    const other = map.get(provided.name);
     if (other) {
-      throw new CoxswainError(
-        'INVALID_ARGUMENT',
-        'E_DUPLICATE_TOOL',
-        `two tools are named ${tool.name}: one of ${other.source}, one of ${source}`,
-      );
+      this.#leaveOut(source, provided.name, `there is one of that name already, of ${other.source}`);
+      return;
     }
-    map.set(tool.name, { descriptor, tool, source });
+    try {
+      const tool = providedTool(provider, provided);
+      map.set(tool.name, { descriptor: describeTool(tool), tool, source });
+    } catch (error) {
+      this.#leaveOut(source, String(provided.name), messageOf(error));
+    }
+  }
+
+  #leaveOut(source: string, name: string, why: string): void {
+    const text = `${source}: its tool ${name} is left out: ${why}`;
+    if (this.#told.size < MAX_TOLD && !this.#told.has(text)) this.#warn(text);
+    this.#told.add(text);
+  }
+
+  #add(tool: AnyTool): void {
+    const descriptor = describeTool(tool);
+    if (this.#own.has(tool.name)) {
+      throw new CoxswainError('INVALID_ARGUMENT', 'E_DUPLICATE_TOOL', `the host has two tools named ${tool.name}`);
+    }
+    this.#own.set(tool.name, { descriptor, tool, source: 'host' });
   }
 }
 
 /** A foreign server stays one whoever hands its tools on: policy takes its annotations for claims. */
-function sourceOf({ name }: ToolProvider): string {
-  return name.startsWith('mcp:') ? name : `provider:${name}`;
+function sourceOf({ name, source }: ToolProvider): string {
+  return source ?? (name.startsWith('mcp:') ? name : `provider:${name}`);
 }

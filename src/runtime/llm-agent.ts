@@ -255,7 +255,7 @@ export class LlmAgent implements ToolUser {
           continue;
         }
         try {
-          map.set(tool.name, resolveTool(tool, `toolset:${toolset.name}`));
+          map.set(tool.name, resolveTool(tool, toolset.source ?? `toolset:${toolset.name}`));
         } catch (error) {
           warn(`toolset ${toolset.name} offers ${tool.name}, which is ill-formed: ${messageOf(error)}`, error);
         }

@@ -8,6 +8,8 @@ import type { AgentContext } from './context.ts';
 /** A changing set of tools, asked anew for each step. */
 export interface Toolset {
   readonly name: string;
+  /** Where its tools come from, as a runner's own policy is told. Default `toolset:NAME`. */
+  readonly source?: `mcp:${string}`;
   tools(context: AgentContext): readonly AnyTool[] | Promise<readonly AnyTool[]>;
 }
 

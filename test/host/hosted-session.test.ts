@@ -308,13 +308,6 @@ describe('a hosted stream', () => {
     expect((await make({ tools: [...tools, ...tools] })).code).toBe('E_DUPLICATE_TOOL');
     expect((await make({ app: '../x' })).code).toBe('E_ID');
     expect((await make({ tools: [tool('x', () => 1, { inputSchema: 7 as never })] })).code).toBe('E_SCHEMA');
-    const provider = {
-      name: 'p',
-      getToolsForAgent: () => [{ name: 'a', description: '', inputSchema: {} }],
-      execute: async () => 1,
-    };
-    const { host } = hostOf(bot([]), { tools, toolProviders: [provider] });
-    expect((await refusal(host.open('bot'))).code).toBe('E_DUPLICATE_TOOL');
   });
 
   test('S3-18 a caller’s tools are offered beside the host’s; none takes the name of one', async () => {

@@ -62,6 +62,7 @@ export type Leg = CallResult & {
 
 export interface TestClient extends AsyncDisposable {
   readonly version: string | undefined;
+  serverInfo(): { name: string; version: string } | undefined;
   /** 2026 by hand: the result, or the question and the state; with `params` of a second round. */
   leg(name: string, args: Record<string, unknown>, params?: Record<string, unknown>): Promise<Leg>;
   tools(): Promise<ToolInfo[]>;
@@ -105,6 +106,7 @@ async function connectNew(
     overhear: () => overhear(client.transport),
     stderr,
     version: client.getNegotiatedProtocolVersion(),
+    serverInfo: () => client.getServerVersion(),
     tools: async () => (await client.listTools()).tools as ToolInfo[],
     leg: async (name, args, params) =>
       (await client.callTool({ name, arguments: args, ...params }, { allowInputRequired: true })) as unknown as Leg,
@@ -127,6 +129,7 @@ async function connectOld(target: Target, { onElicit, pretends }: ClientOptions)
     overhear: () => overhear(client.transport),
     stderr,
     version: undefined,
+    serverInfo: () => client.getServerVersion(),
     tools: async () => (await client.listTools()).tools as ToolInfo[],
     leg: () => Promise.reject(new Error('this client has no such thing')),
     call: async (name, args, options) =>

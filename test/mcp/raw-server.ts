@@ -20,6 +20,8 @@ export interface RawTool {
   title?: string;
   inputSchema: Record<string, unknown>;
   outputSchema?: Record<string, unknown>;
+  annotations?: Record<string, unknown>;
+  execution?: Record<string, unknown>;
 }
 
 export type Behaviour = (response: ServerResponse, message: Message, request: IncomingMessage) => void;

@@ -1,5 +1,5 @@
 import type { Client, Tool, Transport } from '@modelcontextprotocol/client';
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, PACKAGE_VERSION } from '../../contracts/index.ts';
 import { untilAborted } from '../../gate/index.ts';
 import { httpTransport } from './mcp-http.ts';
 import { readLeniently } from './mcp-lenient.ts';
@@ -146,7 +146,7 @@ export class McpConnection {
     // The SDK counts each step by itself; the signal counts all.
     const later = 2 * connectMs;
     const client = new sdk.Client(
-      { name: 'coxswain', version: '0.0.0' },
+      { name: 'coxswain', version: PACKAGE_VERSION },
       {
         capabilities: onElicitation ? { elicitation: { form: {}, url: {} } } : {},
         // A child of before 2026 may never answer the first question: half the time is left for the next one.

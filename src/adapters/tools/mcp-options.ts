@@ -44,7 +44,8 @@ export interface McpToolsetOptions {
   include?: (tool: string) => boolean;
   /**
    * Whether the server's word that a tool only reads, or may be repeated, counts. Default false: a foreign server's
-   * hints let nothing run unasked. That a tool destroys is always believed.
+   * hints let nothing run unasked. That a tool destroys is always believed. To policies a server that is trusted is one
+   * of your own providers: `provider:NAME`, not `mcp:NAME`.
    */
   trustAnnotations?: boolean;
   /**

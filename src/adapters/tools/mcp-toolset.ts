@@ -38,6 +38,7 @@ const MAX_JUDGED = 1000;
 
 class ServerTools implements McpToolset {
   readonly name: string;
+  readonly source?: `mcp:${string}`;
   readonly #connection: McpConnection;
   readonly #options: McpToolsetOptions;
   readonly #pins: NonNullable<McpToolsetOptions['pins']>;
@@ -54,6 +55,8 @@ class ServerTools implements McpToolset {
   constructor(server: McpServer, options: McpToolsetOptions) {
     checkServer(server, options);
     this.name = options.name ?? nameOf(server);
+    // Policies take what a foreign server says of its tools for claims; whoever is trusted is no foreign one.
+    if (!options.trustAnnotations) this.source = `mcp:${this.name}`;
     this.#options = options;
     this.#pins = options.pins ?? new Map<string, string>();
     this.#warn = options.warn ?? warnOnStderr;

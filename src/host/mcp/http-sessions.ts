@@ -4,6 +4,7 @@ import type {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { RecentEvents } from './recent-events.ts';
+import { refusal } from './refusal.ts';
 import type { loadServerSdk } from './sdk.ts';
 
 interface Session {
@@ -47,8 +48,12 @@ export class HttpSessions {
     const id = request.headers.get('mcp-session-id');
     if (id === null) return this.#withoutId(request, authInfo);
     const session = this.#sessions.get(id);
+    if (request.method === 'POST' && (!session || session.owner !== authInfo?.clientId)) {
+      // Many clients still send the id of the session that they have lost.
+      return this.#withoutId(request, authInfo, unknownSession());
+    }
     if (!session || session.owner !== authInfo?.clientId) {
-      return refusal(404, -32_001, 'Session not found; send initialize to begin a new one');
+      return unknownSession();
     }
     const seen = request.method === 'GET' ? request.headers.get('last-event-id') : null;
     if (seen !== null && !session.events.has(seen)) {
@@ -62,8 +67,13 @@ export class HttpSessions {
     await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
   }
 
-  async #withoutId(request: Request, authInfo: AuthInfo | undefined): Promise<Response> {
-    if (request.method !== 'POST') return missingId();
+  /** Begins a session, where it asks for one; `otherwise` where it does not. */
+  async #withoutId(
+    request: Request,
+    authInfo: AuthInfo | undefined,
+    otherwise: Response = missingId(),
+  ): Promise<Response> {
+    if (request.method !== 'POST') return otherwise;
     if (!this.#sdk.isJsonContentType(request.headers.get('content-type'))) {
       return refusal(415, -32_000, 'Content-Type must be application/json');
     }
@@ -75,9 +85,12 @@ export class HttpSessions {
     } catch {
       return refusal(400, -32_700, 'Parse error: it is not JSON');
     }
-    if (!this.#sdk.isInitializeRequest(message)) return missingId();
-    if (!this.#makeRoom()) return refusal(503, -32_000, 'too many sessions are open; try again later');
-    return this.#open(request, message, authInfo);
+    if (!this.#sdk.isInitializeRequest(message)) return otherwise;
+    if (!this.#makeRoom(authInfo?.clientId))
+      return refusal(503, -32_000, 'too many sessions are open; try again later');
+    const headers = new Headers(request.headers);
+    headers.delete('mcp-session-id');
+    return this.#open(new Request(request, { headers }), message, authInfo);
   }
 
   async #open(request: Request, message: unknown, authInfo: AuthInfo | undefined): Promise<Response> {
@@ -123,17 +136,29 @@ export class HttpSessions {
     };
     try {
       const response = await session.transport.handleRequest(request, options);
-      return whenRead(response, done);
+      return whenRead(response, done, request.method === 'GET' && response.ok ? BEGUN : undefined);
     } catch (error) {
       done();
       throw error;
     }
   }
 
-  /** Room for one more, if need be that of the one that was idle longest, or of one that waits for a client that is gone. */
-  #makeRoom(): boolean {
+  /**
+   * Room for one more. Where all places are taken it is one of whoever has most of them, and only of the newcomer itself
+   * where that has as many: the one that was idle longest, one that waits for a client that is gone, or, of somebody who
+   * has more than the newcomer would have, one that does no more than listen.
+   */
+  #makeRoom(newcomer: string | undefined): boolean {
     if (this.#sessions.size < this.#options.maxSessions) return true;
-    const oldest = this.#oldest(isIdle) ?? this.#oldest(isLeft);
+    const held = new Map<string | undefined, number>();
+    for (const { owner } of this.#sessions.values()) held.set(owner, (held.get(owner) ?? 0) + 1);
+    const own = held.get(newcomer) ?? 0;
+    const most = Math.max(...held.values());
+    const from = (owner: string | undefined) => (own >= most ? owner === newcomer : held.get(owner) === most);
+    const oldest =
+      this.#oldest((session) => from(session.owner) && isIdle(session)) ??
+      this.#oldest((session) => from(session.owner) && isLeft(session)) ??
+      (own + 1 < most ? this.#oldest((session) => from(session.owner) && session.running.size === 0) : undefined);
     if (!oldest) return false;
     void oldest.transport.close();
     return true;
@@ -179,8 +204,11 @@ function noteRequests(transport: Session['transport'], session: Session): void {
   };
 }
 
-/** The response, and word when its body has been read or left. */
-function whenRead(response: Response, done: () => void): Response {
+/** A comment of a stream: without a first word HTTP servers keep its head to themselves, and its reader waits. */
+const BEGUN = new TextEncoder().encode(':\n\n');
+
+/** The response, and word when its body has been read or left. `first` is put before it. */
+function whenRead(response: Response, done: () => void, first?: Uint8Array): Response {
   if (!response.body) {
     done();
     return response;
@@ -192,6 +220,7 @@ function whenRead(response: Response, done: () => void): Response {
     isDone = true;
   };
   const body = new ReadableStream<Uint8Array>({
+    start: (controller) => void (first && controller.enqueue(first)),
     async pull(controller) {
       try {
         const { done: isEnd, value } = await reader.read();
@@ -211,11 +240,5 @@ function whenRead(response: Response, done: () => void): Response {
   return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers });
 }
 
+const unknownSession = () => refusal(404, -32_001, 'Session not found; send initialize to begin a new one');
 const missingId = () => refusal(400, -32_000, 'Mcp-Session-Id is missing; send initialize first');
-
-export function refusal(status: number, code: number, message: string, headers?: Record<string, string>): Response {
-  return Response.json(
-    { jsonrpc: '2.0', error: { code, message }, id: null },
-    { status, ...(headers ? { headers } : {}) },
-  );
-}

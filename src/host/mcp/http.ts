@@ -1,15 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { Principal } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { AgentHost } from '../host.ts';
-import { faultOfPrincipal } from '../principal.ts';
-import { bad, checkNumbers, factoryOptions, hostNames, mcpInput, pagesOf } from './check-options.ts';
-import { HttpSessions, refusal } from './http-sessions.ts';
+import { withNamedTypes } from './accept.ts';
+import { admissionOf } from './admission.ts';
+import { bad, checkNumbers, factoryOptions, mcpInput } from './check-options.ts';
+import { HttpSessions } from './http-sessions.ts';
 import type { McpOptions } from './options.ts';
 import { loadNodeSdk, loadServerSdk } from './sdk.ts';
-import { authInfoOf, createMcpFactory, warnOnStderr } from './server.ts';
+import { createMcpFactory, warnOnStderr } from './server.ts';
+import { Turns } from './turns.ts';
+
+/** Of one principal: as many as it takes to hide the way, few enough to bound what is held in memory. */
+const BODIES_AT_ONCE = 16;
+/** Milliseconds that a request may take to come in, and between looks at those that have not. */
+const BODY_MS = 30_000;
+const CHECK_MS = 5_000;
 
 export interface McpHttpOptions extends McpOptions {
   /** Who it is; undefined: nobody we know, which is 401. Absent: everybody who can reach the socket is the host's user. */
@@ -54,8 +63,7 @@ export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {
   ]);
   const maxBodyBytes = options.maxBodyBytes ?? sdk.DEFAULT_MAX_REQUEST_BODY_SIZE;
   const warn = options.warn ?? warnOnStderr;
-  const hosts = hostNames('allowedHosts', options.allowedHosts ?? sdk.localhostAllowedHostnames());
-  const pages = pagesOf('allowedOrigins', options.allowedOrigins ?? sdk.localhostAllowedOrigins());
+  const admit = admissionOf(options, sdk, warn);
   const modern = sdk.createMcpHandler(factory, { legacy: 'reject', maxRequestBodySize: maxBodyBytes });
   const sessions = new HttpSessions(factory, sdk, {
     maxSessions: options.maxSessions ?? 1_000,
@@ -64,44 +72,61 @@ export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {
     resumeBytes: options.resumeBytes ?? 262_144,
   });
 
-  async function fetch(request: Request): Promise<Response> {
-    const isKnownPage = pages.origins.has(request.headers.get('origin') ?? '');
-    const foreign =
-      sdk.hostHeaderValidationResponse(request, hosts) ??
-      (isKnownPage ? undefined : sdk.originValidationResponse(request, pages.names));
-    if (foreign) return foreign;
-    let principal: Principal | undefined;
-    try {
-      principal = await options.authenticate?.(request);
-    } catch (error) {
-      warn('an MCP client could not be authenticated', error);
-      return refusal(500, -32_603, 'Internal error');
-    }
-    const fault = principal ? faultOfPrincipal(principal) : undefined;
-    if (fault !== undefined) {
-      warn(`authenticate gave ${fault}; nobody was let in`);
-      return refusal(500, -32_603, 'Internal error');
-    }
-    if (options.authenticate && !principal) {
-      return refusal(401, -32_000, 'Unauthorized', { 'WWW-Authenticate': 'Bearer' });
-    }
-    const authInfo = principal && authInfoOf(principal);
+  const bodies = new Turns(BODIES_AT_ONCE);
+
+  async function serve(given: Request, authInfo: AuthInfo | undefined): Promise<Response> {
+    const request = withNamedTypes(given);
     const isLegacy = await sdk.isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes });
     return isLegacy ? sessions.fetch(request, authInfo) : modern.fetch(request, { ...(authInfo ? { authInfo } : {}) });
   }
 
-  const handle = node.toNodeHandler({ fetch }, { maxRequestBodySize: maxBodyBytes });
   return {
-    fetch,
+    async fetch(request) {
+      const admission = await admit(request);
+      return 'refused' in admission ? admission.refused : serve(request, admission.authInfo);
+    },
     async node(request, response) {
       // What is no host name and port would make another address of it, or none.
       if (/[^\w.:[\]-]/.test(request.headers.host ?? '')) return void response.writeHead(403).end();
-      await handle(request as unknown as Parameters<typeof handle>[0], response);
+      const head = headOf(request);
+      if (!head) return void response.writeHead(400).end();
+      const admission = await admit(head);
+      if ('refused' in admission) return answer(response, admission.refused);
+      const { authInfo } = admission;
+      // Nothing of a body is read for whoever was not let in, and of nobody's more than a few at a time.
+      const done = await bodies.take(authInfo?.clientId);
+      try {
+        const fetch = (whole: Request) => {
+          done();
+          done();
+          return serve(whole, authInfo);
+        };
+        const handle = node.toNodeHandler({ fetch }, { maxRequestBodySize: maxBodyBytes });
+        await handle(request as unknown as Parameters<typeof handle>[0], response);
+      } finally {
+        done();
+      }
     },
     async close() {
       await Promise.all([modern.close(), sessions.close()]);
     },
   };
+}
+
+/** A request without its body; undefined where it is none. */
+function headOf({ headers, method = 'GET', url = '/' }: IncomingMessage): Request | undefined {
+  const given = Object.entries(headers).map(([name, value]) => [name, String(value ?? '')] as [string, string]);
+  try {
+    return new Request(`http://${headers.host ?? 'localhost'}${url}`, { method, headers: given });
+  } catch {
+    return undefined;
+  }
+}
+
+async function answer(response: ServerResponse, refused: Response): Promise<void> {
+  // What it would still send is not read.
+  response.writeHead(refused.status, { ...Object.fromEntries(refused.headers), connection: 'close' });
+  response.end(await refused.text());
 }
 
 export interface McpServeOptions extends McpHttpOptions {
@@ -136,7 +161,8 @@ export async function serveMcpHttp(host: AgentHost, options: McpServeOptions = {
   if (!path.startsWith('/')) throw bad(`path is ${JSON.stringify(path)}; it begins with /, like /mcp`);
   const name = hostname.includes(':') ? `[${hostname}]` : hostname;
   const mcp = await createMcpHttp(host, { allowedHosts: [...loopbackNames, name], ...options });
-  const server = createServer((request, response) => {
+  const times = { requestTimeout: BODY_MS, headersTimeout: BODY_MS, connectionsCheckingInterval: CHECK_MS };
+  const server = createServer(times, (request, response) => {
     // Whoever has not shown who they are may send anything: `//` is no address at all.
     const [asked] = (request.url ?? '/').split('?');
     if (asked === path) void mcp.node(request, response);

@@ -13,6 +13,7 @@ export interface McpOptions {
   agents?: readonly string[];
   /** What the server calls itself. Default `coxswain`. */
   name?: string;
+  /** Of what is served. Default: this package's. */
   version?: string;
   /** Told to clients: how to use these tools. */
   instructions?: string;

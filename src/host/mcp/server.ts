@@ -6,7 +6,7 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, PACKAGE_VERSION } from '../../contracts/index.ts';
 import { ensureValidator, MAX_TIMER_MS } from '../../gate/index.ts';
 import type { AgentHost } from '../host.ts';
 import type { AgentTool } from './agent-tool.ts';
@@ -21,6 +21,7 @@ import { DEFAULT_ANSWER_MS } from './options.ts';
 import type { ParkedCall } from './request-state.ts';
 import { parkedCalls } from './request-state.ts';
 import { loadServerSdk } from './sdk.ts';
+import { Strangers } from './strangers.ts';
 
 /** Where {@link principalOf} finds who was authenticated. */
 const PRINCIPAL = 'coxswain/principal';
@@ -49,18 +50,19 @@ export async function createMcpFactory(host: AgentHost, options: McpOptions = {}
   const answerMs = options.answerMs ?? DEFAULT_ANSWER_MS;
   const codec = await parkedCalls(options.stateKey, answerMs, (context) => principalOf(context)?.id ?? '');
   const warn = options.warn ?? warnOnStderr;
+  const strangers = new Strangers(warn);
   const heldMs = Math.min(answerMs, MAX_TIMER_MS);
   const held = new HeldSessions(heldMs, warn);
   return ({ era }) => {
     const server = new sdk.McpServer(
-      { name: options.name ?? 'coxswain', version: options.version ?? '0.0.0' },
+      { name: options.name ?? 'coxswain', version: options.version ?? PACKAGE_VERSION },
       {
         capabilities: { tools: { listChanged: false } },
         requestState: { verify: codec.verify },
         ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
       },
     );
-    server.server.onerror = (error) => warn('an MCP client sent what cannot be answered', error);
+    server.server.onerror = ({ message }) => strangers.note(message);
     for (const tool of tools) {
       register(server, tool, async (args, context) => {
         const asking =

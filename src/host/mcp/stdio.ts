@@ -5,6 +5,7 @@ import { factoryOptions, mcpInput } from './check-options.ts';
 import type { McpOptions } from './options.ts';
 import { loadStdioSdk } from './sdk.ts';
 import { createMcpFactory, warnOnStderr } from './server.ts';
+import { Strangers } from './strangers.ts';
 
 export interface McpStdioOptions extends McpOptions {
   /** Default: stdin. */
@@ -35,8 +36,8 @@ export async function serveMcpStdio(host: AgentHost, options: McpStdioOptions = 
   const closed = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const warn = options.warn ?? warnOnStderr;
-  const handle = serveStdio(factory, { transport, onerror: (error) => warn('MCP over stdio', error) });
+  const strangers = new Strangers(options.warn ?? warnOnStderr);
+  const handle = serveStdio(factory, { transport, onerror: ({ message }) => strangers.note(message) });
   const { onclose } = transport;
   transport.onclose = () => {
     onclose?.();
