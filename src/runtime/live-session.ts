@@ -1,4 +1,4 @@
-import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
 import { LazyMap } from '../session/index.ts';
 import { Chain } from './chain.ts';
 import type { Event } from './event.ts';
@@ -6,7 +6,11 @@ import { Fold } from './fold.ts';
 import type { Viewer } from './history.ts';
 import { History } from './history.ts';
 import type { Invocation } from './invocation.ts';
+import { KnownSessions } from './known-sessions.ts';
+import { readInPages } from './log-pages.ts';
 import type { Lease, SessionKey, SessionRecord, SessionService } from './session-service.ts';
+import { SharedAppends } from './shared-appends.ts';
+import { sharedPart } from './state.ts';
 import type { FollowOptions } from './store-follower.ts';
 import { StoreFollower } from './store-follower.ts';
 import { storeRefusal } from './store-rules.ts';
@@ -24,44 +28,7 @@ export interface Held {
   release(reason: unknown): void;
 }
 
-/** Names that are known before those nobody holds any more are looked for. */
-const MANY_NAMES = 1000;
-
-/** The live sessions of one store. Names are swept now and then: being told of each that is gone costs more. */
-class Known {
-  readonly #byName = new Map<string, WeakRef<LiveSession>>();
-  #sweepAt = MANY_NAMES;
-
-  get(name: string): LiveSession | undefined {
-    return this.#byName.get(name)?.deref();
-  }
-
-  set(name: string, live: LiveSession): void {
-    this.#byName.set(name, new WeakRef(live));
-    if (this.#byName.size < this.#sweepAt) return;
-    for (const [known, ref] of this.#byName) if (ref.deref() === undefined) this.#byName.delete(known);
-    this.#sweepAt = Math.max(MANY_NAMES, 2 * this.#byName.size);
-  }
-}
-
-interface Fault {
-  error: unknown;
-}
-/** By place among what was written together; none: all of it is stored. */
-type Faults = readonly (Fault | undefined)[];
-
-/** Appends that share the next transaction. */
-interface Queued {
-  readonly parts: Event[][];
-  readonly faults: Promise<Faults>;
-}
-
-const none: Faults = [];
-const fine = () => undefined;
-
 const noListeners: readonly never[] = [];
-
-const known = new WeakMap<SessionService, Known>();
 
 /**
  * One session in this process: its log, the fold of it, and the one way into the log. All handles of a process share
@@ -85,14 +52,13 @@ export class LiveSession {
   /** What is open is being settled while nothing runs. */
   aborting: Promise<void> | undefined;
   readonly #chain = new Chain();
+  readonly #appends = new SharedAppends(this);
   readonly #steers = new LazyMap<string, Event>();
   readonly #histories = new LazyMap<string, History>();
   /** Copied when it changes: somebody may be in the middle of it. */
   #listeners: readonly ((event: Event) => void)[] = noListeners;
-  #writing: Promise<void> | undefined;
   /** Settles with the last of those that wait for their turn. */
   #turns: Promise<void> | undefined;
-  #queued: Queued | undefined;
 
   private constructor(service: SessionService, record: SessionRecord) {
     this.service = service;
@@ -100,47 +66,76 @@ export class LiveSession {
     this.initialState = record.initialState;
     this.key = record.key;
     this.fold = new Fold(record.initialState, sharedPart(record.state));
-    for (const event of record.events) this.#apply(event);
+    this.#takeIn(record);
     // Deltas of other sessions are in the record, not in this log.
     this.fold.shared = sharedPart(record.state);
   }
 
   /** @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` */
   static async open(service: SessionService, key: SessionKey): Promise<LiveSession> {
-    const record = await service.get(key);
-    if (!record) {
-      throw new CoxswainError(
-        'NOT_FOUND',
-        'E_SESSION_NOT_FOUND',
-        `app ${key.app} has no session ${key.id} of user ${key.userId}`,
-      );
+    const live = await LiveSession.find(service, key);
+    if (!live) throw storeRefusal.missing(key);
+    return live;
+  }
+
+  /** The one of this process, up to date; read page by page where nobody holds it. Undefined: it is not stored. */
+  static async find(service: SessionService, key: SessionKey): Promise<LiveSession | undefined> {
+    const sessions = KnownSessions.of(service);
+    for (;;) {
+      let live = sessions.get(key);
+      if (!live) {
+        const found = await sessions.read(key, () => LiveSession.#read(service, key));
+        if (!found.live || found.isNew) return found.live;
+        live = found.live;
+      }
+      const known = live;
+      let isSame = true;
+      const record = await readInPages(service, key, known.at, (page) => {
+        isSame &&= known.isOf(page);
+        if (isSame) known.#takeIn(page);
+      });
+      if (!record || isSame) return record && known;
+      // Deleted and made again since it was read.
+      if (sessions.get(key) === known) sessions.forget(key);
     }
-    return LiveSession.of(service, record);
   }
 
   /** The one for this record; kept as long as somebody holds it. */
   static of(service: SessionService, record: SessionRecord): LiveSession {
-    let sessions = known.get(service);
-    if (!sessions) {
-      sessions = new Known();
-      known.set(service, sessions);
-    }
-    const { app, userId, id } = record.key;
-    const name = `${app}/${userId}/${id}`;
-    const live = sessions.get(name);
-    // A log that is shorter than what was read of it is another one: deleted and made again.
-    if (live && live.fold.at <= record.lastSeq && live.createdAt === record.createdAt) {
-      for (const event of record.events) live.#apply(event);
+    const sessions = KnownSessions.of(service);
+    const live = sessions.get(record.key);
+    if (live?.isOf(record)) {
+      live.#takeIn(record);
       return live;
     }
     const made = new LiveSession(service, record);
-    sessions.set(name, made);
+    sessions.set(made);
     return made;
+  }
+
+  static async #read(service: SessionService, key: SessionKey): Promise<LiveSession | undefined> {
+    let live: LiveSession | undefined;
+    const record = await readInPages(service, key, 0, (page) => {
+      live ??= new LiveSession(service, page);
+      if (!live.isOf(page)) throw storeRefusal.replaced(key);
+      live.#takeIn(page);
+    });
+    if (record && live) live.fold.shared = sharedPart(record.state);
+    return record && live;
   }
 
   /** One that nobody else knows of: for a look at what is not stored yet. */
   static apart(service: SessionService, record: SessionRecord): LiveSession {
     return new LiveSession(service, record);
+  }
+
+  /** A log that is shorter than what was read of it is another one: deleted and made again. */
+  private isOf(record: SessionRecord): boolean {
+    return this.fold.at <= record.lastSeq && this.createdAt === record.createdAt;
+  }
+
+  #takeIn(record: SessionRecord): void {
+    for (const event of record.events) this.#apply(event);
   }
 
   /** seq of the newest event that is known here. */
@@ -215,42 +210,7 @@ export class LiveSession {
    * Resolves when they are stored and folded.
    */
   commit(events: Event[], epoch: number): Promise<void> {
-    if (!this.#writing) {
-      this.#writing = this.#write(events, epoch);
-      return this.#writing;
-    }
-    this.#queued ??= this.#queue(this.#writing, epoch);
-    const { parts, faults } = this.#queued;
-    const index = parts.push(events) - 1;
-    return faults.then((found) => {
-      const fault = found[index];
-      if (fault) throw fault.error;
-    });
-  }
-
-  /** What waits for `writing` to end, whatever becomes of that. */
-  #queue(writing: Promise<void>, epoch: number): Queued {
-    const parts: Event[][] = [];
-    const next = () => {
-      this.#queued = undefined;
-      return this.#writeParts(parts, epoch);
-    };
-    return { parts, faults: writing.then(next, next) };
-  }
-
-  /** In one transaction; if an event of one of them is there already, each by itself: it is the fault of that one alone. */
-  async #writeParts(parts: readonly Event[][], epoch: number): Promise<Faults> {
-    try {
-      await this.commit(parts.length === 1 && parts[0] ? parts[0] : parts.flat(), epoch);
-      return none;
-    } catch (error) {
-      if (parts.length === 1 || !isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') {
-        return parts.map(() => ({ error }));
-      }
-    }
-    const faults: (Fault | undefined)[] = [];
-    for (const part of parts) faults.push(await this.commit(part, epoch).then(fine, (error: unknown) => ({ error })));
-    return faults;
+    return this.#appends.commit(events, epoch);
   }
 
   /** Stores a run's first events where nobody has written since `at`. They are not taken in: see `absorb`. */
@@ -288,7 +248,7 @@ export class LiveSession {
   /** Takes in what other processes have written. */
   async catchUp(): Promise<SessionRecord | undefined> {
     const record = await this.service.get(this.key, { after: this.fold.at });
-    for (const event of record?.events ?? []) this.#apply(event);
+    if (record) this.#takeIn(record);
     return record;
   }
 
@@ -319,14 +279,9 @@ export class LiveSession {
     for (const one of held) one.release(new CoxswainError('ABORTED', 'E_ABORTED', reason));
   }
 
-  async #write(events: Event[], epoch: number): Promise<void> {
-    try {
-      const linked = this.link(startedIn(epoch, events));
-      const gap = this.absorb(await this.service.append(this.key, linked, { epoch }));
-      if (gap) await gap;
-    } finally {
-      this.#writing = undefined;
-    }
+  /** One transaction under a lease; not taken in. */
+  write(events: readonly Event[], epoch: number): Promise<readonly Event[]> {
+    return this.service.append(this.key, this.link(startedIn(epoch, events)), { epoch });
   }
 
   /** Takes in what was stored; a gap is read first. */
@@ -371,12 +326,4 @@ function startedIn(epoch: number, events: readonly Event[]): readonly Event[] {
   return events.map((event) =>
     event.actions.started ? { ...event, actions: { ...event.actions, startedIn: epoch } } : event,
   );
-}
-
-function sharedPart(state: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const shared: Record<string, unknown> = {};
-  for (const key of Object.keys(state)) {
-    if (key.startsWith('app:') || key.startsWith('user:')) shared[key] = state[key];
-  }
-  return shared;
 }

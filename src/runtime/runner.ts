@@ -230,8 +230,8 @@ export class Runner {
 
 /** The session, made where it does not exist. */
 export async function openOrCreate(service: SessionService, key: SessionKey): Promise<LiveSession> {
-  const record = await service.get(key);
-  if (record) return LiveSession.of(service, record);
+  const live = await LiveSession.find(service, key);
+  if (live) return live;
   try {
     return LiveSession.of(service, await service.create(key));
   } catch (error) {

@@ -125,3 +125,12 @@ export function setTemp(
   }
   setOwn(layer, key, value);
 }
+
+/** The `app:` and `user:` keys of a state, prefixes kept. */
+export function sharedPart(state: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const shared: Record<string, unknown> = {};
+  for (const key of Object.keys(state)) {
+    if (key.startsWith('app:') || key.startsWith('user:')) shared[key] = state[key];
+  }
+  return shared;
+}

@@ -215,6 +215,11 @@ const named = (key: SessionKey) => `session ${key.app}/${key.userId}/${key.id}`;
 export const storeRefusal = {
   missing: (key: SessionKey) =>
     new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `${named(key)} does not exist`, { details: { key } }),
+  replaced: (key: SessionKey) =>
+    new CoxswainError('ABORTED', 'E_SESSION_CONFLICT', `${named(key)} was deleted and made again while it was read`, {
+      retryable: true,
+      details: { key },
+    }),
   exists: (key: SessionKey) =>
     new CoxswainError('ALREADY_EXISTS', 'E_SESSION_EXISTS', `${named(key)} exists already`, { details: { key } }),
   fenced: (key: SessionKey, epoch: number) =>

@@ -15,7 +15,6 @@ import {
   checkEngine,
   createEngine,
   InMemorySessionService,
-  LiveSession,
   sessionService,
   strictest,
 } from '../../runtime/index.ts';
@@ -25,8 +24,8 @@ import { AdkSession } from './adk-session.ts';
 import type { DescribeOptions } from './descriptor.ts';
 import { describeAgent } from './descriptor.ts';
 import { hostHooks } from './host-hooks.ts';
+import { sessionFor } from './session-for.ts';
 import { sessionProvider } from './session-provider.ts';
-import { recordFor } from './session-record.ts';
 
 export interface FromAgentOptions extends DescribeOptions {
   /** Used where the host's context has none. Default: in memory. */
@@ -101,7 +100,7 @@ async function openSession(
   context: HostContext,
 ): Promise<AdkSession> {
   const scope = { app: context.app, userId: context.userId ?? 'local' };
-  const live = LiveSession.of(service, await recordFor(service, scope, ref));
+  const live = await sessionFor(service, scope, ref);
   const plugins = context.hooks
     ? [hostHooks(context.hooks, context.hookTimeoutMs), ...(options.plugins ?? [])]
     : options.plugins;

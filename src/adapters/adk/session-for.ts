@@ -1,0 +1,64 @@
+import type { SessionRef } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import type { SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
+import { LiveSession } from '../../runtime/index.ts';
+import { checkOptions, text } from '../../session/index.ts';
+import { parseCursor } from './project.ts';
+import { settling } from './settling.ts';
+import { importSnapshot } from './snapshot.ts';
+
+/** The session that a reference means: found, made, imported or copied. */
+export async function sessionFor(
+  service: SessionService,
+  scope: { app: string; userId: string },
+  ref: SessionRef,
+): Promise<LiveSession> {
+  if (ref.snapshot) return LiveSession.of(service, await importSnapshot(service, scope, ref));
+  const id = ref.sessionId;
+  const state = ref.state ? { state: ref.state } : {};
+  if (id === undefined) return LiveSession.of(service, await service.create(scope, state));
+  const key = { ...scope, id };
+  const copy = ref.fork ? await forkOf(service, key, ref.fork) : undefined;
+  if (copy) return LiveSession.of(service, copy);
+  const found = await LiveSession.find(service, key);
+  if (found) return found;
+  if (!ref.create) throw notFound(key);
+  try {
+    return LiveSession.of(service, await service.create(key, state));
+  } catch (error) {
+    // Somebody else made it meanwhile.
+    if (isCoxswainError(error) && error.code === 'E_SESSION_EXISTS') return LiveSession.open(service, key);
+    throw error;
+  }
+}
+
+/** Undefined: there is nothing to copy. */
+async function forkOf(
+  service: SessionService,
+  key: SessionKey,
+  fork: true | { after?: string },
+): Promise<SessionRecord | undefined> {
+  const found = await service.get(key, { limit: 0 });
+  if (!found) return undefined;
+  const after = forkedAt(fork);
+  const settle = settling(service);
+  if (after === undefined) return service.fork(key, { settle });
+  const through = parseCursor(after)?.seq;
+  if (through !== undefined && through <= found.lastSeq) return service.fork(key, { through, settle });
+  const message = `${JSON.stringify(after.slice(0, 64))} is no cursor of session ${key.id}; fork.after is the cursor of one of its events`;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', message);
+}
+
+function forkedAt(fork: true | { after?: string }): string | undefined {
+  if (fork === true) return undefined;
+  checkOptions<typeof fork>(fork, 'open: fork', { after: text });
+  return fork.after;
+}
+
+function notFound({ app, userId, id }: SessionKey): CoxswainError {
+  return new CoxswainError(
+    'NOT_FOUND',
+    'E_SESSION_NOT_FOUND',
+    `app ${app} has no session ${id} of user ${userId}; pass create: true to make it, or list what is there`,
+  );
+}
