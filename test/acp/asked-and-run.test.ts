@@ -182,6 +182,16 @@ describe('a call that is announced as begun, then asked about', () => {
     expect(told.cancelled()).toBe(true);
   });
 
+  test('IOP-A2 once it is stopped, nobody is asked any more', async () => {
+    const begun = (id: string): Frame => ({
+      update: { sessionUpdate: 'tool_call', ...execute({ command: 'ls' }), toolCallId: id, status: 'completed' },
+    });
+    const told = toldAgent([[begun('c1'), ...newCodexCommand('c2', 'pwd')]]);
+    const { shown, errors } = await run(told);
+    expect([told.outcomes, shown]).toEqual([['cancelled'], []]);
+    expect(errors).toHaveLength(1);
+  });
+
   test('IOP-A2 one that the agent leaves open at the end of its turn was begun without asking', async () => {
     const begun: Frame = {
       update: { sessionUpdate: 'tool_call', ...execute({ command: 'ls' }), status: 'in_progress' },

@@ -108,7 +108,7 @@ export class AcpTurn implements AcpListener {
 
   async permission({ toolCall, options }: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     const call = this.#asked(toolCall);
-    if (this.#ctx.aborted) return CANCELLED;
+    if (this.#ctx.aborted || this.#failure) return CANCELLED;
     call.recorded = true;
     const pick = (kind: string) => options.find((option) => option.kind === kind)?.optionId;
     const no = pick('reject_once') ?? pick('reject_always');
@@ -296,7 +296,7 @@ export class AcpTurn implements AcpListener {
 }
 
 /** What has neither returned nor ended within this time, and was not asked about, is taken as begun without asking. */
-const ASKS_WITHIN_MS = 500;
+const ASKS_WITHIN_MS = 2_000;
 
 const EDITED = 'an agent of this kind runs its own arguments: they cannot be edited, only allowed or denied';
 const FOREVER = 'the agent offers no way to allow this call alone';
