@@ -73,6 +73,11 @@ export async function loadAgentModule(path: string, context: AgentModuleContext)
   }
 }
 
+/** Whether the module makes its agent when it is told where it works: a function that is the default export. */
+export async function isMade(path: string): Promise<boolean> {
+  return typeof (await importFile(path)).default === 'function';
+}
+
 async function importFile(path: string): Promise<Record<string, unknown>> {
   const file = resolve(path);
   if (!existsSync(file)) throw usage(`there is no agent module ${path}; give the path of a .js, .mjs or .ts file`);

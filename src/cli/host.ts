@@ -1,10 +1,10 @@
 import type { McpToolset } from '../adapters/tools/mcp.ts';
-import type { PendingRequest, RequestAnswer } from '../contracts/index.ts';
+import type { PendingRequest, RequestAnswer, ToolProvider } from '../contracts/index.ts';
 import { messageOf } from '../contracts/index.ts';
 import type { AgentHost, AnswerFor, ApprovalQuestion, HostedSession } from '../host/index.ts';
 import { createHost } from '../index.ts';
 import type { AgentModule } from './agent-module.ts';
-import { loadAgentModule, moduleContext } from './agent-module.ts';
+import { isMade, loadAgentModule, moduleContext } from './agent-module.ts';
 import { Asker } from './ask.ts';
 import { errorLine } from './errors.ts';
 import type { HostFlags } from './flags.ts';
@@ -37,10 +37,16 @@ export interface Workplace {
   close(): Promise<void>;
 }
 
-interface Place {
+export interface Place {
   screen: Screen;
   interrupts: Interrupts;
   asksElsewhere?: boolean;
+  /** Beside a workplace that is open, and ended before it: over its store, with its module unless that is made anew. */
+  beside?: Workplace;
+  /** Folder that the module is made for, instead of the one that the flags name. */
+  workspace?: string;
+  /** Beside those of the module and of the flags. */
+  toolProviders?: readonly ToolProvider[];
 }
 
 /** @throws CoxswainError for flags, module, policy or store that cannot be used */
@@ -58,27 +64,28 @@ export async function openWorkplace(path: string, flags: HostFlags, place: Place
 async function furnish(
   path: string,
   flags: HostFlags,
-  { screen, interrupts, asksElsewhere = false }: Place,
+  { screen, interrupts, asksElsewhere = false, beside, workspace = flags.workspace, toolProviders = [] }: Place,
   servers: McpToolset[],
 ): Promise<Workplace> {
   const source = flags.policy === undefined ? undefined : await openPolicy(flags.policy);
   const interactive = hasKeyboard() && !asksElsewhere;
   const note = (text: string) => screen.line(clean(text));
   const choice = await chooseModel(flags.model, process.env);
-  const context = moduleContext({ workspace: flags.workspace, interactive, note, choice });
-  const loaded = await loadAgentModule(path, context);
+  const context = moduleContext({ workspace, interactive, note, choice });
+  const isShared = beside !== undefined && !(await isMade(path));
+  const loaded = isShared ? beside.module : await loadAgentModule(path, context);
   const warn = (message: string, error?: unknown) => {
     screen.line(`coxswain: warning: ${clean(message)}${error === undefined ? '' : ` (${clean(messageOf(error))})`}`);
     if (flags.verbose && error !== undefined) screen.line(clean(String((error as Error).stack ?? error)));
   };
   const asks = interactive && flags.approve !== 'deny';
   const asker = new Asker(screen, interrupts, () => workplace.session);
-  servers.push(...(await openMcpServers(flags.mcpServers, asks ? asker : undefined, warn)));
-  const module = { ...loaded, toolProviders: [...(loaded.toolProviders ?? []), ...servers] };
+  if (!isShared) servers.push(...(await openMcpServers(flags.mcpServers, asks ? asker : undefined, warn)));
+  const module = { ...loaded, toolProviders: [...(loaded.toolProviders ?? []), ...servers, ...toolProviders] };
   const use = modelUse(module, choice);
   if (use.note !== undefined) screen.line(paint('dim', clean(use.note)));
   const policy = await source?.make(await moduleTools(module), (line) => screen.line(policyWarning(line)));
-  const store = await openStore(flags.store);
+  const store = beside?.store ?? (await openStore(flags.store));
   // Where nobody is here and nothing outlives this process, nobody can ever answer.
   const answerable = flags.approve !== 'deny' && (asks || asksElsewhere || store.durable || flags.approve === 'allow');
   const chosen = policy ?? module.policy;
@@ -115,8 +122,8 @@ async function furnish(
         await host.close();
       } finally {
         await Promise.all(servers.map((server) => server.close()));
-        await store.close();
-        await module.close?.();
+        if (!beside) await store.close();
+        if (!isShared) await module.close?.();
       }
     },
   };

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { AcpFlags } from './acp.ts';
 import type { AnswerFlags, ListApprovalsFlags } from './approvals.ts';
 import type { ConformanceFlags } from './conformance.ts';
-import { addHostFlags, addLimitFlags, addRunFlags, port, whole } from './flags.ts';
+import { addHostFlags, addLimitFlags, addRunFlags, port, positiveWhole, whole } from './flags.ts';
 import type { McpFlags } from './mcp.ts';
 import { addAuditCommands, addPolicyCommands } from './program-audit.ts';
 import type { RunCommandFlags } from './run.ts';
@@ -157,6 +157,7 @@ function addAcp(program: Command, interrupts: Interrupts, result: { code: number
     .description('serve an agent to an editor, over the Agent Client Protocol on stdio')
     .argument('<module>', 'file that exports the agent, see docs/cli.md');
   addLimitFlags(addHostFlags(command))
+    .option('--context-tokens <n>', "tokens that the model's context holds, to show how full it is", positiveWhole)
     .addHelpText(
       'after',
       '\nExample, as the command of an agent in an editor:\n  $ coxswain acp agent.ts --store sqlite:team.db',

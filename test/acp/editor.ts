@@ -1,10 +1,18 @@
-import type { ClientConnection, RequestPermissionRequest, SessionUpdate, Stream } from '@agentclientprotocol/sdk';
+import type {
+  ClientConnection,
+  InitializeResponse,
+  RequestPermissionRequest,
+  SessionUpdate,
+  Stream,
+} from '@agentclientprotocol/sdk';
 import { client, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
+import type { ServeAcpOptions } from '../../src/adapters/acp/index.ts';
 import { serveAcp } from '../../src/adapters/acp/index.ts';
 import type { AgentHost } from '../../src/index.ts';
 
 export interface Editor {
   agent: ClientConnection['agent'];
+  info: InitializeResponse;
   updates: SessionUpdate[];
   asked: RequestPermissionRequest[];
   /** Text of the agent, thoughts apart. */
@@ -48,12 +56,13 @@ export async function editorOn(
   }
   const connection = app.connect(stream);
   const { agent } = connection;
-  await agent.request('initialize', {
+  const info = await agent.request('initialize', {
     protocolVersion: PROTOCOL_VERSION,
     clientCapabilities: onForm ? { elicitation: { form: {} } } : {},
   });
   return {
     agent,
+    info,
     updates,
     asked,
     text: () =>
@@ -74,6 +83,7 @@ export async function editorOf(
   host: AgentHost,
   picks: Picks = 'none',
   onForm?: (message: string) => void,
+  more: Partial<ServeAcpOptions> = {},
 ): Promise<Editor & { closed: Promise<void> }> {
   let hangUp = () => {};
   const there = new TransformStream<Uint8Array, Uint8Array>({
@@ -87,6 +97,7 @@ export async function editorOf(
     {
       list: (page) => host.sessions().list(page),
       open: ({ sessionId }) => host.open(agent?.name ?? '', sessionId === undefined ? {} : { sessionId }),
+      ...more,
     },
     { input: there.readable, output: back.writable },
   );

@@ -45,7 +45,7 @@ describe('our agents in an editor', () => {
     expect(ran).toEqual([{ file: 'x' }]);
     expect(editor.asked).toHaveLength(1);
     expect(editor.asked[0]).toMatchObject({
-      toolCall: { kind: 'other', rawInput: { file: 'x' } },
+      toolCall: { kind: 'delete', rawInput: { file: 'x' } },
       options: expect.arrayContaining([
         expect.objectContaining({ optionId: 'allow', kind: 'allow_once' }),
         expect.objectContaining({ optionId: 'reject', kind: 'reject_once' }),

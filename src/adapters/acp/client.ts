@@ -1,6 +1,7 @@
 import type {
   ClientConnection,
   InitializeResponse,
+  LoadSessionRequest,
   McpServer,
   NewSessionResponse,
   PromptRequest,
@@ -121,6 +122,11 @@ export class AcpClient {
   }
 
   async close(): Promise<void> {
+    // Where the agent is no process of ours, the session would live on in it.
+    if (!this.#pipe.gone && this.info.agentCapabilities?.sessionCapabilities?.close) {
+      const { sessionId } = this;
+      await soon(this.#connection.agent.request('session/close', { sessionId }).catch(() => {}));
+    }
     await this.#pipe.close();
     this.#connection.close();
   }
@@ -188,13 +194,13 @@ async function open(
     );
   }
   const place = { cwd, mcpServers: [...options.mcpServers] };
-  if (known !== undefined && info.agentCapabilities?.loadSession) {
-    try {
-      await agent.request('session/load', { ...place, sessionId: known });
-      return { info, sessionId: known, resumed: true };
-    } catch {
-      // It has forgotten: a new session is told what was said.
-    }
+  const { mode } = options;
+  const setMode = async (sessionId: string) => {
+    if (mode !== undefined) await agent.request('session/set_mode', { sessionId, modeId: mode });
+  };
+  if (known !== undefined && (await found(agent, info, { ...place, sessionId: known }))) {
+    await setMode(known);
+    return { info, sessionId: known, resumed: true };
   }
   const create = (): Promise<NewSessionResponse> => agent.request('session/new', place);
   let session: NewSessionResponse;
@@ -206,8 +212,29 @@ async function open(
     session = await create();
   }
   const { sessionId } = session;
-  if (options.mode !== undefined) await agent.request('session/set_mode', { sessionId, modeId: options.mode });
+  await setMode(sessionId);
   return { info, sessionId, resumed: false };
+}
+
+/** Whether the agent has the session open again. One that it has forgotten is begun anew, and told what was said. */
+async function found(
+  agent: ClientConnection['agent'],
+  { agentCapabilities }: InitializeResponse,
+  session: LoadSessionRequest,
+): Promise<boolean> {
+  // It need not tell again what the log has.
+  const ways: (() => Promise<unknown>)[] = [];
+  if (agentCapabilities?.sessionCapabilities?.resume) ways.push(() => agent.request('session/resume', session));
+  if (agentCapabilities?.loadSession) ways.push(() => agent.request('session/load', session));
+  for (const way of ways) {
+    try {
+      await way();
+      return true;
+    } catch {
+      // Tried in the next way, if there is one.
+    }
+  }
+  return false;
 }
 
 /** Fails as soon as the process is gone. */

@@ -84,7 +84,7 @@ export class EditorQuestions {
     ];
     const preview = (approval?.preview ?? []).flatMap(displayOf);
     const toolCall = {
-      ...toolCallOf({ requestId: callId, name: nameOf(request), args }),
+      ...toolCallOf({ requestId: callId, name: nameOf(request), args, kind: this.#showing.kindOf(callId) }),
       title: approval?.title ?? request.message ?? nameOf(request),
       ...(preview.length === 0 ? {} : { content: preview }),
     };

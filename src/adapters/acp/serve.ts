@@ -3,27 +3,49 @@ import type {
   AgentContext,
   ClientCapabilities,
   ListSessionsResponse,
+  McpServer,
   PromptResponse,
   Stream,
 } from '@agentclientprotocol/sdk';
-import type { AgentSession, ContentPart, Limits, SessionSummary, StreamEndEvent } from '../../contracts/index.ts';
+import type { AgentSession, ContentPart, Limits, PermissionMode, SessionSummary } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { Shape } from '../../session/index.ts';
 import {
+  amount,
   checkLimits,
   checkOptions,
   checkShape,
   fn,
   having,
   name as isName,
+  listOf,
   object,
+  permissionMode,
   required,
   text,
 } from '../../session/index.ts';
+import type { McpToolset } from '../tools/mcp.ts';
 import { partOfBlock } from './content.ts';
-import { EditorQuestions } from './questions.ts';
+import { EditorServers } from './editor-servers.ts';
+import { OpenSession } from './open-session.ts';
+import { Prompt } from './prompt.ts';
 import { loadSdk } from './sdk.ts';
 import { Showing } from './showing.ts';
+
+/** What an editor opens. */
+export interface AcpOpening {
+  /** Of a stored session; absent: a new one. */
+  sessionId?: string;
+  /** Folder of the project. Absolute. */
+  cwd: string;
+  /** Servers that the editor wants used, as it has told them. */
+  mcpServers: readonly McpServer[];
+  /**
+   * The same, connected, for `toolProviders` of a host; ended with the session. What cannot be reached is left out, and
+   * the person at the editor is told so, as of all of them where this is not called.
+   */
+  mcpToolsets(): Promise<McpToolset[]>;
+}
 
 export interface ServeAcpOptions {
   name?: string;
@@ -33,9 +55,15 @@ export interface ServeAcpOptions {
    * put to the editor.
    * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
    */
-  open(request: { sessionId?: string; cwd: string }): Promise<AgentSession>;
+  open(request: AcpOpening): Promise<AgentSession>;
   /** Stored sessions, newest first, for an editor that offers them; `after` is the id of the last one seen. */
   list?(page: { limit: number; after?: string }): Promise<SessionSummary[]>;
+  /** Deletes a stored session, for an editor that offers it. It is closed then. */
+  delete?(sessionId: string): Promise<void>;
+  /** Permission modes that the editor may choose, the one that sessions start in first. Default: none can be chosen. */
+  modes?: readonly PermissionMode[];
+  /** Tokens that the model's context holds: an editor is then shown how full it is, and what the session has cost. */
+  contextTokens?: number;
   /** Of each turn. */
   limits?: Limits;
   /** Told of what went wrong without consequence. */
@@ -60,6 +88,9 @@ const shape: Shape<ServeAcpOptions> = {
   version: text,
   open: required(fn),
   list: fn,
+  delete: fn,
+  modes: listOf(permissionMode),
+  contextTokens: amount,
   limits: object,
   warn: fn,
 };
@@ -78,10 +109,16 @@ export async function serveAcp(options: ServeAcpOptions, transport: AcpTransport
   return server.connect(sdk.ndJsonStream(transport.output, transport.input));
 }
 
+interface Opening {
+  sessionId?: string;
+  cwd: string;
+  mcpServers?: readonly McpServer[];
+}
+
 class Served {
   readonly #options: ServeAcpOptions;
   readonly #sdk: Awaited<ReturnType<typeof loadSdk>>;
-  readonly #sessions = new Map<string, AgentSession>();
+  readonly #sessions = new Map<string, OpenSession>();
   /** By session; a cancel also ends what lies between two streams. */
   readonly #prompts = new Map<string, Prompt>();
   #client: ClientCapabilities = {};
@@ -92,7 +129,7 @@ class Served {
   }
 
   connect(stream: Stream): AcpServer {
-    const { name = 'coxswain', version = '0', list } = this.#options;
+    const { name = 'coxswain', version = '0', list, delete: remove } = this.#options;
     const connection = this.#sdk
       .agent({ name })
       .onRequest('initialize', ({ params }) => {
@@ -102,19 +139,49 @@ class Served {
           agentInfo: { name, version },
           agentCapabilities: {
             loadSession: true,
-            ...(list ? { sessionCapabilities: { list: {} } } : {}),
+            sessionCapabilities: {
+              close: {},
+              resume: {},
+              ...(list ? { list: {} } : {}),
+              ...(remove ? { delete: {} } : {}),
+            },
+            mcpCapabilities: { http: true },
             promptCapabilities: { image: true, audio: true, embeddedContext: true },
           },
         };
       })
       .onRequest('session/new', ({ params }) =>
-        this.#typed(async () => ({ sessionId: (await this.#open({ cwd: params.cwd })).id })),
-      )
-      .onRequest('session/load', ({ params: { cwd, sessionId }, client }) =>
         this.#typed(async () => {
-          const session = this.#sessions.get(sessionId) ?? (await this.#open({ sessionId, cwd }));
-          const showing = new Showing(client, sessionId);
-          for await (const event of session.events()) await showing.replay(event);
+          const open = await this.#open(params);
+          return { sessionId: open.session.id, ...open.modes };
+        }),
+      )
+      .onRequest('session/load', ({ params, client }) =>
+        this.#typed(async () => {
+          const open = await this.#again(params);
+          const showing = this.#showing(client, open);
+          for await (const event of open.session.events()) await showing.replay(event);
+          return open.modes;
+        }),
+      )
+      .onRequest('session/resume', ({ params }) => this.#typed(async () => (await this.#again(params)).modes))
+      .onRequest('session/set_mode', ({ params: { sessionId, modeId } }) =>
+        this.#typed(async () => {
+          await this.#opened(sessionId).setMode(modeId);
+          return {};
+        }),
+      )
+      .onRequest('session/close', ({ params: { sessionId } }) =>
+        this.#typed(async () => {
+          await this.#close(sessionId);
+          return {};
+        }),
+      )
+      .onRequest('session/delete', ({ params: { sessionId } }) =>
+        this.#typed(async () => {
+          if (!remove) throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', 'sessions are not deleted here');
+          if (this.#sessions.has(sessionId)) await this.#close(sessionId);
+          await remove(sessionId);
           return {};
         }),
       )
@@ -132,13 +199,7 @@ class Served {
 
   #served(connection: AgentConnection): AcpServer {
     const closed = connection.closed.then(async () => {
-      for (const session of this.#sessions.values()) {
-        try {
-          await session[Symbol.asyncDispose]();
-        } catch (error) {
-          this.#options.warn?.(`session ${session.id} was not closed in good order`, error);
-        }
-      }
+      for (const open of this.#sessions.values()) await this.#disposed(open);
       this.#sessions.clear();
     });
     return {
@@ -166,55 +227,67 @@ class Served {
     };
   }
 
-  async #open(request: { sessionId?: string; cwd: string }): Promise<AgentSession> {
-    const session = await this.#options.open(request);
-    this.#sessions.set(session.id, session);
-    return session;
+  async #open({ sessionId, cwd, mcpServers = [] }: Opening): Promise<OpenSession> {
+    const servers = new EditorServers(mcpServers, cwd, (message) => this.#options.warn?.(message));
+    const request = { cwd, mcpServers, mcpToolsets: () => servers.toolsets(), ...(sessionId ? { sessionId } : {}) };
+    let open: OpenSession;
+    try {
+      open = await OpenSession.of(await this.#options.open(request), servers, this.#options.modes ?? []);
+    } catch (error) {
+      await servers.close();
+      throw error;
+    }
+    this.#sessions.set(open.session.id, open);
+    return open;
   }
 
-  /** One prompt: streams follow one another as long as the editor has answers for what is open. */
-  async #prompt(sessionId: string, content: ContentPart[], client: AgentContext): Promise<PromptResponse> {
-    const session = this.#sessions.get(sessionId);
-    if (!session) {
-      throw new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `session ${sessionId} is not open; load it first`);
+  /** One that is open already, or is stored. */
+  async #again(request: Opening & { sessionId: string }): Promise<OpenSession> {
+    return this.#sessions.get(request.sessionId) ?? (await this.#open(request));
+  }
+
+  /** @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` */
+  #opened(sessionId: string): OpenSession {
+    const open = this.#sessions.get(sessionId);
+    if (open) return open;
+    throw new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `session ${sessionId} is not open; load it first`);
+  }
+
+  /** Ends what runs in it, and what was opened for it. */
+  async #close(sessionId: string): Promise<void> {
+    const open = this.#opened(sessionId);
+    await this.#prompts.get(sessionId)?.cancel();
+    this.#sessions.delete(sessionId);
+    await this.#disposed(open);
+  }
+
+  async #disposed(open: OpenSession): Promise<void> {
+    try {
+      await open.close();
+    } catch (error) {
+      this.#options.warn?.(`session ${open.session.id} was not closed in good order`, error);
     }
+  }
+
+  #showing(client: AgentContext, { session, spent }: OpenSession): Showing {
+    const { contextTokens } = this.#options;
+    return new Showing(client, session.id, { spent, ...(contextTokens === undefined ? {} : { contextTokens }) });
+  }
+
+  async #prompt(sessionId: string, content: ContentPart[], client: AgentContext): Promise<PromptResponse> {
+    const open = this.#opened(sessionId);
     if (this.#prompts.has(sessionId)) {
       const busy = `a prompt of session ${sessionId} runs; wait for its end or cancel it`;
       throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', busy);
     }
-    const prompt = new Prompt(session);
+    const prompt = new Prompt(open.session);
     this.#prompts.set(sessionId, prompt);
+    const showing = this.#showing(client, open);
     try {
-      return await this.#streams(session, content, client, prompt);
+      await open.tell(showing);
+      return await prompt.run(content, { client, capabilities: this.#client, showing }, this.#options.limits);
     } finally {
       this.#prompts.delete(sessionId);
-    }
-  }
-
-  async #streams(
-    session: AgentSession,
-    content: ContentPart[],
-    client: AgentContext,
-    prompt: Prompt,
-  ): Promise<PromptResponse> {
-    const { limits } = this.#options;
-    const showing = new Showing(client, session.id);
-    const editor = { client, capabilities: this.#client };
-    const questions = new EditorQuestions(session, editor, showing, prompt.signal);
-    let input: Parameters<AgentSession['stream']>[0] = { kind: 'message', content };
-    for (;;) {
-      let end: StreamEndEvent | undefined;
-      for await (const event of session.stream(input, limits ? { limits } : {})) {
-        await showing.show(event);
-        if (event.type === 'stream_end') end = event;
-      }
-      const asked = end?.reason === 'input_required' ? await questions.ask() : 'nothing';
-      if (asked === 'cancelled' || prompt.signal.aborted) {
-        await prompt.cancel();
-        return { stopReason: 'cancelled' };
-      }
-      if (asked === 'nothing') return { stopReason: stopReasonOf(end, showing) };
-      input = { kind: 'continue' };
     }
   }
 
@@ -234,45 +307,4 @@ class Served {
   }
 }
 
-/** A prompt that is being worked on; it is cancelled once, whoever asks for it. */
-class Prompt {
-  readonly #session: AgentSession;
-  readonly #controller = new AbortController();
-  #cancelled: Promise<void> | undefined;
-
-  constructor(session: AgentSession) {
-    this.#session = session;
-  }
-
-  /** Fires at a cancel, also between two streams. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Resolves when nothing of it runs or is open any more. */
-  cancel(): Promise<void> {
-    this.#controller.abort();
-    this.#cancelled ??= this.#session.abort({ reason: CANCELLED });
-    return this.#cancelled;
-  }
-}
-
 const PAGE = 50;
-const CANCELLED = 'the editor has cancelled';
-
-function stopReasonOf(end: StreamEndEvent | undefined, showing: Showing): PromptResponse['stopReason'] {
-  switch (end?.reason) {
-    case 'aborted':
-      return 'cancelled';
-    case 'refusal':
-      return 'refusal';
-    case 'max_turns':
-    case 'max_budget':
-    case 'max_time':
-      return 'max_turn_requests';
-    case 'failed':
-      throw showing.failure;
-    default:
-      return end?.data.truncated ? 'max_tokens' : 'end_turn';
-  }
-}

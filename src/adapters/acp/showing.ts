@@ -4,17 +4,33 @@ import { CoxswainError } from '../../contracts/index.ts';
 
 type Named<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 
+export interface Costs {
+  /** Tokens that the model's context holds, where it is known. */
+  contextTokens?: number;
+  /** USD of the session so far. */
+  spent: { usd: number };
+}
+
 /** Shows a session's events to an editor. */
 export class Showing {
   readonly #client: AgentContext;
   readonly #sessionId: string;
   /** Messages of which pieces were shown. */
   readonly #pieces = new Set<unknown>();
+  /** Of calls that were shown. */
+  readonly #kinds = new Map<string, ToolKind>();
+  readonly #costs: Costs;
   #failure: CoxswainError | undefined;
 
-  constructor(client: AgentContext, sessionId: string) {
+  constructor(client: AgentContext, sessionId: string, costs: Costs) {
     this.#client = client;
     this.#sessionId = sessionId;
+    this.#costs = costs;
+  }
+
+  /** What kind of call the editor was shown it to be. */
+  kindOf(callId: string): ToolKind | undefined {
+    return this.#kinds.get(callId);
   }
 
   /** The last error that was fatal. */
@@ -25,6 +41,7 @@ export class Showing {
   /** What happens now: the editor knows its own words. */
   async show(event: AgentEvent): Promise<void> {
     if (event.type === 'message' && event.role === 'user') return;
+    if (event.type === 'usage') await this.#usage(event);
     await this.replay(event);
   }
 
@@ -35,7 +52,8 @@ export class Showing {
         await this.#message(event);
         break;
       case 'tool_request':
-        await this.#update({ ...toolCallOf(event), sessionUpdate: 'tool_call' });
+        this.#kinds.set(event.requestId, kindOf(event));
+        await this.#update({ ...toolCallOf({ ...event, kind: kindOf(event) }), sessionUpdate: 'tool_call' });
         break;
       case 'tool_update':
         await this.#toolUpdate(event);
@@ -82,6 +100,18 @@ export class Showing {
     }
   }
 
+  async #usage({ inputTokens = 0, outputTokens = 0, cost }: Named<'usage'>): Promise<void> {
+    const { contextTokens: size, spent } = this.#costs;
+    spent.usd += cost?.usd ?? 0;
+    if (size === undefined) return;
+    await this.#update({
+      sessionUpdate: 'usage_update',
+      used: inputTokens + outputTokens,
+      size,
+      ...(spent.usd === 0 ? {} : { cost: { amount: spent.usd, currency: 'USD' } }),
+    });
+  }
+
   async #toolUpdate(event: Named<'tool_update'>): Promise<void> {
     const content = event.content?.flatMap(contentOf) ?? [];
     if (event.status !== 'started' && content.length === 0) return;
@@ -96,6 +126,12 @@ export class Showing {
   async #update(update: SessionUpdate): Promise<void> {
     await this.#client.notify('session/update', { sessionId: this.#sessionId, update });
   }
+}
+
+/** A tool that only reads is shown as one, so that an editor that lets reads happen knows it. */
+function kindOf({ kind, annotations }: Named<'tool_request'>): ToolKind {
+  if (kind !== undefined && kind !== 'other') return kind;
+  return annotations?.readOnly === true && annotations.destructive !== true ? 'read' : 'other';
 }
 
 export function toolCallOf(event: {

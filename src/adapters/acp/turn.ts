@@ -13,6 +13,7 @@ import type { ToldOfCall } from './call.ts';
 import { AcpCall } from './call.ts';
 import type { AcpFiles, AcpListener } from './client.ts';
 import { AcpSpeech } from './speech.ts';
+import { usageOf } from './usage.ts';
 
 export interface AcpTurnOptions {
   name: string;
@@ -64,6 +65,8 @@ export class AcpTurn implements AcpListener {
     for (const call of this.#calls.values()) call.settle(unknown);
     this.#speech.end();
     await Promise.allSettled(this.#running);
+    const usage = usageOf(answer);
+    if (usage && !this.#ctx.aborted) void this.#speech.after(() => storeEvent(this.#ctx, { usage }));
     await this.#speech.stored();
     // Some agents end their turn, as if it were cancelled, after a no.
     const isOver = answer?.stopReason === 'cancelled' && this.#denied && !this.#ctx.aborted;

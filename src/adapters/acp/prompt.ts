@@ -1,0 +1,89 @@
+import type { AgentContext, ClientCapabilities, PromptResponse } from '@agentclientprotocol/sdk';
+import type { AgentSession, ContentPart, Limits, StreamEndEvent, Usage } from '../../contracts/index.ts';
+import { EditorQuestions } from './questions.ts';
+import type { Showing } from './showing.ts';
+
+/** What the editor is, and how it is shown what happens. */
+export interface Editor {
+  client: AgentContext;
+  capabilities: ClientCapabilities;
+  showing: Showing;
+}
+
+/** A prompt that is being worked on; it is cancelled once, whoever asks for it. */
+export class Prompt {
+  readonly #session: AgentSession;
+  readonly #controller = new AbortController();
+  #cancelled: Promise<void> | undefined;
+
+  constructor(session: AgentSession) {
+    this.#session = session;
+  }
+
+  /** Fires at a cancel, also between two streams. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Resolves when nothing of it runs or is open any more. */
+  cancel(): Promise<void> {
+    this.#controller.abort();
+    this.#cancelled ??= this.#session.abort({ reason: CANCELLED });
+    return this.#cancelled;
+  }
+
+  /** Streams follow one another as long as the editor has answers for what is open. */
+  async run(content: ContentPart[], { showing, ...editor }: Editor, limits?: Limits): Promise<PromptResponse> {
+    const session = this.#session;
+    const questions = new EditorQuestions(session, editor, showing, this.signal);
+    let input: Parameters<AgentSession['stream']>[0] = { kind: 'message', content };
+    for (;;) {
+      let end: StreamEndEvent | undefined;
+      for await (const event of session.stream(input, limits ? { limits } : {})) {
+        await showing.show(event);
+        if (event.type === 'stream_end') end = event;
+      }
+      const asked = end?.reason === 'input_required' ? await questions.ask() : 'nothing';
+      if (asked === 'cancelled' || this.signal.aborted) {
+        await this.cancel();
+        return { stopReason: 'cancelled', ...usageOf(end?.data.usage) };
+      }
+      if (asked === 'nothing') return { stopReason: stopReasonOf(end, showing), ...usageOf(end?.data.usage) };
+      input = { kind: 'continue' };
+    }
+  }
+}
+
+const CANCELLED = 'the editor has cancelled';
+
+/** Tokens of the turn, where they are known; the protocol has no stable member for them yet, and editors read this one. */
+function usageOf(usage: Usage | undefined): object {
+  const { inputTokens, outputTokens, thoughtTokens, cachedReadTokens, cacheWriteTokens } = usage ?? {};
+  if (inputTokens === undefined && outputTokens === undefined) return {};
+  const known = { thoughtTokens, cachedReadTokens, cachedWriteTokens: cacheWriteTokens };
+  return {
+    usage: {
+      inputTokens: inputTokens ?? 0,
+      outputTokens: outputTokens ?? 0,
+      totalTokens: (inputTokens ?? 0) + (outputTokens ?? 0),
+      ...Object.fromEntries(Object.entries(known).filter(([, count]) => count !== undefined)),
+    },
+  };
+}
+
+function stopReasonOf(end: StreamEndEvent | undefined, showing: Showing): PromptResponse['stopReason'] {
+  switch (end?.reason) {
+    case 'aborted':
+      return 'cancelled';
+    case 'refusal':
+      return 'refusal';
+    case 'max_turns':
+    case 'max_budget':
+    case 'max_time':
+      return 'max_turn_requests';
+    case 'failed':
+      throw showing.failure;
+    default:
+      return end?.data.truncated ? 'max_tokens' : 'end_turn';
+  }
+}

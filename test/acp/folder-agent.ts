@@ -1,0 +1,11 @@
+/** An agent module that is made for a folder, and calls a tool that only an editor's server has. */
+import type { AgentModule, AgentModuleContext } from '../../src/cli/agent-module.ts';
+import { LlmAgent } from '../../src/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+
+export default ({ workspace = 'no folder' }: AgentModuleContext): AgentModule => ({
+  agent: new LlmAgent({
+    name: 'folder',
+    model: new ScriptedModel([{ calls: [['echo', { text: `from ${workspace}` }]] }, { text: `done in ${workspace}` }]),
+  }),
+});
