@@ -38,10 +38,18 @@ describe('an agent process as a session', () => {
   test.each([
     ['refusal', { reason: 'refusal' }],
     ['max_turn_requests', { reason: 'max_turns' }],
-    ['max_tokens', { reason: 'failed' }],
   ])('it stops with %s', async (stop, end) => {
     await using agent = smallAgent();
     expect(endOf(await say(await agent.open(), `stop ${stop}`))).toMatchObject(end);
+  });
+
+  test('IOP-M1 an answer that was cut says so at the end of the stream', async () => {
+    await using agent = smallAgent();
+    const session = await agent.open();
+    const events = await say(session, 'say half an ans\nstop max_tokens');
+    expect(texts(events)).toEqual(['half an ans']);
+    expect(endOf(events)).toMatchObject({ reason: 'completed', data: { truncated: true } });
+    expect(endOf(await say(session, 'say whole'))).not.toHaveProperty('data.truncated');
   });
 
   test('an error that it answers with is typed, and the session goes on', async () => {

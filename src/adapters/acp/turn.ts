@@ -65,13 +65,21 @@ export class AcpTurn implements AcpListener {
     for (const call of this.#calls.values()) call.settle(unknown);
     this.#speech.end();
     await Promise.allSettled(this.#running);
-    const usage = usageOf(answer);
-    if (usage && !this.#ctx.aborted) void this.#speech.after(() => storeEvent(this.#ctx, { usage }));
+    this.#tellEnd(answer);
     await this.#speech.stored();
     // Some agents end their turn, as if it were cancelled, after a no.
     const isOver = answer?.stopReason === 'cancelled' && this.#denied && !this.#ctx.aborted;
     const failure = this.#failure ?? thrown ?? (isOver ? undefined : stopped(answer?.stopReason, this.#options.name));
     if (failure) throw failure;
+  }
+
+  /** What an answer to a prompt says of the words before it. */
+  #tellEnd(answer: PromptResponse | undefined): void {
+    const usage = usageOf(answer);
+    const isCut = answer?.stopReason === 'max_tokens';
+    if (this.#ctx.aborted || (!usage && !isCut)) return;
+    const told = { ...(usage ? { usage } : {}), ...(isCut ? { finishReason: 'length' } : {}) };
+    void this.#speech.after(() => storeEvent(this.#ctx, told));
   }
 
   update(update: SessionUpdate): void {
@@ -311,13 +319,12 @@ function refused(path: string): CoxswainError {
 function stopped(reason: PromptResponse['stopReason'] | undefined, agent: string): CoxswainError | undefined {
   switch (reason) {
     case 'end_turn':
+    case 'max_tokens':
       return undefined;
     case 'refusal':
       return new CoxswainError('FAILED_PRECONDITION', 'E_REFUSED', `agent ${agent} refuses to go on`);
     case 'max_turn_requests':
       return new CoxswainError('RESOURCE_EXHAUSTED', 'E_MAX_LLM_CALLS', `agent ${agent} has reached its own limit`);
-    case 'max_tokens':
-      return new CoxswainError('RESOURCE_EXHAUSTED', 'E_MODEL', `the answer of agent ${agent} was cut at a limit`);
     default:
       return new CoxswainError('ABORTED', 'E_ABORTED', `agent ${agent} has ended its turn: ${reason ?? 'unknown'}`);
   }
