@@ -196,6 +196,10 @@ export interface ToolProvider {
   readonly name: string;
   /** Where its tools come from, as policies are told: foreign servers say `mcp:SERVER`. Default `provider:NAME`. */
   readonly source?: `mcp:${string}`;
+  /**
+   * Asked whenever a session opens. An object that was given before is taken to be as it was then: a tool that has
+   * changed is a new object, and what gives the same ones again costs nothing.
+   */
   getToolsForAgent(agent: string): Promise<ProvidedTool[]> | ProvidedTool[];
   execute(
     call: { callId: string; name: string; args: Record<string, unknown> },

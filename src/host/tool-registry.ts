@@ -9,6 +9,11 @@ export interface HostTool {
   readonly source: string;
 }
 
+export interface Offer {
+  tools: ReadonlyMap<string, HostTool>;
+  descriptors: readonly ToolDescriptor[];
+}
+
 /** A server that names its tools anew each time is not told of for ever. */
 const MAX_TOLD = 1_000;
 
@@ -18,6 +23,8 @@ export class ToolRegistry {
   readonly #providers: readonly ToolProvider[];
   readonly #descriptors: readonly ToolDescriptor[];
   readonly #warn: (message: string) => void;
+  /** What was made of a provider's tools is not made again for each session. By agent. */
+  readonly #last = new Map<string, { given: readonly (readonly ProvidedTool[])[]; offer: Offer }>();
   /** What was told already: tools are looked up for each session. */
   readonly #told = new Set<string>();
 
@@ -30,21 +37,28 @@ export class ToolRegistry {
   }
 
   /**
-   * What one agent is offered. The same map and list as long as nothing changes. A provider's tool that has the name of
-   * one that is there already, or is ill-formed, is left out with a warning: a foreign server must not decide whether
-   * sessions open, and takes nobody's place.
+   * What one agent is offered. The same map and list as long as the providers give the same objects. A provider's tool
+   * that has the name of one that is there already, or is ill-formed, is left out with a warning: a foreign server must
+   * not decide whether sessions open, and takes nobody's place.
    */
-  async forAgent(
-    agent: string,
-  ): Promise<{ tools: ReadonlyMap<string, HostTool>; descriptors: readonly ToolDescriptor[] }> {
+  async forAgent(agent: string): Promise<Offer> {
     if (this.#providers.length === 0) return { tools: this.#own, descriptors: this.#descriptors };
-    const tools = new Map(this.#own);
+    const given: (readonly ProvidedTool[])[] = [];
     for (const provider of this.#providers) {
-      const given = await provider.getToolsForAgent(agent);
-      checkIs(given, `tool provider ${provider.name}: what getToolsForAgent() gave`, listOf(bag));
-      for (const provided of given) this.#offer(tools, provider, provided);
+      const tools = await provider.getToolsForAgent(agent);
+      checkIs(tools, `tool provider ${provider.name}: what getToolsForAgent() gave`, listOf(bag));
+      // Its own copy: the provider may add to what it has given.
+      given.push([...tools]);
     }
-    return { tools, descriptors: [...tools.values()].map((tool) => tool.descriptor) };
+    const last = this.#last.get(agent);
+    if (last && isSame(last.given, given)) return last.offer;
+    const tools = new Map(this.#own);
+    for (const [at, provider] of this.#providers.entries()) {
+      for (const provided of given[at] ?? []) this.#offer(tools, provider, provided);
+    }
+    const offer = { tools, descriptors: [...tools.values()].map((tool) => tool.descriptor) };
+    this.#last.set(agent, { given, offer });
+    return offer;
   }
 
   #offer(map: Map<string, HostTool>, provider: ToolProvider, provided: ProvidedTool): void {
@@ -75,6 +89,14 @@ export class ToolRegistry {
     }
     this.#own.set(tool.name, { descriptor, tool, source: 'host' });
   }
+}
+
+/** Whether the same objects were given, in the same order. */
+function isSame(one: readonly (readonly ProvidedTool[])[], other: readonly (readonly ProvidedTool[])[]): boolean {
+  return one.every((tools, at) => {
+    const others = other[at] ?? [];
+    return tools.length === others.length && tools.every((tool, place) => tool === others[place]);
+  });
 }
 
 /** A foreign server stays one whoever hands its tools on: policy takes its annotations for claims. */

@@ -450,3 +450,37 @@ test('S3-05 tools of providers are offered, run and named by their provider; pol
   expect([results(events), calls]).toEqual([{ stock_bot: '7' }, [['stock_bot', { sku: 1 }]]]);
   expect(policy.asked[0]?.context?.resource?.source).toBe('provider:warehouse');
 });
+
+test('what a provider gives again is not described again; what it gives anew is', async () => {
+  let described = 0;
+  const provided = (name: string) => ({
+    name,
+    description: '',
+    inputSchema: { type: 'object' },
+    ...readOnly,
+    get timeoutMs() {
+      described++;
+      return 1000;
+    },
+  });
+  const given = [provided('a'), provided('b')];
+  const model = new ScriptedModel({ byAgent: { bot: ['one', 'two', 'three', 'four'] } });
+  const provider = { name: 'warehouse', getToolsForAgent: () => given, execute: async () => 1 };
+  const { host } = hostOf(bot(model), { toolProviders: [provider], policy: allowAll() });
+  const offered = async () => {
+    await say(await host.open('bot'), 'go');
+    return Object.keys(model.requests.at(-1)?.tools ?? {});
+  };
+  const first = await offered();
+  const once = described;
+  expect(once).toBeGreaterThan(0);
+  expect([await offered(), described]).toEqual([first, once]);
+  // Added to the list that was given, and another object in the place of one.
+  given.push(provided('c'));
+  await offered();
+  expect(described).toBeGreaterThan(once);
+  const twice = described;
+  given[0] = provided('d');
+  await offered();
+  expect(described).toBeGreaterThan(twice);
+});

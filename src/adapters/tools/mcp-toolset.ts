@@ -45,6 +45,8 @@ class ServerTools implements McpToolset {
   readonly #warn: (message: string, error?: unknown) => void;
   #tools: readonly AnyTool[] | undefined;
   #isStale = true;
+  /** The same objects as long as the list is the same. */
+  #provided: { of: readonly AnyTool[]; given: readonly ProvidedTool[] } | undefined;
   #listing: Promise<readonly AnyTool[]> | undefined;
   readonly #firstSeen = new Map<string, string>();
   /** What is offered, by the server's name of it. */
@@ -103,11 +105,16 @@ class ServerTools implements McpToolset {
   }
 
   async getToolsForAgent(): Promise<ProvidedTool[]> {
-    return (await this.tools()).map(({ needsApproval, preview, ...tool }) => ({
-      ...describeTool(tool),
-      ...(needsApproval === undefined ? {} : { needsApproval }),
-      ...(preview ? { preview } : {}),
-    }));
+    const tools = await this.tools();
+    if (this.#provided?.of !== tools) {
+      const given = tools.map(({ needsApproval, preview, ...tool }) => ({
+        ...describeTool(tool),
+        ...(needsApproval === undefined ? {} : { needsApproval }),
+        ...(preview ? { preview } : {}),
+      }));
+      this.#provided = { of: tools, given };
+    }
+    return [...this.#provided.given];
   }
 
   async execute(

@@ -276,7 +276,8 @@ describe('an agent run as a tool has a thread: its call ends with it', () => {
       const deep = new ParallelAgent({ name: 'deep', subAgents: [payer('x', asks), payer('y', asks, 'y done')] });
       const session = await open(boss(deep));
       await consume(session, 'go');
-      const [x, y] = await session.pending();
+      const pending = await session.pending();
+      const [x, y] = ['x', 'y'].map((name) => pending.find(({ threadId }) => threadId?.endsWith(`.deep.${name}`)));
       const thread = String(x?.threadId).replace(/\.deep\.x$/, '');
       // One branch of it first.
       await session.abort({ threadId: String(x?.threadId) });
