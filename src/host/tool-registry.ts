@@ -46,14 +46,14 @@ export class ToolRegistry {
     const given: (readonly ProvidedTool[])[] = [];
     for (const provider of this.#providers) {
       const tools = await provider.getToolsForAgent(agent);
-      checkIs(tools, `tool provider ${provider.name}: what getToolsForAgent() gave`, listOf(bag));
       // Its own copy: the provider may add to what it has given.
-      given.push([...tools]);
+      given.push(Array.isArray(tools) ? [...tools] : tools);
     }
     const last = this.#last.get(agent);
     if (last && isSame(last.given, given)) return last.offer;
     const tools = new Map(this.#own);
     for (const [at, provider] of this.#providers.entries()) {
+      checkIs(given[at], `tool provider ${provider.name}: what getToolsForAgent() gave`, listOf(bag));
       for (const provided of given[at] ?? []) this.#offer(tools, provider, provided);
     }
     const offer = { tools, descriptors: [...tools.values()].map((tool) => tool.descriptor) };
@@ -94,8 +94,8 @@ export class ToolRegistry {
 /** Whether the same objects were given, in the same order. */
 function isSame(one: readonly (readonly ProvidedTool[])[], other: readonly (readonly ProvidedTool[])[]): boolean {
   return one.every((tools, at) => {
-    const others = other[at] ?? [];
-    return tools.length === others.length && tools.every((tool, place) => tool === others[place]);
+    const others: unknown = other[at];
+    return Array.isArray(others) && tools.length === others.length && tools.every((tool, place) => tool === others[place]);
   });
 }
 
