@@ -95,7 +95,9 @@ export class ToolRegistry {
 function isSame(one: readonly (readonly ProvidedTool[])[], other: readonly (readonly ProvidedTool[])[]): boolean {
   return one.every((tools, at) => {
     const others: unknown = other[at];
-    return Array.isArray(others) && tools.length === others.length && tools.every((tool, place) => tool === others[place]);
+    return (
+      Array.isArray(others) && tools.length === others.length && tools.every((tool, place) => tool === others[place])
+    );
   });
 }
 

@@ -13,7 +13,7 @@ import { SharedAppends } from './shared-appends.ts';
 import { sharedPart } from './state.ts';
 import type { FollowOptions } from './store-follower.ts';
 import { StoreFollower } from './store-follower.ts';
-import { storeRefusal } from './store-rules.ts';
+import { checkKey, storeRefusal } from './store-rules.ts';
 
 /** What runs in a session now, in this process. */
 export interface CurrentRun {
@@ -80,6 +80,8 @@ export class LiveSession {
 
   /** The one of this process, up to date; read page by page where nobody holds it. Undefined: it is not stored. */
   static async find(service: SessionService, key: SessionKey): Promise<LiveSession | undefined> {
+    // Names are of safe parts alone: no other two parts make the same one.
+    checkKey(key);
     const sessions = KnownSessions.of(service);
     for (;;) {
       let live = sessions.get(key);
