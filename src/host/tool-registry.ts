@@ -43,12 +43,14 @@ export class ToolRegistry {
    */
   async forAgent(agent: string): Promise<Offer> {
     if (this.#providers.length === 0) return { tools: this.#own, descriptors: this.#descriptors };
-    const given: (readonly ProvidedTool[])[] = [];
-    for (const provider of this.#providers) {
-      const tools = await provider.getToolsForAgent(agent);
-      // Its own copy: the provider may add to what it has given.
-      given.push(Array.isArray(tools) ? [...tools] : tools);
-    }
+    // One that is slow holds up nobody but whoever waits for all of them.
+    const given = await Promise.all(
+      this.#providers.map(async (provider): Promise<readonly ProvidedTool[]> => {
+        const tools = await provider.getToolsForAgent(agent);
+        // Its own copy: the provider may add to what it has given.
+        return Array.isArray(tools) ? [...tools] : tools;
+      }),
+    );
     const last = this.#last.get(agent);
     if (last && isSame(last.given, given)) return last.offer;
     const tools = new Map(this.#own);

@@ -1,6 +1,8 @@
-import type { Client, Tool, Transport } from '@modelcontextprotocol/client';
+import type { Client, JSONRPCMessage, Tool, Transport } from '@modelcontextprotocol/client';
 import { CoxswainError, PACKAGE_VERSION } from '../../contracts/index.ts';
 import { untilAborted } from '../../gate/index.ts';
+import { hearFirst } from './mcp-heard.ts';
+import type { HttpTransport } from './mcp-http.ts';
 import { httpTransport } from './mcp-http.ts';
 import { readLeniently } from './mcp-lenient.ts';
 import { eachOnce, ListWalk } from './mcp-listed.ts';
@@ -24,7 +26,7 @@ export class McpConnection {
   /** What went wrong, without what is secret. */
   readonly explain: (error: unknown) => string;
   #client: Promise<Client> | undefined;
-  #isClosed = false;
+  isClosed = false;
   /** Those that nobody tells of changes any more. */
   readonly #deaf = new WeakSet<Client>();
   /** What is under way over each. */
@@ -32,6 +34,8 @@ export class McpConnection {
   /** Those that are closed once nothing is under way over them any more. */
   readonly #left = new Set<Client>();
   readonly #walk = new ListWalk();
+  /** Who is to sign in, and where, is known to the transport that was refused. */
+  #lastHttp: HttpTransport | undefined;
   /** The end of what the child printed to stderr. */
   #printed = '';
 
@@ -51,7 +55,7 @@ export class McpConnection {
 
   /** @throws CoxswainError `UNAVAILABLE / E_MCP_SERVER`, `FAILED_PRECONDITION / E_SESSION_CLOSED` */
   async client(): Promise<Client> {
-    if (this.#isClosed) {
+    if (this.isClosed) {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_CLOSED', `the toolset ${this.name} was closed`);
     }
     this.#client ??= this.#open();
@@ -72,6 +76,11 @@ export class McpConnection {
   /** Whether what was listed over it has to be listed anew each time, since no change would be told. */
   isDeaf(client: Client): boolean {
     return this.#deaf.has(client);
+  }
+
+  /** Whether there are resources to be read, as the server says. */
+  hasResources(client: Client): boolean {
+    return client.getServerCapabilities()?.resources !== undefined;
   }
 
   /** The tools that a server lists, page by page. `begin`: what changes from now on is another change. */
@@ -130,8 +139,16 @@ export class McpConnection {
     else await lost.close().catch(() => {});
   }
 
+  /** Ends a sign-in that the server has asked for. The next request begins anew. */
+  async finishAuth(callback: URLSearchParams): Promise<void> {
+    if (!this.#lastHttp) throw new Error('nobody was asked to sign in: it was not connected to yet');
+    await this.#lastHttp.finishAuth(callback);
+    const client = await this.#client?.catch(() => undefined);
+    if (client) await this.drop(client);
+  }
+
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.isClosed = true;
     const client = await this.#client?.catch(() => undefined);
     this.#client = undefined;
     await Promise.all([...this.#left].map((left) => left.close().catch(() => {})));
@@ -148,9 +165,12 @@ export class McpConnection {
     const client = new sdk.Client(
       { name: 'coxswain', version: PACKAGE_VERSION },
       {
-        capabilities: onElicitation ? { elicitation: { form: {}, url: {} } } : {},
+        capabilities: onElicitation ? { elicitation: { form: { applyDefaults: true }, url: {} } } : {},
         // A child of before 2026 may never answer the first question: half the time is left for the next one.
-        versionNegotiation: { mode: 'auto', probe: { timeoutMs: 'url' in this.#server ? later : connectMs / 2 } },
+        versionNegotiation: {
+          mode: this.#options.protocol ?? 'auto',
+          probe: { timeoutMs: 'url' in this.#server ? later : connectMs / 2 },
+        },
         // What is read counts the pages.
         listMaxPages: 0,
         listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => this.#onToolsChanged() } },
@@ -161,15 +181,14 @@ export class McpConnection {
     if (onElicitation) this.#answer(client, onElicitation);
     const signal = AbortSignal.timeout(connectMs);
     try {
-      const transport = await this.#transport(sdk);
-      // The SDK hears each message after this.
-      transport.onmessage = (message) =>
+      const transport = await this.#transport(sdk, (message) =>
         readLeniently(message, {
           sdk,
           version: client.getNegotiatedProtocolVersion(),
           walk: this.#walk,
           warn: this.#warn,
-        });
+        }),
+      );
       await untilAborted(client.connect(transport, { timeout: later, signal }), signal);
     } catch (error) {
       await client.close().catch(() => {});
@@ -192,11 +211,12 @@ export class McpConnection {
     return client;
   }
 
-  async #transport(sdk: Sdk): Promise<Transport> {
+  async #transport(sdk: Sdk, hear: (message: JSONRPCMessage) => void): Promise<Transport> {
     const server = this.#server;
     if ('url' in server) {
       const { url, headers, authProvider } = server;
-      return httpTransport(sdk, new URL(url), { headers: { ...headers }, authProvider });
+      this.#lastHttp = httpTransport(sdk, new URL(url), { headers: { ...headers }, authProvider, hear });
+      return this.#lastHttp;
     }
     const { StdioClientTransport, getDefaultEnvironment } = await import('@modelcontextprotocol/client/stdio');
     const { command, args = [], env, cwd, stderr } = server;
@@ -207,6 +227,7 @@ export class McpConnection {
       stderr: stderr === 'inherit' ? 'inherit' : 'pipe',
       ...(cwd === undefined ? {} : { cwd }),
     });
+    hearFirst(transport, hear);
     this.#printed = '';
     transport.stderr?.on('data', (chunk: Buffer) => {
       this.#printed = (this.#printed + chunk.toString()).slice(-MAX_PRINTED);
@@ -223,7 +244,10 @@ export class McpConnection {
           ? await ask({ ...question, url: params.url }, { signal })
           : await ask({ ...question, requestedSchema: { ...params.requestedSchema } }, { signal });
       const { action, content } = reply;
-      return action === 'accept' && content ? { action, content } : { action };
+      // Of a form that is left as it is the defaults count, which are put into what is there.
+      return action === 'accept' && (content || params.mode !== 'url')
+        ? { action, content: { ...content } }
+        : { action };
     });
   }
 }

@@ -1,9 +1,9 @@
-import type { AuthProvider, OAuthClientProvider, Transport } from '@modelcontextprotocol/client';
+import type { AuthProvider, JSONRPCMessage, OAuthClientProvider } from '@modelcontextprotocol/client';
+import { hearFirst } from './mcp-heard.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
-type HttpTransport = InstanceType<Sdk['StreamableHTTPClientTransport']>;
+export type HttpTransport = InstanceType<Sdk['StreamableHTTPClientTransport']>;
 type Send = Parameters<HttpTransport['send']>;
-type Heard = NonNullable<Transport['onmessage']>;
 
 /** Found as `data` of a request's error, by identity: no server can send it. */
 export const UNANSWERED: Readonly<Record<string, never>> = Object.freeze({});
@@ -15,26 +15,21 @@ export const UNANSWERED: Readonly<Record<string, never>> = Object.freeze({});
 export function httpTransport(
   sdk: Sdk,
   url: URL,
-  options: { headers: Record<string, string>; authProvider: AuthProvider | OAuthClientProvider | undefined },
+  options: {
+    headers: Record<string, string>;
+    authProvider: AuthProvider | OAuthClientProvider | undefined;
+    hear: (message: JSONRPCMessage) => void;
+  },
 ): HttpTransport {
-  const { headers, authProvider } = options;
+  const { headers, authProvider, hear } = options;
   return new (class extends sdk.StreamableHTTPClientTransport {
     readonly #open = new Set<string | number>();
 
     constructor() {
       super(url, { requestInit: { headers }, ...(authProvider ? { authProvider } : {}) });
-      let listener: Heard | undefined;
-      // The protocol sets its listener on the instance, more than once, each around the one before.
-      Object.defineProperty(this, 'onmessage', {
-        get: () => listener,
-        set: (value: Heard | undefined) => {
-          listener =
-            value &&
-            ((message, extra) => {
-              if (!('method' in message) && message.id !== undefined) this.#open.delete(message.id);
-              value(message, extra);
-            });
-        },
+      hearFirst(this, (message) => {
+        if (!('method' in message) && message.id !== undefined) this.#open.delete(message.id);
+        hear(message);
       });
     }
 

@@ -21,6 +21,7 @@ export function readLeniently(message: JSONRPCMessage, reading: Reading): void {
   if (structuredContent === null && !isBefore2026(reading.version)) result.structuredContent = null;
   for (const member of ['serverInfo', 'capabilities']) dropNullsWithin(result[member]);
   if (Array.isArray(result.tools)) readListed(result as Members & { tools: unknown[] }, reading);
+  if (Array.isArray(result.contents)) for (const item of result.contents) if (isObject(item)) dropNulls(item);
   if (Array.isArray(result.content)) result.content = result.content.map((block) => readable(block, reading.sdk));
 }
 

@@ -2,6 +2,7 @@ import type { Tool } from '@modelcontextprotocol/client';
 import { canonicalJson } from '../../contracts/index.ts';
 import type { Sdk } from './mcp-connection.ts';
 import { dropNulls, isBefore2026, isObject } from './mcp-nulls.ts';
+import { mendSchema } from './mcp-schema.ts';
 
 export interface Reading {
   sdk: Sdk;
@@ -39,6 +40,8 @@ export function readListed(result: { tools: unknown[]; nextCursor?: unknown }, r
     if (isObject(tool)) {
       dropNulls(tool);
       for (const member of ['annotations', 'execution', '_meta']) if (isObject(tool[member])) dropNulls(tool[member]);
+      mendSchema(tool.inputSchema);
+      mendSchema(tool.outputSchema);
     }
     const fault = faultOf(tool as Partial<Tool> | null, sdk, isBefore2026(version));
     const name = isObject(tool) ? tool.name : undefined;

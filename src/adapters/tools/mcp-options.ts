@@ -53,8 +53,23 @@ export interface McpToolsetOptions {
    * about again, whatever policy says. Default: in memory, as they were first seen.
    */
   pins?: { get(tool: string): string | undefined; set(tool: string, digest: string): void };
+  /**
+   * `legacy` speaks the versions of 2025 also with servers that know a newer one: for those whose tools want to ask
+   * somebody in the midst of a call and cannot do so there. Default `auto`: the newest that both know.
+   */
+  protocol?: 'auto' | 'legacy';
+  /**
+   * Whether a server that has resources is offered with a tool that reads one by its URI, `PREFIXread_resource`, or
+   * `NAME_read_resource` without a prefix. Default true.
+   */
+  readResources?: boolean;
   /** Milliseconds without a sign of life after which a call is given up. Default 300,000; 24 days at most. */
   idleMs?: number;
+  /**
+   * Whether a server that cannot be reached, and never was, is told to `warn` and offers nothing until it can. Default
+   * false: it is an error of whoever opens a session.
+   */
+  optional?: boolean;
   /** Milliseconds to connect. Default 30,000; 12 days at most. */
   connectMs?: number;
   /** Asks a person what the server wants to know. Absent: the server is told that nobody can be asked. */

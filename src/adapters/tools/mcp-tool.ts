@@ -36,10 +36,9 @@ export interface Server {
   call: Call;
 }
 
-/** A server's tool under the gate. */
-export function asTool(tool: Tool, server: Server): AnyTool {
+/** A server's tool under the gate. `shown`: digest of it as the server defines it. */
+export function asTool(tool: Tool, shown: string, server: Server): AnyTool {
   const { options } = server;
-  const shown = definitionDigest(tool);
   return {
     name: `${options.prefix ?? ''}${tool.name}`,
     description: tool.description ?? '',

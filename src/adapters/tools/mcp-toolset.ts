@@ -1,7 +1,7 @@
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
 import type { AnyTool, ProvidedTool, ToolCallContext, ToolProvider, ToolResult } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
-import { describeTool, errorResult } from '../../gate/index.ts';
+import { describeTool, ensureValidator, errorResult } from '../../gate/index.ts';
 import type { Toolset } from '../../runtime/index.ts';
 import { bag, checkIs } from '../../session/index.ts';
 import type { Sdk } from './mcp-connection.ts';
@@ -10,9 +10,11 @@ import { toToolResult } from './mcp-content.ts';
 import { namedTwice } from './mcp-listed.ts';
 import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
 import { isForgotten, outcomeOf } from './mcp-outcome.ts';
+import { readResource, readTool } from './mcp-resources.ts';
 import { checkServer } from './mcp-secrets.ts';
 import type { Server } from './mcp-tool.ts';
 import { asTool, definitionDigest } from './mcp-tool.ts';
+import { callable, faultOfTool } from './mcp-usable.ts';
 
 /**
  * The tools of one server: a toolset for an agent (`toolsets`) and a provider for a host (`toolProviders`). It
@@ -22,6 +24,12 @@ export interface McpToolset extends Toolset, ToolProvider, AsyncDisposable {
   readonly name: string;
   /** @throws CoxswainError `UNAVAILABLE / E_MCP_SERVER` where they were never listed and cannot be */
   tools(): Promise<readonly AnyTool[]>;
+  /**
+   * Ends the sign-in that the server has asked for, with the query that the browser came back with (`state` is the
+   * caller's to compare). The next request is made with what was given for it.
+   * @throws CoxswainError `UNAUTHENTICATED / E_MCP_SERVER` where nobody was asked to sign in, or the answer is refused
+   */
+  finishAuth(callback: URLSearchParams): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -35,6 +43,8 @@ const IDLE_MS = 300_000;
 /** A timer that is set further off fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const MAX_JUDGED = 1000;
+/** Warnings of what a server lists. */
+const MAX_TOLD = 1000;
 
 class ServerTools implements McpToolset {
   readonly name: string;
@@ -50,7 +60,10 @@ class ServerTools implements McpToolset {
   #listing: Promise<readonly AnyTool[]> | undefined;
   readonly #firstSeen = new Map<string, string>();
   /** What is offered, by the server's name of it. */
-  readonly #definitions = new Map<string, { definition: Tool; digest: string }>();
+  readonly #definitions = new Map<string, { definition: Tool; digest: string; tool: AnyTool }>();
+  readonly #told = new Set<string>();
+  /** Ours, beside those of the server. */
+  readonly #reader: Tool;
   /** Digest of a tool as it was when a call with these arguments was last judged: what runs is what was judged. */
   readonly #judged = new Map<string, string>();
 
@@ -60,13 +73,14 @@ class ServerTools implements McpToolset {
     // Policies take what a foreign server says of its tools for claims; whoever is trusted is no foreign one.
     if (!options.trustAnnotations) this.source = `mcp:${this.name}`;
     this.#options = options;
+    this.#reader = readTool(`${options.prefix === undefined ? `${this.name}_` : ''}read_resource`);
     this.#pins = options.pins ?? new Map<string, string>();
     this.#warn = options.warn ?? warnOnStderr;
     this.#connection = new McpConnection(this.name, server, options, {
       onToolsChanged: () => {
         this.#isStale = true;
       },
-      warn: (text) => this.#warn(`${this.name}: ${text}`),
+      warn: (text) => this.#tell(text),
     });
   }
 
@@ -74,6 +88,10 @@ class ServerTools implements McpToolset {
     try {
       return await this.#list();
     } catch (error) {
+      if (!this.#tools && this.#options.optional && !this.#connection.isClosed) {
+        this.#warn(`${this.name}: it is gone on without its tools: ${messageOf(error)}`);
+        return [];
+      }
       if (!this.#tools) throw error;
       // A call will try again, and say so if it cannot.
       this.#warn(`${this.name}: its tools could not be listed again: ${messageOf(error)}`);
@@ -92,11 +110,15 @@ class ServerTools implements McpToolset {
 
   async #listAnew(): Promise<readonly AnyTool[]> {
     try {
+      let hasResources = false;
       const listed = await this.#connection.listTools((client) => {
         // What changes from now on is another change.
         this.#isStale = this.#connection.isDeaf(client);
+        hasResources = this.#connection.hasResources(client);
       });
-      this.#tools = this.#usable(listed);
+      await ensureValidator();
+      const isReader = hasResources && this.#options.readResources !== false;
+      this.#tools = this.#usable(isReader ? [...listed, this.#reader] : listed);
       return this.#tools;
     } catch (error) {
       this.#isStale = true;
@@ -126,6 +148,15 @@ class ServerTools implements McpToolset {
     return this.#call(name, call.args, { signal, progress: (update) => context?.progress(update) });
   }
 
+  async finishAuth(callback: URLSearchParams): Promise<void> {
+    try {
+      await this.#connection.finishAuth(callback);
+    } catch (error) {
+      const message = `the sign-in at the MCP server ${this.name} could not be ended: ${this.#connection.explain(error)}`;
+      throw new CoxswainError('UNAUTHENTICATED', 'E_MCP_SERVER', message, { cause: error });
+    }
+  }
+
   close(): Promise<void> {
     return this.#connection.close();
   }
@@ -153,23 +184,44 @@ class ServerTools implements McpToolset {
   #usable(listed: readonly Tool[]): AnyTool[] {
     const { include } = this.#options;
     const ambiguous = namedTwice(listed);
-    for (const name of ambiguous)
-      this.#warn(`${this.name}: its tools ${name} are left out: more than one has the name`);
+    for (const name of ambiguous) this.#tell(`its tools ${name} are left out: more than one has the name`);
+    const before = new Map(this.#definitions);
     this.#definitions.clear();
     return listed.flatMap((definition) => {
-      if (ambiguous.has(definition.name) || (include && !include(definition.name))) return [];
+      const { name } = definition;
+      if (ambiguous.has(name) || (include && !include(name))) return [];
       const digest = definitionDigest(definition);
-      this.#see(definition.name, digest);
-      const tool = asTool(definition, this.#server);
+      const fault = faultOfTool(definition);
+      const known = before.get(name);
       try {
-        describeTool(tool);
-        this.#definitions.set(definition.name, { definition, digest });
+        if (fault !== undefined) throw new Error(fault);
+        const tool = known?.digest === digest ? known.tool : this.#made(definition);
+        this.#see(name, digest);
+        this.#definitions.set(name, { definition, digest, tool });
         return [tool];
       } catch (error) {
-        this.#warn(`${this.name}: its tool ${definition.name} is left out: ${messageOf(error)}`);
+        this.#tell(`its tool ${name.slice(0, 200)} is left out: ${messageOf(error)}`);
         return [];
       }
     });
+  }
+
+  /** @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA | E_BAD_INPUT` for one that could never be called */
+  #made(definition: Tool): AnyTool {
+    const tool = asTool(
+      callable(definition, (text) => this.#tell(text)),
+      definitionDigest(definition),
+      this.#server,
+    );
+    describeTool(tool);
+    return tool;
+  }
+
+  /** Lists are fetched again and again: what is wrong with one is told once. */
+  #tell(text: string): void {
+    if (this.#told.has(text) || this.#told.size >= MAX_TOLD) return;
+    this.#told.add(text);
+    this.#warn(`${this.name}: ${text}`);
   }
 
   #judge(call: string, digest: string): void {
@@ -209,6 +261,7 @@ class ServerTools implements McpToolset {
     const sdk = await loadSdk();
     for (let isRetry = false; ; isRetry = true) {
       const definition = await this.#definitionOf(name, judged);
+      if (definition === this.#reader) return await this.#read(args, context.signal, sdk);
       const client = await this.#connection.client();
       const sessionId = client.transport?.sessionId;
       try {
@@ -220,6 +273,16 @@ class ServerTools implements McpToolset {
         this.#isStale = true;
         await this.#connection.drop(client);
       }
+    }
+  }
+
+  /** Reading may be asked for twice: nothing comes of it. */
+  async #read(args: Record<string, unknown>, signal: AbortSignal, sdk: Sdk): Promise<ToolResult> {
+    try {
+      return await this.#connection.ask((client) => readResource(client, args, signal));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return this.#failed(error, sdk);
     }
   }
 
