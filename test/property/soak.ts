@@ -1,12 +1,13 @@
 import { shared } from '../adapters/databases.ts';
 import { describeFinding as describeHosted, search as searchHosted } from './hosted/property.ts';
-import { describeFinding as describeLies, inProcess, overWebSocket, search as searchLies } from './lies/property.ts';
+import { circumstances } from './lies/circumstances.ts';
+import { describeFinding as describeLies, search as searchLies } from './lies/property.ts';
 import { describeFinding as describeOwner, searchOn, seedsFrom } from './owner/owners.ts';
 import { describeFinding, search, sound } from './replay/property.ts';
 
 // `npm run prop`: each property for its part of PROPERTY_SECONDS (default 60), from SEED or from anywhere.
 const stores = shared.filter(({ skip }) => !skip);
-const seconds = Number(process.env.PROPERTY_SECONDS ?? 60) / (4 + stores.length);
+const seconds = Number(process.env.PROPERTY_SECONDS ?? 60) / (2 + Object.keys(circumstances).length + stores.length);
 const from = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
 
 interface Found {
@@ -37,12 +38,9 @@ await soak('hosted', async (goesOn) => {
   const { tally, finding } = await searchHosted({ from, goesOn });
   return { tally, fault: finding && describeHosted(finding) };
 });
-for (const [name, wire] of [
-  ['lies', inProcess],
-  ['lies over WebSocket', overWebSocket],
-] as const) {
-  await soak(name, async (goesOn) => {
-    const { tally, finding } = await searchLies({ from, wire, goesOn });
+for (const [name, each] of Object.entries(circumstances)) {
+  await soak(`lies (${name})`, async (goesOn) => {
+    const { tally, finding } = await searchLies({ from, circumstances: each, goesOn });
     return { tally, fault: finding && describeLies(finding) };
   });
 }

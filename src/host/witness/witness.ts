@@ -71,11 +71,14 @@ export class Witness {
     return said;
   }
 
+  /** Questions that are open as they were noted are not noted again. */
   async puts(questions: readonly PutQuestion[]): Promise<void> {
     await this.#journal.note(({ calls }) =>
       questions.flatMap((question) => {
         const call = calls.get(callIdOf(question.requestId));
-        return call ? [{ kind: 'question' as const, ...of(call), question, at: call.since }] : [];
+        if (!call || (call.asks && call.questions.some((known) => canonicalJson(known) === canonicalJson(question))))
+          return [];
+        return [{ kind: 'question' as const, ...of(call), question, at: call.since }];
       }),
     );
   }

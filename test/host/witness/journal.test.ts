@@ -148,6 +148,15 @@ describe.each<[string, () => Parameters<typeof shop>[0]]>([
     expect(at.free).toHaveLength(600);
   });
 
+  test('ATT-B1 a question that stays open is noted once, however often it is looked at', async () => {
+    await using at = shop(open());
+    const session = await at.hostOf(at.source([pay])).open('liar', { sessionId: 's' });
+    await all(session.stream('go'));
+    for (let looks = 0; looks < 3; looks++) await all(session.stream({ kind: 'continue' }));
+    const { records } = await at.store.journal.read(place, none);
+    expect(records.filter(({ kind }) => kind === 'question')).toHaveLength(1);
+  });
+
   test('ATT-B1 calls that an executor runs itself are noted once, however many turns there are', async () => {
     await using at = shop(open());
     const calls = Array.from({ length: 5 }, (_, n) => ({

@@ -4,7 +4,7 @@ import type { WitnessRecord } from '../../../src/host/witness/records.ts';
 import type { Random } from '../../property/replay/random.ts';
 import { below, randomOf } from '../../property/replay/random.ts';
 
-const SEEDS = 200;
+const SEEDS = 60;
 const digest = 'd'.repeat(64);
 
 /** Records as a host may note them, in any order. */

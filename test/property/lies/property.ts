@@ -1,14 +1,15 @@
-import { connect } from '../../../src/adapters/remote/index.ts';
+import { openSqlite } from '../../../src/adapters/stores/sqlite.ts';
 import type { AgentSource, PendingRequest, PolicyEvaluator, RequestAnswer } from '../../../src/contracts/index.ts';
 import { ensureValidator } from '../../../src/gate/index.ts';
-import type { HostedSession } from '../../../src/host/index.ts';
-import { serveExecutor } from '../../../src/host/websocket/index.ts';
+import type { AgentHost, HostedSession } from '../../../src/host/index.ts';
 import { createHost } from '../../../src/index.ts';
 import type { Random } from '../replay/random.ts';
 import { below, randomOf } from '../replay/random.ts';
+import { dyingStore } from './dying-store.ts';
 import { randomLiar } from './liar.ts';
-import { people, rules, tools } from './tools.ts';
+import { people, rules, toolNames, tools } from './tools.ts';
 import { Watch } from './watch.ts';
+import type { Wire } from './wires.ts';
 
 export interface Tally {
   seeds: number;
@@ -27,52 +28,85 @@ export interface Finding {
 /** Milliseconds after which a stream of a liar counts as one that never ends. */
 const STUCK_MS = 30_000;
 
-export type Wire = (liar: AgentSource) => Promise<{ sources: readonly AgentSource[]; close(): Promise<void> }>;
-
-export const inProcess: Wire = async (liar) => ({ sources: [liar], close: async () => {} });
-
-/** The liar is a server elsewhere. */
-export const overWebSocket: Wire = async (liar) => {
-  const server = await serveExecutor({ app: 'far', agents: [liar] });
-  const remote = await connect(server.url, { token: server.token ?? '' });
-  return {
-    sources: remote.sources,
-    async close() {
-      await remote[Symbol.asyncDispose]();
-      await server.close();
-    },
-  };
-};
+/** Under which circumstances an executor lies. */
+export interface Circumstances {
+  wire: Wire;
+  /** The hosts keep their notes in one store, and some of them die amid what they do. */
+  keeps?: boolean;
+  /** Side by side. Default 1. */
+  hosts?: number;
+}
 
 class Life {
   readonly faults: string[] = [];
   readonly trace: string[] = [];
   readonly #random: Random;
+  /** Of its own: over a wire it is not told when it speaks. */
+  readonly #liars: Random;
   readonly #tally: Tally;
   #watch = new Watch();
 
   constructor(seed: number, tally: Tally) {
     this.#random = randomOf(seed);
+    this.#liars = randomOf(~seed);
     this.#tally = tally;
   }
 
-  async live(wire: Wire): Promise<void> {
+  async live({ wire, keeps = false, hosts = 1 }: Circumstances): Promise<void> {
     const rate = this.#pick([0, 0.05, 0.2, 0.4]);
-    const liar = randomLiar(this.#random, rate, (line) => this.trace.push(line));
+    const liar = randomLiar(this.#liars, rate, (line) => this.trace.push(line));
     const { sources, close } = await wire(liar);
+    const store = keeps ? openSqlite(':memory:') : undefined;
     try {
-      const lives = 1 + below(this.#random, 2);
+      const lives = 1 + below(this.#random, keeps ? 4 : 2);
       for (let life = 0; life < lives; life++) {
-        this.#watch = new Watch();
-        await this.#oneHost(sources);
-        this.faults.push(...this.#watch.faults);
+        // Who knows nothing of what was said before asks again.
+        if (!store) this.#watch = new Watch();
+        await this.#together(sources, store, hosts);
+        this.faults.push(...this.#watch.faults.splice(0));
       }
     } finally {
       await close();
+      await store?.close();
     }
   }
 
-  async #oneHost(sources: readonly AgentSource[]): Promise<void> {
+  /** One or more hosts, from their start to their end. */
+  async #together(
+    sources: readonly AgentSource[],
+    store: ReturnType<typeof openSqlite> | undefined,
+    count: number,
+  ): Promise<void> {
+    const hosts = Array.from({ length: count }, () => {
+      const dies = store !== undefined && this.#random() < 0.5;
+      return this.#host(sources, dies ? dyingStore(store, below(this.#random, 40)) : store);
+    });
+    try {
+      const sessions: HostedSession[] = [];
+      for (const host of hosts) {
+        const principal = this.#pick(people);
+        this.#watch.began.push(principal);
+        try {
+          sessions.push(await host.open('liar', { sessionId: 's0', principal }));
+        } catch (error) {
+          this.trace.push(`not opened: ${error}`);
+        }
+      }
+      if (sessions.length === 0) return;
+      const steps = 4 + below(this.#random, 10);
+      for (let step = 0; step < steps; step++) {
+        const who = this.#random() < 0.3 ? sessions : [this.#pick(sessions)];
+        this.#tally.cases += who.length;
+        await Promise.all(
+          who.map((session) => this.#step(session).catch((error: unknown) => this.trace.push(`refused: ${error}`))),
+        );
+      }
+    } finally {
+      await Promise.all(hosts.map((host) => host.close()));
+    }
+  }
+
+  #host(sources: readonly AgentSource[], store: object | undefined): AgentHost {
     const watch = this.#watch;
     this.trace.push('a host starts');
     const policy: PolicyEvaluator = {
@@ -81,9 +115,10 @@ class Life {
         return rules.evaluate(request, signal);
       },
     };
-    const host = createHost({
+    return createHost({
       app: 'shop',
       agents: sources,
+      ...(store ? { sessions: store } : {}),
       tools: tools((name, args, { callId }) => {
         this.#tally.runs++;
         this.trace.push(`${name} ${JSON.stringify(args)} runs for ${callId}`);
@@ -94,18 +129,6 @@ class Life {
         this.#tally.contradictions++;
       },
     });
-    try {
-      const principal = this.#pick(people);
-      watch.began.push(principal);
-      const session = await host.open('liar', { sessionId: 's0', principal });
-      const steps = 4 + below(this.#random, 10);
-      for (let step = 0; step < steps; step++) {
-        this.#tally.cases++;
-        await this.#step(session).catch((error: unknown) => this.trace.push(`refused: ${error}`));
-      }
-    } finally {
-      await host.close();
-    }
   }
 
   async #step(session: HostedSession): Promise<void> {
@@ -118,7 +141,10 @@ class Life {
       const callId = this.#pick(['c0', 'c1', 'c0-2']);
       const by = this.#pick(people);
       const asked = (await session.pending()).find((request) => request.callId === callId && request.approval);
-      if (asked) this.#watch.said(asked.requestId, nameOf(asked), { eur: 999 }, by);
+      const args = { eur: 999 };
+      if (asked) this.#watch.said(asked.requestId, nameOf(asked), args, by);
+      // The executor may list it to the host a moment later.
+      else for (const name of toolNames) this.#watch.said(`${callId}#unseen`, name, args, by);
       this.trace.push(`${by.id} lets ${callId} run with {"eur":999}`);
       await session.respond(callId, { kind: 'approve', by, args: { eur: 999 } });
     } else await session.abort({ requestId: this.#pick(['c0', 'c1']) });
@@ -172,14 +198,14 @@ function nameOf({ name }: PendingRequest): string {
   return name ?? '';
 }
 
-export async function trySeed(seed: number, tally: Tally, wire: Wire): Promise<Finding | undefined> {
+export async function trySeed(seed: number, tally: Tally, circumstances: Circumstances): Promise<Finding | undefined> {
   const loading = ensureValidator();
   if (loading) await loading;
   const life = new Life(seed, tally);
   const unhandled = (error: unknown) => life.faults.push(`unhandled rejection: ${error}`);
   process.on('unhandledRejection', unhandled);
   try {
-    await life.live(wire);
+    await life.live(circumstances);
     await new Promise((resolve) => setImmediate(resolve));
   } catch (error) {
     life.faults.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -192,13 +218,13 @@ export async function trySeed(seed: number, tally: Tally, wire: Wire): Promise<F
 /** Seeds from `from` until one is wrong or `goesOn` says no. */
 export async function search(options: {
   from: number;
-  wire: Wire;
+  circumstances: Circumstances;
   goesOn: (tally: Tally) => boolean;
 }): Promise<{ tally: Tally; finding: Finding | undefined }> {
   const tally: Tally = { seeds: 0, cases: 0, runs: 0, answers: 0, contradictions: 0 };
   for (let seed = options.from; options.goesOn(tally); seed++) {
     tally.seeds++;
-    const finding = await trySeed(seed, tally, options.wire);
+    const finding = await trySeed(seed, tally, options.circumstances);
     if (finding) return { tally, finding };
   }
   return { tally, finding: undefined };
