@@ -59,6 +59,7 @@ function run(mutate: readonly string[], testFiles: readonly string[]): Promise<R
     timeoutMS: 30_000,
     dryRunTimeoutMinutes: 15,
     reporters: ['progress-append-only'],
+    ignorePatterns: ['bench', 'docs', 'reports', 'coverage', '*.tsbuildinfo'],
     allowConsoleColors: false,
     tempDirName: '.stryker-tmp',
   });
