@@ -114,7 +114,7 @@ describe('F17 one normaliser for everything that a tool can return', () => {
     );
     let wide: unknown = { leaf: 1 };
     for (let i = 0; i < 60; i++) wide = { a: wide, b: wide };
-    expect(JSON.stringify(normaliseReturn(wide))).toContain('[Truncated]');
+    expect(Object.keys(toJsonValue(wide) as object)).toEqual(['a', '[Truncated]']);
   });
 
   test('a value that cannot be converted to a string either is still a result', () => {

@@ -165,9 +165,8 @@ test('what is known roughly is never less than what is counted', () => {
 });
 
 test('counting is charged itself, and ends', () => {
-  const value = Array.from({ length: 600_000 }, () => 1);
+  const value = Array.from({ length: 500_001 }, () => 1);
   expect(cost({ items: {} }, value)).toBe(Infinity);
-  expect(cost({ items: {} }, value.slice(0, 400_000))).toBeLessThan(Infinity);
   expect(
     cost(
       { items: { $ref: '#/d' }, d: {} },
@@ -181,8 +180,8 @@ test('counting is charged itself, and ends', () => {
     ),
   ).toBe(Infinity);
   const counting = () => {
-    cost({ items: {} }, value.slice(0, 400_000));
-    spend(4_000_000);
+    cost({ items: {} }, value.slice(0, 100_000));
+    spend(4_600_000);
   };
   expect(() => withEffort(counting)).toThrow(Undecided);
 });
