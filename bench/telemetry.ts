@@ -23,7 +23,7 @@ function unheard(): number {
   let heard = 0;
   const start = performance.now();
   for (let n = 0; n < ROUNDS; n++) {
-    const operation = Operation.start('llm', 'call_llm', undefined, undefined, () => attributes);
+    const operation = Operation.start('llm', 'chat model', undefined, undefined, () => attributes);
     if (operation) heard++;
     operation?.end();
   }

@@ -1,4 +1,4 @@
-export type Attributes = Record<string, string | number | boolean>;
+export type Attributes = Record<string, string | number | boolean | string[]>;
 
 /** One measured operation in somebody's tracing system. */
 export interface TelemetrySpan {

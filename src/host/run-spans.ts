@@ -17,7 +17,10 @@ export function callOperation(scope: RunScope, request: PendingRequest, callId: 
   return Operation.start('tool', `execute_tool ${request.name}`, session.frame.options.telemetry, span, () => ({
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': request.name ?? '',
+    'gen_ai.tool.type': 'function',
     'gen_ai.tool.call.id': callId,
+    'gen_ai.agent.name': session.descriptor.name,
+    'gen_ai.conversation.id': session.id,
     'gcp.vertex.agent.session_id': session.id,
   }));
 }

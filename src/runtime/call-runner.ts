@@ -23,7 +23,6 @@ export async function runAll(
 ): Promise<void> {
   const { telemetry } = context.invocation.engine;
   const merged = Operation.start('tool', 'execute_tool (merged)', telemetry, context.place.span, () => ({
-    'gen_ai.operation.name': 'execute_tool',
     'coxswain.calls': ready.length,
     ...runAttributes(context.invocation),
   }));
@@ -97,7 +96,9 @@ async function runOne(
   const operation = Operation.start('tool', `execute_tool ${call.name}`, invocation.engine.telemetry, parent, () => ({
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': call.name,
+    'gen_ai.tool.type': 'function',
     'gen_ai.tool.call.id': call.id,
+    'gen_ai.agent.name': context.agent.name,
     ...runAttributes(invocation),
   }));
   const cancelled = new AbortController();

@@ -7,9 +7,9 @@ import type { LlmAgent } from './llm-agent.ts';
 import type { Model, ModelResponse } from './model.ts';
 import { modelOf } from './model-choice.ts';
 import { unknownEndOf } from './model-failure.ts';
+import { requestAttributes, responseAttributes } from './model-telemetry.ts';
 import type { RequestDraft } from './processors.ts';
-import type { Attributes } from './telemetry.ts';
-import { Operation, runAttributes } from './telemetry.ts';
+import { Operation } from './telemetry.ts';
 
 /** What went wrong: thrown, or told by the model. */
 export interface Fault {
@@ -29,6 +29,8 @@ export class ModelCall {
   readonly #streaming: boolean;
   readonly #operation: Operation | undefined;
   readonly #counter: AnswerCounter;
+  readonly #startedAt: number | undefined;
+  #firstAfterMs: number | undefined;
 
   /** @throws CoxswainError `FAILED_PRECONDITION / E_NO_MODEL` */
   constructor(
@@ -48,12 +50,11 @@ export class ModelCall {
     this.#model = model;
     this.#counter = new AnswerCounter(invocation.engine.answerLimits);
     this.#streaming = invocation.options.streaming ?? true;
-    this.#operation = Operation.start('llm', 'call_llm', invocation.engine.telemetry, context.place.span, () => ({
-      'gen_ai.system': model.system ?? 'unknown',
-      'gen_ai.request.model': name,
-      'gen_ai.operation.name': 'chat',
-      ...runAttributes(invocation),
-    }));
+    const request = { name, config: draft.config, stream: this.#streaming };
+    this.#operation = Operation.start('llm', `chat ${name}`, invocation.engine.telemetry, context.place.span, () =>
+      requestAttributes(context, model, request),
+    );
+    if (this.#operation && this.#streaming) this.#startedAt = performance.now();
   }
 
   /**
@@ -86,8 +87,9 @@ export class ModelCall {
   /** It is over. */
   end(response: ModelResponse | undefined, fault: Fault | undefined): void {
     const { signal } = this.#context;
-    if (!fault) this.#operation?.end(undefined, response && responseAttributes(response));
-    else this.#operation?.end(signal.aborted ? signal.reason : fault.error);
+    const told = response && this.#operation ? responseAttributes(response, this.#firstAfterMs) : undefined;
+    if (!fault) this.#operation?.end(undefined, told);
+    else this.#operation?.end(signal.aborted ? signal.reason : fault.error, told);
   }
 
   /** Reads the model's frames to the last one, showing deltas on the way. */
@@ -104,6 +106,7 @@ export class ModelCall {
         return undefined;
       }
       if (!frame.partial) return frame;
+      if (this.#startedAt !== undefined) this.#firstAfterMs ??= performance.now() - this.#startedAt;
       const room = this.#show(frame);
       if (room) await room;
     }
@@ -139,12 +142,4 @@ export class ModelCall {
     } else return -1;
     return this.shown.length - 1;
   }
-}
-
-function responseAttributes({ finishReason, usage }: ModelResponse): Attributes {
-  return {
-    ...(finishReason === undefined ? {} : { 'gen_ai.response.finish_reasons': finishReason }),
-    ...(usage?.inputTokens === undefined ? {} : { 'gen_ai.usage.input_tokens': usage.inputTokens }),
-    ...(usage?.outputTokens === undefined ? {} : { 'gen_ai.usage.output_tokens': usage.outputTokens }),
-  };
 }

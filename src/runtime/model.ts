@@ -29,6 +29,8 @@ export interface ModelResponse {
   retryable?: boolean;
   interrupted?: boolean;
   model?: string;
+  /** The provider's own id of it, for telemetry. */
+  responseId?: string;
   usage?: Usage;
   citationMetadata?: Record<string, unknown>;
   groundingMetadata?: Record<string, unknown>;
@@ -38,8 +40,10 @@ export interface ModelResponse {
 export interface Model {
   /** As the provider names it. */
   readonly name: string;
-  /** The provider, for telemetry: `openai`, `anthropic`, `gemini`, … */
+  /** The provider, for telemetry, as `gen_ai.provider.name` has it: `openai`, `anthropic`, `gcp.gemini`, … */
   readonly system?: string;
+  /** Where it is asked, for telemetry. */
+  readonly server?: { readonly address: string; readonly port: number };
   /**
    * Parts of provider-specific calls carry their own id in `_meta.provider.id`; ids given here are replaced. What the
    * model collects before it gives a frame is held to `answerLimits`; its frames are counted by whoever reads them.

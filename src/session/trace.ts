@@ -12,7 +12,11 @@ export class SessionTrace {
 
   constructor(telemetry: Telemetry, sessionId: string, agent: string) {
     this.#telemetry = telemetry;
-    this.#attributes = { 'gcp.vertex.agent.session_id': sessionId, 'gen_ai.agent.name': agent };
+    this.#attributes = {
+      'gen_ai.agent.name': agent,
+      'gen_ai.conversation.id': sessionId,
+      'gcp.vertex.agent.session_id': sessionId,
+    };
   }
 
   /** @param begun as which trace context the turn was begun that this one goes on with */

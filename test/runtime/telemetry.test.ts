@@ -58,16 +58,16 @@ test('S0-77 S0-78 S0-79 S0-80 spans nest by explicit parents: session â†’ turn â
     'execute_tool (merged) > execute_tool echo',
     'execute_tool (merged) > execute_tool expert',
     'execute_tool expert > invoke_agent expert',
-    'invoke_agent boss > call_llm',
-    'invoke_agent boss > call_llm',
+    'invoke_agent boss > chat scripted',
+    'invoke_agent boss > chat scripted',
     'invoke_agent boss > execute_tool (merged)',
-    'invoke_agent expert > call_llm',
+    'invoke_agent expert > chat scripted',
     'session > turn',
     'turn > invoke_agent boss',
   ]);
-  const model = spans.find(({ name }) => name === 'call_llm');
+  const model = spans.find(({ name }) => name === 'chat scripted');
   expect(model?.attributes).toMatchObject({
-    'gen_ai.system': 'unknown',
+    'gen_ai.provider.name': 'unknown',
     'gen_ai.request.model': 'scripted',
     'gen_ai.operation.name': 'chat',
     'gcp.vertex.agent.session_id': session.id,
@@ -115,9 +115,9 @@ const whole = [
   'execute_tool (merged) > execute_tool expert',
   'execute_tool (merged) > execute_tool wait',
   'execute_tool expert > invoke_agent expert',
-  'invoke_agent boss > call_llm',
+  'invoke_agent boss > chat scripted',
   'invoke_agent boss > execute_tool (merged)',
-  'invoke_agent expert > call_llm',
+  'invoke_agent expert > chat scripted',
   'invoke_agent expert > execute_tool (merged)',
   'session > turn',
   'turn > invoke_agent boss',
@@ -153,9 +153,9 @@ test.each<[string, (session: AgentSession, started: Promise<void>) => Promise<vo
     await leave(await session, started.opened);
     await (await session)[Symbol.asyncDispose]();
     expect(treeOf(exporter)).toEqual(whole);
-    const open = exporter.getFinishedSpans().filter(({ name }) => !['call_llm', 'session'].includes(name));
+    const open = exporter.getFinishedSpans().filter(({ name }) => !['chat scripted', 'session'].includes(name));
     expect(new Set(open.map(({ attributes }) => attributes['error.type']))).toEqual(new Set(['E_ABORTED']));
-    const models = exporter.getFinishedSpans().filter(({ name }) => name === 'call_llm');
+    const models = exporter.getFinishedSpans().filter(({ name }) => name === 'chat scripted');
     expect(models.map(({ attributes }) => attributes['error.type'])).toEqual([undefined, undefined]);
     expect(
       JSON.stringify(exporter.getFinishedSpans().map(({ attributes, status }) => [attributes, status])),
@@ -197,7 +197,7 @@ test('F48 what a tool throws is in a span by its kind, never by its words', asyn
     attributes['error.type'] ? [`${name} ${attributes['error.type']}`] : [],
   );
   expect(failed.sort()).toEqual([
-    'call_llm TypeError',
+    'chat scripted TypeError',
     'execute_tool broken failed',
     'invoke_agent a E_MODEL',
     'turn failed',
@@ -253,15 +253,15 @@ test('S0-81 plain subscribers hear start, end and error of model and tool; the e
     const result = await run(session, 'hi');
     expect(result).toMatchObject({ reason: 'failed', error: { code: 'E_MODEL' } });
     expect(heard).toEqual([
-      'start call_llm',
-      'end call_llm',
+      'start chat scripted',
+      'end chat scripted',
       'start execute_tool (merged)',
       'start execute_tool echo',
       'end execute_tool echo',
       'end execute_tool (merged)',
-      'start call_llm',
-      'error call_llm',
-      'end call_llm',
+      'start chat scripted',
+      'error chat scripted',
+      'end chat scripted',
     ]);
   } finally {
     for (const stop of listeners) stop();
@@ -307,7 +307,7 @@ test('F48 an error is named by its code, or by how the turn ends; what is no nam
       );
   };
   expect(await kinds({ errorCode: 'http_500', errorMessage: 'secret' })).toEqual([
-    'call_llm: http_500',
+    'chat scripted: http_500',
     'invoke_agent a: E_MODEL',
     'turn: failed',
   ]);

@@ -49,6 +49,7 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
   #explanation: string | undefined;
   #usage: Counts = {};
   #model: string | undefined;
+  #id: string | undefined;
   #cut = false;
 
   constructor(provider: string, tools: Declarations, counter: AnswerCounter) {
@@ -70,6 +71,7 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
         return this.#start(chunk.index, chunk.content_block);
       case 'message_start':
         this.#model = chunk.message.model;
+        this.#id = chunk.message.id;
         this.#count(chunk.message.usage);
         return undefined;
       case 'message_delta':
@@ -91,6 +93,7 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
 
   #whole(message: Message): void {
     this.#model = message.model;
+    this.#id = message.id;
     this.#count(message.usage);
     for (const [index, block] of (message.content ?? []).entries()) this.#start(index, block);
     this.#stop = message.stop_reason ?? undefined;
@@ -206,6 +209,7 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
       turnComplete: true,
       finishReason: this.#cut ? 'length' : reasonOf(this.#stop, parts),
       ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(this.#id ? { responseId: this.#id } : {}),
       ...(Object.keys(this.#spent).length > 0 ? { usage: this.#spent } : {}),
       ...(citations.length > 0 ? { citationMetadata: { citations } } : {}),
     };

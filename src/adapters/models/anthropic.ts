@@ -8,7 +8,7 @@ import { assistantBlocks, messagesBody } from './anthropic-encode.ts';
 import { exchange } from './exchange.ts';
 import { modelInput } from './model-shape.ts';
 import type { ModelOptions } from './options.ts';
-import { providerName } from './options.ts';
+import { providerName, toldOf } from './options.ts';
 import { loadSdk } from './sdk.ts';
 import type { Wire } from './wire.ts';
 
@@ -31,6 +31,7 @@ export function anthropicModel(name: string, options: AnthropicOptions = {}): Mo
   const settings = { provider, maxTokens: options.maxTokens ?? 8192, config: options.config };
   return {
     name,
+    ...toldOf('anthropic', OWN_URL, options),
     generate(request, call) {
       const tools = declareTools(request.tools, 'anthropic');
       const body = messagesBody({ ...request, model: request.model || name }, tools, settings, call.stream);

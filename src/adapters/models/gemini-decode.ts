@@ -27,6 +27,7 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
   #blockMessage: string | undefined;
   #usage: GenerateContentResponseUsageMetadata | undefined;
   #model: string | undefined;
+  #id: string | undefined;
   #isBegun = false;
   #grounding: Candidate['groundingMetadata'];
   #citations: Candidate['citationMetadata'];
@@ -42,6 +43,7 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
     if (failed) throw bodyFailure(failed);
     if (chunk.usageMetadata) this.#usage = grown(this.#usage, chunk.usageMetadata);
     if (chunk.modelVersion) this.#model = chunk.modelVersion;
+    if (chunk.responseId) this.#id = chunk.responseId;
     const { blockReason, blockReasonMessage } = chunk.promptFeedback ?? {};
     if (blockReason) this.#blockReason = blockReason;
     if (blockReasonMessage) this.#blockMessage = blockReasonMessage;
@@ -146,6 +148,7 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
       turnComplete: true,
       finishReason: this.#reason(),
       ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(this.#id === undefined ? {} : { responseId: this.#id }),
       ...(usage ? { usage } : {}),
       ...(this.#grounding ? { groundingMetadata: this.#grounding as Record<string, unknown> } : {}),
       ...(this.#citations ? { citationMetadata: this.#citations as Record<string, unknown> } : {}),

@@ -6,7 +6,7 @@ import { GeminiDecoder } from './gemini-decode.ts';
 import { geminiConfig, geminiContents } from './gemini-encode.ts';
 import { modelInput } from './model-shape.ts';
 import type { Fetch, ModelOptions } from './options.ts';
-import { providerName } from './options.ts';
+import { providerName, toldOf } from './options.ts';
 import { loadSdk } from './sdk.ts';
 
 export interface GeminiOptions extends ModelOptions {}
@@ -25,6 +25,7 @@ export function geminiModel(name: string, options: GeminiOptions = {}): Model {
   let loading: Promise<GoogleGenAI> | undefined;
   return {
     name,
+    ...toldOf('gcp.gemini', OWN_URL, options),
     generate(request, call) {
       const tools = declareTools(request.tools, 'gemini');
       const named = { ...request, model: request.model || name };

@@ -3,7 +3,7 @@ import type { ModelOptions } from './options.ts';
 import { loadSdk } from './sdk.ts';
 import type { Wire } from './wire.ts';
 
-const OWN_URL = 'https://api.openai.com/v1';
+export const OWN_URL = 'https://api.openai.com/v1';
 
 export const openaiHosts = /(^|\.)openai\.com$/;
 

@@ -14,6 +14,7 @@ import type { ReasoningState } from './openai-encode.ts';
 /** What compatible servers really send: anything may be missing, and some things have several names. */
 export interface ChatChunk {
   error?: unknown;
+  id?: string;
   model?: string;
   usage?: Partial<CompletionUsage> | null;
   choices?: ChatChoice[] | null;
@@ -77,6 +78,7 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   #finish: string | undefined;
   #usage: Usage | undefined;
   #model: string | undefined;
+  #id: string | undefined;
   #isBegun = false;
 
   constructor(provider: string, tools: Declarations, counter: AnswerCounter, unmarkedEnd: 'fail' | 'accept' = 'fail') {
@@ -90,6 +92,7 @@ export class ChatDecoder implements Decoder<ChatChunk> {
     if (chunk.error) throw bodyFailure(chunk.error);
     if (chunk.usage) this.#usage = grown(this.#usage, usageOf(chunk.usage));
     if (chunk.model) this.#model = chunk.model;
+    if (chunk.id) this.#id ??= chunk.id;
     const choice = chunk.choices?.[0];
     if (!choice || (choice.index ?? 0) !== 0) return undefined;
     if (choice.error) throw bodyFailure(choice.error);
@@ -223,6 +226,7 @@ export class ChatDecoder implements Decoder<ChatChunk> {
       turnComplete: true,
       finishReason: cut ? 'length' : this.#reason(),
       ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(this.#id === undefined ? {} : { responseId: this.#id }),
       ...(this.#usage ? { usage: this.#usage } : {}),
     };
   }

@@ -115,6 +115,7 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
       turnComplete: true,
       finishReason: cut ? 'length' : reasonOf(ended, parts),
       ...(ended.model === undefined ? {} : { model: ended.model }),
+      ...(ended.id ? { responseId: ended.id } : {}),
       ...(ended.usage ? { usage: usageOf(ended.usage) } : {}),
     };
   }

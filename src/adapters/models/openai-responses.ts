@@ -3,12 +3,12 @@ import type { Model } from '../../runtime/index.ts';
 import { declareTools } from '../schema/index.ts';
 import { exchange } from './exchange.ts';
 import { modelInput } from './model-shape.ts';
-import { openaiClients, openaiHosts } from './openai-client.ts';
+import { OWN_URL, openaiClients, openaiHosts } from './openai-client.ts';
 import type { ResponsesChunk } from './openai-responses-decode.ts';
 import { ResponsesDecoder } from './openai-responses-decode.ts';
 import { responsesBody } from './openai-responses-encode.ts';
 import type { ModelOptions } from './options.ts';
-import { providerName } from './options.ts';
+import { providerName, toldOf } from './options.ts';
 
 export interface OpenAIResponsesOptions extends ModelOptions {
   /** Strict mode for the tools whose schema it can express. Default false. */
@@ -25,6 +25,7 @@ export function openaiResponsesModel(name: string, options: OpenAIResponsesOptio
   const clientFor = openaiClients(options);
   return {
     name,
+    ...toldOf('openai', OWN_URL, options),
     generate(request, call) {
       const tools = declareTools(request.tools, options.strictTools ? 'openai-strict' : 'openai');
       const named = { ...request, model: request.model || name };

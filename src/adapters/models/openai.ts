@@ -3,13 +3,13 @@ import type { Model } from '../../runtime/index.ts';
 import { declareTools } from '../schema/index.ts';
 import { exchange } from './exchange.ts';
 import { modelInput } from './model-shape.ts';
-import { openaiClients, openaiHosts } from './openai-client.ts';
+import { OWN_URL, openaiClients, openaiHosts } from './openai-client.ts';
 import type { ChatChunk } from './openai-decode.ts';
 import { ChatDecoder } from './openai-decode.ts';
 import type { ChatSettings } from './openai-encode.ts';
 import { chatBody } from './openai-encode.ts';
 import type { ModelOptions } from './options.ts';
-import { providerName } from './options.ts';
+import { providerName, toldOf } from './options.ts';
 
 export interface OpenAIChatOptions extends ModelOptions {
   /** Strict mode for the tools whose schema it can express. Default false: not every server knows it. */
@@ -45,6 +45,7 @@ export function openaiChatModel(name: string, options: OpenAIChatOptions = {}): 
   };
   return {
     name,
+    ...toldOf('openai', OWN_URL, options),
     generate(request, call) {
       const tools = declareTools(request.tools, options.strictTools ? 'openai-strict' : 'openai');
       const body = chatBody({ ...request, model: request.model || name }, tools, settings, call.stream);

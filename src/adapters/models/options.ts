@@ -1,4 +1,5 @@
 import type { PriceTable } from '../../contracts/index.ts';
+import type { Model } from '../../runtime/index.ts';
 import type { RetryOptions } from './retry.ts';
 
 export type Fetch = typeof globalThis.fetch;
@@ -34,4 +35,28 @@ export function providerName(api: string, { provider, baseUrl }: ModelOptions, o
   if (baseUrl === undefined) return api;
   const { host } = new URL(baseUrl);
   return ownHosts.test(host) ? api : `${api}:${host}`;
+}
+
+/** Providers that are known by where they are, by their names in telemetry. */
+const PROVIDERS: readonly (readonly [RegExp, string])[] = [
+  [/(^|\.)deepseek\.com$/, 'deepseek'],
+  [/(^|\.)groq\.com$/, 'groq'],
+  [/(^|\.)mistral\.ai$/, 'mistral_ai'],
+  [/(^|\.)moonshot\.(ai|cn)$/, 'moonshot_ai'],
+  [/(^|\.)perplexity\.ai$/, 'perplexity'],
+  [/(^|\.)x\.ai$/, 'x_ai'],
+  [/(^|\.)openai\.azure\.com$/, 'azure.ai.openai'],
+  [/(^|\.)(services|inference)\.ai\.azure\.com$/, 'azure.ai.inference'],
+  [/^bedrock[\w.-]*\.amazonaws\.com$/, 'aws.bedrock'],
+  [/(^|-)aiplatform\.googleapis\.com$/, 'gcp.vertex_ai'],
+];
+
+/** What telemetry is told of a model: whose it is (`system`, unless its place says otherwise), and where it is asked. */
+export function toldOf(system: string, ownUrl: string, { baseUrl = ownUrl }: ModelOptions): Partial<Model> {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  const known = PROVIDERS.find(([host]) => host.test(hostname));
+  return {
+    system: known?.[1] ?? system,
+    server: { address: hostname, port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port) },
+  };
 }

@@ -1,28 +1,62 @@
-import type { Context, Span, TracerProvider } from '@opentelemetry/api';
-import { context, createTraceState, isSpanContextValid, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { Context, MeterProvider, Span, TracerProvider } from '@opentelemetry/api';
+import {
+  context,
+  createTraceState,
+  isSpanContextValid,
+  metrics,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { PACKAGE_VERSION } from '../../contracts/index.ts';
 import type { Attributes, Telemetry, TelemetrySpan } from '../../runtime/index.ts';
 import { checkOptions, having } from '../../session/index.ts';
+import { GenAiMetrics } from './genai-metrics.ts';
 
 export interface OtelOptions {
-  /** Default: the one that is registered globally. */
+  /** Of spans. Default: the one that is registered globally. */
   provider?: TracerProvider;
+  /** Of metrics. Default: the one that is registered globally when something is measured. */
+  meterProvider?: MeterProvider;
 }
+
+/** The name of what measures, and its version. */
+const SCOPE = ['coxswain', PACKAGE_VERSION] as const;
+
+/** Told of an operation that has ended. */
+type Measure = (attributes: Attributes, seconds: number, errorType: string | undefined) => void;
 
 class OtelSpan implements TelemetrySpan {
   readonly span: Span;
+  readonly #ended: ((attributes: Attributes | undefined, errorType: string | undefined) => void) | undefined;
 
-  constructor(span: Span) {
+  /** @param ended absent: a span of somebody else */
+  constructor(span: Span, ended?: (attributes: Attributes | undefined, errorType: string | undefined) => void) {
     this.span = span;
+    this.#ended = ended;
   }
 
   end(error?: unknown, attributes?: Attributes): void {
+    const errorType = error === undefined ? undefined : kindOf(error);
     if (attributes) this.span.setAttributes(attributes);
-    if (error !== undefined) {
-      this.span.setAttribute('error.type', kindOf(error));
+    if (errorType !== undefined) {
+      this.span.setAttribute('error.type', errorType);
       this.span.setStatus({ code: SpanStatusCode.ERROR });
     }
     this.span.end();
+    this.#ended?.(attributes, errorType);
   }
+}
+
+/** Metrics of whichever provider there is when something ends: the API hands none through that is registered later. */
+function measuring(given: MeterProvider | undefined): Measure {
+  let known: { provider: MeterProvider; made: GenAiMetrics } | undefined;
+  return (...told) => {
+    const provider = given ?? metrics.getMeterProvider();
+    if (known?.provider !== provider) known = { provider, made: new GenAiMetrics(provider.getMeter(...SCOPE)) };
+    known.made.record(...told);
+  };
 }
 
 /** What a name of an error looks like; other texts may say more. */
@@ -37,17 +71,29 @@ function kindOf(error: unknown): string {
 }
 
 /**
- * Spans through `@opentelemetry/api`; the application brings the SDK. The parent of a run's first span is whatever is
+ * Spans and metrics through `@opentelemetry/api`, by the conventions for generative AI; the application brings the SDK.
+ * The parent of a run's first span is whatever is
  * active where it is started; below that parents are passed on explicitly.
  */
 export function otelTelemetry(options: OtelOptions = {}): Telemetry {
-  checkOptions<OtelOptions>(options, 'otelTelemetry: options', { provider: having('getTracer') });
-  const tracer = (options.provider ?? trace).getTracer('coxswain');
+  checkOptions<OtelOptions>(options, 'otelTelemetry: options', {
+    provider: having('getTracer'),
+    meterProvider: having('getMeter'),
+  });
+  const tracer = (options.provider ?? trace).getTracer(...SCOPE);
+  const measure = measuring(options.meterProvider);
   return {
     startSpan(name, attributes, parent, others = []) {
       const within: Context = parent instanceof OtelSpan ? trace.setSpan(ROOT_CONTEXT, parent.span) : context.active();
       const links = others.flatMap((other) => (other instanceof OtelSpan ? { context: other.span.spanContext() } : []));
-      return new OtelSpan(tracer.startSpan(name, { attributes, links }, within));
+      const operation = attributes['gen_ai.operation.name'];
+      const kind = operation === 'chat' ? SpanKind.CLIENT : SpanKind.INTERNAL;
+      const span = tracer.startSpan(name, { attributes, links, kind }, within);
+      if (operation === undefined) return new OtelSpan(span);
+      const startedAt = performance.now();
+      return new OtelSpan(span, (more, errorType) =>
+        measure({ ...attributes, ...more }, (performance.now() - startedAt) / 1000, errorType),
+      );
     },
     active() {
       const span = trace.getActiveSpan();

@@ -1,0 +1,85 @@
+import type { Histogram, Meter, Attributes as OtelAttributes } from '@opentelemetry/api';
+import type { Attributes } from '../../contracts/index.ts';
+
+const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const AGENT_SECONDS = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6];
+const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
+
+/** Members of a model's call that its metrics are told by. */
+const CLIENT = [
+  'gen_ai.operation.name',
+  'gen_ai.provider.name',
+  'gen_ai.request.model',
+  'gen_ai.response.model',
+  'server.address',
+  'server.port',
+];
+const TOOL = ['gen_ai.tool.name', 'gen_ai.tool.type', 'gen_ai.agent.name'];
+const AGENT = ['gen_ai.agent.name'];
+
+/** By the attribute of a span that counts them. */
+const USAGE = {
+  'gen_ai.usage.input_tokens': 'gen_ai.client.inference.usage.input_tokens',
+  'gen_ai.usage.output_tokens': 'gen_ai.client.inference.usage.output_tokens',
+  'gen_ai.usage.cache_read.input_tokens': 'gen_ai.client.inference.usage.cache_read.input_tokens',
+  'gen_ai.usage.cache_write.input_tokens': 'gen_ai.client.inference.usage.cache_write.input_tokens',
+  'gen_ai.usage.reasoning.output_tokens': 'gen_ai.client.inference.usage.reasoning.output_tokens',
+} as const;
+
+/** The metrics of the GenAI conventions 0.1.0, with the two names that their predecessors (1.41 to 1.45) have for the same. */
+export class GenAiMetrics {
+  readonly #record: Readonly<Record<string, (attributes: Attributes, seconds: number, error: OtelAttributes) => void>>;
+
+  constructor(meter: Meter) {
+    const seconds = (name: string, description: string, explicitBucketBoundaries = SECONDS): Histogram =>
+      meter.createHistogram(name, { unit: 's', description, advice: { explicitBucketBoundaries } });
+    const inference = seconds('gen_ai.client.inference.duration', 'Duration of a call of a model');
+    const operation = seconds('gen_ai.client.operation.duration', 'Duration of a call of a model');
+    const first = seconds('gen_ai.client.inference.time_to_first_chunk', 'Time until something of a stream came');
+    const agent = seconds('gen_ai.invoke_agent.duration', 'Duration of a run of an agent', AGENT_SECONDS);
+    const tool = seconds('gen_ai.execute_tool.duration', 'Duration of a call of a tool');
+    const tokens = meter.createHistogram('gen_ai.client.token.usage', {
+      unit: '{token}',
+      description: 'Tokens of a call of a model',
+      advice: { explicitBucketBoundaries: TOKENS },
+    });
+    const usage = Object.entries(USAGE).map(
+      ([attribute, name]) =>
+        [attribute, meter.createCounter(name, { unit: '{token}', description: 'Tokens of calls of models' })] as const,
+    );
+    this.#record = {
+      chat(attributes, duration, error) {
+        const told = { ...picked(attributes, CLIENT), ...error };
+        inference.record(duration, told);
+        operation.record(duration, told);
+        const plain = picked(attributes, CLIENT);
+        const until = attributes['gen_ai.response.time_to_first_chunk'];
+        if (typeof until === 'number') first.record(until, plain);
+        for (const type of ['input', 'output'] as const) {
+          const count = attributes[`gen_ai.usage.${type}_tokens`];
+          if (typeof count === 'number') tokens.record(count, { ...plain, 'gen_ai.token.type': type });
+        }
+        for (const [attribute, counter] of usage) {
+          const count = attributes[attribute];
+          // Providers tell no counts by text, picture and sound that could be compared.
+          if (typeof count === 'number') counter.add(count, { ...plain, 'gen_ai.token.modality': 'unknown' });
+        }
+      },
+      execute_tool: (attributes, duration, error) => tool.record(duration, { ...picked(attributes, TOOL), ...error }),
+      invoke_agent: (attributes, duration, error) => agent.record(duration, { ...picked(attributes, AGENT), ...error }),
+    };
+  }
+
+  /** One operation that has ended. */
+  record(attributes: Attributes, seconds: number, errorType: string | undefined): void {
+    const operation = attributes['gen_ai.operation.name'];
+    if (typeof operation !== 'string' || !Object.hasOwn(this.#record, operation)) return;
+    this.#record[operation]?.(attributes, seconds, errorType === undefined ? {} : { 'error.type': errorType });
+  }
+}
+
+function picked(attributes: Attributes, names: readonly string[]): OtelAttributes {
+  const found: OtelAttributes = {};
+  for (const name of names) if (attributes[name] !== undefined) found[name] = attributes[name];
+  return found;
+}
