@@ -32,7 +32,8 @@ function chunk({ usage, finish, lacks }: Answer, parts: Json[], isLast: boolean)
   const sums = { promptTokenCount: inputTokens, candidatesTokenCount: outputTokens };
   return {
     candidates: [{ index: 0, content: { role: 'model', parts }, ...finishReason }],
-    modelVersion: 'cx', responseId: 'resp_cx',
+    modelVersion: 'cx',
+    responseId: 'resp_cx',
     usageMetadata: { ...sums, totalTokenCount: inputTokens + outputTokens },
   };
 }
