@@ -14,6 +14,7 @@ import { canonicalJson, deepFreeze, messageOf } from '../contracts/index.ts';
 import { askedWith, requestOf } from './asked.ts';
 import type { Decision } from './decision.ts';
 import { mintDecision } from './decision.ts';
+import { deniedResult, policyDenied, reasonOf } from './denial.ts';
 import { compareStrictness } from './deny-overrides.ts';
 import { isHookResult } from './hook-result.ts';
 import { errorResult, normaliseReturn } from './normalise.ts';
@@ -115,14 +116,14 @@ export async function decideApproved(call: GateCall, rules: GateRules, approval:
   const isEdited = approval.args !== undefined && !sameArgs(approval.args, call.args);
   if (!checked.ok) {
     const what = isEdited ? 'edited arguments' : 'arguments';
-    return refuse('invalid_args', `the ${what} do not fit: ${checked.message}`, {
+    return unfit(`the ${what} do not fit: ${checked.message}`, {
       ...recordFacts(call, call.args, rules),
       ...approval,
     });
   }
   if (rules.isJudged && approval.args && !sameArgs(checked.args, approval.args)) {
     const message = `the edited arguments are not as the tool takes them (${canonicalJson(checked.args)}); nobody has judged those`;
-    return refuse('invalid_args', message, { ...recordFacts(call, call.args, rules), ...approval });
+    return unfit(message, { ...recordFacts(call, call.args, rules), ...approval });
   }
   const args = deepFreeze(checked.args);
   const answer = await policyOn(call, args, rules);
@@ -142,11 +143,11 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
     const facts = recordFacts(call, args, rules, policy);
     const answer = await askHook(rules.beforeTool, args, rules.signal);
     if (answer.kind === 'result') return answered(answer.value, facts);
-    if (answer.kind === 'block') return refuse('denied', answer.reason, { by: 'hook', ...facts });
+    if (answer.kind === 'block') return refuse(deniedResult(answer.reason), answer.reason, { by: 'hook', ...facts });
     // Checked first: what is no JSON cannot be compared either.
     const checked = answer.args && (await validatedInTime(rules.validate(answer.args), rules.signal));
     if (checked && !checked.ok) {
-      return refuse('invalid_args', `a hook's arguments do not fit: ${checked.message}`, { by: 'hook', ...facts });
+      return unfit(`a hook's arguments do not fit: ${checked.message}`, { by: 'hook', ...facts });
     }
     if (checked && !sameArgs(checked.args, args)) {
       args = deepFreeze(checked.args);
@@ -300,17 +301,21 @@ function withoutArgs({ args: _, ...asked }: NonNullable<DecisionRecord['asked']>
 
 function denied(call: GateCall, args: Record<string, unknown>, policy: PolicyDecision, rules: GateRules): Verdict {
   const why = { by: 'policy', ruleId: policy.ruleId, ...recordFacts(call, args, rules, policy) };
-  return refuse('denied', policy.reason ?? 'denied by policy', why);
+  return refuse(policyDenied(policy), reasonOf(policy), why);
 }
 
-function refuse(errorType: string, message: string, why: Approval): Verdict {
+function unfit(message: string, why: Approval): Verdict {
+  return refuse(errorResult('invalid_args', message), message, why);
+}
+
+function refuse(result: ToolResult, reason: string, why: Approval): Verdict {
   return {
     kind: 'refuse',
-    result: errorResult(errorType, message),
+    result,
     record: {
       outcome: 'denied',
       by: why.by,
-      reason: message,
+      reason,
       ...(why.ruleId === undefined ? {} : { ruleId: why.ruleId }),
       ...(why.requestedBy === undefined ? {} : { requestedBy: why.requestedBy }),
       ...(why.redact === undefined ? {} : { redact: why.redact }),

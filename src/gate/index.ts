@@ -6,6 +6,7 @@ export { capResult, MAX_RESULT_BYTES } from './cap.ts';
 export type { Approval, GateCall, GateRules, Question, Verdict } from './decide.ts';
 export { askHook, decide, decideApproved, policyOn, policyRequest, recordFacts } from './decide.ts';
 export { Decision } from './decision.ts';
+export { deniedResult, policyDenied, reasonOf } from './denial.ts';
 export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrides.ts';
 export { Undecided, withEffort } from './effort.ts';
 export { excludedBy } from './excluded.ts';

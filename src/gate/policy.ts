@@ -1,5 +1,6 @@
 import type { ConfirmationRequest, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
+import { asUnanswered, isUnanswered } from './denial.ts';
 import { isObject } from './parts.ts';
 import { isTimed } from './timer.ts';
 
@@ -135,7 +136,7 @@ function isStrings(value: unknown): value is string[] {
 
 /** Nobody knows what a policy would have hidden that gave no answer: all of the arguments are. */
 function denied(reason: string): CheckedDecision {
-  return { outcome: 'deny', reason, redact: [''] };
+  return asUnanswered({ outcome: 'deny', reason, redact: [''] });
 }
 
 /** The decision, which hides these as well. */
@@ -143,7 +144,9 @@ export function withRedact<T extends PolicyDecision>(decision: T, redact: readon
   if (!redact || redact.length === 0) return decision;
   const own = decision.redact ?? [];
   const all = [...new Set([...own, ...redact])];
-  return all.length === own.length ? decision : { ...decision, redact: all };
+  if (all.length === own.length) return decision;
+  const hiding = { ...decision, redact: all };
+  return isUnanswered(decision) ? asUnanswered(hiding) : hiding;
 }
 
 function threw(error: unknown): CheckedDecision {

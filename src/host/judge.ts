@@ -35,7 +35,7 @@ import type { ApprovalQuestion } from './options.ts';
 import type { QuestionKind } from './question-id.ts';
 import { questionStanding } from './question-standing.ts';
 import type { Step } from './step.ts';
-import { notAgain } from './step.ts';
+import { refusedAgain } from './step.ts';
 import type { HostTool } from './tool-registry.ts';
 import { supports } from './tool-runner.ts';
 
@@ -217,7 +217,7 @@ export class Judge {
     if (verdict === 'retry' && wasLetRun) return this.#decided(request, hostTool, call, rules, true);
     const hint = `${call.tool.name} was started and its outcome is unknown. Run it again?`;
     const under = await underPolicy(request, call, rules, { args, hint });
-    if (under.kind === 'refuse') return notAgain(under.record.by, under.record.reason);
+    if (under.kind === 'refuse') return refusedAgain(under);
     return this.#asked(request, hostTool, call, rules, under.question, 'rerun');
   }
 
@@ -270,7 +270,7 @@ export class Judge {
     if (verdict.kind === 'ask')
       throw new CoxswainError('INTERNAL', 'E_INTERNAL', 'an approved call was asked about again');
     // It was started once, whatever is said about the next time.
-    if (rerun && !confirmation) return notAgain(verdict.record.by, verdict.record.reason);
+    if (rerun && !confirmation) return refusedAgain(verdict);
     return { kind: 'settle', result: verdict.result, decision: verdict.record };
   }
 

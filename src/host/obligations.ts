@@ -1,7 +1,7 @@
 import type { ApproverRule, DecisionRecord, PendingRequest, PutQuestion, ToolResult } from '../contracts/index.ts';
 import { canonicalJson } from '../contracts/index.ts';
 import type { GateCall, Question } from '../gate/index.ts';
-import { errorResult, policyOn, recordFacts } from '../gate/index.ts';
+import { policyDenied, policyOn, reasonOf, recordFacts } from '../gate/index.ts';
 import { bothRules, mayDecide } from './approver.ts';
 import { approvalOf } from './gate-call.ts';
 import type { HostRules } from './grounds.ts';
@@ -45,9 +45,9 @@ export async function underPolicy(
   const { outcome, approvers, reason, ruleId, redact, expiresIn } = policy;
   if (outcome === 'deny') {
     const facts = recordFacts(call, question.args, rules, policy);
-    const record: DecisionRecord = { ...facts, outcome: 'denied', by: 'policy', reason: reason ?? 'denied by policy' };
+    const record: DecisionRecord = { ...facts, outcome: 'denied', by: 'policy', reason: reasonOf(policy) };
     if (ruleId !== undefined) record.ruleId = ruleId;
-    return { kind: 'refuse', result: errorResult('denied', record.reason ?? ''), record };
+    return { kind: 'refuse', result: policyDenied(policy), record };
   }
   const asks = outcome === 'ask_user';
   const all = hidden(question.redact, redact);

@@ -1,6 +1,6 @@
 import type { DecisionRecord, PendingRequest, ToolResult } from '../contracts/index.ts';
 import type { Decision, Question } from '../gate/index.ts';
-import { errorResult } from '../gate/index.ts';
+import { deniedResult, errorResult } from '../gate/index.ts';
 import type { ApprovalQuestion } from './options.ts';
 
 /** What a host does about one open request. */
@@ -15,14 +15,26 @@ export type Step =
   | { kind: 'leave'; decision?: DecisionRecord };
 
 export function refusal(message: string, by: string, reason: string = message): Step {
-  const text = message === 'denied' ? message : `denied: ${message}`;
-  return { kind: 'settle', result: errorResult('denied', text), decision: { outcome: 'denied', by, reason } };
+  const result = deniedResult(message === 'denied' ? undefined : message);
+  return { kind: 'settle', result, decision: { outcome: 'denied', by, reason } };
 }
 
 /** It was started and nobody knows what came of it. */
-export function notAgain(by: string, why?: string): Step {
-  const reason = `its outcome is unknown; it was not run again${why === undefined ? '' : `: ${why}`}`;
-  return { kind: 'settle', result: errorResult('interrupted', reason), decision: { outcome: 'denied', by, reason } };
+export function notAgain(by: string, why?: string, said = why): Step {
+  const because = (text?: string) => (text === undefined ? unknown : `${unknown}: ${text}`);
+  const decision: DecisionRecord = { outcome: 'denied', by, reason: because(why) };
+  return { kind: 'settle', result: errorResult('interrupted', because(said)), decision };
+}
+
+const unknown = 'its outcome is unknown; it was not run again';
+
+/** The same, where it is refused by more than nobody's word. */
+export function refusedAgain({ result, record }: { result: ToolResult; record: DecisionRecord }): Step {
+  return notAgain(
+    record.by,
+    record.reason,
+    result.content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+  );
 }
 
 /** Whoever was asked wants no answer to be given. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DecisionRecord, RequestAnswer, Settlement, ToolResult } from '../contracts/index.ts';
 import { CoxswainError, canonicalJson } from '../contracts/index.ts';
-import { errorResult, toResponse } from '../gate/index.ts';
+import { deniedResult, errorResult, toResponse } from '../gate/index.ts';
 import type { AskState, CallState } from './call-state.ts';
 import { hostQuestion } from './call-state.ts';
 import type { Event, EventActions, StoredAnswer } from './event.ts';
@@ -54,7 +54,7 @@ export function answerEvent(fold: Fold, requestId: string, answer: RequestAnswer
     case 'deny': {
       const by = answer.by ? `user:${answer.by.id}` : 'host';
       const reason = answer.reason === undefined ? {} : { reason: answer.reason };
-      return responseEvent(call, denied(answer.reason), origin, {
+      return responseEvent(call, deniedResult(answer.reason), origin, {
         by: answer.by?.id,
         actions: { decisions: { [call.id]: { outcome: 'denied', by, ...reason } } },
       });
@@ -109,10 +109,6 @@ export function responseEvent(
     ...(extra.by === undefined ? {} : { customMetadata: { settledBy: extra.by } }),
     ...(extra.actions ? { actions: extra.actions } : {}),
   });
-}
-
-export function denied(reason?: string): ToolResult {
-  return errorResult('denied', reason ? `denied: ${reason}` : 'denied');
 }
 
 /** What a call that nobody will answer any more is settled with. */

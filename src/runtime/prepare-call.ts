@@ -2,6 +2,7 @@ import type { FunctionCallPart, FunctionResponsePart, ToolResult } from '../cont
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../contracts/index.ts';
 import {
   askHook,
+  deniedResult,
   ensureValidator,
   errorResult,
   normaliseReturn,
@@ -124,7 +125,7 @@ async function hookBeforeAnnouncement(
     const result = await boundedResult(context.invocation, call.id, normaliseReturn(answer.value));
     return { call, refusal: answerTo(call, result) };
   }
-  if (answer.kind === 'block') return { call, refusal: answerTo(call, errorResult('denied', answer.reason)) };
+  if (answer.kind === 'block') return { call, refusal: answerTo(call, deniedResult(answer.reason)) };
   if (!answer.args) return { call };
   const checked = await validatedInTime(validateCall(resolved, answer.args, context.invocation), context.signal);
   if (!checked.ok) {

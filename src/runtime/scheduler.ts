@@ -1,10 +1,18 @@
 import type { DecisionRecord, ToolResult, UnknownOutcomeVerdict } from '../contracts/index.ts';
 import { isCoxswainError } from '../contracts/index.ts';
 import type { Approval, GateCall, GateRules, Question, Verdict } from '../gate/index.ts';
-import { decide, decideApproved, ensureValidator, errorResult, normaliseReturn, untilAborted } from '../gate/index.ts';
+import {
+  decide,
+  decideApproved,
+  deniedResult,
+  ensureValidator,
+  errorResult,
+  normaliseReturn,
+  untilAborted,
+} from '../gate/index.ts';
 import { eachInPieces } from '../session/index.ts';
 import { keepWrites } from './agent-hooks.ts';
-import { denied, responseEvent } from './answers.ts';
+import { responseEvent } from './answers.ts';
 import { boundedResult } from './bounded-result.ts';
 import { runAll } from './call-runner.ts';
 import { CallStarts } from './call-starts.ts';
@@ -111,7 +119,7 @@ async function nextStep(context: AgentContext, call: CallState, tools: ToolMap, 
     return unknownOutcome(context, call, resolved, ask);
   }
   if (ask) return afterAsk(context, call, resolved, ask);
-  if (call.decision?.outcome === 'denied') return settle(denied(call.decision.reason));
+  if (call.decision?.outcome === 'denied') return settle(deniedResult(call.decision.reason));
   if (call.decision?.outcome === 'approved') {
     if (isHostRun(resolved)) return { kind: 'wait' };
     const { by, args, reason, ruleId } = call.decision;
@@ -227,11 +235,11 @@ async function afterAsk(context: AgentContext, call: CallState, resolved: Resolv
 function refusedOrOpen({ answer, expiresAt }: AskState): Step {
   if (answer) {
     return settle(
-      answer.action === 'cancel' ? errorResult('cancelled', 'cancelled: it never ran') : denied(answer.reason),
+      answer.action === 'cancel' ? errorResult('cancelled', 'cancelled: it never ran') : deniedResult(answer.reason),
     );
   }
   if (expiresAt === undefined || expiresAt > Date.now()) return { kind: 'wait' };
-  return settle(denied('nobody answered in time'));
+  return settle(deniedResult('nobody answered in time'));
 }
 
 function approved(
@@ -274,7 +282,7 @@ function unchecked(call: CallState, { ruleId, redact }: Question): Parameters<ty
     ...(ruleId === undefined ? {} : { ruleId }),
     ...(redact ? { redact } : {}),
   };
-  return [denied(reason), { decisions: { [call.id]: record } }];
+  return [deniedResult(reason), { decisions: { [call.id]: record } }];
 }
 
 function confirmationAsk(call: CallState, question: Question): Ask {

@@ -87,7 +87,7 @@ describe('S1-27 cached results', () => {
     };
     const seen = await thrice(tool, { interceptors: [cacheToolResults()], policy });
     expect(asked).toBe(3);
-    expect(seen[1]).toEqual({ error: 'no more' });
+    expect(seen[1]).toEqual({ error: 'denied by policy: no more' });
   });
 
   test('results get old, and the oldest make room', async () => {

@@ -82,7 +82,7 @@ export function policySuite(name: string, engine: PolicyEngine): void {
 
     test('2 deny: nothing runs, and the reason reaches the agent', async () => {
       const { runs, result } = await calling('drop_table');
-      expect([runs, result]).toEqual([[], 'denied: Tables are never dropped here.']);
+      expect([runs, result]).toEqual([[], 'denied by policy: Tables are never dropped here.']);
     });
 
     test('3 ask: the call waits for a yes, under the rule that asked', async () => {
@@ -118,7 +118,7 @@ export function policySuite(name: string, engine: PolicyEngine): void {
       expect(Date.parse(question.expiresAt ?? '') - Date.parse(question.requestedAt)).toBe(60_000);
       vi.setSystemTime(Date.now() + 61_000);
       const events = await say(session, { kind: 'continue' });
-      expect([results(events).deploy, runs]).toEqual(['denied: denied: nobody answered in time', []]);
+      expect([results(events).deploy, runs]).toEqual(['denied: nobody answered in time', []]);
     });
 
     test('6 edited arguments are judged again: what policy denies does not run, what it asks about runs as edited', async () => {
@@ -196,7 +196,7 @@ export function policySuite(name: string, engine: PolicyEngine): void {
         if (close) closers.push(close);
         const options = { policy, policyTimeoutMs: timeoutMs };
         const { runs, result, session } = await calling('read_file', {}, options);
-        expect([runs, result]).toEqual([[], expect.stringMatching(/^denied: /)]);
+        expect([runs, result]).toEqual([[], expect.stringMatching(/^denied by policy: /)]);
         expect(await session.pending()).toEqual([]);
       });
     }

@@ -66,7 +66,7 @@ describe('a policy decides', () => {
   test('a no is a refusal with its reason, and hides what it hides', async () => {
     const { policy } = noting({ outcome: 'deny', reason: 'too much', ruleId: 'r2', redact: ['/eur'] });
     const verdict = await decide(pay(), rules({ policy, principal: { id: 'ann' } }));
-    expect(verdict).toMatchObject(refusal('too much'));
+    expect(verdict).toMatchObject(refusal('denied by policy: too much'));
     expect(recordOf(verdict)).toEqual({
       outcome: 'denied',
       by: 'policy',
@@ -241,7 +241,7 @@ describe('a before_tool hook', () => {
         beforeTool: hook({ action: 'block', reason: 'closed' }),
       }),
     );
-    expect(verdict).toMatchObject(refusal('closed'));
+    expect(verdict).toMatchObject(refusal('denied: closed'));
     expect(recordOf(verdict)).toMatchObject({ by: 'hook', reason: 'closed', requestedBy: 'ann', redact: ['/eur'] });
   });
 
@@ -393,7 +393,7 @@ describe('a call that somebody approved', () => {
 
   test('does not run against policy, whoever approved it', async () => {
     const verdict = await approve({}, noting({ outcome: 'deny', reason: 'too late' }));
-    expect(verdict).toMatchObject(refusal('too late'));
+    expect(verdict).toMatchObject(refusal('denied by policy: too late'));
     expect(recordOf(verdict)).toMatchObject({ outcome: 'denied', by: 'policy' });
   });
 

@@ -272,15 +272,15 @@ describe('answers', () => {
     const { session, question, pay, model } = await asking();
     await session.respond(question.requestId, { kind: 'deny', reason: 'too dear' });
     const events = await say(session, { kind: 'continue' });
-    expect([results(events).pay, pay.runs]).toEqual(['denied: denied: too dear', []]);
+    expect([results(events).pay, pay.runs]).toEqual(['denied: too dear', []]);
     expect(JSON.stringify(model.requests[1]?.contents)).toContain('too dear');
   });
 
   test('S3-75 elicitation actions answer it too: accept runs, decline denies, cancel never ran', async () => {
     for (const [action, outcome] of [
       ['accept', 'pay done'],
-      ['decline', 'denied: denied'],
-      ['cancel', 'cancelled: cancelled: it never ran'],
+      ['decline', 'denied'],
+      ['cancel', 'cancelled: it never ran'],
     ] as const) {
       for (const way of ['respond', 'stream'] as const) {
         const { session, question, pay } = await asking();
@@ -363,7 +363,7 @@ describe('answers', () => {
     );
     await session.respond(question.requestId, { kind: 'approve', args: { eur: 500 } });
     const events = await say(session, { kind: 'continue' });
-    expect([results(events).pay, pay.runs]).toEqual(['denied: above 100', []]);
+    expect([results(events).pay, pay.runs]).toEqual(['denied by policy: above 100', []]);
   });
 
   test('F23 edited arguments that others must decide on are asked of these', async () => {
@@ -475,7 +475,7 @@ describe('who may decide', () => {
     await say(session, { kind: 'continue' });
     expect(pay.runs).toEqual([]);
     expect((await session.respond(requestId, { kind: 'deny', by: ann })).status).toBe('settled');
-    expect(results(await say(session, { kind: 'continue' })).pay).toBe('denied: denied');
+    expect(results(await say(session, { kind: 'continue' })).pay).toBe('denied');
   });
 
   test('S3-63 the stored answer of one who may not (any more) does not let it run', async () => {
@@ -540,7 +540,10 @@ describe('handlers', () => {
   });
 
   test('F20 nobody to ask: a question is a no', async () => {
-    for (const options of [{ interactive: false }, { permissionMode: 'dont_ask' as const }]) {
+    for (const [options, word] of [
+      [{ interactive: false }, 'denied: nobody can be asked here'],
+      [{ permissionMode: 'dont_ask' }, 'denied by policy: This call needs approval and nobody is asked in this mode.'],
+    ] as const) {
       const pay = notingTool('pay', eur);
       const { host } = hostOf(bot([{ calls: [['pay', { eur: 5 }]] }, 'done']), {
         tools: [pay.tool],
@@ -548,7 +551,7 @@ describe('handlers', () => {
         ...options,
       });
       const events = await say(await host.open('bot'), 'go');
-      expect([results(events).pay?.split(':')[0], pay.runs, endOf(events).reason]).toEqual(['denied', [], 'completed']);
+      expect([results(events).pay, pay.runs, endOf(events).reason]).toEqual([word, [], 'completed']);
     }
   });
 });
@@ -610,7 +613,7 @@ describe('expiry', () => {
         );
       }
       const events = await say(session, { kind: 'continue' });
-      expect([results(events).pay, pay.runs]).toEqual(['denied: denied: nobody answered in time', []]);
+      expect([results(events).pay, pay.runs]).toEqual(['denied: nobody answered in time', []]);
     } finally {
       vi.useRealTimers();
     }

@@ -49,7 +49,7 @@ describe('the audit of a session', () => {
         decisions: [{ outcome: 'denied', by: 'policy', ruleId: 'no-drops', reason: 'Never.', at }],
         startedAt: [],
         outcome: 'denied',
-        result: [{ type: 'text', text: 'Never.' }],
+        result: [{ type: 'text', text: 'denied by policy: Never.' }],
       },
       {
         ...common,

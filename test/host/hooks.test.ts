@@ -107,7 +107,7 @@ describe('results of hooks', () => {
     });
     for (const [args, outcome] of [
       [{ eur: 'much' }, /^invalid_args/],
-      [{ eur: 500 }, /^denied: limit/],
+      [{ eur: 500 }, /^denied by policy: limit/],
     ] as const) {
       const { pay, events } = await paying(
         hooks({ beforeTool: () => ({ action: 'proceed', modifications: { args } }) }),
@@ -237,7 +237,7 @@ describe('results of hooks', () => {
     await waiting.opened;
     await one.session.abort({ requestId, reason: 'no need' });
     const events = await run.ended;
-    expect(results(events)).toEqual({ pay: 'cancelled: cancelled (no need): it never ran', look: 'look done' });
+    expect(results(events)).toEqual({ pay: 'cancelled (no need): it never ran', look: 'look done' });
     expect([endOf(events).reason, one.pay.runs, one.look.runs]).toEqual(['completed', [], [{}]]);
 
     const all = await open();

@@ -153,7 +153,7 @@ describe('a hosted stream', () => {
     const session = await hostOf(bot([...steps(), ...steps()]), options).host.open('bot');
     outcomes.push(results(await say(session, 'go', { permissionMode: 'plan' })));
     for (const outcome of outcomes) {
-      expect(outcome).toEqual({ look: 'look done', pay: expect.stringMatching(/^denied: .*plan/i) });
+      expect(outcome).toEqual({ look: 'look done', pay: expect.stringMatching(/^denied by policy: .*plan/i) });
     }
     expect(pay.runs).toEqual([]);
     // For that stream only.
@@ -235,8 +235,8 @@ describe('a hosted stream', () => {
   test('S3-75 the agent’s own questions are answered by onElicitation while the stream runs', async () => {
     for (const [action, outcome] of [
       ['accept', 'done'],
-      ['decline', 'denied: denied'],
-      ['cancel', 'cancelled: cancelled: it never ran'],
+      ['decline', 'denied'],
+      ['cancel', 'cancelled: it never ran'],
     ] as const) {
       const own = tool('own', (_, context) => {
         if (!context.confirmation) context.requestConfirmation({ hint: 'sure?', payload: { n: 1 } });
@@ -528,9 +528,9 @@ describe('abort', () => {
     other.finish('O');
     const events = await stream.ended;
     expect(results(events)).toEqual({
-      running: 'interrupted: interrupted: not needed',
+      running: 'interrupted: not needed',
       other: 'O',
-      waiting: 'cancelled: cancelled: it never ran',
+      waiting: 'cancelled: it never ran',
       asked: expect.stringMatching(/^cancelled/),
     });
     expect(waiting.runs).toEqual([]);
@@ -679,7 +679,7 @@ describe('steer and messages meanwhile', () => {
     const { requestId } = await only(session);
     await say(session, 'hi', { whilePending: 'proceed' });
     const events = await say(session, { kind: 'elicitation_response', requestId, response: { action: 'decline' } });
-    expect([results(events).pay, pay.runs]).toEqual(['denied: denied', []]);
+    expect([results(events).pay, pay.runs]).toEqual(['denied', []]);
     expect(JSON.stringify(model.requests[2]?.contents)).toContain('denied');
   });
 });

@@ -254,10 +254,10 @@ export function textOfContent(content: readonly { type: string }[]): string {
 /** Results by tool name, as a person reads them. */
 export function results(events: readonly AgentEvent[]): Record<string, string> {
   return Object.fromEntries(
-    ofType(events, 'tool_response').map(({ name, content, errorType }) => [
-      name,
-      errorType === undefined ? textOfContent(content) : `${errorType}: ${textOfContent(content)}`,
-    ]),
+    ofType(events, 'tool_response').map(({ name, content, errorType = '' }) => {
+      const text = textOfContent(content);
+      return [name, text.startsWith(errorType) ? text : `${errorType}: ${text}`];
+    }),
   );
 }
 

@@ -261,7 +261,7 @@ describe('what a question was put with', () => {
     await say(session, { kind: 'continue' });
     expect(runs).toEqual([]);
     word = { outcome: 'deny', reason: 'no more' };
-    expect(results(await say(session, { kind: 'continue' })).pay).toBe('denied: no more');
+    expect(results(await say(session, { kind: 'continue' })).pay).toBe('denied by policy: no more');
     expect(runs).toEqual([]);
     await host.close();
   });

@@ -89,10 +89,7 @@ describe('a question that has run out of time and outlived its turn', () => {
     vi.setSystemTime(Date.now() + 61_000);
     expect(await host.unfinished()).toEqual([s]);
     const events = await say(session, onward);
-    expect([results(events), endOf(events).reason]).toEqual([
-      { job: 'denied: denied: nobody answered in time' },
-      'completed',
-    ]);
+    expect([results(events), endOf(events).reason]).toEqual([{ job: 'denied: nobody answered in time' }, 'completed']);
     expect(await session.pending()).toEqual([]);
     expect(await host.unfinished()).toEqual([]);
     expect(job.runs).toEqual([]);

@@ -1,6 +1,15 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { PolicyEvaluator } from '../../src/contracts/index.ts';
-import { allowAll, createHost, fromAgent, LlmAgent, ParallelAgent, rulePolicy } from '../../src/index.ts';
+import { hooks } from '../../src/contracts/index.ts';
+import {
+  allowAll,
+  createHost,
+  denyOverrides,
+  fromAgent,
+  LlmAgent,
+  ParallelAgent,
+  rulePolicy,
+} from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import {
   all,
@@ -34,7 +43,7 @@ describe('outcomes', () => {
     });
     const session = await host.open('bot');
     const events = await say(session, 'go');
-    expect(results(events)).toEqual({ yes: 'yes done', no: 'denied: not on Sundays' });
+    expect(results(events)).toEqual({ yes: 'yes done', no: 'denied by policy: not on Sundays' });
     expect(ofType(events, 'elicitation_request')).toHaveLength(2);
     for (const { requestId } of await session.pending()) await session.respond(requestId, { kind: 'deny' });
     await say(session, { kind: 'continue' });
@@ -67,6 +76,56 @@ describe('outcomes', () => {
       return kind === 'policy_decision' ? [`${names.get(callId)} ${outcome}`] : [];
     });
     expect(decided.sort()).toEqual(['look approved', 'no denied', 'pay approved', 'theirs approved']);
+  });
+
+  test('CASE-P5 a no says that it is one, and whose: of policy, of a person, of a hook; a failure says another thing', async () => {
+    const tools = ['dear', 'bare', 'mine', 'hooked'].map((name) => notingTool(name));
+    const broken = tool('broken', () => {
+      throw new Error('too costly');
+    });
+    const model = new ScriptedModel([{ calls: [['dear'], ['bare'], ['mine'], ['hooked'], ['broken']] }, 'done']);
+    const { host } = hostOf(bot(model), {
+      tools: [...tools.map((one) => one.tool), broken],
+      policy: policyOf({ dear: { outcome: 'deny', reason: 'too costly' }, bare: 'deny', mine: 'ask_user' }),
+      hooks: hooks({
+        beforeTool: ({ tool }) => (tool.name === 'hooked' ? { action: 'block', reason: 'too costly' } : undefined),
+      }),
+    });
+    const session = await host.open('bot', { sessionId: 's', create: true });
+    await say(session, 'go');
+    await session.respond((await only(session)).requestId, { kind: 'deny', reason: 'too costly' });
+    await say(session, { kind: 'continue' });
+    const told = model.requests[1]?.contents.flatMap(({ parts }) => parts) ?? [];
+    expect(
+      told.flatMap((part) =>
+        part.type === 'function_response' ? [[part.name, part.response.error, part.errorType]] : [],
+      ),
+    ).toEqual([
+      ['dear', 'denied by policy: too costly', 'denied'],
+      ['bare', 'denied by policy', 'denied'],
+      ['mine', 'denied: too costly', 'denied'],
+      ['hooked', 'denied: too costly', 'denied'],
+      ['broken', 'too costly', 'failed'],
+    ]);
+    // On record is what they said, and who.
+    expect((await host.audit('s')).map(({ tool, decisions: [made] }) => [tool, made?.by, made?.reason])).toEqual([
+      ['dear', 'policy', 'too costly'],
+      ['bare', 'policy', 'denied by policy'],
+      ['mine', 'user:local', 'too costly'],
+      ['hooked', 'hook', 'too costly'],
+      ['broken', 'policy', undefined],
+    ]);
+  });
+
+  test('CASE-P5 what a policy failed with is on record, and no model is told it', async () => {
+    const model = new ScriptedModel([{ calls: [['pay']] }, 'done']);
+    const down = { evaluate: () => Promise.reject(new Error('no route to https://user:secret@engine')) };
+    const policy = denyOverrides(policyOf({ pay: { outcome: 'allow', redact: ['/card'] } }), down);
+    const { host } = hostOf(bot(model), { tools: [notingTool('pay').tool], policy });
+    await say(await host.open('bot', { sessionId: 's', create: true }), 'go');
+    expect(JSON.stringify(model.requests[1]?.contents)).not.toContain('secret');
+    expect(JSON.stringify(model.requests[1]?.contents)).toContain('denied by policy: it gave no proper answer');
+    expect((await host.audit('s'))[0]?.decisions[0]?.reason).toContain('no route to');
   });
 
   test('F20 S3-62 a policy that throws, takes too long, or says what is no decision denies', async () => {
@@ -106,9 +165,9 @@ describe('outcomes', () => {
           await vi.advanceTimersByTimeAsync(1001);
         }
         const events = await stream.ended;
-        expect([name, results(events).pay?.split(':')[0], pay.runs, endOf(events).reason]).toEqual([
+        expect([name, results(events).pay, pay.runs, endOf(events).reason]).toEqual([
           name,
-          'denied',
+          'denied by policy: it gave no proper answer',
           [],
           'completed',
         ]);

@@ -97,7 +97,7 @@ describe('a question that nobody has answered in time', () => {
     vi.setSystemTime(Date.now() + 61_000);
     return { ...bench, session, pay, open };
   }
-  const denied = { pay: 'denied: denied: nobody answered in time' };
+  const denied = { pay: 'denied: nobody answered in time' };
 
   test('APP-B3 counts as answered no for a message that would not step over it', async () => {
     const { session, pay } = await expired(['Hello.']);

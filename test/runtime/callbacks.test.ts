@@ -192,8 +192,8 @@ describe('tool callbacks', () => {
     const parts = (await say('hi')).flatMap(({ content }) => content?.parts ?? []);
     const results = parts.flatMap((part) => (part.type === 'function_response' ? [part.response] : []));
     expect(results).toEqual([
-      { error: 'a before_tool hook failed: broken' },
-      { error: 'not today' },
+      { error: 'denied: a before_tool hook failed: broken' },
+      { error: 'denied: not today' },
       { seen: { n: 3 } },
     ]);
     expect(ran).toEqual([{ n: 3 }]);

@@ -230,7 +230,7 @@ test('S3-26 a question that cannot be stored is no question: the hook fails clos
   expect([endOf(events), runs, responses(events).pay?.error]).toEqual([
     'completed',
     [],
-    'a before_tool hook failed: requestConfirmation.payload is not JSON: function',
+    'denied: a before_tool hook failed: requestConfirmation.payload is not JSON: function',
   ]);
 });
 
