@@ -12,7 +12,7 @@ import type {
 } from '../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { EventStream } from '../session/index.ts';
-import { endTurn } from '../session/index.ts';
+import { breath, endTurn, MANY } from '../session/index.ts';
 import { Budget, strictestLimits } from './budget.ts';
 import type { BusyClock } from './busy-clock.ts';
 import { startClock } from './busy-clock.ts';
@@ -226,6 +226,11 @@ export class HostedRun implements RunScope, CallersStream {
         return end;
       }
       if (signal.aborted) return this.#abortInner();
+      // Listing many is a piece of work by itself.
+      if ((end?.data.pending?.length ?? 0) > MANY) {
+        await breath();
+        if (signal.aborted) return this.#abortInner();
+      }
       let open = end?.data.pending ?? (await this.session.inner.pending());
       if (end) {
         last = end;

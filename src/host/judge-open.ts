@@ -1,5 +1,5 @@
 import type { PendingRequest, SessionInput } from '../contracts/index.ts';
-import { eachInPieces, keepsQuestions, putQuestions } from '../session/index.ts';
+import { eachInPieces, keepsQuestions, Pace, putQuestions } from '../session/index.ts';
 import { toPut } from './obligations.ts';
 import type { RecordStart } from './run-calls.ts';
 import type { RunStep } from './run-inputs.ts';
@@ -28,11 +28,24 @@ export async function judgeOpen(
     if (below) questions.push(...below);
     else mine.push(request);
   }
-  const steps = await eachInPieces(mine, (request) =>
-    frame.judge.step(request, frame.toolOf(request), run.calls.signalOf(request.callId ?? request.requestId)),
-  );
-  await keepPut(run, steps);
+  const { waiting } = run.questions;
+  const steps = await eachInPieces(mine, (request) => {
+    const grounds = frame.grounds(request);
+    const known = waiting.of(request, grounds);
+    if (known) return known;
+    const signal = run.calls.signalOf(request.callId ?? request.requestId);
+    return frame.judge.step(request, frame.toolOf(request), signal).then((step) => {
+      waiting.keep(request, grounds, step);
+      return step;
+    });
+  });
+  await keepPut(run, mine, steps);
+  const pace = new Pace();
   for (const [index, step] of steps.entries()) {
+    const rest = pace.rest();
+    if (rest) await rest;
+    // Nobody is asked, and nothing begins, behind an abort that came meanwhile.
+    if (run.signal.aborted) return;
     const request = mine[index] as PendingRequest;
     switch (step.kind) {
       case 'run':
@@ -55,11 +68,18 @@ export async function judgeOpen(
         questions.push(request);
     }
   }
+  run.calls.judged(mine);
 }
 
 /** What policy obliges to is kept before anybody sees the question: whoever goes on is held to it. */
-async function keepPut({ session }: RunScope, steps: readonly Step[]): Promise<void> {
-  const put = steps.flatMap((step) => (step.kind === 'ask' ? (toPut(step.question) ?? []) : []));
+async function keepPut(
+  { session }: RunScope,
+  requests: readonly PendingRequest[],
+  steps: readonly Step[],
+): Promise<void> {
+  const put = steps.flatMap((step, index) =>
+    step.kind === 'ask' ? (toPut(step.question, requests[index] as PendingRequest) ?? []) : [],
+  );
   if (put.length > 0 && keepsQuestions(session.inner)) await session.inner[putQuestions](put);
 }
 

@@ -34,6 +34,7 @@ import { heldTo, putByPolicy, underPolicy, wantedSince } from './obligations.ts'
 import type { ApprovalQuestion } from './options.ts';
 import type { QuestionKind } from './question-id.ts';
 import { questionStanding } from './question-standing.ts';
+import { callsOf } from './run-inputs.ts';
 import type { Step } from './step.ts';
 import { refusedAgain } from './step.ts';
 import type { HostTool } from './tool-registry.ts';
@@ -79,7 +80,7 @@ export class Judge {
 
   /** Forgets what is not open any more. */
   retain(open: readonly PendingRequest[]): void {
-    const ids = new Set(open.map(({ callId }) => callId));
+    const ids = callsOf(open);
     for (const callId of this.#fired.keys()) if (!ids.has(callId)) this.#fired.delete(callId);
     this.#options.confirmations.retain(this.#options.name, ids);
   }

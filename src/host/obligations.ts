@@ -105,8 +105,11 @@ export function putByPolicy({ questions = [] }: PendingRequest): PutQuestion | u
   return questions.findLast(({ requestId }) => isPolicyQuestion(requestId));
 }
 
-/** What is to be kept with a question; undefined where it is kept already. */
-export function toPut({ requestId, approval, expiresAt, questions = [] }: ApprovalQuestion): PutQuestion | undefined {
+/** What is to be kept with a question about a request; undefined where it is kept already. */
+export function toPut(
+  { requestId, approval, expiresAt }: ApprovalQuestion,
+  { questions = [] }: PendingRequest,
+): PutQuestion | undefined {
   const { reason, ruleId, approvers, redact } = approval;
   const put: PutQuestion = {
     requestId,

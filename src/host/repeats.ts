@@ -29,13 +29,17 @@ export class Repeats {
   }
 
   #look(batch: readonly SessionInput[], open: readonly PendingRequest[]): void {
-    let listed: Map<string, PendingRequest> | undefined;
+    const told = new Map<string, SessionInput>();
     for (const input of batch) {
-      if (input.kind === 'message' || input.kind === 'continue') continue;
-      listed ??= new Map(open.map((request) => [request.requestId, request]));
-      const request = listed.get(input.requestId);
+      if (input.kind !== 'message' && input.kind !== 'continue') told.set(input.requestId, input);
+    }
+    if (told.size === 0) return;
+    // Many may be open: what was told of few of them is looked up, not the other way round.
+    for (const request of open) {
+      const input = told.get(request.requestId);
+      if (!input || input.kind === 'message' || input.kind === 'continue') continue;
       // A call that its host runs stays open until it has its result.
-      if (!request || (input.kind === 'tool_approval' && request.handledBy === 'host')) continue;
+      if (input.kind === 'tool_approval' && request.handledBy === 'host') continue;
       const times = (this.#told.get(input.requestId) ?? 0) + 1;
       this.#told.set(input.requestId, times);
       if (times >= MOST) throw unheard(input.requestId);

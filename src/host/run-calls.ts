@@ -83,6 +83,7 @@ export class RunCalls {
   }
 
   withholds(open: readonly PendingRequest[]): boolean {
+    if (this.#withheld.size === 0) return false;
     return open.some(({ callId }) => callId !== undefined && this.#withheld.has(callId));
   }
 
@@ -99,7 +100,9 @@ export class RunCalls {
    */
   begin(open: readonly PendingRequest[], batch: readonly SessionInput[], runs = (_: string) => true): void {
     if (this.#starting.length === 0) return;
-    const wanted = new Map(open.map((request) => [request.callId, request]));
+    const starting = new Set<string | undefined>(this.#starting.map(({ callId }) => callId));
+    const wanted = new Map<string | undefined, PendingRequest>();
+    for (const request of open) if (starting.has(request.callId)) wanted.set(request.callId, request);
     const sent = new Set(batch);
     const left: Due[] = [];
     for (const due of this.#starting) {
@@ -149,6 +152,14 @@ export class RunCalls {
   /** Fires when nobody wants the call any more: hooks and policy need not go on thinking about it. */
   signalOf(callId: string): AbortSignal {
     return this.#controllerOf(callId).signal;
+  }
+
+  /** Nobody thinks about these any more: of those that do not run there is nothing to end. */
+  judged(requests: readonly PendingRequest[]): void {
+    for (const { callId, requestId } of requests) {
+      const id = callId ?? requestId;
+      if (!this.#running.has(id)) this.#controllers.delete(id);
+    }
   }
 
   /** It was settled elsewhere. */

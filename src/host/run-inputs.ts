@@ -32,9 +32,16 @@ export function isOver(end: StreamEndEvent): boolean {
   return end.reason !== 'input_required' && end.data.transfer === undefined;
 }
 
-/** Ids of the calls that are open: looked up, however many there are. */
+const known = new WeakMap<readonly PendingRequest[], ReadonlySet<string | undefined>>();
+
+/** Ids of the calls that are open: looked up, however many there are. A list is not changed after it was made. */
 export function callsOf(open: readonly PendingRequest[]): ReadonlySet<string | undefined> {
-  return new Set(open.map(({ callId }) => callId));
+  let calls = known.get(open);
+  if (!calls) {
+    calls = new Set(open.map(({ callId }) => callId));
+    known.set(open, calls);
+  }
+  return calls;
 }
 
 export function resultInput(

@@ -6,9 +6,11 @@ import type { ApprovalQuestion } from './options.ts';
 import { closedByOthers } from './run-inputs.ts';
 import type { RunScope } from './run-scope.ts';
 import { eventBase } from './run-scope.ts';
+import { WaitingQuestions } from './waiting-questions.ts';
 
 /** The questions of one run: each is shown once, and handed to whoever answers questions here. */
 export class RunQuestions {
+  readonly waiting = new WaitingQuestions();
   readonly #scope: RunScope;
   readonly #shown = new LazySet<string>();
   /** Questions that handlers were given in this stream; true while a handler thinks about one. */
@@ -82,9 +84,10 @@ export class RunQuestions {
   /** The first of these to run out of time wakes the run. */
   watchExpiry(questions: readonly PendingRequest[]): void {
     clearTimeout(this.#expiry);
-    const times = questions.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [Date.parse(expiresAt)]));
-    if (times.length === 0) return;
-    const left = Math.max(0, Math.min(...times) - Date.now()) + 1;
+    let first = Number.POSITIVE_INFINITY;
+    for (const { expiresAt } of questions) if (expiresAt !== undefined) first = Math.min(first, Date.parse(expiresAt));
+    if (first === Number.POSITIVE_INFINITY) return;
+    const left = Math.max(0, first - Date.now()) + 1;
     this.#expiry = setTimeout(() => this.#scope.wake(), Math.min(left, MAX_TIMER_MS));
     this.#expiry.unref?.();
   }

@@ -77,7 +77,12 @@ export function turnsOf({ attempts, asks }: CallState): number {
 }
 
 /** A call as the model has just made it. */
-export function newCall(event: Event, part: FunctionCallPart, cutIds: CallState['cutIds']): CallState {
+export function newCall(
+  event: Event,
+  part: FunctionCallPart,
+  longRunning: boolean,
+  cutIds: CallState['cutIds'],
+): CallState {
   return {
     id: part.id,
     name: part.name,
@@ -86,7 +91,7 @@ export function newCall(event: Event, part: FunctionCallPart, cutIds: CallState[
     author: event.author,
     turnId: event.turnId,
     requestedAt: event.timestamp,
-    longRunning: event.longRunningToolIds.includes(part.id),
+    longRunning,
     handledBy: part._meta?.handledBy === 'host' ? 'host' : 'agent',
     hooked: part._meta?.hooked === true,
     ...(typeof part._meta?.ask === 'string' ? { floor: part._meta.ask } : {}),

@@ -238,3 +238,9 @@ export function isFinalResponse(event: Event): boolean {
   if (event.partial) return false;
   return !event.content?.parts.some((part) => part.type === 'function_call' || part.type === 'function_response');
 }
+
+/** How many calls, answers or questions it tells of, about. */
+export function sizeOf({ content, actions }: Event): number {
+  const { started, asks, questions } = actions;
+  return (content?.parts.length ?? 0) + (started?.length ?? 0) + (asks?.length ?? 0) + (questions?.length ?? 0);
+}

@@ -1,6 +1,6 @@
 import type { ContentPart, FunctionResponsePart, TurnTerms, Usage } from '../contracts/index.ts';
 import { setOwn, textOfParts } from '../contracts/index.ts';
-import { addUsage, LastWords, LazyMap, LazySet } from '../session/index.ts';
+import { addUsage, LastWords, LazyMap, LazySet, Pace } from '../session/index.ts';
 import type { Activation } from './activation.ts';
 import { newActivation } from './activation.ts';
 import type { CallState, Settled } from './call-state.ts';
@@ -59,6 +59,7 @@ export class Fold {
   totalUsage: Usage = {};
   totalCalls = 0;
   readonly #cutIds = new LazySet<string>();
+  readonly #made = new WeakMap<Event, CallState[]>();
   #lastTime = 0;
   #lastStream = '';
 
@@ -74,6 +75,18 @@ export class Fold {
       this.activations.set(path, activation);
     }
     return activation;
+  }
+
+  /** Makes the calls of a large event in pieces: what is left of taking it in is short. Nothing is told by it yet. */
+  async prepare(event: Event): Promise<void> {
+    const pace = new Pace();
+    const calls: CallState[] = [];
+    for (const call of callsOf(event, this.#cutIds)) {
+      calls.push(call);
+      const rest = pace.rest();
+      if (rest) await rest;
+    }
+    this.#made.set(event, calls);
   }
 
   apply(event: Event): void {
@@ -294,11 +307,8 @@ export class Fold {
     activation.steps++;
     // Text that an abort cut off is no answer: a turn that goes on asks again.
     activation.final = !event.interrupted;
-    activation.batch = [];
-    for (const part of parts) {
-      if (part.type !== 'function_call') continue;
-      const call = newCall(event, part, this.#cutIds);
-      activation.batch.push(call);
+    activation.batch = this.#made.get(event) ?? [...callsOf(event, this.#cutIds)];
+    for (const call of activation.batch) {
       activation.final = false;
       this.calls.set(call.id, call);
       this.open.set(call.id, call);
@@ -341,6 +351,14 @@ export class Fold {
     if (!usage) return;
     this.totalUsage = addUsage(this.totalUsage, usage);
     if (this.turn) this.turn.usage = addUsage(this.turn.usage, usage);
+  }
+}
+
+/** Calls as the model has just made them. */
+function* callsOf(event: Event, cutIds: CallState['cutIds']): Generator<CallState> {
+  const longRunning = new Set(event.longRunningToolIds);
+  for (const part of event.content?.parts ?? []) {
+    if (part.type === 'function_call') yield newCall(event, part, longRunning.has(part.id), cutIds);
   }
 }
 

@@ -1,7 +1,8 @@
 import { CoxswainError } from '../contracts/index.ts';
-import { LazyMap } from '../session/index.ts';
+import { breath, LazyMap, MANY } from '../session/index.ts';
 import { Chain } from './chain.ts';
 import type { Event } from './event.ts';
+import { sizeOf } from './event.ts';
 import { Fold } from './fold.ts';
 import type { Viewer } from './history.ts';
 import { History } from './history.ts';
@@ -224,7 +225,9 @@ export class LiveSession {
   async append(events: readonly Event[], options?: { expectedSeq: number }): Promise<void> {
     const { holding } = this;
     const own = holding ? startedIn(holding.lease.epoch, events) : events;
-    const gap = this.absorb(await this.service.append(this.key, this.link(own), options));
+    const stored = await this.service.append(this.key, this.link(own), options);
+    if (isLarge(stored)) await breath();
+    const gap = this.absorb(stored);
     if (gap) await gap;
   }
 
@@ -283,7 +286,17 @@ export class LiveSession {
 
   /** One transaction under a lease; not taken in. */
   write(events: readonly Event[], epoch: number): Promise<readonly Event[]> {
-    return this.service.append(this.key, this.link(startedIn(epoch, events)), { epoch });
+    const linked = this.link(startedIn(epoch, events));
+    return isLarge(linked) ? this.#writeLarge(linked, epoch) : this.service.append(this.key, linked, { epoch });
+  }
+
+  /** Binding many calls to the chain, storing them and taking them in are pieces of work by themselves. */
+  async #writeLarge(linked: readonly Event[], epoch: number): Promise<readonly Event[]> {
+    await breath();
+    const stored = await this.service.append(this.key, linked, { epoch });
+    await breath();
+    for (const event of stored) if (sizeOf(event) > MANY) await this.fold.prepare(event);
+    return stored;
   }
 
   /** Takes in what was stored; a gap is read first. */
@@ -320,6 +333,10 @@ export class LiveSession {
     for (const key of this.#histories.keys()) if (!key.endsWith('||')) this.#histories.delete(key);
     this.releaseHeld('a new turn began');
   }
+}
+
+function isLarge(events: readonly Event[]): boolean {
+  return events.some((event) => sizeOf(event) > MANY);
 }
 
 /** Starts are bound to the lease that they are made under. */

@@ -1,6 +1,6 @@
 import type { Content, ContentPart, FunctionResponsePart } from '../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError, messageOf } from '../contracts/index.ts';
-import { newId, Pace } from '../session/index.ts';
+import { breath, MANY, newId, Pace } from '../session/index.ts';
 import { orAbort } from './abort.ts';
 import { keepWrites, withOutput } from './agent-hooks.ts';
 import { CallbackContext } from './callback-context.ts';
@@ -272,6 +272,7 @@ async function storeResponse(
       events.push(context.event({ id: `res:${part.id}`, content: { role: 'user', parts: [part] } }));
     }
   }
+  if (parts.length > MANY) await breath();
   await context.invocation.emit(...events);
   if (hasRefused(response)) {
     return {

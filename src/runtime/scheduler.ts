@@ -103,9 +103,10 @@ async function isStored(invocation: Invocation, events: readonly Event[]): Promi
 
 /** Less the calls whose tools come after others of the batch; where all wait for one another, nobody does. */
 function inOrder(open: readonly CallState[], tools: ToolMap): readonly CallState[] {
+  const names = new Set(open.map(({ name }) => name));
   const free = open.filter((call) => {
-    const after = tools.get(call.name)?.descriptor.annotations?.after;
-    return !Array.isArray(after) || !open.some(({ name }) => name !== call.name && after.includes(name));
+    const after: unknown = tools.get(call.name)?.descriptor.annotations?.after;
+    return !Array.isArray(after) || !after.some((name) => name !== call.name && names.has(name));
   });
   return free.length > 0 ? free : open;
 }

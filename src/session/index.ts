@@ -14,7 +14,7 @@ export * from './lazy.ts';
 export { MemoryJournal } from './memory-journal.ts';
 export * from './mode.ts';
 export { nearest } from './nearest.ts';
-export { eachInPieces, Pace } from './pace.ts';
+export { breath, eachInPieces, MANY, Pace } from './pace.ts';
 export * from './pipe.ts';
 export * from './principal.ts';
 export * from './put-questions.ts';

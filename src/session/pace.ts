@@ -27,6 +27,14 @@ export class Pace {
   }
 }
 
+/** As many parts of one event, or things of one list, take milliseconds: work on them stands by itself. */
+export const MANY = 256;
+
+/** Others of the process are let in. */
+export function breath(): Promise<void> {
+  return new Promise(later);
+}
+
 /** Things that are begun before others of the process are let in. */
 const AT_ONCE = 32;
 
@@ -39,7 +47,7 @@ export async function eachInPieces<T, R>(items: readonly T[], work: (item: T) =>
     // Nobody waits for it yet.
     if (result instanceof Promise) result.catch(() => {});
     begun.push(result);
-    if (begun.length % AT_ONCE === 0) await new Promise<void>(later);
+    if (begun.length % AT_ONCE === 0) await breath();
   }
   return Promise.all(begun);
 }

@@ -1,7 +1,20 @@
 import type { AgentEvent, AgentStream } from '../contracts/index.ts';
+import { breath } from './pace.ts';
 
 /** Partial frames that may wait for a slow consumer before their producer is asked to pause. */
 const PARTIALS_AHEAD = 64;
+
+/** Items that are taken one after the other without a wait before others of the process are let in. */
+const AT_ONCE = 128;
+
+/** Items that are made when they are asked for. */
+class Unmade<T> {
+  readonly items: Iterator<T>;
+
+  constructor(items: Iterator<T>) {
+    this.items = items;
+  }
+}
 
 interface Waiter<T> {
   resolve: (result: IteratorResult<T>) => void;
@@ -15,11 +28,14 @@ interface Waiter<T> {
  * Lazy: `drive` is called at the first `next()`. Leaving the loop early calls `leave`.
  */
 export class StreamQueue<T> implements AsyncIterableIterator<T> {
-  #items: (T | undefined)[] = [];
+  #items: (T | Unmade<T> | undefined)[] = [];
   #head = 0;
   #wanted: Waiter<T> | undefined;
   /** Further `next()` calls that came before the first was answered. */
   #waiting: Waiter<T>[] = [];
+  /** Taken since the last wait. */
+  #inRow = 0;
+  #resting: Promise<void> | undefined;
   #room: Promise<void> | undefined;
   #openRoom: (() => void) | undefined;
   #released = false;
@@ -39,6 +55,16 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
   ) {
     this.#drive = drive;
     this.#leave = leave;
+  }
+
+  /** Adds many items, which are made one by one as they are asked for. */
+  pushLater(items: Iterable<T>): void {
+    if (this.#closed) return;
+    this.#items.push(new Unmade(items[Symbol.iterator]()));
+    const waiting = this.#wanted ? [this.#wanted, ...this.#waiting.splice(0)] : [];
+    this.#wanted = undefined;
+    // Whoever pushes has done a piece of work already.
+    for (const { resolve, reject } of waiting) this.#afterRest().then(resolve, reject);
   }
 
   /** Adds an item; never waits. */
@@ -84,15 +110,17 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
   }
 
   next(): Promise<IteratorResult<T>> {
-    if (this.#head < this.#items.length) {
-      const value = this.#items[this.#head] as T;
-      this.#items[this.#head++] = undefined;
-      if (this.#head === this.#items.length) {
-        this.#items = [];
-        this.#head = 0;
-      }
-      return Promise.resolve({ value, done: false });
+    if (this.#resting) return this.#afterRest();
+    while (this.#head < this.#items.length) {
+      if (this.#inRow >= AT_ONCE) return this.#afterRest();
+      const next = this.#items[this.#head];
+      const made = next instanceof Unmade ? next.items.next() : undefined;
+      if (!made || made.done) this.#dropFirst();
+      if (made?.done) continue;
+      this.#inRow++;
+      return Promise.resolve({ value: made ? made.value : (next as T), done: false });
     }
+    this.#inRow = 0;
     if (this.#failure) {
       const { reason } = this.#failure;
       this.#failure = undefined;
@@ -105,6 +133,22 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
     this.letIn();
     void this.start();
     return waiter.promise;
+  }
+
+  #dropFirst(): void {
+    this.#items[this.#head++] = undefined;
+    if (this.#head < this.#items.length) return;
+    this.#items = [];
+    this.#head = 0;
+  }
+
+  /** Whoever reads many in a row lets others of the process in. */
+  #afterRest(): Promise<IteratorResult<T>> {
+    this.#resting ??= breath().then(() => {
+      this.#inRow = 0;
+      this.#resting = undefined;
+    });
+    return this.#resting.then(() => this.next());
   }
 
   /** Lets the producer run, with or without a consumer. Resolves when it has ended; never rejects. */

@@ -54,3 +54,64 @@ test('a durable item holds its producer until more is asked for; 64 partial ones
   await new Promise((resolve) => setImmediate(resolve));
   expect(made).toEqual(['1', '2']);
 });
+
+test('ATT-B6 whoever reads many items that are there lets others of the process in', async () => {
+  const queue = new StreamQueue<number>(async (out) => {
+    for (let n = 0; n < 1000; n++) out.push(n);
+  });
+  let turns = 0;
+  let isOver = false;
+  const look = () => {
+    turns++;
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  const read: number[] = [];
+  for await (const item of queue) read.push(item);
+  isOver = true;
+  expect(read).toEqual(Array.from({ length: 1000 }, (_, n) => n));
+  expect(turns).toBeGreaterThan(5);
+});
+
+test('items that are made later come in their place, one by one, and only as far as they are read', async () => {
+  const made: number[] = [];
+  function* later(from: number, to: number) {
+    for (let n = from; n < to; n++) {
+      made.push(n);
+      yield n;
+    }
+  }
+  const queue = new StreamQueue<number>(async (out) => {
+    out.push(0);
+    out.pushLater(later(1, 4));
+    out.pushLater(later(4, 4));
+    out.push(4);
+    await out.room(false);
+    out.pushLater(later(5, 8));
+    out.push(8);
+  });
+  // One waits for each of them before it is there.
+  const early = [queue.next(), queue.next(), queue.next()];
+  expect(await Promise.all(early)).toEqual([0, 1, 2].map((value) => ({ value, done: false })));
+  expect(made).toEqual([1, 2]);
+  const read: number[] = [];
+  for await (const item of queue) {
+    read.push(item);
+    if (item === 6) break;
+  }
+  expect([read, made]).toEqual([
+    [3, 4, 5, 6],
+    [1, 2, 3, 5, 6],
+  ]);
+  expect(await queue.next()).toEqual({ value: undefined, done: true });
+});
+
+test('a failure comes behind the items that are made later', async () => {
+  const queue = new StreamQueue<number>(async (out) => {
+    out.pushLater([1, 2]);
+    throw new Error('broken');
+  });
+  expect(await queue.next()).toEqual({ value: 1, done: false });
+  expect(await queue.next()).toEqual({ value: 2, done: false });
+  await expect(queue.next()).rejects.toThrow('broken');
+});

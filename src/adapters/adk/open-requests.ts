@@ -1,5 +1,5 @@
 import type { PendingRequest } from '../../contracts/index.ts';
-import type { AgentTree, LiveSession, Standing } from '../../runtime/index.ts';
+import type { AgentTree, CallState, LiveSession, Standing } from '../../runtime/index.ts';
 import { OpenRequests, placeOfCall } from '../../runtime/index.ts';
 
 const known = new WeakMap<LiveSession, { tree: AgentTree; requests: OpenRequests }>();
@@ -19,7 +19,15 @@ export function openRequest(live: LiveSession, tree: AgentTree, id: string): Pen
 function requestsOf(live: LiveSession, tree: AgentTree): OpenRequests {
   let made = known.get(live);
   if (made?.tree !== tree) {
-    made = { tree, requests: new OpenRequests(live.key, (call) => placeOfCall(tree, live.fold, call).path) };
+    // Many calls of one agent stand at one place; that of an agent run as a tool hangs on the call that runs it.
+    const own = new Map<string, readonly string[]>();
+    const pathOf = (call: CallState) => {
+      const path =
+        (call.iso === undefined ? own.get(call.author) : undefined) ?? placeOfCall(tree, live.fold, call).path;
+      if (call.iso === undefined) own.set(call.author, path);
+      return path;
+    };
+    made = { tree, requests: new OpenRequests(live.key, pathOf) };
     known.set(live, made);
   }
   return made.requests;

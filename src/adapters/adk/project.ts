@@ -10,7 +10,7 @@ import type {
 import { fromResponse } from '../../gate/index.ts';
 import type { Ask, BeganRecord, CompletedRecord, Event } from '../../runtime/index.ts';
 import { finishReasonOf, isWithin, threadOf } from '../../runtime/index.ts';
-import { isoTime } from '../../session/index.ts';
+import { isoTime, MANY } from '../../session/index.ts';
 
 /** Resume point after the n-th AgentEvent of a stored event: a fan-out group is never cut. */
 export function cursorOf(seq: number, n: number): string {
@@ -35,20 +35,69 @@ const none: readonly never[] = [];
  */
 export function project(sessionId: string, event: Event): AgentEvent[] {
   const bodies: Body[] = [];
-  lifecycle(event, bodies);
-  sessionUpdate(event, bodies);
-  if (event.content && !event.actions.steer) {
-    message(event, bodies);
-    for (const part of event.content.parts) if (part.type === 'function_call') bodies.push(toolRequest(part));
-  } else if (event.actions.steer) {
-    message(event, bodies);
+  for (const section of sections) section(event, bodies);
+  return bodies.map((body, n) => complete(body, sessionId, event, n));
+}
+
+/** The same, made as it is asked for. */
+export function* projectInPieces(sessionId: string, event: Event): Generator<AgentEvent> {
+  let n = 0;
+  for (const section of sections) {
+    for (const piece of ofParts.has(section) ? slicesOf(event) : [event]) {
+      const bodies: Body[] = [];
+      section(piece, bodies);
+      for (const body of bodies) yield complete(body, sessionId, event, n++);
+    }
   }
-  calls(event, bodies);
+}
+
+/** The event with a few of its parts at a time. */
+function* slicesOf(event: Event): Generator<Event> {
+  const { content } = event;
+  for (let at = 0; content && at < content.parts.length; at += MANY) {
+    yield { ...event, content: { ...content, parts: content.parts.slice(at, at + MANY) } };
+  }
+}
+
+/** What each kind of thing that an event says comes to, in the order in which it is shown. */
+const sections: readonly ((event: Event, bodies: Body[]) => void)[] = [
+  lifecycle,
+  sessionUpdate,
+  words,
+  requests,
+  calls,
+  responses,
+  questions,
+  answers,
+  usage,
+  customs,
+  failure,
+];
+
+/** Those that look at each part by itself. */
+const ofParts = new Set([requests, responses]);
+
+function words(event: Event, bodies: Body[]): void {
+  if (event.content || event.actions.steer) message(event, bodies);
+}
+
+function requests({ content, actions }: Event, bodies: Body[]): void {
+  if (!content || actions.steer) return;
+  for (const part of content.parts) if (part.type === 'function_call') bodies.push(toolRequest(part));
+}
+
+function responses(event: Event, bodies: Body[]): void {
   for (const part of event.content?.parts ?? []) {
     if (part.type === 'function_response') bodies.push(toolResponse(part, event));
   }
-  for (const ask of event.actions.asks ?? []) bodies.push(elicitation(ask));
-  for (const [requestId, answer] of entriesOf(event.actions.answers)) {
+}
+
+function questions({ actions }: Event, bodies: Body[]): void {
+  for (const ask of actions.asks ?? []) bodies.push(elicitation(ask));
+}
+
+function answers({ actions }: Event, bodies: Body[]): void {
+  for (const [requestId, answer] of entriesOf(actions.answers)) {
     // One of several votes is no answer yet.
     if (answer.quorum) bodies.push({ type: 'custom', kind: 'ext:approval_vote', data: { requestId, by: answer.by } });
     else {
@@ -56,10 +105,14 @@ export function project(sessionId: string, event: Event): AgentEvent[] {
       bodies.push({ type: 'elicitation_response', requestId, action, ...defined({ by, reason, content }) });
     }
   }
+}
+
+function usage(event: Event, bodies: Body[]): void {
   if (event.usage) bodies.push({ type: 'usage', ...defined({ model: event.model }), ...event.usage });
-  customs(event, bodies);
+}
+
+function failure(event: Event, bodies: Body[]): void {
   if (event.errorCode !== undefined) bodies.push(error(event));
-  return bodies.map((body, n) => complete(body, sessionId, event, n));
 }
 
 /** A turn's stored end, as it was shown at the end of its stream. */

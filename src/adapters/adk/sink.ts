@@ -1,9 +1,9 @@
 import type { AgentEvent, ContentPart, ToolUpdate } from '../../contracts/index.ts';
 import type { AgentContext, Event, RunSink } from '../../runtime/index.ts';
-import { newId } from '../../runtime/index.ts';
+import { newId, sizeOf } from '../../runtime/index.ts';
 import type { StreamQueue } from '../../session/index.ts';
-import { isoTime } from '../../session/index.ts';
-import { project } from './project.ts';
+import { isoTime, MANY } from '../../session/index.ts';
+import { project, projectInPieces } from './project.ts';
 
 /** Shows a run's events in a stream. */
 export class StreamSink implements RunSink {
@@ -45,7 +45,10 @@ export class StreamSink implements RunSink {
     if (this.#ended) return;
     this.seq = event.seq;
     if (event.actions.end && event.streamId === this.streamId) this.#ended = true;
-    for (const item of project(this.#session.id, event)) this.#queue.push(item);
+    // One that ends the stream is told at once.
+    if (sizeOf(event) > MANY && event.errorCode === undefined) {
+      this.#queue.pushLater(projectInPieces(this.#session.id, event));
+    } else for (const item of project(this.#session.id, event)) this.#queue.push(item);
   }
 
   delta(context: AgentContext, messageId: string, part: number, delta: ContentPart): void {

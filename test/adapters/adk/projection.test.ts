@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { projectInPieces } from '../../../src/adapters/adk/project.ts';
 import type { AgentEvent, ContentPart } from '../../../src/contracts/index.ts';
 import { agentEvent } from '../../../src/contracts/schemas/index.ts';
 import type { Agent, FromAgentOptions } from '../../../src/index.ts';
@@ -428,3 +429,30 @@ describe('events of a stream', () => {
 function text(words: string) {
   return { role: 'model' as const, parts: [{ type: 'text' as const, text: words }] };
 }
+
+test('ATT-B6 an event of many things is shown in pieces as it is shown at once', () => {
+  const calls = Array.from(
+    { length: 600 },
+    (_, k): ContentPart => ({ type: 'function_call', id: `c${k}`, name: 't', args: { k } }),
+  );
+  const responses = calls.map(
+    (_, k): ContentPart => ({ type: 'function_response', id: `c${k}`, name: 't', response: { k } }),
+  );
+  const asks = Array.from({ length: 300 }, (_, k) => ({
+    requestId: `c${k}#1`,
+    callId: `c${k}`,
+    kind: 'input',
+    message: 'm',
+  }));
+  const decisions = Object.fromEntries(calls.map((_, k) => [`c${k}`, { outcome: 'approved' as const, by: 'policy' }]));
+  const big = createEvent({
+    author: 'bot',
+    streamId: 's',
+    content: { role: 'model', parts: [{ type: 'text', text: 'so' }, ...calls, ...responses] },
+    usage: { inputTokens: 1 },
+    actions: { asks: asks as never, decisions, started: ['c0', 'c1'], stateDelta: { a: 1 } },
+  });
+  const shown = project('s', { ...big, seq: 7 });
+  expect(shown.length).toBeGreaterThan(2000);
+  expect([...projectInPieces('s', { ...big, seq: 7 })]).toEqual(shown);
+});
