@@ -41,6 +41,8 @@ export interface Place {
   screen: Screen;
   interrupts: Interrupts;
   asksElsewhere?: boolean;
+  /** Nothing waits for the tools of a server: one that cannot be reached is gone on without. */
+  mayGoWithout?: boolean;
   /** Beside a workplace that is open, and ended before it: over its store, with its module unless that is made anew. */
   beside?: Workplace;
   /** Folder that the module is made for, instead of the one that the flags name. */
@@ -64,7 +66,15 @@ export async function openWorkplace(path: string, flags: HostFlags, place: Place
 async function furnish(
   path: string,
   flags: HostFlags,
-  { screen, interrupts, asksElsewhere = false, beside, workspace = flags.workspace, toolProviders = [] }: Place,
+  {
+    screen,
+    interrupts,
+    asksElsewhere = false,
+    mayGoWithout = false,
+    beside,
+    workspace = flags.workspace,
+    toolProviders = [],
+  }: Place,
   servers: McpToolset[],
 ): Promise<Workplace> {
   const source = flags.policy === undefined ? undefined : await openPolicy(flags.policy);
@@ -80,7 +90,8 @@ async function furnish(
   };
   const asks = interactive && flags.approve !== 'deny';
   const asker = new Asker(screen, interrupts, () => workplace.session);
-  if (!isShared) servers.push(...(await openMcpServers(flags.mcpServers, asks ? asker : undefined, warn)));
+  if (!isShared)
+    servers.push(...(await openMcpServers(flags.mcpServers, asks ? asker : undefined, warn, mayGoWithout)));
   const module = { ...loaded, toolProviders: [...(loaded.toolProviders ?? []), ...servers, ...toolProviders] };
   const use = modelUse(module, choice);
   if (use.note !== undefined) screen.line(paint('dim', clean(use.note)));

@@ -3,19 +3,21 @@ import type { Asker } from './ask.ts';
 
 /**
  * Tools of the servers that `--mcp-servers` names. What a server wants to know in the midst of a call is asked at the
- * terminal; without one it is told that nobody can be asked.
+ * terminal; without one it is told that nobody can be asked. `isOptional`: a server that cannot be reached is gone on
+ * without, unless its entry says otherwise.
  * @throws CoxswainError `INVALID_ARGUMENT / E_MCP_CONFIG`
  */
 export async function openMcpServers(
   file: string | undefined,
   asker: Asker | undefined,
   warn: (message: string, error?: unknown) => void,
+  isOptional: boolean,
 ): Promise<McpToolset[]> {
   if (file === undefined) return [];
   const { readMcpServers } = await import('../adapters/tools/mcp.ts');
   const onElicitation =
     asker && ((question: McpQuestion, context: { signal: AbortSignal }) => ask(asker, question, context));
-  return readMcpServers(file, { warn, ...(onElicitation ? { onElicitation } : {}) });
+  return readMcpServers(file, { warn, optional: isOptional, ...(onElicitation ? { onElicitation } : {}) });
 }
 
 async function ask(

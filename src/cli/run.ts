@@ -36,7 +36,7 @@ export async function runCommand(
     throw usage('there is no prompt: give it as an argument, pipe it in, or run without one at a terminal');
   }
   const screen = new Screen();
-  const work = await openWorkplace(path, flags, { screen, interrupts });
+  const work = await openWorkplace(path, flags, { screen, interrupts, mayGoWithout: flags.session === undefined });
   const frame: TurnFrame = { path, flags, work, screen, interrupts, view: viewOf(flags, screen), check };
   try {
     let opened: { session: HostedSession; turn: TurnState } | undefined;

@@ -177,6 +177,25 @@ describe('--mcp-servers', () => {
     },
   );
 
+  test('NEW-M1 a server that is gone is named and gone on without in a new session, and fails where one goes on', async () => {
+    using place = new Place();
+    const args = [join(import.meta.dirname, 'foreign-child.ts')];
+    const file = join(place.path, 'mcp.json');
+    const gone = { command: process.execPath, args: ['-e', 'process.exit(1)'] };
+    writeFileSync(file, JSON.stringify({ mcpServers: { gone, foreign: { command: process.execPath, args } } }));
+    const flags = ['--workspace', place.desk, '--approve', 'allow', '--mcp-servers', file, '--json'];
+    const first = await place.run(['run', module, 'call echo {"text": "hello"}', ...flags]);
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('hello') });
+    expect(first.stderr).toContain(
+      'warning: gone: it is gone on without its tools: the MCP server gone cannot be reached',
+    );
+    const sessionId = /"session(?:Id)?":\s*"([\w-]+)"/.exec(first.stdout)?.[1] ?? '';
+    expect(sessionId).not.toBe('');
+    const second = await place.run(['run', module, 'say more', ...flags, '--session', sessionId]);
+    expect(second.code).not.toBe(0);
+    expect(second.stderr + second.stdout).toContain('E_MCP_SERVER');
+  });
+
   test('a file that is none is a wrong usage', async () => {
     using place = new Place();
     const file = join(place.path, 'mcp.json');

@@ -32,7 +32,7 @@ test.each([
   [{ mcpServers: { a: {} } }, 'mcpServers.a needs either a "command" or a "url"'],
   [{ mcpServers: { a: { command: 'x', url: 'http://y' } } }, 'mcpServers.a needs either'],
   [{ mcpServers: { a: { command: 'x', args: 'y' } } }, 'mcpServers.a.args is no list of strings'],
-  [{ mcpServers: { a: { command: 'x', env: { K: 1 } } } }, 'mcpServers.a.env.K is no string'],
+  [{ mcpServers: { a: { command: 'x', env: { K: {} } } } }, 'mcpServers.a.env.K is no string'],
   [{ mcpServers: { a: { url: 'ftp://y' } } }, 'mcpServers.a.url is no http address'],
   [{ mcpServers: { a: { type: 'carrier-pigeon', url: 'http://y' } } }, 'mcpServers.a.type'],
   [{ mcpServers: { a: { url: 'http://y', headers: { A: '${NOPE}' } } } }, 'the variable NOPE is not set'],
@@ -58,9 +58,9 @@ test('two servers with the same tools live side by side by prefix', async () => 
 
 test('members that have no effect are told, by name alone', () => {
   const warnings: string[] = [];
-  const a = { url: 'http://localhost:1/', header: { Authorization: 'hush' }, disabledTools: ['wipe'] };
+  const a = { url: 'http://localhost:1/', header: { Authorization: 'hush' }, alwaysAllow: ['wipe'] };
   loadMcpServers({ mcpServers: { a } }, { warn: (text) => warnings.push(text) });
-  expect(warnings).toEqual(['mcpServers.a: header, disabledTools has no effect here']);
+  expect(warnings).toEqual(['mcpServers.a: header, alwaysAllow has no effect here']);
 });
 
 test('a file with a mark at its start is read', () => {

@@ -49,6 +49,8 @@ export class RawServer {
   lists: Behaviour[] = [];
   readonly calls: Message[] = [];
   readonly initialized: string[] = [];
+  /** What came with it each time. */
+  readonly authorized: (string | undefined)[] = [];
   /** 2026 where true, else 2025. */
   isModern = false;
   hasSessions = true;
@@ -73,6 +75,7 @@ export class RawServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = '';
     for await (const chunk of request) text += String(chunk);
+    this.authorized.push(request.headers.authorization);
     if (request.method !== 'POST') return void response.writeHead(405).end();
     const message = JSON.parse(text) as Message;
     const { id, method } = message;

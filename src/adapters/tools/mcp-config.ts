@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { CoxswainError, copyJson, messageOf } from '../../contracts/index.ts';
+import { copyJson, messageOf } from '../../contracts/index.ts';
 import { bag, checkIs, guarded, name } from '../../session/index.ts';
-import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
+import type { Environment } from './mcp-config-entry.ts';
+import { fault, isDisabled, known, membersOf, ownOptions, serverOf } from './mcp-config-entry.ts';
+import { dropNulls } from './mcp-nulls.ts';
+import type { McpToolsetOptions } from './mcp-options.ts';
 import { faultOf } from './mcp-secrets.ts';
 import type { McpToolset } from './mcp-toolset.ts';
 import { mcpToolset, warnOnStderr } from './mcp-toolset.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Toolsets of a configuration in the customary shape, `{"mcpServers": {"files": {"command": …, "args": […]}, "web":
- * {"url": …, "headers": {…}}}}`. `${NAME}`, `${NAME:-default}` and `${env:NAME}` are taken from the environment;
- * `disabled` servers are left out; `prefix` is put before the names of a server's tools. All options go to each server.
- * Other members are told to `warn` and have no effect.
+ * {"url": …, "headers": {…}}}}`, or in that of VS Code (`servers`). `${NAME}`, `${NAME:-default}` and `${env:NAME}` are
+ * taken from the environment; `disabled` servers are left out; `prefix` is put before the names of a server's tools. All
+ * options go to each server, where its entry does not say otherwise. An entry that cannot be used is told to `warn` and
+ * left out, if others can be; members that have no effect are told too.
  * @throws CoxswainError `INVALID_ARGUMENT / E_MCP_CONFIG`
  */
 export function loadMcpServers(
@@ -22,32 +24,43 @@ export function loadMcpServers(
   checkIs(options, 'loadMcpServers: options', bag);
   const { env = process.env, ...rest } = options;
   const { warn = warnOnStderr } = rest;
-  const servers = copyJson(
-    guarded('loadMcpServers: config', () => membersOf(config, 'it')).mcpServers ?? null,
-    'mcpServers',
-  );
-  if (servers === null) throw fault('it has no member "mcpServers"');
-  return Object.entries(membersOf(servers, 'mcpServers')).flatMap(([name, entry]) => {
-    const members = membersOf(entry, `mcpServers.${name}`);
-    const { disabled } = members;
-    if (disabled !== undefined && typeof disabled !== 'boolean') {
-      throw fault(`mcpServers.${name}.disabled is neither true nor false`);
+  const { under, servers } = guarded('loadMcpServers: config', () => serversIn(config));
+  const faults: unknown[] = [];
+  const toolsets = Object.entries(membersOf(copyJson(servers, under), under)).flatMap(([name, entry]) => {
+    const at = `${under}.${name}`;
+    try {
+      const members = membersOf(entry, at);
+      dropNulls(members);
+      if (isDisabled(at, members)) return [];
+      const server = serverOf(at, members, env);
+      const wrong = faultOf(server);
+      if (wrong !== undefined) throw fault(`${at}.${wrong}`);
+      const own = ownOptions(at, members, rest.include);
+      const ignored = Object.keys(members).filter((member) => !known.has(member));
+      if (ignored.length > 0) warn(`${at}: ${ignored.join(', ')} has no effect here`);
+      return [mcpToolset({ ...server, ...rest, name, ...own })];
+    } catch (error) {
+      faults.push(error);
+      return [];
     }
-    if (disabled) return [];
-    const { prefix = rest.prefix } = members;
-    if (prefix !== undefined && typeof prefix !== 'string') throw fault(`mcpServers.${name}.prefix is no string`);
-    const server = serverOf(name, members, env);
-    const wrong = faultOf(server);
-    if (wrong !== undefined) throw fault(`mcpServers.${name}.${wrong}`);
-    const ignored = Object.keys(members).filter((member) => !known.has(member));
-    if (ignored.length > 0) warn(`mcpServers.${name}: ${ignored.join(', ')} has no effect here`);
-    return [mcpToolset({ ...server, ...rest, name, ...(prefix === undefined ? {} : { prefix }) })];
   });
+  // One that is wrong beside good ones costs nobody the good ones; nothing but wrong ones is no configuration.
+  if (toolsets.length === 0 && faults.length > 0) throw faults[0];
+  for (const error of faults) warn(`a server is left out: ${messageOf(error)}`);
+  return toolsets;
 }
 
-const known = new Set(['type', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'disabled', 'prefix']);
+/** Whatever editor the file is of. */
+function serversIn(config: unknown): { under: string; servers: unknown } {
+  const { mcpServers, servers, mcp } = membersOf(config, 'it');
+  if (mcpServers !== undefined && mcpServers !== null) return { under: 'mcpServers', servers: mcpServers };
+  if (servers !== undefined && servers !== null) return { under: 'servers', servers };
+  const within = bag.fits(mcp) ? (mcp as Record<string, unknown>).servers : undefined;
+  if (within !== undefined && within !== null) return { under: 'mcp.servers', servers: within };
+  throw fault('it has no member "mcpServers" (or "servers", as VS Code has it)');
+}
 
-/** {@link loadMcpServers} of a JSON file. */
+/** {@link loadMcpServers} of a JSON file, with comments and trailing commas or without. */
 export function readMcpServers(file: string, options: Parameters<typeof loadMcpServers>[1] = {}): McpToolset[] {
   checkIs(file, 'readMcpServers: file', name);
   let text: string;
@@ -59,7 +72,7 @@ export function readMcpServers(file: string, options: Parameters<typeof loadMcpS
   let config: unknown;
   try {
     // Some editors put a mark at the start.
-    config = JSON.parse(text.replace(/^\ufeff/, ''));
+    config = JSON.parse(plainJson(text.replace(/^\ufeff/, '')));
   } catch {
     // The parser's own words quote what it found.
     throw fault(`${file} is no JSON; it is to be {"mcpServers": {…}}`);
@@ -67,58 +80,9 @@ export function readMcpServers(file: string, options: Parameters<typeof loadMcpS
   return loadMcpServers(config, options);
 }
 
-function serverOf(name: string, entry: Record<string, unknown>, env: Environment): McpServer {
-  const at = `mcpServers.${name}`;
-  const { type, command, args, url, cwd } = entry;
-  if (
-    type !== undefined &&
-    (typeof type !== 'string' || !['stdio', 'http', 'streamable-http', 'streamableHttp'].includes(type))
-  ) {
-    throw fault(`${at}.type can be stdio or http`);
-  }
-  const isHttp = type === undefined ? undefined : type !== 'stdio';
-  if (typeof command === 'string' && url === undefined && isHttp !== true) {
-    if (args !== undefined && !(Array.isArray(args) && args.every((arg) => typeof arg === 'string'))) {
-      throw fault(`${at}.args is no list of strings`);
-    }
-    if (cwd !== undefined && typeof cwd !== 'string') throw fault(`${at}.cwd is no string`);
-    return {
-      command: expand(command, env, `${at}.command`),
-      args: ((args ?? []) as string[]).map((arg, n) => expand(arg, env, `${at}.args[${n}]`)),
-      env: textsOf(entry.env, env, `${at}.env`),
-      ...(cwd === undefined ? {} : { cwd: expand(cwd, env, `${at}.cwd`) }),
-    };
-  }
-  if (typeof url === 'string' && command === undefined && isHttp !== false) {
-    return { url: expand(url, env, `${at}.url`), headers: textsOf(entry.headers, env, `${at}.headers`) };
-  }
-  throw fault(`${at} needs either a "command" or a "url", and the one that its type says`);
-}
+const comments = /("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
+const trailingCommas = /("(?:\\.|[^"\\])*")|,(?=\s*[}\]])/g;
 
-function textsOf(value: unknown, env: Environment, at: string): Record<string, string> {
-  if (value === undefined) return {};
-  return Object.fromEntries(
-    Object.entries(membersOf(value, at)).map(([key, text]) => {
-      if (typeof text !== 'string') throw fault(`${at}.${key} is no string`);
-      return [key, expand(text, env, `${at}.${key}`)];
-    }),
-  );
-}
-
-function expand(text: string, env: Environment, at: string): string {
-  return text.replaceAll(/\$\{(?:env:)?(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise: string | undefined) => {
-    const value = env[name] ?? otherwise;
-    if (value === undefined)
-      throw fault(`${at}: the variable ${name} is not set; set it, or write \${${name}:-default}`);
-    return value;
-  });
-}
-
-function membersOf(value: unknown, at: string): Record<string, unknown> {
-  if (bag.fits(value)) return value as Record<string, unknown>;
-  throw fault(`${at} is no object`);
-}
-
-function fault(message: string): CoxswainError {
-  return new CoxswainError('INVALID_ARGUMENT', 'E_MCP_CONFIG', `MCP servers: ${message}`);
-}
+/** Without what editors add to it; what is in texts stays. */
+const plainJson = (text: string): string =>
+  text.replaceAll(comments, (_, kept = ' ') => kept).replaceAll(trailingCommas, (_, kept = '') => kept);
