@@ -181,7 +181,7 @@ export class HostedRun implements RunScope, CallersStream {
       signal.addEventListener('abort', this.#follow, { once: true });
     }
     await this.#prepare(inputs);
-    this.#called = await session.subagents.begin(inputs, options.whilePending);
+    this.#called = await session.subagents.begin(inputs, options);
     this.#inputs = await passUserMessages(session, inputs, this.#controller.signal);
   }
 

@@ -34,6 +34,7 @@ import {
   heed,
   isHeedful,
   isPipeable,
+  joined,
   LazySet,
   newId,
   normaliseInput,
@@ -47,6 +48,7 @@ import { answerRequest } from './answer-request.ts';
 import { settleExpired } from './expiry.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import { HostedRun } from './hosted-run.ts';
+import { callsToJoin } from './joining.ts';
 import type { Judge } from './judge.ts';
 import { noSubagents } from './no-subagents.ts';
 import { questionOf } from './open-request.ts';
@@ -325,7 +327,9 @@ export class HostedSession implements AgentSession, Ruling {
     // A sub-agent is told whose turn it is a part of, which says nothing of the roles of now.
     if (options.principal && frame.depth === 0) frame.shared.present.set(options.principal.id, options.principal);
     const who = options.principal ?? frame.shared.present.get(frame.principal.id) ?? frame.principal;
-    if (inputs.some(({ kind }) => kind === 'message')) {
+    const joins = callsToJoin(this, inputs);
+    const calls = joins && (await joins);
+    if (inputs.some(({ kind }) => kind === 'message') && !calls?.length) {
       return this.#start(out, beginTurn(options, who, frame.options.permissionMode), options, streamId);
     }
     const { promise: begun, resolve } = Promise.withResolvers<HostedRun | undefined>();
@@ -334,7 +338,8 @@ export class HostedSession implements AgentSession, Ruling {
     let run: HostedRun | undefined;
     try {
       const standing = await this.standing();
-      const terms = goOnWithTurn(standing, options, who, frame.options.permissionMode);
+      const given = calls?.length ? { ...options, [joined]: calls } : options;
+      const terms = goOnWithTurn(standing, given, who, frame.options.permissionMode);
       this.#assertOpen();
       run = this.#start(out, terms, options, streamId, standing.traceContext);
       if (beginning.reason) run.abort(beginning.reason);

@@ -2,7 +2,6 @@ import type {
   AbortTarget,
   AgentEvent,
   AnyTool,
-  ExecutionOptions,
   PendingRequest,
   SessionInput,
   SteerData,
@@ -11,7 +10,8 @@ import type {
   Usage,
 } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
-import { addUsage, LazyMap, LazySet } from '../session/index.ts';
+import type { JoiningOptions } from '../session/index.ts';
+import { addUsage, joined, LazyMap, LazySet } from '../session/index.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { Subagent } from './subagent.ts';
 import { Suspended, subagentOf } from './subagent.ts';
@@ -58,7 +58,7 @@ export class Subagents {
   /** A new stream begins: whoever waited is looked at again. The calls of sub-agents that are open now. */
   async begin(
     inputs: readonly SessionInput[],
-    whilePending: ExecutionOptions['whilePending'] = 'cancel',
+    { whilePending = 'cancel', [joined]: kept = [] }: JoiningOptions,
   ): Promise<PendingRequest[]> {
     this.#waiting.clear();
     this.#entered.clear();
@@ -66,7 +66,7 @@ export class Subagents {
     await this.heal();
     // The message will close their calls.
     if (whilePending === 'cancel' && inputs.some(({ kind }) => kind === 'message')) {
-      await this.abortAll('a new message came');
+      await this.abortAll('a new message came', kept);
     }
     return (await this.#session.inner.pending()).filter((request) => this.of(request) && request.started);
   }
@@ -79,9 +79,10 @@ export class Subagents {
     return this.#healing;
   }
 
-  /** Ends all sub-agents whose calls are open, so that their calls can be closed. */
-  async abortAll(reason: string): Promise<void> {
+  /** Ends all sub-agents whose calls are open, but those of `kept`, so that their calls can be closed. */
+  async abortAll(reason: string, kept: readonly string[] = []): Promise<void> {
     for (const request of await this.#session.inner.pending()) {
+      if (kept.includes(callOf(request))) continue;
       const child = await this.#existing(request);
       await this.#working.get(callOf(request));
       await child?.abort({ reason });

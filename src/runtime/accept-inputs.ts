@@ -19,6 +19,7 @@ import { hasUnheard } from './detached.ts';
 import type { Event } from './event.ts';
 import { createEvent } from './event.ts';
 import type { Invocation } from './invocation.ts';
+import { callsToJoin } from './joining.ts';
 import { startingAgent } from './transfer.ts';
 import { hookUserMessage } from './user-message-hooks.ts';
 
@@ -65,7 +66,8 @@ export async function acceptInputs(
   }
   const message = inputs.find((input): input is MessageInput => input.kind === 'message');
   if (message) {
-    events.push(...(await openTurn(invocation, message, answered, heard)));
+    const kept = callsToJoin(invocation, inputs);
+    events.push(...(await takeMessage(invocation, message, { answered, kept }, heard)));
     return events;
   }
   if (!fold.turn) {
@@ -156,14 +158,15 @@ function credentialOf(
   return call && ask && givenCredential(ask, call.name, response);
 }
 
-async function openTurn(
+/** Words begin a turn, or join the one that waits, where that goes on with calls which are kept for it. */
+async function takeMessage(
   invocation: Invocation,
   message: MessageInput,
-  answered: ReadonlySet<string>,
+  { answered, kept }: { answered: ReadonlySet<string>; kept: ReadonlySet<CallState> },
   heard: Heard,
 ): Promise<Event[]> {
   const { fold } = invocation;
-  const open = [...fold.open.values()].filter((call) => !answered.has(call.id) && !call.longRunning);
+  const open = [...fold.open.values()].filter((call) => !answered.has(call.id) && !call.longRunning && !kept.has(call));
   const policy = invocation.options.whilePending ?? 'cancel';
   if (open.length > 0 && policy === 'hold') {
     const ids = open.map((call) => call.id).join(', ');
@@ -171,8 +174,21 @@ async function openTurn(
   }
   const events = policy === 'proceed' ? [] : invocation.settle(open, 'a new message came');
   heard.parts ??= await hookUserMessage(invocation, invocation.engine.plugins, checkContent(message.content));
-  events.push(turnEvent(invocation, heard.parts, message.role));
+  events.push(...(kept.size > 0 ? joiningEvents : turnEvents)(invocation, heard.parts, message.role));
   return events;
+}
+
+const turnEvents = (...about: Parameters<typeof turnEvent>): Event[] => [turnEvent(...about)];
+
+function joiningEvents(invocation: Invocation, parts: ContentPart[], role: string | undefined): Event[] {
+  const { terms } = invocation.options;
+  const words = invocation.rootEvent({
+    author: 'user',
+    content: { role: 'user', parts },
+    ...(role === 'developer' ? { customMetadata: { role } } : {}),
+    actions: { steer: true },
+  });
+  return terms ? [invocation.rootEvent({ author: 'user', actions: { terms } }), words] : [words];
 }
 
 function turnEvent(invocation: Invocation, parts: ContentPart[], role: string | undefined): Event {

@@ -51,11 +51,16 @@ function placeOf({ tree, signal, span }: Invocation, agent: Agent, call: CallSta
  */
 export function hasUnheard({ fold, tree }: Pick<Invocation, 'fold' | 'tree'>): boolean {
   for (const call of fold.open.values()) {
-    const ask = call.asks.at(-1);
-    const isHeard = call.interim !== undefined || call.handledBy === 'host' || !tree.find(call.author);
-    if (!isHeard && (ask ? isSettled(ask) : isAnswered(call))) return true;
+    if (isUnheard(call) && tree.find(call.author)) return true;
   }
   return false;
+}
+
+/** It was answered, or its question has run out of time, and its agent has not acted upon that. */
+export function isUnheard({ asks, decision, interim, handledBy, started }: CallState): boolean {
+  if (interim !== undefined || handledBy === 'host') return false;
+  const ask = asks.at(-1);
+  return ask ? isSettled(ask) : decision?.outcome === 'approved' && !started;
 }
 
 function isAnswered({ asks, decision }: CallState): boolean {

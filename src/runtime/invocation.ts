@@ -1,5 +1,6 @@
 import type { SessionInput } from '../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
+import type { JoiningOptions, joined } from '../session/index.ts';
 import { LazyMap, LazySet, newId } from '../session/index.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import { abandoned, responseEvent } from './answers.ts';
@@ -35,7 +36,7 @@ export class Invocation implements InvocationInfo {
   readonly streamId: string;
   readonly session: LiveSession;
   readonly engine: Engine;
-  readonly options: InvocationOptions;
+  readonly options: InvocationOptions & Pick<JoiningOptions, typeof joined>;
   readonly sink: RunSink;
   /** Parent of what is measured. */
   readonly span: TelemetrySpan | undefined;

@@ -22,6 +22,14 @@ export const hold: unique symbol = Symbol.for('coxswain.hold') as never;
 /** Key of {@link HeedfulSession}'s method. */
 export const heed: unique symbol = Symbol.for('coxswain.heed') as never;
 
+/** Key of an option of a host: ids of answered calls whose turn a message joins, rather than to begin a new one. */
+export const joined: unique symbol = Symbol.for('coxswain.joined') as never;
+
+/** Options of a stream, with a host's word on what its message joins. */
+export interface JoiningOptions extends ExecutionOptions {
+  [joined]?: readonly string[];
+}
+
 /** What another process has done to a session that runs here: something was answered, or is to be ended. */
 export interface Heeded {
   abort?: AbortTarget;
@@ -34,6 +42,8 @@ export interface Heeded {
 export interface PipeableSession extends AgentSession {
   /** What the session was updated to; survives restarts. */
   readonly permissionMode: PermissionMode | undefined;
+  /** Something is open, as far as this process has read. */
+  readonly hasOpen: boolean;
   /** Runs one stream into `queue` and resolves to its stream_end, which is not pushed. */
   [pipe](
     input: readonly SessionInput[],

@@ -134,6 +134,10 @@ export class AdkSession implements AgentSession {
     return this.live.fold.config.permissionMode as PermissionMode | undefined;
   }
 
+  get hasOpen(): boolean {
+    return this.live.fold.open.size > 0;
+  }
+
   stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
     const streamId = streamIdOf(options, newId);
     return new EventStream(

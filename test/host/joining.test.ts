@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import type { PendingRequest, SessionInput } from '../../src/contracts/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+import { bot, endOf, firstOf, hostOf, notingTool, policyOf, refusal, results, say } from './kit.ts';
+import { askExpert, team } from './subagents/kit.ts';
+
+const words: SessionInput = { kind: 'message', content: 'and be quick' };
+const yes = (request: PendingRequest | undefined, action: 'accept' | 'decline' = 'accept'): SessionInput => ({
+  kind: 'elicitation_response',
+  requestId: request?.requestId ?? '',
+  response: { action },
+});
+
+/** What the model was told last, in short. */
+function told(model: ScriptedModel): string[] {
+  return (model.requests.at(-1)?.contents ?? []).flatMap(({ parts }) =>
+    parts.map((part) => {
+      if (part.type === 'function_response') return `${part.name} = ${part.response.content ?? part.response.error}`;
+      return part.type === 'text' ? part.text : part.type;
+    }),
+  );
+}
+
+/** A turn that waits for a word on a payment, and on a mail. */
+async function asking(calls: readonly [string][] = [['pay']], where: 'host' | 'agent' = 'host') {
+  const [pay, mail] = [notingTool('pay'), notingTool('mail')];
+  const tools = [pay.tool, mail.tool];
+  const model = new ScriptedModel([{ calls }, 'end', 'next']);
+  const policy = policyOf({ pay: 'ask_user', mail: 'ask_user' });
+  const { host } = hostOf(bot(model, where === 'agent' ? { tools } : {}), {
+    policy,
+    ...(where === 'host' ? { tools } : {}),
+  });
+  const session = await host.open('bot', { sessionId: 's', create: true });
+  await say(session, 'go');
+  const pending = await session.pending();
+  return { host, session, pay, mail, model, pending };
+}
+
+describe.each(['host', 'agent'] as const)('a yes to a call of the %s, and words', (where) => {
+  test.each(['cancel', 'hold', 'proceed'] as const)(
+    'CASE-P8 in one input: the call runs, and the words are heard in the same turn (%s)',
+    async (whilePending) => {
+      for (const order of ['first', 'last']) {
+        const { session, pay, model, pending } = await asking([['pay']], where);
+        const input = order === 'first' ? [yes(pending[0]), words] : [words, yes(pending[0])];
+        const events = await say(session, input, { whilePending });
+        expect([pay.runs.length, results(events).pay, endOf(events).reason]).toEqual([1, 'pay done', 'completed']);
+        expect(told(model)).toEqual(['go', 'function_call', 'pay = pay done', 'and be quick']);
+        const log = [];
+        for await (const event of session.events()) log.push(event);
+        expect(new Set(log.flatMap(({ turnId = [] }) => turnId)).size).toBe(1);
+        expect(endOf(await say(session, 'again')).reason).toBe('completed');
+      }
+    },
+  );
+
+  test('CASE-P8 the words after it: the answer holds', async () => {
+    const { session, pay, model, pending } = await asking([['pay']], where);
+    expect(await session.respond(pending[0]?.requestId ?? '', { kind: 'approve' })).toMatchObject({
+      status: 'settled',
+    });
+    expect(endOf(await say(session, 'and be quick')).reason).toBe('completed');
+    expect([pay.runs.length, told(model)]).toEqual([1, ['go', 'function_call', 'pay = pay done', 'and be quick']]);
+  });
+
+  test('CASE-P8 a no in one input is the person’s no', async () => {
+    const { session, pay, model, pending } = await asking([['pay']], where);
+    await say(session, [yes(pending[0], 'decline'), words]);
+    expect([pay.runs.length, told(model)]).toEqual([0, ['go', 'function_call', 'pay = denied', 'and be quick']]);
+  });
+});
+
+describe('other questions that are open', () => {
+  test('CASE-P8 a message closes them, holds back before them, or leaves them', async () => {
+    const both: [string][] = [['pay'], ['mail']];
+    const cancel = await asking(both);
+    await say(cancel.session, [yes(cancel.pending[0]), words]);
+    expect(told(cancel.model)).toEqual([
+      'go',
+      'function_call',
+      'function_call',
+      'pay = pay done',
+      'mail = cancelled (a new message came): it never ran',
+      'and be quick',
+    ]);
+    const hold = await asking(both);
+    const held = firstOf(hold.session, [yes(hold.pending[0]), words], { whilePending: 'hold' });
+    expect((await refusal(held)).code).toBe('E_INPUT_REQUIRED');
+    expect(await hold.session.pending()).toHaveLength(2);
+    const proceed = await asking(both);
+    const events = await say(proceed.session, [yes(proceed.pending[0]), words], { whilePending: 'proceed' });
+    expect([endOf(events).reason, proceed.pay.runs.length]).toEqual(['input_required', 1]);
+    await say(proceed.session, yes((await proceed.session.pending())[0]));
+    expect([proceed.mail.runs.length, told(proceed.model).at(-1)]).toEqual([1, 'and be quick']);
+  });
+
+  test('CASE-P8 a message alone closes what nobody has answered, and begins a turn', async () => {
+    const { session, pay, model } = await asking();
+    await say(session, 'never mind');
+    expect(pay.runs).toEqual([]);
+    expect(told(model)).toEqual([
+      'go',
+      'function_call',
+      'pay = cancelled (a new message came): it never ran',
+      'never mind',
+    ]);
+  });
+});
+
+test('CASE-P8 who speaks beside a yes is held to what the turn was begun with', async () => {
+  const look = notingTool('look');
+  const pay = notingTool('pay');
+  const model = new ScriptedModel([{ calls: [['pay']] }, { calls: [['look']] }, 'end']);
+  const policy = policyOf({ pay: 'ask_user' });
+  const { host } = hostOf(bot(model), { tools: [pay.tool, look.tool], policy });
+  const session = await host.open('bot', { sessionId: 's', create: true, principal: { id: 'ann' } });
+  await say(session, 'go', { excludeTools: ['look'] });
+  const [open] = await session.pending();
+  await say(session, [yes(open), words], { principal: { id: 'bob', roles: ['boss'] } });
+  expect(pay.runs).toHaveLength(1);
+  expect(look.runs).toEqual([]);
+  expect(new Set(policy.asked.map(({ principal }) => principal?.id))).toEqual(new Set(['ann']));
+});
+
+test('CASE-P8 a yes to what a sub-agent asks, and words to its caller', async () => {
+  const pay = notingTool('pay');
+  const { host, boss } = team({
+    boss: [askExpert, 'end'],
+    expert: [{ calls: [['pay']] }, 'paid'],
+    tools: [],
+    expertOptions: { tools: [pay.tool] },
+    host: { policy: policyOf({ pay: 'ask_user' }) },
+  });
+  const session = await host.open('boss', { sessionId: 's', create: true });
+  await say(session, 'go');
+  const events = await say(session, [yes((await session.pending())[0]), words]);
+  expect([pay.runs.length, endOf(events).reason]).toEqual([1, 'completed']);
+  expect(told(boss)).toEqual(['go', 'function_call', 'expert = paid', 'and be quick']);
+});
