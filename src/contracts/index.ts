@@ -1,3 +1,5 @@
+// Declarations name AsyncDisposable, which the target of whoever reads them may lack.
+/// <reference lib="esnext.disposable" preserve="true" />
 /** The public surface. Types are erased: importing this loads neither zod nor anything else. */
 export * from './answer-limits.ts';
 export type * from './approvals.ts';

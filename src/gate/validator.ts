@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonSchema } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { everyObject, walkSchema } from './dialect.ts';
@@ -9,7 +9,14 @@ import { isPlainSchema } from './plain-schema.ts';
 import { SchemaEffort } from './schema-effort.ts';
 import { sizeOf } from './value-size.ts';
 
-export type { ErrorObject };
+/** What of an error of the validator is read here: its own type is in a package that users need not have. */
+export interface ErrorObject {
+  keyword: string;
+  /** A JSON pointer. */
+  instancePath: string;
+  params: Record<string, unknown>;
+  message?: string;
+}
 
 /** A test of values. After a no, `errors` says why. Throws {@link Undecided} where it would take too long. */
 export interface SchemaCheck {

@@ -9,7 +9,7 @@ import { exchange } from './exchange.ts';
 import { modelInput } from './model-shape.ts';
 import type { ModelOptions } from './options.ts';
 import { providerName, toldOf } from './options.ts';
-import { loadSdk } from './sdk.ts';
+import { notInstalled } from './sdk.ts';
 import type { Wire } from './wire.ts';
 
 export interface AnthropicOptions extends ModelOptions {
@@ -66,7 +66,7 @@ const NO_TIMEOUT = 2 ** 31 - 1;
 function clients(options: ModelOptions): (wire: Wire) => Promise<Anthropic> {
   let loading: Promise<typeof Anthropic> | undefined;
   return async (wire) => {
-    loading ??= loadSdk('@anthropic-ai/sdk', async () => (await import('@anthropic-ai/sdk')).default);
+    loading ??= load();
     const Client = await loading;
     const { apiKey, baseUrl = OWN_URL, headers } = options;
     return new Client({
@@ -81,4 +81,12 @@ function clients(options: ModelOptions): (wire: Wire) => Promise<Anthropic> {
       fetch: wire.fetch,
     });
   };
+}
+
+async function load(): Promise<typeof Anthropic> {
+  try {
+    return (await import('@anthropic-ai/sdk')).default;
+  } catch (cause) {
+    throw notInstalled('@anthropic-ai/sdk', cause);
+  }
 }

@@ -7,7 +7,7 @@ import { geminiConfig, geminiContents } from './gemini-encode.ts';
 import { modelInput } from './model-shape.ts';
 import type { Fetch, ModelOptions } from './options.ts';
 import { providerName, toldOf } from './options.ts';
-import { loadSdk } from './sdk.ts';
+import { notInstalled } from './sdk.ts';
 
 export interface GeminiOptions extends ModelOptions {}
 
@@ -68,7 +68,7 @@ const NO_KEY = 'none';
 
 /** The SDK's client, which is loaded with the first request. It reads no setting that is given here elsewhere. */
 async function client({ apiKey, baseUrl = OWN_URL, headers }: ModelOptions): Promise<GoogleGenAI> {
-  const { GoogleGenAI: Client } = await loadSdk('@google/genai', () => import('@google/genai'));
+  const { GoogleGenAI: Client } = await load();
   // A base address may end in the version of the API, as it does for other providers.
   const [, base = baseUrl, version = 'v1beta'] = /^(.*?)\/(v\d\w*)\/?$/.exec(baseUrl) ?? [];
   return new Client({
@@ -77,4 +77,12 @@ async function client({ apiKey, baseUrl = OWN_URL, headers }: ModelOptions): Pro
     apiVersion: version,
     httpOptions: { baseUrl: base, apiVersion: version, ...(headers ? { headers: { ...headers } } : {}) },
   });
+}
+
+async function load(): Promise<typeof import('@google/genai')> {
+  try {
+    return await import('@google/genai');
+  } catch (cause) {
+    throw notInstalled('@google/genai', cause);
+  }
 }

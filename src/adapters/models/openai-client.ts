@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 import type { ModelOptions } from './options.ts';
-import { loadSdk } from './sdk.ts';
+import { notInstalled } from './sdk.ts';
 import type { Wire } from './wire.ts';
 
 export const OWN_URL = 'https://api.openai.com/v1';
@@ -11,7 +11,7 @@ export const openaiHosts = /(^|\.)openai\.com$/;
 export function openaiClients(options: ModelOptions): (wire: Wire) => Promise<OpenAI> {
   let loading: Promise<typeof OpenAI> | undefined;
   return async (wire) => {
-    loading ??= loadSdk('openai', async () => (await import('openai')).default);
+    loading ??= load();
     const Client = await loading;
     const { apiKey, baseUrl = OWN_URL, headers } = options;
     return new Client({
@@ -30,4 +30,12 @@ export function openaiClients(options: ModelOptions): (wire: Wire) => Promise<Op
       fetch: wire.fetch,
     });
   };
+}
+
+async function load(): Promise<typeof OpenAI> {
+  try {
+    return (await import('openai')).default;
+  } catch (cause) {
+    throw notInstalled('openai', cause);
+  }
 }

@@ -1,14 +1,12 @@
 import { CoxswainError } from '../../contracts/index.ts';
 
-/** Loads a vendor's package, once it is needed. */
-export async function loadSdk<T>(name: string, load: () => Promise<T>): Promise<T> {
-  try {
-    return await load();
-  } catch (cause) {
-    throw new CoxswainError('FAILED_PRECONDITION', 'E_MODEL_SETUP', `install the package ${name} to use this model`, {
-      cause,
-    });
-  }
+/**
+ * What to throw where a vendor's package could not be imported. The `import()` stands in the very `try`: bundlers leave
+ * out a package that is not there only where they see that its absence is caught.
+ */
+export function notInstalled(name: string, cause: unknown): CoxswainError {
+  const message = `install the package ${name} to use this model`;
+  return new CoxswainError('FAILED_PRECONDITION', 'E_MODEL_SETUP', message, { cause });
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Client, JSONRPCMessage, Tool, Transport } from '@modelcontextprotocol/client';
-import { CoxswainError, PACKAGE_VERSION } from '../../contracts/index.ts';
+import { CoxswainError, messageOf, PACKAGE_VERSION } from '../../contracts/index.ts';
 import { untilAborted } from '../../gate/index.ts';
 import { hearFirst } from './mcp-heard.ts';
 import type { HttpTransport } from './mcp-http.ts';
@@ -218,7 +218,7 @@ export class McpConnection {
       this.#lastHttp = httpTransport(sdk, new URL(url), { headers: { ...headers }, authProvider, hear });
       return this.#lastHttp;
     }
-    const { StdioClientTransport, getDefaultEnvironment } = await import('@modelcontextprotocol/client/stdio');
+    const { StdioClientTransport, getDefaultEnvironment } = await loadStdio();
     const { command, args = [], env, cwd, stderr } = server;
     const transport = new StdioClientTransport({
       command,
@@ -256,8 +256,24 @@ export async function loadSdk(): Promise<Sdk> {
   try {
     return await import('@modelcontextprotocol/client');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    const message = 'tools of MCP servers need one more package: npm install @modelcontextprotocol/client';
-    throw new CoxswainError('FAILED_PRECONDITION', 'E_UNSUPPORTED', message, { cause: error });
+    throw orAbsence(error);
   }
 }
+
+async function loadStdio(): Promise<typeof import('@modelcontextprotocol/client/stdio')> {
+  try {
+    return await import('@modelcontextprotocol/client/stdio');
+  } catch (error) {
+    throw orAbsence(error);
+  }
+}
+
+/** Each `import()` stands in the very `try`: bundlers leave out what is not there only where they see that it is caught. */
+function orAbsence(error: unknown): unknown {
+  if (!absent.test(messageOf(error))) return error;
+  const message = 'tools of MCP servers need one more package: npm install @modelcontextprotocol/client';
+  return new CoxswainError('FAILED_PRECONDITION', 'E_UNSUPPORTED', message, { cause: error });
+}
+
+/** As Node says it, and as what bundlers put in the place of such a package does. */
+const absent = /^(Cannot find (module|package)|Could not resolve) /;

@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely';
 import { mysqlSession } from './mysql.ts';
-import { loadPeer } from './peers.ts';
+import { loadKysely, orAbsence } from './peers.ts';
 
 const packages = ['kysely', 'mysql2'];
 
 /** A Kysely on a pool of `mysql2`; both are loaded now. */
 export async function openMysql(url: string, maxConnections: number): Promise<Kysely<unknown>> {
-  const { CompiledQuery, Kysely, MysqlDialect } = await loadPeer(packages, () => import('kysely'));
-  const { default: mysql2 } = await loadPeer(packages, () => import('mysql2'));
+  const { CompiledQuery, Kysely, MysqlDialect } = await loadKysely(packages);
+  const { default: mysql2 } = await loadMysql();
   const pool = mysql2.createPool({
     uri: url.replace(/^mariadb:/i, 'mysql:'),
     connectionLimit: maxConnections,
@@ -20,4 +20,12 @@ export async function openMysql(url: string, maxConnections: number): Promise<Ky
     },
   });
   return new Kysely({ dialect });
+}
+
+async function loadMysql(): Promise<{ default: typeof import('mysql2') }> {
+  try {
+    return await import('mysql2');
+  } catch (error) {
+    throw orAbsence(error, packages);
+  }
 }

@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely';
-import { loadPeer } from './peers.ts';
+import { loadKysely, orAbsence } from './peers.ts';
 
 const packages = ['kysely', 'pg'];
 
 /** A Kysely on a pool of `pg`; both are loaded now. */
 export async function openPostgres(url: string, maxConnections: number): Promise<Kysely<unknown>> {
-  const { Kysely, PostgresDialect } = await loadPeer(packages, () => import('kysely'));
-  const { default: pg } = await loadPeer(packages, () => import('pg'));
+  const { Kysely, PostgresDialect } = await loadKysely(packages);
+  const { default: pg } = await loadPg();
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
@@ -19,4 +19,12 @@ export async function openPostgres(url: string, maxConnections: number): Promise
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return new Kysely({ dialect: new PostgresDialect({ pool }) });
+}
+
+async function loadPg(): Promise<typeof import('pg')> {
+  try {
+    return await import('pg');
+  } catch (error) {
+    throw orAbsence(error, packages);
+  }
 }

@@ -8,7 +8,7 @@ import type { Dialect } from './dialect.ts';
 import { KyselyEngine } from './kysely-engine.ts';
 import { oneConnection } from './leases.ts';
 import { mysql } from './mysql.ts';
-import { loadPeer } from './peers.ts';
+import { loadKysely } from './peers.ts';
 import { postgres } from './postgres.ts';
 import type { Migrated } from './schema.ts';
 import type { SqlServiceOptions } from './session-service.ts';
@@ -80,7 +80,7 @@ export async function migrateSql<DB>(
 }
 
 async function openEngine<DB>(target: string | Kysely<DB>, options: SqlOptions): Promise<KyselyEngine> {
-  const { CompiledQuery } = await loadPeer(['kysely'], () => import('kysely'));
+  const { CompiledQuery } = await loadKysely(['kysely']);
   const given = typeof target !== 'string';
   const dialect = given ? dialects[options.dialect ?? dialectOf(target)] : dialectOfUrl(target);
   const connections = wholeNumber('maxConnections', options.maxConnections) ?? 10;

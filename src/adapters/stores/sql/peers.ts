@@ -1,19 +1,28 @@
-import { CoxswainError } from '../../../contracts/index.ts';
+import type * as KyselyModule from 'kysely';
+import { CoxswainError, messageOf } from '../../../contracts/index.ts';
 
-/**
- * A package that only those need who use it.
- * @throws CoxswainError `FAILED_PRECONDITION / E_STORE` with what to install
- */
-export async function loadPeer<T>(packages: readonly string[], load: () => Promise<T>): Promise<T> {
+/** @throws CoxswainError `FAILED_PRECONDITION / E_STORE` with what to install */
+export async function loadKysely(packages: readonly string[]): Promise<typeof KyselyModule> {
   try {
-    return await load();
+    return await import('kysely');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new CoxswainError(
-      'FAILED_PRECONDITION',
-      'E_STORE',
-      `this session store needs packages that are not installed: npm install ${packages.join(' ')}`,
-      { cause: error, details: { packages } },
-    );
+    throw orAbsence(error, packages);
   }
 }
+
+/**
+ * What to throw where a package could not be imported that only those need who use it. The `import()` stands in the very
+ * `try`: bundlers leave out a package that is not there only where they see that its absence is caught.
+ */
+export function orAbsence(error: unknown, packages: readonly string[]): unknown {
+  if (!absent.test(messageOf(error))) return error;
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_STORE',
+    `this session store needs packages that are not installed: npm install ${packages.join(' ')}`,
+    { cause: error, details: { packages } },
+  );
+}
+
+/** As Node says it, and as what bundlers put in the place of such a package does. */
+const absent = /^(Cannot find (module|package)|Could not resolve) /;

@@ -1,0 +1,95 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import type { OutputChunk, Plugin } from 'rolldown';
+import { rolldown } from 'rolldown';
+import { ZodFirstPartyTypeKind } from 'zod/v3';
+
+/**
+ * Makes `dist` of `src`: one file for each entry of package.json, and chunks for what entries share, so that there is
+ * one copy of everything and an import opens a dozen files. What `src` loads when it is needed stays a file of its own.
+ * The declarations are tsc's. `node scripts/build.ts [folder]`; default `dist`.
+ */
+const root = join(import.meta.dirname, '..');
+const [dist = join(root, 'dist')] = process.argv.slice(2);
+const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  exports: Record<string, string | { default: string }>;
+  bin: { coxswain: string };
+};
+
+const targets = [...Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : entry.default))];
+const names = [...targets, bin.coxswain].map((target) => /^(?:\.\/)?dist\/(.+)\.js$/.exec(target)?.[1] ?? target);
+const input = Object.fromEntries(names.map((name) => [name, join(root, 'src', `${name}.ts`)]));
+
+/**
+ * Packages whose code goes into `dist`: they are needed at once in places that cannot wait, and later than at import, which
+ * no form of import says to every bundler.
+ */
+const inlined = /^(ajv|fast-deep-equal|fast-uri|json-schema-traverse|require-from-string|zod-to-json-schema)(\/|$)/;
+
+const lazily: Plugin = {
+  name: 'lazily',
+  resolveId(id, importer = '') {
+    if (id === 'zod/v3' && importer.includes(`${sep}zod-to-json-schema${sep}`)) return '\0kinds';
+    // The converter alone: whose schema it is has the rest.
+    if (id !== 'zod' || !importer.endsWith('zod-schema.ts')) return undefined;
+    return join(root, 'node_modules/zod/v4/core/json-schema-processors.js');
+  },
+  load(id) {
+    if (id !== '\0kinds') return undefined;
+    return `export const ZodFirstPartyTypeKind = ${JSON.stringify(ZodFirstPartyTypeKind)};`;
+  },
+  /** A `require` that Node makes for an ES module is one that no bundler sees into; the plain one is. */
+  transform(code, id) {
+    if (!id.startsWith(join(root, 'src')) || !code.includes('createRequire(')) return undefined;
+    const lines = [
+      /import \{ createRequire \} from 'node:module';/,
+      /const require = createRequire\(import\.meta\.url\);/,
+    ];
+    const plain = lines.reduce((left, line) => left.replace(line, (text) => ' '.repeat(text.length)), code);
+    if (plain.includes('createRequire'))
+      throw new Error('createRequire is used in a form that the build does not know');
+    return { code: plain, map: null };
+  },
+};
+
+rmSync(dist, { recursive: true, force: true });
+const bundle = await rolldown({
+  cwd: root,
+  input,
+  platform: 'node',
+  // The oldest Node that package.json names lacks what is newer.
+  transform: { target: 'es2024' },
+  plugins: [lazily],
+  external: (id, importer = '') => {
+    if (/^[./\0]/.test(id) || inlined.test(id) || id.startsWith('@oxc-project/runtime')) return false;
+    return !(lazily.resolveId as (id: string, importer: string) => unknown)(id, importer);
+  },
+  onLog(level, log) {
+    if (level === 'warn') throw new Error(log.message);
+  },
+});
+const { output } = await bundle.write({
+  dir: dist,
+  format: 'esm',
+  sourcemap: true,
+  entryFileNames: '[name].js',
+  chunkFileNames: 'chunks/[name].js',
+});
+await bundle.close();
+
+const chunks = output.filter((item): item is OutputChunk => item.type === 'chunk');
+writeFileSync(join(dist, 'LICENSES.txt'), licenses(chunks.flatMap(({ moduleIds }) => moduleIds)));
+
+/** The terms of what was taken in, as they ask for. */
+function licenses(modules: readonly string[]): string {
+  const packages = new Set(
+    modules.flatMap((id) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id.replaceAll(sep, '/'))?.[1] ?? []),
+  );
+  const texts = [...packages].toSorted().map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, string>;
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+    if (!file || !existsSync(join(folder, file))) throw new Error(`${name} has no license file`);
+    return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+  });
+  return `Parts of these packages are in the files of this folder.\n\n${texts.join('\n---\n\n')}`;
+}

@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+/** What the build is made of. */
+const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.ts'];
+
+/**
+ * A project in a folder of its own that has the package as it is published, with what it depends on and none of its
+ * optional peers. Built once for each state of the sources.
+ * @param dependencies further packages that the project has, by their name there
+ */
+export function project(dependencies: Readonly<Record<string, string>> = {}): { folder: string } & Disposable {
+  const folder = mkdtempSync(join(tmpdir(), 'coxswain-project-'));
+  cpSync(packed(), join(folder, 'node_modules/coxswain'), { recursive: true });
+  const { dependencies: own } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const wanted = { ...Object.fromEntries(Object.keys(own).map((name) => [name, name])), ...dependencies };
+  for (const [name, as] of Object.entries(wanted)) {
+    const place = join(folder, 'node_modules', name);
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(join(root, 'node_modules', as), place, 'dir');
+  }
+  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** The package as it is published. */
+function packed(): string {
+  const cache = join(root, 'node_modules/.cache/packed');
+  const place = join(cache, digestOf().slice(0, 16));
+  if (existsSync(place)) return place;
+  rmSync(cache, { recursive: true, force: true });
+  mkdirSync(cache, { recursive: true });
+  const making = mkdtempSync(join(cache, 'making-'));
+  const dist = join(making, 'dist');
+  node(join(root, 'scripts/build.ts'), dist);
+  node(join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json'), '--outDir', dist);
+  cpSync(join(root, 'package.json'), join(making, 'package.json'));
+  try {
+    renameSync(making, place);
+  } catch (error) {
+    // Another process was faster with the same.
+    rmSync(making, { recursive: true, force: true });
+    if (!existsSync(place)) throw error;
+  }
+  return place;
+}
+
+function digestOf(): string {
+  const hash = createHash('sha256');
+  const files = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+  for (const file of [...sources.map((name) => join(root, name)), ...files]) {
+    hash
+      .update(`${file.slice(root.length)}\0`)
+      .update(readFileSync(file))
+      .update('\0');
+  }
+  return hash.digest('hex');
+}
+
+function node(...args: string[]): void {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${args.join(' ')}: ${stdout}${stderr}`);
+}
