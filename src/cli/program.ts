@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { PACKAGE_VERSION } from '../contracts/index.ts';
 import type { AcpFlags } from './acp.ts';
 import type { AnswerFlags, ListApprovalsFlags } from './approvals.ts';
 import type { ConformanceFlags } from './conformance.ts';
@@ -14,14 +14,14 @@ import type { Interrupts } from './signals.ts';
 const EXIT_CODES = `
 Exit codes:
   0 done · 1 failed · 2 usage · 3 done but something was denied · 4 input required
-  5 limit · 6 refusal · 130 aborted`;
+  5 limit · 6 refusal · 7 done but the answer was cut · 130 aborted`;
 
 /** The command line. What a command comes to is in `result`. */
 export function buildProgram(interrupts: Interrupts): { program: Command; result: { code: number } } {
   const result = { code: 0 };
   const program = new Command('coxswain')
     .description('Hosts steer, agents work: run agents under your policy, approve their calls, look after sessions.')
-    .version(version(), '-V, --version')
+    .version(PACKAGE_VERSION, '-V, --version')
     .exitOverride()
     // Mistakes are told in one line, by whoever catches them.
     .configureOutput({ outputError: () => {} });
@@ -119,7 +119,7 @@ Calls that need a yes are asked about at the client. In the client's configurati
     )
     .action(async (module: string, flags: McpFlags) => {
       const { mcpCommand } = await import('./mcp.ts');
-      result.code = await mcpCommand(module, flags, version(), interrupts);
+      result.code = await mcpCommand(module, flags, PACKAGE_VERSION, interrupts);
     });
 }
 
@@ -164,7 +164,7 @@ function addAcp(program: Command, interrupts: Interrupts, result: { code: number
     )
     .action(async (module: string, flags: AcpFlags) => {
       const { acpCommand } = await import('./acp.ts');
-      result.code = await acpCommand(module, flags, version(), interrupts);
+      result.code = await acpCommand(module, flags, PACKAGE_VERSION, interrupts);
     });
 }
 
@@ -193,11 +193,6 @@ Examples:
     )
     .action(async (module: string, flags: ServeFlags) => {
       const { serveCommand } = await import('./serve.ts');
-      result.code = await serveCommand(module, flags, version(), interrupts);
+      result.code = await serveCommand(module, flags, PACKAGE_VERSION, interrupts);
     });
-}
-
-function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return String((manifest as { version: unknown }).version);
 }

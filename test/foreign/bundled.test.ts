@@ -37,7 +37,15 @@ const came = {
     ['three', { eur: 1, kind: 'a' }],
   ],
   // Optional packages are left out, and their absence is told where they are needed.
-  missing: { model: 'E_MODEL_SETUP', sql: 'E_STORE', toolset: 'E_UNSUPPORTED', server: 'E_UNSUPPORTED' },
+  missing: {
+    model: 'E_MODEL_SETUP',
+    sql: 'E_STORE',
+    toolset: 'E_UNSUPPORTED',
+    server: 'E_UNSUPPORTED',
+    socket: 'E_UNSUPPORTED',
+    cedar: 'E_UNSUPPORTED',
+    acp: 'E_UNSUPPORTED',
+  },
 };
 
 test('HUNT-F3 the published files do what the sources do', async () => {

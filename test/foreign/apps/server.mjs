@@ -1,11 +1,14 @@
 // Runs an agent, and what needs packages that are not there; prints what came of it.
 import { createHost, defineTool, LlmAgent, rulePolicy, run } from 'coxswain';
+import { serveAcp } from 'coxswain/adapters/acp';
 import { FunctionTools } from 'coxswain/adapters/auto-tools';
 import { openaiChatModel } from 'coxswain/adapters/models';
+import { cedarPolicy } from 'coxswain/adapters/policy/cedar';
 import { openStore } from 'coxswain/adapters/stores/open-store';
 import { openSql } from 'coxswain/adapters/stores/sql';
 import { mcpToolset } from 'coxswain/adapters/tools/mcp';
 import { serveMcpHttp } from 'coxswain/host/mcp';
+import { serve } from 'coxswain/host/websocket';
 import { ScriptedModel } from 'coxswain/testing';
 import { z } from 'zod';
 import { z as z3 } from 'zod-3';
@@ -41,6 +44,8 @@ const codeOf = async (work) => {
   }
 };
 
+const pipes = { input: new ReadableStream(), output: new WritableStream() };
+
 async function main() {
   const sessions = await openStore('memory:');
   const asked = (agent) => createHost({ app: 'demo', agents: [agent], tools, policy: rulePolicy(rules), sessions });
@@ -53,6 +58,9 @@ async function main() {
     sql: await codeOf(() => openSql('postgres://127.0.0.1:9/x')),
     toolset: await codeOf(() => mcpToolset({ command: 'none', name: 'none' }).tools()),
     server: await codeOf(() => serveMcpHttp(asked(far), { port: 0 })),
+    socket: await codeOf(() => serve(asked(far), { port: 0, authenticate: () => ({ id: 'anna' }) })),
+    cedar: await codeOf(() => cedarPolicy({ policies: 'permit (principal, action, resource);', tools })),
+    acp: await codeOf(() => serveAcp({ open: () => asked(far).open('far') }, pipes)),
   };
   console.log(JSON.stringify({ reason, text, denied, got, missing }));
 }
