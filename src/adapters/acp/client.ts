@@ -10,7 +10,7 @@ import type {
   RequestPermissionResponse,
   SessionUpdate,
 } from '@agentclientprotocol/sdk';
-import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf, PACKAGE_VERSION } from '../../contracts/index.ts';
 import type { AcpPipe } from './child.ts';
 import { processError } from './child.ts';
 import { loadSdk } from './sdk.ts';
@@ -184,7 +184,7 @@ async function open(
   const info = await agent.request('initialize', {
     protocolVersion: sdk.PROTOCOL_VERSION,
     clientCapabilities: { fs: { readTextFile: reads, writeTextFile: writes }, terminal: false },
-    clientInfo: { name: 'coxswain', version: '1.0' },
+    clientInfo: { name: 'coxswain', version: PACKAGE_VERSION },
   });
   if (info.protocolVersion !== sdk.PROTOCOL_VERSION) {
     throw new CoxswainError(

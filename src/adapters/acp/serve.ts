@@ -8,7 +8,7 @@ import type {
   Stream,
 } from '@agentclientprotocol/sdk';
 import type { AgentSession, ContentPart, Limits, PermissionMode, SessionSummary } from '../../contracts/index.ts';
-import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf, PACKAGE_VERSION } from '../../contracts/index.ts';
 import type { Shape } from '../../session/index.ts';
 import {
   amount,
@@ -129,7 +129,7 @@ class Served {
   }
 
   connect(stream: Stream): AcpServer {
-    const { name = 'coxswain', version = '0', list, delete: remove } = this.#options;
+    const { name = 'coxswain', version = PACKAGE_VERSION, list, delete: remove } = this.#options;
     const connection = this.#sdk
       .agent({ name })
       .onRequest('initialize', ({ params }) => {

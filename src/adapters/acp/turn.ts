@@ -12,8 +12,10 @@ import { errorResult } from '../../gate/index.ts';
 import type { ToldOfCall } from './call.ts';
 import { AcpCall } from './call.ts';
 import type { AcpFiles, AcpListener } from './client.ts';
+import type { ReadRequest, WriteRequest } from './host-files.ts';
+import { readFile, writeFile } from './host-files.ts';
+import { stopped, usageOf } from './prompt-end.ts';
 import { AcpSpeech } from './speech.ts';
-import { usageOf } from './usage.ts';
 
 export interface AcpTurnOptions {
   name: string;
@@ -153,41 +155,14 @@ export class AcpTurn implements AcpListener {
     return answer.promise;
   }
 
-  async readFile(request: { path: string; line?: number; limit?: number }): Promise<string> {
-    const { readTextFile } = this.#options.files;
-    let text: string | undefined;
-    const tool = new Tool({
-      name: 'acp:read_text_file',
-      description: 'The agent reads a file through its host.',
-      kind: 'read',
-      annotations: { readOnly: true },
-      handler: async (args, { signal }) => {
-        text = await readTextFile?.(args as typeof request, signal);
-        return text ?? '';
-      },
-    });
-    await this.#run(tool, request);
-    if (text === undefined) throw refused(request.path);
-    return text;
+  readFile(request: ReadRequest): Promise<string> {
+    return readFile(request, this.#options.files, (tool, args) => this.#run(tool, args));
   }
 
-  async writeFile(request: { path: string; content: string }): Promise<void> {
-    const { writeTextFile } = this.#options.files;
-    let written = false;
-    const tool = new Tool({
-      name: 'acp:write_text_file',
-      description: 'The agent writes a file through its host.',
-      kind: 'edit',
-      // A call that somebody said yes to has shown this file already.
-      needsApproval: ![...this.#granted].some((call) => call.touches(request.path)),
-      handler: async (args, { signal }) => {
-        await writeTextFile?.(args as typeof request, signal);
-        written = true;
-        return 'written';
-      },
-    });
-    await this.#run(tool, request);
-    if (!written) throw refused(request.path);
+  writeFile(request: WriteRequest): Promise<void> {
+    // A call that somebody said yes to has shown this file already.
+    const isShown = [...this.#granted].some((call) => call.touches(request.path));
+    return writeFile(request, this.#options.files, isShown, (tool, args) => this.#run(tool, args));
   }
 
   #known(update: ToldOfCall): AcpCall {
@@ -311,21 +286,3 @@ const ASKS_WITHIN_MS = 2_000;
 
 const EDITED = 'an agent of this kind runs its own arguments: they cannot be edited, only allowed or denied';
 const FOREVER = 'the agent offers no way to allow this call alone';
-
-function refused(path: string): CoxswainError {
-  return new CoxswainError('PERMISSION_DENIED', 'E_REFUSED', `the host does not allow it: ${path}`);
-}
-
-function stopped(reason: PromptResponse['stopReason'] | undefined, agent: string): CoxswainError | undefined {
-  switch (reason) {
-    case 'end_turn':
-    case 'max_tokens':
-      return undefined;
-    case 'refusal':
-      return new CoxswainError('FAILED_PRECONDITION', 'E_REFUSED', `agent ${agent} refuses to go on`);
-    case 'max_turn_requests':
-      return new CoxswainError('RESOURCE_EXHAUSTED', 'E_MAX_LLM_CALLS', `agent ${agent} has reached its own limit`);
-    default:
-      return new CoxswainError('ABORTED', 'E_ABORTED', `agent ${agent} has ended its turn: ${reason ?? 'unknown'}`);
-  }
-}

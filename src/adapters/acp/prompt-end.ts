@@ -1,5 +1,6 @@
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import type { Usage } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
 import { membersOf } from './same-call.ts';
 
 const COUNTS: Readonly<Record<string, keyof Usage>> = {
@@ -18,4 +19,19 @@ export function usageOf(answer: PromptResponse | undefined): Usage | undefined {
     return typeof count === 'number' && Number.isFinite(count) && count > 0 ? [[ours, count]] : [];
   });
   return counts.length === 0 ? undefined : Object.fromEntries(counts);
+}
+
+/** Why a prompt that has ended so has not ended well. */
+export function stopped(reason: PromptResponse['stopReason'] | undefined, agent: string): CoxswainError | undefined {
+  switch (reason) {
+    case 'end_turn':
+    case 'max_tokens':
+      return undefined;
+    case 'refusal':
+      return new CoxswainError('FAILED_PRECONDITION', 'E_REFUSED', `agent ${agent} refuses to go on`);
+    case 'max_turn_requests':
+      return new CoxswainError('RESOURCE_EXHAUSTED', 'E_MAX_LLM_CALLS', `agent ${agent} has reached its own limit`);
+    default:
+      return new CoxswainError('ABORTED', 'E_ABORTED', `agent ${agent} has ended its turn: ${reason ?? 'unknown'}`);
+  }
 }

@@ -1,0 +1,57 @@
+import { CoxswainError } from '../../contracts/index.ts';
+import { Tool } from '../../dispatch/index.ts';
+import type { AcpFiles } from './client.ts';
+
+export type ReadRequest = Parameters<NonNullable<AcpFiles['readTextFile']>>[0];
+export type WriteRequest = Parameters<NonNullable<AcpFiles['writeTextFile']>>[0];
+
+/** Runs a tool through the gate. */
+type Run = (tool: Tool, args: Record<string, unknown>) => Promise<unknown>;
+
+/** @throws CoxswainError `PERMISSION_DENIED / E_REFUSED` */
+export async function readFile(request: ReadRequest, { readTextFile }: AcpFiles, run: Run): Promise<string> {
+  let text: string | undefined;
+  const tool = new Tool({
+    name: 'acp:read_text_file',
+    description: 'The agent reads a file through its host.',
+    kind: 'read',
+    annotations: { readOnly: true },
+    handler: async (args, { signal }) => {
+      text = await readTextFile?.(args as ReadRequest, signal);
+      return text ?? '';
+    },
+  });
+  await run(tool, request);
+  if (text === undefined) throw refused(request.path);
+  return text;
+}
+
+/**
+ * @param isShown somebody has said yes to a call that showed this file
+ * @throws CoxswainError `PERMISSION_DENIED / E_REFUSED`
+ */
+export async function writeFile(
+  request: WriteRequest,
+  { writeTextFile }: AcpFiles,
+  isShown: boolean,
+  run: Run,
+): Promise<void> {
+  let written = false;
+  const tool = new Tool({
+    name: 'acp:write_text_file',
+    description: 'The agent writes a file through its host.',
+    kind: 'edit',
+    needsApproval: !isShown,
+    handler: async (args, { signal }) => {
+      await writeTextFile?.(args as WriteRequest, signal);
+      written = true;
+      return 'written';
+    },
+  });
+  await run(tool, request);
+  if (!written) throw refused(request.path);
+}
+
+function refused(path: string): CoxswainError {
+  return new CoxswainError('PERMISSION_DENIED', 'E_REFUSED', `the host does not allow it: ${path}`);
+}
