@@ -38,9 +38,9 @@ await soak('hosted', async (goesOn) => {
   const { tally, finding } = await searchHosted({ from, goesOn });
   return { tally, fault: finding && describeHosted(finding) };
 });
-for (const [name, each] of Object.entries(circumstances)) {
+for (const [name, trySeed] of Object.entries(circumstances)) {
   await soak(`lies (${name})`, async (goesOn) => {
-    const { tally, finding } = await searchLies({ from, circumstances: each, goesOn });
+    const { tally, finding } = await searchLies({ from, trySeed, goesOn });
     return { tally, fault: finding && describeLies(finding) };
   });
 }

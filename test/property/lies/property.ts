@@ -19,6 +19,8 @@ export interface Tally {
   contradictions: number;
 }
 
+export const nothing: Tally = { seeds: 0, cases: 0, runs: 0, answers: 0, contradictions: 0 };
+
 export interface Finding {
   seed: number;
   faults: string[];
@@ -198,33 +200,48 @@ function nameOf({ name }: PendingRequest): string {
   return name ?? '';
 }
 
-export async function trySeed(seed: number, tally: Tally, circumstances: Circumstances): Promise<Finding | undefined> {
-  const loading = ensureValidator();
-  if (loading) await loading;
-  const life = new Life(seed, tally);
-  const unhandled = (error: unknown) => life.faults.push(`unhandled rejection: ${error}`);
+/** Lives through one seed. */
+export type TrySeed = (seed: number, tally: Tally) => Promise<Finding | undefined>;
+
+/** An executor that lies to a host, under such circumstances. */
+export function lying(circumstances: Circumstances): TrySeed {
+  return async (seed, tally) => {
+    const loading = ensureValidator();
+    if (loading) await loading;
+    const life = new Life(seed, tally);
+    return judged(seed, life, () => life.live(circumstances));
+  };
+}
+
+/** What was wrong in a life, if anything was. */
+export async function judged(
+  seed: number,
+  { faults, trace }: { faults: string[]; trace: string[] },
+  live: () => Promise<void>,
+): Promise<Finding | undefined> {
+  const unhandled = (error: unknown) => faults.push(`unhandled rejection: ${error}`);
   process.on('unhandledRejection', unhandled);
   try {
-    await life.live(circumstances);
+    await live();
     await new Promise((resolve) => setImmediate(resolve));
   } catch (error) {
-    life.faults.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    faults.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
     process.off('unhandledRejection', unhandled);
   }
-  return life.faults.length > 0 ? { seed, faults: life.faults, trace: life.trace } : undefined;
+  return faults.length > 0 ? { seed, faults, trace } : undefined;
 }
 
 /** Seeds from `from` until one is wrong or `goesOn` says no. */
 export async function search(options: {
   from: number;
-  circumstances: Circumstances;
+  trySeed: TrySeed;
   goesOn: (tally: Tally) => boolean;
 }): Promise<{ tally: Tally; finding: Finding | undefined }> {
-  const tally: Tally = { seeds: 0, cases: 0, runs: 0, answers: 0, contradictions: 0 };
+  const tally: Tally = { ...nothing };
   for (let seed = options.from; options.goesOn(tally); seed++) {
     tally.seeds++;
-    const finding = await trySeed(seed, tally, options.circumstances);
+    const finding = await options.trySeed(seed, tally);
     if (finding) return { tally, finding };
   }
   return { tally, finding: undefined };
