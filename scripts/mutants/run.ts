@@ -56,7 +56,7 @@ function run(mutate: readonly string[], testFiles: readonly string[]): Promise<R
     // Rewriting it needs an API that this TypeScript has not; nothing that runs here reads it.
     tsconfigFile: 'none',
     concurrency: Number(values.concurrency),
-    timeoutMS: 30_000,
+    timeoutMS: 20_000,
     dryRunTimeoutMinutes: 15,
     reporters: ['progress-append-only'],
     ignorePatterns: ['bench', 'docs', 'reports', 'coverage', '*.tsbuildinfo'],
