@@ -99,14 +99,20 @@ export function checkStream(events: Iterable<AgentEvent>, options: GrammarOption
   return violations;
 }
 
+/** Those of the options, and of a checker that is given as such. */
+const members = new Set(['initialized', 'openRequests', 'places', 'immutability', 'push', 'end']);
+
 /** What an earlier checker ended with, as far as it can be used. */
 function read(options: GrammarOptions): GrammarOptions {
+  let unknown: string | undefined;
   try {
     const given: GrammarOptions = { ...options };
+    unknown = Object.keys(given).find((member) => !members.has(member));
     const isUsable = (list: unknown) => list === undefined || typeof Object(list)[Symbol.iterator] === 'function';
     if (
       typeof options === 'object' &&
       options !== null &&
+      unknown === undefined &&
       isUsable(given.openRequests) &&
       isUsable(given.places) &&
       [...(given.places ?? [])].every(Array.isArray)
@@ -114,6 +120,9 @@ function read(options: GrammarOptions): GrammarOptions {
       return given;
   } catch {
     // A getter or proxy that throws: said below.
+  }
+  if (unknown !== undefined) {
+    throw bad(`options.${unknown} is not known; give nothing but ${[...members].slice(0, -2).join(', ')}`);
   }
   throw bad('options are those that a checker of an earlier stream has: initialized, openRequests, places');
 }

@@ -12,6 +12,7 @@ import { Tool } from './tool.ts';
 import { ToolRegistry } from './tool-registry.ts';
 import type { TurnOptions } from './turn.ts';
 import type { WatchdogOptions } from './watchdog.ts';
+import { checkWatchdog } from './watchdog.ts';
 
 export interface DispatchAgentOptions
   extends Omit<TurnOptions, 'executor' | 'watchdog'>,
@@ -81,6 +82,7 @@ export class DispatchAgent implements ToolUser {
 
   constructor(options: DispatchAgentOptions) {
     checkOptions<DispatchAgentOptions>(options, 'dispatchAgent: options', shape);
+    if (options.watchdog !== false) checkWatchdog(options.watchdog, 'dispatchAgent: options.watchdog');
     assertAgentName(options.name);
     if (typeof options.executor !== 'function') {
       throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `agent ${options.name}: executor is not a function`);

@@ -1,10 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { AnswerLimits, AnyTool } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import { amount, answerLimits, bag, checkIs, checkOptions, guarded, object } from '../session/index.ts';
+import type { Check, Shape } from '../session/index.ts';
+import {
+  amount,
+  answerLimits,
+  anything,
+  bag,
+  checkIs,
+  checkOptions,
+  checkShape,
+  guarded,
+  having,
+  name,
+  names,
+  object,
+  text,
+} from '../session/index.ts';
 import type { FunctionalEvents, ObservabilityEvents } from './buses.ts';
 import { DispatchBuses } from './buses.ts';
 import type { DispatchExecutorFn } from './dispatch.ts';
+import { asError } from './errors.ts';
 import type { Message } from './message.ts';
 import type { RecordChange } from './records.ts';
 import { checkChange } from './records.ts';
@@ -17,6 +33,7 @@ import type { TurnOptions, TurnOutcome } from './turn.ts';
 import { runTurn } from './turn.ts';
 import type { TurnBackend, TurnBounds } from './turn-context.ts';
 import { TurnContext } from './turn-context.ts';
+import { checkWatchdog } from './watchdog.ts';
 
 type Maybe<T> = T | Promise<T>;
 
@@ -61,6 +78,29 @@ const callbacks = ['Message', 'Thought', 'ToolCall'].flatMap((kind) => [
   `mutate${kind}Callback`,
   `delete${kind}Callback`,
 ]);
+const mayBeGiven: Shape<TurnRunnerConfig> = {
+  ...(Object.fromEntries(['executorCallback', ...callbacks].map((each) => [each, anything])) as Shape<TurnCallbacks> & {
+    executorCallback: Check;
+  }),
+  tools: anything,
+  fetchToolsCallback: anything,
+  deps: anything,
+  answerLimits: object,
+  maxResultBytes: amount,
+  watchdog: object,
+  dispatchInputPipeline: anything,
+  dispatchOutputPipeline: anything,
+  turnInputPipeline: anything,
+  turnOutputPipeline: anything,
+};
+const input: Shape<TurnInput> = {
+  turnId: name,
+  turnAbortController: having('abort'),
+  systemPrompt: text,
+  standingInstructions: names,
+  stash: bag,
+};
+
 const pipelines = ['turnInputPipeline', 'turnOutputPipeline', 'dispatchInputPipeline', 'dispatchOutputPipeline'];
 
 /** Runs turns of an executor without a session: what it stores goes to callbacks, what it reports to listeners. */
@@ -108,18 +148,23 @@ export class TurnRunner {
   }
 
   /** Runs one turn to its end. Never rejects: how it ended is in the outcome and on the buses. */
-  async run(input: TurnInput = {}): Promise<TurnOutcome> {
+  async run(given: TurnInput = {}): Promise<TurnOutcome> {
     const config = this.#config;
+    try {
+      checkOptions<TurnInput>(given, 'TurnRunner.run: input', input);
+    } catch (error) {
+      return { turnId: '', status: 'nack', error: asError(error), iterations: 0 };
+    }
     const turn = new TurnContext({
-      turnId: input.turnId ?? randomUUID(),
-      turnAbortController: input.turnAbortController ?? new AbortController(),
+      turnId: given.turnId ?? randomUUID(),
+      turnAbortController: given.turnAbortController ?? new AbortController(),
       backend: backendOf(config),
       buses: this.#buses,
       bounds: { answerLimits: config.answerLimits, maxResultBytes: config.maxResultBytes },
       tools: new ToolRegistry(config.tools),
-      systemPrompt: input.systemPrompt,
-      standingInstructions: input.standingInstructions,
-      stash: input.stash,
+      systemPrompt: given.systemPrompt,
+      standingInstructions: given.standingInstructions,
+      stash: given.stash,
     });
     const options = { ...config, executor: config.executorCallback };
     return runTurn(turn, options, () => load(turn, config));
@@ -165,6 +210,8 @@ function assertConfig(config: TurnRunnerConfig): void {
   const isGiven = guarded('TurnRunner: config', () => object.fits(config));
   const given = (isGiven ? config : {}) as unknown as Record<string, unknown>;
   checkIs(given, 'TurnRunner: config', bag);
+  // Whoever keeps the conversation may be given as it is, with more than its callbacks.
+  if (isGiven) checkShape<TurnRunnerConfig>(given, 'TurnRunner: config', mayBeGiven);
   const wrong = ['executorCallback', ...callbacks].filter((name) => typeof given[name] !== 'function');
   for (const name of pipelines) {
     const steps = given[name] ?? [];
@@ -179,8 +226,8 @@ function assertConfig(config: TurnRunnerConfig): void {
       details: { fields: wrong },
     });
   }
-  const { answerLimits: limits, maxResultBytes } = config;
+  const { answerLimits: limits } = config;
   if (limits !== undefined) checkOptions<AnswerLimits>(limits, 'TurnRunner: config.answerLimits', answerLimits);
-  if (maxResultBytes !== undefined) checkIs(maxResultBytes, 'TurnRunner: config.maxResultBytes', amount);
+  checkWatchdog(config.watchdog, 'TurnRunner: config.watchdog');
   new ToolRegistry(config.tools);
 }

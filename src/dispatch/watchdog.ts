@@ -1,4 +1,5 @@
 import { CoxswainError } from '../contracts/index.ts';
+import { amount, checkOptions } from '../session/index.ts';
 import type { DispatchState } from './dispatch-state.ts';
 
 export interface WatchdogOptions {
@@ -8,6 +9,12 @@ export interface WatchdogOptions {
   idleRuns?: number | undefined;
   /** Runs in a row that return without a signal and have called no tool, whatever they report and store. */
   unsignalledRuns?: number | undefined;
+}
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export function checkWatchdog(options: WatchdogOptions | undefined, where: string): void {
+  if (options === undefined) return;
+  checkOptions<WatchdogOptions>(options, where, { silenceMs: amount, idleRuns: amount, unsignalledRuns: amount });
 }
 
 /** Turns silence into a failure of the dispatch. */

@@ -287,8 +287,8 @@ class Host implements AgentHost {
       create: (options) => provider.create(options),
       load: (sessionId) => provider.load(sessionId),
       list: (options) => provider.list(options),
-      delete: async (sessionId) => {
-        await provider.delete(sessionId);
+      delete: async (sessionId, ...more: []) => {
+        await provider.delete(sessionId, ...more);
         this.#frameHost.confirmations.forget(`${whose}/${sessionId}`);
         // What was said always in it ends with it.
         for (const agent of this.#sources.keys())

@@ -1,3 +1,4 @@
+import { checkIs, checkOptions, count, listOf, object } from '../session/index.ts';
 import { evidenceOf, extendChain } from './chain.ts';
 import { digestOf } from './digest.ts';
 import type { ChainLink, Event } from './event.ts';
@@ -47,8 +48,13 @@ export interface VerifyOptions {
   anchor?: ChainHead;
 }
 
-/** Checks a whole log, in order of seq. */
+/**
+ * Checks a whole log, in order of seq.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+ */
 export function verifyLog(events: readonly Event[], options: VerifyOptions = {}): ChainReport {
+  checkIs(events, 'verifyLog: events', listOf(object));
+  checkOptions<VerifyOptions>(options, 'verifyLog: options', { lastSeq: count, anchor: object });
   const gaps: ChainFault[] = [];
   let at = 0;
   for (const { seq, id } of events) {

@@ -11,7 +11,20 @@ import type {
   Settlement,
 } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
-import { EventStream, isoTime, newId, normaliseInput, StreamQueue } from '../session/index.ts';
+import type { Shape } from '../session/index.ts';
+import {
+  checkOptions,
+  EventStream,
+  fn,
+  isoTime,
+  listOf,
+  name,
+  newId,
+  normaliseInput,
+  object,
+  required,
+  StreamQueue,
+} from '../session/index.ts';
 
 /** A call that a lying executor asks for; by default of a tool that the host runs. */
 export interface AskedCall {
@@ -37,14 +50,22 @@ export interface Lies {
   settlement?(requestId: string, settlement: Settlement): Settlement;
 }
 
+const lieShape: Shape<Lies> = { open: fn, event: fn, standing: fn, history: fn, hears: fn, settlement: fn };
+
 /**
  * An agent that lies, for the tests of hosts: each message asks for the same calls, and what it says of them is up to
  * the test. Its sessions outlive the host. A host is right when none of its tools runs but by its own word.
  */
 export function lyingExecutor(options: { name?: string; calls: readonly AskedCall[]; lies?: Lies }): AgentSource {
-  const { name = 'liar', calls, lies = {} } = options;
-  const descriptor: AgentDescriptor = {
+  checkOptions<typeof options>(options, 'lyingExecutor: options', {
     name,
+    calls: required(listOf(object)),
+    lies: object,
+  });
+  if (options.lies) checkOptions<Lies>(options.lies, 'lyingExecutor: options.lies', lieShape);
+  const { name: own = 'liar', calls, lies = {} } = options;
+  const descriptor: AgentDescriptor = {
+    name: own,
     description: 'lies',
     executor: 'lying',
     capabilities: ['streaming', 'host_tool_execution', 'resume'],

@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { toStrictSchema } from '../../src/adapters/schema/index.ts';
 import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { checkStream, createGrammarChecker } from '../../src/contracts/index.ts';
+import { dispatchAgent, inMemoryCallbacks, Records, TurnRunner } from '../../src/dispatch/index.ts';
 import { createHost, LlmAgent, LoopAgent, rulePolicy, SequentialAgent } from '../../src/index.ts';
-import { InMemorySessionService } from '../../src/runtime/index.ts';
-import { ScriptedModel } from '../../src/testing/index.ts';
+import { InMemorySessionService, verifyLog } from '../../src/runtime/index.ts';
+import { lyingExecutor, ScriptedModel } from '../../src/testing/index.ts';
 
 const agent = () => new LlmAgent({ name: 'bot', model: new ScriptedModel(['hi']) });
 const made = () =>
   createHost({ app: 'shop', agents: [agent()], sessions: new InMemorySessionService(), userId: 'ann' });
+const executorCallback = () => {};
 /** What plain JavaScript may write. */
 const plain = (options: object): never => options as never;
 
@@ -34,6 +38,21 @@ describe('NEW-D8 an option that is not known is refused wherever options are tak
     LoopAgent: () => new LoopAgent(plain({ name: 'all', subAgents: [agent()], maxIterations: 1, roles: [] })),
     rulePolicy: () => rulePolicy([], plain({ roles: [] })),
     openSqlite: () => openSqlite(':memory:', plain({ roles: [] })),
+    verifyLog: () => verifyLog([], plain({ roles: [] })),
+    toStrictSchema: () => toStrictSchema({ type: 'object' }, plain({ roles: [] })),
+    createGrammarChecker: () => createGrammarChecker(plain({ roles: [] })),
+    checkStream: () => checkStream([], plain({ roles: [] })),
+    TurnRunner: () => new TurnRunner(plain({ ...inMemoryCallbacks(new Records()), executorCallback, watchdogs: {} })),
+    'TurnRunner.run': async () => {
+      const runner = new TurnRunner({ ...inMemoryCallbacks(new Records()), executorCallback });
+      throw (await runner.run(plain({ roles: [] }))).error;
+    },
+    'TurnRunner, its watchdog': () =>
+      new TurnRunner({ ...inMemoryCallbacks(new Records()), executorCallback, watchdog: plain({ roles: 1 }) }),
+    'dispatchAgent, its watchdog': () =>
+      dispatchAgent({ name: 'own', executor: executorCallback, watchdog: plain({ roles: 1 }) }),
+    lyingExecutor: () => lyingExecutor(plain({ calls: [], roles: [] })),
+    'lyingExecutor, its lies': () => lyingExecutor({ calls: [], lies: plain({ roles: [] }) }),
     'store.list': () => new InMemorySessionService().list({ app: 'shop' }, plain({ roles: [] })),
   };
 
@@ -42,6 +61,24 @@ describe('NEW-D8 an option that is not known is refused wherever options are tak
       code: 'E_BAD_INPUT',
       message: expect.stringMatching(/ is not known; /),
     });
+  });
+
+  test('sessions().delete takes the id alone: whose it is is not said behind it', async () => {
+    const host = made();
+    const provider = host.sessions();
+    await provider.create({ id: 's' });
+    const deleting = provider.delete as (...given: unknown[]) => Promise<void>;
+    await expect(deleting('s', { userId: 'bo' })).rejects.toMatchObject({
+      code: 'E_BAD_INPUT',
+      message: expect.stringContaining('sessions(userId)'),
+    });
+    expect(await provider.load('s')).toBeDefined();
+    await deleting('s');
+    expect(await provider.load('s')).toBeUndefined();
+  });
+
+  test('a checker may be given as the options of the next one', () => {
+    expect(checkStream([], createGrammarChecker() as never)).toMatchObject([{ rule: 2 }]);
   });
 
   test('the name that was probably meant is in the message', async () => {

@@ -1,8 +1,14 @@
 import type { HostContext, SessionHandle, SessionProvider } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { AgentTree, Lease, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
-import { anything, checkOptions, object, text } from '../../session/index.ts';
+import type { Check } from '../../session/index.ts';
+import { anything, checkIs, checkOptions, list, object, text } from '../../session/index.ts';
 import { project } from './project.ts';
+
+const nothing: Check = {
+  needs: 'nothing; whose session it is goes into sessions(userId)',
+  fits: (value) => list.fits(value) && (value as unknown[]).length === 0,
+};
 
 /** Stored sessions of the context's (app, user). */
 export function sessionProvider(service: SessionService, context: HostContext, tree: AgentTree): SessionProvider {
@@ -18,7 +24,11 @@ export function sessionProvider(service: SessionService, context: HostContext, t
       return record && handleOf(record);
     },
     list: async (options = {}) => service.list(scope, options),
-    delete: async (sessionId) => deleteFree(service, { ...scope, id: sessionId }),
+    // It has no options: what would be ignored may be meant to say whose it is.
+    delete: async (sessionId, ...more: unknown[]) => {
+      checkIs(more, 'sessions.delete: what follows the id', nothing);
+      await deleteFree(service, { ...scope, id: sessionId });
+    },
     async openTurns() {
       const turns: { userId: string; sessionId: string; running: boolean }[] = [];
       for (const { key, agent } of await service.openTurns({ app: scope.app })) {

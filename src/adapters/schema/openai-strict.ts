@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../contracts/index.ts';
-import { bag, checkIs } from '../../session/index.ts';
+import { bag, checkIs, checkOptions, oneOf as wordOf } from '../../session/index.ts';
 import { isSchema, MAX_DEPTH, membersOf, namesIn, resolveRef, schemasIn, typesOf } from './node.ts';
 
 /** Keywords that strict mode understands; the rest is enforced locally. */
@@ -30,10 +30,11 @@ export interface StrictOptions {
 /**
  * The schema in OpenAI's strict dialect: every object closed, every member required, what was optional nullable.
  * Undefined where strict mode cannot say it (records, open objects, values of any type, too deep or too large).
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
  */
 export function toStrictSchema(schema: JsonSchema, options: StrictOptions = {}): JsonSchema | undefined {
   checkIs(schema, 'toStrictSchema: schema', bag);
-  checkIs(options, 'toStrictSchema: options', bag);
+  checkOptions<StrictOptions>(options, 'toStrictSchema: options', { optionals: wordOf('nullable', 'refuse') });
   const { anyOf, oneOf, allOf, $ref } = schema;
   if (anyOf || oneOf || allOf || $ref !== undefined || schema.enum || schema.const !== undefined) return undefined;
   const work = { root: schema, properties: 0, refuses: options.optionals === 'refuse' };
