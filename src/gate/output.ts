@@ -1,6 +1,8 @@
-import type { JsonSchema } from '../contracts/index.ts';
-import { messageOf } from '../contracts/index.ts';
-import { explainErrors } from './explain.ts';
+import type { JsonSchema, SchemaLike } from '../contracts/index.ts';
+import { copyJson, messageOf } from '../contracts/index.ts';
+import { withEffort } from './effort.ts';
+import { explainErrors, explainIssues } from './explain.ts';
+import { libraryCheck } from './library-schema.ts';
 import { compileSchema } from './validator.ts';
 
 export type ReadOutput = { ok: true; value: unknown } | { ok: false; message: string };
@@ -16,6 +18,40 @@ export function readOutput(schema: JsonSchema, text: string): ReadOutput {
   try {
     const matches = compileSchema(schema);
     return matches(value) ? { ok: true, value } : { ok: false, message: explainErrors(value, matches.errors) };
+  } catch (error) {
+    return { ok: false, message: messageOf(error) };
+  }
+}
+
+/** What an agent promises to answer with. */
+export interface PromisedOutput {
+  readonly outputSchema?: JsonSchema | undefined;
+  /** What it was made from: its refinements are checked, too. Its transforms change nothing: the output is what was said. */
+  readonly outputSource?: SchemaLike | undefined;
+}
+
+/**
+ * As {@link readOutput}, with the schema's own check where it has one. Never throws or rejects. `owner`: all that is
+ * read for it has one allowance.
+ */
+export function readPromised(
+  { outputSchema = {}, outputSource }: PromisedOutput,
+  text: string,
+  owner?: object,
+): ReadOutput | Promise<ReadOutput> {
+  const read = withEffort(() => readOutput(outputSchema, text), owner);
+  const check = read.ok ? libraryCheck(outputSource) : undefined;
+  return read.ok && check ? checkedBy(check, read) : read;
+}
+
+async function checkedBy(
+  check: NonNullable<ReturnType<typeof libraryCheck>>,
+  read: Extract<ReadOutput, { ok: true }>,
+): Promise<ReadOutput> {
+  try {
+    const result = await check(copyJson(read.value, 'the output'));
+    const issues = 'issues' in result ? result.issues : undefined;
+    return issues ? { ok: false, message: explainIssues(issues) } : read;
   } catch (error) {
     return { ok: false, message: messageOf(error) };
   }

@@ -20,6 +20,7 @@ export class AnswerChecks {
   readonly #inner: AgentSession;
   readonly #frame: HostedFrame;
   readonly #ruling: Ruling;
+  #edits: { turnId: string | undefined } | undefined;
 
   constructor(inner: AgentSession, frame: HostedFrame, ruling: Ruling) {
     this.#inner = inner;
@@ -65,6 +66,12 @@ export class AnswerChecks {
     };
   }
 
+  /** What is edited in one turn has one allowance, whoever edits. */
+  #editsOf({ turnId }: PendingRequest): object {
+    if (this.#edits?.turnId !== turnId) this.#edits = { turnId };
+    return this.#edits;
+  }
+
   /** Edited arguments as the tool takes them: everybody who judges them judges the same. */
   async #checkEdited(
     request: PendingRequest,
@@ -74,7 +81,7 @@ export class AnswerChecks {
     if (!args || !tool) return args;
     const loading = ensureValidator();
     if (loading) await loading;
-    const checked = await validatorOf(tool)(args);
+    const checked = await validatorOf(tool, this.#editsOf(request))(args);
     if (!checked.ok) {
       throw new CoxswainError(
         'INVALID_ARGUMENT',

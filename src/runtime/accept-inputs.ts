@@ -47,8 +47,8 @@ export async function acceptInputs(
     if (input.kind === 'message' || input.kind === 'continue') continue;
     if (answered.has(input.requestId)) throw twice(input.requestId);
     answered.add(input.requestId);
-    if (input.kind === 'tool_approval' && input.args && !input.decision) await checkArgs(invocation, input);
-    let event = answerTo(invocation, input);
+    const edited = input.kind === 'tool_approval' ? await editedArgs(invocation, input) : undefined;
+    let event = answerTo(invocation, edited ? ({ ...input, args: edited } as ToolApprovalInput) : input);
     if (input.kind === 'tool_result') {
       // Only of a call that this is an answer to.
       const known = heard.results.get(input) ?? (await boundedAnswer(invocation, input.requestId, input.result));
@@ -92,12 +92,15 @@ export async function acceptInputs(
   return events;
 }
 
-/** A host has checked what it decides on. */
-async function checkArgs({ fold, tree }: Invocation, { requestId, args = {} }: ToolApprovalInput): Promise<void> {
-  const call = fold.callOf(requestId);
-  if (!call) return;
+/** Edited arguments as the tool takes them; a host has checked what it decides on. */
+async function editedArgs(
+  { fold, tree }: Invocation,
+  { requestId, args, decision }: ToolApprovalInput,
+): Promise<Record<string, unknown> | undefined> {
+  const call = args && !decision ? fold.callOf(requestId) : undefined;
+  if (!args || !call) return undefined;
   await ensureValidator();
-  await checkEdited(tree, fold, call, args);
+  return checkEdited(tree, fold, call, args);
 }
 
 function answerTo(invocation: Invocation, input: Exclude<SessionInput, { kind: 'message' | 'continue' }>): Event {

@@ -32,7 +32,8 @@ export function toolOf({ agent }: CallPlace, name: string): ResolvedTool | undef
 }
 
 /**
- * Looks at arguments that a person edited. Those of a tool that is not known before its step are looked at when it runs.
+ * Arguments that a person edited as the tool takes them: they are what is stored, judged and run. Those of a tool that is
+ * not known before its step are looked at when it runs. All edits of a turn have one allowance.
  * @throws CoxswainError `INVALID_ARGUMENT / E_WRONG_ANSWER`
  */
 export async function checkEdited(
@@ -40,10 +41,11 @@ export async function checkEdited(
   fold: Fold,
   call: CallState,
   args: Record<string, unknown>,
-): Promise<void> {
+): Promise<Record<string, unknown>> {
   const tool = toolOf(placeOfCall(root, fold, call), call.name);
-  const checked = tool && (await validateCall(tool, args));
-  if (!checked || checked.ok) return;
+  const checked = tool && (await validateCall(tool, args, fold.turn));
+  if (!checked) return args;
+  if (checked.ok) return checked.args;
   const message = `the edited arguments do not fit: ${checked.message}`;
   throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', message);
 }

@@ -75,6 +75,8 @@ export class LlmAgent implements ToolUser {
   readonly subAgents: readonly Agent[];
   readonly inputSchema: JsonSchema | undefined;
   readonly outputSchema: JsonSchema | undefined;
+  /** What that was made from. */
+  readonly outputSource: SchemaLike | undefined;
   readonly outputKey: string | undefined;
   readonly includeContents: 'default' | 'none';
   readonly generateContentConfig: Readonly<Record<string, unknown>>;
@@ -101,6 +103,7 @@ export class LlmAgent implements ToolUser {
     this.globalInstruction = options.globalInstruction;
     this.subAgents = [...(options.subAgents ?? [])];
     this.inputSchema = options.inputSchema && toJsonSchema(options.inputSchema);
+    this.outputSource = options.outputSchema;
     this.outputSchema = options.outputSchema && toJsonSchema(options.outputSchema);
     this.outputKey = options.outputKey;
     if (this.outputKey !== undefined) stateValue(this.outputKey, null);
@@ -197,7 +200,7 @@ export class LlmAgent implements ToolUser {
       const signalled = this.#signals(context);
       if (signalled) return finishAgent(context, hooks, signalled);
       if (activation.final && !(await this.#steered(context))) {
-        const fault = this.outputSchema && (await outputFault(this.name, this.outputSchema, activation));
+        const fault = this.outputSchema && (await outputFault(this, activation));
         if (!fault) return finishAgent(context, hooks, DONE);
         // Whoever goes on with a turn that ended so asks for another answer.
         if (activation.steps > activation.base) return { kind: 'failed', failure: fault };

@@ -1,5 +1,5 @@
 import type { Content, ContentPart, FunctionResponsePart } from '../contracts/index.ts';
-import { CoxswainError, copyJson, isCoxswainError, messageOf } from '../contracts/index.ts';
+import { CoxswainError, copyJson, isCoxswainError, messageOf, textOfParts } from '../contracts/index.ts';
 import { breath, MANY, newId, Pace } from '../session/index.ts';
 import { orAbort } from './abort.ts';
 import { keepWrites, withOutput } from './agent-hooks.ts';
@@ -254,10 +254,12 @@ async function storeResponse(
   }
   // A copy: an array that was pushed to keeps room for sixteen more, as long as the log does.
   const content: Content = { role: 'model', parts: parts.slice() };
+  const output =
+    agent.outputKey === undefined ? undefined : await promisedValue(agent, textOfParts(parts), context.activation);
   const actions: Partial<EventActions> = {
     stateDelta: hasRefused(response)
       ? answer.stateDelta
-      : withOutput(agent.outputKey, answer.stateDelta, parts, (text) => promisedValue(agent.outputSchema, text)),
+      : withOutput(agent.outputKey, answer.stateDelta, parts, () => output),
   };
   const event = context.event({
     id: answer.messageId,

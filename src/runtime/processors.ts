@@ -101,7 +101,7 @@ export const contentsProcessor: RequestProcessor = {
     draft.contents = session.contents({ ...viewer, ...from });
     const { activation } = context;
     if (!agent.outputSchema || !activation.final || draft.contents.at(-1)?.role !== 'model') return undefined;
-    return askForTheShape(agent.name, agent.outputSchema, activation, draft);
+    return askForTheShape(agent, activation, draft);
   },
 };
 
@@ -116,12 +116,11 @@ export const defaultProcessors: readonly RequestProcessor[] = [
 
 /** The last answer did not fit: the model is told why when it is asked again. */
 async function askForTheShape(
-  name: string,
-  schema: JsonSchema,
+  agent: Parameters<typeof outputFault>[0],
   activation: Activation,
   draft: RequestDraft,
 ): Promise<void> {
-  const fault = await outputFault(name, schema, activation);
+  const fault = await outputFault(agent, activation);
   if (!fault) return;
   const text = `${fault.message}. Answer again, with nothing but JSON that fits it.`;
   draft.contents = [...draft.contents, { role: 'user', parts: [{ type: 'text', text }] }];

@@ -67,6 +67,57 @@ describe.each(where)(
   },
 );
 
+describe.each(where)('ATT-B7 what a person edits: %s', (_, at) => {
+  const lower = z.object({ cmd: z.string().trim().toLowerCase() });
+
+  test('is stored, judged and run as the schema takes it', async () => {
+    const { tool, runs } = notingTool('sh', { inputSchema: lower });
+    const { agent, host: options } = at(tool);
+    const policy = policyOf({ sh: 'ask_user' });
+    const { host } = hostOf(bot([{ calls: [['sh', { cmd: 'ls' }]] }, 'done'], agent), { ...options, policy });
+    const session = await host.open('bot');
+    await say(session, 'go');
+    const [question] = await session.pending();
+    await session.respond(question?.requestId ?? '', { kind: 'approve', args: { cmd: '  PWD ' } });
+    const events = await say(session, { kind: 'continue' });
+    expect(runs).toEqual([{ cmd: 'pwd' }]);
+    expect(policy.asked.at(-1)?.args).toEqual({ cmd: 'pwd' });
+    expect(ofType(events, 'tool_response').map(({ errorType }) => errorType)).toEqual([undefined]);
+  });
+
+  test('ATT-B3 has one allowance a turn, however often it is tried', async () => {
+    const pattern = '^(?:[a-f]+[0-9]*|x)*$';
+    const items = { type: 'string', pattern };
+    const inputSchema = { type: 'object', properties: { q: { type: 'array', items } } };
+    const { tool, runs } = notingTool('sh', { inputSchema });
+    const { agent, host: options } = at(tool);
+    const policy = policyOf({ sh: 'ask_user' });
+    const calls = Array.from({ length: 6 }, () => ['sh', { q: ['a'] }] as const);
+    const { host } = hostOf(bot([{ calls }, { calls }], agent), { ...options, policy });
+    const session = await host.open('bot');
+    const edits = async (most: number) => {
+      await say(session, 'go');
+      const fates: unknown[] = [];
+      for (const { requestId } of (await session.pending()).slice(0, most)) {
+        const args = { q: Array.from({ length: 40 }, () => 'abc1'.repeat(2000)) };
+        const answer = session.respond(requestId, { kind: 'approve', args });
+        fates.push(
+          await answer.then(
+            ({ status }) => status,
+            ({ message }: Error) => /take too long/.test(message),
+          ),
+        );
+      }
+      return fates;
+    };
+    const first = await edits(6);
+    expect([first[0], first.at(-1)]).toEqual(['settled', true]);
+    await session.abort();
+    expect(await edits(1)).toEqual(['settled']);
+    expect(runs).toEqual([]);
+  });
+});
+
 describe.each(where)('REV-F1 a call that its schema refuses does not run: %s', (_, at) => {
   const inputSchema = { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] };
   const refuses = (value: unknown) => {

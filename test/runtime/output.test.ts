@@ -1,11 +1,26 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
+import type { SchemaLike } from '../../src/contracts/index.ts';
 import type { LlmAgentOptions } from '../../src/runtime/index.ts';
 import { agentTool, SequentialAgent } from '../../src/runtime/index.ts';
 import { run } from '../../src/session/index.ts';
 import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bench, endOf, errorOf, llm, responses, text, tool } from './kit.ts';
+
+const raise = (error: Error): never => {
+  throw error;
+};
+/** A Standard Schema of no library that is known. */
+const standard = {
+  '~standard': {
+    version: 1,
+    vendor: 'by-hand',
+    validate: ({ t }: { t: number }) => (t < 10 ? { value: { t } } : { issues: [{ message: 'too warm' }] }),
+    jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
+  },
+} as unknown as SchemaLike;
 
 const outputSchema = { type: 'object', properties: { t: { type: 'number' } }, required: ['t'] };
 
@@ -35,6 +50,24 @@ describe('an output schema', () => {
     const events = await say('hi');
     expect(errorOf(events)).toEqual({ code: 'E_OUTPUT_SCHEMA', message: expect.stringMatching(message) });
     expect(endOf(events)).toBe('failed');
+  });
+
+  test.each([
+    ['a refinement', z.object({ t: z.number() }).refine(({ t }) => t < 10, 'too warm')],
+    ['one that takes its time', z.object({ t: z.number() }).refine(async ({ t }) => t < 10, 'too warm')],
+    ['a check of another library', standard],
+    ['one that throws', z.object({ t: z.number() }).refine(() => raise(new Error('too warm to tell')))],
+  ])('ATT-B3 the schema’s own %s holds, for the output key too', async (_, own) => {
+    const { say, state } = bench(agent(['{"t":30}'], { outputSchema: own, outputKey: 'out' }));
+    const events = await say('hi');
+    expect(errorOf(events)).toEqual({ code: 'E_OUTPUT_SCHEMA', message: expect.stringContaining('too warm') });
+    expect([endOf(events), await state()]).toEqual(['failed', {}]);
+  });
+
+  test('what its transforms make is not the output: that is what was said', async () => {
+    const own = z.object({ t: z.number().transform((t) => t * 2) });
+    const { say, state } = bench(agent(['{"t":3}'], { outputSchema: own, outputKey: 'out' }));
+    expect([endOf(await say('hi')), await state()]).toEqual(['completed', { out: { t: 3 } }]);
   });
 
   test('a later sibling does not start on an answer that does not fit', async () => {

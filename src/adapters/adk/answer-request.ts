@@ -66,13 +66,18 @@ async function storeAnswer(
   const args = given.kind === 'approve' ? given.args : undefined;
   if (args) await ensureValidator();
   const call = fold.callOf(requestId);
-  if (call && args) await checkEdited(engine.tree, fold, call, args);
+  const edited = call && args && (await checkEdited(engine.tree, fold, call, args));
   const ask = call?.asks.find((candidate) => candidate.requestId === requestId);
   const credential = call && ask && given.kind === 'elicitation' ? givenCredential(ask, call.name, given) : undefined;
   const make = () => {
     const running = live.current?.invocation;
     const { bounded } = kept;
-    const answer = given.kind === 'result' && bounded ? { ...given, result: bounded.result } : given;
+    const answer =
+      given.kind === 'result' && bounded
+        ? { ...given, result: bounded.result }
+        : given.kind === 'approve' && edited
+          ? { ...given, args: edited }
+          : given;
     const event = answerEvent(fold, requestId, answer, { ...originOf(running), starts, rerun: starts });
     if (bounded) withBounded(event, bounded);
     // A question may be answered as soon as it is seen, even if its handler is still on the way out.
