@@ -7,9 +7,10 @@ const root = join(import.meta.dirname, '..');
 
 /**
  * Compiles sources and benchmarks into a folder of their own: users run JavaScript, and stripping types costs time
- * and memory that a cold start must not be charged for. Inside node_modules, so that dependencies are found.
+ * and memory that a cold start must not be charged for. Inside node_modules, so that dependencies are found. `base`: the
+ * folder with `src` and `bench`.
  */
-export async function compile(): Promise<{ folder: string; remove(): void }> {
+export async function compile(base = root): Promise<{ folder: string; remove(): void }> {
   const cache = join(root, 'node_modules', '.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'bench-'));
@@ -23,11 +24,11 @@ export async function compile(): Promise<{ folder: string; remove(): void }> {
       compilerOptions: {
         noEmit: false,
         noCheck: true,
-        rootDir: root,
+        rootDir: base,
         outDir: folder,
         typeRoots: [join(root, 'node_modules/@types')],
       },
-      include: [join(root, 'bench'), join(root, 'src')],
+      include: [join(base, 'bench'), join(base, 'src')],
     }),
   );
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');

@@ -24,6 +24,27 @@ export async function inTurn<K extends string>(plan: Plan, trials: Record<K, Tri
   return Object.fromEntries(names.map((name) => [name, median(times[name])])) as Record<K, number>;
 }
 
+/** CPU milliseconds that all threads of this process have taken so far. */
+export function cpuTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+/** A trial, and the CPU time of its measured repetitions. */
+export function withCpu(plan: Plan, trial: Trial): { trial: Trial; cpu(): number } {
+  let done = 0;
+  let spent = 0;
+  return {
+    async trial() {
+      const start = cpuTime();
+      const time = await trial();
+      if (done++ >= plan.warmUp) spent += cpuTime() - start;
+      return time;
+    },
+    cpu: () => spent / Math.max(1, done - plan.warmUp),
+  };
+}
+
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -1,3 +1,6 @@
+import { median } from './measure.ts';
+import type { Regime } from './workload.ts';
+
 /** Who does the work: an executor's own session, or the same behind a host. */
 export type Subject = 'session' | 'hosted';
 
@@ -13,6 +16,7 @@ export interface Row {
   workload: string;
   subject: Subject;
   measure: string;
+  regime: Regime;
   unit: 'ms' | 'MB' | 'times';
   /** Median. */
   value: number;
@@ -22,8 +26,10 @@ export interface Row {
   ratio: number | null;
   /** value / one calibrating CPU loop of the same run; null for what is not time. */
   loops: number | null;
-  /** Best comparable library, as measured for this workload; null where there is no figure. */
-  peer: string | null;
+  /** The same work by a comparable library, in the same rounds; null where none is run. */
+  peer: number | null;
+  /** CPU milliseconds of the same work, all threads; null for what is not measured. */
+  cpu: number | null;
   target: Target;
   /** What is held against the target's limit. */
   judged: number;
@@ -36,24 +42,49 @@ export function row(
     floor?: number;
     /** Milliseconds of one calibrating loop. */
     loop?: number;
-    /** As measured elsewhere, in words; a number: in this run. */
-    peer?: string | number;
+    peer?: number;
+    cpu?: number;
   },
 ): Row {
-  const { floor, loop, peer, ...rest } = figures;
+  const { floor, loop, peer, cpu, ...rest } = figures;
   const ratio = floor === undefined ? null : rest.value / floor;
   const judged = {
     value: rest.value,
     floor: ratio ?? Number.NaN,
-    peer: typeof peer === 'number' ? rest.value / peer : Number.NaN,
+    peer: peer === undefined ? Number.NaN : rest.value / peer,
   }[rest.target.of];
   return {
     ...rest,
+    // Whoever plans the process knows.
+    regime: 'cold',
     floor: floor ?? null,
     ratio,
     loops: loop === undefined ? null : rest.value / loop,
-    peer: typeof peer === 'number' ? `${peer.toPrecision(3)} ${rest.unit}` : (peer ?? null),
+    peer: peer ?? null,
+    cpu: cpu ?? null,
     judged,
     pass: judged <= rest.target.limit,
+  };
+}
+
+/** One row of those that several processes have measured: medians of their figures and of their ratios. */
+export function combined(rows: readonly [Row, ...Row[]]): Row {
+  const over = (of: (row: Row) => number | null) => {
+    const values = rows.map(of).filter((value) => value !== null);
+    return values.length === 0 ? null : median(values);
+  };
+  const [first] = rows;
+  const judged = over((row) => row.judged) ?? Number.NaN;
+  return {
+    ...first,
+    value: over((row) => row.value) ?? Number.NaN,
+    floor: over((row) => row.floor),
+    ratio: over((row) => row.ratio),
+    loops: over((row) => row.loops),
+    peer: over((row) => row.peer),
+    cpu: over((row) => row.cpu),
+    judged,
+    pass: judged <= first.target.limit,
+    samples: rows.reduce((sum, { samples }) => sum + samples, 0),
   };
 }

@@ -1,8 +1,9 @@
 /**
- * `npm run bench -- [W1 W2 …] [--subject session|hosted] [--iterations N] [--json]`
+ * `npm run bench -- [W1 W2 …] [--subject session|hosted] [--regime cold|steady] [--rounds N] [--iterations N] [--json]`
  *
- * Each workload runs in a process of its own, in turn with the bare floor and a calibrating loop. Ends with 1 if a
- * target is missed.
+ * Each workload runs in processes of its own, in turn with the bare floor and a calibrating loop. Cold figures are
+ * medians over fresh processes of several rounds, in which subjects and workloads take turns; steady ones come from one
+ * process that has done the work a thousand times before. A target is met or missed: ends with 1 if one is missed.
  */
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +11,8 @@ import { parseArgs } from 'node:util';
 import { installed } from '../test/installed.ts';
 import { printed } from './children.ts';
 import { compile } from './compile.ts';
-import type { Row, Subject } from './result.ts';
+import type { Row } from './result.ts';
+import { combined } from './result.ts';
 import { table } from './table.ts';
 import { ADK } from './workloads/crowd.ts';
 import { workloads } from './workloads/index.ts';
@@ -20,6 +22,8 @@ const { values, positionals } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
     subject: { type: 'string', multiple: true, default: ['session', 'hosted'] },
+    regime: { type: 'string', multiple: true, default: ['cold', 'steady'] },
+    rounds: { type: 'string', default: '5' },
     iterations: { type: 'string' },
   },
 });
@@ -37,19 +41,43 @@ if (names.includes('W5')) {
   else console.error(`W5 has no peer to stand beside: ${missing}`);
 }
 
-const rows: Row[] = [];
 const { folder, remove } = await compile();
-try {
-  for (const name of names) {
-    if (!values.json) console.log(`${name}  ${workloads[name]?.title}`);
-    for (const subject of values.subject as Subject[]) {
-      const args = [name, subject, ...(values.iterations === undefined ? [] : [values.iterations])];
-      rows.push(...(await printed<Row[]>(join(folder, 'child.js'), args)));
+const measured = new Map<string, Row[]>();
+
+async function measure(name: string, regime: string): Promise<void> {
+  for (const subject of values.subject) {
+    const args = [name, subject, regime, ...(values.iterations === undefined ? [] : [values.iterations])];
+    for (const row of await printed<Row[]>(join(folder, 'child.js'), args)) {
+      const key = [name, subject, row.measure, regime].join('|');
+      measured.set(key, [...(measured.get(key) ?? []), row]);
     }
+  }
+}
+
+try {
+  if (values.regime.includes('cold')) {
+    for (let round = 1; round <= Number(values.rounds); round++) {
+      for (const name of names) {
+        // Whose measurements are processes of their own needs no rounds.
+        if (round > 1 && !workloads[name]?.plans.steady) continue;
+        if (!values.json) console.log(`cold, round ${round}: ${name}  ${workloads[name]?.title}`);
+        await measure(name, 'cold');
+      }
+    }
+  }
+  for (const name of values.regime.includes('steady') ? names : []) {
+    if (!workloads[name]?.plans.steady) continue;
+    if (!values.json) console.log(`steady: ${name}  ${workloads[name]?.title}`);
+    await measure(name, 'steady');
   }
 } finally {
   remove();
 }
+
+const order = (row: Row) => names.indexOf(row.workload);
+const rows = [...measured.values()]
+  .flatMap(([first, ...more]) => (first ? [combined([first, ...more])] : []))
+  .sort((a, b) => order(a) - order(b));
 
 if (values.json) console.log(JSON.stringify(rows, undefined, 2));
 else {

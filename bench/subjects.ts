@@ -22,8 +22,10 @@ export interface Setup {
 /** Opens sessions of one agent in one store. */
 export interface Sessions {
   open(): Promise<AgentSession>;
-  /** Opens a stored session as another process would: from the store alone. */
-  reopen(sessionId: string): Promise<AgentSession>;
+  /** A session as text, as it would be carried elsewhere. */
+  carry(session: AgentSession): Promise<string>;
+  /** Opens it from its text alone: in another store, under another host. */
+  arrive(text: string): Promise<{ session: AgentSession; discard(): Promise<void> }>;
   /** Forgets a session, so that the store does not grow with the number of iterations. */
   discard(session: AgentSession): Promise<void>;
 }
@@ -35,10 +37,22 @@ export function sessionsOf(subject: Subject, setup: Setup): Sessions {
   const store = new InMemorySessionService();
   const opener = subject === 'session' ? direct(setup) : hosted(setup);
   const open = opener(store);
-  const reopen = opener(elsewhere(store));
+  const scope = { app: APP, userId: 'local' };
   return {
     open: () => open(undefined),
-    reopen,
+    async carry({ id }) {
+      const { exportSession } = await import('../src/adapters/stores/maintenance.ts');
+      const lines: string[] = [];
+      for await (const line of exportSession(store, { ...scope, id })) lines.push(line);
+      return lines.join('\n');
+    },
+    async arrive(text) {
+      const { importSession } = await import('../src/adapters/stores/maintenance.ts');
+      const other = new InMemorySessionService();
+      const { key } = await importSession(other, scope, text.split('\n'), { sameId: true });
+      const session = await opener(other)(key.id);
+      return { session, discard: async () => session[Symbol.asyncDispose]() };
+    },
     async discard(session) {
       await session[Symbol.asyncDispose]();
       await store.delete({ app: APP, userId: 'local', id: session.id });
@@ -62,24 +76,6 @@ function hosted({ tools = [], policy, ...options }: Setup): (store: SessionServi
   return (sessions) => {
     const host = createHost({ app: APP, agents: [agent], sessions, tools, ...(policy ? { policy } : {}) });
     return (sessionId) => host.open(NAME, sessionId === undefined ? {} : { sessionId });
-  };
-}
-
-/** The store as another process has it: an object of which this process knows no open session. */
-function elsewhere(store: SessionService): SessionService {
-  return {
-    ...(store.chained === undefined ? {} : { chained: store.chained }),
-    create: (...args) => store.create(...args),
-    get: (...args) => store.get(...args),
-    list: (...args) => store.list(...args),
-    delete: (...args) => store.delete(...args),
-    append: (...args) => store.append(...args),
-    acquire: (...args) => store.acquire(...args),
-    holder: (...args) => store.holder(...args),
-    fork: (...args) => store.fork(...args),
-    openTurns: (...args) => store.openTurns(...args),
-    openCalls: (...args) => store.openCalls(...args),
-    close: () => store.close(),
   };
 }
 

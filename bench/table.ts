@@ -1,6 +1,6 @@
 import type { Row } from './result.ts';
 
-const head = ['', 'subject', 'measure', 'value', 'floor', '× floor', '× loop', 'peer', 'target', ''];
+const head = ['', 'subject', 'measure', 'regime', 'value', 'CPU', 'floor', '× floor', '× loop', 'peer', 'target', ''];
 
 /** The rows as text, columns aligned. */
 export function table(rows: readonly Row[]): string {
@@ -10,7 +10,7 @@ export function table(rows: readonly Row[]): string {
     .map((line) =>
       line
         .map((cell, column) =>
-          column > 2 && column < 9 ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
+          column > 3 && column < 11 ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
         )
         .join('  ')
         .trimEnd(),
@@ -24,13 +24,15 @@ function cells(row: Row): string[] {
     row.workload,
     row.subject,
     row.measure,
+    row.regime,
     figure(row.value, row.unit),
+    row.cpu === null ? '' : figure(row.cpu, 'ms'),
     row.floor === null ? '' : figure(row.floor, row.unit),
     row.ratio === null ? '' : `${round(row.ratio)}×`,
     row.loops === null ? '' : `${round(row.loops)}×`,
-    row.peer ?? '',
+    row.peer === null ? '' : figure(row.peer, row.unit),
     `≤ ${of === 'value' ? figure(limit, row.unit) : `${limit}×${of === 'peer' ? ' peer' : ''}`}`,
-    row.pass ? 'pass' : 'FAIL',
+    row.pass ? 'met' : 'missed',
   ];
 }
 

@@ -1,9 +1,15 @@
 import type { Plan } from './measure.ts';
 import type { Row, Subject } from './result.ts';
 
+/**
+ * How long a process has run: `cold`, as users meet it, after a few repetitions in each of several fresh processes;
+ * `steady` after at least a thousand, in one.
+ */
+export type Regime = 'cold' | 'steady';
+
 export interface Workload {
   title: string;
-  /** Enough for a stable median on a busy machine. */
-  plan: Plan;
+  /** Without `steady`: each measurement is a process of its own. */
+  plans: { cold: Plan; steady?: Plan };
   measure(subject: Subject, plan: Plan): Promise<Row[]>;
 }

@@ -1,5 +1,5 @@
 import { bareTurn } from '../floor.ts';
-import { cpuLoop, inTurn, timed } from '../measure.ts';
+import { cpuLoop, inTurn, timed, withCpu } from '../measure.ts';
 import { talker } from '../models.ts';
 import { row } from '../result.ts';
 import { play, sessionsOf } from '../subjects.ts';
@@ -7,21 +7,22 @@ import type { Workload } from '../workload.ts';
 
 export const deltas: Workload = {
   title: 'fresh session, one turn of 200 text deltas',
-  plan: { warmUp: 1000, iterations: 3000 },
+  plans: { cold: { warmUp: 10, iterations: 100 }, steady: { warmUp: 1000, iterations: 2000 } },
   async measure(subject, plan) {
     const model = talker(200);
     const sessions = sessionsOf(subject, { model });
+    const turn = withCpu(plan, async () => {
+      const start = performance.now();
+      const session = await sessions.open();
+      await play(session, 'go');
+      const time = performance.now() - start;
+      await sessions.discard(session);
+      return time;
+    });
     const medians = await inTurn(plan, {
       loop: cpuLoop,
       floor: () => timed(() => bareTurn(model, [])),
-      async subject() {
-        const start = performance.now();
-        const session = await sessions.open();
-        await play(session, 'go');
-        const time = performance.now() - start;
-        await sessions.discard(session);
-        return time;
-      },
+      subject: turn.trial,
     });
     return [
       row({
@@ -32,8 +33,8 @@ export const deltas: Workload = {
         value: medians.subject,
         floor: medians.floor,
         loop: medians.loop,
-        peer: '18×',
-        target: { limit: subject === 'hosted' ? 5 : 4, of: 'floor' },
+        cpu: turn.cpu(),
+        target: { limit: subject === 'hosted' ? 4 : 3.5, of: 'floor' },
         samples: plan.iterations,
       }),
     ];

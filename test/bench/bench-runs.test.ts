@@ -13,7 +13,8 @@ function bench(...args: string[]) {
 
 describe('npm run bench', () => {
   test('measures every workload, on a session and on a hosted one', { timeout: 180_000 }, () => {
-    const { stdout, stderr, status } = bench('--json', '--iterations', '1');
+    const once = ['--json', '--iterations', '1', '--rounds', '1'];
+    const { stdout, stderr, status } = bench(...once, '--regime', 'cold');
     expect(stdout, stderr).toMatch(/^\[/);
     const rows = JSON.parse(stdout) as Row[];
     for (const workload of Object.keys(workloads)) {
@@ -24,6 +25,11 @@ describe('npm run bench', () => {
         ).not.toEqual([]);
       }
     }
+    const steady = JSON.parse(bench('W1', ...once, '--regime', 'steady').stdout) as Row[];
+    expect(steady.map(({ workload, subject, regime }) => [workload, subject, regime])).toEqual([
+      ['W1', 'session', 'steady'],
+      ['W1', 'hosted', 'steady'],
+    ]);
     for (const row of rows) {
       expect(row.value, JSON.stringify(row)).toBeGreaterThan(0);
       expect(row.samples).toBe(1);
