@@ -1,6 +1,6 @@
 import { boundedTest, compileSchema, Undecided } from '../../src/gate/index.ts';
 
-type Random = () => number;
+export type Random = () => number;
 
 /** The same numbers for the same seed. */
 export function randomOf(seed: number): Random {

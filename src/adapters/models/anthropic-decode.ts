@@ -10,9 +10,9 @@ import type { AnswerCounter } from '../../session/index.ts';
 import { charsOf } from '../../session/index.ts';
 import type { Declarations } from '../schema/index.ts';
 import { parseArgs } from './call-args.ts';
-import { isCount } from './counts.ts';
+import { countsOf, grown } from './counts.ts';
 import type { Decoder } from './exchange.ts';
-import { bodyFailure, knownEnd, ProviderFailure } from './failure.ts';
+import { bodyFailure, knownEnd, ProviderFailure, textOf } from './failure.ts';
 import { callPart, extrasOf, opaquePart, withState } from './opaque.ts';
 
 /** An event of a stream, or the whole message of a call without one. */
@@ -111,13 +111,13 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
     // An index that was used before belongs to the newer block from here on.
     this.#byIndex.set(index, entry);
     if (block.type === 'text') {
-      entry.text = block.text ?? '';
+      entry.text = textOf(block.text);
       entry.citations.push(...(block.citations ?? []));
       return entry.text === '' ? undefined : { type: 'text', text: entry.text };
     }
     if (block.type === 'thinking') {
-      entry.text = block.thinking ?? '';
-      entry.signature = block.signature ?? '';
+      entry.text = textOf(block.thinking);
+      entry.signature = textOf(block.signature);
       return entry.text === '' ? undefined : { type: 'thought', thought: entry.text };
     }
     return undefined;
@@ -132,18 +132,16 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
     if (!entry) return undefined;
     switch (delta.type) {
       case 'text_delta':
-        entry.text += delta.text;
-        return delta.text === '' ? undefined : { type: 'text', text: delta.text };
+        return this.#shown(entry, 'text', textOf(delta.text));
       case 'thinking_delta':
-        entry.text += delta.thinking;
-        return delta.thinking === '' ? undefined : { type: 'thought', thought: delta.thinking };
+        return this.#shown(entry, 'thought', textOf(delta.thinking));
       case 'input_json_delta':
         this.#counter.more('args', charsOf(delta.partial_json));
-        if ('input' in entry.block) entry.text += delta.partial_json;
+        if ('input' in entry.block) entry.text += textOf(delta.partial_json);
         return undefined;
       case 'signature_delta':
         this.#counter.more('other', charsOf(delta.signature));
-        entry.signature += delta.signature;
+        entry.signature += textOf(delta.signature);
         return undefined;
       case 'citations_delta':
         this.#counter.more('other', charsOf(delta.citation));
@@ -154,17 +152,23 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
     }
   }
 
-  /** Counts are running totals: the last value of each wins. */
+  #shown(entry: Block, type: 'text' | 'thought', piece: string): ContentPart | undefined {
+    entry.text += piece;
+    if (piece === '') return undefined;
+    return type === 'text' ? { type, text: piece } : { type, thought: piece };
+  }
+
+  /** Counts are running totals: one that falls takes nothing back. */
   #count(usage: Partial<Message['usage'] | MessageDeltaUsage> | null | undefined): void {
     if (!usage) return;
-    const read = usage.cache_read_input_tokens;
-    const written = usage.cache_creation_input_tokens;
-    if (isCount(read)) this.#usage.cachedReadTokens = read;
-    if (isCount(written)) this.#usage.cacheWriteTokens = written;
-    if (isCount(usage.input_tokens)) this.#usage.inputTokens = usage.input_tokens;
-    if (isCount(usage.output_tokens)) this.#usage.outputTokens = usage.output_tokens;
-    const thinking = usage.output_tokens_details?.thinking_tokens;
-    if (isCount(thinking)) this.#usage.thoughtTokens = thinking;
+    const counts = countsOf({
+      inputTokens: usage.input_tokens,
+      outputTokens: usage.output_tokens,
+      cachedReadTokens: usage.cache_read_input_tokens,
+      cacheWriteTokens: usage.cache_creation_input_tokens,
+      thoughtTokens: usage.output_tokens_details?.thinking_tokens,
+    });
+    this.#usage = grown(this.#usage, counts);
   }
 
   isWhole(): boolean {
@@ -260,5 +264,8 @@ function reasonOf(stop: string | undefined, parts: readonly ContentPart[]): stri
   }
   const end = stop === undefined ? 'stop' : knownEnd(stop);
   if (end !== 'stop' && end !== 'tool_calls') return end;
-  return parts.some((part) => part.type === 'function_call') ? 'tool_calls' : 'stop';
+  if (!parts.some((part) => part.type === 'function_call')) return 'stop';
+  if (stop === undefined)
+    throw new ProviderFailure('stream_ended', 'the answer has calls and does not say how it ended', true);
+  return 'tool_calls';
 }

@@ -16,6 +16,7 @@ export function grown<T extends object>(before: T | undefined, next: T): T {
   const sum = { ...before } as Record<string, unknown>;
   for (const [key, value] of Object.entries(next)) {
     const known = sum[key];
+    if (isCount(known) && !isCount(value)) continue;
     if (isObject(value)) sum[key] = grown(isObject(known) ? known : undefined, value);
     else if (isCount(value) && !(isCount(known) && known > value)) sum[key] = value;
   }

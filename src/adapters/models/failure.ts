@@ -26,6 +26,17 @@ export function knownEnd(word: string): FinishReason {
   throw new ProviderFailure(code, message, retryable);
 }
 
+/**
+ * A text of an answer; null and nothing are none.
+ * @throws ProviderFailure for any other value: what is made of it would be no answer
+ */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return '';
+  const what = Array.isArray(value) ? 'a list' : `of type ${typeof value}`;
+  throw new ProviderFailure('bad_response', `a text in the answer is ${what}`, true);
+}
+
 export interface Failure {
   /** `http_<status>`, `request_error`, `timeout`, `stream_ended`, or the provider's own word. */
   code: string;

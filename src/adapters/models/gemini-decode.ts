@@ -6,7 +6,7 @@ import { charsOf } from '../../session/index.ts';
 import type { Declarations } from '../schema/index.ts';
 import { countsOf, grown, isCount } from './counts.ts';
 import type { Decoder } from './exchange.ts';
-import { bodyFailure, knownEnd, ProviderFailure } from './failure.ts';
+import { bodyFailure, knownEnd, ProviderFailure, textOf } from './failure.ts';
 import type { GeminiState } from './gemini-encode.ts';
 import { callPart, opaquePart, withState } from './opaque.ts';
 
@@ -65,7 +65,7 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
   }
 
   #take(part: Part): ContentPart | undefined {
-    const { text, functionCall, thoughtSignature } = part;
+    const { functionCall, thoughtSignature } = part;
     if (thoughtSignature) this.#counter.more('other', charsOf(thoughtSignature));
     if (functionCall) {
       const { id, name = '' } = functionCall;
@@ -76,11 +76,12 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
       return undefined;
     }
     // Null stands for nothing in the JSON of some servers.
-    if (text === undefined || text === null) {
+    if (part.text === undefined || part.text === null) {
       this.#counter.more('other', charsOf(part));
       this.#parts.push(this.#other(part));
       return undefined;
     }
+    const text = textOf(part.text);
     if (text === '' && thoughtSignature === undefined) return undefined;
     const taken: ContentPart = part.thought ? { type: 'thought', thought: text } : { type: 'text', text };
     this.#add(taken, thoughtSignature);

@@ -1,5 +1,6 @@
 import type { ContentPart, FunctionCallPart } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
+import { textOf } from './failure.ts';
 
 /** What only the provider that made a part understands; it goes back to that provider byte for byte. */
 export interface ProviderState {
@@ -31,11 +32,11 @@ export function isOpaquePart(part: ContentPart): boolean {
 }
 
 /** A call as a model made it. The runtime gives it an id of its own and checks the arguments, whatever they are. */
-export function callPart(name: string, args: unknown, state: ProviderState): FunctionCallPart {
+export function callPart(name: unknown, args: unknown, state: ProviderState): FunctionCallPart {
   return {
     type: 'function_call',
     id: '',
-    name,
+    name: textOf(name),
     args: args as Record<string, unknown>,
     _meta: { provider: state },
   };

@@ -7,7 +7,7 @@ import type { Declarations } from '../schema/index.ts';
 import { parseArgs } from './call-args.ts';
 import { countsOf, grown } from './counts.ts';
 import type { Decoder } from './exchange.ts';
-import { bodyFailure, knownEnd, ProviderFailure } from './failure.ts';
+import { bodyFailure, knownEnd, ProviderFailure, textOf } from './failure.ts';
 import { callPart, extrasOf, withState } from './opaque.ts';
 import type { ReasoningState } from './openai-encode.ts';
 
@@ -104,8 +104,8 @@ export class ChatDecoder implements Decoder<ChatChunk> {
 
   #take(delta: ChatDelta, isWhole: boolean): ContentPart | ContentPart[] | undefined {
     let shown: ContentPart | undefined;
-    const thinking = typeof delta.content === 'string' ? '' : thinkingIn(delta.content);
-    const reasoning = delta.reasoning_content || delta.reasoning || thinking;
+    const thinking = Array.isArray(delta.content) ? thinkingIn(delta.content) : '';
+    const reasoning = textOf(delta.reasoning_content || delta.reasoning || thinking);
     if (reasoning) {
       this.#field = delta.reasoning_content ? 'reasoning_content' : delta.reasoning ? 'reasoning' : 'thinking';
       this.#thought += reasoning;
@@ -121,14 +121,14 @@ export class ChatDecoder implements Decoder<ChatChunk> {
     }
     if (delta.refusal) {
       this.#counter.more('text', charsOf(delta.refusal));
-      this.#refusal += delta.refusal;
+      this.#refusal += textOf(delta.refusal);
     }
     for (const call of delta.tool_calls ?? []) {
       if (isWhole) this.#begin(call);
       else this.#takeCall(call, (delta.tool_calls as unknown[]).length > 1);
     }
     if (delta.function_call) this.#takeCall({ function: delta.function_call }, false);
-    const text = typeof delta.content === 'string' ? delta.content : textIn(delta.content);
+    const text = Array.isArray(delta.content) ? textIn(delta.content) : textOf(delta.content);
     if (text === '') return shown;
     this.#text += text;
     const part: ContentPart = { type: 'text', text };
@@ -136,8 +136,8 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   }
 
   #takeCall(delta: ToolCallDelta, isOneOfSeveral: boolean): void {
-    const id = delta.id ?? '';
-    const name = delta.function?.name ?? '';
+    const id = textOf(delta.id);
+    const name = textOf(delta.function?.name);
     const call = this.#callOf(id, name, delta.index ?? undefined, isOneOfSeveral);
     if (!call) {
       this.#begin(delta);
@@ -152,9 +152,9 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   #begin(delta: ToolCallDelta): void {
     const { id, index } = delta;
     const call: Call = {
-      id: id ?? '',
+      id: textOf(id),
       index: index ?? undefined,
-      name: delta.function?.name ?? '',
+      name: textOf(delta.function?.name),
       args: '',
       extras: undefined,
     };
@@ -276,14 +276,15 @@ function isPieceOf(last: unknown, detail: unknown): last is Detail {
 
 function textIn(content: readonly ContentPiece[] | null | undefined): string {
   let text = '';
-  for (const part of content ?? []) if (part.type === 'text') text += part.text ?? '';
+  for (const part of content ?? []) if (part?.type === 'text') text += textOf(part.text);
   return text;
 }
 
 function thinkingIn(content: readonly ContentPiece[] | null | undefined): string {
   let thought = '';
-  for (const { type, thinking } of content ?? []) {
-    if (type === 'thinking') thought += typeof thinking === 'string' ? thinking : textIn(thinking);
+  for (const piece of content ?? []) {
+    if (piece?.type !== 'thinking') continue;
+    thought += Array.isArray(piece.thinking) ? textIn(piece.thinking) : textOf(piece.thinking);
   }
   return thought;
 }

@@ -7,7 +7,7 @@ import type { Declarations } from '../schema/index.ts';
 import { parseArgs } from './call-args.ts';
 import { countsOf } from './counts.ts';
 import type { Decoder } from './exchange.ts';
-import { bodyFailure, knownEnd, ProviderFailure } from './failure.ts';
+import { bodyFailure, knownEnd, ProviderFailure, textOf } from './failure.ts';
 import { callPart, extrasOf, opaquePart, withState } from './opaque.ts';
 import type { MessageState } from './openai-responses-encode.ts';
 
@@ -42,10 +42,10 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
     }
     switch (chunk.type) {
       case 'response.output_text.delta':
-        return chunk.delta === '' ? undefined : { type: 'text', text: chunk.delta };
+        return shownText(textOf(chunk.delta));
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
-        return chunk.delta === '' ? undefined : { type: 'thought', thought: chunk.delta };
+        return shownThought(textOf(chunk.delta));
       case 'response.reasoning_summary_part.added':
         return chunk.summary_index > 0 ? { type: 'thought', thought: '\n\n' } : undefined;
       case 'response.output_item.done':
@@ -123,7 +123,7 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
   #partsOf(item: Item): ContentPart[] {
     if (item.type === 'reasoning') {
       const texts = item.summary?.length > 0 ? item.summary : (item.content ?? []);
-      const thought = texts.map(({ text }) => text).join('\n\n');
+      const thought = texts.map(({ text }) => textOf(text)).join('\n\n');
       const state = { name: this.#provider, ...(item.id ? { id: item.id } : {}) };
       // Without the encrypted content there is nothing that the provider could read again.
       const opaque = item.encrypted_content || item.content ? { opaque: item } : {};
@@ -135,13 +135,22 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
     const opaque: MessageState | undefined = item.phase ? { phase: item.phase } : undefined;
     const state = { name: this.#provider, ...(item.id ? { id: item.id } : {}), ...(opaque ? { opaque } : {}) };
     return item.content.flatMap((content): ContentPart[] => {
-      if (content.type === 'refusal') return [withState({ type: 'refusal', text: content.refusal }, state)];
+      if (content.type === 'refusal') return [withState({ type: 'refusal', text: textOf(content.refusal) }, state)];
       const cited = (content.annotations ?? []).flatMap((note): ContentPart[] =>
         note.type === 'url_citation' ? [{ type: 'citation', uri: note.url, title: note.title }] : [],
       );
-      return content.text === '' ? cited : [withState({ type: 'text', text: content.text }, state), ...cited];
+      const text = textOf(content.text);
+      return text === '' ? cited : [withState({ type: 'text', text }, state), ...cited];
     });
   }
+}
+
+function shownText(text: string): ContentPart | undefined {
+  return text === '' ? undefined : { type: 'text', text };
+}
+
+function shownThought(thought: string): ContentPart | undefined {
+  return thought === '' ? undefined : { type: 'thought', thought };
 }
 
 function reasonOf(ended: Ended, parts: readonly ContentPart[]): string {
