@@ -31,6 +31,18 @@ const of = (sessionId: string, more: Partial<JournalKey> = {}): JournalKey => ({
   ...more,
 });
 
+test('ATT-B1 memory keeps the notes of so many sessions, and of those in which something is open by themselves', async () => {
+  const journal = new MemoryJournal();
+  const note = (id: string, waits: boolean) => journal.append(of(id), [{ n: 1 }], none, { waits });
+  await note('open', true);
+  for (let n = 0; n <= 10_000; n++) await note(`s${n}`, false);
+  const kept = async (id: string) => (await journal.read(of(id), none)).records.length;
+  expect(await Promise.all(['open', 's0', 's1', 's10000'].map(kept))).toEqual([1, 0, 1, 1]);
+  const mark = await journal.read(of('open'), none);
+  await journal.append(of('open'), [{ n: 2 }], { id: mark.id, length: 1 }, { waits: false });
+  expect(await Promise.all(['open', 's1', 's2'].map(kept))).toEqual([2, 0, 1]);
+});
+
 for (const server of [sqliteFile, kyselySqlite, postgresServer, mariadbServer]) {
   describe.skipIf(server.skip)(server.name, () => {
     let database: TestDatabase;

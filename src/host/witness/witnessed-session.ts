@@ -74,6 +74,8 @@ export class WitnessedSession implements AgentSession {
         const said = await this.#witness.hears(inputs, options);
         let last: AgentEvent | undefined;
         let hasEnded = false;
+        /** What fails now is the host's own, not its executor's. */
+        let isHosts = false;
         let broken: { error: unknown } | undefined;
         try {
           inner = this.#inner.stream(copyJson(inputs, 'input'), { ...handed(options), streamId });
@@ -84,15 +86,17 @@ export class WitnessedSession implements AgentSession {
             }
             const event = copyEvent(given);
             last = event;
+            isHosts = true;
             if (event.type === 'stream_end') {
               hasEnded = true;
               await this.#witness.took(inputs);
             }
             await this.#pass(event, out);
+            isHosts = false;
           }
         } catch (error) {
           // Nothing was taken: it is refused. After its end nothing counts.
-          if (!last) throw error;
+          if (!last || isHosts) throw error;
           if (hasEnded) this.#tell(this.#failure(error));
           else broken = { error };
         } finally {

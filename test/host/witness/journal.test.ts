@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/adapters/stores/sqlite.ts';
-import type { PendingRequest } from '../../../src/contracts/index.ts';
+import type { AgentSource, HostJournal, PendingRequest, SessionProvider } from '../../../src/contracts/index.ts';
+import { CoxswainError } from '../../../src/contracts/index.ts';
 import { createHost, InMemorySessionService, rulePolicy } from '../../../src/index.ts';
 import type { AskedCall, Lies } from '../../../src/testing/index.ts';
 import { lyingExecutor } from '../../../src/testing/index.ts';
@@ -14,6 +15,20 @@ const policy = rulePolicy([
 ]);
 const place = { app: 'shop', userId: 'local', agent: 'liar', sessionId: 's' };
 
+/** A store whose journal does not take records of a kind. */
+function refusing({ journal }: { journal: HostJournal }, kind: string): { journal: HostJournal } {
+  return {
+    journal: {
+      read: (...given) => journal.read(...given),
+      async append(key, records, ...rest) {
+        if (!records.some((record) => record.kind === kind)) return journal.append(key, records, ...rest);
+        throw new CoxswainError('UNAVAILABLE', 'E_STORE', 'the store is away');
+      },
+      forget: (scope) => journal.forget(scope),
+    },
+  };
+}
+
 /** Hosts, one after the other or side by side, over one store, of one executor that outlives them. */
 function shop(store = openSqlite(':memory:') as ReturnType<typeof openSqlite> | InMemorySessionService) {
   const noted = notingTool('pay');
@@ -21,13 +36,13 @@ function shop(store = openSqlite(':memory:') as ReturnType<typeof openSqlite> | 
   const warnings: string[] = [];
   const hosts: { close(): Promise<void> }[] = [];
   const source = (calls: readonly AskedCall[], lies: Lies = {}) => lyingExecutor({ calls, lies });
-  const hostOf = (liar: ReturnType<typeof source>) => {
+  const hostOf = (liar: AgentSource, sessions: object = store) => {
     const host = createHost({
       app: 'shop',
       agents: [liar],
       tools: [noted.tool, free.tool],
       policy,
-      sessions: store,
+      sessions,
       warn: (message) => warnings.push(message),
     });
     hosts.push(host);
@@ -119,6 +134,30 @@ describe.each<[string, () => Parameters<typeof shop>[0]]>([
     }
     expect(at.runs).toEqual([]);
   });
+
+  test('ATT-B1 a session that is deleted where its executor keeps it takes its notes with it', async () => {
+    await using at = shop(open());
+    const deleted: string[] = [];
+    const provider = { delete: async (id: string) => void deleted.push(id) } as unknown as SessionProvider;
+    const host = at.hostOf({ ...at.source([pay]), sessions: () => provider });
+    for (const sessionId of ['s', 's2']) await all((await host.open('liar', { sessionId })).stream('go'));
+    await host.sessions().delete('s');
+    expect(deleted).toEqual(['s']);
+    expect((await at.store.journal.read(place, none)).records).toEqual([]);
+    expect((await at.store.journal.read({ ...place, sessionId: 's2' }, none)).records).not.toEqual([]);
+  });
+
+  test.each(['terms', 'go', 'settled'])(
+    'ATT-B1 where the store does not take a note (%s), its error is told, and nothing is done that was to be noted first',
+    async (kind) => {
+      await using at = shop(open());
+      const session = await at.hostOf(at.source([{ ...pay, name: 'free' }]), refusing(at.store, kind)).open('liar');
+      const events = await all(session.stream('go')).catch((error: unknown) => [error]);
+      const errors = events.filter((event) => (event as { code?: string }).code !== undefined);
+      expect(errors).toMatchObject([{ status: 'UNAVAILABLE', code: 'E_STORE' }]);
+      expect(at.free).toHaveLength(kind === 'settled' ? 1 : 0);
+    },
+  );
 
   test('ATT-B1 a session that ends with its handle leaves no notes', async () => {
     await using at = shop(open());
