@@ -56,6 +56,8 @@ async function turn(
         cwd,
         env: { HOME: home, ...server.env, ...agent.settle({ home, cwd, url: server.url }) },
         startTimeoutMs: 90_000,
+        // Some look into a command before they ask about it, and this machine may be busy.
+        askWithinMs: 20_000,
         ...agent.options,
         ...more,
       }),

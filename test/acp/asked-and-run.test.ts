@@ -177,10 +177,30 @@ describe('a call that is announced as begun, then asked about', () => {
       update: { sessionUpdate: 'tool_call', ...execute({ command: 'ls' }), status: 'in_progress' },
     };
     const told = toldAgent([[begun, ...more, { hang: true }]]);
-    const { errors } = await run(told);
+    const { errors } = await run(told, 'approve', more.length === 0 ? { askWithinMs: 10 } : {});
     expect(errors).toEqual([expect.stringMatching(/E_AGENT_UNASKED.*begun without asking/)]);
     expect(told.cancelled()).toBe(true);
   });
+
+  test.each([
+    ['another command', { command: 'rm' }, { command: 'ls' }],
+    ['another folder', { command: 'ls', cwd: '/etc' }, { command: 'ls', cwd: '/' }],
+    ['text for a list', ['rm'], 'ls'],
+  ])(
+    'IOP-A2 one that was begun as %s than it is asked about is stopped, and nobody is asked',
+    async (_, begun, asked) => {
+      const input = { toolCallId: 'c', kind: 'execute' as const, title: 'ls' };
+      const told = toldAgent([
+        [
+          { update: { sessionUpdate: 'tool_call', ...input, status: 'in_progress', rawInput: begun } },
+          { ask: { ...input, status: 'pending', rawInput: asked } },
+        ],
+      ]);
+      const { errors, shown } = await run(told);
+      expect([told.outcomes, shown]).toEqual([['cancelled'], []]);
+      expect(errors).toEqual([expect.stringMatching(/E_AGENT_UNASKED.*asked about as another call/)]);
+    },
+  );
 
   test('IOP-A2 once it is stopped, nobody is asked any more', async () => {
     const begun = (id: string): Frame => ({

@@ -48,12 +48,19 @@ export class AcpCall {
     if (this.isOver) this.#final.resolve(this.#output.result(this.status === 'failed'));
   }
 
-  /** A question: what it shows, and what was told before it, is what somebody decides about. */
-  ask(question: ToldOfCall): void {
-    const { shown, inputs } = shownInputs(this.#told.rawInput, question.rawInput ?? undefined);
+  /**
+   * A question: what it shows, and what was told before it, is what somebody decides about. False: it hides what was
+   * said to have begun.
+   */
+  ask(question: ToldOfCall): boolean {
+    const { hasBegun } = this;
+    const announced = this.#told.rawInput;
+    const call = { id: this.id, kind: question.kind ?? this.acpKind };
+    const { shown, inputs, hides } = shownInputs(announced, question.rawInput ?? undefined, call, this.#volatile);
     this.#merge({ ...question, status: 'pending', ...(shown === undefined ? {} : { rawInput: shown }) });
     this.asked = true;
     this.#shown = inputs;
+    return !(hasBegun && hides);
   }
 
   get isAllowed(): boolean {

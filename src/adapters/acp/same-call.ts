@@ -46,32 +46,56 @@ export function isSameCall(allowed: Subject, begun: Subject, volatile: ReadonlyS
   return shown.size === 0 || pathsOf(begun.content).every((path) => shown.has(path));
 }
 
-function isSameInput(asked: unknown, begun: unknown, { id, kind }: Subject, volatile: ReadonlySet<string>): boolean {
+function isSameInput(asked: unknown, begun: unknown, call: Naming, volatile: ReadonlySet<string>): boolean {
   const [shown, run] = [membersOf(asked), membersOf(begun)];
   if (!shown || !run) return canonicalJson(asked) === canonicalJson(begun);
+  const names = [...new Set([...Object.keys(shown), ...Object.keys(run)])];
+  return names.every((name) => isSameMember(name, shown, run, call, volatile));
+}
+
+type Naming = Pick<Subject, 'id' | 'kind'>;
+type Members = Record<string, unknown>;
+
+function isSameMember(
+  name: string,
+  shown: Members,
+  run: Members,
+  { id, kind }: Naming,
+  volatile: ReadonlySet<string>,
+): boolean {
+  if (volatile.has(name)) return true;
   const isRecord = shown.call_id === id && run.call_id === id;
+  // What only the question has is about the question.
+  if (isRecord && (RECORD.has(name) || !Object.hasOwn(run, name))) return true;
+  const [before, now] = [shown[name], run[name]];
   // Where the command itself is told, a time is when it was asked or begun; elsewhere it may be an argument.
-  const namesCommand = kind === 'execute' && COMMAND.some((name) => Object.hasOwn(shown, name));
-  return [...new Set([...Object.keys(shown), ...Object.keys(run)])].every((name) => {
-    if (volatile.has(name)) return true;
-    if (isRecord && (RECORD.has(name) || !Object.hasOwn(run, name))) return true;
-    const [before, now] = [shown[name], run[name]];
-    if (namesCommand && TIME.test(name) && [before, now].every(isTime)) return true;
-    return before !== undefined && now !== undefined && canonicalJson(before) === canonicalJson(now);
-  });
+  const namesCommand = kind === 'execute' && COMMAND.some((member) => Object.hasOwn(shown, member));
+  if (namesCommand && TIME.test(name) && [before, now].every(isTime)) return true;
+  return before !== undefined && now !== undefined && canonicalJson(before) === canonicalJson(now);
 }
 
 /**
  * What a person is shown of an input that was told twice, when the call was announced and when it was asked about: all
- * members, in the words of the question. Each that it contains whole was shown.
+ * members, in the words of the question. `inputs` are those that were shown whole; `hides`: the question says something
+ * else than the announcement.
  */
-export function shownInputs(announced: unknown, asked: unknown): { shown: unknown; inputs: unknown[] } {
+export function shownInputs(
+  announced: unknown,
+  asked: unknown,
+  call: Naming,
+  volatile: ReadonlySet<string>,
+): { shown: unknown; inputs: unknown[]; hides: boolean } {
+  if (announced === undefined || asked === undefined) {
+    const shown = asked ?? announced;
+    return { shown, inputs: shown === undefined ? [] : [shown], hides: false };
+  }
   const [before, now] = [membersOf(announced), membersOf(asked)];
-  if (asked === undefined) return { shown: announced, inputs: announced === undefined ? [] : [announced] };
-  if (!before || !now) return { shown: asked, inputs: [asked] };
+  if (!before || !now) {
+    return { shown: asked, inputs: [asked], hides: canonicalJson(announced) !== canonicalJson(asked) };
+  }
   const shown = { ...before, ...now };
-  const isWhole = Object.entries(before).every(([name, value]) => canonicalJson(shown[name]) === canonicalJson(value));
-  return { shown, inputs: [asked, shown, ...(isWhole ? [announced] : [])] };
+  const hides = !Object.keys(before).every((name) => isSameMember(name, shown, before, call, volatile));
+  return { shown, inputs: [asked, shown, ...(hides ? [] : [announced])], hides };
 }
 
 export function membersOf(input: unknown): Record<string, unknown> | undefined {

@@ -17,6 +17,7 @@ export interface AcpSessionOptions {
   files: AcpFiles;
   unasked: ReadonlySet<string>;
   volatile: ReadonlySet<string>;
+  askWithinMs: number;
   startTimeoutMs: number;
   cancelTimeoutMs: number;
 }
@@ -94,13 +95,13 @@ export class AcpAgentSession {
     client: AcpClient,
     prompt: Parameters<AcpClient['prompt']>[0],
   ): Promise<void> {
-    const { name, files, unasked, volatile, cancelTimeoutMs } = this.#options;
+    const { name, files, unasked, volatile, askWithinMs, cancelTimeoutMs } = this.#options;
     let timer: NodeJS.Timeout | undefined;
     const cancel = () => {
       timer ??= setTimeout(() => client.kill(), cancelTimeoutMs);
       client.cancel().catch(() => client.kill());
     };
-    const turn = new AcpTurn(ctx, helpers, { name, files, unasked, volatile, cancel, spent: this.#spent });
+    const turn = new AcpTurn(ctx, helpers, { name, files, unasked, volatile, askWithinMs, cancel, spent: this.#spent });
     ctx.abortSignal.addEventListener('abort', cancel, { once: true });
     const run = turn.run(() => client.prompt(prompt, turn));
     try {

@@ -54,6 +54,11 @@ export interface FromAcpOptions extends Partial<AcpCommand> {
    * done: times, ids of processes. Default: what known agents add.
    */
   volatile?: readonly string[];
+  /**
+   * Milliseconds in which it may still ask about a call that it has announced as begun, as long as that has returned
+   * nothing. Default 2,000.
+   */
+  askWithinMs?: number;
   /** Milliseconds that start and handshake may take. Default 30,000. */
   startTimeoutMs?: number;
   /** Milliseconds that it has to end a cancelled prompt before its process is ended. Default 5,000. */
@@ -82,6 +87,7 @@ const shape: Shape<FromAcpOptions> = {
   files: object,
   unasked: names,
   volatile: names,
+  askWithinMs: amount,
   startTimeoutMs: amount,
   cancelTimeoutMs: amount,
   watchdog: either(off, object),
@@ -168,6 +174,7 @@ function sessionOptions(options: FromAcpOptions) {
     files: options.files ?? {},
     unasked: new Set(options.unasked ?? UNASKED),
     volatile: new Set(options.volatile ?? []),
+    askWithinMs: Math.min(options.askWithinMs ?? 2_000, MAX_TIMER_MS),
     startTimeoutMs: Math.min(options.startTimeoutMs ?? 30_000, MAX_TIMER_MS),
     cancelTimeoutMs: Math.min(options.cancelTimeoutMs ?? 5_000, MAX_TIMER_MS),
   };

@@ -24,6 +24,8 @@ export interface AcpTurnOptions {
   unasked: ReadonlySet<string>;
   /** Members of a call's raw input that may differ between the question and the call. */
   volatile: ReadonlySet<string>;
+  /** Milliseconds after which a call that was announced as begun, and not asked about, was begun without asking. */
+  askWithinMs: number;
   /** Asks the agent to stop. */
   cancel(): void;
   /** USD that the agent's session has cost when it was last told. */
@@ -185,7 +187,7 @@ export class AcpTurn implements AcpListener {
       this.#calls.set(call.id, call);
     }
     this.#release(call);
-    call.ask(question);
+    if (!call.ask(question)) this.#stop(`${call.name} (${call.title}) was begun, and asked about as another call`);
     return call;
   }
 
@@ -209,7 +211,7 @@ export class AcpTurn implements AcpListener {
   #hold(call: AcpCall): void {
     this.#held.set(
       call,
-      setTimeout(() => this.#unasked(call), ASKS_WITHIN_MS),
+      setTimeout(() => this.#unasked(call), this.#options.askWithinMs),
     );
   }
 
@@ -280,9 +282,6 @@ export class AcpTurn implements AcpListener {
     if (!this.#ended) this.#options.cancel();
   }
 }
-
-/** What has neither returned nor ended within this time, and was not asked about, is taken as begun without asking. */
-const ASKS_WITHIN_MS = 2_000;
 
 const EDITED = 'an agent of this kind runs its own arguments: they cannot be edited, only allowed or denied';
 const FOREVER = 'the agent offers no way to allow this call alone';
