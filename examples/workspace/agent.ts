@@ -20,6 +20,7 @@ export default function workspace(context: AgentModuleContext): AgentModule {
       model: context.model ?? standIn(context),
     }),
     tools: workspaceTools(root),
+    examples: ['find every TODO and write them to todo.md'],
     prices: { 'offline-rules': { input: 0, output: 0 } },
   };
 }
@@ -27,7 +28,11 @@ export default function workspace(context: AgentModuleContext): AgentModule {
 /** Without a key nobody is asked: a few rules stand in for a model. */
 function standIn({ interactive, modelWhy, note }: AgentModuleContext): Model {
   const model = offlineModel({ delayMs: interactive ? 15 : 0 });
-  note(`model ${model.name}: ${modelWhy}; set one, or OPENAI_BASE_URL, for a real model`);
+  note(
+    interactive
+      ? `model ${model.name} (no key is set: fixed rules stand in)`
+      : `model ${model.name}: ${modelWhy}; set one, or OPENAI_BASE_URL, for a real model`,
+  );
   return model;
 }
 
@@ -47,6 +52,6 @@ function workingCopy(context: AgentModuleContext): string {
     rmSync(draft, { recursive: true, force: true });
     if (!existsSync(copy)) throw error;
   }
-  context.note(`workspace ${shown}: a copy of examples/workspace/files, ignored by git; --workspace DIR takes another`);
+  context.note(`workspace ${shown}: a copy of examples/workspace/files`);
   return copy;
 }

@@ -10,7 +10,7 @@ import type {
   PriceTable,
   ToolProvider,
 } from '../contracts/index.ts';
-import { CoxswainError, isCoxswainError, messageOf } from '../contracts/index.ts';
+import { isCoxswainError } from '../contracts/index.ts';
 import type { Agent, Model } from '../runtime/index.ts';
 import { dataFolder } from './data-folder.ts';
 import { usage } from './errors.ts';
@@ -53,6 +53,8 @@ export interface AgentModule {
   readonly prices?: PriceTable;
   /** Of each turn; the stricter of these and of the flags counts. */
   readonly limits?: Limits;
+  /** What one may ask of it: the first is offered to whoever begins a conversation. */
+  readonly examples?: readonly string[];
   /** Called once before the command ends. */
   close?(): void | Promise<void>;
 }
@@ -69,7 +71,7 @@ export async function loadAgentModule(path: string, context: AgentModuleContext)
     return asModule(value, typeof found === 'function' ? {} : exported, path);
   } catch (error) {
     if (isCoxswainError(error)) throw error;
-    throw failed(path, error);
+    throw (await import('./module-fault.ts')).loadFault(path, error);
   }
 }
 
@@ -85,22 +87,9 @@ async function importFile(path: string): Promise<Record<string, unknown>> {
   try {
     return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_FILE_EXTENSION') {
-      throw usage(`Node ${process.versions.node} does not load ${path}; TypeScript needs 22.18 or newer`, error);
-    }
-    if ((error as NodeJS.ErrnoException).code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING') {
-      const how = 'copy it into your project, or give a JavaScript file';
-      throw usage(
-        `Node does not load TypeScript from node_modules, where ${path} or what it imports is; ${how}`,
-        error,
-      );
-    }
     if (isCoxswainError(error)) throw error;
-    if (error instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(error.message)) {
-      const how = 'put "type": "module" into its package.json, or let its name end in .mts or .mjs';
-      throw usage(`${path} is an ES module in a package that is none (${error.message}); ${how}`, error);
-    }
-    throw failed(path, error);
+    const { moduleFault } = await import('./module-fault.ts');
+    throw moduleFault(path, file, error);
   }
 }
 
@@ -119,12 +108,6 @@ function isAgent(value: unknown): value is Agent | AgentSource {
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-
-function failed(path: string, error: unknown): CoxswainError {
-  return new CoxswainError('INTERNAL', 'E_INTERNAL', `${path} could not be loaded: ${messageOf(error)}`, {
-    cause: error,
-  });
-}
 
 /** What modules are told by this command. */
 export function moduleContext(options: {

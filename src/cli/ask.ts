@@ -4,8 +4,9 @@ import type { ApprovalQuestion, HostedSession } from '../host/index.ts';
 import type { ElicitationAnswer } from './elicit.ts';
 import { answerElicitation } from './elicit.ts';
 import { errorLine } from './errors.ts';
-import { Keys, readLine } from './keyboard.ts';
+import { Keys } from './keys.ts';
 import { argsWidth, isCut, questionLines } from './preview.ts';
+import { readLine } from './read-line.ts';
 import type { Screen } from './screen.ts';
 import type { Interrupts } from './signals.ts';
 import { argsLine, clean, paint } from './text.ts';
@@ -184,6 +185,8 @@ export class Asker {
     const keys = await Keys.open();
     try {
       this.#screen.now(`${paint('dim', `[${prompt}]`)} `);
+      if (keys.droppedSome)
+        this.#print([paint('dim', '\n  (what was typed before the question is no answer, and was dropped)')]);
       const key = await keys.next(signal);
       if (key !== undefined) this.#screen.now(`${/^[\w?]$/.test(key) ? key : ''}\n`);
       return key;

@@ -1,33 +1,94 @@
-import type { AgentSession } from '../contracts/index.ts';
+import { join } from 'node:path';
+import { complete, runCommandLine } from './commands.ts';
+import { confirm } from './confirm.ts';
+import type { Conversation } from './conversation.ts';
+import { dataFolder } from './data-folder.ts';
+import { Editor } from './editor.ts';
 import { errorLine } from './errors.ts';
 import { EXIT } from './exit-code.ts';
-import { readLine } from './keyboard.ts';
+import { History } from './history.ts';
+import type { TurnState } from './session-state.ts';
 import { paint } from './text.ts';
-import type { TurnFrame } from './turn.ts';
-import { runTurn } from './turn.ts';
 
-/** A conversation at the terminal: a message a line, until Ctrl-D. */
-export async function chat(frame: TurnFrame, session: () => Promise<AgentSession>): Promise<number> {
-  const { screen, work } = frame;
-  screen.line(paint('dim', `talking to ${work.agent}: a message a line, Ctrl-C stops a turn, Ctrl-D leaves`));
-  const history: string[] = [];
-  let code: number = EXIT.done;
-  for (;;) {
-    const line = await readLine('> ', { history });
-    if (line === 'interrupted') return EXIT.aborted;
-    if (line === undefined) {
-      screen.now('\n');
-      return code === EXIT.inputRequired ? code : EXIT.done;
+/** Presses of Ctrl-C at something that does not end, until the command is ended. */
+const PATIENCE = 3;
+
+/** A conversation at the terminal, until somebody leaves it. Returns the exit code. */
+export async function chat(talk: Conversation, stored: TurnState | undefined): Promise<number> {
+  const { screen, interrupts, work } = talk.frame;
+  let presses = 0;
+  const stop = () => {
+    presses++;
+    if (presses === 1 && interrupts.isRunning) interrupts.press('SIGINT');
+    else if (presses >= PATIENCE) interrupts.press('SIGINT');
+    else screen.line(paint('dim', 'it is being ended; Ctrl-C again and again ends the command at once'));
+  };
+  const farewell = () => {
+    const line = talk.farewell();
+    if (line !== undefined) screen.line(paint('dim', `come back: ${line}`));
+  };
+  const history = new History(work.store.durable ? join(dataFolder(), 'history') : undefined);
+  const editor = new Editor(screen, { history, completer: complete, stop });
+  interrupts.beforeEnd(() => {
+    editor.close();
+    farewell();
+  });
+  try {
+    if (stored !== undefined) await attempt(talk, () => talk.takeUp(stored));
+    for (;;) {
+      if (talk.code !== EXIT.done && talk.code !== EXIT.denied) editor.takeBack();
+      const typed = await editor.next();
+      presses = 0;
+      if (typed === 'abort') return EXIT.aborted;
+      if (typed === 'leave') return leavingCode(talk);
+      let next: 'leave' | undefined;
+      await attempt(talk, async () => {
+        next = await take(talk, typed.text.trim(), (text) => editor.prefill(text));
+      });
+      if (next === 'leave') return leavingCode(talk);
     }
-    const text = line.text.trim();
-    if (text === '') continue;
-    if (text === 'exit' || text === '/exit') return code === EXIT.inputRequired ? code : EXIT.done;
-    try {
-      code = await runTurn(frame, await session(), text);
-    } catch (error) {
-      // A refused message is no reason to end a conversation.
-      screen.line(`coxswain: ${errorLine(error)}`);
-      code = EXIT.failed;
-    }
+  } finally {
+    interrupts.beforeEnd(undefined);
+    editor.close();
+    farewell();
   }
+}
+
+/** What is refused is no reason to end a conversation. */
+async function attempt(talk: Conversation, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    talk.frame.screen.line(`coxswain: ${errorLine(error)}`);
+    talk.code = EXIT.failed;
+  }
+}
+
+function leavingCode({ code }: Conversation): number {
+  return code === EXIT.inputRequired ? code : EXIT.done;
+}
+
+async function take(talk: Conversation, text: string, putBack: (text: string) => void): Promise<'leave' | undefined> {
+  if (text.startsWith('/')) return runCommandLine(talk, text);
+  if (text === 'exit') return 'leave';
+  const open = await talk.openQuestions();
+  if (text === '') {
+    if (open.length > 0) await talk.goOn();
+    return undefined;
+  }
+  if (open.length > 0 && !(await mayCancel(talk, open.length))) {
+    putBack(text);
+    return undefined;
+  }
+  await talk.turn(text);
+  return undefined;
+}
+
+/** A message opens the next turn, and nothing can be answered any more then. */
+function mayCancel({ frame: { screen } }: Conversation, count: number): Promise<boolean> {
+  const what =
+    count === 1
+      ? 'A question is open; the message cancels it.'
+      : `${count} questions are open; the message cancels them.`;
+  return confirm(screen, `${what} Send it?`, 'y send · n keep it in the line');
 }

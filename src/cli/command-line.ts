@@ -21,3 +21,10 @@ export function commandLine(words: readonly string[], options: Record<string, st
   );
   return [commandName(), ...words.map(quote), ...flags].join(' ');
 }
+
+/** How to come back to a session: as the command was called, `npm start` where it was that. */
+export function comeBackLine(module: string, options: Record<string, string | undefined>): string {
+  const line = commandLine(['run', module], options);
+  const isStart = process.env.npm_lifecycle_event === 'start' && /^examples[\\/]workspace[\\/]agent\.ts$/.test(module);
+  return isStart ? line.replace(/^.*? run \S+/, 'npm start --') : line;
+}

@@ -1,5 +1,5 @@
 import type { PendingRequest, RequestAnswer } from '../contracts/index.ts';
-import { readLine } from './keyboard.ts';
+import { readLine } from './read-line.ts';
 import type { Screen } from './screen.ts';
 import { clean, paint } from './text.ts';
 

@@ -40,7 +40,7 @@ export interface RunFlags extends HostFlags, LimitFlags {
   streamJson?: true;
 }
 
-const modes: PermissionMode[] = ['default', 'auto_edit', 'autonomous', 'plan', 'dont_ask'];
+export const modes: PermissionMode[] = ['default', 'auto_edit', 'autonomous', 'plan', 'dont_ask'];
 
 export function addCommonFlags(command: Command): Command {
   return command.option('--verbose', 'show where an error comes from');

@@ -26,6 +26,8 @@ export interface Workplace {
   readonly store: Store;
   /** Named to the agent with each turn; undefined: its own. */
   readonly model: string | undefined;
+  /** The turns to come name this one. @throws CoxswainError `NOT_FOUND / E_NO_MODEL` */
+  useModel(name: string): void;
   /** A person can be asked at the terminal. */
   readonly asks: boolean;
   /** Tells the user what went wrong without consequence. */
@@ -47,6 +49,8 @@ export interface Place {
   beside?: Workplace;
   /** Folder that the module is made for, instead of the one that the flags name. */
   workspace?: string;
+  /** What the module and the choice of a model tell goes here, instead of to the screen. */
+  notes?: string[];
   /** Beside those of the module and of the flags. */
   toolProviders?: readonly ToolProvider[];
 }
@@ -63,23 +67,18 @@ export async function openWorkplace(path: string, flags: HostFlags, place: Place
   }
 }
 
-async function furnish(
-  path: string,
-  flags: HostFlags,
-  {
-    screen,
-    interrupts,
-    asksElsewhere = false,
-    mayGoWithout = false,
-    beside,
-    workspace = flags.workspace,
-    toolProviders = [],
-  }: Place,
-  servers: McpToolset[],
-): Promise<Workplace> {
+async function furnish(path: string, flags: HostFlags, place: Place, servers: McpToolset[]): Promise<Workplace> {
+  const { screen, interrupts, asksElsewhere = false, mayGoWithout = false, beside } = place;
+  const { workspace = flags.workspace, toolProviders = [] } = place;
   const source = flags.policy === undefined ? undefined : await openPolicy(flags.policy);
   const interactive = hasKeyboard() && !asksElsewhere;
-  const note = (text: string) => screen.line(clean(text));
+  // Told once it is known that the model will do: until then a module may speak of one that nobody asked for.
+  const notes: string[] = place.notes ?? [];
+  let isLoading = true;
+  const note = (text: string) => {
+    if (isLoading || place.notes) notes.push(clean(text));
+    else screen.line(clean(text));
+  };
   const choice = await chooseModel(flags.model, process.env);
   const context = moduleContext({ workspace, interactive, note, choice });
   const isShared = beside !== undefined && !(await isMade(path));
@@ -94,7 +93,9 @@ async function furnish(
     servers.push(...(await openMcpServers(flags.mcpServers, asks ? asker : undefined, warn, mayGoWithout)));
   const module = { ...loaded, toolProviders: [...(loaded.toolProviders ?? []), ...servers, ...toolProviders] };
   const use = modelUse(module, choice);
-  if (use.note !== undefined) screen.line(paint('dim', clean(use.note)));
+  isLoading = false;
+  if (use.note !== undefined) notes.push(clean(use.note));
+  if (!place.notes) for (const text of notes) screen.line(paint('dim', text));
   const policy = await source?.make(await moduleTools(module), (line) => screen.line(policyWarning(line)));
   const store = beside?.store ?? (await openStore(flags.store));
   // Where nobody is here and nothing outlives this process, nobody can ever answer.
@@ -118,12 +119,20 @@ async function furnish(
     ...(flags.mode === undefined ? {} : { permissionMode: flags.mode }),
     ...approvers(flags, asks ? asker : undefined, answerable),
   });
+  let { name } = use;
   const workplace: Workplace = {
     host,
     module,
     agent: host.agents[0]?.name ?? '',
     store,
-    model: use.name,
+    get model() {
+      return name;
+    },
+    useModel(wanted) {
+      // Another program's agent knows its own models.
+      if ('run' in module.agent && !module.models?.(wanted)) choice.require(wanted);
+      name = wanted;
+    },
     asks,
     warn,
     session: undefined,

@@ -1,120 +1,128 @@
-import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
+import type { Key } from 'node:readline';
+import { emitKeypressEvents } from 'node:readline';
 
-/** Milliseconds within which what was typed ahead of a question comes out of the terminal. */
-const TYPED_AHEAD_MS = 60;
+/** Whoever is given what is typed. */
+export interface Focus {
+  key(text: string | undefined, key: Key): void;
+  /** Text that came in one piece, with its line feeds: it is nobody's key presses. */
+  paste(text: string): void;
+  /** Several characters that come at once are a paste too, whatever they are. */
+  readonly takesSingleKeys?: boolean;
+}
 
 /** Somebody at the keyboard. */
 export function hasKeyboard(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/**
- * Reads single key presses, until closed. What was typed before nobody asked for is thrown away: it was not meant as
- * an answer.
- */
-export class Keys {
-  readonly #waiting: ((key: string) => void)[] = [];
-  readonly #read: (chunk: string) => void;
+const CTRL_C = '\u0003';
+const BRACKETS_ON = '\u001b[?2004h';
+const BRACKETS_OFF = '\u001b[?2004l';
 
-  private constructor() {
-    this.#read = (chunk) => {
-      const key = keyOf(chunk);
-      if (key !== undefined) this.#waiting.shift()?.(key);
+/**
+ * The terminal's keys and pastes, for whoever took them last. Without anybody stdin is left alone, as other programs
+ * expect it.
+ */
+class Keyboard {
+  readonly #stack: Focus[] = [];
+  /** A paste whose end has not come yet. */
+  #pasted: string | undefined;
+  /** What the keys of this piece spell was given away as a paste already. */
+  #isGiven = false;
+  readonly #restore = () => this.#leaveTerminal();
+
+  /** Gives the keys to somebody; the function that is returned takes them back. */
+  take(focus: Focus): () => void {
+    this.#stack.push(focus);
+    if (this.#stack.length === 1) this.#open();
+    return () => {
+      const at = this.#stack.lastIndexOf(focus);
+      if (at < 0) return;
+      this.#stack.splice(at, 1);
+      if (this.#stack.length === 0) this.#close();
     };
+  }
+
+  /** Who is given the keys once `focus` has given them back. */
+  below(focus: Focus): Focus | undefined {
+    return this.#stack[this.#stack.lastIndexOf(focus) - 1];
+  }
+
+  /** Stops the process as Ctrl-Z does elsewhere; `back` is called when it goes on. */
+  suspend(back: () => void): void {
+    if (process.platform === 'win32') return;
+    this.#leaveTerminal();
+    process.once('SIGCONT', () => {
+      if (this.#stack.length === 0) return;
+      this.#enterTerminal();
+      back();
+    });
+    process.kill(process.pid, 'SIGTSTP');
+  }
+
+  #open(): void {
     process.stdin.setEncoding('utf8');
-    process.stdin.setRawMode(true);
-    process.stdin.on('data', this.#read);
+    // Before the listener that makes keys of it.
+    process.stdin.prependListener('data', this.#seePiece);
+    emitKeypressEvents(process.stdin);
+    process.stdin.on('keypress', this.#seeKey);
+    process.once('exit', this.#restore);
+    this.#enterTerminal();
     process.stdin.resume();
   }
 
-  static async open(): Promise<Keys> {
-    const keys = new Keys();
-    await wait(TYPED_AHEAD_MS);
-    return keys;
-  }
-
-  /** One key; `ctrl-c`, `ctrl-d`, or `?` for what cannot be told apart. Undefined once the signal has fired. */
-  next(signal: AbortSignal): Promise<string | undefined> {
-    return new Promise((resolve) => {
-      if (signal.aborted) {
-        resolve(undefined);
-        return;
-      }
-      const take = (key: string) => {
-        signal.removeEventListener('abort', leave);
-        resolve(key);
-      };
-      const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(take), 1);
-        resolve(undefined);
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      this.#waiting.push(take);
-    });
-  }
-
-  close(): void {
-    process.stdin.off('data', this.#read);
-    process.stdin.setRawMode(false);
+  #close(): void {
+    process.stdin.off('data', this.#seePiece);
+    process.stdin.off('keypress', this.#seeKey);
+    process.off('exit', this.#restore);
+    this.#pasted = undefined;
+    this.#leaveTerminal();
     process.stdin.pause();
   }
+
+  #enterTerminal(): void {
+    process.stdin.setRawMode(true);
+    if (process.env.TERM !== 'dumb') process.stderr.write(BRACKETS_ON);
+  }
+
+  #leaveTerminal(): void {
+    if (process.env.TERM !== 'dumb') process.stderr.write(BRACKETS_OFF);
+    process.stdin.setRawMode(false);
+  }
+
+  /** Terminals that put no brackets around a paste send it in few pieces; nobody types several lines at once. */
+  readonly #seePiece = (piece: string): void => {
+    this.#isGiven = false;
+    const focus = this.#stack.at(-1);
+    if (this.#pasted !== undefined) {
+      // A terminal that never ends a paste would take the keyboard away for ever.
+      if (piece === CTRL_C) this.#endPaste();
+      return;
+    }
+    if (!focus || piece.includes('\u001b')) return;
+    const text = asText(piece);
+    const isPaste = focus.takesSingleKeys ? [...text.replace(/\n$/, '')].length > 1 : /\n./s.test(text);
+    if (!isPaste) return;
+    this.#isGiven = true;
+    focus.paste(text);
+  };
+
+  readonly #seeKey = (text: string | undefined, key: Key): void => {
+    if (key.name === 'paste-start') this.#pasted ??= '';
+    else if (key.name === 'paste-end') this.#endPaste();
+    else if (this.#pasted !== undefined) this.#pasted += key.sequence ?? '';
+    else if (!this.#isGiven) this.#stack.at(-1)?.key(text, key);
+  };
+
+  #endPaste(): void {
+    const text = asText(this.#pasted ?? '');
+    this.#pasted = undefined;
+    if (text !== '') this.#stack.at(-1)?.paste(text);
+  }
 }
 
-function keyOf(chunk: string): string | undefined {
-  if (chunk.includes('\u0003')) return 'ctrl-c';
-  if (chunk.includes('\u0004')) return 'ctrl-d';
-  // Arrows and the like.
-  if (chunk.startsWith('\u001b')) return undefined;
-  const text = chunk.length > 1 ? chunk.replace(/[\r\n]+$/, '') : chunk;
-  // Several characters at once are a paste, not an answer.
-  return [...text].length === 1 ? text : '?';
+function asText(piece: string): string {
+  return piece.replaceAll(/\r\n?/g, '\n');
 }
 
-export interface LineOptions {
-  /** Text that stands there already. */
-  prefill?: string;
-  /** Earlier lines, newest first; the new one is added. */
-  history?: string[];
-  /** What is typed is not shown. */
-  hidden?: boolean;
-  signal?: AbortSignal;
-}
-
-/** One line of text. Undefined: Ctrl-D, or the signal has fired; `interrupted`: Ctrl-C. */
-export function readLine(
-  prompt: string,
-  { prefill, history, hidden = false, signal }: LineOptions = {},
-): Promise<{ text: string } | 'interrupted' | undefined> {
-  return new Promise((resolve) => {
-    const lines = createInterface({
-      input: process.stdin,
-      output: hidden ? nowhere() : process.stderr,
-      terminal: true,
-      ...(history ? { history: [...history] } : { historySize: 0 }),
-    });
-    const end = (result: { text: string } | 'interrupted' | undefined) => {
-      signal?.removeEventListener('abort', leave);
-      resolve(result);
-      lines.close();
-      if (hidden) process.stderr.write('\n');
-    };
-    const leave = () => end(undefined);
-    signal?.addEventListener('abort', leave, { once: true });
-    lines.on('SIGINT', () => end('interrupted'));
-    lines.on('close', () => end(undefined));
-    // Asked once the terminal shows nothing by itself any more.
-    if (hidden) process.stderr.write(prompt);
-    lines.question(prompt, (text) => {
-      if (text.trim() !== '') history?.unshift(text);
-      end({ text });
-    });
-    if (prefill) lines.write(prefill);
-    if (signal?.aborted) leave();
-  });
-}
-
-function nowhere(): Writable {
-  return new Writable({ write: (_, __, done) => done() });
-}
+export const keyboard = new Keyboard();

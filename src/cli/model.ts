@@ -36,8 +36,11 @@ export async function chooseModel(option: string | undefined, env: Env): Promise
       return registry.findModel(asked);
     } catch (error) {
       if (!isCoxswainError(error) || error.code !== 'E_NO_MODEL') throw error;
-      const keys = `set the key of its provider (${MODEL_KEYS.join(', ')}), or OPENAI_BASE_URL for a server of your own`;
-      throw new CoxswainError('NOT_FOUND', 'E_NO_MODEL', `${error.message}. Check the name, or ${keys}`);
+      const own = 'OPENAI_BASE_URL for a server of your own';
+      const key = keyOf(asked);
+      const missing = `model ${asked} needs ${key}, which is not set; set it, name another model, or set ${own}`;
+      const keys = `${error.message}. Check the name, or set the key of its provider (${MODEL_KEYS.join(', ')}), or ${own}`;
+      throw new CoxswainError('NOT_FOUND', 'E_NO_MODEL', key === undefined ? keys : missing);
     }
   };
   return {
@@ -49,6 +52,18 @@ export async function chooseModel(option: string | undefined, env: Env): Promise
     // What only the module knows is found there, later.
     model: () => (name === undefined ? undefined : wanted === undefined ? require(name) : registry.models(name)),
   };
+}
+
+/** By how models are called, as the registry of models finds their provider. */
+const keysByName: readonly [RegExp, string][] = [
+  [/^(models\/)?(gemini|gemma|learnlm|google\/)/, 'GEMINI_API_KEY'],
+  [/^(claude|anthropic\/)/, 'ANTHROPIC_API_KEY'],
+  [/^(gpt|chatgpt|codex|o\d|openai\/)/, 'OPENAI_API_KEY'],
+];
+
+/** The variable that is wanting for a model of that name; undefined: nobody knows whose it is. */
+function keyOf(name: string): string | undefined {
+  return keysByName.find(([pattern]) => pattern.test(name))?.[1];
 }
 
 /** Which model the turns of a module's agent name, and what a person should know of it. */

@@ -52,3 +52,12 @@ export function openRequestLines(pending: readonly PendingRequest[], module: str
   }
   return lines;
 }
+
+/** The same for somebody who talks to the agent. */
+export function openQuestionLines(pending: readonly PendingRequest[]): string[] {
+  const lines = pending.map((request, index) => `${paint('yellow', 'open')} ${index + 1}  ${describeRequest(request)}`);
+  return [
+    ...lines,
+    paint('dim', 'Enter asks again, /pending shows it whole, /approve and /deny answer it; a message would cancel it'),
+  ];
+}

@@ -55,6 +55,8 @@ function addRun(program: Command, interrupts: Interrupts, result: { code: number
     .argument('[prompt...]', 'what it shall do; else what is piped in, else a conversation');
   addRunFlags(command)
     .option('--session <id>', 'go on with a stored session')
+    .option('--continue', 'go on with the newest session')
+    .option('--demo', "without prompt and terminal: run the first of the module's examples")
     .option('--output-schema <file>', 'JSON Schema that the final text must fit')
     .addHelpText(
       'after',

@@ -1,23 +1,24 @@
-import type { HostedSession } from '../host/index.ts';
 import { chat } from './chat.ts';
+import { commandName, quote } from './command-line.ts';
+import { Conversation } from './conversation.ts';
 import { usage } from './errors.ts';
-import { EXIT } from './exit-code.ts';
 import type { RunFlags } from './flags.ts';
+import { greet } from './greeting.ts';
 import type { Workplace } from './host.ts';
 import { closeQuietly, openWorkplace } from './host.ts';
 import { hasKeyboard } from './keyboard.ts';
 import { outputCheck } from './output-schema.ts';
 import { promptOf } from './prompt.ts';
 import { Screen } from './screen.ts';
-import type { TurnState } from './session-state.ts';
-import { openSession } from './session-state.ts';
 import type { Interrupts } from './signals.ts';
-import { paint } from './text.ts';
+import { clean } from './text.ts';
 import type { TurnFrame } from './turn.ts';
-import { runTurn, viewOf } from './turn.ts';
+import { viewOf } from './turn.ts';
 
 export interface RunCommandFlags extends RunFlags {
   session?: string;
+  continue?: true;
+  demo?: true;
   outputSchema?: string;
 }
 
@@ -30,53 +31,41 @@ export async function runCommand(
 ): Promise<number> {
   if (flags.json && flags.streamJson) throw usage('--json and --stream-json exclude one another');
   const check = flags.outputSchema === undefined ? undefined : await outputCheck(flags.outputSchema);
-  const prompt = await promptOf(words);
-  const isChat = prompt === undefined && hasKeyboard() && !flags.json && !flags.streamJson && !check;
-  if (prompt === undefined && flags.session === undefined && !isChat) {
-    throw usage('there is no prompt: give it as an argument, pipe it in, or run without one at a terminal');
-  }
+  if (flags.session !== undefined && flags.continue) throw usage('--session and --continue exclude one another');
+  const isStored = flags.session !== undefined || flags.continue === true;
+  const given = await promptOf(words, { waits: !flags.demo });
+  const isPlain = !flags.json && !flags.streamJson && !check;
+  const isChat = given === undefined && hasKeyboard() && isPlain;
+  const isDemo = given === undefined && !isChat && !isStored && flags.demo === true;
+  if (given === undefined && !isStored && !isChat && !isDemo) throw noPrompt(path);
   const screen = new Screen();
-  const work = await openWorkplace(path, flags, { screen, interrupts, mayGoWithout: flags.session === undefined });
-  const frame: TurnFrame = { path, flags, work, screen, interrupts, view: viewOf(flags, screen), check };
+  const notes: string[] = [];
+  const place = { screen, interrupts, mayGoWithout: !isStored, ...(isChat ? { notes } : {}) };
+  const work = await openWorkplace(path, flags, place);
+  const frame: TurnFrame = { path, flags, work, screen, interrupts, view: viewOf(flags, screen), check, isChat };
+  const talk = new Conversation(frame);
   try {
-    let opened: { session: HostedSession; turn: TurnState } | undefined;
-    const session = async () => {
-      opened ??= await announce(work, screen, flags.session);
-      return opened.session;
-    };
-    if (prompt !== undefined) return await runTurn(frame, await session(), prompt);
-    if (flags.session !== undefined) {
-      await session();
-      const code = opened ? await resume(frame, opened) : EXIT.done;
-      if (!isChat || code === EXIT.inputRequired) return code;
-    }
-    return await chat(frame, session);
+    if (isChat) greet(work, notes, screen);
+    const prompt = isDemo ? demonstration(work, screen, path) : given;
+    const turn = isStored ? await talk.openStored(flags.session) : undefined;
+    if (isChat) return await chat(talk, turn);
+    if (prompt !== undefined) await talk.turn(prompt);
+    else await talk.goOn(turn);
+    return talk.code;
   } finally {
     await closeQuietly(work);
   }
 }
 
-async function announce(work: Workplace, screen: Screen, id: string | undefined) {
-  const opened = await openSession(work, id);
-  work.session = opened.session;
-  const fate = work.store.durable ? '' : ' (in memory: gone when this command ends)';
-  screen.line(paint('dim', `session ${opened.session.id}${fate}`));
-  return opened;
+function noPrompt(path: string): Error {
+  const example = `${commandName()} run ${quote(path)} "what to do"`;
+  return usage(`there is no prompt: give it as an argument (${example}), pipe it in, or run without one at a terminal`);
 }
 
-/** Goes on with whatever a session was in the midst of. */
-async function resume(
-  frame: TurnFrame,
-  { session, turn }: { session: HostedSession; turn: TurnState },
-): Promise<number> {
-  const { screen } = frame;
-  const open = await session.pending();
-  if (turn === 'none' || (open.length === 0 && (turn === 'completed' || turn === 'refusal'))) {
-    screen.line(`nothing to do: ${turn === 'none' ? 'nobody has said anything yet' : 'the last turn is complete'}`);
-    return EXIT.done;
-  }
-  if (open.length > 0) screen.line(`${open.length === 1 ? 'one request is' : `${open.length} requests are`} open`);
-  else if (turn === 'open') screen.line('going on with the turn that was cut off');
-  else screen.line(`going on with the turn that ended: ${turn}`);
-  return runTurn(frame, session, { kind: 'continue' });
+/** What a module gives as an example, where nobody has said anything and nobody can. */
+function demonstration({ module }: Workplace, screen: Screen, path: string): string {
+  const [example] = module.examples ?? [];
+  if (example === undefined) throw noPrompt(path);
+  screen.line(`no prompt and no terminal: this runs an example, "${clean(example)}"`);
+  return example;
 }

@@ -1,6 +1,14 @@
-import { clean, paint } from './text.ts';
+import { clean, lineWidth, paint } from './text.ts';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/** What stands under everything that is written: a line that is typed. */
+export interface Footer {
+  /** Called with the cursor at the beginning of an empty line. */
+  draw(): void;
+  /** Leaves the cursor where it began to draw. */
+  erase(): void;
+}
 
 /**
  * The terminal, or what stands for it: the agent's words go to stdout, everything else to stderr. While a person is
@@ -11,8 +19,14 @@ export class Screen {
   #held: (() => void)[] | undefined;
   /** Words without a line feed at their end are on the terminal. */
   #isOpen = false;
+  /** A line of words was ended in its midst. */
+  #isBroken = false;
   #spinner: { timer: ReturnType<typeof setInterval>; label: string; frame: number } | undefined;
   #isSpinnerShown = false;
+  #footer: Footer | undefined;
+  #isFooterDrawn = false;
+  /** Words that wait for the end of their line: above a footer only whole lines are written. */
+  #begun = '';
 
   constructor() {
     this.#moves = process.stderr.isTTY === true && process.env.TERM !== 'dumb';
@@ -23,7 +37,16 @@ export class Screen {
     this.#later(() => {
       if (text === '') return;
       this.#wipe();
-      process.stdout.write(process.stdout.isTTY ? clean(text) : text);
+      if (!process.stdout.isTTY) process.stdout.write(text);
+      else {
+        const shown = this.#isBroken ? clean(text).replace(/^ /, '') : clean(text);
+        this.#isBroken = false;
+        if (this.#footer) {
+          this.#wholeLines(shown);
+          return;
+        }
+        process.stdout.write(shown);
+      }
       this.#isOpen = !text.endsWith('\n');
     });
   }
@@ -31,6 +54,7 @@ export class Screen {
   /** Ends the line that words have begun. */
   endWords(): void {
     this.#later(() => {
+      if (this.#begun !== '') this.#wholeLines('\n');
       if (!this.#isOpen) return;
       process.stdout.write('\n');
       this.#isOpen = false;
@@ -45,11 +69,42 @@ export class Screen {
   /** Past the queue: for whoever holds the screen. */
   now(text: string): void {
     this.#wipe();
-    if (this.#isOpen && process.stdout.isTTY) {
-      process.stdout.write('\n');
-      this.#isOpen = false;
-    }
+    this.#lift();
+    if (this.#begun !== '') this.#flush('\n');
+    this.#closeLine();
     process.stderr.write(text);
+    this.#settle();
+  }
+
+  /** A line beside the words that come, which go on after it. `change` changes the footer, out of sight. */
+  aside(text: string, change: () => void): void {
+    this.#lift();
+    change();
+    this.#later(() => {
+      this.#wipe();
+      this.#lift();
+      this.#closeLine();
+      process.stderr.write(`${text}\n`);
+      this.#settle();
+    });
+  }
+
+  /** A footer stands under everything from now on, until it is taken away; undefined takes it away. */
+  put(footer: Footer | undefined): void {
+    if (footer === this.#footer) return;
+    this.#lift();
+    this.#footer = footer;
+    if (!footer && !this.#held && this.#begun !== '') {
+      this.#flush('');
+      this.#isOpen = true;
+    }
+    this.#settle();
+  }
+
+  /** The footer is one no more: what it has drawn stays. */
+  leave(): void {
+    this.#footer = undefined;
+    this.#isFooterDrawn = false;
   }
 
   /** Shows that something is awaited; a terminal only. */
@@ -73,6 +128,8 @@ export class Screen {
   /** What is written from now on waits for {@link release}. */
   hold(): void {
     this.#wipe();
+    this.#lift();
+    if (this.#begun !== '') this.#flush('\n');
     this.#held ??= [];
   }
 
@@ -80,6 +137,46 @@ export class Screen {
     const held = this.#held;
     this.#held = undefined;
     for (const write of held ?? []) write();
+    this.#settle();
+  }
+
+  #settle(): void {
+    if (!this.#footer || this.#held || this.#isFooterDrawn) return;
+    this.#wipe();
+    this.#closeLine();
+    this.#footer.draw();
+    this.#isFooterDrawn = true;
+  }
+
+  #lift(): void {
+    if (this.#isFooterDrawn) this.#footer?.erase();
+    this.#isFooterDrawn = false;
+  }
+
+  #closeLine(): void {
+    if (!this.#isOpen || !process.stdout.isTTY) return;
+    process.stdout.write('\n');
+    this.#isOpen = false;
+    this.#isBroken = true;
+  }
+
+  /** Writes what is whole: up to a line feed, or to a space where a line is full. */
+  #wholeLines(text: string): void {
+    this.#begun += text;
+    const feed = this.#begun.lastIndexOf('\n');
+    const space = this.#begun.length > lineWidth() ? this.#begun.lastIndexOf(' ') : -1;
+    const end = Math.max(feed, space);
+    if (end < 0) return;
+    const whole = this.#begun.slice(0, end);
+    this.#begun = this.#begun.slice(end + 1);
+    this.#lift();
+    process.stdout.write(`${whole}\n`);
+    this.#settle();
+  }
+
+  #flush(end: string): void {
+    process.stdout.write(this.#begun + end);
+    this.#begun = '';
   }
 
   #later(write: () => void): void {
@@ -88,7 +185,7 @@ export class Screen {
   }
 
   #turn(): void {
-    if (!this.#spinner || this.#held || this.#isOpen) return;
+    if (!this.#spinner || this.#held || this.#isOpen || this.#footer) return;
     const frame = FRAMES[this.#spinner.frame++ % FRAMES.length];
     process.stderr.write(`\r${paint('cyan', frame ?? '')} ${paint('dim', this.#spinner.label)}\u001b[K`);
     this.#isSpinnerShown = true;

@@ -13,7 +13,7 @@ export type TurnState = 'none' | 'open' | (string & {});
 export async function openSession(work: Workplace, id?: string): Promise<{ session: HostedSession; turn: TurnState }> {
   try {
     const session = await work.host.open(work.agent, id === undefined ? {} : { sessionId: id });
-    return { session, turn: id === undefined ? 'none' : await turnOf(session) };
+    return { session, turn: id === undefined ? 'none' : await turnState(session) };
   } catch (error) {
     if (!isCoxswainError(error) || error.code !== 'E_SESSION_NOT_FOUND') throw error;
     throw new CoxswainError(
@@ -24,7 +24,8 @@ export async function openSession(work: Workplace, id?: string): Promise<{ sessi
   }
 }
 
-async function turnOf(session: HostedSession): Promise<TurnState> {
+/** How a session stands. @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN` where another agent spoke in it */
+export async function turnState(session: HostedSession): Promise<TurnState> {
   const names = new Set(namesIn(session.descriptor));
   let turn: TurnState = 'none';
   for await (const event of session.events()) {

@@ -8,6 +8,7 @@ import { EXIT } from './exit-code.ts';
 export class Interrupts {
   #running: AbortController | undefined;
   #strays = 0;
+  #lastWords: (() => void) | undefined;
   #onStray: ((message: string, error: unknown) => void) | undefined;
 
   listen(): void {
@@ -40,9 +41,22 @@ export class Interrupts {
     return true;
   }
 
+  /** Something runs that an interrupt would end. */
+  get isRunning(): boolean {
+    return this.#running?.signal.aborted === false;
+  }
+
+  /** What is said before an interrupt ends the process. */
+  beforeEnd(lastWords: (() => void) | undefined): void {
+    this.#lastWords = lastWords;
+  }
+
   press(why: string): void {
     const running = this.#running;
-    if (!running || running.signal.aborted) process.exit(EXIT.aborted);
+    if (!running || running.signal.aborted) {
+      this.#lastWords?.();
+      process.exit(EXIT.aborted);
+    }
     running.abort(new CoxswainError('ABORTED', 'E_ABORTED', `interrupted (${why})`));
   }
 }

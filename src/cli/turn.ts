@@ -7,7 +7,7 @@ import { EXIT } from './exit-code.ts';
 import type { RunFlags } from './flags.ts';
 import { limitsOf } from './flags.ts';
 import type { Workplace } from './host.ts';
-import { hostOptions, openRequestLines } from './open-requests.ts';
+import { hostOptions, openQuestionLines, openRequestLines } from './open-requests.ts';
 import type { OutputCheck } from './output-schema.ts';
 import type { Screen } from './screen.ts';
 import type { Interrupts } from './signals.ts';
@@ -26,6 +26,8 @@ export interface TurnFrame {
   interrupts: Interrupts;
   view: View;
   check?: OutputCheck | undefined;
+  /** Somebody talks to it: hints name commands of the conversation. */
+  isChat?: boolean;
 }
 
 export function viewOf(flags: RunFlags, screen: Screen): View {
@@ -59,12 +61,15 @@ function endLines(frame: TurnFrame, sessionId: string, outcome: Outcome): string
   const lines: string[] = [];
   // The text view has shown it where it happened.
   if (error && (flags.json || flags.streamJson)) lines.push(`coxswain: ${error.code} ${clean(error.message)}`);
-  if (code === EXIT.inputRequired) return [...lines, ...openRequestLines(pending, path, flags)];
+  if (code === EXIT.inputRequired) {
+    return [...lines, ...(frame.isChat ? openQuestionLines(pending) : openRequestLines(pending, path, flags))];
+  }
   if (denied.length > 0) lines.push(`coxswain: denied: ${denied.map(clean).join(', ')}${whyDenied(frame)}`);
   if (outcome.truncated) lines.push("coxswain: the answer was cut at the model's output limit");
   if (reason === 'completed') return lines;
   if (!error) lines.push(`coxswain: ${ended[reason] ?? `the turn ended: ${clean(reason)}`}`);
-  if (work.store.durable && reason !== 'refusal') {
+  if (frame.isChat && reason !== 'refusal') lines.push(paint('dim', '  /continue goes on with it'));
+  else if (work.store.durable && reason !== 'refusal') {
     const line = commandLine(['run', path], { session: sessionId, ...hostOptions(flags) });
     lines.push(paint('dim', `  go on    ${line}`));
   }

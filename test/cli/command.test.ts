@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -114,16 +115,52 @@ describe('mistakes', () => {
     );
   });
 
+  test('NEW-T15 a store that nobody answers at is told without an append that never was', async () => {
+    const { code, stderr } = await place.run(['sessions', 'list', '--store', 'postgres://ann@127.0.0.1:1/x']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^coxswain: E_STORE .*127\.0\.0\.1:1\/x cannot be reached \(.*ECONNREFUSED.*\): check host and port/,
+    );
+    expect(stderr).not.toContain('append');
+  });
+
   test('--verbose shows where an error comes from', async () => {
     writeFileSync(join(place.path, 'throws.ts'), "throw new Error('no key');\n");
     const quiet = await place.run(['run', 'throws.ts', 'x']);
-    expect(quiet).toMatchObject({ code: 1, stderr: 'coxswain: E_INTERNAL throws.ts could not be loaded: no key\n' });
+    const told = 'throws.ts could not be loaded: no key (throws.ts:1:7)';
+    expect(quiet).toMatchObject({ code: 1, stderr: `coxswain: E_INTERNAL ${told}\n` });
     const { stderr } = await place.run(['run', 'throws.ts', 'x', '--verbose']);
     expect(stderr).toMatch(/^\s+at .*throws\.ts:1/m);
   });
 });
 
 describe('agent modules', () => {
+  test('NEW-D11 a module that does not load is told with file, line and column', () => {
+    mkdirSync(join(place.path, 'lib'));
+    const faults: Record<string, [text: string, said: RegExp]> = {
+      'a.ts': ['export const x = 1;\nexport const agent = {,};\n', /^E_USAGE a\.ts:2:23: Unexpected token/],
+      'b.mjs': ['\n\nexport const agent = {,};\n', /^E_USAGE b\.mjs:3:23: Unexpected token/],
+      'lib/c.ts': ['const b = ;\n', /^E_USAGE lib\/c\.ts:1:11: /],
+      'd.mjs': ["import './lib/c.ts';", /^E_USAGE lib\/c\.ts:1:11: /],
+      'e.ts': ['enum A { B }\n', /^E_USAGE e\.ts:1:1: .*erasableSyntaxOnly/],
+      'f.mjs': ["import { x } from './g.mjs';", /^E_USAGE f\.mjs:1:10: .*named 'x'/],
+      'g.mjs': ["throw new Error('no key');", /^E_INTERNAL g\.mjs could not be loaded: no key \(g\.mjs:1:7\)/],
+      'h.mjs': ["import './nowhere.mjs';", /^E_USAGE h\.mjs imports what is not there: .*nowhere\.mjs/],
+      'i.mjs': ["import 'no-such-thing';", /^E_USAGE i\.mjs .*install it \(npm install no-such-thing\)/],
+    };
+    for (const [name, [text]] of Object.entries(faults)) writeFileSync(join(place.path, name), text);
+    const script = `
+      const { loadAgentModule } = await import(${JSON.stringify(join(root, 'src', 'cli', 'agent-module.ts'))});
+      for (const name of ${JSON.stringify(Object.keys(faults))}) {
+        await loadAgentModule(name, {}).catch(({ code, message }) => console.log(code, message));
+      }`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: place.path,
+      encoding: 'utf8',
+    });
+    expect(stdout.trim().split('\n')).toEqual(Object.values(faults).map(([, said]) => expect.stringMatching(said)));
+  });
+
   const agent = `const agent = {
     name: 'tiny', description: '', subAgents: [],
     async run(context) {

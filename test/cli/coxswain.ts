@@ -178,7 +178,8 @@ export async function onTerminal(
 function screenOf(output: string): string {
   return (
     output
-      .replaceAll('\r\n', '\n')
+      // A line feed of a program that writes both is given a return too.
+      .replaceAll(/\r+\n/g, '\n')
       // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal acts upon
       .replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, '')
       .replaceAll(/[^\n]*\r/g, '')

@@ -85,6 +85,15 @@ describe('which model is asked', () => {
     expect(String(error)).not.toContain(key);
   });
 
+  test.each([
+    ['gpt-5', 'OPENAI_API_KEY'],
+    ['anthropic/claude-opus-5', 'ANTHROPIC_API_KEY'],
+    ['gemini-3-pro', 'GEMINI_API_KEY'],
+  ])('NEW-T8 %s without its key: %s is named', async (wanted, variable) => {
+    const told = use({ agent: agent(own) }, wanted, {});
+    await expect(told).rejects.toThrow(`model ${wanted} needs ${variable}, which is not set`);
+  });
+
   test('a name that nobody knows is told which are known; white space around one is none of it', async () => {
     const error = use({ agent: agent() }, 'calude-sonnet', { ANTHROPIC_API_KEY: key });
     await expect(error).rejects.toThrow(/calude-sonnet; known are claude…\. Check the name, or set the key/);
@@ -139,6 +148,12 @@ describe('the command', () => {
     const { code, stderr } = await place.run(args);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^model offline-rules: none of GEMINI_API_KEY, .*is set; set one/m);
+  });
+
+  test('NEW-T8 a model without its key is told of in one line, which speaks of no other model', async () => {
+    const args = ['run', workspaceAgent, 'hi', '--workspace', place.files, '--store', 'memory:', '--model', 'gpt-5'];
+    const { code, stderr } = await place.run(args);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^coxswain: E_NO_MODEL model gpt-5 needs [^\n]*\n$/)]);
   });
 
   test('a model that nobody has is refused before anything runs', async () => {

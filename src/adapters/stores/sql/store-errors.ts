@@ -3,7 +3,7 @@ import { CoxswainError, isCoxswainError, messageOf } from '../../../contracts/in
 import { DuplicateEvent } from './duplicate.ts';
 
 /** What went wrong in a database, in words that are the same for all of them. */
-export type Trouble = 'full' | 'read-only' | 'away' | 'busy' | 'refused' | 'too large' | 'other';
+export type Trouble = 'full' | 'read-only' | 'unreached' | 'away' | 'busy' | 'refused' | 'too large' | 'other';
 
 const said: Record<Trouble, (store: string, cause: string) => [StatusCode, CoxswainError['code'], string]> = {
   full: (store, cause) => [
@@ -15,6 +15,11 @@ const said: Record<Trouble, (store: string, cause: string) => [StatusCode, Coxsw
     'FAILED_PRECONDITION',
     'E_STORE_READ_ONLY',
     `session store ${store} is read-only (${cause}): give this user the right to write, or another URL`,
+  ],
+  unreached: (store, cause) => [
+    'UNAVAILABLE',
+    'E_STORE',
+    `session store ${store} cannot be reached (${cause}): check host and port, and that it runs; nothing was stored`,
   ],
   away: (store, cause) => [
     'UNAVAILABLE',
@@ -37,7 +42,8 @@ const said: Record<Trouble, (store: string, cause: string) => [StatusCode, Coxsw
 
 export function troubleError(trouble: Trouble, thrown: unknown, store: string): unknown {
   if (isCoxswainError(thrown) || thrown instanceof DuplicateEvent) return thrown;
-  const [status, code, message] = said[trouble](store, messageOf(thrown) || codeOf(thrown));
+  const kind = trouble === 'away' && neverConnected.test(codeOf(thrown)) ? 'unreached' : trouble;
+  const [status, code, message] = said[kind](store, messageOf(thrown) || codeOf(thrown));
   const retryable = trouble === 'away' || trouble === 'busy';
   const database = codeOf(thrown);
   return new CoxswainError(status, code, message, {
@@ -53,6 +59,8 @@ export function codeOf(thrown: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
+/** There was no connection that a write could have gone through. */
+const neverConnected = /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|ENOENT)$/;
 const network = /^(ECONN|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EHOSTUNREACH$|ENETUNREACH$|ENOENT$)/;
 
 export function isNetwork(thrown: unknown): boolean {

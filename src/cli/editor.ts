@@ -1,0 +1,190 @@
+import type { Key } from 'node:readline';
+import type { History } from './history.ts';
+import type { Focus } from './keyboard.ts';
+import { keyboard } from './keyboard.ts';
+import { LineInput } from './line-input.ts';
+import { isCtrl } from './read-line.ts';
+import type { Footer, Screen } from './screen.ts';
+import { oneLine, paint } from './text.ts';
+
+export interface EditorOptions {
+  history: History;
+  completer: (line: string) => [string[], string];
+  /** Ctrl-C while something runs. */
+  stop: () => void;
+}
+
+/** A text that was sent off; `leave`: Ctrl-D; `abort`: Ctrl-C, twice. */
+export type Typed = { text: string } | 'leave' | 'abort';
+
+/**
+ * The line of a conversation. It is there all the time: what is typed while an answer comes stands under it, and is
+ * sent when the turn is over.
+ */
+export class Editor implements Focus, Footer {
+  readonly #screen: Screen;
+  readonly #options: EditorOptions;
+  readonly #input: LineInput;
+  readonly #release: () => void;
+  readonly #queue: string[] = [];
+  #waiting: ((typed: Typed) => void) | undefined;
+  /** Ctrl-C was pressed at an empty line, and nothing since. */
+  #isWarned = false;
+
+  constructor(screen: Screen, options: EditorOptions) {
+    this.#screen = screen;
+    this.#options = options;
+    this.#input = new LineInput({
+      prompt: '> ',
+      completer: options.completer,
+      onLine: (text) => this.#sent(text),
+    });
+    this.#release = keyboard.take(this);
+  }
+
+  /** The next text, at once if one is queued. */
+  next(): Promise<Typed> {
+    const queued = this.#queue.shift();
+    if (queued !== undefined) {
+      this.#screen.line(`> ${queued}`);
+      return Promise.resolve({ text: queued });
+    }
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+      this.#isWarned = false;
+      this.#screen.put(this);
+    });
+  }
+
+  /** Texts that were queued come back into the line: they may not be meant any more. */
+  takeBack(): void {
+    if (this.#queue.length === 0) return;
+    this.#screen.line(paint('dim', 'what was queued is back in the line, not sent'));
+    this.prefill([...this.#queue.splice(0), ...(this.#input.text === '' ? [] : [this.#input.text])].join('\n'));
+  }
+
+  prefill(text: string): void {
+    this.#input.set(text);
+    this.#show();
+  }
+
+  draw(): void {
+    this.#input.draw();
+  }
+
+  erase(): void {
+    this.#input.erase();
+  }
+
+  close(): void {
+    this.#screen.put(undefined);
+    this.#release();
+    this.#input.close();
+  }
+
+  key(text: string | undefined, key: Key): void {
+    if (isCtrl(key, 'c')) {
+      this.#interrupt();
+      return;
+    }
+    this.#isWarned = false;
+    if (isCtrl(key, 'd') && this.#input.text === '') this.#end('leave');
+    else if (isCtrl(key, 'z')) this.#suspend();
+    else if (key.name === 'return' || key.name === 'enter') this.#enter(key);
+    else if (key.name === 'up' || isCtrl(key, 'p')) this.#step(-1);
+    else if (key.name === 'down' || isCtrl(key, 'n')) this.#step(1);
+    else this.#input.feed(text, key);
+    this.#show();
+  }
+
+  paste(text: string): void {
+    this.#isWarned = false;
+    this.#input.insert(text.replace(/\n$/, ''));
+    this.#show();
+  }
+
+  /** At the prompt the line is always seen, beside that while something stands in it. */
+  #show(): void {
+    this.#screen.put(this.#waiting || this.#input.text !== '' ? this : undefined);
+  }
+
+  #enter(key: Key): void {
+    const { text, cursor } = this.#input;
+    if (key.meta) this.#input.insert('\n');
+    else if (text.endsWith('\\') && cursor === text.length) this.#input.set(`${text.slice(0, -1)}\n`);
+    else if (this.#waiting) {
+      this.#screen.leave();
+      this.#send();
+    } else if (text.trim() === '') this.#input.set('');
+    else this.#screen.aside(paint('dim', `queued until the turn is over: ${oneLine(text, 60)}`), () => this.#send());
+  }
+
+  #send(): void {
+    this.#input.feed(undefined, { name: 'return' });
+    this.#input.hide();
+  }
+
+  #sent(text: string): void {
+    this.#options.history.add(text);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting) waiting({ text });
+    else this.#queue.push(text);
+  }
+
+  #end(how: 'leave' | 'abort'): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting) {
+      this.#screen.leave();
+      this.#input.hide();
+      process.stderr.write('\n');
+    }
+    waiting?.(how);
+  }
+
+  #interrupt(): void {
+    if (!this.#waiting) this.#options.stop();
+    else if (this.#input.text !== '') {
+      // Through readline, which gives back with Ctrl-Y what it cut.
+      this.#input.move(this.#input.text.length);
+      this.#input.feed(undefined, { ctrl: true, name: 'u' });
+      this.#screen.line(paint('dim', 'cleared; Ctrl-Y brings it back'));
+    } else if (this.#isWarned) this.#end('abort');
+    else {
+      this.#isWarned = true;
+      this.#screen.line(paint('dim', 'Ctrl-C once more leaves'));
+    }
+  }
+
+  #step(by: -1 | 1): void {
+    const { text, cursor } = this.#input;
+    const to = beside(text, cursor, by);
+    if (to !== undefined) {
+      this.#input.move(to);
+      return;
+    }
+    const entry = this.#options.history.step(by, text);
+    if (entry !== undefined) this.#input.set(entry);
+  }
+
+  #suspend(): void {
+    this.#screen.put(undefined);
+    keyboard.suspend(() => this.#show());
+  }
+}
+
+/** The same column of the line above (-1) or below (1) in a text of several; undefined: there is none. */
+function beside(text: string, cursor: number, by: -1 | 1): number | undefined {
+  const start = text.lastIndexOf('\n', cursor - 1) + 1;
+  const column = cursor - start;
+  if (by < 0) {
+    if (start === 0) return undefined;
+    const above = start < 2 ? 0 : text.lastIndexOf('\n', start - 2) + 1;
+    return Math.min(above + column, start - 1);
+  }
+  const end = text.indexOf('\n', cursor);
+  if (end < 0) return undefined;
+  const below = text.indexOf('\n', end + 1);
+  return Math.min(end + 1 + column, below < 0 ? text.length : below);
+}
