@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
 import { answer, call, change, event, key, other, refusalOf } from '../contract/session-service.ts';
@@ -100,6 +101,17 @@ for (const server of [...shared, kyselySqlite]) {
       ]);
       expect(JSON.parse(String(rows[0]?.actions)).state_delta).toEqual({ 'app:model': 'n', counter: 1 });
       expect(JSON.parse(String(rows[1]?.actions)).state_delta).toEqual({});
+    });
+
+    test('IOP-D1 a reader in SQL finds texts as the documentation says, NUL and all', async () => {
+      await service.create(key);
+      const parts = [{ type: 'text' as const, text: 'a\u0000b "c"' }];
+      await service.append(key, [event('e1', { content: { role: 'model', parts } })]);
+      const documentation = await readFile(new URL('../../docs/storage.md', import.meta.url), 'utf8');
+      const row = { postgres: 'PostgreSQL', mariadb: 'MariaDB, MySQL' }[server.name] ?? 'SQLite';
+      const [, query = ''] = new RegExp(`^\\| ${row} \\| \`(.*)\` \\|$`, 'm').exec(documentation) ?? [];
+      const [found] = await database.query(`SELECT ${query} AS found FROM adk_events`);
+      expect(String(found?.found).replaceAll('\0', '')).toBe('ab "c"');
     });
 
     test('S2-22 a step that fails undoes all of it, and is what is told', async () => {

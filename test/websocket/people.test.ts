@@ -62,6 +62,28 @@ describe('people who hold no session', () => {
     await questions.return?.();
   });
 
+  test('NEW-R1 somebody who comes later is shown what is open already, once, and what is asked after that', async () => {
+    const pay = notingTool('pay');
+    const { host } = hostOf(bot([{ calls: [['pay', {}]] }, 'paid', { calls: [['pay', {}]] }, 'paid again']), {
+      tools: [pay.tool],
+      policy: policyOf({ pay: { outcome: 'ask_user' } }),
+    });
+    const server = await serving(host);
+    const anna = await client(server, 'anna');
+    const session = await anna.open('bot', { sessionId: 's', create: true });
+    await all(session.stream('pay'));
+    const page = await client(server, 'anna');
+    const questions = page.approvals.watch();
+    const first = (await questions.next()).value;
+    expect(first).toMatchObject({ agent: 'bot', userId: 'anna', request: { name: 'pay' } });
+    await page.approvals.decide(first?.request.requestId ?? '', { kind: 'approve' });
+    await all(session.stream('and again'));
+    const second = (await questions.next()).value;
+    expect(second?.request.name).toBe('pay');
+    expect(second?.request.requestId).not.toBe(first?.request.requestId);
+    await questions.return?.();
+  });
+
   test('APP-F3 after a decision of a program beside the server, watchers see the run as it streams', async () => {
     const { host } = shop();
     const server = await serving(host);

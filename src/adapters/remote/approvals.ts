@@ -28,8 +28,8 @@ export class RemoteApprovals {
   }
 
   /**
-   * Questions from now on; after a lost connection, those that are open come again. Leaving tells the server, too.
-   * Ends where this side closes the connection.
+   * What waits for this principal, then questions as they come; after a lost connection, those that are open come again.
+   * Leaving tells the server, too. Ends where this side closes the connection.
    */
   watch(): AsyncIterableIterator<OpenApprovalOnWire> {
     const { promise: over, resolve, reject } = Promise.withResolvers<void>();
@@ -38,10 +38,18 @@ export class RemoteApprovals {
     const end = (error?: CoxswainError) => (error === undefined ? resolve() : reject(error));
     return new StreamQueue<OpenApprovalOnWire>(
       async (out) => {
-        const see = (open: OpenApprovalOnWire) => out.push(open);
+        // Asked while the list was on its way, it may be in the list as well.
+        let early: Set<string> | undefined = new Set();
+        const see = (open: OpenApprovalOnWire) => {
+          early?.add(placeOf(open));
+          out.push(open);
+        };
         this.#watchers.set(see, end);
         try {
           await Promise.race([over, this.#link.request('approvals/watch', {})]);
+          const waiting = await Promise.race([over, this.list()]);
+          for (const open of waiting ?? []) if (!early.has(placeOf(open))) out.push(open);
+          early = undefined;
           await over;
         } finally {
           this.#watchers.delete(see);
@@ -86,4 +94,8 @@ export class RemoteApprovals {
   end(error?: CoxswainError): void {
     for (const end of this.#watchers.values()) end(error);
   }
+}
+
+function placeOf({ agent, userId, request }: OpenApprovalOnWire): string {
+  return JSON.stringify([agent, userId, request.sessionId, request.requestId]);
 }

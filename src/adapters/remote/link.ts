@@ -10,7 +10,7 @@ import {
 import { backoffMs, MAX_TIMER_MS } from './backoff.ts';
 import { base64url } from './base64url.ts';
 import { assertWelcome, whyRefused } from './endpoint.ts';
-import { asLost, errorOf, lost, refused } from './link-errors.ts';
+import { asLost, errorOf, lost, refused, unreached } from './link-errors.ts';
 import type { ConnectOptions, LinkState, WebSocketClass, WebSocketLike } from './options.ts';
 import { noticeText, requestText } from './outgoing.ts';
 
@@ -188,7 +188,7 @@ export class Link {
         if (isOpen) settle(() => reject(lost(`the connection was ${why}`)));
         else {
           void whyRefused(this.#url, token, timeoutMs).then((error) =>
-            settle(() => reject(error ?? lost(`the connection was ${why}`))),
+            settle(() => reject(error ?? unreached(this.#url, why))),
           );
         }
         if (this.#socket === socket) this.#closed(event.code, why);
