@@ -1,7 +1,6 @@
 import type { PendingRequest, RequestAnswer } from '../contracts/index.ts';
 import { canonicalJson, isCoxswainError } from '../contracts/index.ts';
 import type { ApprovalQuestion, HostedSession } from '../host/index.ts';
-import type { ElicitationAnswer } from './elicit.ts';
 import { answerElicitation } from './elicit.ts';
 import { errorLine } from './errors.ts';
 import { Keys } from './keys.ts';
@@ -14,6 +13,8 @@ import { argsLine, clean, paint } from './text.ts';
 const PREVIEW_LINES = 40;
 /** Milliseconds between looks whether somebody else has answered. */
 const LOOK_MS = 1000;
+
+const cancelled: RequestAnswer = { kind: 'elicitation', action: 'cancel' };
 
 interface AskContext {
   signal: AbortSignal;
@@ -47,21 +48,9 @@ export class Asker {
       const answer = await answerElicitation(request, this.#screen, signal);
       if (answer === 'interrupted') this.#interrupts.press('SIGINT');
       else if (answer) await this.#give(session, request.requestId, answer);
+      // What runs waits for this answer alone.
+      else if (request.running && !signal.aborted) await this.#give(session, request.requestId, cancelled);
     });
-
-  /** What a server of tools wants to know in the midst of a call; undefined: nobody has answered. */
-  async foreign(
-    question: Pick<PendingRequest, 'message' | 'requestedSchema'>,
-    { signal }: AskContext,
-  ): Promise<ElicitationAnswer | undefined> {
-    let given: ElicitationAnswer | undefined;
-    await this.#inTurn(signal, undefined, async (_, own) => {
-      const answer = await answerElicitation(question, this.#screen, own);
-      if (answer === 'interrupted') this.#interrupts.press('SIGINT');
-      else given = answer;
-    });
-    return given;
-  }
 
   #inTurn(
     outer: AbortSignal,

@@ -90,7 +90,9 @@ async function furnish(path: string, flags: HostFlags, place: Place, servers: Mc
   const asks = interactive && flags.approve !== 'deny';
   const asker = new Asker(screen, interrupts, () => workplace.session);
   if (!isShared)
-    servers.push(...(await openMcpServers(flags.mcpServers, asks ? asker : undefined, warn, mayGoWithout)));
+    servers.push(
+      ...(await openMcpServers(flags.mcpServers, { mayAsk: asks || asksElsewhere, isOptional: mayGoWithout }, warn)),
+    );
   const module = { ...loaded, toolProviders: [...(loaded.toolProviders ?? []), ...servers, ...toolProviders] };
   const use = modelUse(module, choice);
   isLoading = false;

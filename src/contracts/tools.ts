@@ -58,6 +58,20 @@ export interface ConfirmationRequest {
   expiresIn?: number;
 }
 
+/** What a handler wants to know while it runs. */
+export interface RunQuestion {
+  message: string;
+  /** A flat JSON Schema: the form. Absent: yes or no. */
+  requestedSchema?: JsonSchema;
+  /** Shown as context, and kept with the call in no log. */
+  context?: Record<string, unknown>;
+}
+
+export interface RunReply {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, unknown>;
+}
+
 /** Which credential a tool needs; stored, and shown to whoever is asked. Holds no secret: other members are refused. */
 export interface AuthConfig {
   /** Name that it is kept under for this user. Default: the tool's name. */
@@ -107,6 +121,12 @@ export interface ToolCallContext<Deps = unknown> {
   readonly confirmation?: { confirmed: boolean; payload?: unknown };
   /** Shows progress to whoever watches; not stored. */
   progress(update: ToolUpdate): void;
+  /**
+   * Asks somebody while the handler runs on, for what cannot be run again: the question is in `pending()`, in approvals
+   * and in the log like any other, and is gone with the process. Cancelled where nobody can be asked, or when the signal
+   * fires. The tool's time-out goes on meanwhile. Absent where no host runs the tool.
+   */
+  elicit?(question: RunQuestion, signal?: AbortSignal): Promise<RunReply>;
   /** Ends this run of the call with a question; on yes the handler runs again with `confirmation` set. */
   requestConfirmation(request: ConfirmationRequest): void;
   /** Ends this run of the call with a question for a credential; once it is given the handler runs again. */

@@ -6,6 +6,7 @@ import type { HostedSession } from './hosted-session.ts';
 import { putAs } from './obligations.ts';
 import { findOpen } from './open-request.ts';
 import type { ApprovalQuestion } from './options.ts';
+import { answerRun } from './run-time-questions.ts';
 
 /** Answers what is open under an id: a question of the host, a request of the agent, or one of a sub-agent's. */
 export async function answerRequest(
@@ -13,6 +14,8 @@ export async function answerRequest(
   requestId: string,
   answer: RequestAnswer,
 ): Promise<Settlement> {
+  const forRun = await answerRun(session, requestId, answer);
+  if (forRun) return forRun;
   const open = await findOpen(session, requestId);
   const child = open ? undefined : await session.subagents.owner(requestId);
   if (child) return child.respond(requestId, answer);

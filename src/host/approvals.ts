@@ -19,7 +19,6 @@ import { settleExpired } from './expiry.ts';
 import { goOn } from './going-on.ts';
 import type { HostedSession } from './hosted-session.ts';
 import { lookInto, placesOf, wasDeleted, withoutSubagents } from './open-places.ts';
-import type { ApprovalQuestion } from './options.ts';
 import { callIdOf } from './question-id.ts';
 import { isQuestion } from './run-inputs.ts';
 
@@ -237,7 +236,7 @@ export class Approvals {
     return isAsking ? borrowed : undefined;
   }
 
-  announce(agent: string, userId: string, question: ApprovalQuestion): void {
+  announce(agent: string, userId: string, question: PendingRequest): void {
     this.#lookout.knows(userId, question);
     this.#tell({ agent, userId, request: question });
   }

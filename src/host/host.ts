@@ -23,6 +23,7 @@ import { HostedFrame } from './hosted-frame.ts';
 import { HostedSession } from './hosted-session.ts';
 import type { HostOptions } from './options.ts';
 import { defaultPolicy, RememberedRules } from './remembered.ts';
+import { RunTimeQuestions } from './run-time-questions.ts';
 import type { Subagent } from './subagent.ts';
 import { SubagentSession } from './subagent-session.ts';
 import { ToolRegistry } from './tool-registry.ts';
@@ -135,6 +136,7 @@ class Host implements AgentHost {
       base: options.policy ?? defaultPolicy(),
       remembered: new RememberedRules(),
       confirmations: new Confirmations(),
+      runTimeQuestions: new RunTimeQuestions(),
       warn: this.#warn,
       announce: ({ rootAgent, userId }, question) => this.approvals.announce(rootAgent, userId, question),
       forget: (name, { userId, root }) => {

@@ -24,6 +24,7 @@ import { stricterMode } from './permission-mode.ts';
 import type { PolicyRule } from './policy/index.ts';
 import type { Remembered, RememberedFor, RememberedRules } from './remembered.ts';
 import { firstOf, sessionPolicy } from './remembered.ts';
+import type { RunTimeQuestions } from './run-time-questions.ts';
 import type { Subagent } from './subagent.ts';
 import { subagentOf } from './subagent.ts';
 import type { HostTool } from './tool-registry.ts';
@@ -65,8 +66,9 @@ export interface FrameHost {
   readonly base: PolicyEvaluator;
   readonly remembered: RememberedRules;
   readonly confirmations: Confirmations;
+  readonly runTimeQuestions: RunTimeQuestions;
   readonly warn: (message: string, error?: unknown) => void;
-  announce(place: Place, question: ApprovalQuestion): void;
+  announce(place: Place, question: PendingRequest): void;
   /** A session's last handle was closed. */
   forget(name: string, place: Place): void;
   openSubagent(
@@ -165,6 +167,10 @@ export class HostedFrame implements JudgeOptions {
   get confirmations(): Confirmations {
     return this.#host.confirmations;
   }
+
+  get runTimeQuestions(): RunTimeQuestions {
+    return this.#host.runTimeQuestions;
+  }
   /** Made when something is to be judged. */
   get judge(): Judge {
     this.#judge ??= new Judge(this);
@@ -229,7 +235,7 @@ export class HostedFrame implements JudgeOptions {
   }
 
   /** A question is open. */
-  announce(question: ApprovalQuestion): void {
+  announce(question: PendingRequest): void {
     this.#host.announce(this.#place, question);
   }
 

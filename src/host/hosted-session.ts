@@ -215,7 +215,7 @@ export class HostedSession implements AgentSession, Ruling {
     const shown = (await this.inner.pending()).map(
       async (request) => (await this.subagents.openBelow(request)) ?? (await questionOf(this, request)) ?? request,
     );
-    return (await Promise.all(shown)).flat();
+    return [...(await Promise.all(shown)).flat(), ...this.frame.runTimeQuestions.of(this.frame.name)];
   }
 
   async standing(): Promise<SessionStanding> {

@@ -1,5 +1,8 @@
-/** What the host asks about a call: whether it may run, or whether it may run again after an unknown outcome. */
-export type QuestionKind = 'policy' | 'rerun';
+/**
+ * What the host asks about a call: whether it may run, whether it may run again after an unknown outcome, or what its
+ * handler wants to know while it runs.
+ */
+export type QuestionKind = 'policy' | 'rerun' | 'asked';
 
 /**
  * The id of the host's nth question about a call. Derived from the call, as only the answers are stored: every process
@@ -17,7 +20,11 @@ export function callIdOf(requestId: string): string {
 
 /** A question of the host's own, not the agent's. */
 export function isHostQuestion(requestId: string): boolean {
-  return /#(?:policy|rerun)(?:\.\d+)?$/.test(requestId);
+  return /#(?:policy|rerun|asked)(?:\.\d+)?$/.test(requestId);
+}
+
+export function isAskedByRun(requestId: string): boolean {
+  return /#asked(?:\.\d+)?$/.test(requestId);
 }
 
 export function isPolicyQuestion(requestId: string): boolean {

@@ -1,4 +1,4 @@
-import type { PendingRequest, SessionInput, ToolResultInput, ToolUpdate } from '../contracts/index.ts';
+import type { PendingRequest, RunQuestion, SessionInput, ToolResultInput, ToolUpdate } from '../contracts/index.ts';
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { errorResult } from '../gate/index.ts';
 import { LazyMap, LazySet, openRequest, Pace } from '../session/index.ts';
@@ -9,6 +9,7 @@ import { RunQueue } from './run-queue.ts';
 import type { RunScope } from './run-scope.ts';
 import { eventBase } from './run-scope.ts';
 import { callOperation, measured, within } from './run-spans.ts';
+import { askInRun } from './run-time-questions.ts';
 import { runTailCalls } from './tail-calls.ts';
 import type { HostTool } from './tool-registry.ts';
 import { runHostTool } from './tool-runner.ts';
@@ -294,6 +295,7 @@ export class RunCalls {
     const tail = await runTailCalls(outcome.result, call, request, frame, options, signal);
     const result = tail.decisions ? await frame.bounded(callId, tail.result) : tail.result;
     frame.judge.settled(callId);
+    frame.runTimeQuestions.over(frame.name, callId);
     if (this.#scope.signal.aborted) return;
     const { annotations } = hostTool.descriptor;
     const usage = subagents.usageOf(callId);
@@ -323,6 +325,7 @@ export class RunCalls {
       spill: options.spill,
       warn,
       progress: (update: ToolUpdate) => this.#progress(request, update),
+      elicit: (question: RunQuestion, signal: AbortSignal) => askInRun(this.#scope, request, question, signal),
     };
   }
 

@@ -32,6 +32,25 @@ export class RunQuestions {
     this.#handle(request, this.#scope.session.frame.options.onElicitation);
   }
 
+  /** A handler's question, which is in no log as an event: shown like one that is. */
+  askForRun(request: PendingRequest): void {
+    const { requestId, elicitation, message = '', callId, requestedSchema, context } = request;
+    this.#scope.session.frame.announce(request);
+    if (this.#scope.accepted && !this.#scope.hasFailed) {
+      this.#scope.push({
+        ...eventBase(this.#scope, request),
+        type: 'elicitation_request',
+        requestId,
+        kind: elicitation ?? 'clarification',
+        message,
+        ...(callId === undefined ? {} : { callId }),
+        ...(requestedSchema ? { requestedSchema } : {}),
+        ...(context ? { context } : {}),
+      });
+    }
+    this.elicit(request);
+  }
+
   /**
    * A question is being answered: whoever reads the stream has seen it before, however fast that comes, or never.
    * Returns what to do when the answer is not taken.

@@ -3,6 +3,8 @@ import type {
   ConfirmationRequest,
   HookContext,
   LifecycleInterceptor,
+  RunQuestion,
+  RunReply,
   StateAccess,
   ToolCallContext,
   ToolResult,
@@ -39,6 +41,7 @@ export interface RunToolOptions {
   maxResultBytes: number | undefined;
   spill: ((name: string, body: string | Uint8Array) => Promise<string>) | undefined;
   progress(update: ToolUpdate): void;
+  elicit(question: RunQuestion, signal: AbortSignal): Promise<RunReply>;
   warn(message: string, error?: unknown): void;
 }
 
@@ -195,6 +198,10 @@ class HostToolContext implements ToolCallContext<never> {
 
   progress(update: ToolUpdate): void {
     if (!this.signal.aborted) this.#options.progress(update);
+  }
+
+  elicit(question: RunQuestion, signal?: AbortSignal): Promise<RunReply> {
+    return this.#options.elicit(question, signal ? AbortSignal.any([signal, this.signal]) : this.signal);
   }
 
   requestConfirmation(request: ConfirmationRequest): void {

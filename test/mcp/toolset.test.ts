@@ -135,7 +135,7 @@ describe('questions of a server', () => {
   });
 
   test('with nobody to ask the server is told so', async () => {
-    const { toolset } = await overHttp();
+    const { toolset } = await overHttp({ onElicitation: false });
     const [response] = ofType(await ask(toolset, 'call ask {}', everything), 'tool_response');
     expect(response?.isError).toBe(true);
   });

@@ -6,7 +6,7 @@ import type { HttpTransport } from './mcp-http.ts';
 import { httpTransport } from './mcp-http.ts';
 import { readLeniently } from './mcp-lenient.ts';
 import { eachOnce, ListWalk } from './mcp-listed.ts';
-import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
+import type { McpQuestion, McpReply, McpServer, McpToolsetOptions } from './mcp-options.ts';
 import { isAnswer, isLate } from './mcp-outcome.ts';
 import { explainer } from './mcp-secrets.ts';
 
@@ -16,6 +16,15 @@ const MAX_PRINTED = 1_000;
 /** Twice that is the longest that a timer can be set to. */
 const MAX_CONNECT_MS = 2 ** 30 - 1;
 
+/** Who hears what a server says by itself. */
+export interface Heard {
+  onToolsChanged: () => void;
+  warn: (text: string) => void;
+  /** Whether somebody could be asked: told to the server where it is connected to. */
+  mayAsk: () => boolean;
+  ask: (question: McpQuestion, signal: AbortSignal) => Promise<McpReply>;
+}
+
 /** A connection to one server that is made when it is needed, and made again when it was lost. */
 export class McpConnection {
   readonly name: string;
@@ -23,6 +32,7 @@ export class McpConnection {
   readonly #options: McpToolsetOptions;
   readonly #onToolsChanged: () => void;
   readonly #warn: (text: string) => void;
+  readonly #heard: Heard;
   /** What went wrong, without what is secret. */
   readonly explain: (error: unknown) => string;
   #client: Promise<Client> | undefined;
@@ -39,17 +49,13 @@ export class McpConnection {
   /** The end of what the child printed to stderr. */
   #printed = '';
 
-  constructor(
-    name: string,
-    server: McpServer,
-    options: McpToolsetOptions,
-    heard: { onToolsChanged: () => void; warn: (text: string) => void },
-  ) {
+  constructor(name: string, server: McpServer, options: McpToolsetOptions, heard: Heard) {
     this.name = name;
     this.#server = server;
     this.#options = options;
     this.#onToolsChanged = heard.onToolsChanged;
     this.#warn = heard.warn;
+    this.#heard = heard;
     this.explain = explainer(server);
   }
 
@@ -158,14 +164,14 @@ export class McpConnection {
 
   async #connect(onclose: () => void): Promise<Client> {
     const sdk = await loadSdk();
-    const { onElicitation } = this.#options;
+    const mayAsk = this.#heard.mayAsk();
     const connectMs = Math.ceil(Math.min(this.#options.connectMs ?? 30_000, MAX_CONNECT_MS));
     // The SDK counts each step by itself; the signal counts all.
     const later = 2 * connectMs;
     const client = new sdk.Client(
       { name: 'coxswain', version: PACKAGE_VERSION },
       {
-        capabilities: onElicitation ? { elicitation: { form: { applyDefaults: true }, url: {} } } : {},
+        capabilities: mayAsk ? { elicitation: { form: { applyDefaults: true }, url: {} } } : {},
         // A child of before 2026 may never answer the first question: half the time is left for the next one.
         versionNegotiation: {
           mode: this.#options.protocol ?? 'auto',
@@ -178,7 +184,7 @@ export class McpConnection {
     );
     // Also where the server did not say beforehand that it would tell.
     client.setNotificationHandler('notifications/tools/list_changed', () => this.#onToolsChanged());
-    if (onElicitation) this.#answer(client, onElicitation);
+    if (mayAsk) this.#answer(client, this.#heard.ask);
     const signal = AbortSignal.timeout(connectMs);
     try {
       const transport = await this.#transport(sdk, (message) =>
@@ -235,15 +241,14 @@ export class McpConnection {
     return transport;
   }
 
-  #answer(client: Client, ask: NonNullable<McpToolsetOptions['onElicitation']>): void {
+  #answer(client: Client, ask: Heard['ask']): void {
     client.setRequestHandler('elicitation/create', async ({ params }, context) => {
-      const { signal } = context.mcpReq;
       const question = { server: this.name, message: params.message };
-      const reply =
+      const asked =
         params.mode === 'url'
-          ? await ask({ ...question, url: params.url }, { signal })
-          : await ask({ ...question, requestedSchema: { ...params.requestedSchema } }, { signal });
-      const { action, content } = reply;
+          ? { ...question, url: params.url }
+          : { ...question, requestedSchema: { ...params.requestedSchema } };
+      const { action, content } = await ask(asked, context.mcpReq.signal);
       // Of a form that is left as it is the defaults count, which are put into what is there.
       return action === 'accept' && (content || params.mode !== 'url')
         ? { action, content: { ...content } }

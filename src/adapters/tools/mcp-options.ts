@@ -72,8 +72,14 @@ export interface McpToolsetOptions {
   optional?: boolean;
   /** Milliseconds to connect. Default 30,000; 12 days at most. */
   connectMs?: number;
-  /** Asks a person what the server wants to know. Absent: the server is told that nobody can be asked. */
-  onElicitation?: (question: McpQuestion, context: { signal: AbortSignal }) => McpReply | Promise<McpReply>;
+  /**
+   * Asks a person what the server wants to know, past the host. Absent: under a host that runs the tools it is a question
+   * of the run, in `host.approvals` and for the host's `onElicitation`; elsewhere, or with false, the server is told that
+   * nobody can be asked.
+   */
+  onElicitation?: ((question: McpQuestion, context: { signal: AbortSignal }) => McpReply | Promise<McpReply>) | false;
+  /** Milliseconds that such a question of a run waits for its answer; then it is cancelled. Default 600,000. */
+  answerMs?: number;
   /** Told of tools that cannot be offered and connections that were lost. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
 }

@@ -3,12 +3,14 @@ import type { Shape } from '../../session/index.ts';
 import {
   anything,
   checkOptions,
+  either,
   flag,
   fn,
   having,
   kindOf,
   names,
   object,
+  off,
   oneOf,
   text,
   texts,
@@ -92,15 +94,16 @@ const shape: Shape<McpCommand & McpUrl & McpToolsetOptions> = {
   optional: flag,
   idleMs: anything,
   connectMs: anything,
-  onElicitation: fn,
+  onElicitation: either(fn, off),
+  answerMs: anything,
   warn: fn,
 };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkServer(server: McpServer, options: McpToolsetOptions): void {
   checkOptions<McpCommand & McpUrl & McpToolsetOptions>({ ...server, ...options }, 'mcpToolset: options', shape);
-  const { name, idleMs = 1, connectMs = 1 } = options;
-  const times = { idleMs, connectMs };
+  const { name, idleMs = 1, connectMs = 1, answerMs = 1 } = options;
+  const times = { idleMs, connectMs, answerMs };
   const wrong = Object.entries(times).find(([, ms]) => !(typeof ms === 'number' && ms > 0));
   const fault = faultOf(server) ?? (wrong && `${wrong[0]} is ${kindOf(wrong[1])}; it is a number above 0`);
   if (fault === undefined) return;

@@ -7,7 +7,7 @@ import type { McpToolsetOptions } from './mcp-options.ts';
 export type Call = (
   tool: string,
   args: Record<string, unknown>,
-  context: Pick<ToolCallContext, 'signal' | 'progress'>,
+  context: Pick<ToolCallContext, 'signal' | 'progress' | 'elicit'>,
 ) => Promise<ToolReturn>;
 
 /** What a server says of a tool, to people and models, as one value: another one is another tool, whatever its name. */
@@ -45,6 +45,8 @@ export function asTool(tool: Tool, shown: string, server: Server): AnyTool {
     inputSchema: tool.inputSchema as JsonSchema,
     annotations: annotationsOf(tool, options.trustAnnotations ?? false),
     _meta: { 'mcp/server': server.name, ...(tool.annotations ? { 'mcp/annotations': { ...tool.annotations } } : {}) },
+    // It is given up after a time without a sign of life, however long it takes.
+    timeoutMs: 0,
     ...(tool.title === undefined ? {} : { displayName: tool.title }),
     ...(tool.outputSchema ? { outputSchema: tool.outputSchema as JsonSchema } : {}),
     // The model has read another definition than the one that would run, or policy's yes was to another one.

@@ -1,16 +1,22 @@
-import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
-import type { AnyTool, ProvidedTool, ToolCallContext, ToolProvider, ToolResult } from '../../contracts/index.ts';
+import type { Tool } from '@modelcontextprotocol/client';
+import type {
+  AnyTool,
+  ProvidedTool,
+  ToolCallContext,
+  ToolProvider,
+  ToolResult,
+  ToolUpdate,
+} from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
-import { describeTool, ensureValidator, errorResult } from '../../gate/index.ts';
+import { describeTool, ensureValidator } from '../../gate/index.ts';
 import type { Toolset } from '../../runtime/index.ts';
 import { bag, checkIs } from '../../session/index.ts';
-import type { Sdk } from './mcp-connection.ts';
-import { loadSdk, McpConnection } from './mcp-connection.ts';
-import { toToolResult } from './mcp-content.ts';
+import type { CallContext, Caller } from './mcp-caller.ts';
+import { McpCalls } from './mcp-caller.ts';
+import { McpConnection } from './mcp-connection.ts';
 import { namedTwice } from './mcp-listed.ts';
 import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
-import { isForgotten, outcomeOf } from './mcp-outcome.ts';
-import { readResource, readTool } from './mcp-resources.ts';
+import { readTool } from './mcp-resources.ts';
 import { checkServer } from './mcp-secrets.ts';
 import type { Server } from './mcp-tool.ts';
 import { asTool, definitionDigest } from './mcp-tool.ts';
@@ -39,9 +45,6 @@ export function mcpToolset(options: McpServer & McpToolsetOptions): McpToolset {
   return new ServerTools(options, options);
 }
 
-const IDLE_MS = 300_000;
-/** A timer that is set further off fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 const MAX_JUDGED = 1000;
 /** Warnings of what a server lists. */
 const MAX_TOLD = 1000;
@@ -62,6 +65,9 @@ class ServerTools implements McpToolset {
   /** What is offered, by the server's name of it. */
   readonly #definitions = new Map<string, { definition: Tool; digest: string; tool: AnyTool }>();
   readonly #told = new Set<string>();
+  readonly #calls = new McpCalls();
+  /** A host has asked for the tools: what the server asks can be a question of its runs. */
+  #isHosts = false;
   /** Ours, beside those of the server. */
   readonly #reader: Tool;
   /** Digest of a tool as it was when a call with these arguments was last judged: what runs is what was judged. */
@@ -81,6 +87,8 @@ class ServerTools implements McpToolset {
         this.#isStale = true;
       },
       warn: (text) => this.#tell(text),
+      mayAsk: () => this.#mayAsk,
+      ask: (question, signal) => this.#calls.ask(question, options, signal),
     });
   }
 
@@ -126,13 +134,20 @@ class ServerTools implements McpToolset {
     }
   }
 
+  get #mayAsk(): boolean {
+    const { onElicitation } = this.#options;
+    return typeof onElicitation === 'function' || (onElicitation !== false && this.#isHosts);
+  }
+
   async getToolsForAgent(): Promise<ProvidedTool[]> {
+    this.#isHosts = true;
     const tools = await this.tools();
     if (this.#provided?.of !== tools) {
-      const given = tools.map(({ needsApproval, preview, ...tool }) => ({
+      const given = tools.map(({ needsApproval, preview, timeoutMs, ...tool }) => ({
         ...describeTool(tool),
         ...(needsApproval === undefined ? {} : { needsApproval }),
         ...(preview ? { preview } : {}),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
       }));
       this.#provided = { of: tools, given };
     }
@@ -145,7 +160,9 @@ class ServerTools implements McpToolset {
     context?: ToolCallContext,
   ): Promise<unknown> {
     const name = call.name.slice(this.#options.prefix?.length ?? 0);
-    return this.#call(name, call.args, { signal, progress: (update) => context?.progress(update) });
+    const elicit = context?.elicit?.bind(context);
+    const progress = (update: ToolUpdate) => context?.progress(update);
+    return this.#call(name, call.args, { signal, progress, ...(elicit ? { elicit } : {}) });
   }
 
   async finishAuth(callback: URLSearchParams): Promise<void> {
@@ -252,77 +269,19 @@ class ServerTools implements McpToolset {
     return now.definition;
   }
 
-  async #call(
-    name: string,
-    args: Record<string, unknown>,
-    context: Pick<ToolCallContext, 'signal' | 'progress'>,
-  ): Promise<ToolResult> {
+  async #call(name: string, args: Record<string, unknown>, context: CallContext): Promise<ToolResult> {
     const judged = this.#judged.get(callKey(name, args)) ?? this.#pins.get(name);
-    const sdk = await loadSdk();
-    for (let isRetry = false; ; isRetry = true) {
-      const definition = await this.#definitionOf(name, judged);
-      if (definition === this.#reader) return await this.#read(args, context.signal, sdk);
-      const client = await this.#connection.client();
-      const sessionId = client.transport?.sessionId;
-      try {
-        return toToolResult(await this.#connection.use(client, () => this.#send(client, definition, args, context)));
-      } catch (error) {
-        if (context.signal.aborted) throw error;
-        if (isRetry || !isForgotten(error, sessionId, sdk)) return this.#failed(error, sdk);
-        // The server does not know this session any more, so it has not read anything: once more in a new one.
+    const caller: Caller = {
+      name: this.name,
+      options: this.#options,
+      connection: this.#connection,
+      reader: this.#reader,
+      definition: () => this.#definitionOf(name, judged),
+      doubt: () => {
         this.#isStale = true;
-        await this.#connection.drop(client);
-      }
-    }
-  }
-
-  /** Reading may be asked for twice: nothing comes of it. */
-  async #read(args: Record<string, unknown>, signal: AbortSignal, sdk: Sdk): Promise<ToolResult> {
-    try {
-      return await this.#connection.ask((client) => readResource(client, args, signal));
-    } catch (error) {
-      if (signal.aborted) throw error;
-      return this.#failed(error, sdk);
-    }
-  }
-
-  #failed(error: unknown, sdk: Sdk): ToolResult {
-    const why = this.#connection.explain(error);
-    // Whatever it was may be how this server refuses a session that it does not know: the next listing finds out.
-    this.#isStale = true;
-    switch (outcomeOf(error, sdk)) {
-      case 'timeout':
-        return errorResult('timeout', `${this.name} gave no sign of life; the call may have run`);
-      case 'interrupted':
-        return errorResult('interrupted', `the answer of ${this.name} was lost; the call may have run (${why})`);
-      default:
-        return errorResult('failed', why);
-    }
-  }
-
-  #send(
-    client: Client,
-    definition: Tool,
-    args: Record<string, unknown>,
-    { signal, progress: show }: Pick<ToolCallContext, 'signal' | 'progress'>,
-  ): Promise<CallToolResult> {
-    const { name, outputSchema: _, ...shape } = definition;
-    return client.callTool(
-      { name, arguments: args },
-      {
-        signal,
-        // Given, the SDK neither sends a call twice, to look the tool up in between, nor drops a result that misfits.
-        toolDefinition: { name, ...shape },
-        timeout: Math.min(this.#options.idleMs ?? IDLE_MS, MAX_TIMER_MS),
-        resetTimeoutOnProgress: true,
-        onprogress: ({ progress, total, message }) =>
-          show({
-            progress,
-            ...(total === undefined ? {} : { total }),
-            ...(message === undefined ? {} : { content: [{ type: 'text', text: message }] }),
-          }),
       },
-    );
+    };
+    return this.#calls.call(caller, args, context);
   }
 
   #unreachable(error: unknown): unknown {

@@ -1,0 +1,39 @@
+/** A timer that is set further off fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Gives a call up after a time without a sign of life. While somebody is asked no time passes. */
+export class Idle {
+  readonly #controller = new AbortController();
+  readonly #ms: number;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #holds = 0;
+
+  constructor(ms: number) {
+    this.#ms = Math.min(ms, MAX_TIMER_MS);
+    this.touch();
+  }
+
+  /** Fires when it was idle for too long. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  touch(): void {
+    clearTimeout(this.#timer);
+    if (this.#holds === 0) this.#timer = setTimeout(() => this.#controller.abort(), this.#ms);
+  }
+
+  hold(): void {
+    this.#holds += 1;
+    clearTimeout(this.#timer);
+  }
+
+  release(): void {
+    this.#holds -= 1;
+    this.touch();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,188 @@
+import { afterEach, expect, test } from 'vitest';
+import { mcpToolset } from '../../src/adapters/tools/mcp.ts';
+import type { AgentEvent, HostOptions, OpenApproval } from '../../src/index.ts';
+import { allowAll, createHost, defineTool, InMemorySessionService } from '../../src/index.ts';
+import { ofType, refusal, results, say, textOfContent } from '../host/kit.ts';
+import { puppet } from './agents.ts';
+import { Foreign, serveForeign } from './foreign.ts';
+import { withSessions } from './old-server.ts';
+
+const cleanUp: (() => PromiseLike<unknown>)[] = [];
+afterEach(async () => {
+  for (const work of cleanUp.splice(0).reverse()) await work();
+});
+
+const form = {
+  type: 'object' as const,
+  properties: { name: { type: 'string' as const }, age: { type: 'integer' as const, default: 7 } },
+  required: ['name'],
+};
+
+/** A server of each line whose tool `ask` says what it was answered. */
+async function server(line: '1.x' | '2.x'): Promise<string> {
+  if (line === '2.x') {
+    const served = await serveForeign(new Foreign());
+    cleanUp.push(() => served[Symbol.asyncDispose]());
+    return served.url;
+  }
+  const served = await withSessions(404, (own) => {
+    own.registerTool('ask', { description: 'Asks.' }, async () => {
+      const { action, content } = await own.server.elicitInput({
+        mode: 'form',
+        message: 'Who are you?',
+        requestedSchema: form,
+      });
+      return { content: [{ type: 'text', text: `${action} ${JSON.stringify(content ?? null)}` }] };
+    });
+    own.registerTool('can', { description: 'Tells whether it may ask.' }, () => ({
+      content: [{ type: 'text', text: String(own.server.getClientCapabilities()?.elicitation !== undefined) }],
+    }));
+  });
+  cleanUp.push(() => served[Symbol.asyncDispose]());
+  return served.url;
+}
+
+function hosted(url: string, options: Partial<HostOptions> = {}, own: object = {}) {
+  const toolset = mcpToolset({ url, name: 'foreign', ...own });
+  cleanUp.push(() => toolset.close());
+  const host = createHost({
+    app: 'shop',
+    agents: [puppet()],
+    toolProviders: [toolset],
+    sessions: new InMemorySessionService(),
+    policy: allowAll(),
+    ...options,
+  });
+  cleanUp.push(() => host.close());
+  return host;
+}
+
+/** The first question that anybody who watches is shown. */
+async function firstOf(host: ReturnType<typeof hosted>): Promise<OpenApproval> {
+  for await (const open of host.approvals.watch()) return open;
+  throw new Error('nothing was asked');
+}
+
+const eve = { by: { id: 'eve' } };
+const accept = (content: Record<string, unknown>) => ({ kind: 'elicitation', action: 'accept', content }) as const;
+
+test.each(['1.x', '2.x'] as const)(
+  'IOP-S8 what a server of %s asks in the midst of a call is a question of the run: in approvals, answered elsewhere, in the log',
+  async (line) => {
+    const host = hosted(await server(line));
+    const session = await host.open('puppet');
+    const asked = firstOf(host);
+    const run = say(session, 'call ask {}');
+    const { request } = await asked;
+    expect(request).toMatchObject({
+      kind: 'elicitation',
+      elicitation: 'clarification',
+      message: 'foreign asks: Who are you?',
+      requestedSchema: { properties: { name: { type: 'string' } }, required: ['name'] },
+      context: { server: 'foreign' },
+    });
+    expect((await host.approvals.list()).map((open) => open.request.requestId)).toEqual([request.requestId]);
+    expect((await session.pending()).map(({ requestId }) => requestId)).toContain(request.requestId);
+    const decide = (content: Record<string, unknown>) => host.approvals.decide(request.requestId, accept(content), eve);
+    // What does not fit leaves it open.
+    expect(await refusal(decide({ name: 5 }))).toMatchObject({ code: 'E_WRONG_ANSWER' });
+    expect(await decide({ name: 'Anna' })).toMatchObject({ status: 'settled' });
+    const events = await run;
+    expect(results(events).ask).toMatch(/^accept \{"name":"Anna"/);
+    expect(ofType(events, 'elicitation_request')).toMatchObject([
+      { requestId: request.requestId, kind: 'clarification' },
+    ]);
+    const log: AgentEvent[] = [];
+    for await (const event of session.events()) log.push(event);
+    expect(ofType(log, 'elicitation_response')).toMatchObject([
+      { requestId: request.requestId, action: 'accept', content: { name: 'Anna' }, by: 'eve' },
+    ]);
+    expect(await host.approvals.list()).toEqual([]);
+    expect(await refusal(decide({ name: 'Bert' }))).toMatchObject({ status: 'FAILED_PRECONDITION' });
+  },
+);
+
+test('IOP-S8 it is asked of the host’s own people too, and a no reaches the server', async () => {
+  const asked: unknown[] = [];
+  const host = hosted(await server('1.x'), {
+    onElicitation: ({ message }) => {
+      asked.push(message);
+      return { kind: 'elicitation', action: 'decline' };
+    },
+  });
+  expect(results(await say(await host.open('puppet'), 'call ask {}'))).toEqual({ ask: 'decline null' });
+  expect(asked).toEqual(['foreign asks: Who are you?']);
+});
+
+test('IOP-S8 two calls that ask at once have two questions, and each its own answer', async () => {
+  const host = hosted(await server('2.x'));
+  const run = say(await host.open('puppet'), 'call ask {"n": 1} ask {"n": 2}');
+  const open = async () => (await host.approvals.list()).map(({ request }) => request.requestId);
+  await expect.poll(async () => (await open()).length).toBe(2);
+  for (const [n, requestId] of (await open()).entries()) {
+    await host.approvals.decide(requestId, accept({ name: `person ${n}` }), eve);
+  }
+  const answers = ofType(await run, 'tool_response').map(({ content }) => textOfContent(content));
+  expect(answers.sort()).toEqual(['accept {"name":"person 0"}', 'accept {"name":"person 1"}']);
+});
+
+test.each<[string, Partial<HostOptions>, object]>([
+  ['where nobody can be asked', { interactive: false }, {}],
+  ['in a mode that asks nobody', { permissionMode: 'dont_ask' }, {}],
+  ['once nobody has answered for as long as is waited', {}, { answerMs: 50 }],
+])('IOP-S8 %s the server is told that it is cancelled', async (_, options, own) => {
+  const host = hosted(await server('1.x'), options, own);
+  expect(results(await say(await host.open('puppet'), 'call ask {}'))).toEqual({ ask: 'cancel null' });
+  expect(await host.approvals.list()).toEqual([]);
+});
+
+test.each([
+  [{}, 'true'],
+  [{ onElicitation: false }, 'false'],
+])('IOP-S8 with %j a server is told that somebody can be asked: %s', async (own, told) => {
+  const host = hosted(await server('1.x'), {}, own);
+  expect(results(await say(await host.open('puppet'), 'call can {}'))).toEqual({ can: told });
+});
+
+test('IOP-S8 an abort takes the question back', async () => {
+  const host = hosted(await server('1.x'));
+  const session = await host.open('puppet');
+  const asked = firstOf(host);
+  const run = say(session, 'call ask {}');
+  await asked;
+  await session.abort({ reason: 'enough' });
+  await run;
+  expect(await host.approvals.list()).toEqual([]);
+});
+
+test('IOP-S8 sibling: any tool of a host can ask while it runs, more than once', async () => {
+  const order = defineTool({
+    name: 'order',
+    description: 'Orders.',
+    inputSchema: { type: 'object' },
+    async execute(_, context) {
+      const size = await context.elicit?.({ message: 'What size?', requestedSchema: form });
+      const sure = await context.elicit?.({ message: 'Sure?' });
+      return `${JSON.stringify(size)} ${JSON.stringify(sure)}`;
+    },
+  });
+  const asked: unknown[] = [];
+  const host = createHost({
+    app: 'shop',
+    agents: [puppet()],
+    tools: [order],
+    policy: allowAll(),
+    onElicitation: ({ requestId, elicitation }) => {
+      asked.push([requestId.split('#')[1], elicitation]);
+      return elicitation === 'clarification' ? accept({ name: 'L' }) : { kind: 'deny' };
+    },
+  });
+  cleanUp.push(() => host.close());
+  expect(results(await say(await host.open('puppet'), 'call order {}'))).toEqual({
+    order: '{"action":"accept","content":{"name":"L","age":7}} {"action":"decline"}',
+  });
+  expect(asked).toEqual([
+    ['asked', 'clarification'],
+    ['asked.1', 'user_approval'],
+  ]);
+});
