@@ -14,7 +14,7 @@ import {
 } from '../session/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
 import { byAge, cursorOf, isBefore, order, startOf, wasShown } from './approval-pages.ts';
-import { whyNot } from './approver.ts';
+import { notApprover, whyNotOpen } from './approver.ts';
 import { settleExpired } from './expiry.ts';
 import { goOn } from './going-on.ts';
 import type { HostedSession } from './hosted-session.ts';
@@ -36,7 +36,7 @@ export interface ApprovalFilter {
   limit?: number;
   /** `cursor` of the last one that was seen; it may have been answered since. */
   after?: string;
-  /** Only what this person may decide. */
+  /** Only what this person may decide: where policy names nobody, the owner of the session and whoever asked. */
   approver?: Principal;
   sessionId?: string;
 }
@@ -195,7 +195,7 @@ export class Approvals {
     let settled: HostedSession | undefined;
     try {
       for await (const borrowed of this.#asking(requestId, place)) found.push(borrowed);
-      const session = onlyOne(found, requestId)?.session;
+      const session = await whereMayDecide(found, requestId, by);
       if (!session) {
         const message = `no session has an open request ${JSON.stringify(requestId)}; approvals.list() shows what is open`;
         throw new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', message, { details: { requestId } });
@@ -269,6 +269,27 @@ function checkFilter(filter: ApprovalFilter): void {
   if (filter.approver !== undefined) checkPrincipal(filter.approver, 'approvals: filter.approver');
 }
 
+/**
+ * Of the sessions that ask a question of this id, the one in which it is this person's to decide on.
+ * @throws CoxswainError `PERMISSION_DENIED / E_NOT_APPROVER`, `INVALID_ARGUMENT / E_BAD_INPUT` where there are several
+ */
+async function whereMayDecide(
+  found: readonly BorrowedSession[],
+  requestId: string,
+  by: Principal,
+): Promise<HostedSession | undefined> {
+  const theirs: HostedSession[] = [];
+  let why: string | undefined;
+  for (const { session } of found) {
+    const request = (await session.pending()).find((one) => one.requestId === requestId);
+    const fault = request && whyNotOpen({ userId: session.frame.userId, request }, by);
+    if (fault === undefined) theirs.push(session);
+    why ??= fault;
+  }
+  if (theirs.length === 0 && why !== undefined) throw notApprover(requestId, by, why);
+  return onlyOne(theirs, requestId);
+}
+
 /** The question is open in this session of the agent's, or below it. */
 async function asks(session: HostedSession, agent: string, requestId: string): Promise<boolean> {
   const callId = callIdOf(requestId);
@@ -285,9 +306,7 @@ export function onlyOne<T>(found: readonly T[], requestId: string): T | undefine
 }
 
 function matches(open: OpenApproval, filter: ApprovalFilter): boolean {
-  const { request } = open;
-  if (filter.sessionId !== undefined && request.sessionId !== filter.sessionId) return false;
-  const { approver } = filter;
-  if (!approver || !request.approval) return true;
-  return whyNot(request.approval.approvers, request.approval.requestedBy, approver) === undefined;
+  const { approver, sessionId } = filter;
+  if (sessionId !== undefined && open.request.sessionId !== sessionId) return false;
+  return !approver || whyNotOpen(open, approver) === undefined;
 }

@@ -26,10 +26,38 @@ export function assertApprover(
   by: Principal,
 ): void {
   const fault = whyNot(rule, requestedBy, by);
-  if (fault === undefined) return;
-  throw new CoxswainError('PERMISSION_DENIED', 'E_NOT_APPROVER', `${by.id} may not decide on ${requestId}: ${fault}`, {
+  if (fault !== undefined) throw notApprover(requestId, by, fault);
+}
+
+export function notApprover(requestId: string, by: Principal, why: string): CoxswainError {
+  return new CoxswainError('PERMISSION_DENIED', 'E_NOT_APPROVER', `${by.id} may not decide on ${requestId}: ${why}`, {
     details: { requestId, by: by.id },
   });
+}
+
+/**
+ * Why somebody who holds no session may not decide on what is open in one; undefined if they may. Where policy names
+ * nobody, that is for whose session it is and for whoever asked.
+ */
+export function whyNotOpen({ userId, request }: AskedFor, by: Principal): string | undefined {
+  const rule = request.approval?.approvers;
+  const requestedBy = request.approval?.requestedBy ?? request.requestedBy ?? { id: userId };
+  if (rule && namesPeople(rule)) return whyNot(rule, requestedBy, by);
+  if (by.id === userId || by.id === requestedBy.id) return undefined;
+  const several =
+    (rule?.quorum ?? 1) > 1 ? `, though it wants ${rule?.quorum} people: give it roles or notRequester` : '';
+  return `the session is somebody else’s and policy names nobody${several}`;
+}
+
+/** What is open, and in whose session. */
+export interface AskedFor {
+  userId: string;
+  request: PendingRequest;
+}
+
+/** How many it takes is no word on who they are. */
+function namesPeople(rule: ApproverRule): boolean {
+  return rule.notRequester === true || rolesOf(rule).length > 0;
 }
 
 /** What a yes is to. */

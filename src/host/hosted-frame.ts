@@ -160,6 +160,10 @@ export class HostedFrame implements JudgeOptions {
   get hooks(): LifecycleInterceptor | undefined {
     return this.options.hooks;
   }
+  /** Whose session it is. */
+  get userId(): string {
+    return this.#place.userId;
+  }
   /** Of the session among all of its host. */
   get name(): string {
     return this.#name;

@@ -63,7 +63,10 @@ export interface HostOptions {
   permissionMode?: PermissionMode;
   /** False: nobody can be asked, every question is a deny. Default true. */
   interactive?: boolean;
-  /** Who may decide on questions about calls where policy names no approvers. Default: whoever is let answer. */
+  /**
+   * Who may decide on questions about calls where policy names no approvers. Default: the owner of the session and
+   * whoever asked; and whoever the program names that holds the session (`respond`).
+   */
   approvers?: ApproverRule;
   /** Answers questions about calls while a stream runs. Absent: the stream ends `input_required`. */
   onApproval?: AnswerFor<ApprovalQuestion>;

@@ -77,7 +77,7 @@ describe.each([sqliteFile, postgresServer])('a session that a process on $name r
       const asked = (await host.approvals.list()).filter(({ request }) => request.sessionId === id);
       expect(asked.map(({ request }) => request.name)).toEqual(shape === 'sibling' ? ['pay'] : []);
       for (const { request } of asked) {
-        const by = { id: 'bob' };
+        const by = { id: 'ann' };
         expect((await host.approvals.decide(request.requestId, { kind: 'approve' }, { by })).status).toBe('settled');
       }
       expect((await session.steer({ content: 'and be kind' })).disposition).toBe('current_turn');

@@ -144,7 +144,7 @@ for (const server of shared) {
       expect(more).toEqual([]);
       expect(open).toMatchObject({ agent: 'clerk', userId: 'ann', request: { name: 'pay', args: { eur: 5 } } });
       const requestId = open?.request.requestId as string;
-      const settled = await host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'bob' } });
+      const settled = await host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'ann' } });
       expect(settled.status).toBe('settled');
       const ended = async () => (await service.get(key))?.events.at(-1)?.actions.end?.reason;
       await vi.waitFor(async () => expect(await ended()).toBe('completed'), { timeout: 10_000 });

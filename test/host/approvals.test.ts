@@ -29,6 +29,7 @@ const eur = {
 const ann: Principal = { id: 'ann', roles: ['clerk'] };
 const bob: Principal = { id: 'bob', roles: ['boss'] };
 const cat: Principal = { id: 'cat', roles: ['boss'] };
+const bosses = { approvers: { roles: ['boss'] } };
 
 type Answer = Parameters<HostedSession['respond']>[1];
 
@@ -174,7 +175,7 @@ describe('answers', () => {
   });
 
   test('S3-63 decide settles for somebody else, and the run goes on though nobody watches', async () => {
-    const { host, session, question, pay } = await asking();
+    const { host, session, question, pay } = await asking(bosses);
     const ended = turnEnd(session);
     expect(await host.approvals.decide(question.requestId, { kind: 'approve' }, { by: bob })).toEqual({
       status: 'settled',
@@ -186,7 +187,7 @@ describe('answers', () => {
   });
 
   test('S3-63 decide on a host that holds no session: the run goes on there', async () => {
-    const { store, question, pay, session } = await asking();
+    const { store, question, pay, session } = await asking(bosses);
     const later = hostOf(bot(['done']), {
       tools: [pay.tool],
       policy: policyOf({ pay: 'ask_user' }),
@@ -210,8 +211,8 @@ describe('answers', () => {
       }
     }
     const store = new Deleting();
-    const { session: first } = await asking({}, { store });
-    const { session, question, policy, pay } = await asking({}, { store });
+    const { session: first } = await asking(bosses, { store });
+    const { session, question, policy, pay } = await asking(bosses, { store });
     const other = hostOf(bot(new ScriptedModel(['done'])), { tools: [pay.tool], policy, store }).host;
     gone.push({ app: 'shop', userId: 'local', id: first.id });
     const settlement = await other.approvals.decide(question.requestId, { kind: 'approve' }, { by: bob });
@@ -221,7 +222,7 @@ describe('answers', () => {
   });
 
   test('S3-63 F23 two approvers at once: one settles, the other learns who did; the tool runs as the first said', async () => {
-    const { host, session, question, pay } = await asking();
+    const { host, session, question, pay } = await asking(bosses);
     const ended = turnEnd(session);
     const answers = await Promise.all([
       host.approvals.decide(question.requestId, { kind: 'approve' }, { by: bob }),
@@ -238,7 +239,7 @@ describe('answers', () => {
     const pay = notingTool('pay', eur);
     const { host } = hostOf(bot([{ calls: [['pay', { eur: 5 }]] }, 'done']), {
       tools: [pay.tool],
-      policy: policyOf({ pay: 'ask_user' }),
+      policy: policyOf({ pay: { outcome: 'ask_user', ...bosses } }),
       onApproval: () => new Promise(() => {}),
     });
     const session = await host.open('bot');
@@ -258,7 +259,7 @@ describe('answers', () => {
 
   test('S3-63 an answer at the very moment when the stream pauses is not lost', async () => {
     for (let wait = 0; wait < 120; wait++) {
-      const { host, pay, session, question } = await asking();
+      const { host, pay, session, question } = await asking(bosses);
       const ended = turnEnd(session);
       const pausing = all(session.stream({ kind: 'continue' })).catch(() => []);
       for (let n = 0; n < wait; n++) await Promise.resolve();
@@ -450,7 +451,7 @@ describe('who may decide', () => {
   });
 
   test('S3-63 a quorum: each person counts once, by whichever way; the last vote decides', async () => {
-    const { host, session, question, pay } = await asking({ approvers: { quorum: 3 } });
+    const { host, session, question, pay } = await asking({ approvers: { roles: ['clerk', 'boss'], quorum: 3 } });
     const { requestId } = question;
     expect(await session.respond(requestId, { kind: 'approve' })).toMatchObject({ status: 'waiting_quorum' });
     expect((await session.respond(requestId, { kind: 'approve' })).status).not.toBe('settled');
@@ -738,7 +739,7 @@ describe('a host tool’s own question', () => {
 });
 
 test('S3-63 every answer, decision and outcome can be read out of the log in order', async () => {
-  const { host, session, question } = await asking();
+  const { host, session, question } = await asking(bosses);
   const ended = turnEnd(session);
   await host.approvals.decide(question.requestId, { kind: 'approve', reason: 'ok' }, { by: bob });
   await ended;

@@ -636,9 +636,9 @@ describe('steer and messages meanwhile', () => {
     await say(session, 'approve');
     expect(JSON.stringify(model.requests[1]?.contents)).toContain('cancelled');
     expect((await refusal(session.respond(requestId, { kind: 'approve' }))).code).toBe('E_REQUEST_CLOSED');
-    expect((await refusal(host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'bob' } }))).code).toMatch(
-      /E_REQUEST_CLOSED|E_UNKNOWN_REQUEST/,
-    );
+    expect(
+      (await refusal(host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'local' } }))).code,
+    ).toMatch(/E_REQUEST_CLOSED|E_UNKNOWN_REQUEST/);
     expect(pay.runs).toEqual([]);
   });
 
@@ -660,7 +660,7 @@ describe('steer and messages meanwhile', () => {
       }
       if (way === 'decide') {
         const ended = endsOf(session.events({ live: true }), 2);
-        await host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'bob' } });
+        await host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'local' } });
         await ended;
       }
       expect([way, pay.runs]).toEqual([way, [{ eur: 5 }]]);
@@ -701,7 +701,7 @@ describe('events', () => {
       }
       return seen;
     })();
-    await host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'bob' } });
+    await host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'local' } });
     const seen = await live;
     const every = await all(session.events());
     expect(seen).toEqual(every);

@@ -292,7 +292,7 @@ describe('an answer while somebody else holds the session', () => {
     const [open] = await b.host.approvals.list();
     // One that holds it, and looks at nothing any more.
     const lease = await one.acquire({ app: 'shop', userId: 'local', id: 's' });
-    await b.host.approvals.decide(`${open?.request.requestId}`, { kind: 'approve' }, { by: { id: 'ann' } });
+    await b.host.approvals.decide(`${open?.request.requestId}`, { kind: 'approve' }, { by: { id: 'local' } });
     expect(pay.runs).toEqual([]);
     await lease.release();
     await b.host.idle();

@@ -116,7 +116,7 @@ test('ATT-B2 an answer of another process reaches the run that waits for a handl
   })();
   await Promise.all([asked.opened, slow.started]);
   const [open] = await b.host.approvals.list();
-  await b.host.approvals.decide(`${open?.request.requestId}`, { kind: 'approve' }, { by: { id: 'ann' } });
+  await b.host.approvals.decide(`${open?.request.requestId}`, { kind: 'approve' }, { by: { id: 'local' } });
   expect(await turn).toBe('completed');
   expect(responses).toEqual(['pay', 'slow']);
 });

@@ -26,6 +26,7 @@ import {
   tool,
 } from './kit.ts';
 
+const owner: Principal = { id: 'local' };
 const ann: Principal = { id: 'ann' };
 const bob: Principal = { id: 'bob', roles: ['boss'] };
 const intern: Principal = { id: 'ann', roles: ['intern'] };
@@ -54,7 +55,7 @@ async function decideElsewhere(
   requestId: string,
   {
     script = steps.slice(1),
-    by = bob,
+    by = owner,
     ...options
   }: Partial<HostOptions> & { script?: readonly Script[]; by?: Principal } = {},
 ) {
@@ -91,7 +92,7 @@ describe('what a turn was begun with holds for whoever goes on with it', () => {
         },
         decided: async ({ host, session, request }: Asked) => {
           const ended = turnEnd(session);
-          await host.approvals.decide(request.requestId, { kind: 'approve' }, { by: bob });
+          await host.approvals.decide(request.requestId, { kind: 'approve' }, { by: owner });
           await ended;
         },
         elsewhere: async ({ store, request }: Asked) => {
@@ -328,7 +329,7 @@ describe('sub-agents', () => {
       const second = boss(first.store, true);
       const watcher = await second.host.open('bot', { sessionId: session.id });
       const ended = turnEnd(watcher);
-      await second.host.approvals.decide(requestId, { kind: 'approve' }, { by: bob });
+      await second.host.approvals.decide(requestId, { kind: 'approve' }, { by: owner });
       expect(await ended).toBe('completed');
       expect(second.pay.runs).toHaveLength(what === 'nothing' ? 1 : 0);
     },
@@ -415,7 +416,7 @@ describe('an executor that keeps no terms', () => {
       await say(session, 'go', options);
       const { requestId } = await only(session);
       const ended = turnEnd(session);
-      await host.approvals.decide(requestId, { kind: 'approve' }, { by: bob });
+      await host.approvals.decide(requestId, { kind: 'approve' }, { by: owner });
       await ended;
       expect(pay.runs).toEqual([]);
     }

@@ -60,7 +60,7 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
       for await (const event of session.events({ live: true })) if (event.type === 'stream_end') return event.reason;
       return 'never';
     })();
-    await shop.host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'boss' } });
+    await shop.host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'local' } });
     expect([await ended, shop.runs]).toEqual(['max_turns', [5]]);
   });
 
@@ -80,7 +80,7 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
     expect(again.isError).toBe(true);
     expect(textOf(again)).toContain('was not delivered');
     expect(shop.runs).toEqual([]);
-    await shop.host.approvals.decide(id, { kind: 'approve' }, { by: { id: 'anna' } });
+    await shop.host.approvals.decide(id, { kind: 'approve' }, { by: { id: 'local' } });
     await expect
       .poll(() => client.call('puppet', { prompt: 'count', session_id: sessionOf(result) }).then(textOf))
       .toContain('said');
@@ -116,7 +116,7 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
       {
         async onElicit() {
           const [open] = await shop.host.approvals.list();
-          await shop.host.approvals.decide(open?.request.requestId ?? '', { kind: 'approve' }, { by: { id: 'anna' } });
+          await shop.host.approvals.decide(open?.request.requestId ?? '', { kind: 'approve' }, { by: { id: 'local' } });
           return { action: 'decline' };
         },
       },
@@ -180,8 +180,11 @@ test.each(kinds)('%s: where two must say yes, one is asked once, and the other s
   expect(textOf(result)).toContain('others must say yes too');
   expect({ asked, runs: shop.runs }).toEqual({ asked: 1, runs: [] });
   const [open] = await shop.host.approvals.list();
-  await shop.host.approvals.decide(open?.request.requestId ?? '', { kind: 'approve' }, { by: { id: 'anna' } });
-  await expect.poll(() => shop.runs).toEqual([5]);
+  // Policy does not say who else: whoever holds the session names them.
+  await using session = await shop.host.open('puppet', { sessionId: open?.request.sessionId ?? '' });
+  await session.respond(open?.request.requestId ?? '', { kind: 'approve', by: { id: 'anna' } });
+  for await (const _ of session.stream({ kind: 'continue' }));
+  expect(shop.runs).toEqual([5]);
 });
 
 test.each(['v2-2025', 'v1'] as const)('%s: F38: nobody answers in time: denied, and the run goes on', async (kind) => {
@@ -276,7 +279,7 @@ test.each(['v2-2025', 'v1'] as const)(
     expect(textOf(result).match(/approvals approve/g)).toHaveLength(1);
     expect(shop.runs).toEqual([]);
     expect(textOf(result)).toContain('Not begun yet: pay.');
-    await shop.host.approvals.decide(open[0]?.request.requestId ?? '', { kind: 'deny' }, { by: { id: 'anna' } });
+    await shop.host.approvals.decide(open[0]?.request.requestId ?? '', { kind: 'deny' }, { by: { id: 'local' } });
     await expect.poll(() => shop.runs).toEqual([1]);
   },
 );

@@ -191,7 +191,7 @@ describe('a definition that changes', () => {
     expect(brief((await call()).events)).toContain('ask tool_confirmation');
     expect(server.calls).toHaveLength(2);
     const [open] = await host.approvals.list();
-    await host.approvals.decide(open?.request.requestId ?? '', { kind: 'approve' }, { by: { id: 'anna' } });
+    await host.approvals.decide(open?.request.requestId ?? '', { kind: 'approve' }, { by: { id: 'local' } });
     await expect.poll(() => server.calls.length).toBe(3);
   });
 
@@ -212,7 +212,7 @@ describe('a definition that changes', () => {
     await toolset.execute({ callId: 'other', name: 'pay', args: {} }, new AbortController().signal);
     const { requestId = '', approval } = shown?.request ?? {};
     const yes = { kind: 'approve', previewDigest: approval?.previewDigest ?? '' } as const;
-    expect(await refusal(host.approvals.decide(requestId, yes, { by: { id: 'anna' } }))).toMatchObject({
+    expect(await refusal(host.approvals.decide(requestId, yes, { by: { id: 'local' } }))).toMatchObject({
       code: 'E_PREVIEW_CHANGED',
     });
     expect(server.calls).toHaveLength(1);

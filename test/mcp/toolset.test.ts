@@ -180,7 +180,7 @@ describe('a list that changes', () => {
     const shown = (question?.request.approval?.preview ?? []).map((part) => ('text' in part ? part.text : ''));
     expect(shown.join('\n')).toMatch(/foreign has changed what echo is[\s\S]*IMPORTANT/);
     for (const { request } of await host.approvals.list()) {
-      await host.approvals.decide(request.requestId, { kind: 'approve' }, { by: { id: 'anna' } });
+      await host.approvals.decide(request.requestId, { kind: 'approve' }, { by: { id: 'local' } });
     }
     await expect.poll(() => foreign.runs).toEqual(['1', '2', '2']);
     const after = await say(await host.open('puppet'), 'call echo {"text": "3"}');

@@ -235,7 +235,7 @@ describe('people who hold no session', () => {
     const { requestId = '' } = open[0]?.request ?? {};
     const yes = { kind: 'approve' } as const;
     await expect(approver.approvals.decide(requestId, yes)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
-    await expect(host.approvals.decide(requestId, yes, { by: { id: 'bert' } })).rejects.toMatchObject({
+    await expect(host.approvals.decide(requestId, yes, { by: { id: 'bert', roles: ['boss'] } })).rejects.toMatchObject({
       code: 'E_BAD_INPUT',
     });
     expect(pay.runs).toEqual([]);

@@ -1,9 +1,6 @@
-import type { PendingRequest, Principal } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { derived } from '../../session/index.ts';
-import type { OpenApproval } from '../approvals.ts';
 import { onlyOne } from '../approvals.ts';
-import { whyNot } from '../approver.ts';
+import { notApprover, whyNotOpen } from '../approver.ts';
 import { goOn } from '../going-on.ts';
 import type { AgentHost } from '../host.ts';
 import { HostedSession } from '../hosted-session.ts';
@@ -60,27 +57,21 @@ export function servedHost(
 function servedApprovals(host: AgentHost, warn: (message: string, error?: unknown) => void): ServedApprovals {
   return {
     async list(who, sessionId) {
-      const open = await host.approvals.list(sessionId === undefined ? {} : { sessionId });
-      return open.filter((one) => mayDecide(one, who) === undefined);
+      return host.approvals.list({ approver: who, ...(sessionId === undefined ? {} : { sessionId }) });
     },
 
     watch: (who, sessionId) =>
-      derived(host.approvals.watch(sessionId === undefined ? {} : { sessionId }), (one) =>
-        mayDecide(one, who) === undefined ? one : undefined,
-      ),
+      host.approvals.watch({ approver: who, ...(sessionId === undefined ? {} : { sessionId }) }),
 
     async decide(who, requestId, place, given, hold, assertCurrent) {
       const answer = answerBy(given, who);
       const found = await host.approvals.find(requestId, place);
-      const theirs = found.filter((one) => mayDecide(one, who) === undefined);
+      const theirs = found.filter((one) => whyNotOpen(one, who) === undefined);
       const open = onlyOne(theirs, requestId) ?? found[0];
       // Who may decide is known by the open question alone: the id of its call is none, nor is that of an older one.
       if (!open) throw unknownRequest(requestId);
-      const why = mayDecide(open, who);
-      if (why !== undefined) {
-        const message = `${who.id} may not decide on ${requestId}: ${why}`;
-        throw new CoxswainError('PERMISSION_DENIED', 'E_NOT_APPROVER', message, { details: { requestId, by: who.id } });
-      }
+      const why = whyNotOpen(open, who);
+      if (why !== undefined) throw notApprover(requestId, who, why);
       // Opened where it is not: the run is this server's, which shows it, waits for it and does not delete it.
       const { channel, release } = await hold(open.agent, open.userId, open.request.sessionId);
       let isSettled = false;
@@ -99,18 +90,6 @@ function servedApprovals(host: AgentHost, warn: (message: string, error?: unknow
 function unknownRequest(requestId: string): CoxswainError {
   const message = `there is no open question ${JSON.stringify(requestId)}; approvals/list shows what is open`;
   return new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', message, { details: { requestId } });
-}
-
-/** Why somebody may not decide: policy names others, or names nobody and it is not their session. */
-function mayDecide({ userId, request }: OpenApproval, who: Principal): string | undefined {
-  const rule = request.approval?.approvers;
-  const namesOthers = rule !== undefined && ((rule.roles?.length ?? 0) > 0 || rule.notRequester === true);
-  if (!namesOthers) return userId === who.id ? undefined : 'the session is somebody else’s and policy names nobody';
-  return whyNot(rule, requester(request, userId), who);
-}
-
-function requester(request: PendingRequest, userId: string): Principal {
-  return request.approval?.requestedBy ?? { id: userId };
 }
 
 /** A run belongs to the host: it goes on, whoever watches, and where watchers see it: its channel shows it. */

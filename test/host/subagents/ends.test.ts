@@ -255,7 +255,7 @@ test('S3-56 an open question of a sub-agent whose agent the host has too is list
   await say(session, 'go');
   const open = await host.approvals.list();
   expect(open.map(({ agent, request }) => [agent, request.agentPath])).toEqual([['boss', ['boss', 'expert']]]);
-  await host.approvals.decide(String(open[0]?.request.requestId), { kind: 'approve' }, { by: { id: 'eve' } });
+  await host.approvals.decide(String(open[0]?.request.requestId), { kind: 'approve' }, { by: { id: 'local' } });
   for await (const event of session.events({ live: true })) if (event.type === 'stream_end') break;
   expect(pay.runs).toHaveLength(1);
 });

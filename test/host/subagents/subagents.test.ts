@@ -84,7 +84,7 @@ test('S3-56 it is found across sessions, with its caller, and goes on when it is
     return undefined;
   })();
   const id = String(open[0]?.request.requestId);
-  expect(await host.approvals.decide(id, { kind: 'approve' }, { by: { id: 'eve' } })).toMatchObject({
+  expect(await host.approvals.decide(id, { kind: 'approve' }, { by: { id: 'local' } })).toMatchObject({
     status: 'settled',
   });
   expect(await ended).toBe('completed');

@@ -146,7 +146,7 @@ async function work({ session: id, what, words = '', pick = 0 }: Task): Promise<
       const one = of[pick % Math.max(1, of.length)];
       if (!one) return { ok: 'nothing' };
       const { requestId } = one.request;
-      const { status } = await host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: `p${process.pid}` } });
+      const { status } = await host.approvals.decide(requestId, { kind: 'approve' }, { by: { id: 'ann' } });
       return { ok: status, answered: { requestId, isYes: true, isFirst: status === 'settled' } };
     }
     case 'abort':
