@@ -155,6 +155,9 @@ export class KnownCalls {
   }
 
   #noted(id: string, digest: string, since?: number): KnownCall | undefined {
+    const known = this.calls.get(id);
+    // What one host has noted binds the others, whatever they have been told.
+    if (known && !known.isNoted && known.digest !== digest) this.calls.delete(id);
     const call = this.meet(id, digest, since);
     if (call) call.isNoted = true;
     return call;

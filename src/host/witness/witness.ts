@@ -29,7 +29,7 @@ const nothingSaid: Said = { goes: [], answers: [] };
 export class Witness {
   readonly #journal: SessionJournal;
   /** How each call stood when this handle saw it last. */
-  readonly #seen = new Map<string, { attempts: number; voids: number; runsHere: boolean }>();
+  readonly #seen = new Map<string, { digest: string; attempts: number; voids: number; runsHere: boolean }>();
 
   constructor(journal: SessionJournal) {
     this.#journal = journal;
@@ -42,8 +42,8 @@ export class Witness {
     for (const { requestId, handledBy } of open) {
       const call = calls.get(requestId);
       if (!call) continue;
-      const { attempts, voids } = call;
-      this.#seen.set(requestId, { attempts, voids, runsHere: handledBy === 'host' });
+      const { digest, attempts, voids } = call;
+      this.#seen.set(requestId, { digest, attempts, voids, runsHere: handledBy === 'host' });
     }
   }
 
@@ -169,7 +169,8 @@ export class Witness {
   #go(requestId: string, { calls }: KnownCalls, decision: DecisionRecord): SaidRecord<'go'> {
     const call = calls.get(requestId);
     const seen = this.#seen.get(requestId);
-    if (!call || seen?.attempts !== call.attempts || seen.voids !== call.voids) throw closed(requestId);
+    const isSame = call && seen?.digest === call.digest && seen.attempts === call.attempts && seen.voids === call.voids;
+    if (!isSame) throw closed(requestId);
     return { kind: 'go', id: newId(), ...of(call), decision, starts: seen.runsHere, at: call.since };
   }
 

@@ -100,3 +100,11 @@ test('ATT-B1 where the notes are others, a call that only this process has heard
   expect(known.terms[known.meet('heard', digest)?.turn ?? 0]).toBeUndefined();
   expect(known.meet('noted', 'other')).toMatchObject({ started: false });
 });
+
+test('ATT-B1 of two hosts that were told other words under one id, what the first has noted binds the second', () => {
+  const known = new KnownCalls();
+  known.meet('c1', 'other');
+  known.apply({ kind: 'go', callId: 'c1', digest, id: 'r', decision: {} as never, starts: true, at: 0 });
+  expect(known.meet('c1', 'other')).toBeUndefined();
+  expect(known.meet('c1', digest)).toMatchObject({ started: true });
+});
