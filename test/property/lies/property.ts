@@ -5,7 +5,7 @@ import type { AgentHost, HostedSession } from '../../../src/host/index.ts';
 import { createHost } from '../../../src/index.ts';
 import type { Random } from '../replay/random.ts';
 import { below, randomOf } from '../replay/random.ts';
-import { dyingStore } from './dying-store.ts';
+import { dying } from './dying.ts';
 import { randomLiar } from './liar.ts';
 import { people, rules, toolNames, tools } from './tools.ts';
 import { Watch } from './watch.ts';
@@ -80,8 +80,9 @@ class Life {
     count: number,
   ): Promise<void> {
     const hosts = Array.from({ length: count }, () => {
-      const dies = store !== undefined && this.#random() < 0.5;
-      return this.#host(sources, dies ? dyingStore(store, below(this.#random, 40)) : store);
+      if (!store || this.#random() < 0.5) return this.#host(sources, store);
+      const death = dying(below(this.#random, 30));
+      return this.#host(sources.map(death.source), death.store(store));
     });
     try {
       const sessions: HostedSession[] = [];
