@@ -8,8 +8,7 @@ export async function settleExpired(session: HostedSession): Promise<void> {
   if (session.liveRun) return;
   for (const request of await session.inner.pending()) {
     if (request.kind !== 'tool' || request.callId === undefined) continue;
-    const tool = request.name === undefined ? undefined : session.frame.tools.get(request.name);
-    const step = await session.judge.step(request, tool, undefined, true);
+    const step = await session.judge.step(request, session.frame.toolOf(request), undefined, true);
     if (step.kind !== 'settle' || step.decision?.by !== 'expiry') continue;
     await session.inner.respond(request.callId, { kind: 'result', result: step.result, decision: step.decision });
   }

@@ -42,7 +42,6 @@ export async function isUnfinished(session: HostedSession): Promise<boolean> {
 /** The host can do something about it by itself. */
 async function canGoOn(session: HostedSession, request: PendingRequest): Promise<boolean> {
   if (request.kind !== 'tool' || isQuestion(request)) return false;
-  const tool = request.name === undefined ? undefined : session.frame.tools.get(request.name);
-  const { kind } = await session.judge.step(request, tool, undefined, true);
+  const { kind } = await session.judge.step(request, session.frame.toolOf(request), undefined, true);
   return kind === 'run' || kind === 'settle';
 }

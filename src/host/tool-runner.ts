@@ -174,6 +174,7 @@ class HostToolContext implements ToolCallContext<never> {
   readonly confirmation?: { confirmed: boolean; payload?: unknown };
   asked: ConfirmationRequest | undefined;
   readonly #options: RunToolOptions;
+  readonly #name: string;
 
   constructor(call: HostCall, options: RunToolOptions, signal: AbortSignal) {
     this.callId = call.callId;
@@ -181,6 +182,7 @@ class HostToolContext implements ToolCallContext<never> {
     this.agentPath = call.agentPath;
     this.signal = signal;
     this.#options = options;
+    this.#name = call.hostTool.descriptor.name;
     if (call.confirmation) this.confirmation = call.confirmation;
   }
 
@@ -189,11 +191,11 @@ class HostToolContext implements ToolCallContext<never> {
   }
 
   get state(): StateAccess {
-    throw unsupported('state', 'return what the agent should know');
+    throw this.#unsupported('state', 'return what the agent should know, or give the tool to the agent');
   }
 
   get artifacts(): ArtifactAccess {
-    throw unsupported('artifacts', 'return media, or keep the artifact on the host');
+    throw this.#unsupported('artifacts', 'return media, or keep the artifact on the host');
   }
 
   progress(update: ToolUpdate): void {
@@ -210,7 +212,7 @@ class HostToolContext implements ToolCallContext<never> {
   }
 
   requestCredential(): void {
-    throw unsupported('requestCredential', 'the host has its own credentials: hand them over in deps');
+    throw this.#unsupported('requestCredential', 'the host has its own credentials: hand them over in deps');
   }
 
   async getAuthResponse(): Promise<undefined> {
@@ -218,22 +220,25 @@ class HostToolContext implements ToolCallContext<never> {
   }
 
   escalate(): void {
-    throw unsupported('escalate', 'only tools of the agent can end its loop');
+    throw this.#unsupported('escalate', 'only tools of the agent can end its loop');
   }
 
   skipSummarization(): void {
-    throw unsupported('skipSummarization', 'only tools of the agent can');
+    throw this.#unsupported('skipSummarization', 'only tools of the agent can');
   }
 
   transferTo(): void {
-    throw unsupported('transferTo', 'only tools of the agent can hand over');
+    throw this.#unsupported('transferTo', 'only tools of the agent can hand over');
   }
 
   async searchMemory(): Promise<never> {
-    throw unsupported('searchMemory', 'give the tool to the agent, and its memory service');
+    throw this.#unsupported('searchMemory', 'give the tool to the agent, and its memory service');
   }
-}
 
-function unsupported(what: string, instead: string): CoxswainError {
-  return new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', `a host tool has no ${what}: ${instead}`);
+  /** The program's mistake: its log has it, not the model alone. */
+  #unsupported(what: string, instead: string): CoxswainError {
+    const message = `a host tool has no ${what}: ${instead}`;
+    this.#options.warn(`tool ${this.#name}: ${message}`);
+    return new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', message);
+  }
 }

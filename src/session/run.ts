@@ -5,6 +5,7 @@ import type {
   ExecutionOptions,
   PendingRequest,
   SessionInput,
+  StatusCode,
   StreamEndReason,
   Usage,
 } from '../contracts/index.ts';
@@ -40,7 +41,10 @@ export interface RunResult {
 
 const MAX_DENIED = 10_000;
 
-/** Runs one stream to its end and says what it came to. */
+/**
+ * Runs one stream to its end and says what it came to: `reason` and `error` tell a failure.
+ * @throws CoxswainError as the first `next()` of a stream, and `E_NO_MODEL`: without a model no run can come to anything
+ */
 export async function run(
   session: AgentSession,
   input: string | SessionInput | readonly SessionInput[],
@@ -51,6 +55,7 @@ export async function run(
   const { onEvent, ...execution } = options;
   const texts = new RecentWords();
   const words = new AnswerWords();
+  let setup: CoxswainError | undefined;
   const result: RunResult = { reason: 'failed', text: '', pending: [], usage: {}, denied: [] };
   for await (const event of session.stream(input, execution)) {
     checkIs(event, 'run: an event of the session', object);
@@ -66,6 +71,8 @@ export async function run(
         break;
       case 'error':
         result.error = { status: event.status, code: event.code, message: event.message };
+        if (event.fatal && event.code === 'E_NO_MODEL')
+          setup = new CoxswainError(event.status as StatusCode, event.code, event.message);
         break;
       case 'stream_end':
         result.reason = event.reason;
@@ -77,6 +84,7 @@ export async function run(
       default:
     }
   }
+  if (setup) throw setup;
   result.text = texts.text || words.text;
   return result;
 }

@@ -15,6 +15,14 @@ import { ScriptedModel } from '../../src/testing/index.ts';
 import { all, bot, brief, door, endOf, hostOf, notingTool, ofType, only, policyOf, say, tool } from './kit.ts';
 
 describe('run', () => {
+  test('REV-F7 without a model it throws, and does not come to nothing; by name, too', async () => {
+    for (const model of [{}, { model: 'no-such' }]) {
+      const { host } = hostOf(new LlmAgent({ name: 'bot', ...model }));
+      const session = await host.open('bot');
+      await expect(run(session, 'go')).rejects.toMatchObject({ code: 'E_NO_MODEL' });
+    }
+  });
+
   test('S3-42 says what a stream came to: reason, text, pending, usage, denied, error, cursor', async () => {
     const usage = { inputTokens: 3 };
     const model = new ScriptedModel([

@@ -333,6 +333,26 @@ describe('tail calls', () => {
   });
 });
 
+test('REV-F6 a host tool that reaches for the agent’s session: the program is told, and not the model alone', async () => {
+  const reaching = ['state', 'escalate'].map((what) =>
+    tool(`by_${what}`, (_, context) => (what === 'state' ? context.state.get('k') : context.escalate())),
+  );
+  const { host, warnings } = hostOf(bot([{ calls: [['by_state'], ['by_escalate']] }, 'done']), {
+    tools: reaching,
+    policy: allowAll(),
+  });
+  expect(results(await say(await host.open('bot'), 'go'))).toEqual({
+    by_state: expect.stringContaining(
+      'a host tool has no state: return what the agent should know, or give the tool to the agent',
+    ),
+    by_escalate: expect.stringContaining('a host tool has no escalate'),
+  });
+  expect(warnings).toEqual([
+    expect.stringContaining('tool by_state: a host tool has no state'),
+    expect.stringContaining('tool by_escalate: a host tool has no escalate'),
+  ]);
+});
+
 describe('long-running host tools', () => {
   test('S3-38 R23 the first word is the interim answer; the real result comes later, once, and opens a turn', async () => {
     const ship = tool('ship', () => ({ ticket: 7 }), { annotations: { longRunning: true } });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { PolicyEvaluator } from '../../src/contracts/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { elsewhere } from '../runtime/elsewhere.ts';
@@ -116,6 +117,22 @@ describe('a question that nobody has answered in time', () => {
     expect((await refusal(late)).code).toBe('E_REQUEST_CLOSED');
     await (await host.recover()).done;
     expect(await session.standing()).toMatchObject({ isOver: true });
+  });
+
+  test('APP-B3 of a tool of the agent’s own, whatever the host has under that name', async () => {
+    const [own, hosts] = [notingTool('pay'), notingTool('pay')];
+    const policy: PolicyEvaluator = {
+      evaluate: ({ context }) =>
+        context?.resource?.source === 'host' ? { outcome: 'allow' } : { outcome: 'ask_user', expiresIn: 60 },
+    };
+    const { host } = hostOf(bot([paying, 'Hello.'], { tools: [own.tool] }), { tools: [hosts.tool], policy });
+    const session = await host.open('bot', { sessionId: 's', create: true });
+    await say(session, 'go');
+    expect((await only(session)).handledBy).toBe('agent');
+    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.setSystemTime(Date.now() + 61_000);
+    expect(endOf(await say(session, 'hello?', { whilePending: 'hold' })).reason).toBe('completed');
+    expect([own.runs, hosts.runs]).toEqual([[], []]);
   });
 
   test('APP-B3 a recovery settles it where nobody has looked', async () => {
