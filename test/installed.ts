@@ -45,7 +45,7 @@ export function installed(folder: string, command: 'ci' | 'install' = 'ci'): str
 }
 
 /** Test files run side by side, and two installations in one folder would spoil each other. */
-function alone<T>(folder: string, work: () => T): T {
+export function alone<T>(folder: string, work: () => T): T {
   const busy = join(tmpdir(), `coxswain-install-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`);
   while (!taken(busy)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
   try {

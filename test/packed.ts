@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { alone } from './installed.ts';
 
 const root = join(import.meta.dirname, '..');
 /** What the build is made of. */
@@ -42,22 +43,18 @@ export function project(dependencies: Readonly<Record<string, string>> = {}): { 
 function packed(): string {
   const cache = join(root, 'node_modules/.cache/packed');
   const place = join(cache, digestOf().slice(0, 16));
-  if (existsSync(place)) return place;
-  rmSync(cache, { recursive: true, force: true });
-  mkdirSync(cache, { recursive: true });
-  const making = mkdtempSync(join(cache, 'making-'));
-  const dist = join(making, 'dist');
-  node(join(root, 'scripts/build.ts'), dist);
-  node(join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json'), '--outDir', dist);
-  cpSync(join(root, 'package.json'), join(making, 'package.json'));
-  try {
+  return alone(cache, () => {
+    if (existsSync(place)) return place;
+    rmSync(cache, { recursive: true, force: true });
+    const making = join(cache, 'making');
+    mkdirSync(making, { recursive: true });
+    const dist = join(making, 'dist');
+    node(join(root, 'scripts/build.ts'), dist);
+    node(join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json'), '--outDir', dist);
+    cpSync(join(root, 'package.json'), join(making, 'package.json'));
     renameSync(making, place);
-  } catch (error) {
-    // Another process was faster with the same.
-    rmSync(making, { recursive: true, force: true });
-    if (!existsSync(place)) throw error;
-  }
-  return place;
+    return place;
+  });
 }
 
 function digestOf(): string {

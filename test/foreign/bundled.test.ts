@@ -20,7 +20,7 @@ beforeAll(() => {
   home = project({ 'zod-3': 'zod-3' });
   cpSync(join(import.meta.dirname, 'apps'), home.folder, { recursive: true });
   bare = mkdtempSync(join(tmpdir(), 'coxswain-bundled-'));
-}, 120_000);
+}, 300_000);
 afterAll(() => {
   home[Symbol.dispose]();
   rmSync(bare, { recursive: true, force: true });

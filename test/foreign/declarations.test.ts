@@ -24,7 +24,7 @@ const compilers = [
 let home: ReturnType<typeof project>;
 beforeAll(() => {
   home = project({ '@types/node': '@types/node', 'undici-types': 'undici-types' });
-}, 120_000);
+}, 300_000);
 afterAll(() => home[Symbol.dispose]());
 
 /** What a strict compiler that looks into every declaration has to say. */

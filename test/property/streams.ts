@@ -59,7 +59,7 @@ function chatTold(events: readonly Wired[]): Told {
     told.count('outputTokens', at(event, 'usage', 'completion_tokens'));
     told.count('cachedReadTokens', at(event, 'usage', 'prompt_tokens_details', 'cached_tokens'));
     const choice = at(event, 'choices', '0');
-    if (at(choice, 'index') ?? 0) continue;
+    if (Number(at(choice, 'index') ?? 0) > 0) continue;
     word = at(choice, 'finish_reason') || word;
     told.end(at(choice, 'finish_reason'));
   }

@@ -94,7 +94,8 @@ export class ChatDecoder implements Decoder<ChatChunk> {
     if (chunk.model) this.#model = chunk.model;
     if (chunk.id) this.#id ??= chunk.id;
     const choice = chunk.choices?.[0];
-    if (!choice || (choice.index ?? 0) !== 0) return undefined;
+    // What has no number is the answer: its end must not go unheard.
+    if (!choice || Number(choice.index ?? 0) > 0) return undefined;
     if (choice.error) throw bodyFailure(choice.error);
     this.#isBegun = true;
     if (choice.finish_reason) this.#finish = choice.finish_reason;

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { project } from '../packed.ts';
+
+const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+  version: string;
+  exports: Record<string, { default: string }>;
+};
+
+let home: ReturnType<typeof project>;
+let dist: string;
+beforeAll(() => {
+  home = project();
+  dist = join(home.folder, 'node_modules/coxswain/dist');
+}, 300_000);
+afterAll(() => home[Symbol.dispose]());
+
+/** What importing a file opens at once: files, and what is no file of the package. */
+function opened(file: string, files = new Set<string>(), others = new Set<string>()) {
+  if (!files.has(file)) {
+    files.add(file);
+    for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(
+      /^(?:import|export)\b[^;]*?["']([^"'\n]+)["'];$/gm,
+    )) {
+      if (specifier.startsWith('.')) opened(join(dirname(file), specifier), files, others);
+      else others.add(specifier);
+    }
+  }
+  return { files, others: [...others] };
+}
+
+/** What an entry is made with, and is there for. */
+const made: Readonly<Record<string, string>> = {
+  './contracts/schemas': 'zod',
+  './adapters/telemetry/otel': '@opentelemetry/api',
+};
+
+/** By its map; none for a file that only hands on. */
+function sourcesOf(file: string): string[] {
+  if (!existsSync(`${file}.map`)) return [];
+  return (JSON.parse(readFileSync(`${file}.map`, 'utf8')) as { sources: string[] }).sources;
+}
+
+const entry = (name: string) => join(home.folder, 'node_modules/coxswain', manifest.exports[name]?.default ?? '');
+const run = (code: string): unknown =>
+  JSON.parse(
+    execFileSync(process.execPath, ['--input-type=module', '-e', code], { cwd: home.folder, encoding: 'utf8' }),
+  );
+
+describe('the published files', () => {
+  test('HUNT-F3 an import opens few of them, and no package', () => {
+    for (const name of Object.keys(manifest.exports)) {
+      if (name === './package.json') continue;
+      const { files, others } = opened(entry(name));
+      expect([name, files.size < 25]).toEqual([name, true]);
+      const packages = others.filter((other) => !isBuiltin(other) && other !== made[name]);
+      expect([name, packages]).toEqual([name, []]);
+    }
+  });
+
+  test('HUNT-P3 what runs in pages opens nothing of Node', () => {
+    for (const name of ['./contracts', './session', './adapters/remote', './contracts/schemas']) {
+      expect([name, opened(entry(name)).others.filter((other) => isBuiltin(other))]).toEqual([name, []]);
+    }
+  });
+
+  test('what most programs never need is not opened with the main entry', () => {
+    const sources = [...opened(entry('.')).files].flatMap(sourcesOf);
+    for (const lazy of [
+      'contracts/schemas/protocol.ts',
+      'host/websocket/serve.ts',
+      'adapters/stores/sqlite.ts',
+      'cli/main.ts',
+    ]) {
+      expect([lazy, sources.some((source) => source.endsWith(`src/${lazy}`))]).toEqual([lazy, false]);
+    }
+    expect(sources.some((source) => source.endsWith('src/host/host.ts'))).toBe(true);
+  });
+
+  test('every entry has the same copy of what entries share', () => {
+    const code = `
+      const [all, contracts, runtime, gate, host, testing] = await Promise.all(
+        ['', '/contracts', '/runtime', '/gate', '/host', '/testing'].map((name) => import('coxswain' + name)));
+      const thrown = (() => { try { all.createHost({}); } catch (error) { return error; } })();
+      console.log(JSON.stringify([
+        all.CoxswainError === contracts.CoxswainError, all.LlmAgent === runtime.LlmAgent, all.rulePolicy === host.rulePolicy,
+        thrown instanceof contracts.CoxswainError, typeof gate.validateArgs, typeof testing.ScriptedModel,
+      ]));`;
+    expect(run(code)).toEqual([true, true, true, true, 'function', 'function']);
+  });
+
+  test('the command line runs, and has source maps and the terms of what was taken in beside it', () => {
+    const version = execFileSync(process.execPath, [join(dist, 'cli.js'), '--version'], { encoding: 'utf8' });
+    expect(version.trim()).toBe(manifest.version);
+    expect(sourcesOf(join(dist, 'chunks/gate.js')).some((source) => source.endsWith('src/gate/validate.ts'))).toBe(
+      true,
+    );
+    const terms = readFileSync(join(dist, 'LICENSES.txt'), 'utf8');
+    for (const name of ['ajv', 'zod-to-json-schema', 'zod']) expect(terms).toMatch(new RegExp(`^${name} \\d`, 'm'));
+    const all = readdirSync(dist, { recursive: true }).map((name) => join(dist, String(name)));
+    const code = all.filter((file) => file.endsWith('.js') && statSync(file).isFile());
+    expect(code.filter((file) => readFileSync(file, 'utf8').includes('createRequire'))).toEqual([]);
+  });
+});
