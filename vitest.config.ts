@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/adapters/servers-setup.ts'],
-    setupFiles: ['test/given-back.ts'],
+    setupFiles: ['test/given-back.ts', 'test/no-vacuous-patterns.ts'],
     // Processes rather than threads: tests may end workers, raise signals and open databases.
     pool: 'forks',
     maxWorkers: 2,

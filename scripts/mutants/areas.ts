@@ -42,7 +42,7 @@ export const areas: Readonly<Record<string, Area>> = {
   runtime: {
     source: ['src/runtime/*.ts'],
     tests: ['test/runtime/*.test.ts', 'test/adapters/adk/*.test.ts'],
-    wider: ['test/host/*.test.ts', 'test/input/agents.test.ts', 'test/property/replay/*.test.ts'],
+    wider: ['test/host/*.test.ts', 'test/input/agents.test.ts', 'test/audit/*.test.ts'],
   },
   models: {
     source: ['src/adapters/models/*.ts'],

@@ -145,7 +145,10 @@ describe('messages for a model', () => {
   });
 
   test.each([null, undefined, 'text', 5, [1]])('%j is no object of arguments', (args) => {
-    expect(check({ type: 'object' }, args)).toMatchObject({ ok: false, message: /expected object/ });
+    expect(check({ type: 'object' }, args)).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/expected object/),
+    });
   });
 });
 
@@ -387,7 +390,7 @@ describe('hostile input', () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     expect(check({ type: 'object' }, { v: JSON.parse(deep.slice(99_000, 101_000)) })).toMatchObject({
       ok: false,
-      message: /deeper/,
+      message: expect.stringMatching(/deeper/),
     });
     expect(check(object({ v: { type: 'array' } }), { v: deep })).toMatchObject({ ok: false });
   });

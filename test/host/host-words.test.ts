@@ -1,0 +1,446 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { PendingRequest, PutQuestion, RequestAnswer, SessionInput } from '../../src/contracts/index.ts';
+import { answerOf, fromElicitation, inputOf } from '../../src/host/answer-forms.ts';
+import { byAge, cursorOf, isBefore, startOf, wasShown } from '../../src/host/approval-pages.ts';
+import { BusyClock, startClock } from '../../src/host/busy-clock.ts';
+import { callsWithin } from '../../src/host/calls-within.ts';
+import { Confirmations } from '../../src/host/confirmation.ts';
+import { digestOf, previewDigest } from '../../src/host/digest.ts';
+import { heldTo, putAs, putByPolicy, toPut } from '../../src/host/obligations.ts';
+import { callersOf, isAt, named } from '../../src/host/open-places.ts';
+import type { ApprovalQuestion } from '../../src/host/options.ts';
+import { isTighter, stricterMode, strictnessOf } from '../../src/host/permission-mode.ts';
+import { faultOfPrincipal } from '../../src/host/principal.ts';
+import { callIdOf, isHostQuestion, isPolicyQuestion, questionId, questionNumber } from '../../src/host/question-id.ts';
+import { Repeats } from '../../src/host/repeats.ts';
+import { hidden } from '../../src/host/step.ts';
+
+describe('ids of questions', () => {
+  test.each<[string, string, boolean, boolean, number]>([
+    ['c1', 'c1', false, false, 0],
+    ['c1#policy', 'c1', true, true, 0],
+    ['c1#policy.3', 'c1', true, true, 3],
+    ['c1#rerun', 'c1', true, false, 0],
+    ['c1#rerun.12', 'c1', true, false, 12],
+    ['c1#2', 'c1', false, false, 0],
+    ['a#b#policy.1', 'a#b', true, true, 1],
+    ['c1#policy.x', 'c1', false, false, 0],
+    ['c1#policyx', 'c1', false, false, 0],
+    ['#policy', '', true, true, 0],
+  ])('%s is about call %s', (id, callId, isHosts, isPolicys, number) => {
+    expect([callIdOf(id), isHostQuestion(id), isPolicyQuestion(id), questionNumber(id)]).toEqual([
+      callId,
+      isHosts,
+      isPolicys,
+      number,
+    ]);
+  });
+
+  test('are made as they are read', () => {
+    expect([questionId('c', 'policy', 0), questionId('c', 'rerun', 2)]).toEqual(['c#policy', 'c#rerun.2']);
+  });
+});
+
+describe('permission modes', () => {
+  test('from loose to strict', () => {
+    const modes = ['autonomous', 'auto_edit', 'default', 'dont_ask', 'plan'];
+    expect(modes.map(strictnessOf)).toEqual([0, 1, 2, 3, 4]);
+    expect(['', 'toString', 'other'].map(strictnessOf)).toEqual([undefined, undefined, undefined]);
+  });
+
+  test.each([
+    [undefined, undefined, undefined],
+    ['plan', undefined, 'plan'],
+    [undefined, 'plan', 'plan'],
+    ['plan', 'default', 'plan'],
+    ['autonomous', 'plan', 'plan'],
+    ['default', 'other', 'default'],
+    ['other', 'default', 'other'],
+    ['auto_edit', 'other', 'other'],
+    ['other', 'dont_ask', 'dont_ask'],
+  ])('of %s and %s the stricter is %s', (a, b, stricter) => {
+    expect(stricterMode(a as 'plan', b as 'plan')).toBe(stricter);
+  });
+
+  test.each([
+    [undefined, undefined, false],
+    ['default', undefined, false],
+    ['plan', undefined, true],
+    ['auto_edit', 'autonomous', true],
+    ['auto_edit', 'auto_edit', false],
+    ['default', 'plan', false],
+    ['dont_ask', 'plan', true],
+    ['other', 'auto_edit', true],
+    ['other', 'default', false],
+    ['default', 'other', false],
+  ])('%s under a host of %s takes something away: %s', (mode, hosts, expected) => {
+    expect(isTighter(mode as 'plan', hosts as 'plan')).toBe(expected);
+  });
+});
+
+test.each<[unknown, string | undefined]>([
+  [{ id: 'ann' }, undefined],
+  [{ id: 'ann', roles: [] }, undefined],
+  [{ id: 'ann', roles: ['a'], more: 1 }, undefined],
+  [undefined, 'a undefined, not {id, roles?}'],
+  [null, 'a object, not {id, roles?}'],
+  ['ann', 'a string, not {id, roles?}'],
+  [{}, 'a principal whose id is no text'],
+  [{ id: '' }, 'a principal whose id is no text'],
+  [{ id: 5 }, 'a principal whose id is no text'],
+  [{ id: 'ann', roles: 'admin' }, 'a principal whose roles are no list of texts'],
+  [{ id: 'ann', roles: ['a', 5] }, 'a principal whose roles are no list of texts'],
+])('%j names somebody, or is %s', (found, fault) => {
+  expect(faultOfPrincipal(found)).toBe(fault);
+});
+
+describe('answers', () => {
+  const by = { id: 'ann' };
+  const result = { content: [] };
+  test.each<[Exclude<SessionInput, { kind: 'message' | 'continue' }>, RequestAnswer]>([
+    [
+      { kind: 'tool_result', requestId: 'q', result },
+      { kind: 'result', result },
+    ],
+    [{ kind: 'tool_approval', requestId: 'q' }, { kind: 'approve' }],
+    [
+      { kind: 'tool_approval', requestId: 'q', args: { a: 1 }, previewDigest: 'd', by },
+      { kind: 'approve', args: { a: 1 }, previewDigest: 'd', by },
+    ],
+    [
+      { kind: 'elicitation_response', requestId: 'q', response: { action: 'accept', content: { a: 1 } }, by },
+      { kind: 'elicitation', action: 'accept', content: { a: 1 }, by },
+    ],
+  ])('%j is %j', (input, answer) => {
+    expect(answerOf(input)).toStrictEqual(answer);
+  });
+
+  test.each<[RequestAnswer, SessionInput]>([
+    [{ kind: 'approve' }, { kind: 'tool_approval', requestId: 'q' }],
+    [
+      { kind: 'approve', args: {}, previewDigest: '', by },
+      { kind: 'tool_approval', requestId: 'q', args: {}, previewDigest: '', by },
+    ],
+    [
+      { kind: 'deny', by },
+      { kind: 'elicitation_response', requestId: 'q', response: { action: 'decline' }, by },
+    ],
+    [
+      { kind: 'elicitation', action: 'cancel', content: { a: 1 } },
+      { kind: 'elicitation_response', requestId: 'q', response: { action: 'cancel' } },
+    ],
+  ])('%j is put as %j', (answer, input) => {
+    expect(inputOf('q', answer)).toStrictEqual(input);
+  });
+
+  test('yes and no, however they are said', () => {
+    const said = (action: 'accept' | 'decline' | 'cancel') =>
+      fromElicitation({ kind: 'elicitation', action, content: { a: 1 }, by });
+    expect(said('accept')).toStrictEqual({ kind: 'approve', by });
+    expect(said('decline')).toStrictEqual({ kind: 'deny', by });
+    expect(said('cancel')).toStrictEqual({ kind: 'elicitation', action: 'cancel', content: { a: 1 }, by });
+  });
+});
+
+describe('pages of questions', () => {
+  const session = (since: number | undefined, userId: string, sessionId: string) =>
+    ({ agent: 'a', since, userId, sessionId }) as never;
+  const request = { requestId: 'q2', requestedAt: '2026-01-01T00:00:02Z' } as PendingRequest;
+
+  test('go on behind a question, wherever it is meanwhile', () => {
+    const place = startOf(cursorOf(session(5, 'ann', 's1'), request));
+    expect(place).toEqual({
+      since: 5,
+      userId: 'ann',
+      sessionId: 's1',
+      requestedAt: request.requestedAt,
+      requestId: 'q2',
+    });
+    if (!place) return;
+    const before = [
+      session(4, 'zoe', 's9'),
+      session(5, 'amy', 's9'),
+      session(5, 'ann', 's0'),
+      session(undefined, 'z', 'z'),
+    ];
+    const after = [session(5, 'ann', 's1'), session(5, 'ann', 's2'), session(5, 'bob', 's0'), session(6, 'a', 'a')];
+    expect(before.map((one) => isBefore(one, place))).toEqual([true, true, true, true]);
+    expect(after.map((one) => isBefore(one, place))).toEqual([false, false, false, false]);
+    const shown = (requestedAt: string, requestId: string, at = session(5, 'ann', 's1')) =>
+      wasShown({ request: { requestId, requestedAt } } as never, at, place);
+    expect([
+      shown('2026-01-01T00:00:01Z', 'q9'),
+      shown(request.requestedAt, 'q1'),
+      shown(request.requestedAt, 'q2'),
+    ]).toEqual([true, true, true]);
+    expect([shown(request.requestedAt, 'q3'), shown('2026-01-01T00:00:03Z', 'q1')]).toEqual([false, false]);
+    const elsewhere = [session(5, 'ann', 's2'), session(5, 'bob', 's1'), session(6, 'ann', 's1')];
+    expect(elsewhere.map((at) => shown(request.requestedAt, 'q1', at))).toEqual([false, false, false]);
+  });
+
+  test('begin with those that have waited longest', () => {
+    const list = [
+      session(2, 'a', 'a'),
+      session(1, 'b', 'b'),
+      session(1, 'a', 'c'),
+      session(1, 'a', 'b'),
+      session(undefined, 'z', 'z'),
+    ];
+    expect([...list].sort(byAge).map(({ userId, sessionId }) => `${userId}${sessionId}`)).toEqual([
+      'zz',
+      'ab',
+      'ac',
+      'bb',
+      'aa',
+    ]);
+  });
+
+  test.each([
+    '',
+    'x',
+    'null',
+    '{}',
+    '[1]',
+    '["1","a","b","c","d"]',
+    '[1,"a","b","c"]',
+    '[1,"a","b","c","d","e"]',
+    '[1,"a","b","c",5]',
+  ])('do not begin at %s', (cursor) => {
+    expect(() => startOf(cursor)).toThrow(expect.objectContaining({ code: 'E_BAD_INPUT' }));
+  });
+
+  test('begin at the start without one', () => {
+    expect(startOf(undefined)).toBeUndefined();
+  });
+});
+
+test('places of sessions: those whose ids stand before a dot may have called one', () => {
+  const at = (userId: string, sessionId: string) => ({ agent: 'a', userId, sessionId });
+  const all = [at('ann', 's'), at('ann', 's.c1'), at('ann', 's.c1.c2'), at('bob', 's'), at('ann', 's')];
+  const byName = named(all);
+  expect([byName.size, byName.get('ann/s')?.length]).toEqual([4, 2]);
+  expect(callersOf(at('ann', 's.c1.c2'), byName)).toEqual([all[0], all[4], all[1]]);
+  expect(callersOf(at('ann', 's'), byName)).toEqual([]);
+  const here = at('ann', 's');
+  expect([{}, { userId: 'ann' }, { agent: 'a', sessionId: 's' }].map((place) => isAt(here, place))).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect([{ userId: 'bob' }, { agent: 'b' }, { sessionId: 't' }].map((place) => isAt(here, place))).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});
+
+test.each<[object, string[]]>([
+  [{ threadId: 't' }, ['at', 'below', 'of']],
+  [{ threadId: 't.u' }, ['of']],
+  [{ threadId: 'x' }, []],
+  [{ requestId: 'at#policy' }, ['of', 'inside']],
+  [{}, []],
+])('an end of %j takes these calls with it: %j', (target, ids) => {
+  const call = (callId: string, path: string, threadId?: string) => ({
+    callId,
+    path,
+    ...(threadId ? { threadId } : {}),
+  });
+  const open = [
+    call('at', 'root/t', 't'),
+    call('below', 'root/t/deep'),
+    call('of', 'root/t~at', 't.u'),
+    call('beside', 'root/tx'),
+    call('inside', 'root/q~at/x'),
+    { path: 'root/t' },
+  ] as unknown as PendingRequest[];
+  expect(callsWithin(open, target)).toEqual(ids);
+});
+
+describe('time that a stream is busy', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('does not go on while it is paused', () => {
+    const fired = vi.fn();
+    const clock = new BusyClock(1000, fired);
+    vi.advanceTimersByTime(600);
+    clock.pause();
+    clock.pause();
+    vi.advanceTimersByTime(10_000);
+    expect([fired.mock.calls.length, vi.getTimerCount()]).toEqual([0, 0]);
+    clock.resume();
+    clock.resume();
+    vi.advanceTimersByTime(399);
+    expect(fired).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(fired).toHaveBeenCalledTimes(1);
+  });
+
+  test('may be longer than a timer reaches', () => {
+    const fired = vi.fn();
+    const days = 24 * 60 * 60_000;
+    new BusyClock(30 * days, fired);
+    vi.advanceTimersByTime(25 * days);
+    expect(fired).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(5 * days);
+    expect(fired).toHaveBeenCalledTimes(1);
+  });
+
+  test('is told in minutes', () => {
+    const fired = vi.fn();
+    expect(startClock(undefined, fired)).toBeUndefined();
+    startClock(2, fired);
+    vi.advanceTimersByTime(119_999);
+    expect(fired).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(fired).toHaveBeenCalledWith(
+      expect.objectContaining({ code: 'E_MAX_TIME', message: expect.stringContaining('its 2 minutes') }),
+    );
+  });
+});
+
+describe('questions of handlers', () => {
+  const confirmation = { asked: {}, args: {}, first: 0 };
+  test('are kept by session and call, and counted', () => {
+    const kept = new Confirmations();
+    kept.set('s', 'c1', confirmation);
+    kept.set('s', 'c2', confirmation);
+    kept.set('t', 'c1', confirmation);
+    expect([kept.size, kept.has('s'), kept.has('u'), kept.get('s', 'c1'), kept.get('t', 'c2')]).toEqual([
+      3,
+      true,
+      false,
+      confirmation,
+      undefined,
+    ]);
+    kept.delete('s', 'c1');
+    kept.delete('s', 'c1');
+    kept.delete('u', 'c1');
+    expect([kept.size, kept.has('s')]).toEqual([2, true]);
+    kept.delete('s', 'c2');
+    expect([kept.size, kept.has('s')]).toEqual([1, false]);
+  });
+
+  test('of calls that are closed go; those of a session that is closed stay, of the newest sessions', () => {
+    const kept = new Confirmations();
+    for (const callId of ['c1', 'c2', 'c3']) kept.set('s', callId, confirmation);
+    kept.retain('s', new Set(['c2', undefined]));
+    expect([kept.get('s', 'c1'), kept.get('s', 'c2'), kept.size]).toEqual([undefined, confirmation, 1]);
+    kept.close('s');
+    kept.close('unknown');
+    expect([kept.get('s', 'c2'), kept.size]).toEqual([confirmation, 1]);
+    for (let n = 0; n < 1000; n++) {
+      kept.set(`n${n}`, 'c', confirmation);
+      kept.close(`n${n}`);
+    }
+    expect([kept.has('s'), kept.has('n0'), kept.size]).toEqual([false, true, 1000]);
+    kept.set('n0', 'c', confirmation);
+    kept.forget('n0');
+    kept.forget('n1');
+    expect([kept.has('n0'), kept.has('n1'), kept.size]).toEqual([false, false, 998]);
+  });
+});
+
+describe('what a question was put with', () => {
+  const put = (more: Partial<PutQuestion> = {}): PutQuestion => ({ requestId: 'c#policy', ...more });
+  test('holds it to whichever is stricter', () => {
+    const question = { args: {}, reason: 'now', approvers: { roles: ['a'] }, redact: ['/a'], expiresAt: 2000 };
+    expect(heldTo(question, undefined)).toBe(question);
+    const before = put({
+      reason: 'then',
+      ruleId: 'r',
+      approvers: { quorum: 2 },
+      redact: ['/b'],
+      expiresAt: '1970-01-01T00:00:01Z',
+    });
+    expect(heldTo(question, before)).toEqual({
+      args: {},
+      reason: 'now',
+      ruleId: 'r',
+      approvers: { roles: ['a'], quorum: 2 },
+      redact: ['/b', '/a'],
+      expiresAt: 1000,
+    });
+    expect(heldTo(question, before, false).expiresAt).toBe(2000);
+    expect(heldTo({ args: {} }, put())).toEqual({ args: {} });
+    expect(heldTo({ args: {} }, put({ reason: 'then' }))).toEqual({ args: {}, reason: 'then' });
+  });
+
+  test('is the newest of its id, or of policy', () => {
+    const questions = [put({ reason: '1' }), put({ reason: '2' }), put({ requestId: 'c#rerun', reason: '3' })];
+    const request = { questions } as PendingRequest;
+    expect([putAs(request, 'c#policy')?.reason, putAs(request, 'c#rerun')?.reason, putAs(request, 'x')]).toEqual([
+      '2',
+      '3',
+      undefined,
+    ]);
+    expect([putByPolicy(request)?.reason, putByPolicy({} as PendingRequest)]).toEqual(['2', undefined]);
+  });
+
+  test('is kept once', () => {
+    const asked = {
+      requestId: 'c#policy',
+      approval: { reason: 'why', ruleId: 'r', approvers: { quorum: 2 }, redact: ['/a'] },
+      expiresAt: '2026-01-01T00:00:00Z',
+    } as unknown as ApprovalQuestion;
+    const kept = toPut(asked, {} as PendingRequest);
+    expect(kept).toEqual({ requestId: 'c#policy', ...asked.approval, expiresAt: asked.expiresAt });
+    expect(toPut(asked, { questions: [kept] } as PendingRequest)).toBeUndefined();
+    expect(
+      toPut({ ...asked, expiresAt: undefined } as never, { questions: [kept] } as PendingRequest),
+    ).not.toHaveProperty('expiresAt');
+    expect(toPut({ requestId: 'q', approval: {} } as never, {} as PendingRequest)).toStrictEqual({ requestId: 'q' });
+  });
+
+  test('hides each place once', () => {
+    expect(hidden(['/a'], undefined, ['/b', '/a'])).toEqual(['/a', '/b']);
+    expect(hidden(undefined)).toEqual([]);
+  });
+});
+
+describe('an executor that goes on listing what it was told of', () => {
+  const told = (requestId: string): SessionInput[] => [{ kind: 'tool_result', requestId, result: { content: [] } }];
+  const open = (requestId: string, handledBy = 'host') => [{ requestId, handledBy }] as PendingRequest[];
+  test('is heard seven times, and no more', () => {
+    const repeats = new Repeats();
+    for (let n = 0; n < 7; n++) void repeats.took(told('c'), open('c'));
+    for (let n = 0; n < 20; n++) void repeats.took(told('d'), open('other'));
+    for (let n = 0; n < 20; n++) void repeats.took([{ kind: 'message', content: 'hi' }], open('c'));
+    for (let n = 0; n < 20; n++) void repeats.took([{ kind: 'continue' }], open('c'));
+    expect(() => repeats.took(told('c'), open('c'))).toThrow(
+      expect.objectContaining({ code: 'E_EXECUTOR_CONTRADICTION', details: { requestId: 'c' } }),
+    );
+  });
+
+  test('may list a call that its host runs until that has its result', () => {
+    const repeats = new Repeats();
+    const approval: SessionInput[] = [{ kind: 'tool_approval', requestId: 'c' }];
+    for (let n = 0; n < 20; n++) void repeats.took(approval, open('c'));
+    for (let n = 0; n < 7; n++) void repeats.took(approval, open('c', 'agent'));
+    expect(() => repeats.took(approval, open('c', 'agent'))).toThrow('correct the executor');
+  });
+
+  test('others are let in after each sixty-four streams', async () => {
+    const repeats = new Repeats();
+    const waits = Array.from({ length: 128 }, () => repeats.took([], []));
+    expect(waits.flatMap((wait, index) => (wait ? [index] : []))).toEqual([63, 127]);
+    expect(await waits[63]).toBeUndefined();
+  });
+});
+
+test('digests do not hang on the order of members, and tell apart what is shown', () => {
+  expect(digestOf({ a: 1, b: 2 })).toBe(digestOf({ b: 2, a: 1 }));
+  expect(digestOf({ a: 1 })).not.toBe(digestOf({ a: 2 }));
+  const tool = { name: 't' } as never;
+  const shown = [{ type: 'text' as const, text: 'x' }];
+  const all = [
+    previewDigest({ tool }, {}, []),
+    previewDigest({ tool, digest: 'd' }, {}, []),
+    previewDigest({ tool }, { a: 1 }, []),
+    previewDigest({ tool }, {}, shown),
+    previewDigest({ tool: { name: 'u' } as never }, {}, []),
+  ];
+  expect(new Set(all).size).toBe(5);
+  expect(previewDigest({ tool, digest: '' }, {}, [])).toBe(all[0]);
+});
