@@ -9,6 +9,8 @@ export interface OfflineModelOptions {
   delayMs?: number;
 }
 
+/** Milliseconds that the waits of one answer add up to at most, and one of them at least. */
+const MAX_DELAY_MS = 3000;
 const NAME = 'offline-rules';
 
 /**
@@ -24,8 +26,11 @@ export function offlineModel({ delayMs = 0 }: OfflineModelOptions = {}): Model {
       const final = finalResponse(request, nextMove(request));
       const [part] = final.content?.parts ?? [];
       if (stream && part?.type === 'text') {
-        for (const word of part.text.match(/\s*\S+(?:\s+$)?|^\s+$/g) ?? []) {
-          if (delayMs > 0) await wait(delayMs, undefined, { signal });
+        const words = part.text.match(/\s*\S+(?:\s+$)?|^\s+$/g) ?? [];
+        // A long text comes in larger steps, not for minutes.
+        const step = Math.ceil((words.length * delayMs) / MAX_DELAY_MS) || 1;
+        for (const [index, word] of words.entries()) {
+          if (delayMs > 0 && index % step === 0) await wait(delayMs, undefined, { signal });
           signal.throwIfAborted();
           yield { partial: true, content: { role: 'model', parts: [{ type: 'text', text: word }] } };
         }

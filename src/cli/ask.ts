@@ -1,11 +1,11 @@
 import type { PendingRequest, RequestAnswer } from '../contracts/index.ts';
 import { canonicalJson, isCoxswainError } from '../contracts/index.ts';
 import type { ApprovalQuestion, HostedSession } from '../host/index.ts';
+import { ArgsEdit } from './edit-args.ts';
 import { answerElicitation } from './elicit.ts';
 import { errorLine } from './errors.ts';
 import { Keys } from './keys.ts';
 import { argsWidth, isCut, questionLines } from './preview.ts';
-import { readLine } from './read-line.ts';
 import type { Screen } from './screen.ts';
 import type { Interrupts } from './signals.ts';
 import { argsLine, clean, paint } from './text.ts';
@@ -101,6 +101,7 @@ export class Asker {
       return;
     }
     const { cut } = this.#show(question);
+    const edit = new ArgsEdit(question.args ?? {});
     for (;;) {
       const key = await this.#key(this.#keysOf(question, cut), signal);
       if (key === undefined) return;
@@ -115,7 +116,7 @@ export class Asker {
           if (await this.#giveAlways(session, question, yes)) return;
           break;
         case 'e':
-          if (await this.#edit(session, question, signal)) return;
+          if (await this.#edit(session, question, edit, signal)) return;
           break;
         case 'v':
           this.#print(questionLines(question, { all: true }));
@@ -162,7 +163,7 @@ export class Asker {
     this.#print([
       isRerun ? '  y  run it once more' : '  y  run it as shown',
       isRerun ? '  n  do not run it; the agent is told that the outcome is unknown' : '  n  do not run it',
-      ...(isRerun ? [] : ['  e  change the arguments (JSON), then run it']),
+      ...(isRerun ? [] : ['  e  change the arguments, then run it; long ones in $VISUAL or $EDITOR']),
       ...(approval.remember[0] ? [`  a  ${clean(approval.remember[0].label)}, until this command ends`] : []),
       ...(cut ? ['  v  show the preview and the arguments whole'] : []),
       '  l  leave it open and stop here (also Ctrl-D)',
@@ -197,28 +198,22 @@ export class Asker {
     );
   }
 
-  async #edit(session: HostedSession, question: ApprovalQuestion, signal: AbortSignal): Promise<boolean> {
+  async #edit(
+    session: HostedSession,
+    question: ApprovalQuestion,
+    edit: ArgsEdit,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     if (question.kind === 'rerun_unknown') {
       this.#print(['  what has been started can be run again as it was, or not at all']);
       return false;
     }
-    const line = await readLine('arguments: ', { prefill: JSON.stringify(question.args ?? {}), signal });
-    if (line === 'interrupted' || line === undefined || line.text.trim() === '') {
-      this.#print([paint('dim', '  not changed')]);
+    const edited = await edit.ask(signal);
+    if (edited === undefined || 'fault' in edited) {
+      this.#print([edited === undefined ? paint('dim', '  not changed') : `  ${clean(edited.fault)}`]);
       return false;
     }
-    let args: unknown;
-    try {
-      args = JSON.parse(line.text);
-    } catch (error) {
-      this.#print([`  that is not JSON: ${clean((error as Error).message)}`]);
-      return false;
-    }
-    if (typeof args !== 'object' || args === null || Array.isArray(args)) {
-      this.#print(['  arguments are a JSON object']);
-      return false;
-    }
-    return this.#give(session, question.requestId, { kind: 'approve', args: args as Record<string, unknown> });
+    return this.#give(session, question.requestId, { kind: 'approve', args: edited.args });
   }
 
   /** False: refused, and still open. `taken`: it counts, and nobody was faster. */

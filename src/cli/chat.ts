@@ -70,6 +70,7 @@ function leavingCode({ code }: Conversation): number {
 
 async function take(talk: Conversation, text: string, putBack: (text: string) => void): Promise<'leave' | undefined> {
   if (text.startsWith('/')) return runCommandLine(talk, text);
+  if (text === '?') return runCommandLine(talk, '/help');
   if (text === 'exit') return 'leave';
   const open = await talk.openQuestions();
   if (text === '') {

@@ -1,9 +1,10 @@
 import type { PendingRequest, RequestAnswer } from '../contracts/index.ts';
 import { nearest } from '../session/index.ts';
+import { comeBackLine } from './command-line.ts';
 import type { Conversation } from './conversation.ts';
 import { usage } from './errors.ts';
 import { modes } from './flags.ts';
-import { describeRequest } from './open-requests.ts';
+import { describeRequest, hostOptions } from './open-requests.ts';
 import { moduleTools } from './policy-file.ts';
 import { questionLines } from './preview.ts';
 import { clean, lineWidth, oneLine, paint } from './text.ts';
@@ -168,6 +169,13 @@ async function resume(talk: Conversation, rest: string): Promise<void> {
   const id = rest === '' ? others[0]?.id : /^\d{1,2}$/.test(rest) ? list[Number(rest) - 1]?.id : rest;
   if (id === undefined) throw usage('there is no such session; /sessions lists them');
   if (id === talk.session?.id) throw usage('this is the session that you are in');
+  const known = list.find((session) => session.id === id);
+  const { path, flags } = talk.frame;
+  if (flags.mcpServers !== undefined && (!known || known.pending > 0 || known.unfinished)) {
+    // This conversation may have begun without one of the servers, which something of that session may wait for.
+    const line = comeBackLine(path, { session: id, ...hostOptions(flags) });
+    throw usage(`with --mcp-servers a session that is not complete is taken up by a command of its own: ${line}`);
+  }
   const { turn } = await talk.open(id);
   await talk.takeUp(turn);
 }

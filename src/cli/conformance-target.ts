@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { ConformanceTarget, ModelServer, RunningExecutor } from '../conformance/index.ts';
 import { targetOfCommand, targetOfFactory, targetOfSource } from '../conformance/index.ts';
 import type { AgentDescriptor, AgentSource, SessionFactory } from '../contracts/index.ts';
-import { CoxswainError, messageOf } from '../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
 import type { Agent } from '../runtime/index.ts';
 import { usage } from './errors.ts';
 
@@ -57,13 +57,9 @@ function targetOfUrl(url: string, options: TargetOptions): ConformanceTarget {
       const { connect } = await import('../adapters/remote/index.ts');
       const token = options.token ?? process.env.COXSWAIN_TOKEN;
       const remote = await connect(url, token === undefined ? {} : { token }).catch((error: unknown) => {
-        // What a server says when it refuses the handshake is kept from clients.
+        if (!isCoxswainError(error) || error.code !== 'E_UNAUTHENTICATED') throw error;
         const hint = token === undefined ? 'does it want a --token?' : 'is the token the right one?';
-        throw new CoxswainError(
-          'UNAVAILABLE',
-          'E_CONNECTION_LOST',
-          `no connection to ${url} (${messageOf(error)}); ${hint}`,
-        );
+        throw new CoxswainError(error.status, error.code, `no connection to ${url} (${error.message}); ${hint}`);
       });
       const names = remote.agents.map(({ name }) => name);
       const agent = options.agent ?? names[0];

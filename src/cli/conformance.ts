@@ -55,6 +55,8 @@ async function conformance(
     ...(flags.agent === undefined ? {} : { agent: flags.agent }),
     ...(flags.token === undefined ? {} : { token: flags.token }),
   });
+  // A server that cannot be reached is one fault, and not one of each requirement.
+  if (/^wss?:/.test(words[0] ?? '')) await (await target.start()).close?.();
   const shared = flags.shared ? sharedTarget(target) : undefined;
   const stop = interrupts.start();
   try {

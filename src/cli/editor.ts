@@ -28,6 +28,7 @@ export class Editor implements Focus, Footer {
   readonly #release: () => void;
   readonly #queue: string[] = [];
   #waiting: ((typed: Typed) => void) | undefined;
+  #isGone = false;
   /** Ctrl-C was pressed at an empty line, and nothing since. */
   #isWarned = false;
 
@@ -49,6 +50,7 @@ export class Editor implements Focus, Footer {
       this.#screen.line(`> ${queued}`);
       return Promise.resolve({ text: queued });
     }
+    if (this.#isGone) return Promise.resolve('leave');
     return new Promise((resolve) => {
       this.#waiting = resolve;
       this.#isWarned = false;
@@ -101,6 +103,11 @@ export class Editor implements Focus, Footer {
     this.#isWarned = false;
     this.#input.insert(text.replace(/\n$/, ''));
     this.#show();
+  }
+
+  gone(): void {
+    this.#isGone = true;
+    this.#end('leave');
   }
 
   /** At the prompt the line is always seen, beside that while something stands in it. */

@@ -6,6 +6,8 @@ export interface Focus {
   key(text: string | undefined, key: Key): void;
   /** Text that came in one piece, with its line feeds: it is nobody's key presses. */
   paste(text: string): void;
+  /** The terminal is not there any more: nobody will type anything. */
+  gone(): void;
   /** Several characters that come at once are a paste too, whatever they are. */
   readonly takesSingleKeys?: boolean;
 }
@@ -15,6 +17,7 @@ export function hasKeyboard(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
+const ENDS = ['end', 'error'];
 const CTRL_C = '\u0003';
 const BRACKETS_ON = '\u001b[?2004h';
 const BRACKETS_OFF = '\u001b[?2004l';
@@ -29,12 +32,14 @@ class Keyboard {
   #pasted: string | undefined;
   /** What the keys of this piece spell was given away as a paste already. */
   #isGiven = false;
+  #isGone = false;
   readonly #restore = () => this.#leaveTerminal();
 
   /** Gives the keys to somebody; the function that is returned takes them back. */
   take(focus: Focus): () => void {
     this.#stack.push(focus);
-    if (this.#stack.length === 1) this.#open();
+    if (this.#isGone) queueMicrotask(() => focus.gone());
+    else if (this.#stack.length === 1) this.#open();
     return () => {
       const at = this.#stack.lastIndexOf(focus);
       if (at < 0) return;
@@ -53,11 +58,20 @@ class Keyboard {
     if (process.platform === 'win32') return;
     this.#leaveTerminal();
     process.once('SIGCONT', () => {
-      if (this.#stack.length === 0) return;
+      if (this.#stack.length === 0 || this.#isGone) return;
       this.#enterTerminal();
       back();
     });
     process.kill(process.pid, 'SIGTSTP');
+  }
+
+  /** Leaves the terminal to another program; the function that is returned takes it back. */
+  lend(): () => void {
+    if (this.#stack.length === 0) return () => {};
+    this.#close();
+    return () => {
+      if (this.#stack.length > 0 && !this.#isGone) this.#open();
+    };
   }
 
   #open(): void {
@@ -66,6 +80,7 @@ class Keyboard {
     process.stdin.prependListener('data', this.#seePiece);
     emitKeypressEvents(process.stdin);
     process.stdin.on('keypress', this.#seeKey);
+    for (const end of ENDS) process.stdin.on(end, this.#seeEnd);
     process.once('exit', this.#restore);
     this.#enterTerminal();
     process.stdin.resume();
@@ -74,6 +89,7 @@ class Keyboard {
   #close(): void {
     process.stdin.off('data', this.#seePiece);
     process.stdin.off('keypress', this.#seeKey);
+    if (!this.#isGone) for (const end of ENDS) process.stdin.off(end, this.#seeEnd);
     process.off('exit', this.#restore);
     this.#pasted = undefined;
     this.#leaveTerminal();
@@ -87,8 +103,14 @@ class Keyboard {
 
   #leaveTerminal(): void {
     if (process.env.TERM !== 'dumb') process.stderr.write(BRACKETS_OFF);
-    process.stdin.setRawMode(false);
+    if (!this.#isGone) process.stdin.setRawMode(false);
   }
+
+  readonly #seeEnd = (): void => {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    for (const focus of [...this.#stack]) focus.gone();
+  };
 
   /** Terminals that put no brackets around a paste send it in few pieces; nobody types several lines at once. */
   readonly #seePiece = (piece: string): void => {

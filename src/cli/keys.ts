@@ -15,6 +15,7 @@ export class Keys implements Focus {
   /** Nobody has a line to keep them in. */
   droppedSome = false;
   readonly #waiting: ((key: string) => void)[] = [];
+  #isGone = false;
   #release: () => void = () => {};
 
   private constructor() {}
@@ -24,6 +25,7 @@ export class Keys implements Focus {
     const ahead: Focus = {
       key: (text, key) => keys.#keep(ahead, (focus) => focus.key(text, key)),
       paste: (text) => keys.#keep(ahead, (focus) => focus.paste(text)),
+      gone: () => {},
     };
     const release = keyboard.take(ahead);
     await wait(TYPED_AHEAD_MS);
@@ -49,6 +51,7 @@ export class Keys implements Focus {
       };
       signal.addEventListener('abort', leave, { once: true });
       this.#waiting.push(take);
+      if (this.#isGone) this.gone();
     });
   }
 
@@ -64,6 +67,11 @@ export class Keys implements Focus {
       this.#keep(this, (focus) => focus.paste(text));
       this.#waiting.shift()?.('?');
     }
+  }
+
+  gone(): void {
+    this.#isGone = true;
+    for (const take of this.#waiting.splice(0)) take('ctrl-d');
   }
 
   close(): void {

@@ -58,7 +58,8 @@ function guard(interrupts: Interrupts, verbose: boolean): void {
   let isRead = true;
   const isSpare = isOnOwnStdout();
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (isSpare) return;
+    // A terminal that is gone is told of by a signal.
+    if (isSpare || error.code === 'EIO') return;
     if (error.code !== 'EPIPE') throw error;
     if (isRead) interrupts.press('nobody reads the output');
     isRead = false;

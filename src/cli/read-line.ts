@@ -32,6 +32,7 @@ export function readLine(
         else if (isCtrl(key, 'd') && input.text === '') end(undefined);
         else input.feed(text, key);
       },
+      gone: leave,
       paste: (text) => input.insert(text.replace(/\n$/, '')),
     };
     // Before the prompt, so that the terminal itself shows nothing of what is hidden.

@@ -2,7 +2,8 @@
 
 stdin: {"argv": [...], "cwd": "...", "env": {...}, "steps": [["text to wait for", "what to type"], ...]}
 stdout: {"output": "...", "code": n, "missed": "text that never came" | null}
-A step waits for its text in what came after the text of the step before it.
+A step waits for its text in what came after the text of the step before it. "SIG..." is sent as a signal, "CLOSE"
+takes the terminal away.
 """
 
 import json
@@ -28,17 +29,22 @@ deadline = time.monotonic() + LIMIT
 steps = list(job["steps"])
 raw = b""
 while True:
-    while steps:
+    while steps and master is not None:
         wanted, text = steps[0]
         at = output.find(wanted, seen)
         if at < 0:
             break
         seen = at + len(wanted)
         steps.pop(0)
-        if text.startswith("SIG"):
+        if text == "CLOSE":
+            os.close(master)
+            master = None
+        elif text.startswith("SIG"):
             os.kill(pid, getattr(signal, text))
         else:
             os.write(master, text.encode())
+    if master is None:
+        break
     left = deadline - time.monotonic()
     if left <= 0:
         missed = steps[0][0] if steps else "the end"
@@ -56,7 +62,14 @@ while True:
     raw += chunk
     output = raw.decode("utf-8", "replace")
 
-_, status = os.waitpid(pid, 0)
+while True:
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    if ended:
+        break
+    if time.monotonic() > deadline:
+        missed = missed or "the end"
+        os.kill(pid, signal.SIGKILL)
+    time.sleep(0.01)
 if missed is None and steps:
     missed = steps[0][0]
 json.dump({"output": output, "code": os.waitstatus_to_exitcode(status), "missed": missed}, sys.stdout)

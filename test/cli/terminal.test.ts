@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mainJob, noTerminal, onTerminal, Place, puppet, sessionIn, workspaceAgent } from './coxswain.ts';
@@ -92,6 +92,30 @@ describe.skipIf(missing !== undefined)(title, () => {
     expect([has('a.txt'), read('b.txt')]).toEqual([false, 'edited\n']);
   });
 
+  test('NEW-T7 e opens $EDITOR for long arguments: a text of several lines is one there; what it cannot take is asked again', async () => {
+    const editor = join(place.path, 'editor.sh');
+    // Breaks the file at the first call, finds it as it was left at the second, and mends it.
+    const script = [
+      'if grep -q "^{" "$1"; then sed -i "s/^{//; s/^ *two/  2/" "$1"',
+      'else cat "$1" > seen.txt; sed -i "1s/^/{/" "$1"; fi',
+    ];
+    writeFileSync(editor, script.join('\n'));
+    const { code, screen } = await onTerminal(
+      place,
+      write('one\\ntwo\\nthree', 'a.txt'),
+      [
+        [KEYS, 'e'],
+        ['that is not YAML or JSON', ''],
+        [KEYS, 'e'],
+        ['✓', ''],
+      ],
+      { EDITOR: `sh ${editor}`, VISUAL: '' },
+    );
+    expect([code, read('a.txt')]).toEqual([0, 'one\n2\nthree\n']);
+    expect(readFileSync(join(place.path, 'seen.txt'), 'utf8')).toBe('path: a.txt\ncontent: |\n  one\n  two\n  three\n');
+    expect(screen).not.toContain('arguments: ');
+  });
+
   test('a allows the tool for the rest of the command, also what is asked beside it', async () => {
     const calls = 'call pay {"amount":1} pay {"amount":2} pay {"amount":3}';
     const { code, screen } = await onTerminal(
@@ -179,7 +203,7 @@ describe.skipIf(missing !== undefined)(title, () => {
     expect(screen).toContain('coxswain: aborted');
   });
 
-  test('in a conversation Ctrl-C ends the turn only', async () => {
+  test('in a conversation Ctrl-C ends the turn only, and so does a terminal that goes away', async () => {
     const { code, screen } = await onTerminal(
       place,
       ['run', puppet],
@@ -189,17 +213,21 @@ describe.skipIf(missing !== undefined)(title, () => {
         ['aborted', ''],
         ['> ', 'say still here\r'],
         ['\nstill here', ''],
-        ['> ', CTRL_D],
+        ['> ', 'chatter\r'],
+        // Nobody is left to type: the turn ends, and the command with it.
+        ['la la', 'CLOSE'],
       ],
     );
     expect(code).toBe(0);
     expect(screen).toContain('still here');
+    const { stdout } = await place.run(['sessions', 'list', '--json']);
+    expect(JSON.parse(stdout)).not.toHaveProperty('unfinished', true);
   });
 
   test.each([
     ['without going on', ['--no-run']],
     ['that goes on by itself', []],
-  ])('an answer from elsewhere %s takes the question away', async (_, more) => {
+  ])('NEW-T14 an answer from elsewhere %s takes the question away, a message does not', async (_, more) => {
     const job = ['run', puppet, 'call pay {"amount":5}', '--workspace', place.desk];
     const asked = onTerminal(place, job, [
       [KEYS, ''],
@@ -208,7 +236,10 @@ describe.skipIf(missing !== undefined)(title, () => {
     const options = ['--agent', puppet, '--workspace', place.desk];
     let open = '';
     while (open === '') open = (await place.run(['approvals', 'list', ...options, '--json'])).stdout;
-    const { request } = JSON.parse(open) as { request: { requestId: string } };
+    const { request } = JSON.parse(open) as { request: { requestId: string; sessionId: string } };
+    // NEW-T14: a message from elsewhere cancels nothing of what is asked here.
+    const message = ['run', puppet, 'say x', '--session', request.sessionId, '--workspace', place.desk];
+    expect(await place.run(message)).toMatchObject({ code: 1, stderr: expect.stringContaining('E_SESSION_BUSY') });
     const other = await place.run(['approvals', 'approve', request.requestId, ...options, ...more]);
     expect(other.code).toBe(0);
     expect((await asked).code).toBe(0);

@@ -7,6 +7,7 @@ import { judge, requirements, runConformance } from '../../src/conformance/index
 import { serveExecutor } from '../../src/host/websocket/index.ts';
 import { fromAgent, LlmAgent } from '../../src/index.ts';
 import { Place } from '../cli/coxswain.ts';
+import { command } from '../cli/in-process.ts';
 import { fixtureModel } from './fixture-model.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'coxswain-kit-'));
@@ -128,4 +129,12 @@ test('a command in quotes is told how to be written, before anything is judged',
     code: 'E_USAGE',
     message: expect.stringContaining('-- python3 executor.py'),
   });
+});
+
+test('NEW-R2 a server that is not there is one fault, which names its address', async () => {
+  const { code, stdout, stderr } = await command(['conformance', 'ws://127.0.0.1:1/v1', '--token', 'x']);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(
+    /^coxswain: E_CONNECTION_LOST cannot reach ws:\/\/127\.0\.0\.1:1\/v1: nothing answers there[^\n]*\n$/,
+  );
 });
