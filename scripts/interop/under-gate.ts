@@ -14,10 +14,13 @@ export interface Called {
 /** A server's tools under a host whose person says yes, unless `answer` says otherwise. */
 export function underGate(server: McpServer & McpToolsetOptions) {
   const warnings: string[] = [];
+  const questions: string[] = [];
   const toolset: McpToolset = mcpToolset({ ...server, warn: (text) => warnings.push(text) });
   return {
     toolset,
     warnings,
+    /** What the server has asked in the midst of its calls. */
+    questions,
     /** One call of one tool, from a model's words to the result in the log. */
     async call(
       name: string,
@@ -30,6 +33,10 @@ export function underGate(server: McpServer & McpToolsetOptions) {
         app: 'interop',
         agents: [new LlmAgent({ name: 'agent', model })],
         toolProviders: [toolset],
+        onElicitation: ({ message }) => {
+          questions.push(message ?? '');
+          return { kind: 'elicitation', action: 'accept', content: { name: 'Anna' } };
+        },
         onApproval: async () => {
           asked += 1;
           return answer;
@@ -64,7 +71,7 @@ export function hold(isTrue: boolean, words: string): void {
 
 /** Names of the tools; what was said while they were listed is a failure unless it was expected. */
 export async function listed({ toolset, warnings }: UnderGate, expected: RegExp = /^$/): Promise<string> {
-  const tools = await toolset.tools();
+  const tools = await toolset.getToolsForAgent('agent');
   const odd = warnings.filter((text) => !expected.test(text));
   hold(odd.length === 0, odd.join('; '));
   return `${tools.length} tools`;

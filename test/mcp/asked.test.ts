@@ -1,5 +1,6 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { mcpToolset } from '../../src/adapters/tools/mcp.ts';
+import { Idle } from '../../src/adapters/tools/mcp-idle.ts';
 import type { AgentEvent, HostOptions, OpenApproval } from '../../src/index.ts';
 import { allowAll, createHost, defineTool, InMemorySessionService } from '../../src/index.ts';
 import { ofType, refusal, results, say, textOfContent } from '../host/kit.ts';
@@ -51,6 +52,7 @@ function hosted(url: string, options: Partial<HostOptions> = {}, own: object = {
     toolProviders: [toolset],
     sessions: new InMemorySessionService(),
     policy: allowAll(),
+    userId: 'eve',
     ...options,
   });
   cleanUp.push(() => host.close());
@@ -185,4 +187,36 @@ test('IOP-S8 sibling: any tool of a host can ask while it runs, more than once',
     ['asked', 'clarification'],
     ['asked.1', 'user_approval'],
   ]);
+});
+
+test('IOP-S8 sibling: while somebody is asked a call is not given up, and afterwards its time begins anew', () => {
+  vi.useFakeTimers();
+  try {
+    const idle = new Idle(1000);
+    vi.advanceTimersByTime(999);
+    idle.hold();
+    idle.hold();
+    idle.release();
+    idle.touch();
+    vi.advanceTimersByTime(60_000);
+    expect(idle.signal.aborted).toBe(false);
+    idle.release();
+    vi.advanceTimersByTime(999);
+    idle.touch();
+    vi.advanceTimersByTime(999);
+    expect(idle.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(idle.signal.aborted).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a host’s time-out is not that of a server’s tool, which is given up once it shows no sign of life', async () => {
+  const url = await server('2.x');
+  const host = hosted(url, { toolTimeoutMs: 1 }, { onElicitation: false });
+  expect(results(await say(await host.open('puppet'), 'call slow {}'))).toEqual({ slow: 'slowly done' });
+  const silent = hosted(url, {}, { onElicitation: false, idleMs: 50 });
+  const [hung] = ofType(await say(await silent.open('puppet'), 'call hang {}'), 'tool_response');
+  expect(hung).toMatchObject({ isError: true, errorType: 'timeout' });
 });

@@ -209,6 +209,19 @@ test.each([
   await host.close();
 });
 
+test('IOP-S5 sibling: a resource that is not there is an answer: the session stays', async () => {
+  await using server = await withSessions(404, (own) => {
+    own.registerResource('book', 'book://one.txt', {}, (uri) => ({ contents: [{ uri: uri.href, text: 'one' }] }));
+    own.registerTool('find', { description: 'Finds.' }, () => ({ content: [] }));
+  });
+  await using toolset = mcpToolset({ url: server.url, name: 'lib' });
+  await toolset.tools();
+  const read = (uri: string) => toolset.execute({ callId: 'c', name: 'lib_read_resource', args: { uri } }, soon());
+  expect(await read('book://two.txt')).toMatchObject({ errorType: 'failed' });
+  expect(await read('book://one.txt')).toMatchObject({ content: [{ text: 'one' }] });
+  expect(server.seen.initialize).toBe(1);
+});
+
 test.each([{ readResources: false }, { include: (tool: string) => tool !== 'lib_read_resource' }])(
   'IOP-S5 sibling: without it where it is not wanted: %j',
   async (options) => {

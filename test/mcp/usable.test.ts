@@ -104,6 +104,24 @@ test.each([
   expect(warnings).toEqual([expect.stringContaining('is left out: its name')]);
 });
 
+test('ATT-B12 sibling: a schema that is nested without end costs the others nothing', async () => {
+  await using server = await RawServer.start();
+  const depth = 50_000;
+  const text = `{"type":"object","properties":${'{"a":{"properties":'.repeat(depth)}{}${'}}'.repeat(depth)}}`;
+  server.lists = [
+    (response, { id }) =>
+      void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(
+          `{"jsonrpc":"2.0","id":${id},"result":{"tools":[{"name":"odd","inputSchema":${text}},${JSON.stringify(pay)}]}}`,
+        ),
+  ];
+  const warnings: string[] = [];
+  await using toolset = mcpToolset({ url: server.url, name: 'raw', warn: (told) => warnings.push(told) });
+  expect((await toolset.tools()).map((tool) => tool.name)).toEqual(['pay']);
+  expect(warnings).toEqual(['raw: its tool odd is left out: its schemas are nested too deeply']);
+});
+
 test.each([
   { description: 'x'.repeat(100_001) },
   { inputSchema: { type: 'object', properties: { a: { description: 'x'.repeat(100_001) } } } },

@@ -43,6 +43,18 @@ export default subject({
       hold(response.errorType === 'denied', JSON.stringify(response).slice(0, 200));
       return '';
     });
+    await check('stdio: it asks in the midst of a call, and is answered through the host', async () => {
+      const { text } = await stdio.call('trigger-elicitation-request', {});
+      hold(stdio.questions.length === 1 && text.includes('Anna'), `${stdio.questions.join()} ${text}`);
+      return '';
+    });
+    await check('stdio: what a link names is read', async () => {
+      const { response } = await stdio.call('get-resource-links', { count: 1 });
+      const link = response.content.find(({ type }) => type === 'reference') as { uri?: string } | undefined;
+      const { response: read, text } = await stdio.call('everything_read_resource', { uri: link?.uri ?? '' });
+      hold(read.isError !== true && text !== '', `${link?.uri} ${text}`);
+      return '';
+    });
     const port = await freePort();
     const child = spawn(process.execPath, [main, 'streamableHttp'], {
       env: { ...process.env, PORT: String(port) },

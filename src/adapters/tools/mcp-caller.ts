@@ -98,7 +98,7 @@ export class McpCalls {
   /** Reading may be asked for twice: nothing comes of it. */
   async #read(caller: Caller, args: Record<string, unknown>, signal: AbortSignal, sdk: Sdk): Promise<ToolResult> {
     try {
-      return await caller.connection.ask((client) => readResource(client, args, signal));
+      return await caller.connection.ask((client) => readResource(client, args, signal), { believed: true });
     } catch (error) {
       if (signal.aborted) throw error;
       return failed(caller, error, sdk);

@@ -102,9 +102,13 @@ export class McpConnection {
 
   /**
    * For what may be asked twice. Whatever the refusal, it may be that of a session that the server does not know any
-   * more: it is asked once more in a new one, and what fails there too leaves no session behind.
+   * more: it is asked once more in a new one, and what fails there too leaves no session behind. `believed`: an error that
+   * the server answers with is about what was asked; so it is of a child, which is the one that was started.
    */
-  async ask<T>(question: (client: Client) => Promise<T>): Promise<T> {
+  async ask<T>(
+    question: (client: Client) => Promise<T>,
+    { believed = !('url' in this.#server) }: { believed?: boolean } = {},
+  ): Promise<T> {
     const sdk = await loadSdk();
     for (let isSecond = false; ; isSecond = true) {
       const isNew = this.#client === undefined;
@@ -112,8 +116,7 @@ export class McpConnection {
       try {
         return await this.use(client, question);
       } catch (error) {
-        // A child that answers is the one that was started.
-        if (!('url' in this.#server) && isAnswer(error, sdk)) throw error;
+        if (believed && isAnswer(error, sdk)) throw error;
         await this.drop(client);
         if (isNew || isSecond || isLate(error, sdk)) throw error;
       }

@@ -37,13 +37,7 @@ export class ListWalk {
 export function readListed(result: { tools: unknown[]; nextCursor?: unknown }, reading: Reading): void {
   const { sdk, version, walk, warn } = reading;
   result.tools = result.tools.filter((tool, n) => {
-    if (isObject(tool)) {
-      dropNulls(tool);
-      for (const member of ['annotations', 'execution', '_meta']) if (isObject(tool[member])) dropNulls(tool[member]);
-      mendSchema(tool.inputSchema);
-      mendSchema(tool.outputSchema);
-    }
-    const fault = faultOf(tool as Partial<Tool> | null, sdk, isBefore2026(version));
+    const fault = mend(tool) ?? faultOf(tool as Partial<Tool> | null, sdk, isBefore2026(version));
     const name = isObject(tool) ? tool.name : undefined;
     if (fault !== undefined) warn(`its tool ${String(name ?? `number ${n + 1}`)} is left out: ${fault}`);
     return fault === undefined;
@@ -54,6 +48,21 @@ export function readListed(result: { tools: unknown[]; nextCursor?: unknown }, r
   if (why === undefined) return;
   warn(`its list of tools is taken as far as it goes: ${why}`);
   delete result.nextCursor;
+}
+
+/** Why a tool cannot be looked at; undefined: it was, and is as it was meant. */
+function mend(tool: unknown): string | undefined {
+  if (!isObject(tool)) return undefined;
+  dropNulls(tool);
+  for (const member of ['annotations', 'execution', '_meta']) if (isObject(tool[member])) dropNulls(tool[member]);
+  try {
+    mendSchema(tool.inputSchema);
+    mendSchema(tool.outputSchema);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return 'its schemas are nested too deeply';
+    throw error;
+  }
 }
 
 function faultOf(tool: Partial<Tool> | null, { specTypeSchemas }: Sdk, isOlder: boolean): string | undefined {
