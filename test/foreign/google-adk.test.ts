@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fromGoogleAdk } from '../../src/adapters/google-adk/index.ts';
+import { rewind, turnStarts } from '../../src/adapters/stores/maintenance.ts';
 import type { AgentSession, PolicyEvaluator } from '../../src/contracts/index.ts';
 import { allowAll, createHost, InMemorySessionService } from '../../src/index.ts';
 import { asks, denies, endOf, responsesOf, say, texts } from '../dispatch/agent-kit.ts';
@@ -457,6 +458,36 @@ describe.skipIf(missing !== undefined)('the real @google/adk', async () => {
       .open({ sessionId: 's1' }, { app: 'shop', userId: 'bob' })
       .catch((error: unknown) => error);
     expect(bob).toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+  });
+
+  test('a session that is deleted and made again under its id knows nothing of the one before', async () => {
+    const sessions = new InMemorySessionService();
+    const { model, requests } = scripted(adk, ['I keep it', 'hello']);
+    const source = fromGoogleAdk({ adk, agent: llm('root', model), sessions });
+    const opened = () => source.open({ sessionId: 's1', create: true }, { app: 'shop', userId: 'ann' });
+    await say(await opened(), 'my secret is 4711');
+    await sessions.delete({ app: 'shop', userId: 'ann', id: 's1' });
+    await say(await opened(), 'who am I?');
+    expect(JSON.stringify(requests[1]?.contents)).toContain('who am I?');
+    expect(JSON.stringify(requests[1]?.contents)).not.toContain('4711');
+  });
+
+  test('a session that is taken back forgets what was taken back, and keeps what came before', async () => {
+    const sessions = new InMemorySessionService();
+    const { model, requests } = scripted(adk, ['one', 'two', 'three']);
+    const source = fromGoogleAdk({ adk, agent: llm('root', model), sessions });
+    const opened = () => source.open({ sessionId: 's1', create: true }, { app: 'shop', userId: 'ann' });
+    const session = await opened();
+    await say(session, 'first');
+    await say(session, 'my secret is 4711');
+    await session[Symbol.asyncDispose]();
+    const key = { app: 'shop', userId: 'ann', id: 's1' };
+    const [, second = 0] = turnStarts((await sessions.get(key))?.events ?? []);
+    await rewind(sessions, key, second);
+    await say(await opened(), 'and now?');
+    const told = JSON.stringify(requests[2]?.contents);
+    expect(told).not.toContain('4711');
+    expect(told).toMatch(/first.*one.*and now\?/);
   });
 
   describe('ends', () => {

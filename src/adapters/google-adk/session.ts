@@ -30,6 +30,8 @@ export interface AdkExecutorOptions {
   maxLlmCalls: number | undefined;
   streaming: boolean;
   annotations(tool: AdkTool): ToolAnnotations | undefined;
+  /** Id of the last message that each session of the package was told, by its place. */
+  lastTold: Map<string, string>;
 }
 
 export interface AdkPlace {
@@ -39,6 +41,9 @@ export interface AdkPlace {
   /** The state as the log has it, what the session shares with others included; the caller's to keep. */
   state(): Record<string, unknown>;
 }
+
+/** Sessions whose last message is remembered. */
+const REMEMBERED = 10_000;
 
 /** One session of the package, driven turn by turn. */
 export class AdkExecutor {
@@ -79,6 +84,7 @@ export class AdkExecutor {
     for (const earlier of fresh.slice(0, -1))
       await this.#append(session, { author: 'user', content: await contentOf(earlier) });
     for (const { id } of said) this.#told.add(id);
+    this.#remember(said.at(-1)?.id);
     await this.#run(
       ctx,
       helpers,
@@ -179,7 +185,7 @@ export class AdkExecutor {
   async #session(said: readonly Message[]): Promise<AdkSession> {
     const { sessionService, agent } = this.#options;
     const { state: stateNow, ...key } = this.#place;
-    const known = await sessionService.getSession(key);
+    const known = await this.#known(said);
     const state = stateNow();
     const before = said.slice(0, Math.max(0, said.findLastIndex(isUsers)));
     if (known) {
@@ -195,6 +201,32 @@ export class AdkExecutor {
       this.#told.add(message.id);
     }
     return session;
+  }
+
+  /** The package's session, unless it is of a log that was deleted, or taken back behind what it was told. */
+  async #known(said: readonly Message[]): Promise<AdkSession | undefined> {
+    const { sessionService, lastTold } = this.#options;
+    const { state: _, ...key } = this.#place;
+    const known = await sessionService.getSession(key);
+    const last = lastTold.get(this.#key);
+    if (!known || last === undefined || said.some(({ id }) => id === last)) return known;
+    await sessionService.deleteSession(key);
+    this.#told.clear();
+    return undefined;
+  }
+
+  #remember(id: string | undefined): void {
+    const { lastTold } = this.#options;
+    lastTold.delete(this.#key);
+    if (id === undefined) return;
+    lastTold.set(this.#key, id);
+    const [oldest] = lastTold.keys();
+    if (lastTold.size > REMEMBERED && oldest !== undefined) lastTold.delete(oldest);
+  }
+
+  get #key(): string {
+    const { appName, userId, sessionId } = this.#place;
+    return JSON.stringify([appName, userId, sessionId]);
   }
 
   /** What others have changed of the state since the last run: shared keys, a rewind. */

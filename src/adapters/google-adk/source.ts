@@ -107,6 +107,7 @@ export function fromGoogleAdk(options: FromGoogleAdkOptions): AgentSource {
     maxLlmCalls: options.maxLlmCalls,
     streaming: options.streaming ?? true,
     annotations: (tool: AdkTool) => annotations[tool.name],
+    lastTold: new Map(),
   };
   const shown = {
     executor: 'google-adk',

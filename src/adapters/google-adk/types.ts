@@ -105,6 +105,7 @@ export interface AdkSessionService {
     sessionId: string;
     state?: Record<string, unknown>;
   }): Promise<AdkSession>;
+  deleteSession(request: { appName: string; userId: string; sessionId: string }): Promise<void>;
   appendEvent(request: never): Promise<unknown>;
 }
 
