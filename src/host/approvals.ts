@@ -17,6 +17,8 @@ import { byAge, cursorOf, isBefore, order, startOf, wasShown } from './approval-
 import { notApprover, whyNotOpen } from './approver.ts';
 import { settleExpired } from './expiry.ts';
 import { goOn } from './going-on.ts';
+import type { Holder } from './held.ts';
+import { held } from './held.ts';
 import type { HostedSession } from './hosted-session.ts';
 import { lookInto, placesOf, wasDeleted, withoutSubagents } from './open-places.ts';
 import { callIdOf } from './question-id.ts';
@@ -84,7 +86,7 @@ export interface ApprovalHost {
 const AT_ONCE = 8;
 
 /** Open questions across sessions and processes. */
-export class Approvals {
+export class Approvals implements Holder {
   readonly #host: ApprovalHost;
   readonly #watchers = new Set<(open: OpenApproval) => void>();
   readonly #lookout: ApprovalLookout;
@@ -92,6 +94,10 @@ export class Approvals {
   constructor(host: ApprovalHost, pollMs = 2000) {
     this.#host = host;
     this.#lookout = new ApprovalLookout(host, pollMs, (open) => this.#tell(open));
+  }
+
+  [held](): Record<string, number> {
+    return { watchers: this.#watchers.size };
   }
 
   /**

@@ -29,6 +29,11 @@ export class Confirmations {
     return sum;
   }
 
+  /** Sessions with a handle whose handlers' questions are kept. */
+  get openSessions(): number {
+    return this.#open.size;
+  }
+
   has(session: string): boolean {
     return this.#of(session) !== undefined;
   }

@@ -17,6 +17,8 @@ import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap, Memo
 import type { ApprovalHost, BorrowedSession, OpenSession, SessionPlace } from './approvals.ts';
 import { Approvals } from './approvals.ts';
 import { Confirmations } from './confirmation.ts';
+import type { Holder } from './held.ts';
+import { held, tellMade } from './held.ts';
 import { checkAudit, checkHost, checkOpen } from './host-shape.ts';
 import type { FrameHost, Place, SharedStanding } from './hosted-frame.ts';
 import { HostedFrame } from './hosted-frame.ts';
@@ -85,10 +87,12 @@ export interface AgentHost {
  * @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_AGENT | E_DUPLICATE_TOOL | E_SCHEMA | E_ID`
  */
 export function createHost(options: HostOptions): AgentHost {
-  return new Host(options);
+  const host = new Host(options);
+  tellMade(host);
+  return host;
 }
 
-class Host implements AgentHost {
+class Host implements AgentHost, Holder {
   readonly approvals: Approvals;
   readonly #options: HostOptions;
   readonly #sources = new Map<string, AgentSource>();
@@ -363,6 +367,12 @@ class Host implements AgentHost {
 
   async idle(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  [held](): Record<string, number> {
+    const handles = [...this.#open.values()].reduce((sum, standing) => sum + standing.handles.length, 0);
+    const { openSessions: asking } = this.#frameHost.confirmations;
+    return { sessions: this.#open.size, handles, runs: this.#underWay.size, asking, ...this.approvals[held]() };
   }
 
   /** An open handle of the session, the running one first; else a temporary one. */
