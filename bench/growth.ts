@@ -1,5 +1,5 @@
 /**
- * `node bench/growth.ts [--sizes 1000,2000,4000,10000] [--kinds host,sqlite,agent]`
+ * `node bench/growth.ts [--sizes 1250,2500,5000,10000] [--kinds host,sqlite,agent]`
  *
  * One answer of a model with many calls: seconds in all, the longest piece for which the event loop served nobody
  * else, and the exponent with which the time grows (1: in proportion). Each size in a process of its own.
@@ -24,7 +24,7 @@ interface Figures {
 
 const { values } = parseArgs({
   options: {
-    sizes: { type: 'string', default: '1000,2000,4000,10000' },
+    sizes: { type: 'string', default: '1250,2500,5000,10000' },
     kinds: { type: 'string', default: kinds.join() },
     one: { type: 'string' },
   },
