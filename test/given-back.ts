@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
  * Folders of `test` whose files must give back what they take: handles, timers, children, listeners of the process, and
  * whose hosts hold nothing once they are closed.
  */
-const WATCHED = /\/test\/(?:websocket|mcp)\//;
+const WATCHED = /\/test\/(?:websocket|host|mcp|adapters)\//;
 
 /** Milliseconds that what was closed at the end of a file has until it is gone. */
 const PATIENCE_MS = 5_000;

@@ -11,7 +11,7 @@ import {
 } from '../../../src/index.ts';
 import type { Script } from '../../../src/testing/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
-import { endOf, follow, notingTool, policyOf, readOnly, results, say, slowTool, tool } from '../kit.ts';
+import { door, endOf, follow, notingTool, policyOf, readOnly, results, say, slowTool, tool } from '../kit.ts';
 import { askExpert, team } from './kit.ts';
 
 const asks = policyOf({ pay: 'ask_user', ship: 'ask_user' });
@@ -80,11 +80,12 @@ test('S3-56 a sub-agent that had ended when the process died is not asked again'
   // The host dies when it would store the result.
   const append = store.append.bind(store);
   let dead = false;
+  const died = door();
   store.append = (key, events, options) => {
     const isResult = events.some(({ content }) => content?.parts.some(({ type }) => type === 'function_response'));
     if (dead || isResult) {
       dead = true;
-      return new Promise(() => {});
+      return died.opened.then(() => Promise.reject(new Error('the process is gone')));
     }
     return append(key, events, options);
   };
@@ -111,6 +112,9 @@ test('S3-56 a sub-agent that had ended when the process died is not asked again'
   const events = await say(again, { kind: 'continue' });
   expect([results(events), endOf(events).reason]).toEqual([{ expert: 'forty-two' }, 'completed']);
   expect(second.expert.requests).toHaveLength(0);
+  // What a process that is gone has begun would be kept here for good.
+  died.open();
+  expect(endOf(await running.ended).reason).toBe('failed');
 });
 
 test('S3-56 an answer while a sibling still runs: the sub-agent goes on in the same stream', async () => {
