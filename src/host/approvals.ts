@@ -15,6 +15,8 @@ import {
 import { ApprovalLookout } from './approval-lookout.ts';
 import { byAge, cursorOf, isBefore, order, startOf, wasShown } from './approval-pages.ts';
 import { notApprover, whyNotOpen } from './approver.ts';
+import type { DeniedSince } from './denied-question.ts';
+import { deniedQuestion } from './denied-question.ts';
 import { settleExpired } from './expiry.ts';
 import { goOn } from './going-on.ts';
 import type { Holder } from './held.ts';
@@ -29,6 +31,8 @@ export interface OpenApproval {
   agent: string;
   userId: string;
   request: PendingRequest;
+  /** Policy denies the call since: no answer lets it run, and each stores that. */
+  denied?: DeniedSince;
   /** Its place in a list that is asked for page by page. */
   cursor?: string;
 }
@@ -131,17 +135,15 @@ export class Approvals implements Holder {
   /** What is open in one session, oldest first. */
   async #openAt(place: OpenSession): Promise<OpenApproval[]> {
     const { agent, userId } = place;
-    const pending = await lookInto(this.#host, place, async (session) => {
-      const open = await session.pending();
+    const asked = await lookInto(this.#host, place, async (session) => {
       // One that nobody is asked about may be one that nobody has answered in time.
-      if (!open.some((request) => request.kind === 'tool' && !isQuestion(request))) return open;
-      await settleExpired(session);
-      return session.pending();
+      if ((await session.pending()).some(isUnasked)) await settleExpired(session);
+      return askedIn(session);
     });
-    return (pending ?? [])
-      .filter(({ kind, agentPath }) => kind !== 'tool' && agentPath[0] === agent) // A session of another agent has another root.
-      .sort((a, b) => a.requestedAt.localeCompare(b.requestedAt) || order(a.requestId, b.requestId))
-      .map((request) => ({ agent, userId, request, cursor: cursorOf(place, request) }));
+    return (asked ?? [])
+      .filter(({ request: { kind, agentPath } }) => kind !== 'tool' && agentPath[0] === agent) // A session of another agent has another root.
+      .sort((a, b) => byTime(a.request, b.request))
+      .map((one) => ({ agent, userId, ...one, cursor: cursorOf(place, one.request) }));
   }
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` where several sessions ask a question of this id */
@@ -263,6 +265,20 @@ export class Approvals implements Holder {
   }
 }
 
+/** Nobody is asked about it, or not by this host. */
+const isUnasked = (request: PendingRequest) => request.kind === 'tool' && !isQuestion(request);
+
+/** What is open in a session, also what policy has put an end to since. */
+async function askedIn(session: HostedSession): Promise<{ request: PendingRequest; denied?: DeniedSince }[]> {
+  const open = await session.pending();
+  return Promise.all(
+    open.map(async (request) => (isUnasked(request) && (await deniedQuestion(session, request))) || { request }),
+  );
+}
+
+const byTime = (a: PendingRequest, b: PendingRequest) =>
+  a.requestedAt.localeCompare(b.requestedAt) || order(a.requestId, b.requestId);
+
 const placeShape: Shape<ApprovalPlace> = { agent: text, userId: text, sessionId: text };
 
 function checkFilter(filter: ApprovalFilter): void {
@@ -287,7 +303,7 @@ async function whereMayDecide(
   const theirs: HostedSession[] = [];
   let why: string | undefined;
   for (const { session } of found) {
-    const request = (await session.pending()).find((one) => one.requestId === requestId);
+    const request = (await askedIn(session)).find((one) => one.request.requestId === requestId)?.request;
     const fault = request && whyNotOpen({ userId: session.frame.userId, request }, by);
     if (fault === undefined) theirs.push(session);
     why ??= fault;

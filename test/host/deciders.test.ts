@@ -65,6 +65,25 @@ describe('who may decide on a question without holding its session', () => {
     expect(message).toContain('it wants 2 people: give it roles or notRequester');
   });
 
+  test('APP-F13 APP-F4 a question that policy denies since is for the same people', async () => {
+    const pay = notingTool('pay');
+    let word: PolicyDecision = { outcome: 'ask_user' };
+    const { host } = hostOf(bot([{ calls: [['pay']] }, 'done']), {
+      tools: [pay.tool],
+      policy: policyOf({ pay: () => word }),
+    });
+    const session = await host.open('bot', { userId: 'ann' });
+    await say(session, 'go');
+    const { requestId } = await only(session);
+    word = { outcome: 'deny' };
+    expect(await host.approvals.list({ approver: eve })).toEqual([]);
+    expect((await refusal(host.approvals.decide(requestId, { kind: 'approve' }, { by: eve }))).code).toBe(
+      'E_NOT_APPROVER',
+    );
+    expect(await host.approvals.list({ approver: ann })).toMatchObject([{ denied: { by: 'policy' } }]);
+    expect(await host.approvals.decide(requestId, { kind: 'approve' }, { by: ann })).toMatchObject({ outcome: 'deny' });
+  });
+
   test('APP-F4 watch shows a question to those who may decide on it', async () => {
     const pay = notingTool('pay');
     const { host } = hostOf(bot([{ calls: [['pay']] }]), { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) });

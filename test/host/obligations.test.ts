@@ -124,7 +124,7 @@ describe('what a question was put with', () => {
     await host.close();
   });
 
-  test('APP-F13 a yes to a call that policy denies since is said to be a no, and the list offers it no more', async () => {
+  test('APP-F13 a yes to a call that policy denies since is said to be a no, and the list has policy’s word on it', async () => {
     let word: PolicyDecision = strict;
     const { tool, runs } = notingTool('pay');
     const { host } = hostOf(pay(), { tools: [tool], policy: policyOf({ pay: () => word }) });
@@ -132,13 +132,19 @@ describe('what a question was put with', () => {
     await say(session, 'go');
     const { requestId } = await only(session);
     word = { outcome: 'deny', reason: 'the budget is used up' };
-    expect(await host.approvals.list()).toEqual([]);
+    const listed = await host.approvals.list({ approver: boss });
+    expect(listed).toMatchObject([
+      { denied: { by: 'policy', reason: 'the budget is used up' }, request: { requestId } },
+    ]);
+    expect(listed[0]?.request.message).toBe('Run pay? Policy denies it now: the budget is used up');
+    expect(await host.approvals.list({ approver: anna })).toEqual([]);
     const yes = (by: typeof anna) => host.approvals.decide(requestId, { kind: 'approve' }, { by });
     expect((await refusal(yes(anna))).code).toBe('E_NOT_APPROVER');
     expect(await yes(boss)).toEqual({ status: 'settled', by: 'policy', outcome: 'deny' });
     await host.idle();
     expect(runs).toEqual([]);
     expect(await session.pending()).toEqual([]);
+    expect(await host.approvals.list()).toEqual([]);
     await host.close();
   });
 

@@ -8,6 +8,8 @@ export interface OpenApprovalOnWire {
   agent: string;
   userId: string;
   request: PendingRequest;
+  /** Policy denies the call since: no answer lets it run, and each stores that. */
+  denied?: { by: 'policy'; reason?: string; ruleId?: string };
 }
 
 /** Questions of a server's sessions that this principal may decide on. */
