@@ -43,6 +43,8 @@ export interface Place {
   screen: Screen;
   interrupts: Interrupts;
   asksElsewhere?: boolean;
+  /** People elsewhere see a question while the run goes on, not only once it waits. */
+  asksWhileItRuns?: boolean;
   /** Nothing waits for the tools of a server: one that cannot be reached is gone on without. */
   mayGoWithout?: boolean;
   /** Beside a workplace that is open, and ended before it: over its store, with its module unless that is made anew. */
@@ -68,7 +70,7 @@ export async function openWorkplace(path: string, flags: HostFlags, place: Place
 }
 
 async function furnish(path: string, flags: HostFlags, place: Place, servers: McpToolset[]): Promise<Workplace> {
-  const { screen, interrupts, asksElsewhere = false, mayGoWithout = false, beside } = place;
+  const { screen, interrupts, asksElsewhere = false, asksWhileItRuns = false, mayGoWithout = false, beside } = place;
   const { workspace = flags.workspace, toolProviders = [] } = place;
   const source = flags.policy === undefined ? undefined : await openPolicy(flags.policy);
   const interactive = hasKeyboard() && !asksElsewhere;
@@ -91,7 +93,7 @@ async function furnish(path: string, flags: HostFlags, place: Place, servers: Mc
   const asker = new Asker(screen, interrupts, () => workplace.session);
   if (!isShared)
     servers.push(
-      ...(await openMcpServers(flags.mcpServers, { mayAsk: asks || asksElsewhere, isOptional: mayGoWithout }, warn)),
+      ...(await openMcpServers(flags.mcpServers, { mayAsk: asks || asksWhileItRuns, isOptional: mayGoWithout }, warn)),
     );
   const module = { ...loaded, toolProviders: [...(loaded.toolProviders ?? []), ...servers, ...toolProviders] };
   const use = modelUse(module, choice);

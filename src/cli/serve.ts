@@ -42,7 +42,7 @@ export async function serveCommand(
     throw usage(`--listen ${flags.listen} is reachable from elsewhere: say who may come with --people`);
   }
   const screen = new Screen();
-  const work = await openWorkplace(path, flags, { screen, interrupts, asksElsewhere: true });
+  const work = await openWorkplace(path, flags, { screen, interrupts, asksElsewhere: true, asksWhileItRuns: true });
   interrupts.outlive(work.warn);
   const { signal } = interrupts.start();
   const log = (entry: object) => screen.line(clean(JSON.stringify({ time: new Date().toISOString(), ...entry })));

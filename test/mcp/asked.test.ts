@@ -4,6 +4,7 @@ import { Idle } from '../../src/adapters/tools/mcp-idle.ts';
 import type { AgentEvent, HostOptions, OpenApproval } from '../../src/index.ts';
 import { allowAll, createHost, defineTool, InMemorySessionService } from '../../src/index.ts';
 import { ofType, refusal, results, say, textOfContent } from '../host/kit.ts';
+import { all, client, serving } from '../websocket/kit.ts';
 import { puppet } from './agents.ts';
 import { Foreign, serveForeign } from './foreign.ts';
 import { withSessions } from './old-server.ts';
@@ -114,6 +115,27 @@ test('IOP-S8 it is asked of the host’s own people too, and a no reaches the se
   });
   expect(results(await say(await host.open('puppet'), 'call ask {}'))).toEqual({ ask: 'decline null' });
   expect(asked).toEqual(['foreign asks: Who are you?']);
+});
+
+test('IOP-S8 sibling: it is found and answered over a connection, by whose session it is', async () => {
+  const host = hosted(await server('2.x'));
+  const served = await serving(host);
+  const here = await client(served, 'eve');
+  const there = await client(served, 'eve');
+  const questions = there.approvals.watch();
+  const asked = questions.next();
+  // The watch is on once its answer is here; this one is behind it.
+  expect(await there.approvals.list()).toEqual([]);
+  const session = await here.open('puppet', { sessionId: 's', create: true });
+  const run = all(session.stream('call ask {}'));
+  const { requestId = '', message } = (await asked).value?.request ?? {};
+  expect(message).toBe('foreign asks: Who are you?');
+  expect(
+    await refusal((await client(served, 'mallory')).approvals.decide(requestId, accept({ name: 'M' }))),
+  ).toBeDefined();
+  expect(await there.approvals.decide(requestId, accept({ name: 'Eve' }))).toMatchObject({ status: 'settled' });
+  expect(results(await run)).toEqual({ ask: 'accept {"name":"Eve"}' });
+  await questions.return?.();
 });
 
 test('IOP-S8 two calls that ask at once have two questions, and each its own answer', async () => {

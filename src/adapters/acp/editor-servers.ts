@@ -69,7 +69,8 @@ export class EditorServers {
 
   async #made(server: McpServer): Promise<McpToolset> {
     const { mcpToolset } = await import('../tools/mcp.ts');
-    const options = { name: server.name, connectMs: CONNECT_MS, warn: this.#warn };
+    // The editor is asked once a turn waits, which it does not while a server's call is open.
+    const options = { name: server.name, connectMs: CONNECT_MS, warn: this.#warn, onElicitation: false as const };
     if ('command' in server) {
       return mcpToolset({
         ...options,
