@@ -248,6 +248,7 @@ export class RunCalls {
         this.#running.delete(callId);
         this.#begun.delete(callId);
         this.#controllers.delete(callId);
+        session.frame.runTimeQuestions.over(session.frame.name, callId);
         this.#scope.wake();
       }
     });
@@ -295,7 +296,6 @@ export class RunCalls {
     const tail = await runTailCalls(outcome.result, call, request, frame, options, signal);
     const result = tail.decisions ? await frame.bounded(callId, tail.result) : tail.result;
     frame.judge.settled(callId);
-    frame.runTimeQuestions.over(frame.name, callId);
     if (this.#scope.signal.aborted) return;
     const { annotations } = hostTool.descriptor;
     const usage = subagents.usageOf(callId);
