@@ -15,6 +15,7 @@ export class SubagentTurn {
   readonly #prices: PriceTable | undefined;
   readonly #words: AnswerWords;
   #error: string | undefined;
+  #isCut = false;
 
   constructor(threadId: string, prices: PriceTable | undefined) {
     this.#threadId = threadId;
@@ -38,6 +39,7 @@ export class SubagentTurn {
         break;
       case 'stream_end':
         this.asked = event.data.pending ?? [];
+        this.#isCut = event.data.truncated === true;
         if (event.reason !== 'input_required' && event.data.transfer === undefined) this.ended = event.reason;
         break;
       default:
@@ -52,6 +54,8 @@ export class SubagentTurn {
       return errorResult('failed', `agent ${name} ended ${this.ended}${why === '' ? '' : `: ${why}`}`);
     }
     const content = [{ type: 'text' as const, text: this.#words.text }];
+    // Its caller would take half an answer for all of it.
+    if (this.#isCut) content.push({ type: 'text', text: "(The answer was cut at the model's output limit.)" });
     if (!outputSchema) return { content };
     const read = readOutput(outputSchema, this.#words.text);
     if (!read.ok)

@@ -6,6 +6,7 @@ import type { CallOutcome } from './call-outcome.ts';
 import type { ToolContext } from './callback-context.ts';
 import { releaseWithin } from './close-slot.ts';
 import type { AgentContext } from './context.ts';
+import { finishReasonOf } from './finish-reason.ts';
 import { inheritedModel } from './model-choice.ts';
 import type { Outcome } from './outcome.ts';
 import { outputValue } from './output.ts';
@@ -66,11 +67,18 @@ export async function runAgentTool(
   const text = invocation.fold.isolatedText.get(path)?.text ?? '';
   const { outputSchema } = agentTree.root as { outputSchema?: JsonSchema };
   const value = outputValue(outputSchema, text);
-  const result = normaliseReturn(value === text ? { result: text } : value);
+  // Its caller would take half an answer for all of it.
+  const cut = isCut(invocation, path) ? { note: "the answer was cut at the model's output limit" } : {};
+  const result = normaliseReturn(value === text ? { result: text, ...cut } : value);
   return {
     result: await afterTool(context, toolContext, ready, hooks, result),
     actions: Object.keys(stateDelta).length > 0 ? { stateDelta } : {},
   };
+}
+
+function isCut({ session }: AgentContext['invocation'], path: string): boolean {
+  const last = session.log.findLast(({ iso, content }) => iso === path && content?.role === 'model');
+  return last?.finishReason !== undefined && finishReasonOf(last.finishReason) === 'length';
 }
 
 /** `request` if that is all there is, else the arguments as JSON. */

@@ -32,6 +32,16 @@ describe('an agent as a tool', () => {
     expect(endOf(events)).toBe('completed');
   });
 
+  test('IOP-M1 an answer that was cut is told to be cut', async () => {
+    const model = new ScriptedModel({
+      byAgent: { bot: [ask('a'), 'ok', ask('b'), 'ok'], expert: [{ text: 'half of', finishReason: 'length' }, 'all'] },
+    });
+    const { say } = bench(llm('bot', model, { tools: [agentTool(llm('expert', undefined))] }));
+    const note = "the answer was cut at the model's output limit";
+    expect(responses(await say('hi')).expert).toEqual({ result: 'half of', note });
+    expect(responses(await say('again')).expert).toEqual({ result: 'all' });
+  });
+
   test('S3-55 its state is merged when it is done, temp: left out; until then it is its own', async () => {
     const model = new ScriptedModel({
       byAgent: {

@@ -25,6 +25,20 @@ test('S3-56 an agent of a host is the tool of another: its words are the result,
   expect(JSON.stringify(expert.requests[0]?.contents)).not.toContain('what is it?');
 });
 
+test('IOP-M1 the caller of a sub-agent whose answer was cut is told so', async () => {
+  const { host, boss } = team({
+    boss: [askExpert, 'so it goes', askExpert, 'so it goes'],
+    expert: [{ text: 'forty', finishReason: 'length' }, 'forty-two'],
+    host: { policy: allowAll() },
+  });
+  const session = await host.open('boss', { sessionId: 's', create: true });
+  const answer = () => JSON.stringify(boss.requests.at(-1)?.contents.at(-1)?.parts[0]);
+  await say(session, 'what is it?');
+  expect(answer()).toContain("cut at the model's output limit");
+  await say(session, 'and now?');
+  expect(answer()).not.toContain('output limit');
+});
+
 test('S3-56 S3-65 what a sub-agent does passes the same policy, with the whole path of agents', async () => {
   const pay = notingTool('pay');
   const policy = policyOf({});
