@@ -57,10 +57,12 @@ export function hasUnheard({ fold, tree }: Pick<Invocation, 'fold' | 'tree'>): b
 }
 
 /** It was answered, or its question has run out of time, and its agent has not acted upon that. */
-export function isUnheard({ asks, decision, interim, handledBy, started }: CallState): boolean {
+export function isUnheard({ asks, decision, interim, handledBy, started, entered }: CallState): boolean {
   if (interim !== undefined || handledBy === 'host') return false;
   const ask = asks.at(-1);
-  return ask ? isSettled(ask) : decision?.outcome === 'approved' && !started;
+  if (ask) return isSettled(ask);
+  // An agent that is run as a tool has no start in the log: what was asked of it stands there instead.
+  return decision?.outcome === 'approved' && !started && !entered;
 }
 
 function isAnswered({ asks, decision }: CallState): boolean {
