@@ -30,7 +30,7 @@ function standIn({ interactive, modelWhy, note }: AgentModuleContext): Model {
   const model = offlineModel({ delayMs: interactive ? 15 : 0 });
   note(
     interactive
-      ? `model ${model.name} (no key is set: fixed rules stand in)`
+      ? `model ${model.name} (no key is set)`
       : `model ${model.name}: ${modelWhy}; set one, or OPENAI_BASE_URL, for a real model`,
   );
   return model;
@@ -40,7 +40,7 @@ function workingCopy(context: AgentModuleContext): string {
   const copy = join(context.dataFolder(), 'workspace');
   const shown = relative(context.cwd, copy);
   if (existsSync(copy)) {
-    context.note(`workspace ${shown}`);
+    context.note(`folder ${shown}`);
     return copy;
   }
   // Made beside and moved into place: a copy that was cut off is never taken for a whole one.
@@ -52,6 +52,6 @@ function workingCopy(context: AgentModuleContext): string {
     rmSync(draft, { recursive: true, force: true });
     if (!existsSync(copy)) throw error;
   }
-  context.note(`workspace ${shown}: a copy of examples/workspace/files`);
+  context.note(`folder ${shown}, a copy of examples/workspace/files`);
   return copy;
 }

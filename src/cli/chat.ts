@@ -25,9 +25,9 @@ export async function chat(talk: Conversation, stored: TurnState | undefined): P
   };
   const farewell = () => {
     const line = talk.farewell();
-    if (line !== undefined) screen.line(paint('dim', `come back: ${line}`));
+    if (line !== undefined) screen.now(`${paint('dim', `come back: ${line}`)}\n`);
   };
-  const history = new History(work.store.durable ? join(dataFolder(), 'history') : undefined);
+  const history = new History(work.store.durable ? historyFile() : undefined);
   const editor = new Editor(screen, { history, completer: complete, stop });
   interrupts.beforeEnd(() => {
     editor.close();
@@ -40,17 +40,26 @@ export async function chat(talk: Conversation, stored: TurnState | undefined): P
       const typed = await editor.next();
       presses = 0;
       if (typed === 'abort') return EXIT.aborted;
-      if (typed === 'leave') return leavingCode(talk);
+      if (typed === 'leave') return await leavingCode(talk);
       let next: 'leave' | undefined;
       await attempt(talk, async () => {
-        next = await take(talk, typed.text.trim(), (text) => editor.prefill(text));
+        next = await take(talk, typed.text.trim(), (text) => editor.putBack(text));
       });
-      if (next === 'leave') return leavingCode(talk);
+      if (next === 'leave') return await leavingCode(talk);
     }
   } finally {
     interrupts.beforeEnd(undefined);
     editor.close();
     farewell();
+  }
+}
+
+/** Undefined: the folder cannot be made, and a conversation can do without. */
+function historyFile(): string | undefined {
+  try {
+    return join(dataFolder(), 'history');
+  } catch {
+    return undefined;
   }
 }
 
@@ -60,12 +69,11 @@ async function attempt(talk: Conversation, work: () => Promise<void>): Promise<v
     await work();
   } catch (error) {
     talk.frame.screen.line(`coxswain: ${errorLine(error)}`);
-    talk.code = EXIT.failed;
   }
 }
 
-function leavingCode({ code }: Conversation): number {
-  return code === EXIT.inputRequired ? code : EXIT.done;
+async function leavingCode(talk: Conversation): Promise<number> {
+  return (await talk.openQuestions()).length > 0 ? EXIT.inputRequired : EXIT.done;
 }
 
 async function take(talk: Conversation, text: string, putBack: (text: string) => void): Promise<'leave' | undefined> {

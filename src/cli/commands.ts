@@ -6,8 +6,8 @@ import { usage } from './errors.ts';
 import { modes } from './flags.ts';
 import { describeRequest, hostOptions } from './open-requests.ts';
 import { moduleTools } from './policy-file.ts';
-import { questionLines } from './preview.ts';
-import { clean, lineWidth, oneLine, paint } from './text.ts';
+import { argsWidth, questionLines } from './preview.ts';
+import { argsLine, clean, lineWidth, oneLine, paint } from './text.ts';
 
 /** What may be said to the conversation itself. */
 export interface Command {
@@ -93,7 +93,9 @@ async function pending(talk: Conversation): Promise<void> {
 
 function showWhole(talk: Conversation, request: PendingRequest, index: number): void {
   const { screen } = talk.frame;
+  const { name, args } = request;
   screen.line(`${paint('yellow', `${index + 1}`)} ${paint('bold', describeRequest(request))}`);
+  if (name !== undefined) screen.line(paint('dim', `  ${clean(name)} ${argsLine(args, argsWidth(name))}`));
   for (const line of questionLines(request)) screen.line(`  ${line}`);
   if (request.approval) talk.shown.set(request.requestId, request.approval.previewDigest);
 }

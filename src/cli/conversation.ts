@@ -89,9 +89,9 @@ export class Conversation {
   /** Goes on with whatever the session was in the midst of. */
   async goOn(known?: TurnState): Promise<void> {
     const { screen } = this.frame;
-    const session = await this.current();
-    const turn = known ?? (await turnState(session));
-    const open = await session.pending();
+    const { session } = this;
+    const turn = known ?? (session ? await turnState(session) : 'none');
+    const open = await this.openQuestions();
     if (turn === 'none' || (open.length === 0 && (turn === 'completed' || turn === 'refusal'))) {
       screen.line(`nothing to do: ${turn === 'none' ? 'nobody has said anything yet' : 'the last turn is complete'}`);
       return;

@@ -62,11 +62,13 @@ export class Editor implements Focus, Footer {
   takeBack(): void {
     if (this.#queue.length === 0) return;
     this.#screen.line(paint('dim', 'what was queued is back in the line, not sent'));
-    this.prefill([...this.#queue.splice(0), ...(this.#input.text === '' ? [] : [this.#input.text])].join('\n'));
+    this.putBack(this.#queue.splice(0).join('\n'));
   }
 
-  prefill(text: string): void {
-    this.#input.set(text);
+  /** A text that was not sent after all stands in the line again, before what was typed since. */
+  putBack(text: string): void {
+    const typed = this.#input.text;
+    this.#input.set(typed === '' ? text : `${text}\n${typed}`);
     this.#show();
   }
 
@@ -80,8 +82,14 @@ export class Editor implements Focus, Footer {
 
   close(): void {
     this.#screen.put(undefined);
+    const draft = this.#input.text;
     this.#release();
     this.#input.close();
+    this.#options.history.add(draft);
+    for (const text of [...this.#queue, draft]) {
+      if (text.trim() !== '')
+        this.#screen.now(`${paint('dim', `not sent, but in the history: ${oneLine(text, 60)}`)}\n`);
+    }
   }
 
   key(text: string | undefined, key: Key): void {
@@ -154,7 +162,7 @@ export class Editor implements Focus, Footer {
     if (!this.#waiting) this.#options.stop();
     else if (this.#input.text !== '') {
       // Through readline, which gives back with Ctrl-Y what it cut.
-      this.#input.move(this.#input.text.length);
+      this.#input.set(this.#input.text);
       this.#input.feed(undefined, { ctrl: true, name: 'u' });
       this.#screen.line(paint('dim', 'cleared; Ctrl-Y brings it back'));
     } else if (this.#isWarned) this.#end('abort');
@@ -168,7 +176,7 @@ export class Editor implements Focus, Footer {
     const { text, cursor } = this.#input;
     const to = beside(text, cursor, by);
     if (to !== undefined) {
-      this.#input.move(to);
+      this.#input.set(text, to);
       return;
     }
     const entry = this.#options.history.step(by, text);

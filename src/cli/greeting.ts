@@ -1,15 +1,22 @@
+import type { HostFlags } from './flags.ts';
 import type { Workplace } from './host.ts';
 import type { Screen } from './screen.ts';
 import { clean, lineWidth, oneLine, paint } from './text.ts';
 
 /** What somebody should know who sits at the terminal, in four lines at most. */
-export function greet({ host, agent, module }: Workplace, notes: readonly string[], screen: Screen): void {
+export function greet(
+  { host, agent, module }: Workplace,
+  { workspace }: HostFlags,
+  notes: readonly string[],
+  screen: Screen,
+): void {
   const { description } = host.agents[0] ?? {};
   const about = !description ? '' : `: ${clean(description)}`;
   const [example] = module.examples ?? [];
+  const facts = [...(workspace === undefined ? [] : [`folder ${clean(workspace)}`]), ...notes];
   const lines = [
     `${paint('bold', `You talk to ${clean(agent)}`)}${about}`,
-    ...(notes.length > 0 ? [paint('dim', oneLine(notes.join(' · '), lineWidth()))] : []),
+    ...(facts.length > 0 ? [paint('dim', oneLine(facts.join(' · '), lineWidth()))] : []),
     ...(example === undefined ? [] : [`Try: ${paint('cyan', clean(example))}`]),
     paint('dim', '/help for commands · Ctrl-C stops a turn · Ctrl-D leaves'),
   ];

@@ -18,6 +18,7 @@ export function hasKeyboard(): boolean {
 }
 
 const ENDS = ['end', 'error'];
+const NOT_STOPPED_MS = 200;
 const CTRL_C = '\u0003';
 const BRACKETS_ON = '\u001b[?2004h';
 const BRACKETS_OFF = '\u001b[?2004l';
@@ -57,11 +58,16 @@ class Keyboard {
   suspend(back: () => void): void {
     if (process.platform === 'win32') return;
     this.#leaveTerminal();
-    process.once('SIGCONT', () => {
+    const goOn = () => {
+      process.off('SIGCONT', goOn);
+      clearTimeout(timer);
       if (this.#stack.length === 0 || this.#isGone) return;
       this.#enterTerminal();
       back();
-    });
+    };
+    process.on('SIGCONT', goOn);
+    // Where nobody could wake it the system does not stop a process.
+    const timer = setTimeout(goOn, NOT_STOPPED_MS);
     process.kill(process.pid, 'SIGTSTP');
   }
 
@@ -123,7 +129,7 @@ class Keyboard {
     }
     if (!focus || piece.includes('\u001b')) return;
     const text = asText(piece);
-    const isPaste = focus.takesSingleKeys ? [...text.replace(/\n$/, '')].length > 1 : /\n./s.test(text);
+    const isPaste = focus.takesSingleKeys ? [...text.replace(/\n$/, '')].length > 1 : isPasted(text);
     if (!isPaste) return;
     this.#isGiven = true;
     focus.paste(text);
@@ -141,6 +147,11 @@ class Keyboard {
     this.#pasted = undefined;
     if (text !== '') this.#stack.at(-1)?.paste(text);
   }
+}
+
+/** Lines that come at once, and a tab among other characters: alone it is a key. */
+function isPasted(text: string): boolean {
+  return /\n./s.test(text) || (text.length > 1 && text.includes('\t'));
 }
 
 function asText(piece: string): string {

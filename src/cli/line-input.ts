@@ -78,14 +78,7 @@ export class LineInput {
 
   set(text: string, cursor = text.length): void {
     const buffer: { line: string; cursor: number } = this.#lines;
-    // Readline learns that there are several lines when it takes a character away.
-    buffer.line = `${text.slice(0, cursor)} ${text.slice(cursor)}`;
-    buffer.cursor = cursor + 1;
-    this.#lines.write(null, { name: 'backspace' });
-  }
-
-  move(cursor: number): void {
-    const buffer: { cursor: number } = this.#lines;
+    buffer.line = text;
     buffer.cursor = cursor;
     this.#lines.prompt(true);
   }

@@ -2,8 +2,9 @@ import type { PendingRequest } from '../contracts/index.ts';
 import { commandLine } from './command-line.ts';
 import type { HostFlags } from './flags.ts';
 import { userName } from './flags.ts';
+import { describedWidth } from './preview.ts';
 import { DEFAULT_STORE, shownUrl } from './store.ts';
-import { argsLine, clean, lineWidth, paint } from './text.ts';
+import { argsLine, clean, paint } from './text.ts';
 
 /** What a later command needs to come to the same host: only what differs from the defaults. */
 export function hostOptions(flags: HostFlags): Record<string, string | undefined> {
@@ -25,9 +26,11 @@ function isOwnDefault(store: string): boolean {
 }
 
 /** One request in a line or two, for people. */
-export function describeRequest(request: PendingRequest): string {
+export function describeRequest(
+  request: Pick<PendingRequest, 'kind' | 'name' | 'args' | 'message' | 'elicitation'>,
+): string {
   const { kind, name, args, message } = request;
-  const call = name === undefined ? '' : `${clean(name)} ${argsLine(args, lineWidth() - 30)}`.trim();
+  const call = name === undefined ? '' : `${clean(name)} ${argsLine(args, describedWidth())}`.trim();
   if (kind === 'rerun_unknown') return clean(message ?? `${name} was started and its outcome is unknown`);
   if (kind === 'tool') return `${call} waits for its result, and nobody here runs it`;
   const question = clean(message ?? 'a question');

@@ -13,18 +13,25 @@ export function questionLines(
 ): string[] {
   const preview = approval?.preview ?? [];
   const lines = previewLines(preview);
-  const isShown = !isCut(name, args) || (!all && preview.length > 0 && preview.every(({ type }) => type === 'diff'));
+  const isShown =
+    !isCut(name, args, all ? describedWidth() : argsWidth(name)) ||
+    (!all && preview.length > 0 && preview.every(({ type }) => type === 'diff'));
   return isShown ? lines : [...lines, ...argumentLines(args)];
 }
 
 /** The line that names the call leaves out some of its arguments. */
-export function isCut(name: string, args: Record<string, unknown> | undefined): boolean {
-  return argsLine(args, argsWidth(name)) !== argsLine(args, Infinity, Infinity);
+export function isCut(name: string, args: Record<string, unknown> | undefined, width = argsWidth(name)): boolean {
+  return argsLine(args, width) !== argsLine(args, Infinity, Infinity);
 }
 
 /** Characters for arguments after the name of a call. */
 export function argsWidth(name: string): number {
   return lineWidth() - name.length - 4;
+}
+
+/** Characters for arguments where a request is described in a line of its own. */
+export function describedWidth(): number {
+  return lineWidth() - 30;
 }
 
 function argumentLines(args: Record<string, unknown> | undefined): string[] {

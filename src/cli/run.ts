@@ -45,7 +45,7 @@ export async function runCommand(
   const frame: TurnFrame = { path, flags, work, screen, interrupts, view: viewOf(flags, screen), check, isChat };
   const talk = new Conversation(frame);
   try {
-    if (isChat) greet(work, notes, screen);
+    if (isChat) greet(work, flags, notes, screen);
     const prompt = isDemo ? demonstration(work, screen, path) : given;
     const turn = isStored ? await talk.openStored(flags.session) : undefined;
     if (isChat) return await chat(talk, turn);

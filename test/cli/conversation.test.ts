@@ -115,7 +115,7 @@ describe.skipIf(missing !== undefined)(title, () => {
     expect(code).toBe(0);
     expect(screen.split('\n').slice(0, 5)).toEqual([
       'You talk to workspace: Looks after the files of one folder.',
-      expect.stringMatching(/^model offline-rules/),
+      expect.stringMatching(/^folder .*files · model offline-rules \(no key is set\)$/),
       `Try: ${mainJob}`,
       '/help for commands · Ctrl-C stops a turn · Ctrl-D leaves',
       '> /hlep',
@@ -144,14 +144,24 @@ describe.skipIf(missing !== undefined)(title, () => {
         [PROMPT, `${UP}${UP}`],
         ['say first words', '\r'],
         ['first words\r\n', ''],
-        [PROMPT, '/us\t'],
-        ['/usage', '\r'],
-        ['2 model calls', '/exit\r'],
+        [PROMPT, '/us'],
+        ['/us', '\t'],
+        ['age', '\r'],
+        ['2 model calls', '/mode plan\r'],
+        ['mode plan', '/mode yolo\r'],
+        ['there is no mode yolo', '/model gpt-5\r'],
+        ['model gpt-5 needs OPENAI_API_KEY', 'call pay {"amount":1}\r'],
+        ['denied: pay', ''],
+        [PROMPT, 'half a thought'],
+        ['half a thought', 'SIGTERM'],
+        ['not sent, but in the history: half a thought', ''],
+        ['come back: ', ''],
       ],
     );
-    expect([first.code, second.code]).toEqual([0, 0]);
+    expect([first.code, second.code]).toEqual([0, 130]);
     expect(second.screen).toContain('resumed, 2 messages\n> say first words\nfirst words\n');
-    expect(await messagesOf(sessionIn(first.screen))).toEqual(['say first words', 'say first words']);
+    const said = await messagesOf(sessionIn(first.screen));
+    expect(said).toEqual(['say first words', 'say first words', 'call pay {"amount":1}']);
     expect(existsSync(join(place.path, '.coxswain', 'history'))).toBe(true);
   });
 });

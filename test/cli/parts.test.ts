@@ -1,8 +1,13 @@
-import { describe, expect, test } from 'vitest';
-import { commandName } from '../../src/cli/command-line.ts';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { comeBackLine, commandName } from '../../src/cli/command-line.ts';
 import { diffLines } from '../../src/cli/diff.ts';
 import { exitCodeOf } from '../../src/cli/exit-code.ts';
 import { minutes } from '../../src/cli/flags.ts';
+import { History } from '../../src/cli/history.ts';
+import { describeRequest } from '../../src/cli/open-requests.ts';
 import { questionLines } from '../../src/cli/preview.ts';
 import { argsLine, clean, oneLine } from '../../src/cli/text.ts';
 import type { DisplayContent } from '../../src/contracts/index.ts';
@@ -137,6 +142,15 @@ describe('what is asked', () => {
     expect(asked(diff, { content: long }, true)).toContain('THE END');
   });
 
+  test('is whole where the line that describes the request has less room for it than a line of its own', () => {
+    for (let length = 1; length < 200; length++) {
+      const args = { a: `${'x'.repeat(50)}1`, b: `${'y'.repeat(length % 55)}END` };
+      const request = { kind: 'elicitation', elicitation: 'tool_confirmation', name: 'tool', args };
+      const line = describeRequest({ ...request, message: 'Run tool?' });
+      expect(line + asked([], args, true)).toContain('END');
+    }
+  });
+
   test('has tables with whole cells', () => {
     const rows = [
       [long, { deep: 1 }],
@@ -157,4 +171,38 @@ test.each([
   process.argv = [node, script];
   expect(commandName()).toBe(name);
   process.argv = [node, ...before];
+});
+
+test('NEW-T1 whoever has come by npm start is told to come back by it', () => {
+  vi.stubEnv('npm_lifecycle_event', 'start');
+  expect(comeBackLine('examples/workspace/agent.ts', { session: 'x' })).toBe('npm start -- --session x');
+  expect(comeBackLine('agent.ts', { session: 'x' })).toMatch(/ run agent\.ts --session x$/);
+  vi.unstubAllEnvs();
+});
+
+test('NEW-T11 the history keeps the newest 500 texts, of several lines too, in a file of its owner', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'coxswain-history-'));
+  const file = join(folder, 'history');
+  try {
+    writeFileSync(file, 'no JSON\n5\n', { mode: 0o600 });
+    const history = new History(file);
+    for (let count = 0; count < 1100; count++) history.add(`text ${count}`);
+    history.add('a\nb');
+    history.add('a\nb');
+    history.add(' ');
+    const next = new History(file);
+    expect(next.step(1, 'draft')).toBeUndefined();
+    expect([next.step(-1, 'draft'), next.step(-1, ''), next.step(1, ''), next.step(1, '')]).toEqual([
+      'a\nb',
+      'text 1099',
+      'a\nb',
+      'draft',
+    ]);
+    expect(readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(500);
+    for (let count = 1; count < 500; count++) next.step(-1, '');
+    expect([next.step(-1, ''), next.step(-1, '')]).toEqual(['text 601', undefined]);
+    if (process.platform !== 'win32') expect(statSync(file).mode & 0o077).toBe(0);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

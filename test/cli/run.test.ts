@@ -122,11 +122,11 @@ describe('the data folder', () => {
   test('holds store and working copy, and is ignored by version control', async () => {
     const { code, stderr } = await place.run(['run', workspaceAgent, 'list files']);
     expect(code).toBe(0);
-    expect(stderr).toContain('workspace .coxswain/workspace: a copy of examples/workspace/files');
+    expect(stderr).toContain('folder .coxswain/workspace, a copy of examples/workspace/files');
     expect(readFileSync(join(place.path, '.coxswain', '.gitignore'), 'utf8')).toBe('*\n');
     expect(existsSync(join(place.path, '.coxswain', 'coxswain.db'))).toBe(true);
     const again = await place.run(['run', workspaceAgent, 'list files']);
-    expect(again.stderr).toContain('workspace .coxswain/workspace\n');
+    expect(again.stderr).toContain('folder .coxswain/workspace\n');
   });
 });
 
