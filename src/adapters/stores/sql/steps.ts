@@ -75,3 +75,8 @@ export async function runEach<T>(steps: Steps<T>, execute: (query: Query) => Pro
  * waiting for the disk where that is safe; `single` nothing, each statement stands for itself.
  */
 export type TransactionKind = 'read' | 'write' | 'lease' | 'single';
+
+/** A row of places for values, so many times. */
+export function repeat(row: string, count: number): string {
+  return count === 1 ? row : Array.from({ length: count }, () => row).join(', ');
+}

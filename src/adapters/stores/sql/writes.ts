@@ -1,4 +1,4 @@
-import type { AppendOptions, Event, OpenedCall, SessionKey } from '../../../runtime/index.ts';
+import type { AppendOptions, Event, SessionKey } from '../../../runtime/index.ts';
 import {
   applyDelta,
   batchDelta,
@@ -6,7 +6,6 @@ import {
   foldState,
   idsBelow,
   OpenCallFold,
-  openCallChanges,
   openTurnChange,
   SessionsBelow,
   sealEvent,
@@ -16,15 +15,15 @@ import {
 import type { Dialect } from './dialect.ts';
 import { DuplicateEvent } from './duplicate.ts';
 import { forgetNotes } from './journal.ts';
+import { OpenIndex } from './open-index.ts';
 import { OF_SESSION, Reads, values, WHERE_SESSION } from './reads.ts';
 import type { State } from './rows.ts';
 import { EVENT_VALUES, eventColumns, eventValues, now, parseState, uniqueNow, writeText } from './rows.ts';
 import type { Row, Steps, Value } from './steps.ts';
-import { all, one, run } from './steps.ts';
+import { all, one, repeat, run } from './steps.ts';
 
 /** Events that are decoded at a time. */
 const PAGE = 500;
-const CALL_VALUES = 8;
 /** Characters that one INSERT of several events has at most. */
 const MAX_INSERT = 500_000;
 
@@ -41,10 +40,7 @@ export class Writes extends Reads {
   readonly #eventRow: string;
   /** Statements by their number of rows: a text that is put together anew is looked up slowly. */
   readonly #eventTexts: string[] = [];
-  readonly #call: string;
-  readonly #callRow: string;
-  readonly #callEnd: string;
-  readonly #turn: string;
+  readonly #open: OpenIndex;
   readonly #app: string;
   readonly #user: string;
   readonly #claims = new Map<number, string>();
@@ -54,18 +50,7 @@ export class Writes extends Reads {
     const row = (count: number) => `(${Array.from({ length: count }, () => '?').join(', ')})`;
     this.#event = `INSERT INTO adk_events (app_name, user_id, session_id, ${eventColumns(dialect)}) VALUES `;
     this.#eventRow = row(3 + EVENT_VALUES);
-    this.#call =
-      'INSERT INTO adk_open_calls (app_name, user_id, session_id, call_id, name, seq, ordinal, inserted_at) VALUES ';
-    this.#callRow = row(CALL_VALUES);
-    this.#callEnd = ` ${dialect.onConflict(
-      ['app_name', 'user_id', 'session_id', 'call_id'],
-      ['name', 'seq', 'ordinal', 'inserted_at'].map((column) => `${column} = ${dialect.excluded(column)}`),
-    )}`;
-    this.#turn = `INSERT INTO adk_open_turns (app_name, user_id, session_id, agent, inserted_at)
-      VALUES (?, ?, ?, ?, ?) ${dialect.onConflict(
-        ['app_name', 'user_id', 'session_id'],
-        ['agent', 'inserted_at'].map((column) => `${column} = ${dialect.excluded(column)}`),
-      )}`;
+    this.#open = new OpenIndex(dialect);
     const upsert = (table: string, keys: readonly string[]) =>
       `INSERT INTO ${table} (${keys.join(', ')}, state, updated_at, version)
        VALUES (${keys.map(() => '?').join(', ')}, '{}', ?, 1) ${dialect.onConflict(keys, [
@@ -109,8 +94,8 @@ export class Writes extends Reads {
     // Which turn is open after these, and of a rewind which calls too, says the whole log.
     if (turn?.kind === 'unknown') yield* this.rebuildOpenCalls(key);
     else {
-      yield* this.#indexCalls(key, stored);
-      if (turn) yield* this.#markTurn(key, turn.kind === 'opened' ? turn.agent : undefined);
+      yield* this.#open.calls(key, stored);
+      if (turn) yield* this.#open.turn(key, turn.kind === 'opened' ? turn.agent : undefined);
     }
     return stored;
   }
@@ -310,8 +295,8 @@ export class Writes extends Reads {
     yield* this.insertEvents(key, stored);
     const calls = new OpenCallFold();
     calls.add(stored);
-    yield* this.#insertCalls(key, calls.opened());
-    yield* this.#markTurn(key, calls.openTurn());
+    yield* this.#open.insert(key, calls.opened());
+    yield* this.#open.turn(key, calls.openTurn());
   }
 
   /** What is open in one session, as its log says. */
@@ -329,47 +314,9 @@ export class Writes extends Reads {
       if (state) foldState(state, events);
       calls.add(events);
     }
-    yield* this.#insertCalls(key, calls.opened());
-    yield* this.#markTurn(key, calls.openTurn());
+    yield* this.#open.insert(key, calls.opened());
+    yield* this.#open.turn(key, calls.openTurn());
   }
-
-  /** @param agent at which the open turn has begun; undefined: none is open */
-  *#markTurn(key: SessionKey, agent: string | undefined): Steps<void> {
-    if (agent === undefined) yield* run(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(key));
-    else yield* run(this.#turn, [...values(key), writeText(agent), now()]);
-  }
-
-  *#indexCalls(key: SessionKey, events: readonly Event[]): Steps<void> {
-    const { opened, closed } = openCallChanges(events);
-    const { rowsPerInsert } = this.dialect;
-    for (let at = 0; at < closed.length; at += rowsPerInsert) {
-      const some = closed.slice(at, at + rowsPerInsert).map(writeText);
-      const list = some.map(() => '?').join(', ');
-      yield* run(`DELETE FROM adk_open_calls ${OF_SESSION} AND call_id IN (${list})`, [...values(key), ...some]);
-    }
-    if (opened.length > 0) yield* this.#insertCalls(key, opened);
-  }
-
-  *#insertCalls(key: SessionKey, opened: readonly OpenedCall[]): Steps<void> {
-    const { rowsPerInsert } = this.dialect;
-    const time = now();
-    for (let at = 0; at < opened.length; at += rowsPerInsert) {
-      const some = opened.slice(at, at + rowsPerInsert);
-      const given = some.flatMap(({ callId, name, seq }, index): Value[] => [
-        ...values(key),
-        writeText(callId),
-        writeText(name),
-        seq,
-        at + index,
-        time,
-      ]);
-      yield* run(this.#call + repeat(this.#callRow, some.length) + this.#callEnd, given);
-    }
-  }
-}
-
-function repeat(row: string, count: number): string {
-  return count === 1 ? row : Array.from({ length: count }, () => row).join(', ');
 }
 
 function isColumnNumber(value: number | undefined): boolean {
