@@ -80,6 +80,10 @@ async function ask(
   }
   call.end(said, fault);
   if (said && !fault) return { response: said };
+  // What failed has cost its tokens all the same.
+  if (said?.usage && !context.signal.aborted) {
+    await context.emit({ usage: copyJson(said.usage, 'usage'), model: said.model ?? chosen });
+  }
   return unanswered(context, call, fault?.error, draft, callback, hooks);
 }
 

@@ -7,7 +7,7 @@ import type {
 import type { ContentPart, Usage } from '../../contracts/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
 import type { AnswerCounter } from '../../session/index.ts';
-import { charsOf } from '../../session/index.ts';
+import { addUsage, charsOf } from '../../session/index.ts';
 import type { Declarations } from '../schema/index.ts';
 import { parseArgs } from './call-args.ts';
 import { countsOf, grown } from './counts.ts';
@@ -189,15 +189,18 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
   /** Turns the blocks of this call into parts and adds its tokens to those of the calls before. */
   #settle(): void {
     for (const entry of this.#blocks) this.#parts.push(...this.#partsOf(entry));
-    const counts = this.#usage;
+    this.#spent = this.usage() ?? {};
+    this.#usage = {};
+  }
+
+  usage(): Usage | undefined {
+    const counts = { ...this.#usage };
     // The API counts what it read from its cache, or wrote into it, apart.
     if (counts.inputTokens !== undefined) {
       counts.inputTokens += (counts.cachedReadTokens ?? 0) + (counts.cacheWriteTokens ?? 0);
     }
-    for (const [key, count] of Object.entries(counts) as [keyof Counts, number][]) {
-      this.#spent[key] = (this.#spent[key] ?? 0) + count;
-    }
-    this.#usage = {};
+    const sum = addUsage(this.#spent, counts);
+    return Object.keys(sum).length > 0 ? sum : undefined;
   }
 
   finish(): ModelResponse {

@@ -1,8 +1,8 @@
-import type { AnswerLimits, ContentPart, PriceTable } from '../../contracts/index.ts';
+import type { AnswerLimits, ContentPart, PriceTable, Usage } from '../../contracts/index.ts';
 import { isCoxswainError, tokenCost } from '../../contracts/index.ts';
 import { pause } from '../../gate/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
-import { AnswerCounter } from '../../session/index.ts';
+import { AnswerCounter, addUsage } from '../../session/index.ts';
 import type { Failure } from './failure.ts';
 import { failureOf, ProviderFailure, redact } from './failure.ts';
 import { withDistinctIds } from './opaque.ts';
@@ -22,6 +22,8 @@ export interface Decoder<Chunk> {
    * @throws ProviderFailure if it is not whole
    */
   finish(end: { stream: boolean; sentinel: boolean }): ModelResponse;
+  /** Tokens that were told of so far: an answer that fails has cost them, too. */
+  usage(): Usage | undefined;
   /** The answer is complete, whatever else the stream may hold: it is given up. */
   isWhole?(): boolean;
   /** The provider paused and wants to be called again; the decoder is ready for what comes then. */
@@ -51,15 +53,17 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
   { stream, signal, answerLimits }: { stream: boolean; signal: AbortSignal; answerLimits?: AnswerLimits },
 ): AsyncGenerator<ModelResponse> {
   const retry = options.retry ?? {};
+  /** By attempts that failed. */
+  let spent: Usage | undefined;
   for (let attempt = 0; ; attempt++) {
     signal.throwIfAborted();
     const { timeoutMs = DEFAULT_TIMEOUT_MS, fetch } = options;
     const wire = new Wire(signal, { stream, timeoutMs, namedEvents, fetch });
     let shown = false;
     let failure: Failure;
+    const counter = new AnswerCounter(answerLimits);
+    const decoder = newDecoder(counter);
     try {
-      const counter = new AnswerCounter(answerLimits);
-      const decoder = newDecoder(counter);
       do {
         const answer = await open(wire, decoder);
         if (!stream) decoder.push(wholeOf(answer as Chunk));
@@ -79,18 +83,20 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
         signal.throwIfAborted();
       } while (decoder.goesOn?.());
       const whole = withDistinctIds(decoder.finish({ stream, sentinel: wire.sentinel }));
-      yield priced(whole, model, options.prices);
+      yield priced(withUsage(whole, spent), model, options.prices);
       return;
     } catch (thrown) {
       signal.throwIfAborted();
       if (isCoxswainError(thrown)) throw thrown;
       failure = wire.failure ?? failureOf(thrown);
+      const told = decoder.usage();
+      if (told) spent = addUsage(spent ?? {}, told);
     } finally {
       wire.close();
     }
     const delay = shown ? undefined : delayBefore(attempt, failure, wire.headers, retry);
     if (delay === undefined) {
-      yield errorFrame(provider, failure, options);
+      yield priced(withUsage(errorFrame(provider, failure, options), spent), model, options.prices);
       return;
     }
     await (retry.sleep ?? pause)(delay, signal);
@@ -101,6 +107,10 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
 function wholeOf<Chunk>(answer: Chunk): Chunk {
   if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer;
   throw new ProviderFailure('bad_response', 'the response is not a JSON object', true);
+}
+
+function withUsage(answer: ModelResponse, more: Usage | undefined): ModelResponse {
+  return more ? { ...answer, usage: addUsage(more, answer.usage ?? {}) } : answer;
 }
 
 /** The answer with what it cost, where that is known. */

@@ -127,6 +127,10 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
     return opaquePart(this.#provider, { part });
   }
 
+  usage(): Usage | undefined {
+    return this.#usage && usageOf(this.#usage);
+  }
+
   finish({ stream }: { stream: boolean }): ModelResponse {
     const finish = this.#finish;
     if (finish !== undefined && (garbled.has(finish) || refused.has(finish))) {
@@ -143,7 +147,7 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
       const text = this.#blockMessage ?? `the prompt was blocked: ${this.#blockReason}`;
       this.#parts.push({ type: 'refusal', text });
     }
-    const usage = this.#usage && usageOf(this.#usage);
+    const usage = this.usage();
     return {
       content: { role: 'model', parts: this.#parts },
       turnComplete: true,

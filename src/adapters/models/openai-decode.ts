@@ -200,6 +200,10 @@ export class ChatDecoder implements Decoder<ChatChunk> {
     return goesOn ? this.#current : undefined;
   }
 
+  usage(): Usage | undefined {
+    return this.#usage;
+  }
+
   finish({ stream, sentinel }: { stream: boolean; sentinel: boolean }): ModelResponse {
     if (this.#finish === 'error') throw new ProviderFailure('request_error', 'the provider broke off', true);
     if (this.#finish === undefined && stream && !sentinel && !this.#acceptsUnmarked) {

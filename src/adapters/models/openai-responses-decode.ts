@@ -78,6 +78,10 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
     this.#items.push(item);
   }
 
+  usage(): Usage | undefined {
+    return this.#ended?.usage ? usageOf(this.#ended.usage) : undefined;
+  }
+
   isWhole(): boolean {
     return this.#ended !== undefined;
   }
@@ -93,6 +97,7 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
     if (status !== 'completed' && status !== 'incomplete') {
       throw new ProviderFailure('server_error', `the response is ${status}`, true);
     }
+    const usage = this.usage();
     const items = ended.output?.length > 0 ? ended.output : this.#items;
     const parts: ContentPart[] = [];
     let cut = false;
@@ -116,7 +121,7 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
       finishReason: cut ? 'length' : reasonOf(ended, parts),
       ...(ended.model === undefined ? {} : { model: ended.model }),
       ...(ended.id ? { responseId: ended.id } : {}),
-      ...(ended.usage ? { usage: usageOf(ended.usage) } : {}),
+      ...(usage ? { usage } : {}),
     };
   }
 
