@@ -1,4 +1,4 @@
-import type { AgentEvent, Limits, PriceTable, Usage } from '../contracts/index.ts';
+import type { AgentDescriptor, AgentEvent, Limits, PriceTable, Usage } from '../contracts/index.ts';
 import { CoxswainError } from '../contracts/index.ts';
 import { costOf } from './price.ts';
 import { usageOfSubagent } from './subagent-turn.ts';
@@ -67,6 +67,12 @@ export class Budget {
     for (const [event, isBelow] of turn) this.see(event, isBelow);
   }
 
+  /** What was used before counts, too. */
+  counts(withSubagents: boolean): boolean {
+    const { usd, tokens } = this.limits;
+    return usd !== undefined || (tokens !== undefined && withSubagents);
+  }
+
   /** Why the turn must not go on. */
   exceeded(): CoxswainError | undefined {
     const { usd } = this.limits;
@@ -106,4 +112,17 @@ function noPrice(model: string): CoxswainError {
     'E_NO_PRICE',
     `limits.usd needs a price for ${model}; put it into the host's prices`,
   );
+}
+
+/** The strictest of what host, caller and agent set. @throws CoxswainError `FAILED_PRECONDITION / E_NO_PRICE` */
+export function budgetOf(
+  { constraints, metadata }: AgentDescriptor,
+  host: { limits?: Limits | undefined; prices?: PriceTable | undefined },
+  callers: Limits | undefined,
+): Budget {
+  const limits = strictestLimits(host.limits, callers, {
+    ...(constraints?.maxTimeMinutes === undefined ? {} : { minutes: constraints.maxTimeMinutes }),
+    ...(constraints?.maxBudgetUsd === undefined ? {} : { usd: constraints.maxBudgetUsd }),
+  });
+  return new Budget(limits, host.prices, metadata?.reportsCost === true);
 }

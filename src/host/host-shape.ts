@@ -20,7 +20,7 @@ import {
   required,
   text,
 } from '../session/index.ts';
-import type { AuditOptions, OpenOptions } from './host.ts';
+import type { AuditOptions, OpenOptions } from './agent-host.ts';
 import type { HostOptions } from './options.ts';
 
 /** What decides must be able to: a policy that is none would be found out at the first call. */

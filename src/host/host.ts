@@ -12,13 +12,15 @@ import type {
 } from '../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../contracts/index.ts';
 import { subagentSessionId } from '../gate/index.ts';
-import type { AuditEntry, RedactionOptions } from '../session/index.ts';
+import type { AuditEntry } from '../session/index.ts';
 import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap, MemoryJournal } from '../session/index.ts';
+import type { AgentHost, AuditOptions, OpenOptions } from './agent-host.ts';
 import type { ApprovalHost, BorrowedSession, OpenSession, SessionPlace } from './approvals.ts';
 import { Approvals } from './approvals.ts';
 import { Confirmations } from './confirmation.ts';
 import type { Holder } from './held.ts';
 import { held, tellMade } from './held.ts';
+import { hostContext } from './host-context.ts';
 import { checkAudit, checkHost, checkOpen } from './host-shape.ts';
 import type { FrameHost, Place, SharedStanding } from './hosted-frame.ts';
 import { HostedFrame } from './hosted-frame.ts';
@@ -34,53 +36,6 @@ import { findUnfinished, recover } from './unfinished.ts';
 import { journalOf } from './witness/journal-of.ts';
 import { SessionJournal } from './witness/session-journal.ts';
 import { WitnessedSession } from './witness/witnessed-session.ts';
-
-export interface OpenOptions extends SessionRef {
-  /** On whose behalf; default the host's. */
-  principal?: Principal;
-  userId?: string;
-  permissionMode?: PermissionMode;
-}
-
-export interface AuditOptions extends RedactionOptions {
-  /** Whose session; default the host's user. */
-  userId?: string;
-}
-
-export interface AgentHost {
-  readonly agents: readonly AgentDescriptor[];
-  /** Of sessions that say nothing else. */
-  readonly permissionMode: PermissionMode | undefined;
-  /** Open questions across sessions and processes. */
-  readonly approvals: Approvals;
-  /**
-   * A session of an agent, under this host's control.
-   * @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN | E_SESSION_NOT_FOUND`
-   */
-  open(agent: string, options?: OpenOptions): Promise<HostedSession>;
-  /**
-   * What became of each call of a stored session: who asked, who decided, why, under which rule, what ran, how it
-   * ended. What policies and `rules` hide from the viewer is not in it.
-   * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`, `UNIMPLEMENTED / E_UNSUPPORTED`
-   */
-  audit(sessionId: string, options?: AuditOptions): Promise<AuditEntry[]>;
-  /** Stored sessions of a user. */
-  sessions(userId?: string): SessionProvider;
-  /**
-   * Sessions of all users that a crash has cut off: their turn has not ended, nobody runs them in any process, and what
-   * comes next needs nobody's answer. Reads the store's index, and the logs of those whose turn is open.
-   */
-  unfinished(): Promise<SessionPlace[]>;
-  /**
-   * Goes on with them, some at a time, also with those whose question has expired. Resolves when they are known. For
-   * the start of a program: one that another process takes meanwhile is left to it.
-   */
-  recover(): Promise<Recovery>;
-  /** Resolves when nothing runs that this host goes on with by itself: after `approvals.decide` and `recover`. */
-  idle(): Promise<void>;
-  /** Closes all open sessions; running streams are aborted. */
-  close(): Promise<void>;
-}
 
 /**
  * A host: it owns policy, hooks, tools, approvals and budgets; agents ask, it decides.
@@ -311,25 +266,7 @@ class Host implements AgentHost, Holder {
   }
 
   #context(userId: string, principal: Principal = { id: userId }): HostContext {
-    const { app, sessions, credentials, models, deps, hooks, telemetry, followPollMs } = this.#options;
-    const { hookTimeoutMs, answerLimits, maxResultBytes, spill } = this.#options;
-    return {
-      app,
-      userId,
-      principal,
-      ...(sessions === undefined ? {} : { sessions }),
-      ...(credentials === undefined ? {} : { credentials }),
-      ...(models === undefined ? {} : { models }),
-      ...(hooks ? { hooks } : {}),
-      ...(hookTimeoutMs === undefined ? {} : { hookTimeoutMs }),
-      ...(answerLimits ? { answerLimits } : {}),
-      ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
-      ...(spill ? { spill } : {}),
-      ...(telemetry ? { telemetry } : {}),
-      ...(followPollMs === undefined ? {} : { followPollMs }),
-      warn: this.#warn,
-      ...(deps === undefined ? {} : { deps }),
-    };
+    return hostContext(this.#options, { userId, principal }, this.#warn);
   }
 
   async #openSessions(scope?: { userId?: string; sessionId?: string }): Promise<OpenSession[]> {

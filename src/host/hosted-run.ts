@@ -1,7 +1,6 @@
 import type {
   AgentEvent,
   CoxswainError,
-  ExecutionOptions,
   Limits,
   PendingRequest,
   SessionInput,
@@ -11,12 +10,15 @@ import type {
   Usage,
 } from '../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../contracts/index.ts';
-import type { EventStream } from '../session/index.ts';
-import { breath, endTurn, MANY } from '../session/index.ts';
-import { Budget, strictestLimits } from './budget.ts';
+import type { EventStream, JoiningOptions } from '../session/index.ts';
+import { breath, endTurn, joined, MANY } from '../session/index.ts';
+import { Bell } from './bell.ts';
+import type { Budget } from './budget.ts';
+import { budgetOf } from './budget.ts';
 import type { BusyClock } from './busy-clock.ts';
 import { startClock } from './busy-clock.ts';
 import type { HostedSession } from './hosted-session.ts';
+import { excludedTools, innerOptions } from './inner-options.ts';
 import { runInner } from './inner-stream.ts';
 import { judgeOpen } from './judge-open.ts';
 import { runOutlived, runOutliving } from './outlived-calls.ts';
@@ -24,11 +26,10 @@ import { Repeats } from './repeats.ts';
 import { RunCalls } from './run-calls.ts';
 import { pausedEnd } from './run-end.ts';
 import { RunHold } from './run-hold.ts';
-import { asAbort, closedByOthers, isOver } from './run-inputs.ts';
+import { closedByOthers, hasClosed, isOver, onAbort } from './run-inputs.ts';
 import { RunQuestions } from './run-questions.ts';
 import type { RunScope } from './run-scope.ts';
-import { eventBase } from './run-scope.ts';
-import { traceContextOf } from './run-spans.ts';
+import { errorEvent } from './run-scope.ts';
 import type { CallersStream } from './subagent-events.ts';
 import { passUserMessages } from './user-message.ts';
 
@@ -41,7 +42,7 @@ const AT_ONCE = 128;
 /** One stream of a hosted session: inner streams, and the gate between them. */
 export class HostedRun implements RunScope, CallersStream {
   readonly session: HostedSession;
-  readonly options: ExecutionOptions & { streamId: string };
+  readonly options: JoiningOptions & { streamId: string };
   readonly span: TelemetrySpan | undefined;
   readonly hold: RunHold;
   accepted = false;
@@ -60,16 +61,15 @@ export class HostedRun implements RunScope, CallersStream {
   /** Calls of sub-agents that were open when the stream began. */
   #called: readonly PendingRequest[] = [];
   #clock: BusyClock | undefined;
-  #follow: (() => void) | undefined;
-  #bell: (() => void) | undefined;
-  #rung = false;
+  #leave: (() => void) | undefined;
+  readonly #bell = new Bell();
   #isOver = false;
   #ended: PromiseWithResolvers<string> | undefined;
 
   constructor(
     session: HostedSession,
     out: EventStream,
-    options: ExecutionOptions & { streamId: string },
+    options: JoiningOptions & { streamId: string },
     terms: TurnTerms | undefined,
     span?: TelemetrySpan,
   ) {
@@ -79,13 +79,7 @@ export class HostedRun implements RunScope, CallersStream {
     this.#terms = terms;
     this.span = span;
     this.hold = new RunHold(session);
-    const { frame, descriptor } = session;
-    const { constraints } = descriptor;
-    const limits = strictestLimits(frame.options.limits, options.limits, {
-      ...(constraints?.maxTimeMinutes === undefined ? {} : { minutes: constraints.maxTimeMinutes }),
-      ...(constraints?.maxBudgetUsd === undefined ? {} : { usd: constraints.maxBudgetUsd }),
-    });
-    this.#budget = new Budget(limits, frame.options.prices, descriptor.metadata?.reportsCost === true);
+    this.#budget = budgetOf(session.descriptor, session.frame.options, options.limits);
   }
 
   get signal(): AbortSignal {
@@ -159,8 +153,7 @@ export class HostedRun implements RunScope, CallersStream {
   }
 
   wake(): void {
-    this.#rung = true;
-    this.#bell?.();
+    this.#bell.ring();
   }
 
   abort(reason: CoxswainError): void {
@@ -175,11 +168,7 @@ export class HostedRun implements RunScope, CallersStream {
   async open(inputs: SessionInput[]): Promise<void> {
     const { session, options } = this;
     const { signal } = options;
-    if (signal?.aborted) this.abort(asAbort(signal.reason));
-    else if (signal) {
-      this.#follow = () => this.abort(asAbort(signal.reason));
-      signal.addEventListener('abort', this.#follow, { once: true });
-    }
+    this.#leave = signal && onAbort(signal, (reason) => this.abort(reason));
     await this.#prepare(inputs);
     this.#called = await session.subagents.begin(inputs, options);
     this.#inputs = await passUserMessages(session, inputs, this.#controller.signal);
@@ -195,7 +184,7 @@ export class HostedRun implements RunScope, CallersStream {
   over(): void {
     this.#clock?.pause();
     this.#madeQuestions?.end();
-    if (this.#follow) this.options.signal?.removeEventListener('abort', this.#follow);
+    this.#leave?.();
     this.#madeCalls?.abortAll();
     if (this.span) endTurn(this.span, this.reason);
     this.#isOver = true;
@@ -257,7 +246,7 @@ export class HostedRun implements RunScope, CallersStream {
         if (this.#madeCalls) batch.push(...this.#madeCalls.takeStarts());
         if (batch.length > 0 || this.calls.hasResults || signal.aborted) break;
         const isWaiting = this.calls.running > 0 || this.calls.withholds(open) || this.questions.isAsking(questions);
-        if (!isWaiting && !this.#rung) {
+        if (!isWaiting && !this.#bell.isRung) {
           if (last && (questions.length > 0 || hasGoneOn)) {
             const hasMoved = await this.hold.pause(open, questions);
             if (!hasMoved && !signal.aborted) return pausedEnd(last, questions.length > 0 ? questions : open);
@@ -283,9 +272,8 @@ export class HostedRun implements RunScope, CallersStream {
           break;
         }
         const now = await this.session.inner.pending();
-        // Settled or answered elsewhere: whoever waited for it can go on.
-        const still = new Set(now.map(({ requestId }) => requestId));
-        if (open.some(({ requestId }) => !still.has(requestId))) {
+        // Whoever waited for it can go on.
+        if (hasClosed(open, now)) {
           batch.push({ kind: 'continue' });
           break;
         }
@@ -316,28 +304,19 @@ export class HostedRun implements RunScope, CallersStream {
   }
 
   #inner(batch: readonly SessionInput[]): Promise<StreamEndEvent> {
-    const { frame, inner } = this.session;
-    const mode = frame.modeOf(this.options.permissionMode);
-    // What its models cost, the host counts.
-    const { usd: _, ...limits } = this.#budget.ofAgent();
-    const options: ExecutionOptions = {
-      ...this.options,
-      hostToolExecution: true,
-      limits,
+    const { inner } = this.session;
+    const options = innerOptions(this.session, this.options, {
+      limits: this.#budget.ofAgent(),
       signal: this.#controller.signal,
-      ...(mode === undefined ? {} : { permissionMode: mode }),
-      ...(this.#excluded === undefined ? {} : { excludeTools: this.#excluded }),
-      ...(this.#terms ? { terms: this.#terms } : {}),
-      ...traceContextOf(frame, this.span),
-    };
-    const see = this.#watches ? (event: AgentEvent) => this.#spend(event) : undefined;
+      excluded: this.#excluded,
+      terms: this.#terms,
+      span: this.span,
+    });
+    // Somebody must know of each event of an inner stream; else it goes straight to whoever reads.
+    const watches = this.#budget.limits.usd !== undefined || this.session.frame.hasSubagents;
+    const see = watches ? (event: AgentEvent) => this.#spend(event) : undefined;
     const isIntroduced = this.session.introducedBy === 'host';
     return runInner(inner, batch, options, this.#out, see || isIntroduced ? { see, isIntroduced } : undefined);
-  }
-
-  /** Somebody must know of each event of an inner stream; else it goes straight to whoever reads. */
-  get #watches(): boolean {
-    return this.#budget.limits.usd !== undefined || this.session.frame.hasSubagents;
   }
 
   /** Counts what an inner stream costs; one that goes on beyond the limit is ended when its next model call speaks. */
@@ -351,31 +330,20 @@ export class HostedRun implements RunScope, CallersStream {
     if (!over || this.#controller.signal.aborted) return;
     // Not a limit's reason of its own: the end would not say why.
     if (over.code === 'E_NO_PRICE') {
-      const { status, code, message, retryable } = over;
-      this.#out.push({ ...eventBase(this), type: 'error', status, code, message, fatal: false, retryable });
+      this.#out.push(errorEvent(this, over, false));
     }
     this.abort(over);
   }
 
-  async woken(): Promise<void> {
-    if (!this.#rung) {
-      await new Promise<void>((resolve) => {
-        this.#bell = resolve;
-      });
-    }
-    this.#bell = undefined;
-    this.#rung = false;
+  woken(): Promise<void> {
+    return this.#bell.rung();
   }
 
   async #prepare(inputs: readonly SessionInput[]): Promise<void> {
-    const { excludeTools = [], permissionMode } = this.options;
-    const { frame } = this.session;
-    const excluded = await frame.excluded(frame.modeOf(permissionMode));
-    if (excluded.length > 0) this.#excluded = [...excludeTools, ...excluded];
-    const goesOn = !inputs.some((input) => input.kind === 'message');
-    const { usd, tokens } = this.#budget.limits;
-    const counts = usd !== undefined || (tokens !== undefined && frame.hasSubagents);
-    if (counts && goesOn) await this.#budget.seeTurn(this.session.inner.events());
+    const { frame, inner } = this.session;
+    this.#excluded = await excludedTools(frame, this.options);
+    const goesOn = this.options[joined] !== undefined || !inputs.some((input) => input.kind === 'message');
+    if (goesOn && this.#budget.counts(frame.hasSubagents)) await this.#budget.seeTurn(inner.events());
     this.#clock = startClock(this.#budget.limits.minutes, (error) => this.abort(error));
   }
 }

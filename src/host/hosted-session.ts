@@ -1,11 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   AbortTarget,
   AgentDescriptor,
   AgentEvent,
   AgentSession,
   AgentStream,
-  AnyTool,
   ExecutionOptions,
   PendingRequest,
   PermissionMode,
@@ -18,10 +16,8 @@ import type {
   SteerData,
   StreamEndEvent,
   TelemetrySpan,
-  ToolDescriptor,
 } from '../contracts/index.ts';
-import { CoxswainError, isCoxswainError } from '../contracts/index.ts';
-import { describeTool } from '../gate/index.ts';
+import { CoxswainError } from '../contracts/index.ts';
 import type { Heeded } from '../session/index.ts';
 import {
   checkAbort,
@@ -34,8 +30,6 @@ import {
   heed,
   isHeedful,
   isPipeable,
-  joined,
-  LazySet,
   newId,
   normaliseInput,
   SessionTrace,
@@ -45,32 +39,22 @@ import { abortPart } from './abort-part.ts';
 import type { Ruling } from './answer-checks.ts';
 import { AnswerChecks, withoutStart } from './answer-checks.ts';
 import { answerRequest } from './answer-request.ts';
+import type { StartRun } from './beginnings.ts';
+import { abortBeginnings, Beginnings } from './beginnings.ts';
 import { settleExpired } from './expiry.ts';
+import { resume } from './going-on.ts';
 import type { HostedFrame } from './hosted-frame.ts';
 import { HostedRun } from './hosted-run.ts';
-import { callsToJoin } from './joining.ts';
 import type { Judge } from './judge.ts';
 import { noSubagents } from './no-subagents.ts';
+import { offeredTools } from './offered-tools.ts';
 import { questionOf } from './open-request.ts';
 import { isTighter, stricterMode } from './permission-mode.ts';
 import { callIdOf } from './question-id.ts';
 import { closedEnd, failedEnd, shownEnd } from './run-end.ts';
-import { hasOutlived } from './run-inputs.ts';
 import { Subagents } from './subagents.ts';
 import { takeAnswers } from './take-answers.ts';
-import { beginTurn, goOnWithTurn } from './turn-terms.ts';
 import { passSteer } from './user-message.ts';
-
-/** Milliseconds until a session that another process runs is tried again. */
-const OUTLIVED_MS = 1000;
-
-/** A stream that looks up what its turn is held to. */
-interface Beginning {
-  /** Why it is ended as soon as it has begun. */
-  reason: CoxswainError | undefined;
-  /** Undefined: it was refused. */
-  readonly begun: Promise<HostedRun | undefined>;
-}
 
 /**
  * A session under the host's control: the same interface as the executor's own. Inner streams run one after the
@@ -84,7 +68,7 @@ export class HostedSession implements AgentSession, Ruling {
   introducedBy: 'agent' | 'host' | undefined;
   #madeChecks: AnswerChecks | undefined;
   #run: HostedRun | undefined;
-  readonly #beginnings = new LazySet<Beginning>();
+  readonly beginnings = new Beginnings(this);
   #trace: SessionTrace | undefined;
   #closed = false;
 
@@ -184,7 +168,7 @@ export class HostedSession implements AgentSession, Ruling {
     }
     const isWhole = target.threadId === undefined && target.requestId === undefined;
     const whole = new CoxswainError('ABORTED', 'E_ABORTED', target.reason ?? 'aborted');
-    if (isWhole && !this.liveRun && (await this.#abortBeginnings(whole))) return;
+    if (isWhole && !this.liveRun && (await abortBeginnings(this.frame.shared.handles, whole))) return;
     const run = this.liveRun;
     if (target.requestId !== undefined && run?.abortCall(callIdOf(target.requestId), target.reason)) return;
     if (run && isWhole) {
@@ -240,28 +224,11 @@ export class HostedSession implements AgentSession, Ruling {
   }
 
   /**
-   * Goes on after an answer, whoever watches. A live run has seen it, unless it was just about to pause; one of another
-   * process looks again after it has let go of the session, so that a refusal means that somebody goes on.
+   * Goes on after an answer, whoever watches: see `goOn`.
    * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while another process runs the session
    */
-  async resume(): Promise<void> {
-    for (;;) {
-      const reason = await this.liveRun?.ended;
-      const goesOn =
-        reason === undefined || reason === 'input_required' || (await this.inner.pending()).some(hasOutlived);
-      if (!goesOn) return;
-      try {
-        const { show } = this.frame.shared;
-        if (show) await show({ kind: 'continue' });
-        else for await (const _ of this.stream({ kind: 'continue' }, { streaming: false }));
-        return;
-      } catch (error) {
-        const isBusy = isCoxswainError(error) && error.code === 'E_SESSION_BUSY';
-        // A turn does not look at what has outlived the one before it.
-        if (!isBusy || this.frame.running() || !(await this.inner.pending()).some(hasOutlived)) throw error;
-        await sleep(OUTLIVED_MS, undefined, { ref: false });
-      }
-    }
+  resume(): Promise<void> {
+    return resume(this);
   }
 
   /** Something may have been answered elsewhere. */
@@ -288,7 +255,9 @@ export class HostedSession implements AgentSession, Ruling {
     const inputs = normaliseInput(input);
     checkExecution(options);
     if (options.whilePending === 'hold' && inputs.some(({ kind }) => kind === 'message')) await settleExpired(this);
-    const run = await this.#begin(out, inputs, options, streamId);
+    const run = await this.beginnings.begin(inputs, options, (terms, begun) =>
+      this.#start(out, terms, options, streamId, begun),
+    );
     const deaf = isHeedful(this.inner) ? this.inner[heed]((heard) => this.#heed(run, heard)) : undefined;
     let end: StreamEndEvent;
     try {
@@ -316,70 +285,24 @@ export class HostedSession implements AgentSession, Ruling {
     else this.abort(abort).catch((error: unknown) => this.frame.warn(`session ${this.id} could not be aborted`, error));
   }
 
-  /** A stream begins, held to its turn's terms. One at a time. */
-  async #begin(
-    out: EventStream,
-    inputs: readonly SessionInput[],
-    options: ExecutionOptions,
-    streamId: string,
-  ): Promise<HostedRun> {
-    const { frame } = this;
-    // A sub-agent is told whose turn it is a part of, which says nothing of the roles of now.
-    if (options.principal && frame.depth === 0) frame.shared.present.set(options.principal.id, options.principal);
-    const who = options.principal ?? frame.shared.present.get(frame.principal.id) ?? frame.principal;
-    const joins = callsToJoin(this, inputs);
-    const calls = joins && (await joins);
-    if (inputs.some(({ kind }) => kind === 'message') && !calls?.length) {
-      return this.#start(out, beginTurn(options, who, frame.options.permissionMode), options, streamId);
-    }
-    const { promise: begun, resolve } = Promise.withResolvers<HostedRun | undefined>();
-    const beginning: Beginning = { reason: undefined, begun };
-    this.#beginnings.add(beginning);
-    let run: HostedRun | undefined;
-    try {
-      const standing = await this.standing();
-      const given = calls?.length ? { ...options, [joined]: calls } : options;
-      const terms = goOnWithTurn(standing, given, who, frame.options.permissionMode);
-      this.#assertOpen();
-      run = this.#start(out, terms, options, streamId, standing.traceContext);
-      if (beginning.reason) run.abort(beginning.reason);
-      return run;
-    } finally {
-      this.#beginnings.delete(beginning);
-      resolve(run);
-    }
-  }
-
+  /** One stream at a time. */
   #start(
     out: EventStream,
-    terms: ReturnType<typeof beginTurn>,
+    terms: Parameters<StartRun>[0],
     options: ExecutionOptions,
     streamId: string,
     begun?: Record<string, string>,
   ): HostedRun {
     const { frame } = this;
+    this.#assertOpen();
     if (this.#run || frame.running()) {
       const message = `session ${this.id} has a live stream; wait for its end or abort it`;
       throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });
     }
-    const tools = offered(frame, terms.options.tools);
+    const tools = offeredTools(frame, terms.options.tools);
     const held = { ...terms.options, tools, streamId };
     this.#run = new HostedRun(this, out, held, terms.news, this.#turnSpan(options, begun));
     return this.#run;
-  }
-
-  /** Ends the streams that are about to begin, on whichever handle; false: there is none. */
-  async #abortBeginnings(reason: CoxswainError): Promise<boolean> {
-    const begun: Promise<HostedRun | undefined>[] = [];
-    for (const handle of this.frame.shared.handles) {
-      for (const beginning of handle.#beginnings) {
-        beginning.reason ??= reason;
-        begun.push(beginning.begun);
-      }
-    }
-    const runs = await Promise.all(begun);
-    await Promise.all(runs.map((run) => run?.ended));
-    return runs.some((run) => run !== undefined);
   }
 
   #turnSpan({ traceContext }: ExecutionOptions, begun?: Record<string, string>): TelemetrySpan | undefined {
@@ -403,19 +326,4 @@ export class HostedSession implements AgentSession, Ruling {
       );
     }
   }
-}
-
-/**
- * The host's tools and those of one stream's caller.
- * @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_TOOL | E_SCHEMA`
- */
-function offered(frame: HostedFrame, added: readonly ToolDescriptor[] | undefined): readonly ToolDescriptor[] {
-  if (!added) return frame.descriptors;
-  const names = new Set(frame.tools.keys());
-  const described = added.map((tool) => describeTool(tool as AnyTool));
-  for (const { name } of described) {
-    if (names.has(name)) throw new CoxswainError('INVALID_ARGUMENT', 'E_DUPLICATE_TOOL', `two tools are named ${name}`);
-    names.add(name);
-  }
-  return [...frame.descriptors, ...described];
 }

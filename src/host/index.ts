@@ -1,7 +1,8 @@
 /** The host's side: who is in control. */
+
+export type { AgentHost, AuditOptions, OpenOptions } from './agent-host.ts';
 export type { ApprovalFilter, ApprovalPlace, OpenApproval, SessionPlace } from './approvals.ts';
 export { Approvals } from './approvals.ts';
-export type { AgentHost, AuditOptions, OpenOptions } from './host.ts';
 export { createHost } from './host.ts';
 export { HostedSession } from './hosted-session.ts';
 export type { AnswerFor, ApprovalQuestion, HostOptions } from './options.ts';

@@ -2,7 +2,7 @@ import type { PendingRequest, StreamEndEvent } from '../contracts/index.ts';
 import { INTERFACE_VERSION, isCoxswainError, messageOf } from '../contracts/index.ts';
 import { isQuestion } from './run-inputs.ts';
 import type { RunScope } from './run-scope.ts';
-import { eventBase } from './run-scope.ts';
+import { errorEvent, eventBase } from './run-scope.ts';
 
 /** Nothing that can be done here is left: the end says what is open. */
 export function pausedEnd(end: StreamEndEvent, questions: PendingRequest[]): StreamEndEvent {
@@ -58,16 +58,8 @@ export async function closedEnd(
 async function lostEnd(run: RunScope, thrown: unknown): Promise<StreamEndEvent> {
   const { status, code, retryable } = isCoxswainError(thrown)
     ? thrown
-    : { status: 'INTERNAL', code: 'E_INTERNAL', retryable: false };
-  run.push({
-    ...eventBase(run),
-    type: 'error',
-    status,
-    code,
-    message: messageOf(thrown),
-    fatal: true,
-    retryable,
-  });
+    : ({ status: 'INTERNAL', code: 'E_INTERNAL', retryable: false } as const);
+  run.push(errorEvent(run, { status, code, message: messageOf(thrown), retryable }, true));
   return { ...eventBase(run), type: 'stream_end', reason: 'failed', data: await openIfReadable(run) };
 }
 

@@ -44,6 +44,12 @@ export function callsOf(open: readonly PendingRequest[]): ReadonlySet<string | u
   return calls;
 }
 
+/** One of these was settled or answered elsewhere. */
+export function hasClosed(open: readonly PendingRequest[], now: readonly PendingRequest[]): boolean {
+  const still = new Set(now.map(({ requestId }) => requestId));
+  return open.some(({ requestId }) => !still.has(requestId));
+}
+
 export function resultInput(
   request: PendingRequest,
   result: ToolResult,
@@ -59,7 +65,15 @@ export function resultInput(
   };
 }
 
-export function asAbort(reason: unknown): CoxswainError {
+function asAbort(reason: unknown): CoxswainError {
   if (isCoxswainError(reason)) return reason;
   return new CoxswainError('ABORTED', 'E_ABORTED', reason === undefined ? 'aborted' : messageOf(reason));
+}
+
+/** Tells of an abort, now or later, until the returned function is called. */
+export function onAbort(signal: AbortSignal, tell: (reason: CoxswainError) => void): () => void {
+  const follow = () => tell(asAbort(signal.reason));
+  if (signal.aborted) follow();
+  else signal.addEventListener('abort', follow, { once: true });
+  return () => signal.removeEventListener('abort', follow);
 }

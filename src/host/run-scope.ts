@@ -1,4 +1,4 @@
-import type { AgentEvent, ExecutionOptions, PendingRequest, TelemetrySpan } from '../contracts/index.ts';
+import type { AgentEvent, CoxswainError, ExecutionOptions, PendingRequest, TelemetrySpan } from '../contracts/index.ts';
 import { isoTime, newId } from '../session/index.ts';
 import type { HostedSession } from './hosted-session.ts';
 import type { RunCalls } from './run-calls.ts';
@@ -43,4 +43,13 @@ export function eventBase({ session, options }: RunScope, request?: PendingReque
     ...(agentId === undefined ? {} : { agentId }),
     ...(request?.threadId === undefined ? {} : { threadId: request.threadId }),
   };
+}
+
+/** An error of the host's own in one run. */
+export function errorEvent(
+  run: RunScope,
+  { status, code, message, retryable }: Pick<CoxswainError, 'status' | 'code' | 'message' | 'retryable'>,
+  fatal: boolean,
+): AgentEvent {
+  return { ...eventBase(run), type: 'error', status, code, message, fatal, retryable };
 }

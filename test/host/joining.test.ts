@@ -123,6 +123,21 @@ test('CASE-P8 who speaks beside a yes is held to what the turn was begun with', 
   expect(new Set(policy.asked.map(({ principal }) => principal?.id))).toEqual(new Set(['ann']));
 });
 
+test('CASE-P8 what the turn has cost before the words counts', async () => {
+  const usage = { inputTokens: 1_000_000 };
+  const model = new ScriptedModel([{ calls: [['pay']], usage }, { calls: [['pay']], usage }, 'end']);
+  const { host } = hostOf(bot(model), {
+    tools: [notingTool('pay').tool],
+    policy: policyOf({ pay: 'ask_user' }),
+    limits: { usd: 1.5 },
+    prices: { [model.name]: { input: 1, output: 1 } },
+  });
+  const session = await host.open('bot', { sessionId: 's', create: true });
+  await say(session, 'go');
+  const events = await say(session, [yes((await session.pending())[0]), words]);
+  expect([endOf(events).reason, model.requests.length]).toEqual(['max_budget', 2]);
+});
+
 test('CASE-P8 a yes to what a sub-agent asks, and words to its caller', async () => {
   const pay = notingTool('pay');
   const { host, boss } = team({

@@ -1,8 +1,8 @@
 import { CoxswainError } from '../../contracts/index.ts';
+import type { AgentHost } from '../agent-host.ts';
 import { onlyOne } from '../approvals.ts';
 import { notApprover, whyNotOpen } from '../approver.ts';
 import { goOn } from '../going-on.ts';
-import type { AgentHost } from '../host.ts';
 import { HostedSession } from '../hosted-session.ts';
 import { stricterMode } from '../permission-mode.ts';
 import type { ServerOptions } from './ceiling.ts';

@@ -17,7 +17,7 @@ import {
   permissionMode,
   text,
 } from '../../session/index.ts';
-import type { AgentHost } from '../host.ts';
+import type { AgentHost } from '../agent-host.ts';
 import type { McpServeOptions } from './http.ts';
 import type { McpOptions } from './options.ts';
 import type { McpStdioOptions } from './stdio.ts';

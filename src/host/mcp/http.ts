@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { Principal } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { AgentHost } from '../host.ts';
+import type { AgentHost } from '../agent-host.ts';
 import { withNamedTypes } from './accept.ts';
 import { admissionOf } from './admission.ts';
 import { bad, checkNumbers, factoryOptions, mcpInput } from './check-options.ts';

@@ -1,6 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import type { Readable, Writable } from 'node:stream';
-import type { AgentHost } from '../host.ts';
+import type { AgentHost } from '../agent-host.ts';
 import { factoryOptions, mcpInput } from './check-options.ts';
 import type { McpOptions } from './options.ts';
 import { loadStdioSdk } from './sdk.ts';

@@ -17,8 +17,8 @@ import {
   permissionMode,
   required,
 } from '../../session/index.ts';
+import type { AgentHost } from '../agent-host.ts';
 import type { ExecutorOptions, ServerOptions } from '../connection/index.ts';
-import type { AgentHost } from '../host.ts';
 import { source } from '../host-shape.ts';
 import type { ServeOptions } from './options.ts';
 

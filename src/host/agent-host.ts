@@ -1,0 +1,52 @@
+import type { AgentDescriptor, PermissionMode, Principal, SessionProvider, SessionRef } from '../contracts/index.ts';
+import type { AuditEntry, RedactionOptions } from '../session/index.ts';
+import type { Approvals, SessionPlace } from './approvals.ts';
+import type { HostedSession } from './hosted-session.ts';
+import type { Recovery } from './unfinished.ts';
+
+export interface OpenOptions extends SessionRef {
+  /** On whose behalf; default the host's. */
+  principal?: Principal;
+  userId?: string;
+  permissionMode?: PermissionMode;
+}
+
+export interface AuditOptions extends RedactionOptions {
+  /** Whose session; default the host's user. */
+  userId?: string;
+}
+
+export interface AgentHost {
+  readonly agents: readonly AgentDescriptor[];
+  /** Of sessions that say nothing else. */
+  readonly permissionMode: PermissionMode | undefined;
+  /** Open questions across sessions and processes. */
+  readonly approvals: Approvals;
+  /**
+   * A session of an agent, under this host's control.
+   * @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN | E_SESSION_NOT_FOUND`
+   */
+  open(agent: string, options?: OpenOptions): Promise<HostedSession>;
+  /**
+   * What became of each call of a stored session: who asked, who decided, why, under which rule, what ran, how it
+   * ended. What policies and `rules` hide from the viewer is not in it.
+   * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`, `UNIMPLEMENTED / E_UNSUPPORTED`
+   */
+  audit(sessionId: string, options?: AuditOptions): Promise<AuditEntry[]>;
+  /** Stored sessions of a user. */
+  sessions(userId?: string): SessionProvider;
+  /**
+   * Sessions of all users that a crash has cut off: their turn has not ended, nobody runs them in any process, and what
+   * comes next needs nobody's answer. Reads the store's index, and the logs of those whose turn is open.
+   */
+  unfinished(): Promise<SessionPlace[]>;
+  /**
+   * Goes on with them, some at a time, also with those whose question has expired. Resolves when they are known. For
+   * the start of a program: one that another process takes meanwhile is left to it.
+   */
+  recover(): Promise<Recovery>;
+  /** Resolves when nothing runs that this host goes on with by itself: after `approvals.decide` and `recover`. */
+  idle(): Promise<void>;
+  /** Closes all open sessions; running streams are aborted. */
+  close(): Promise<void>;
+}
