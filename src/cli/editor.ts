@@ -3,9 +3,10 @@ import type { History } from './history.ts';
 import type { Focus } from './keyboard.ts';
 import { keyboard } from './keyboard.ts';
 import { LineInput } from './line-input.ts';
+import { Pastes } from './pastes.ts';
 import { isCtrl } from './read-line.ts';
 import type { Footer, Screen } from './screen.ts';
-import { oneLine, paint } from './text.ts';
+import { clean, oneLine, paint } from './text.ts';
 
 export interface EditorOptions {
   history: History;
@@ -27,6 +28,7 @@ export class Editor implements Focus, Footer {
   readonly #input: LineInput;
   readonly #release: () => void;
   readonly #queue: string[] = [];
+  readonly #pastes = new Pastes();
   #waiting: ((typed: Typed) => void) | undefined;
   #isGone = false;
   /** Ctrl-C was pressed at an empty line, and nothing since. */
@@ -47,7 +49,7 @@ export class Editor implements Focus, Footer {
   next(): Promise<Typed> {
     const queued = this.#queue.shift();
     if (queued !== undefined) {
-      this.#screen.line(`> ${queued}`);
+      this.#screen.line(`> ${this.#pastes.fold(queued)}`);
       return Promise.resolve({ text: queued });
     }
     if (this.#isGone) return Promise.resolve('leave');
@@ -62,13 +64,14 @@ export class Editor implements Focus, Footer {
   takeBack(): void {
     if (this.#queue.length === 0) return;
     this.#screen.line(paint('dim', 'what was queued is back in the line, not sent'));
-    this.putBack(this.#queue.splice(0).join('\n'));
+    for (const text of this.#queue.splice(0).reverse()) this.putBack(text);
   }
 
   /** A text that was not sent after all stands in the line again, before what was typed since. */
   putBack(text: string): void {
     const typed = this.#input.text;
-    this.#input.set(typed === '' ? text : `${text}\n${typed}`);
+    const shown = this.#pastes.fold(text);
+    this.#input.set(typed === '' ? shown : `${shown}\n${typed}`);
     this.#show();
   }
 
@@ -82,7 +85,7 @@ export class Editor implements Focus, Footer {
 
   close(): void {
     this.#screen.put(undefined);
-    const draft = this.#input.text;
+    const draft = this.#pastes.unfold(this.#input.text);
     this.#release();
     this.#input.close();
     this.#options.history.add(draft);
@@ -109,7 +112,7 @@ export class Editor implements Focus, Footer {
 
   paste(text: string): void {
     this.#isWarned = false;
-    this.#input.insert(text.replace(/\n$/, ''));
+    this.#input.insert(this.#pastes.fold(clean(text.replace(/\n$/, ''))));
     this.#show();
   }
 
@@ -139,7 +142,8 @@ export class Editor implements Focus, Footer {
     this.#input.hide();
   }
 
-  #sent(text: string): void {
+  #sent(line: string): void {
+    const text = this.#pastes.unfold(line);
     this.#options.history.add(text);
     const waiting = this.#waiting;
     this.#waiting = undefined;
@@ -180,7 +184,7 @@ export class Editor implements Focus, Footer {
       return;
     }
     const entry = this.#options.history.step(by, text);
-    if (entry !== undefined) this.#input.set(entry);
+    if (entry !== undefined) this.#input.set(this.#pastes.fold(entry));
   }
 
   #suspend(): void {

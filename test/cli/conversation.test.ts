@@ -52,6 +52,9 @@ describe.skipIf(missing !== undefined)(title, () => {
         [PROMPT, `say x${ALT_ENTER}y\\`],
         ['y\\', '\r'],
         ['y', 'z\r'],
+        [PROMPT, `say ${pasted('line\r'.repeat(40))}!`],
+        ['[text 1: 40 lines, 199 characters]', ''],
+        ['!', '\r'],
         [PROMPT, 'chatter\r'],
         ['la la', 'say not yet'],
         ['not yet', '\r'],
@@ -72,6 +75,7 @@ describe.skipIf(missing !== undefined)(title, () => {
       'say one\ntwo\nthree',
       'say a\nb\nc',
       'say x\ny\nz',
+      `say ${'line\n'.repeat(40).trimEnd()}!`,
       'chatter',
       'say not yet',
     ]);
