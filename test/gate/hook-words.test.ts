@@ -8,6 +8,7 @@ import {
   MAX_TIMER_MS,
   pause,
   untilAborted,
+  validatedInTime,
 } from '../../src/gate/index.ts';
 
 const says = (value: unknown): LifecycleInterceptor => ({
@@ -151,5 +152,13 @@ describe('work that is waited for until an abort', () => {
     const waiting = untilAborted(new Promise(() => {}), controller.signal);
     controller.abort(new Error('meanwhile'));
     await expect(waiting).rejects.toThrow('meanwhile');
+  });
+
+  test('a check of arguments that nobody waits for any longer is a no; one that is done stands', async () => {
+    const stopped = AbortSignal.abort(new Error('stopped'));
+    const done = { ok: true as const, args: {} };
+    expect(await validatedInTime(new Promise(() => {}), stopped)).toEqual({ ok: false, message: 'aborted: stopped' });
+    expect(await validatedInTime(done, stopped)).toBe(done);
+    expect(await validatedInTime(Promise.resolve(done), new AbortController().signal)).toBe(done);
   });
 });
