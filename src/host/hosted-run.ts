@@ -316,7 +316,8 @@ export class HostedRun implements RunScope, CallersStream {
     const watches = this.#budget.limits.usd !== undefined || this.session.frame.hasSubagents;
     const see = watches ? (event: AgentEvent) => this.#spend(event) : undefined;
     const isIntroduced = this.session.introducedBy === 'host';
-    return runInner(inner, batch, options, this.#out, see || isIntroduced ? { see, isIntroduced } : undefined);
+    const shown = see || isIntroduced ? { see, isIntroduced } : undefined;
+    return runInner(inner, batch, options, this.#out, shown, this.session.frame.warn);
   }
 
   /** Counts what an inner stream costs; one that goes on beyond the limit is ended when its next model call speaks. */

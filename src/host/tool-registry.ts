@@ -2,6 +2,7 @@ import type { AnyTool, ProvidedTool, ToolDescriptor, ToolProvider } from '../con
 import { CoxswainError, messageOf } from '../contracts/index.ts';
 import { describeTool, providedTool } from '../gate/index.ts';
 import { bag, checkIs, listOf } from '../session/index.ts';
+import { whyLookAlike } from './look-alike.ts';
 
 export interface HostTool {
   readonly descriptor: ToolDescriptor;
@@ -30,9 +31,9 @@ export class ToolRegistry {
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_TOOL | E_SCHEMA` */
   constructor(tools: readonly AnyTool[], providers: readonly ToolProvider[], warn: (message: string) => void) {
-    for (const tool of tools) this.#add(tool);
     this.#providers = providers;
     this.#warn = warn;
+    for (const tool of tools) this.#add(tool);
     this.#descriptors = [...this.#own.values()].map((tool) => tool.descriptor);
   }
 
@@ -73,13 +74,23 @@ export class ToolRegistry {
     try {
       const tool = providedTool(provider, provided);
       map.set(tool.name, { descriptor: describeTool(tool), tool, source });
+      this.#look(source, tool.name);
     } catch (error) {
       this.#leaveOut(source, String(provided.name), messageOf(error));
     }
   }
 
   #leaveOut(source: string, name: string, why: string): void {
-    const text = `${source}: its tool ${name} is left out: ${why}`;
+    this.#tell(`${source}: its tool ${name} is left out: ${why}`);
+  }
+
+  /** A name that reads like another one: rules and people may mean that one. */
+  #look(source: string, name: string): void {
+    const why = whyLookAlike(name);
+    if (why !== undefined) this.#tell(`${source}: look at the name of its tool ${JSON.stringify(name)}: ${why}`);
+  }
+
+  #tell(text: string): void {
     if (this.#told.size < MAX_TOLD && !this.#told.has(text)) this.#warn(text);
     this.#told.add(text);
   }
@@ -90,6 +101,7 @@ export class ToolRegistry {
       throw new CoxswainError('INVALID_ARGUMENT', 'E_DUPLICATE_TOOL', `the host has two tools named ${tool.name}`);
     }
     this.#own.set(tool.name, { descriptor, tool, source: 'host' });
+    this.#look('host', tool.name);
   }
 }
 

@@ -353,6 +353,24 @@ test('REV-F6 a host tool that reaches for the agent’s session: the program is 
   ]);
 });
 
+test.each([
+  ['pаy', 'it reads like "pay", which is another name'],
+  ['ｐay', 'it reads like "pay", which is another name'],
+  ['pay\u200b', 'it has characters that nobody sees'],
+])('ATT-B15 a tool whose name %j may be taken for another is told of when it is set up', async (name, why) => {
+  const { warnings } = hostOf(bot(['x']), { tools: [tool('pay'), tool(name)] });
+  expect(warnings).toEqual([`host: look at the name of its tool ${JSON.stringify(name)}: ${why}`]);
+  const provider = { name: 'p', getToolsForAgent: async () => [tool(name)], execute: () => 1 };
+  const offered = hostOf(bot(['x']), { toolProviders: [provider as never] });
+  await offered.host.open('bot');
+  await offered.host.open('bot');
+  expect(offered.warnings).toEqual([expect.stringContaining(why)]);
+});
+
+test('ATT-B15 names of one script that read like nothing else are left alone', () => {
+  expect(hostOf(bot(['x']), { tools: [tool('заплатить'), tool('払う'), tool('prüfen')] }).warnings).toEqual([]);
+});
+
 describe('long-running host tools', () => {
   test('S3-38 R23 the first word is the interim answer; the real result comes later, once, and opens a turn', async () => {
     const ship = tool('ship', () => ({ ticket: 7 }), { annotations: { longRunning: true } });

@@ -2,7 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/adapters/stores/open-store.ts';
+import { createHost, LlmAgent } from '../../src/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
 import { Place, puppet } from '../cli/coxswain.ts';
+import { mortal } from '../runtime/kit.ts';
 import { all, client } from './kit.ts';
 
 describe('coxswain serve', () => {
@@ -34,6 +38,40 @@ describe('coxswain serve', () => {
     );
     expect(stdout + stderr).not.toContain(token);
     expect(stderr).not.toContain('a word that no log shows');
+  });
+
+  test('--recover goes on at its start with what a process that died has cut off', async () => {
+    using place = new Place();
+    const url = `sqlite:${join(place.path, 'cut.db')}`;
+    const store = await openStore(url);
+    const dying = mortal(store, (events) => events.some(({ content }) => content?.role === 'model'));
+    const agents = [new LlmAgent({ name: 'puppet', model: new ScriptedModel(['never stored']) })];
+    const session = await createHost({ app: 'cli', agents, sessions: dying, warn: () => {} }).open('puppet', {
+      sessionId: 's',
+      create: true,
+      userId: 'anna',
+    });
+    await all(session.stream('say all is well'));
+    const log = async () => (await store.get({ app: 'cli', userId: 'anna', id: 's' }))?.events ?? [];
+    expect((await log()).map(({ author }) => author)).toEqual(['user']);
+    const running = place.start([
+      'serve',
+      puppet,
+      '--workspace',
+      place.desk,
+      '--port',
+      '0',
+      '--store',
+      url,
+      '--recover',
+    ]);
+    onTestFinished(() => void running.child.kill('SIGKILL'));
+    await running.shows('"event":"recovering","sessions":1', 'stderr');
+    await expect.poll(async () => (await log()).at(-1)?.actions.end?.reason, { timeout: 20_000 }).toBe('completed');
+    expect(JSON.stringify(await log())).toContain('"text":"all is well"');
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(0);
+    await store.close();
   });
 
   test('ATT-B15 people are named by the digests of their tokens, too', async () => {
