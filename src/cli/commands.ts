@@ -97,20 +97,25 @@ function showWhole(talk: Conversation, request: PendingRequest, index: number): 
   screen.line(`${paint('yellow', `${index + 1}`)} ${paint('bold', describeRequest(request))}`);
   if (name !== undefined) screen.line(paint('dim', `  ${clean(name)} ${argsLine(args, argsWidth(name))}`));
   for (const line of questionLines(request)) screen.line(`  ${line}`);
-  if (request.approval) talk.shown.set(request.requestId, request.approval.previewDigest);
+  talk.shown.set(request.requestId, digestOf(request));
+}
+
+/** An agent's own question has none: what it asks does not change. */
+function digestOf({ approval }: PendingRequest): string {
+  return approval?.previewDigest ?? '';
 }
 
 async function approve(talk: Conversation, rest: string): Promise<void> {
   const { request, index } = await chosen(talk, rest);
   const { approval } = request;
-  // A yes is to what was shown.
-  if (approval && talk.shown.get(request.requestId) !== approval.previewDigest) {
-    showWhole(talk, request, index);
-    talk.frame.screen.line(`this is what would run: /approve ${index + 1} once more says yes`);
-    return;
-  }
-  if (!approval && request.requestedSchema !== undefined) {
+  if (!approval && (request.requestedSchema !== undefined || request.elicitation === 'auth_required')) {
     throw usage('this one wants more than a yes: press Enter at an empty line, and it is asked');
+  }
+  // A yes is to what was shown.
+  if (talk.shown.get(request.requestId) !== digestOf(request)) {
+    showWhole(talk, request, index);
+    talk.frame.screen.line(`this is what a yes is to: /approve ${index + 1} once more says it`);
+    return;
   }
   await give(
     talk,

@@ -78,13 +78,21 @@ async function furnish(path: string, flags: HostFlags, place: Place, servers: Mc
   const notes: string[] = place.notes ?? [];
   let isLoading = true;
   const note = (text: string) => {
-    if (isLoading || place.notes) notes.push(clean(text));
+    if (isLoading) notes.push(clean(text));
     else screen.line(clean(text));
   };
   const choice = await chooseModel(flags.model, process.env);
   const context = moduleContext({ workspace, interactive, note, choice });
   const isShared = beside !== undefined && !(await isMade(path));
-  const loaded = isShared ? beside.module : await loadAgentModule(path, context);
+  const show = () => {
+    for (const text of notes) screen.line(paint('dim', text));
+  };
+  const loaded = isShared
+    ? beside.module
+    : await loadAgentModule(path, context).catch((error: unknown) => {
+        show();
+        throw error;
+      });
   const warn = (message: string, error?: unknown) => {
     screen.line(`coxswain: warning: ${clean(message)}${error === undefined ? '' : ` (${clean(messageOf(error))})`}`);
     if (flags.verbose && error !== undefined) screen.line(clean(String((error as Error).stack ?? error)));
@@ -99,7 +107,7 @@ async function furnish(path: string, flags: HostFlags, place: Place, servers: Mc
   const use = modelUse(module, choice);
   isLoading = false;
   if (use.note !== undefined) notes.push(clean(use.note));
-  if (!place.notes) for (const text of notes) screen.line(paint('dim', text));
+  if (!place.notes) show();
   const policy = await source?.make(await moduleTools(module), (line) => screen.line(policyWarning(line)));
   const store = beside?.store ?? (await openStore(flags.store));
   // Where nobody is here and nothing outlives this process, nobody can ever answer.

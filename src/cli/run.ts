@@ -36,7 +36,7 @@ export async function runCommand(
   const given = await promptOf(words, { waits: !flags.demo });
   const isPlain = !flags.json && !flags.streamJson && !check;
   const isChat = given === undefined && hasKeyboard() && isPlain;
-  const isDemo = given === undefined && !isChat && !isStored && flags.demo === true;
+  const isDemo = given === undefined && !hasKeyboard() && !isStored && flags.demo === true;
   if (given === undefined && !isStored && !isChat && !isDemo) throw noPrompt(path);
   const screen = new Screen();
   const notes: string[] = [];

@@ -100,7 +100,7 @@ describe.skipIf(missing !== undefined)(title, () => {
         ['cleared', '\r'],
         [KEYS, 'l'],
         [PROMPT, '/approve\r'],
-        ['/approve 1 once more says yes', ''],
+        ['/approve 1 once more says it', ''],
         [PROMPT, '/approve 1\r'],
         ['The list is in todo.md', ''],
         [PROMPT, '/usage\r'],
@@ -151,7 +151,15 @@ describe.skipIf(missing !== undefined)(title, () => {
         [PROMPT, '/us'],
         ['/us', '\t'],
         ['age', '\r'],
-        ['2 model calls', '/mode plan\r'],
+        ['2 model calls', 'call sign {} mail {}\r'],
+        [KEYS, 'l'],
+        ['empty: later', '\r'],
+        ['Enter asks again', '/approve 2\r'],
+        ['more than a yes', '/approve 1\r'],
+        ['once more says it', ''],
+        [PROMPT, '/approve 1\r'],
+        ['empty: later', '!\r'],
+        ['signed', '/mode plan\r'],
         ['mode plan', '/mode yolo\r'],
         ['there is no mode yolo', '/model gpt-5\r'],
         ['model gpt-5 needs OPENAI_API_KEY', 'call pay {"amount":1}\r'],
@@ -165,7 +173,8 @@ describe.skipIf(missing !== undefined)(title, () => {
     expect([first.code, second.code]).toEqual([0, 130]);
     expect(second.screen).toContain('resumed, 2 messages\n> say first words\nfirst words\n');
     const said = await messagesOf(sessionIn(first.screen));
-    expect(said).toEqual(['say first words', 'say first words', 'call pay {"amount":1}']);
+    const calls = ['call sign {} mail {}', 'call pay {"amount":1}'];
+    expect(said).toEqual(['say first words', 'say first words', ...calls]);
     expect(existsSync(join(place.path, '.coxswain', 'history'))).toBe(true);
   });
 });

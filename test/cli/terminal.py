@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 
-LIMIT = 25
+LIMIT = 50
 
 job = json.load(sys.stdin)
 pid, master = pty.fork()
