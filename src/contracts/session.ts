@@ -38,6 +38,7 @@ export interface ExecutionOptions {
   /**
    * What a new message does to open calls. `cancel` (default): each is settled, never started; `hold`: the message
    * is refused with `E_INPUT_REQUIRED`; `proceed`: the model sees a placeholder, the outcome is delivered later.
+   * One beside an answer, or after it, whose call is open still joins that call's turn, and this is about the others.
    */
   whilePending?: 'cancel' | 'hold' | 'proceed';
   limits?: Limits;
