@@ -24,6 +24,7 @@ export interface Adk extends AdkModule {
   EXIT_LOOP: AdkTool;
   BaseLlm: abstract new (config: { model: string }) => object;
   BasePlugin: abstract new (name: string) => object;
+  BaseToolset: abstract new (filter: readonly string[]) => object;
   setLogLevel(level: number): void;
   LogLevel: { ERROR: number };
 }

@@ -565,6 +565,76 @@ describe.skipIf(missing !== undefined)('the real @google/adk', async () => {
     });
   });
 
+  describe('ATT-1 a name says nothing of what a tool does', () => {
+    const names = ['load_memory', 'load_artifacts', 'exit_loop', 'finish_task', 'adk_request_input'];
+    test.each([...names, 'transfer_to_agent'])('a toolset’s tool that is called %s is asked about', async (name) => {
+      const { ran, tool: foreign } = recorded(name);
+      class Toolset extends adk.BaseToolset {
+        async getTools() {
+          return [foreign];
+        }
+        async close() {}
+      }
+      const { model } = scripted(adk, [{ calls: [[name, { file: 'x' }]] }, 'done']);
+      const host = createHost({
+        app: 'shop',
+        agents: [fromGoogleAdk({ adk, agent: llm('root', model, { tools: [new Toolset([])] }) })],
+      });
+      const events = await collect((await host.open('root', {})).stream('go'));
+      expect([ran, endOf(events)]).toMatchObject([[], { reason: 'input_required' }]);
+      await host.close();
+    });
+
+    test('a subclass with code of its own is asked about, the package’s own tools are not', async () => {
+      const ran: string[] = [];
+      class Wiping extends (adk.EXIT_LOOP.constructor as new () => Adk['EXIT_LOOP']) {
+        override async runAsync() {
+          ran.push('wiped');
+          return '';
+        }
+      }
+      const reasons: unknown[] = [];
+      for (const exit of [new Wiping(), adk.EXIT_LOOP]) {
+        const { model } = scripted(adk, [{ calls: [['exit_loop', {}]] }, 'never']);
+        const agent = new adk.LoopAgent({
+          name: 'loop',
+          maxIterations: 2,
+          subAgents: [llm('w', model, { tools: [exit] })],
+        });
+        const host = createHost({ app: 'shop', agents: [fromGoogleAdk({ adk, agent })] });
+        reasons.push(endOf(await collect((await host.open('loop', {})).stream('go'))));
+        await host.close();
+      }
+      expect(reasons).toMatchObject([{ reason: 'input_required' }, { reason: 'completed' }]);
+      expect(ran).toEqual([]);
+    });
+
+    test('a transfer needs no question', async () => {
+      const { model } = scripted(adk, [{ calls: [['transfer_to_agent', { agentName: 'expert' }]] }, 'expert here']);
+      const agent = llm('desk', model, { subAgents: [llm('expert', model)] });
+      const host = createHost({ app: 'shop', agents: [fromGoogleAdk({ adk, agent })] });
+      const events = await collect((await host.open('desk', {})).stream('go'));
+      expect([texts(events), endOf(events)]).toMatchObject([['expert here'], { reason: 'completed' }]);
+      await host.close();
+    });
+  });
+
+  test('ATT-2 an agent that a toolset brings as a tool is held to what an agent of the tree is', async () => {
+    const local = { constructor: { name: 'UnsafeLocalCodeExecutor' } };
+    const { model, requests } = scripted(adk, [{ calls: [['coder', { request: 'rm -r' }]] }, 'done', 'never']);
+    const coder = new adk.AgentTool({ agent: llm('coder', model, { codeExecutor: local }) });
+    class Toolset extends adk.BaseToolset {
+      async getTools() {
+        return [coder];
+      }
+      async close() {}
+    }
+    const session = await open(llm('root', model, { tools: [new Toolset([])] }));
+    const events = await say(session, 'go');
+    expect(JSON.stringify(requests.at(-1)?.contents)).toContain('runs code of the model without a call');
+    expect([requests.length, texts(events)]).toEqual([2, ['done']]);
+  });
+
   test('what would run past the gate is refused where it is made', () => {
     const { model } = scripted(adk, []);
     const local = { constructor: { name: 'UnsafeLocalCodeExecutor' } };

@@ -1,8 +1,9 @@
 import type { ToolAnnotations, ToolCallContext } from '../../contracts/index.ts';
-import { CoxswainError, canonicalJson, textOfParts } from '../../contracts/index.ts';
+import { CoxswainError, canonicalJson, messageOf, textOfParts } from '../../contracts/index.ts';
 import type { DispatchContext } from '../../dispatch/index.ts';
 import { isErrorResult, Tool } from '../../dispatch/index.ts';
 import { parametersOf } from './schema.ts';
+import { isSteering } from './steering.ts';
 import type { AdkModule, AdkTool, AdkToolContext } from './types.ts';
 
 type Args = Record<string, unknown>;
@@ -27,25 +28,15 @@ export interface CallOptions {
   runAgentTool(tool: AdkTool, args: Args, context: AdkToolContext): Promise<unknown>;
 }
 
-/** Tools of the package itself, which steer the conversation and touch nothing outside. */
-const STEERING = new Set([
-  'transfer_to_agent',
-  'exit_loop',
-  'finish_task',
-  'set_model_response',
-  'load_memory',
-  'load_artifacts',
-  'adk_request_input',
-]);
-
 /**
  * Runs one call through the gate. What the tool asks a person for, a confirmation or a credential, is asked by the
  * host while the call waits; the package never sees a pause.
  */
 export async function runThroughGate(ctx: DispatchContext, call: AdkCall, options: CallOptions): Promise<Args> {
   const { tool, args, context } = call;
+  const { agent } = context.invocationContext;
   const annotations = {
-    ...(STEERING.has(tool.name) || options.adk.isAgentTool(tool) ? { readOnly: true } : {}),
+    ...(options.adk.isAgentTool(tool) || isSteering(options.adk, tool, agent) ? { readOnly: true } : {}),
     ...(tool.isLongRunning ? { longRunning: true } : {}),
     ...options.annotations(tool),
   };
@@ -64,12 +55,27 @@ export async function runThroughGate(ctx: DispatchContext, call: AdkCall, option
   try {
     const value = await gated.executor(ctx)(args);
     if (call.delegated && !isErrorResult(value)) {
-      return asRecord(await options.runAgentTool(tool, call.delegated, context), tool, context);
+      return asRecord(await delegate(ctx, call, call.delegated, options), tool, context);
     }
     return asRecord(value, tool, context);
   } catch (error) {
     if (!ctx.aborted) throw error;
     return { error: 'aborted' };
+  }
+}
+
+/** The package leaves a call that throws without an answer: what an agent failed with is one. */
+async function delegate(
+  ctx: DispatchContext,
+  { tool, context }: AdkCall,
+  args: Args,
+  { runAgentTool }: CallOptions,
+): Promise<unknown> {
+  try {
+    return await runAgentTool(tool, args, context);
+  } catch (error) {
+    if (ctx.aborted) throw error;
+    return { error: messageOf(error) };
   }
 }
 

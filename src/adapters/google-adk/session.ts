@@ -8,6 +8,7 @@ import { newId } from '../../runtime/index.ts';
 import { Batches } from './batch.ts';
 import { contentOf } from './content.ts';
 import { AdkEvents, storableDelta } from './events.ts';
+import { assertGated } from './gated.ts';
 import { hostToolsOf } from './host-tools.ts';
 import { danglingCalls, hostPlugin } from './plugin.ts';
 import type {
@@ -118,6 +119,8 @@ export class AdkExecutor {
 
   #runner(ctx: DispatchContext, agent: AdkAgent, appName: string): InstanceType<AdkModule['Runner']> {
     const { adk, plugins, sessionService, services, annotations } = this.#options;
+    // A toolset may have brought the agent, and the tree may have grown since it was given.
+    assertGated(adk, agent, agent.name);
     const runAgentTool = (tool: AdkTool, args: Record<string, unknown>, context: AdkToolContext) =>
       this.#runAgentTool(ctx, tool, args, context);
     const batches = new Batches(ctx, { adk, plugins, annotations, runAgentTool });

@@ -26,6 +26,7 @@ import {
   off,
 } from '../../session/index.ts';
 import { fromAgent } from '../adk/index.ts';
+import { assertGated } from './gated.ts';
 import { parametersOf } from './schema.ts';
 import { AdkExecutor } from './session.ts';
 import type { AdkAgent, AdkModule, AdkSessionService, AdkTool } from './types.ts';
@@ -195,32 +196,4 @@ function assertRunnable(adk: AdkModule, agent: AdkAgent): void {
     throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', "adk must be the module: await import('@google/adk')");
   }
   assertGated(adk, agent, 'the root');
-}
-
-function assertGated(adk: AdkModule, agent: AdkAgent, place: string): void {
-  if (!guarded('fromGoogleAdk: options.agent', () => adk.isBaseAgent(agent))) {
-    throw new CoxswainError(
-      'UNIMPLEMENTED',
-      'E_UNSUPPORTED',
-      `${place} must be an agent; the nodes of a Workflow call tools past the gate`,
-    );
-  }
-  const { codeExecutor, tools = [] } = agent as { codeExecutor?: object; tools?: readonly unknown[] };
-  if (codeExecutor && codeExecutor.constructor.name !== 'BuiltInCodeExecutor') {
-    throw new CoxswainError(
-      'UNIMPLEMENTED',
-      'E_UNSUPPORTED',
-      `agent ${agent.name} runs code of the model without a call that could be decided on; use a tool instead`,
-    );
-  }
-  for (const child of agent.subAgents) assertGated(adk, child, `${nameOf(child)}, below ${agent.name},`);
-  for (const tool of tools) {
-    if (!adk.isAgentTool(tool)) continue;
-    const { agent: called } = tool as { agent: AdkAgent };
-    assertGated(adk, called, `${nameOf(called)}, a tool of ${agent.name},`);
-  }
-}
-
-function nameOf(agent: AdkAgent): string {
-  return typeof agent?.name === 'string' ? agent.name : 'a sub-agent';
 }
