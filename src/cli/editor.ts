@@ -100,9 +100,12 @@ export class Editor implements Focus, Footer {
       this.#interrupt();
       return;
     }
+    if (isCtrl(key, 'z')) {
+      this.#suspend();
+      return;
+    }
     this.#isWarned = false;
     if (isCtrl(key, 'd') && this.#input.text === '') this.#end('leave');
-    else if (isCtrl(key, 'z')) this.#suspend();
     else if (key.name === 'return' || key.name === 'enter') this.#enter(key);
     else if (key.name === 'up' || isCtrl(key, 'p')) this.#step(-1);
     else if (key.name === 'down' || isCtrl(key, 'n')) this.#step(1);
