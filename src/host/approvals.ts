@@ -14,6 +14,7 @@ import {
 } from '../session/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
 import { byAge, cursorOf, isBefore, order, startOf, wasShown } from './approval-pages.ts';
+import type { AskedRequest } from './approver.ts';
 import { notApprover, whyNotOpen } from './approver.ts';
 import type { DeniedSince } from './denied-question.ts';
 import { deniedQuestion } from './denied-question.ts';
@@ -22,6 +23,7 @@ import { goOn } from './going-on.ts';
 import type { Holder } from './held.ts';
 import { held } from './held.ts';
 import type { HostedSession } from './hosted-session.ts';
+import { putAs } from './obligations.ts';
 import { lookInto, placesOf, wasDeleted, withoutSubagents } from './open-places.ts';
 import { callIdOf } from './question-id.ts';
 import { isQuestion } from './run-inputs.ts';
@@ -303,13 +305,26 @@ async function whereMayDecide(
   const theirs: HostedSession[] = [];
   let why: string | undefined;
   for (const { session } of found) {
-    const request = (await askedIn(session)).find((one) => one.request.requestId === requestId)?.request;
-    const fault = request && whyNotOpen({ userId: session.frame.userId, request }, by);
+    const request = standingOf(await askedIn(session), requestId);
+    const fault = whyNotOpen({ userId: session.frame.userId, request }, by);
     if (fault === undefined) theirs.push(session);
     why ??= fault;
   }
   if (theirs.length === 0 && why !== undefined) throw notApprover(requestId, by, why);
   return onlyOne(theirs, requestId);
+}
+
+/**
+ * What an answer under this id is to: the question itself, or whatever stands about its call, as the id of a call is
+ * answered for its question. One that is not asked any more is held to what it was put with.
+ */
+function standingOf(asked: readonly { request: PendingRequest }[], requestId: string): AskedRequest {
+  const open = asked.map(({ request }) => request);
+  const request =
+    open.find((one) => one.requestId === requestId) ?? open.find(({ callId }) => callId === callIdOf(requestId));
+  if (!request || request.requestId === requestId || request.approval) return request ?? {};
+  const approvers = putAs(request, requestId)?.approvers;
+  return approvers ? { ...request, approvers } : request;
 }
 
 /** The question is open in this session of the agent's, or below it. */

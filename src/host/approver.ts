@@ -40,7 +40,7 @@ export function notApprover(requestId: string, by: Principal, why: string): Coxs
  * nobody, that is for whose session it is and for whoever asked.
  */
 export function whyNotOpen({ userId, request }: AskedFor, by: Principal): string | undefined {
-  const rule = request.approval?.approvers;
+  const rule = request.approval?.approvers ?? request.approvers;
   const requestedBy = request.approval?.requestedBy ?? request.requestedBy ?? { id: userId };
   if (rule && namesPeople(rule)) return whyNot(rule, requestedBy, by);
   if (by.id === userId || by.id === requestedBy.id) return undefined;
@@ -52,8 +52,11 @@ export function whyNotOpen({ userId, request }: AskedFor, by: Principal): string
 /** What is open, and in whose session. */
 export interface AskedFor {
   userId: string;
-  request: PendingRequest;
+  request: AskedRequest;
 }
+
+/** `approvers`: of a question that is not asked any more. */
+export type AskedRequest = Pick<PendingRequest, 'approval' | 'requestedBy'> & { approvers?: ApproverRule };
 
 /** How many it takes is no word on who they are. */
 function namesPeople(rule: ApproverRule): boolean {

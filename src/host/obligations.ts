@@ -2,7 +2,7 @@ import type { ApproverRule, DecisionRecord, PendingRequest, PutQuestion, ToolRes
 import { canonicalJson } from '../contracts/index.ts';
 import type { GateCall, Question } from '../gate/index.ts';
 import { policyDenied, policyOn, reasonOf, recordFacts } from '../gate/index.ts';
-import { bothRules, mayDecide } from './approver.ts';
+import { bothRules, votesFor } from './approver.ts';
 import { approvalOf } from './gate-call.ts';
 import type { HostRules } from './grounds.ts';
 import type { ApprovalQuestion } from './options.ts';
@@ -81,7 +81,7 @@ export async function wantedSince(
   return under.kind === 'ask' ? under.question : undefined;
 }
 
-/** Whoever let it run, with those who have answered the same question, are the people that the rule wants. */
+/** Whoever let it run, with those who have said yes to the same, are the people that the rule wants. */
 function haveSaidYes(
   { answers = [] }: PendingRequest,
   id: string,
@@ -89,10 +89,10 @@ function haveSaidYes(
   { principal }: HostRules,
 ): boolean {
   if (!rule) return true;
-  const said = answers.filter(({ action }) => action === 'accept');
-  const last = said.findLast(({ by }) => by?.id === id)?.requestId;
-  const people = said.filter(({ requestId, by }) => requestId === last && mayDecide(rule, principal, by));
-  return new Set(people.map(({ by }) => by?.id)).size >= (rule.quorum ?? 1);
+  const last = answers.findLast(({ action, by }) => action === 'accept' && by?.id === id);
+  if (last?.digest === undefined) return false;
+  const ballot = { requestId: last.requestId, digest: last.digest, args: last.args };
+  return votesFor(answers, ballot, rule, principal).size >= (rule.quorum ?? 1);
 }
 
 /** What this question was put with. */

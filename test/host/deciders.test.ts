@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ApproverRule, PolicyDecision, Principal } from '../../src/contracts/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
-import { bot, hostOf, notingTool, only, policyOf, refusal, say, tool } from './kit.ts';
+import { bot, hostOf, notingTool, only, policyOf, refusal, say, slowTool, tool } from './kit.ts';
 
 const ann: Principal = { id: 'ann' };
 const svc: Principal = { id: 'svc', onBehalfOf: 'ann' };
@@ -57,6 +57,53 @@ describe('who may decide on a question without holding its session', () => {
     await host.approvals.decide(requestId, { kind: 'approve' }, { by });
     await host.idle();
     expect(pay.runs).toHaveLength(ask.approvers?.quorum ? 0 : 1);
+  });
+
+  test.each(['approve', 'deny'] as const)('ATT-3 the id of the call opens no other door: %s', async (kind) => {
+    const { host, pay, requestId } = await asking({});
+    const [callId = ''] = requestId.split('#');
+    for (const id of [callId, `${callId}#policy.1`, `${callId}#rerun`, `${callId}#asked`]) {
+      expect((await refusal(host.approvals.decide(id, { kind }, { by: eve }))).code).toBe('E_NOT_APPROVER');
+    }
+    await host.idle();
+    expect([pay.runs, (await host.approvals.list()).length]).toEqual([[], 1]);
+    expect(await host.approvals.decide(callId, { kind }, { by: ann })).toMatchObject({ status: 'settled', by: 'ann' });
+    await host.idle();
+    expect(pay.runs).toHaveLength(kind === 'approve' ? 1 : 0);
+  });
+
+  test('ATT-3 nobody hands in the result of a call that somebody else is asked about', async () => {
+    const store = new InMemorySessionService();
+    const { host } = hostOf(bot([{ calls: [['pay']] }, 'done']), { tools: [tool('pay')], policy: policyOf({}), store });
+    const session = await host.open('bot', { userId: 'ann' });
+    await say(session, 'go');
+    const { requestId } = await only(session);
+    const result = { content: [{ type: 'text' as const, text: 'paid' }] };
+    const given = refusal(host.approvals.decide(requestId, { kind: 'result', result }, { by: eve }));
+    expect((await given).code).toBe('E_NOT_APPROVER');
+    expect(await host.approvals.decide(requestId, { kind: 'result', result }, { by: ann })).toMatchObject({
+      status: 'settled',
+    });
+  });
+
+  test('ATT-3 a second click of whom policy names says what has become of the first', async () => {
+    const pay = slowTool('pay');
+    const { host } = hostOf(bot([{ calls: [['pay']] }, 'done']), {
+      tools: [pay.tool],
+      policy: policyOf({ pay: { outcome: 'ask_user', approvers: { roles: ['boss'] } } }),
+    });
+    const session = await host.open('bot', { userId: 'ann' });
+    await say(session, 'go');
+    const { requestId } = await only(session);
+    await host.approvals.decide(requestId, { kind: 'approve' }, { by: bo });
+    await pay.started;
+    const again = await host.approvals.decide(requestId, { kind: 'approve' }, { by: bo });
+    expect(again).toMatchObject({ status: 'already_settled', by: 'bo' });
+    expect((await refusal(host.approvals.decide(requestId, { kind: 'approve' }, { by: eve }))).code).toBe(
+      'E_NOT_APPROVER',
+    );
+    pay.finish('paid');
+    await host.idle();
   });
 
   test('APP-F4 a number of people without a word on who they are is told to whoever is refused', async () => {
