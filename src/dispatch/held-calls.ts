@@ -1,4 +1,7 @@
-import type { FunctionCallPart } from '../contracts/index.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { FunctionCallPart, ToolResult } from '../contracts/index.ts';
+import { isCoxswainError, messageOf } from '../contracts/index.ts';
+import { errorResult } from '../gate/index.ts';
 import type { AgentContext, CallState, Event, HookChain, ToolMap } from '../runtime/index.ts';
 import { abandoned, prepareCall, resolveTool, responseEvent, settleCalls } from '../runtime/index.ts';
 import { responseTo, valueOfResponse } from './call-value.ts';
@@ -11,18 +14,29 @@ export interface Waiting {
   reject(reason: unknown): void;
 }
 
+/** The call whose handler runs. */
+const running = new AsyncLocalStorage<OpenCall>();
+
+/** What a call is made within: to be taken where it is made. */
+export function madeWithin(): OpenCall | undefined {
+  return running.getStore();
+}
+
 /** A call that an executor has asked for. */
 export interface AskedCall extends Waiting {
+  within: OpenCall | undefined;
   tool: Tool;
   args: unknown;
   checksum: string;
+  signal: AbortSignal | undefined;
+  elsewhere: boolean;
 }
 
-interface OpenCall extends Waiting {
+export interface OpenCall extends Omit<AskedCall, 'args'> {
   call: CallState;
-  tool: Tool;
-  checksum: string;
   startedAt: number;
+  /** The call's, when it was looked at last. */
+  version: number;
   state: 'fresh' | 'settling' | 'waiting';
 }
 
@@ -30,6 +44,10 @@ interface OpenCall extends Waiting {
 export class HeldCalls {
   readonly #turn: TurnContext;
   readonly #open = new Map<string, OpenCall>();
+  /** Signals that are listened to. */
+  readonly #heard = new WeakSet<AbortSignal>();
+  /** Grows with each call that begins to wait for somebody. */
+  waits = 0;
   readonly #onSettled: (error?: unknown) => void;
 
   constructor(turn: TurnContext, onSettled: (error?: unknown) => void) {
@@ -47,9 +65,37 @@ export class HeldCalls {
     return this.#some('waiting');
   }
 
+  /** Some have not begun, and nobody wants them any more. */
+  get unwanted(): boolean {
+    for (const open of this.#open.values()) if (isUnwanted(open)) return true;
+    return false;
+  }
+
   /** Whatever was waited for may have come. */
   refresh(): void {
-    for (const open of this.#open.values()) open.state = 'fresh';
+    for (const open of this.#open.values()) if (open.state !== 'settling') open.state = 'fresh';
+  }
+
+  /** Those that something was said of are looked at again, while others run. */
+  refreshChanged(): void {
+    for (const open of this.#open.values()) {
+      if (open.state === 'waiting' && open.version !== open.call.version) open.state = 'fresh';
+    }
+  }
+
+  /** Closes those that nobody wants any more. False: there are none. */
+  async withdraw({ invocation }: AgentContext): Promise<boolean> {
+    const left = [...this.#open.values()].filter(isUnwanted);
+    for (const { call, signal } of left) {
+      try {
+        await invocation.emit(responseEvent(call, unwanted(signal?.reason), invocation.origin()));
+      } catch (error) {
+        // Somebody else has closed it in the same moment.
+        if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
+        await invocation.session.catchUp();
+      }
+    }
+    return left.length > 0;
   }
 
   reject(reason: unknown): void {
@@ -83,7 +129,8 @@ export class HeldCalls {
         continue;
       }
       const startedAt = Date.now();
-      this.#open.set(call.id, { ...op, call: state, startedAt, state: 'fresh' });
+      this.#open.set(call.id, { ...op, call: state, startedAt, version: state.version, state: 'fresh' });
+      this.#hear(op.signal);
       this.#turn.buses.tell('toolExecutionStart', {
         ...this.#about(op, startedAt),
         toolName: op.tool.name,
@@ -92,24 +139,45 @@ export class HeldCalls {
     }
   }
 
-  /** Starts what may start, in the order in which it was asked for; the executor decides when that was. */
+  /**
+   * Starts what may start, in the order in which it was asked for; the executor decides when that was. A call that a
+   * handler makes takes no place from that handler's own call, which waits for it, nor is it alone for it.
+   */
   settleFresh(context: AgentContext, tools: ToolMap, hooks: HookChain): void {
     const { toolConcurrency } = context.invocation.engine;
-    const running = [...this.#open.values()].filter(({ state }) => state === 'settling');
-    for (const open of this.#open.values()) {
-      if (open.state !== 'fresh') continue;
-      const isFree = running.length < toolConcurrency && !running.some(isExclusive);
-      if (!isFree || (isExclusive(open) && running.length > 0)) return;
-      running.push(open);
+    const busy = [...this.#open.values()].filter(({ state, elsewhere }) => state === 'settling' && !elsewhere);
+    const fresh = [...this.#open.values()].filter(({ state }) => state === 'fresh');
+    for (const open of fresh) if (open.elsewhere) this.#settle(open, context, tools, hooks);
+    let isFull = false;
+    for (const open of fresh) {
+      if (open.elsewhere || (isFull && !open.within)) continue;
+      const others = open.within ? busy.filter((other) => !isWithin(open, other)) : busy;
+      const isFree = others.length < toolConcurrency && !others.some(isExclusive);
+      if (!isFree || (isExclusive(open) && others.length > 0)) {
+        isFull = true;
+        continue;
+      }
+      busy.push(open);
       this.#settle(open, context, tools, hooks);
     }
   }
 
+  #hear(signal: AbortSignal | undefined): void {
+    if (!signal || this.#heard.has(signal)) return;
+    this.#heard.add(signal);
+    signal.addEventListener('abort', () => this.#onSettled(), { once: true });
+  }
+
   #settle(open: OpenCall, context: AgentContext, tools: ToolMap, hooks: HookChain): void {
     open.state = 'settling';
-    settleCalls(context, [open.call], withTool(context, tools, open.tool), hooks).then(
+    open.version = open.call.version;
+    const settled = running.run(open, () =>
+      settleCalls(context, [open.call], withTool(context, tools, open.tool), hooks),
+    );
+    settled.then(
       () => {
         open.state = 'waiting';
+        this.waits++;
         this.#onSettled();
       },
       (error: unknown) => this.#onSettled(error),
@@ -148,6 +216,20 @@ export class HeldCalls {
     for (const { state } of this.#open.values()) if (state === wanted) return true;
     return false;
   }
+}
+
+function isWithin({ within }: OpenCall, other: OpenCall): boolean {
+  return within !== undefined && (within === other || isWithin(within, other));
+}
+
+/** What becomes of a call that nobody wants any more. */
+export function unwanted(reason: unknown): ToolResult {
+  return errorResult('cancelled', `${messageOf(reason)}; it never ran`);
+}
+
+function isUnwanted({ signal, call, state }: OpenCall): boolean {
+  const hasBegun = state === 'settling' || call.started || call.settled !== undefined || call.interim !== undefined;
+  return signal?.aborted === true && !hasBegun;
 }
 
 function isExclusive({ tool }: OpenCall): boolean {

@@ -1,9 +1,9 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import { CoxswainError, canonicalJson, isCoxswainError } from '../contracts/index.ts';
-import type { AgentContext, Held, HookChain, Outcome, ToolMap } from '../runtime/index.ts';
+import type { AgentContext, Held, HookChain, LiveSession, Outcome, ToolMap } from '../runtime/index.ts';
 import { DONE, failureOf, newId, SUSPENDED, takeSteers } from '../runtime/index.ts';
 import type { AskedCall, Waiting } from './held-calls.ts';
-import { HeldCalls } from './held-calls.ts';
+import { HeldCalls, madeWithin, unwanted } from './held-calls.ts';
 import { CallsById } from './known-call.ts';
 import { eventIdOf, recordEvent, recordsOf, steersOf } from './log-records.ts';
 import type { RecordChange } from './records.ts';
@@ -27,7 +27,8 @@ type Op =
 
 /**
  * An executor that runs through several streams: its promise lives here, in memory, while the log has its messages
- * and calls. What it does is queued and done by whichever stream drives it; between streams it waits.
+ * and calls. What it does is queued and done by whichever stream drives it; between streams it waits, and tells whoever
+ * listens that there is something to be done.
  */
 export class HeldExecutor implements Held, TurnBackend {
   readonly agent: string;
@@ -36,12 +37,15 @@ export class HeldExecutor implements Held, TurnBackend {
   readonly #shown = new ShownReports();
   readonly #stored = new Map<string, string>();
   readonly #calls: HeldCalls;
+  readonly #session: LiveSession;
   #queue: Op[] = [];
   #context: AgentContext | undefined;
   #outcome: TurnOutcome | undefined;
   #released: { reason: unknown } | undefined;
   #broken: { error: unknown } | undefined;
   #rung = false;
+  /** The last stream has ended because it waits. */
+  #isParked = false;
   #ring: () => void = () => {};
 
   constructor(
@@ -50,6 +54,7 @@ export class HeldExecutor implements Held, TurnBackend {
     init: Omit<TurnInit, 'turnId' | 'turnAbortController' | 'backend'>,
   ) {
     this.agent = context.agent.name;
+    this.#session = context.invocation.session;
     const { answerLimits, maxResultBytes } = context.invocation.engine;
     this.#turn = new TurnContext({
       ...init,
@@ -82,6 +87,8 @@ export class HeldExecutor implements Held, TurnBackend {
     const { invocation, signal } = context;
     const wake = () => this.#wake();
     this.#context = context;
+    this.#isParked = false;
+    let { waits } = this.#calls;
     const forget = invocation.session.listen(wake);
     signal.addEventListener('abort', wake, { once: true });
     this.#calls.refresh();
@@ -97,12 +104,14 @@ export class HeldExecutor implements Held, TurnBackend {
           await this.#work(context, tools, hooks);
           continue;
         }
+        if (await this.#calls.withdraw(context)) continue;
         // Between a call and its result there is no place for words.
         if (!this.#outcome && invocation.fold.open.size === 0 && (await this.#deliver(context))) continue;
         if (this.#calls.resolveSettled(context)) {
           await breath();
           continue;
         }
+        this.#calls.refreshChanged();
         this.#calls.settleFresh(context, tools, hooks);
         if (!this.#calls.settling) {
           if (this.#outcome) return await this.#end(context, this.#outcome);
@@ -112,11 +121,16 @@ export class HeldExecutor implements Held, TurnBackend {
             if (this.#queue.length > 0 || this.#outcome || signal.aborted) continue;
             if (invocation.fold.answers === answers) {
               await this.#shown.close(context);
+              this.#isParked = true;
               return SUSPENDED;
             }
             this.#calls.refresh();
             continue;
           }
+        } else if (!this.#outcome && this.#calls.waiting && this.#calls.waits !== waits) {
+          // What runs may itself wait for these.
+          waits = this.#calls.waits;
+          this.#session.stir?.('answers');
         }
         await this.#bell();
       }
@@ -127,6 +141,8 @@ export class HeldExecutor implements Held, TurnBackend {
       forget();
       signal.removeEventListener('abort', wake);
       this.#context = undefined;
+      // It may have gone on while the stream came to its end.
+      if (this.#isParked) this.#stirUp();
     }
   }
 
@@ -142,9 +158,14 @@ export class HeldExecutor implements Held, TurnBackend {
     return this.#do((context) => this.#store(context, change)) as Promise<void>;
   }
 
-  run(tool: Tool, args: unknown, { callId, checksum }: ToolRunOptions & { checksum: string }): Promise<unknown> {
+  run(
+    tool: Tool,
+    args: unknown,
+    { callId, checksum, signal, elsewhere = false }: ToolRunOptions & { checksum: string },
+  ): Promise<unknown> {
+    const about = { tool, args, checksum, signal, elsewhere, within: madeWithin() };
     return this.#byId.once(callId, tool.name, checksum, () =>
-      this.#enqueue((waiting) => ({ kind: 'call', tool, args, checksum, ...waiting })),
+      this.#enqueue((waiting) => ({ kind: 'call', ...about, ...waiting })),
     );
   }
 
@@ -224,7 +245,12 @@ export class HeldExecutor implements Held, TurnBackend {
       return;
     }
     const calls: Extract<Op, { kind: 'call' }>[] = [];
-    while (this.#queue[0]?.kind === 'call') calls.push(this.#queue.shift() as (typeof calls)[number]);
+    while (this.#queue[0]?.kind === 'call') {
+      const call = this.#queue.shift() as (typeof calls)[number];
+      if (call.signal?.aborted) call.resolve(unwanted(call.signal.reason));
+      else calls.push(call);
+    }
+    if (calls.length === 0) return;
     try {
       await this.#calls.announce(context, tools, hooks, calls);
     } catch (error) {
@@ -279,6 +305,14 @@ export class HeldExecutor implements Held, TurnBackend {
   #wake(): void {
     this.#rung = true;
     this.#ring();
+    if (this.#isParked && !this.#context) this.#stirUp();
+  }
+
+  /** Nothing drives it: whoever could is told that there is something to be done. */
+  #stirUp(): void {
+    if (this.#released) return;
+    const hasMore = this.#queue.length > 0 || this.#outcome || this.#broken || this.#calls.unwanted;
+    if (hasMore) this.#session.stir?.('stream');
   }
 
   async #bell(): Promise<void> {

@@ -33,6 +33,7 @@ export class StandaloneTools {
           if (!mayRepeat(tool)) throw outcomeUnknown(callId, tool.name);
         }
       }
+      options.signal?.throwIfAborted();
       return this.#run(tool, args, callId ?? randomUUID(), checksum, turn);
     });
   }

@@ -22,6 +22,13 @@ export interface ToolRunOptions {
    * that is known, and nothing runs twice. Default: every run is a new call.
    */
   callId?: string | undefined;
+  /**
+   * Fires when nobody wants the call any more: as long as it has not begun, it is cancelled, and whoever was asked about
+   * it need not answer.
+   */
+  signal?: AbortSignal | undefined;
+  /** The handler only waits for what runs elsewhere: it takes none of the places of `toolConcurrency`. Default false. */
+  elsewhere?: boolean | undefined;
 }
 
 /** Whatever can run a tool: a DispatchContext. */

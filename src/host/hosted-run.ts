@@ -13,6 +13,7 @@ import { isCoxswainError, messageOf } from '../contracts/index.ts';
 import type { EventStream, JoiningOptions } from '../session/index.ts';
 import { breath, endTurn, joined, MANY } from '../session/index.ts';
 import { Bell } from './bell.ts';
+import { BesideInner } from './beside-inner.ts';
 import type { Budget } from './budget.ts';
 import { budgetOf } from './budget.ts';
 import type { BusyClock } from './busy-clock.ts';
@@ -58,6 +59,7 @@ export class HostedRun implements RunScope, CallersStream {
   #madeCalls: RunCalls | undefined;
   #madeQuestions: RunQuestions | undefined;
   #inputs: SessionInput[] = [];
+  #beside: BesideInner | undefined;
   /** Calls of sub-agents that were open when the stream began. */
   #called: readonly PendingRequest[] = [];
   #clock: BusyClock | undefined;
@@ -184,6 +186,7 @@ export class HostedRun implements RunScope, CallersStream {
   over(): void {
     this.#clock?.pause();
     this.#madeQuestions?.end();
+    this.#beside?.over();
     this.#leave?.();
     this.#madeCalls?.abortAll();
     if (this.span) endTurn(this.span, this.reason);
@@ -195,6 +198,8 @@ export class HostedRun implements RunScope, CallersStream {
   async toEnd(): Promise<StreamEndEvent> {
     const { signal } = this.#controller;
     const inputs = this.#inputs;
+    const beside = BesideInner.of(this, (batch) => this.#sent(batch));
+    this.#beside = beside;
     let batch = inputs;
     /** What the batch is too large for. */
     let rest: SessionInput[] = [];
@@ -203,12 +208,15 @@ export class HostedRun implements RunScope, CallersStream {
     if (inputs.every((input) => input.kind === 'continue')) batch = (await runOutlived(this)) ?? inputs;
     for (;;) {
       let end: StreamEndEvent | undefined;
+      let wasAnswered = false;
       try {
         end = await this.#inner(batch);
         this.#sent(batch);
       } catch (error) {
         // Somebody else was faster with one of these answers; none of them was taken.
         if (!this.accepted || !isCoxswainError(error) || !closedByOthers.has(error.code)) throw error;
+      } finally {
+        if (beside?.isAtWork) wasAnswered = await beside.ended();
       }
       if (end && isOver(end)) {
         if (this.#madeCalls) await runOutliving(this, end, batch);
@@ -220,7 +228,7 @@ export class HostedRun implements RunScope, CallersStream {
         await breath();
         if (signal.aborted) return this.#abortInner();
       }
-      let open = end?.data.pending ?? (await this.session.inner.pending());
+      let open = (wasAnswered ? undefined : end?.data.pending) ?? (await this.session.inner.pending());
       if (end) {
         last = end;
         const others = this.#repeats.took(batch, open);
@@ -245,11 +253,16 @@ export class HostedRun implements RunScope, CallersStream {
         await judgeOpen(this, open, batch, questions);
         if (this.#madeCalls) batch.push(...this.#madeCalls.takeStarts());
         if (batch.length > 0 || this.calls.hasResults || signal.aborted) break;
+        if (beside?.goesOn) {
+          batch.push({ kind: 'continue' });
+          break;
+        }
         const isWaiting = this.calls.running > 0 || this.calls.withholds(open) || this.questions.isAsking(questions);
         if (!isWaiting && !this.#bell.isRung) {
           if (last && (questions.length > 0 || hasGoneOn)) {
             const hasMoved = await this.hold.pause(open, questions);
-            if (!hasMoved && !signal.aborted) return pausedEnd(last, questions.length > 0 ? questions : open);
+            if (!hasMoved && !signal.aborted && !beside?.goesOn)
+              return pausedEnd(last, questions.length > 0 ? questions : open);
             if (!this.hold.isHeld) await this.hold.take();
             open = await this.session.inner.pending();
             continue;
@@ -305,6 +318,7 @@ export class HostedRun implements RunScope, CallersStream {
 
   #inner(batch: readonly SessionInput[]): Promise<StreamEndEvent> {
     const { inner } = this.session;
+    this.#beside?.begins(batch);
     const options = innerOptions(this.session, this.options, {
       limits: this.#budget.ofAgent(),
       signal: this.#controller.signal,

@@ -10,13 +10,14 @@ import type { HostTool } from './tool-registry.ts';
 
 /**
  * Looks at each open request of a run and does what can be done about it now. `batch` gets what the next inner stream
- * is to be told, `questions` what waits for somebody.
+ * is to be told, `questions` what waits for somebody. With `record`, starts are stored by themselves.
  */
 export async function judgeOpen(
   run: RunScope,
   open: readonly PendingRequest[],
   batch: SessionInput[],
   questions: PendingRequest[],
+  record?: RecordStart,
 ): Promise<void> {
   const { frame, subagents } = run.session;
   frame.judge.retain(open);
@@ -49,7 +50,7 @@ export async function judgeOpen(
     const request = mine[index] as PendingRequest;
     switch (step.kind) {
       case 'run':
-        approve(run, request, step, frame.toolOf(request), batch);
+        approve(run, request, step, frame.toolOf(request), batch, record);
         break;
       case 'settle':
         frame.judge.settled(request.callId ?? '');

@@ -56,8 +56,8 @@ export async function runOutliving(run: RunScope, end: StreamEndEvent, batch: re
   }
 }
 
-/** No turn is there that could hold the start of the call: it is stored alone. False: another host was faster. */
-async function recordStart(run: RunScope, request: PendingRequest, { decision }: RunStep): Promise<boolean> {
+/** No inner stream begins that could hold the start of the call: it is stored alone. False: another host was faster. */
+export async function recordStart(run: RunScope, request: PendingRequest, { decision }: RunStep): Promise<boolean> {
   const { args, by } = decision.record;
   const person = /^user:(.+)$/s.exec(by)?.[1];
   const settlement = await run.session.inner.respond(request.requestId, {

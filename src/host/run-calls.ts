@@ -163,6 +163,14 @@ export class RunCalls {
     }
   }
 
+  /** Of those that are being judged, these alone are open still: nobody need think about the others. */
+  dropClosed(open: readonly PendingRequest[]): void {
+    const calls = callsOf(open);
+    for (const callId of this.#controllers.keys()) {
+      if (!this.#running.has(callId) && !calls.has(callId)) this.drop(callId);
+    }
+  }
+
   /** It was settled elsewhere. */
   drop(callId: string, reason = 'aborted'): void {
     this.#controllers.get(callId)?.abort(new CoxswainError('ABORTED', 'E_ABORTED', reason));
@@ -179,6 +187,13 @@ export class RunCalls {
 
   takeResults(): ToolResultInput[] {
     return this.#ready.splice(0);
+  }
+
+  /** Of the results, those that can be told as an answer: a first word cannot. */
+  takeAnswers(): ToolResultInput[] {
+    const answers = this.#ready.filter(({ interim }) => !interim);
+    if (answers.length > 0) this.#ready = this.#ready.filter(({ interim }) => interim);
+    return answers;
   }
 
   /** Results for those that still run when the run is aborted. */

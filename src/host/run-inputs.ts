@@ -65,7 +65,7 @@ export function resultInput(
   };
 }
 
-function asAbort(reason: unknown): CoxswainError {
+export function asAbort(reason: unknown): CoxswainError {
   if (isCoxswainError(reason)) return reason;
   return new CoxswainError('ABORTED', 'E_ABORTED', reason === undefined ? 'aborted' : messageOf(reason));
 }

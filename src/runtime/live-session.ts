@@ -1,4 +1,5 @@
 import { CoxswainError } from '../contracts/index.ts';
+import type { Stirred } from '../session/index.ts';
 import { breath, LazyMap, MANY } from '../session/index.ts';
 import { Chain } from './chain.ts';
 import type { Event } from './event.ts';
@@ -52,6 +53,8 @@ export class LiveSession {
   epoch: number | undefined;
   /** What is open is being settled while nothing runs. */
   aborting: Promise<void> | undefined;
+  /** Told what the executors that wait in memory need of whoever drives them. */
+  stir: ((needs: Stirred) => void) | undefined;
   readonly #chain = new Chain();
   readonly #appends = new SharedAppends(this);
   readonly #steers = new LazyMap<string, Event>();

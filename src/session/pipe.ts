@@ -22,6 +22,9 @@ export const hold: unique symbol = Symbol.for('coxswain.hold') as never;
 /** Key of {@link HeedfulSession}'s method. */
 export const heed: unique symbol = Symbol.for('coxswain.heed') as never;
 
+/** Key of {@link StirringSession}'s method. */
+export const stirs: unique symbol = Symbol.for('coxswain.stirs') as never;
+
 /** Key of an option of a host: ids of answered calls whose turn a message joins, rather than to begin a new one. */
 export const joined: unique symbol = Symbol.for('coxswain.joined') as never;
 
@@ -69,6 +72,22 @@ export interface HoldableSession extends AgentSession {
 export interface HeedfulSession extends AgentSession {
   /** Tells what they do to it, until the returned function is called; undefined: nobody else can write the log. */
   [heed](tell: (heard: Heeded) => void): (() => void) | undefined;
+}
+
+/**
+ * What an executor that is held in memory needs of its host. `answers`: its stream goes on, and something of it waits.
+ * `stream`: no stream drives it, and it has more to say than the last one saw.
+ */
+export type Stirred = 'answers' | 'stream';
+
+/** A session whose executor goes on by itself, during a stream and between two. */
+export interface StirringSession extends AgentSession {
+  /** Tells what the executor needs, until the returned function is called. */
+  [stirs](tell: (needs: Stirred) => void): () => void;
+}
+
+export function isStirring(session: AgentSession): session is StirringSession {
+  return stirs in session;
 }
 
 export function isHeedful(session: AgentSession): session is HeedfulSession {

@@ -5,11 +5,19 @@ import type { AcpFiles } from './client.ts';
 export type ReadRequest = Parameters<NonNullable<AcpFiles['readTextFile']>>[0];
 export type WriteRequest = Parameters<NonNullable<AcpFiles['writeTextFile']>>[0];
 
-/** Runs a tool through the gate. */
+/** Runs a tool through the gate, as long as the agent waits for it. */
 type Run = (tool: Tool, args: Record<string, unknown>) => Promise<unknown>;
 
-/** @throws CoxswainError `PERMISSION_DENIED / E_REFUSED` */
-export async function readFile(request: ReadRequest, { readTextFile }: AcpFiles, run: Run): Promise<string> {
+/**
+ * @param over nothing is done for the agent any more
+ * @throws CoxswainError `PERMISSION_DENIED / E_REFUSED`
+ */
+export async function readFile(
+  request: ReadRequest,
+  { readTextFile }: AcpFiles,
+  over: AbortSignal,
+  run: Run,
+): Promise<string> {
   let text: string | undefined;
   const tool = new Tool({
     name: 'acp:read_text_file',
@@ -17,6 +25,7 @@ export async function readFile(request: ReadRequest, { readTextFile }: AcpFiles,
     kind: 'read',
     annotations: { readOnly: true },
     handler: async (args, { signal }) => {
+      over.throwIfAborted();
       text = await readTextFile?.(args as ReadRequest, signal);
       return text ?? '';
     },
@@ -34,6 +43,7 @@ export async function writeFile(
   request: WriteRequest,
   { writeTextFile }: AcpFiles,
   isShown: boolean,
+  over: AbortSignal,
   run: Run,
 ): Promise<void> {
   let written = false;
@@ -43,6 +53,7 @@ export async function writeFile(
     kind: 'edit',
     needsApproval: !isShown,
     handler: async (args, { signal }) => {
+      over.throwIfAborted();
       await writeTextFile?.(args as WriteRequest, signal);
       written = true;
       return 'written';

@@ -56,7 +56,7 @@ export interface FromAcpOptions extends Partial<AcpCommand> {
   volatile?: readonly string[];
   /**
    * Milliseconds in which it may still ask about a call that it has announced as begun, as long as that has returned
-   * nothing. Default 2,000.
+   * nothing. Default 30,000.
    */
   askWithinMs?: number;
   /** Milliseconds that start and handshake may take. Default 30,000. */
@@ -174,7 +174,7 @@ function sessionOptions(options: FromAcpOptions) {
     files: options.files ?? {},
     unasked: new Set(options.unasked ?? UNASKED),
     volatile: new Set(options.volatile ?? []),
-    askWithinMs: Math.min(options.askWithinMs ?? 2_000, MAX_TIMER_MS),
+    askWithinMs: Math.min(options.askWithinMs ?? 30_000, MAX_TIMER_MS),
     startTimeoutMs: Math.min(options.startTimeoutMs ?? 30_000, MAX_TIMER_MS),
     cancelTimeoutMs: Math.min(options.cancelTimeoutMs ?? 5_000, MAX_TIMER_MS),
   };

@@ -5,8 +5,8 @@ import type {
   SessionUpdate,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
-import { CoxswainError, canonicalJson, isCoxswainError } from '../../contracts/index.ts';
-import type { DispatchContext, DispatchExecutorHelpers } from '../../dispatch/index.ts';
+import { CoxswainError, canonicalJson, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import type { DispatchContext, DispatchExecutorHelpers, ToolRunOptions } from '../../dispatch/index.ts';
 import { storeEvent, Tool } from '../../dispatch/index.ts';
 import { errorResult } from '../../gate/index.ts';
 import type { ToldOfCall } from './call.ts';
@@ -44,6 +44,8 @@ export class AcpTurn implements AcpListener {
   readonly #running = new Set<Promise<unknown>>();
   /** Calls that were announced as begun, and may still be asked about. */
   readonly #held = new Map<AcpCall, NodeJS.Timeout>();
+  /** Fires when nothing is asked, and nothing begun, for the agent any more: it was stopped, or has ended. */
+  readonly #over = new AbortController();
   #denied = false;
   #ended = false;
   #failure: CoxswainError | undefined;
@@ -65,6 +67,7 @@ export class AcpTurn implements AcpListener {
     }
     this.#ended = true;
     for (const call of [...this.#held.keys()]) this.#unasked(call);
+    this.#over.abort(cancelled('the agent ended without waiting for the answer'));
     const unknown = errorResult('interrupted', 'the agent ended without saying how this call ended');
     for (const call of this.#calls.values()) call.settle(unknown);
     this.#speech.end();
@@ -93,6 +96,7 @@ export class AcpTurn implements AcpListener {
     } catch (error) {
       if (!isCoxswainError(error)) throw error;
       this.#failure = error;
+      this.#over.abort(error);
       this.#options.cancel();
     }
   }
@@ -122,8 +126,9 @@ export class AcpTurn implements AcpListener {
   }
 
   async permission({ toolCall, options }: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+    if (this.#isOver) return CANCELLED;
     const call = this.#asked(toolCall);
-    if (this.#ctx.aborted || this.#failure) return CANCELLED;
+    if (this.#isOver) return CANCELLED;
     call.recorded = true;
     const pick = (kind: string) => options.find((option) => option.kind === kind)?.optionId;
     const no = pick('reject_once') ?? pick('reject_always');
@@ -131,9 +136,12 @@ export class AcpTurn implements AcpListener {
     const selected = (optionId: string | undefined): RequestPermissionResponse =>
       optionId === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId } };
     const answer = Promise.withResolvers<RequestPermissionResponse>();
+    const over = this.#over.signal;
+    const cancel = () => answer.resolve(CANCELLED);
+    over.addEventListener('abort', cancel, { once: true });
     const asked = call.args;
     const tool = this.#tool(call, true, async (args) => {
-      if (this.#ended) return errorResult('cancelled', 'the agent ended without waiting for the answer; it never ran');
+      if (over.aborted) return errorResult('cancelled', `${messageOf(over.reason)}; it never ran`);
       const why = yes === undefined ? FOREVER : canonicalJson(args) === canonicalJson(asked) ? undefined : EDITED;
       if (why !== undefined) {
         this.#denied = true;
@@ -147,24 +155,27 @@ export class AcpTurn implements AcpListener {
       this.#granted.delete(call);
       return result;
     });
-    this.#run(tool, asked).then(
-      () => {
-        this.#denied ||= !call.isAllowed;
-        answer.resolve(selected(no));
-      },
-      () => answer.resolve(CANCELLED),
-    );
-    return answer.promise;
+    this.#run(tool, asked, { signal: over, elsewhere: true }).then(() => {
+      this.#denied ||= !call.isAllowed;
+      answer.resolve(selected(no));
+    }, cancel);
+    try {
+      return await answer.promise;
+    } finally {
+      over.removeEventListener('abort', cancel);
+    }
   }
 
   readFile(request: ReadRequest): Promise<string> {
-    return readFile(request, this.#options.files, (tool, args) => this.#run(tool, args));
+    const { signal } = this.#over;
+    return readFile(request, this.#options.files, signal, (tool, args) => this.#run(tool, args, { signal }));
   }
 
   writeFile(request: WriteRequest): Promise<void> {
     // A call that somebody said yes to has shown this file already.
     const isShown = [...this.#granted].some((call) => call.touches(request.path));
-    return writeFile(request, this.#options.files, isShown, (tool, args) => this.#run(tool, args));
+    const { signal } = this.#over;
+    return writeFile(request, this.#options.files, isShown, signal, (tool, args) => this.#run(tool, args, { signal }));
   }
 
   #known(update: ToldOfCall): AcpCall {
@@ -231,7 +242,7 @@ export class AcpTurn implements AcpListener {
       allowed = true;
       return call.final;
     });
-    this.#run(tool, call.args).then(
+    this.#run(tool, call.args, { elsewhere: true }).then(
       () => allowed || this.#stop(`${call.name} (${call.title}) was begun without asking, and it is denied here`),
       () => {},
     );
@@ -255,8 +266,8 @@ export class AcpTurn implements AcpListener {
   }
 
   /** Through the gate; behind the words that came before it. */
-  async #run(tool: Tool, args: Record<string, unknown>): Promise<unknown> {
-    const run = this.#speech.after(() => {}).then(() => tool.executor(this.#ctx)(args));
+  async #run(tool: Tool, args: Record<string, unknown>, options: ToolRunOptions): Promise<unknown> {
+    const run = this.#speech.after(() => {}).then(() => tool.executor(this.#ctx, options)(args));
     this.#running.add(run);
     try {
       return await run;
@@ -279,8 +290,17 @@ export class AcpTurn implements AcpListener {
       'E_AGENT_UNASKED',
       `agent ${this.#options.name} was stopped: ${why}; make it ask, or name the kind in \`unasked\``,
     );
+    this.#over.abort(cancelled('the agent was stopped'));
     if (!this.#ended) this.#options.cancel();
   }
+
+  get #isOver(): boolean {
+    return this.#ctx.aborted || this.#over.signal.aborted;
+  }
+}
+
+function cancelled(why: string): CoxswainError {
+  return new CoxswainError('ABORTED', 'E_ABORTED', why);
 }
 
 const EDITED = 'an agent of this kind runs its own arguments: they cannot be edited, only allowed or denied';

@@ -38,7 +38,7 @@ import {
   ownerOfThread,
   strictest,
 } from '../../runtime/index.ts';
-import type { Heeded, StreamQueue } from '../../session/index.ts';
+import type { Heeded, Stirred, StreamQueue } from '../../session/index.ts';
 import {
   checkAbort,
   checkAnswer,
@@ -59,6 +59,7 @@ import {
   pipe,
   putQuestions,
   SessionTrace,
+  stirs,
   streamIdOf,
 } from '../../session/index.ts';
 import { heedLog } from './abort-elsewhere.ts';
@@ -187,6 +188,14 @@ export class AdkSession implements AgentSession {
   /** Somebody wants an end of it in another process. */
   #obey(target: AbortTarget): void {
     this.abort(target).catch((error: unknown) => this.#engine.warn(`session ${this.id} could not be aborted`, error));
+  }
+
+  [stirs](tell: (needs: Stirred) => void): () => void {
+    const { live } = this;
+    live.stir = tell;
+    return () => {
+      if (live.stir === tell) live.stir = undefined;
+    };
   }
 
   /** The session is this handle's until it is given back: its streams, and what happens between them. */
