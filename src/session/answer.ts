@@ -25,6 +25,7 @@ function checked(answer: RequestAnswer): RequestAnswer {
   switch (kind) {
     case 'approve':
       checkRecord(copy.args, 'args');
+      checkRemember(copy.remember);
       break;
     case 'deny':
       break;
@@ -40,6 +41,11 @@ function checked(answer: RequestAnswer): RequestAnswer {
   }
   checkSize(copy);
   return copy;
+}
+
+/** A place in a list: any other member of it is no option. */
+function checkRemember(value: unknown): void {
+  if (value !== undefined && !Number.isInteger(value)) throw bad('remember is not the number of an option');
 }
 
 function checkRecord(value: unknown, where: string): void {

@@ -64,6 +64,7 @@ export function believed(
     if (what === undefined) open.push(withKnown(read, call, known));
     else contradictions.push({ requestId, what });
   }
+  known.forgetHeard(ids);
   return { open, contradictions };
 }
 

@@ -25,6 +25,8 @@ export interface KnownCall {
   last: LastGo | undefined;
 }
 
+/** Calls that nothing is noted of and that are not listed any more: of so many the first words bind. */
+const MOST_HEARD = 10_000;
 /** Settled calls that one record names. */
 const SOME = 1000;
 
@@ -92,6 +94,13 @@ export class KnownCalls {
     };
     this.calls.set(id, call);
     return call;
+  }
+
+  /** An executor that names new calls without an end is not listened to for ever. */
+  forgetHeard(listed: ReadonlySet<string>): void {
+    if (this.calls.size <= MOST_HEARD) return;
+    const heard = [...this.calls.values()].filter(({ id, isNoted }) => !isNoted && !listed.has(id));
+    for (const { id } of heard.slice(0, Math.max(0, heard.length - MOST_HEARD))) this.calls.delete(id);
   }
 
   /** What was noted is other notes now. What was only heard of here stays: its first words bind. */

@@ -26,6 +26,9 @@ import { announced } from './records.ts';
 import type { SessionJournal } from './session-journal.ts';
 import { Witness } from './witness.ts';
 
+/** Contradictions that are told of one handle: one that lies without an end is known as a liar. */
+const MOST_TOLD = 1_000;
+
 /**
  * A session of an executor that its host does not believe: the host notes what it says and decides itself, before the
  * executor hears of it, and takes from the executor what it wants, and nothing else.
@@ -258,7 +261,7 @@ export class WitnessedSession implements AgentSession {
   /** Told once for each call. */
   #contradicts({ requestId, what }: Contradiction, show: ((error: CoxswainError) => void) | undefined): void {
     const key = JSON.stringify([requestId, what]);
-    if (this.#told.has(key)) return;
+    if (this.#told.has(key) || this.#told.size >= MOST_TOLD) return;
     this.#told.add(key);
     const about = requestId === undefined ? '' : ` of ${JSON.stringify(requestId.slice(0, 100))}`;
     const error = new CoxswainError(

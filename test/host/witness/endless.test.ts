@@ -28,3 +28,16 @@ test.each([
     expect(await run(await host.open('liar'), 'go')).toMatchObject(end);
   },
 );
+
+test('ATT-6 of an executor that contradicts its host without an end, the first thousand are told', async () => {
+  const told: string[] = [];
+  let n = 0;
+  const source = lyingExecutor({
+    calls: [],
+    lies: { open: () => Array.from({ length: 400 }, () => ({ requestId: `c${n++}#policy`, kind: 'elicitation' })) },
+  });
+  const host = createHost({ app: 'shop', agents: [source], warn: (message) => told.push(message) });
+  const session = await host.open('liar');
+  for (let look = 0; look < 3; look++) expect(await session.pending()).toEqual([]);
+  expect(told).toHaveLength(1_000);
+});

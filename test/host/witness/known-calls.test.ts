@@ -90,6 +90,20 @@ test('ATT-B1 the state holds no more than what is open, the turns of that, and t
   expect(state.at(-2)).toMatchObject({ terms: [{ principal: { id: 'p3' } }, { principal: { id: 'p99' } }] });
 });
 
+test('ATT-6 of calls that are named without an end, those that are listed and the newest others are known', () => {
+  const known = new KnownCalls();
+  const names = Array.from({ length: 10_003 }, (_, n) => `c${n}`);
+  for (const name of names) known.meet(name, digest);
+  known.apply({ kind: 'question', callId: 'c1', digest, question: { requestId: 'c1#policy' } as never, at: 1 });
+  known.forgetHeard(new Set(['c0']));
+  const gone = names.filter((name) => !known.calls.has(name));
+  expect(gone).toEqual(['c2']);
+  known.meet('new', digest);
+  known.forgetHeard(new Set());
+  expect(known.calls.has('c1')).toBe(true);
+  expect(known.calls.size).toBe(10_001);
+});
+
 test('ATT-B1 where the notes are others, a call that only this process has heard of keeps its first words', () => {
   const known = new KnownCalls();
   known.apply({ kind: 'terms', terms: { principal: { id: 'ann' } }, begins: true });
