@@ -25,8 +25,8 @@ const COERCION_ROUNDS = 3;
  * Checks arguments and gives what policy, people and the handler get: an independent copy with defaults filled in and
  * the schema's transforms applied; the caller's value is never changed. Strings that hold the JSON of what was
  * expected (`"5"`, `"[\"a\"]"`, the arguments as a whole) are parsed, and a null for an optional member that takes none
- * is left out, only where they did not fit and only if everything fits then. Otherwise the message tells a model what to correct. A promise only where the schema's own
- * check gives one.
+ * is left out, only where they did not fit and only if everything fits then. Otherwise the message tells a model what to
+ * correct. A promise only where the schema's own check gives one.
  *
  * The output must be a JSON object that the schema takes and leaves as it is: it may be checked again, after an edit
  * or a restart, and must be the same then. Never throws or rejects: arguments that are no JSON object, or nested

@@ -1,37 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyTool, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../src/contracts/index.ts';
-import type { Approval, GateCall, GateRules, Verdict } from '../../src/gate/index.ts';
+import type { AnyTool } from '../../src/contracts/index.ts';
+import type { Approval, GateRules } from '../../src/gate/index.ts';
 import { decide, decideApproved, validateArgs } from '../../src/gate/index.ts';
-import { gateCall, rules } from './kit.ts';
-
-/** A policy that notes what it is asked, and says so in turn; the last word stands. */
-function noting(...words: Partial<PolicyDecision>[]) {
-  const asked: PolicyRequest[] = [];
-  const policy: PolicyEvaluator = {
-    evaluate(request) {
-      const word = words[Math.min(asked.length, words.length - 1)];
-      asked.push(request);
-      return { outcome: 'allow', ...word };
-    },
-  };
-  return { policy, asked };
-}
-const _hook = (value: unknown) => async () => value;
-const recordOf = (verdict: Verdict) =>
-  verdict.kind === 'ask' ? undefined : verdict.kind === 'run' ? verdict.decision.record : verdict.record;
-const refusal = (message: string, errorType = 'denied') => ({
-  kind: 'refuse',
-  result: { content: [{ type: 'text', text: message }], isError: true, errorType },
-});
-const pay = (extra: Partial<GateCall> = {}) => gateCall({ args: { eur: 5 }, ...extra });
-/** What the record of a call of the kit holds of the question to a policy. */
-const askedOf = (extra: object = {}) => ({
-  source: 'host',
-  digest: expect.any(String),
-  agentPath: ['bot'],
-  interactive: false,
-  ...extra,
-});
+import { askedOf, noting, pay, recordOf, refusal, rules } from './kit.ts';
 
 describe("the author's floor", () => {
   type Floor = AnyTool['needsApproval'];

@@ -1,4 +1,12 @@
-import type { AnyTool, ToolCallContext, ToolDescriptor } from '../../src/contracts/index.ts';
+import { expect } from 'vitest';
+import type {
+  AnyTool,
+  PolicyDecision,
+  PolicyEvaluator,
+  PolicyRequest,
+  ToolCallContext,
+  ToolDescriptor,
+} from '../../src/contracts/index.ts';
 import type { Decision, GateCall, GateRules, Verdict } from '../../src/gate/index.ts';
 import { decide, ensureValidator, validateArgs } from '../../src/gate/index.ts';
 
@@ -31,3 +39,37 @@ export function contextOf(callId: string, extra: Partial<ToolCallContext<never>>
 export function toolOf(execute: (args: unknown, context: ToolCallContext<never>) => unknown): AnyTool {
   return { ...descriptor, execute } as AnyTool;
 }
+
+/** A policy that notes what it is asked, and says so in turn; the last word stands. */
+export function noting(...words: Partial<PolicyDecision>[]) {
+  const asked: PolicyRequest[] = [];
+  const policy: PolicyEvaluator = {
+    evaluate(request) {
+      const word = words[Math.min(asked.length, words.length - 1)];
+      asked.push(request);
+      return { outcome: 'allow', ...word };
+    },
+  };
+  return { policy, asked };
+}
+
+/** What is on record of a verdict; a question has none. */
+export const recordOf = (verdict: Verdict) =>
+  verdict.kind === 'ask' ? undefined : verdict.kind === 'run' ? verdict.decision.record : verdict.record;
+
+/** A refusal as `toMatchObject` takes it. */
+export const refusal = (message: string, errorType = 'denied') => ({
+  kind: 'refuse',
+  result: { content: [{ type: 'text', text: message }], isError: true, errorType },
+});
+
+export const pay = (extra: Partial<GateCall> = {}) => gateCall({ args: { eur: 5 }, ...extra });
+
+/** What the record of a call of the kit holds of the question to a policy. */
+export const askedOf = (extra: object = {}) => ({
+  source: 'host',
+  digest: expect.any(String),
+  agentPath: ['bot'],
+  interactive: false,
+  ...extra,
+});

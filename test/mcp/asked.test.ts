@@ -235,6 +235,20 @@ test('IOP-S8 sibling: while somebody is asked a call is not given up, and afterw
   }
 });
 
+test('IOP-S8 sibling: a call that is over while somebody is still asked leaves no timer behind', () => {
+  vi.useFakeTimers();
+  try {
+    const idle = new Idle(1000);
+    idle.hold();
+    idle.end();
+    idle.release();
+    idle.touch();
+    expect([vi.getTimerCount(), idle.signal.aborted]).toEqual([0, false]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test('a host’s time-out is not that of a server’s tool, which is given up once it shows no sign of life', async () => {
   const url = await server('2.x');
   const host = hosted(url, { toolTimeoutMs: 1 }, { onElicitation: false });

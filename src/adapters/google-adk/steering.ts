@@ -16,10 +16,11 @@ export function isSteering(adk: AdkModule, tool: AdkTool, agent: object | undefi
   );
 }
 
+/** What a class inherits is the code of many others, too: only its own counts. */
 function runsCodeOf(given: unknown, tool: AdkTool): boolean {
-  return (
-    typeof given === 'function' && tool.runAsync === (given as { prototype?: Partial<AdkTool> }).prototype?.runAsync
-  );
+  if (typeof given !== 'function') return false;
+  const { prototype } = given as { prototype?: Partial<AdkTool> };
+  return prototype !== undefined && Object.hasOwn(prototype, 'runAsync') && tool.runAsync === prototype.runAsync;
 }
 
 /** The tool that hands over is made by what writes the agent's requests. */

@@ -7,6 +7,7 @@ export class Idle {
   readonly #ms: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #holds = 0;
+  #isOver = false;
 
   constructor(ms: number) {
     this.#ms = Math.min(ms, MAX_TIMER_MS);
@@ -20,7 +21,7 @@ export class Idle {
 
   touch(): void {
     clearTimeout(this.#timer);
-    if (this.#holds === 0) this.#timer = setTimeout(() => this.#controller.abort(), this.#ms);
+    if (this.#holds === 0 && !this.#isOver) this.#timer = setTimeout(() => this.#controller.abort(), this.#ms);
   }
 
   hold(): void {
@@ -33,7 +34,9 @@ export class Idle {
     this.touch();
   }
 
+  /** Nobody waits for the call any more, though somebody may still be asked. */
   end(): void {
+    this.#isOver = true;
     clearTimeout(this.#timer);
   }
 }

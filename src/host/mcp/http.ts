@@ -98,7 +98,6 @@ export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {
       try {
         const fetch = (whole: Request) => {
           done();
-          done();
           return serve(whole, authInfo);
         };
         const handle = node.toNodeHandler({ fetch }, { maxRequestBodySize: maxBodyBytes });
