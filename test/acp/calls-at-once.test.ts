@@ -4,6 +4,7 @@ import type { ApprovalQuestion } from '../../src/host/index.ts';
 import type { HostOptions } from '../../src/index.ts';
 import { createHost, rulePolicy } from '../../src/index.ts';
 import { asks, endOf, say } from '../dispatch/agent-kit.ts';
+import { editorOf } from './editor.ts';
 import type { Step, StepsAgent } from './steps.ts';
 import { script, stepsAgent } from './steps.ts';
 
@@ -198,3 +199,34 @@ test.each([
     await host.close();
   },
 );
+
+test('PROP-A1 in an editor, too, what is asked within a call that runs is asked while it runs', async () => {
+  using agent = stepsAgent();
+  const { host } = hostOf(agent, { onApproval: () => undefined });
+  const editor = await editorOf(host, () => 'allow');
+  const sessionId = await editor.start();
+  const steps = script({ call: 'make', inside: [{ write: '/b' }, { call: 'more' }] });
+  expect(await editor.prompt(sessionId, steps)).toBe('end_turn');
+  expect(editor.asked).toHaveLength(3);
+  expect([agent.journal(), agent.written]).toEqual([['make: yes', 'wrote /b', 'more: yes'], ['/b']]);
+  editor.close();
+  await editor.closed;
+  await host.close();
+});
+
+test('PROP-A2 in an editor a question of an agent that has ended its turn is taken back', async () => {
+  const { files, answer } = untilAsked('/b');
+  using agent = stepsAgent({ files });
+  const { host } = hostOf(agent, { onApproval: () => undefined });
+  const editor = await editorOf(host, ({ toolCall }) => {
+    const isWrite = JSON.stringify(toolCall.rawInput).includes('/b');
+    if (isWrite) void answer('/b');
+    return isWrite ? undefined : 'allow';
+  });
+  const steps = script({ behind: [{ call: 'make', inside: [{ write: '/b' }] }] }, { read: '/asked' });
+  expect(await editor.prompt(await editor.start(), steps)).toBe('end_turn');
+  expect(editor.asked).toHaveLength(2);
+  editor.close();
+  await editor.closed;
+  await host.close();
+});

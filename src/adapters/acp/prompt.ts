@@ -42,8 +42,10 @@ export class Prompt {
       for await (const event of session.stream(input, limits ? { limits } : {})) {
         await showing.show(event);
         if (event.type === 'stream_end') end = event;
+        // What runs may wait for the answer: then the stream does not end before it.
+        else if (event.type === 'elicitation_request') questions.askBeside(() => this.cancel());
       }
-      const asked = end?.reason === 'input_required' ? await questions.ask() : 'nothing';
+      const asked = end?.reason === 'input_required' ? await questions.ask() : await questions.leave();
       if (asked === 'cancelled' || this.signal.aborted) {
         await this.cancel();
         return { stopReason: 'cancelled', ...usageOf(end?.data.usage) };

@@ -4,6 +4,8 @@ import { isCoxswainError } from '../../contracts/index.ts';
 import type { Showing } from './showing.ts';
 import { displayOf, toolCallOf } from './showing.ts';
 
+type Asked = 'answered' | 'cancelled' | 'nothing';
+
 /** Puts what is open in a session to the person at the editor. */
 export class EditorQuestions {
   readonly #session: AgentSession;
@@ -13,6 +15,10 @@ export class EditorQuestions {
   readonly #signal: AbortSignal;
   /** Asked in this prompt; one that is still open waits for somebody else. */
   readonly #asked = new Set<string>();
+  /** Fires when the turn is over: nobody waits for an answer. */
+  readonly #over = new AbortController();
+  readonly #waits: AbortSignal;
+  #beside: Promise<Asked> | undefined;
 
   constructor(
     session: AgentSession,
@@ -22,6 +28,7 @@ export class EditorQuestions {
   ) {
     const { client, capabilities } = editor;
     this.#signal = signal;
+    this.#waits = AbortSignal.any([signal, this.#over.signal]);
     this.#session = session;
     this.#client = client;
     this.#capabilities = capabilities;
@@ -29,14 +36,42 @@ export class EditorQuestions {
   }
 
   /** Asks one question after the other; `nothing`: what is open waits for others. */
-  async ask(): Promise<'answered' | 'cancelled' | 'nothing'> {
+  async ask(): Promise<Asked> {
+    const before = await this.#beside;
+    this.#beside = undefined;
+    // A call that was let run waits for the next stream, not for a person.
+    return before === undefined || before === 'nothing' ? this.#ask(() => true) : before;
+  }
+
+  /** The same while a stream goes on; `cancel` where the person has cancelled. */
+  askBeside(cancel: () => Promise<void>): void {
+    this.#beside = this.#after(this.#beside);
+    // What fails is told at the end of the stream.
+    this.#beside.then((asked) => (asked === 'cancelled' ? cancel() : undefined)).catch(() => {});
+  }
+
+  /** The turn is over: what is still asked needs no answer. */
+  async leave(): Promise<Asked> {
+    this.#over.abort();
+    return (await this.#beside) === 'cancelled' ? 'cancelled' : 'nothing';
+  }
+
+  async #after(last: Promise<Asked> | undefined): Promise<Asked> {
+    const before = (await last) ?? 'nothing';
+    if (before === 'cancelled') return before;
+    const now = await this.#ask((request) => !isBare(request));
+    return now === 'nothing' ? before : now;
+  }
+
+  async #ask(concerns: (request: PendingRequest) => boolean): Promise<Asked> {
     let answered = false;
-    const open = (await this.#session.pending()).filter(({ requestId }) => !this.#asked.has(requestId));
+    const pending = await this.#session.pending();
+    const open = pending.filter((request) => !this.#asked.has(request.requestId) && concerns(request));
     for (const request of open) {
       this.#asked.add(request.requestId);
       const answer = await this.#answer(request);
       if (answer === 'cancelled') return answer;
-      if (!answer) continue;
+      if (!answer || this.#over.signal.aborted) continue;
       const status = await this.#respond(request, answer);
       if (status === 'waiting_quorum') await this.#showing.say(`${nameOf(request)} waits for somebody else's yes.`);
       else answered = true;
@@ -57,7 +92,7 @@ export class EditorQuestions {
   }
 
   async #answer(request: PendingRequest): Promise<RequestAnswer | 'cancelled' | undefined> {
-    if (request.kind === 'tool' && !request.approval) {
+    if (isBare(request)) {
       // A tool that whoever drives the session would have to run: an editor cannot.
       return request.handledBy === 'host' ? { kind: 'deny', reason: 'nobody here can run it' } : undefined;
     }
@@ -104,7 +139,7 @@ export class EditorQuestions {
       const { outcome } = await this.#client.request(
         'session/request_permission',
         { sessionId: this.#session.id, toolCall, options },
-        { cancellationSignal: this.#signal, stopWaitingOnCancel: true },
+        { cancellationSignal: this.#waits, stopWaitingOnCancel: true },
       );
       if (outcome.outcome === 'cancelled') return 'cancelled';
       chosen = outcome.optionId;
@@ -131,7 +166,7 @@ export class EditorQuestions {
           message: request.message ?? 'The agent asks',
           requestedSchema: (request.requestedSchema ?? { type: 'object', properties: {} }) as never,
         },
-        { cancellationSignal: this.#signal, stopWaitingOnCancel: true },
+        { cancellationSignal: this.#waits, stopWaitingOnCancel: true },
       );
       if (answer.action !== 'accept')
         return { kind: 'elicitation', action: answer.action === 'cancel' ? 'cancel' : 'decline' };
@@ -140,6 +175,11 @@ export class EditorQuestions {
       return this.#signal.aborted ? 'cancelled' : decline;
     }
   }
+}
+
+/** A call that nobody is asked about. */
+function isBare({ kind, approval }: PendingRequest): boolean {
+  return kind === 'tool' && !approval;
 }
 
 const SECRETS = 'credentials are not asked for in the editor; give them to the host';
