@@ -9,6 +9,7 @@ import type {
 import { badInput, guarded } from './shape.ts';
 
 export interface ViewMessage {
+  /** `_meta.messageId` of its events, which the parts of a message that grows have in common; else the event's id. */
   id: string;
   role: string;
   agentId?: string;
@@ -40,12 +41,19 @@ export interface ViewThread {
   messages: ViewMessage[];
 }
 
+/** A message or a call, where it stands in the conversation. `threadId` is absent for the root thread. */
+export type ViewItem =
+  | { readonly type: 'message'; readonly message: ViewMessage; readonly threadId?: string }
+  | { readonly type: 'tool_call'; readonly call: ViewToolCall; readonly threadId?: string };
+
 /** What a user interface shows of a session: a fold of its events, live or replayed. */
 export interface SessionView {
   readonly threads: ReadonlyMap<string, ViewThread>;
   /** Of the root thread. */
   readonly messages: readonly ViewMessage[];
   readonly toolCalls: ReadonlyMap<string, ViewToolCall>;
+  /** Messages and calls of all threads in the order in which they began: the same objects as above. */
+  readonly items: readonly ViewItem[];
   /** Questions without an answer, by request id. */
   readonly approvals: ReadonlyMap<string, ElicitationRequestEvent>;
   readonly status: 'idle' | 'running' | StreamEndReason;
@@ -85,6 +93,7 @@ class View implements SessionView {
   readonly threads = new Map<string, ViewThread>([['', { id: '', messages: [] }]]);
   readonly toolCalls = new Map<string, ViewToolCall>();
   readonly approvals = new Map<string, ElicitationRequestEvent>();
+  items: ViewItem[] = [];
   status: SessionView['status'] = 'idle';
   readonly #seen = new Set<string>();
   readonly #byMessageId = new Map<string, ViewMessage>();
@@ -117,6 +126,7 @@ class View implements SessionView {
           status: 'requested',
         };
         this.toolCalls.set(call.id, call);
+        this.items.push({ type: 'tool_call', call, ...inThread(event.threadId) });
         this.#places.set(call, event.seq ?? 0);
         break;
       }
@@ -189,6 +199,7 @@ class View implements SessionView {
     this.#settled = this.#settled.filter(({ seq }) => seq <= through);
     const stays = (item: object) => (this.#places.get(item) ?? Number.POSITIVE_INFINITY) <= through;
     for (const thread of this.threads.values()) thread.messages = thread.messages.filter(stays);
+    this.items = this.items.filter((item) => stays(item.type === 'message' ? item.message : item.call));
     for (const [id, message] of this.#byMessageId) if (!stays(message)) this.#byMessageId.delete(id);
     for (const [id, call] of this.toolCalls) if (!stays(call)) this.toolCalls.delete(id);
     // A host's own question stands where its call does.
@@ -207,6 +218,7 @@ class View implements SessionView {
       message = { id: messageId, role: event.role, content: [], streaming: true };
       if (event.agentId !== undefined) message.agentId = event.agentId;
       this.#thread(event.threadId ?? '').messages.push(message);
+      this.items.push({ type: 'message', message, ...inThread(event.threadId) });
     }
     this.#byMessageId.set(messageId, message);
     if (event.partial) {
@@ -227,6 +239,10 @@ class View implements SessionView {
     }
     return thread;
   }
+}
+
+function inThread(threadId: string | undefined): { threadId?: string } {
+  return threadId === undefined ? {} : { threadId };
 }
 
 function appendDelta(content: ContentPart[], index: number, delta: ContentPart | undefined): void {
