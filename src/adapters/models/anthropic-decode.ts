@@ -12,7 +12,7 @@ import type { Declarations } from '../schema/index.ts';
 import { parseArgs } from './call-args.ts';
 import { countsOf, grown } from './counts.ts';
 import type { Decoder } from './exchange.ts';
-import { bodyFailure, knownEnd, ProviderFailure, textOf } from './failure.ts';
+import { bodyFailure, knownEnd, laterEnd, ProviderFailure, textOf } from './failure.ts';
 import { callPart, extrasOf, opaquePart, withState } from './opaque.ts';
 
 /** An event of a stream, or the whole message of a call without one. */
@@ -75,7 +75,7 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
         this.#count(chunk.message.usage);
         return undefined;
       case 'message_delta':
-        if (chunk.delta.stop_reason) this.#stop = chunk.delta.stop_reason;
+        if (chunk.delta.stop_reason) this.#stop = laterEnd(this.#stop, chunk.delta.stop_reason);
         this.#explanation = chunk.delta.stop_details?.explanation ?? this.#explanation;
         this.#count(chunk.usage);
         return undefined;

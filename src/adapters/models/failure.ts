@@ -26,6 +26,12 @@ export function knownEnd(word: string): FinishReason {
   throw new ProviderFailure(code, message, retryable);
 }
 
+/** The end of an answer that tells of more than one: what one has cut short or refused, no later word makes whole. */
+export function laterEnd(before: string | undefined, next: string): string {
+  const known = typeof before === 'string' && before !== 'FINISH_REASON_UNSPECIFIED' ? finishReasonOf(before) : 'stop';
+  return before === undefined || known === 'stop' || known === 'tool_calls' ? next : before;
+}
+
 /**
  * A text of an answer; null and nothing are none.
  * @throws ProviderFailure for any other value: what is made of it would be no answer

@@ -6,7 +6,7 @@ import { charsOf } from '../../session/index.ts';
 import type { Declarations } from '../schema/index.ts';
 import { countsOf, grown, isCount } from './counts.ts';
 import type { Decoder } from './exchange.ts';
-import { bodyFailure, knownEnd, ProviderFailure, textOf } from './failure.ts';
+import { bodyFailure, knownEnd, laterEnd, ProviderFailure, textOf } from './failure.ts';
 import type { GeminiState } from './gemini-encode.ts';
 import { callPart, opaquePart, withState } from './opaque.ts';
 
@@ -40,8 +40,8 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
 
   push(chunk: GenerateContentResponse): ContentPart[] | undefined {
     const failed = (chunk as { error?: unknown }).error;
-    if (failed) throw bodyFailure(failed);
     if (chunk.usageMetadata) this.#usage = grown(this.#usage, chunk.usageMetadata);
+    if (failed) throw bodyFailure(failed);
     if (chunk.modelVersion) this.#model = chunk.modelVersion;
     if (chunk.responseId) this.#id = chunk.responseId;
     const { blockReason, blockReasonMessage } = chunk.promptFeedback ?? {};
@@ -50,7 +50,7 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
     const candidate = chunk.candidates?.[0];
     if (!candidate) return undefined;
     this.#isBegun = true;
-    if (candidate.finishReason) this.#finish = candidate.finishReason;
+    if (candidate.finishReason) this.#finish = laterEnd(this.#finish, candidate.finishReason);
     if (candidate.finishMessage) this.#finishMessage = candidate.finishMessage;
     this.#grounding = candidate.groundingMetadata ?? this.#grounding;
     this.#citations = candidate.citationMetadata ?? this.#citations;
@@ -68,7 +68,11 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
     const { functionCall, thoughtSignature } = part;
     if (thoughtSignature) this.#counter.more('other', charsOf(thoughtSignature));
     if (functionCall) {
-      const { id, name = '' } = functionCall;
+      const { id, name = '', willContinue, partialArgs } = functionCall;
+      if (willContinue || partialArgs?.length) {
+        const message = `the arguments of the call of ${textOf(name)} come in pieces, which is not understood here`;
+        throw new ProviderFailure('bad_response', message, false);
+      }
       this.#counter.more('calls', 1);
       this.#counter.more('args', charsOf(functionCall.args ?? {}));
       const state = { name: this.#provider, ...(id ? { id } : {}), ...signedWith(thoughtSignature) };

@@ -7,7 +7,7 @@ import type { Declarations } from '../schema/index.ts';
 import { parseArgs } from './call-args.ts';
 import { countsOf, grown } from './counts.ts';
 import type { Decoder } from './exchange.ts';
-import { bodyFailure, knownEnd, ProviderFailure, textOf } from './failure.ts';
+import { bodyFailure, knownEnd, laterEnd, ProviderFailure, textOf } from './failure.ts';
 import { callPart, extrasOf, withState } from './opaque.ts';
 import type { ReasoningState } from './openai-encode.ts';
 
@@ -89,8 +89,8 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   }
 
   push(chunk: ChatChunk): ContentPart | ContentPart[] | undefined {
-    if (chunk.error) throw bodyFailure(chunk.error);
     if (chunk.usage) this.#usage = grown(this.#usage, usageOf(chunk.usage));
+    if (chunk.error) throw bodyFailure(chunk.error);
     if (chunk.model) this.#model = chunk.model;
     if (chunk.id) this.#id ??= chunk.id;
     const choice = chunk.choices?.[0];
@@ -98,7 +98,7 @@ export class ChatDecoder implements Decoder<ChatChunk> {
     if (!choice || Number(choice.index ?? 0) > 0) return undefined;
     if (choice.error) throw bodyFailure(choice.error);
     this.#isBegun = true;
-    if (choice.finish_reason) this.#finish = choice.finish_reason;
+    if (choice.finish_reason) this.#finish = laterEnd(this.#finish, choice.finish_reason);
     const delta = choice.delta ?? choice.message;
     return delta ? this.#take(delta, delta === choice.message) : undefined;
   }

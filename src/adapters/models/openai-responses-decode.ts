@@ -5,7 +5,7 @@ import type { AnswerCounter } from '../../session/index.ts';
 import { charsOf } from '../../session/index.ts';
 import type { Declarations } from '../schema/index.ts';
 import { parseArgs } from './call-args.ts';
-import { countsOf } from './counts.ts';
+import { countsOf, grown } from './counts.ts';
 import type { Decoder } from './exchange.ts';
 import { bodyFailure, knownEnd, ProviderFailure, textOf } from './failure.ts';
 import { callPart, extrasOf, opaquePart, withState } from './opaque.ts';
@@ -27,6 +27,7 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
   #items: Item[] = [];
   readonly #ids = new Set<string>();
   #ended: Ended | undefined;
+  #usage: Usage | undefined;
 
   constructor(provider: string, tools: Declarations, counter: AnswerCounter) {
     this.#provider = provider;
@@ -36,6 +37,7 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
 
   push(chunk: ResponsesChunk): ContentPart | undefined {
     if (!('type' in chunk)) {
+      this.#count(chunk);
       if (chunk.error) throw bodyFailure(chunk.error);
       if (Array.isArray(chunk.output)) this.#ended = chunk;
       return undefined;
@@ -52,16 +54,31 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
         this.#take(chunk.item);
         return undefined;
       case 'response.completed':
+        this.#end(chunk.response);
+        return undefined;
       case 'response.incomplete':
-        this.#ended = chunk.response;
+        // The event says how it ended, also where the response leaves that out.
+        this.#end({ ...chunk.response, status: chunk.response.status ?? 'incomplete' });
         return undefined;
       case 'response.failed':
+        this.#count(chunk.response);
         throw bodyFailure(chunk.response.error ?? { message: 'the response failed', type: 'server_error' });
       case 'error':
         throw bodyFailure({ message: chunk.message, code: chunk.code ?? 'server_error' });
       default:
         return undefined;
     }
+  }
+
+  #end(response: Ended): void {
+    this.#count(response);
+    if (response.error) throw bodyFailure(response.error);
+    this.#ended = response;
+  }
+
+  /** An answer that fails has cost what it tells of, too. */
+  #count({ usage }: Partial<Response>): void {
+    if (usage) this.#usage = grown(this.#usage, usageOf(usage));
   }
 
   #take(item: Item): void {
@@ -79,7 +96,7 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
   }
 
   usage(): Usage | undefined {
-    return this.#ended?.usage ? usageOf(this.#ended.usage) : undefined;
+    return this.#usage;
   }
 
   isWhole(): boolean {
@@ -161,7 +178,7 @@ function shownThought(thought: string): ContentPart | undefined {
 function reasonOf(ended: Ended, parts: readonly ContentPart[]): string {
   const why = ended.incomplete_details?.reason;
   if (why === 'content_filter') return 'safety';
-  if (ended.status === 'incomplete') return why === undefined ? 'length' : knownEnd(why);
+  if (ended.status === 'incomplete' || why) return why === undefined ? 'length' : knownEnd(why);
   if (parts.some((part) => part.type === 'refusal')) return 'refusal';
   return parts.some((part) => part.type === 'function_call') ? 'tool_calls' : 'stop';
 }

@@ -1,5 +1,6 @@
 import { MAX_EVENT_BYTES, repairEvents, upTo } from './event-stream.ts';
 import type { Failure } from './failure.ts';
+import { fromBody } from './failure.ts';
 import type { Fetch } from './options.ts';
 
 export interface WireOptions {
@@ -66,6 +67,12 @@ export class Wire {
       this.#controller.abort(error);
       return error;
     };
+    if (response.status > 599) {
+      // Some proxies answer with a status that no response can be made of.
+      const text = await new Response(upTo(response.body, { onWait, onPiece, tooLarge })).text();
+      this.failure ??= fromBody(text, response.status);
+      throw new Error(this.failure.message);
+    }
     if (!this.stream || !response.ok) return withBody(response, upTo(response.body, { onWait, onPiece, tooLarge }));
     const body = repairEvents(response.body, {
       namedEvents: options.namedEvents,
@@ -99,7 +106,8 @@ export class Wire {
 }
 
 function withBody({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>): Response {
-  return new Response(body, { status, statusText, headers });
+  // The words beside the status may be in letters that a response does not take, and say nothing.
+  return new Response(body, { status, statusText: /^[\t\x20-\x7e]*$/.test(statusText) ? statusText : '', headers });
 }
 
 /** Only where to, without what else the address may hold. */
