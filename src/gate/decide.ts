@@ -20,8 +20,8 @@ import { isHookResult } from './hook-result.ts';
 import { errorResult, normaliseReturn } from './normalise.ts';
 import { isObject } from './parts.ts';
 import type { CheckedDecision } from './policy.ts';
-import { evaluatePolicy, withRedact } from './policy.ts';
-import { untilAborted } from './until-aborted.ts';
+import { evaluatePolicy, POLICY_TIMEOUT_MS, withRedact } from './policy.ts';
+import { untilAborted, untilLate } from './until-aborted.ts';
 import type { ValidatedArgs } from './validate.ts';
 import { validatedInTime } from './validate.ts';
 
@@ -157,7 +157,7 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
   }
   const hookAsks = rules.hookAsked?.();
   const floor =
-    policy.outcome === 'allow' && !hookAsks ? await authorAsks(rules.needsApproval, args, rules.signal) : undefined;
+    policy.outcome === 'allow' && !hookAsks ? await authorAsks(rules.needsApproval, args, rules) : undefined;
   if (policy.outcome === 'allow' && !hookAsks && !floor) {
     return run(call, args, { by: 'policy', ruleId: policy.ruleId, ...recordFacts(call, args, rules, policy) });
   }
@@ -225,12 +225,12 @@ function isFrozenFault(error: unknown): boolean {
 async function authorAsks(
   floor: AnyTool['needsApproval'] | undefined,
   args: Record<string, unknown>,
-  signal: AbortSignal | undefined,
+  { signal, policyTimeoutMs = POLICY_TIMEOUT_MS }: GateRules,
 ): Promise<string | undefined> {
   if (floor === undefined || floor === false) return undefined;
   if (floor === true) return 'the tool asks for approval';
   try {
-    return (await untilAborted(floor(args), signal)) ? 'the tool asks for approval' : undefined;
+    return (await untilLate(floor(args), policyTimeoutMs, signal)) ? 'the tool asks for approval' : undefined;
   } catch (error) {
     return `the tool could not tell whether it needs approval: ${messageOf(error)}`;
   }

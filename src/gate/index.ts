@@ -22,7 +22,7 @@ export { readOutput, readPromised } from './output.ts';
 export { boundedTest, faultOfPattern, MAX_PATTERN_INPUT } from './pattern.ts';
 export { pause } from './pause.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
-export { checkConfirmation, evaluatePolicy, MAX_EXPIRES_IN, withRedact } from './policy.ts';
+export { checkConfirmation, evaluatePolicy, MAX_EXPIRES_IN, POLICY_TIMEOUT_MS, withRedact } from './policy.ts';
 export type { ToolResponseFields } from './response.ts';
 export { fromResponse, toResponse } from './response.ts';
 export type { RetryToolOptions } from './retry-tool.ts';
@@ -36,7 +36,7 @@ export { shareRuns } from './share-runs.ts';
 export { subagentSessionId } from './subagent-session-id.ts';
 export { isTimed, MAX_TIMER_MS } from './timer.ts';
 export { toolDigest } from './tool-digest.ts';
-export { untilAborted } from './until-aborted.ts';
+export { untilAborted, untilLate } from './until-aborted.ts';
 export type { ArgumentsSchema, ValidatedArgs } from './validate.ts';
 export { validateArgs, validatedInTime } from './validate.ts';
 export {

@@ -15,9 +15,10 @@ import {
   errorResult,
   fireHook,
   normaliseReturn,
+  POLICY_TIMEOUT_MS,
   policyOn,
   recordFacts,
-  untilAborted,
+  untilLate,
   validateArgs,
   validatedInTime,
 } from '../gate/index.ts';
@@ -208,12 +209,7 @@ export class Judge {
       return this.#approved(request, hostTool, call, rules, approval, true);
     if (wasLetRun && isHarmless(hostTool)) return this.#decided(request, hostTool, call, rules, true);
     const args = approval.args ?? call.args;
-    const verdict = await unknownOutcome(
-      hostTool.tool,
-      { callId: call.callId, args },
-      rules.signal,
-      this.#options.warn,
-    );
+    const verdict = await unknownOutcome(hostTool.tool, { callId: call.callId, args }, rules.signal, this.#options);
     if (typeof verdict === 'object') return { kind: 'settle', result: normaliseReturn(verdict.result) };
     if (verdict === 'retry' && wasLetRun) return this.#decided(request, hostTool, call, rules, true);
     const hint = `${call.tool.name} was started and its outcome is unknown. Run it again?`;
@@ -338,10 +334,10 @@ async function unknownOutcome(
   tool: AnyTool,
   call: { callId: string; args: Record<string, unknown> },
   signal: AbortSignal | undefined,
-  warn: (message: string, error?: unknown) => void,
+  { policyTimeoutMs = POLICY_TIMEOUT_MS, warn }: Pick<JudgeOptions, 'policyTimeoutMs' | 'warn'>,
 ): Promise<'retry' | 'ask' | { result: unknown }> {
   try {
-    return (await untilAborted(tool.onUnknownOutcome?.(call), signal)) ?? 'ask';
+    return (await untilLate(tool.onUnknownOutcome?.(call), policyTimeoutMs, signal)) ?? 'ask';
   } catch (error) {
     if (!signal?.aborted) warn(`${tool.name}.onUnknownOutcome failed; a person is asked`, error);
     return 'ask';

@@ -286,3 +286,25 @@ describe('maxResultBytes', () => {
     expect(isBounded(model)).toBe(true);
   });
 });
+
+test.each<[string, () => Promise<boolean>, string, number]>([
+  ['never answers', () => new Promise<boolean>(() => {}), 'input_required', 0],
+  ['answers no in time', async () => false, 'completed', 1],
+])('ATT-7 a needsApproval that %s holds up nobody', async (_, needsApproval, reason, runs) => {
+  const look = notingTool('look', { needsApproval });
+  const { host } = hostOf(bot([{ calls: [['look']] }, 'done']), {
+    tools: [look.tool],
+    policy: allowAll(),
+    policyTimeoutMs: runs === 1 ? 10_000 : 5,
+  });
+  const session = await host.open('bot');
+  expect(endOf(await say(session, 'go')).reason).toBe(reason);
+  expect(look.runs).toHaveLength(runs);
+  expect(await host.approvals.list()).toHaveLength(1 - runs);
+  if (runs === 1) return;
+  const question = await only(session);
+  expect(question.approval?.reason).toContain('there was no answer within 5 ms');
+  await session.respond(question.requestId, { kind: 'approve' });
+  await say(session, { kind: 'continue' });
+  expect(look.runs).toHaveLength(1);
+});

@@ -749,7 +749,7 @@ describe('restart', () => {
   });
 
   /** A session whose host tool was started by a process that is gone. */
-  async function halfRun(extra: Parameters<typeof slowTool>[1] = {}) {
+  async function halfRun(extra: Parameters<typeof slowTool>[1] = {}, policyTimeoutMs = 10_000) {
     const slow = slowTool('pay', extra);
     const { host, store } = hostOf(bot([{ calls: [['pay', { eur: 5 }]] }]), { tools: [slow.tool], policy: allowAll() });
     const session = await host.open('bot');
@@ -765,7 +765,8 @@ describe('restart', () => {
     await stream.ended;
     slow.finish(1);
     const again = notingTool('pay', extra);
-    const later = hostOf(bot(['done']), { tools: [again.tool], policy: allowAll(), store: left });
+    const options = { tools: [again.tool], policy: allowAll(), policyTimeoutMs, store: left };
+    const later = hostOf(bot(['done']), options);
     return { again, session: await later.host.open('bot', { sessionId: session.id }) };
   }
 
@@ -795,6 +796,13 @@ describe('restart', () => {
     const known = await halfRun({ onUnknownOutcome: () => ({ result: 'it was paid' }) });
     expect(results(await say(known.session, { kind: 'continue' }))).toEqual({ pay: 'it was paid' });
     expect([retry.again.runs.length, known.again.runs.length]).toEqual([1, 0]);
+  });
+
+  test('ATT-7 an onUnknownOutcome that never answers holds up nobody: a person is asked', async () => {
+    const { again, session } = await halfRun({ onUnknownOutcome: () => new Promise<never>(() => {}) }, 5);
+    expect(await only(session)).toMatchObject({ kind: 'rerun_unknown', name: 'pay' });
+    expect(endOf(await say(session, { kind: 'continue' })).reason).toBe('input_required');
+    expect(again.runs).toEqual([]);
   });
 });
 
