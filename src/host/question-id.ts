@@ -1,3 +1,5 @@
+export { callIdOf, isHostQuestion } from '../session/index.ts';
+
 /**
  * What the host asks about a call: whether it may run, whether it may run again after an unknown outcome, or what its
  * handler wants to know while it runs.
@@ -10,17 +12,6 @@ export type QuestionKind = 'policy' | 'rerun' | 'asked';
  */
 export function questionId(callId: string, kind: QuestionKind, n: number): string {
   return `${callId}#${kind}${n === 0 ? '' : `.${n}`}`;
-}
-
-/** The call that a question is about, whoever asks it: `<callId>#…`. The id of a call is its own. */
-export function callIdOf(requestId: string): string {
-  const mark = requestId.lastIndexOf('#');
-  return mark < 0 ? requestId : requestId.slice(0, mark);
-}
-
-/** A question of the host's own, not the agent's. */
-export function isHostQuestion(requestId: string): boolean {
-  return /#(?:policy|rerun|asked)(?:\.\d+)?$/.test(requestId);
 }
 
 export function isAskedByRun(requestId: string): boolean {

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { DecisionRecord, RequestAnswer, Settlement, ToolResult } from '../contracts/index.ts';
 import { CoxswainError, canonicalJson } from '../contracts/index.ts';
 import { deniedResult, errorResult, toResponse } from '../gate/index.ts';
+import { callIdOf, isHostQuestion } from '../session/index.ts';
 import type { AskState, CallState } from './call-state.ts';
-import { hostQuestion } from './call-state.ts';
 import type { Event, EventActions, StoredAnswer } from './event.ts';
 import { createEvent } from './event.ts';
 import type { Fold } from './fold.ts';
@@ -146,12 +146,12 @@ export function settlementOf(fold: Fold, requestId: string, given?: RequestAnswe
 
 function findRequest(fold: Fold, requestId: string): Found {
   const call = fold.callOf(requestId);
-  const callId = call?.id ?? requestId.split('#')[0] ?? requestId;
+  const callId = call?.id ?? callIdOf(requestId);
   const gone = call?.settled ?? fold.closed.get(callId);
   if (gone) throw closed(requestId, gone.errorType ?? 'answered');
   if (!call) throw unknown(requestId);
   if (requestId === call.id) return { call, ask: undefined, policyAsk: false };
-  if (hostQuestion.test(requestId)) return { call, ask: undefined, policyAsk: true };
+  if (isHostQuestion(requestId)) return { call, ask: undefined, policyAsk: true };
   const ask = call.asks.find((candidate) => candidate.requestId === requestId);
   if (!ask) throw unknown(requestId);
   if (ask.answer) throw closed(requestId, ask.answer.action);

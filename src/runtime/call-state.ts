@@ -1,9 +1,6 @@
 import type { DecisionRecord, FunctionCallPart, PutQuestion } from '../contracts/index.ts';
 import type { Ask, Event, EventActions, StoredAnswer } from './event.ts';
 
-/** Questions that a host derives from the log: `<callId>#policy`, `<callId>#rerun`, numbered when asked again. */
-export const hostQuestion = /#(?:policy|rerun|asked)(?:\.\d+)?$/;
-
 /** A question about a call, and its answer once there is one. */
 export interface AskState extends Ask {
   requestedAt: number;

@@ -1,10 +1,10 @@
 import type { ContentPart, FunctionResponsePart, TurnTerms, Usage } from '../contracts/index.ts';
 import { setOwn, textOfParts } from '../contracts/index.ts';
-import { addUsage, LastWords, LazyMap, LazySet, Pace } from '../session/index.ts';
+import { addUsage, callIdOf, isHostQuestion, LastWords, LazyMap, LazySet, Pace } from '../session/index.ts';
 import type { Activation } from './activation.ts';
 import { newActivation } from './activation.ts';
 import type { CallState, Settled } from './call-state.ts';
-import { hostQuestion, newCall, turnsOf } from './call-state.ts';
+import { newCall, turnsOf } from './call-state.ts';
 import type { Event, StoredAnswer } from './event.ts';
 import { threadOf } from './event.ts';
 import { isWithin, slotOfCall } from './slot-path.ts';
@@ -256,7 +256,7 @@ export class Fold {
     this.answers++;
     const call = this.#changed(this.callOf(requestId)?.id ?? '');
     if (!call) return;
-    if (hostQuestion.test(requestId)) {
+    if (isHostQuestion(requestId)) {
       call.hostAnswers.push({ ...answer, requestId, attempt: call.attempts });
       return;
     }
@@ -266,8 +266,7 @@ export class Fold {
 
   /** The call that a request id belongs to: its own, or that of one of its questions. */
   callOf(requestId: string): CallState | undefined {
-    const hash = requestId.lastIndexOf('#');
-    return this.calls.get(requestId) ?? (hash > 0 ? this.calls.get(requestId.slice(0, hash)) : undefined);
+    return this.calls.get(requestId) ?? this.calls.get(callIdOf(requestId));
   }
 
   #configure(update: Record<string, unknown>): void {

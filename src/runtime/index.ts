@@ -13,7 +13,6 @@ export type { BoundedAnswer } from './bounded-result.ts';
 export { boundedAnswer, withBounded } from './bounded-result.ts';
 export * from './call-place.ts';
 export type { AskState, CallState, Settled } from './call-state.ts';
-export { hostQuestion } from './call-state.ts';
 export * from './callback-context.ts';
 export { Chain, evidenceOf, extendChain, isAudited, isLinked } from './chain.ts';
 export { endOfCall, endOfSlot, ownerOfThread, releaseWithin } from './close-slot.ts';

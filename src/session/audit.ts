@@ -6,6 +6,7 @@ import type {
   ToolResponseEvent,
 } from '../contracts/index.ts';
 import { canonicalJson } from '../contracts/index.ts';
+import { callIdOf } from './question-id.ts';
 import type { RedactionOptions } from './redact.ts';
 import {
   checkRedaction,
@@ -79,7 +80,7 @@ function note(calls: Map<string, Call>, event: AgentEvent): void {
         AgentEvent,
         { type: 'elicitation_response' }
       > & { by?: string; reason?: string };
-      const call = calls.get(requestId.split('#')[0] ?? '');
+      const call = calls.get(callIdOf(requestId));
       call?.entry.answers.push({ requestId, action, ...defined({ by, reason }), at: timestamp });
       break;
     }

@@ -18,6 +18,7 @@ export { breath, eachInPieces, MANY, Pace } from './pace.ts';
 export * from './pipe.ts';
 export * from './principal.ts';
 export * from './put-questions.ts';
+export { callIdOf, isHostQuestion } from './question-id.ts';
 export * from './queue.ts';
 export * from './redact.ts';
 export * from './run.ts';

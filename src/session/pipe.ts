@@ -8,6 +8,7 @@ import type {
   SessionInput,
   StreamEndEvent,
 } from '../contracts/index.ts';
+import { callIdOf } from './question-id.ts';
 import type { StreamQueue } from './queue.ts';
 
 /** Key of {@link PipeableSession}'s method. */
@@ -105,6 +106,6 @@ export function isPipeable(session: AgentSession): session is PipeableSession {
 /** What is open under an id of a request, of its call, or of any question about that call. */
 export async function openRequest(session: AgentSession, id: string): Promise<PendingRequest | undefined> {
   if (isPipeable(session)) return session[openNow](id);
-  const call = id.includes('#') ? id.slice(0, id.lastIndexOf('#')) : id;
+  const call = callIdOf(id);
   return (await session.pending()).find(({ requestId, callId }) => requestId === id || callId === call);
 }

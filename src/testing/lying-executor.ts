@@ -13,6 +13,7 @@ import type {
 import { CoxswainError } from '../contracts/index.ts';
 import type { Shape } from '../session/index.ts';
 import {
+  callIdOf,
   checkOptions,
   EventStream,
   fn,
@@ -123,7 +124,7 @@ class LyingSession implements AgentSession {
   }
 
   async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
-    const callId = requestId.split('#')[0] ?? requestId;
+    const callId = callIdOf(requestId);
     if (!this.#state.open.has(callId) && !this.#state.settled.has(callId)) {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', `there is no request ${requestId}`);
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentSession, AnyTool, PolicyDecision } from '../../src/contracts/index.ts';
+import type { AgentEvent, AgentSession, AnyTool, PolicyDecision } from '../../src/contracts/index.ts';
 import { auditOf, fromAgent, LlmAgent, subagentTool } from '../../src/index.ts';
 import { agentTool, securityPlugin } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
@@ -114,3 +114,15 @@ test('APP-B6 a second run after a yes to it is a second decision', async () => {
   const { entries } = await decisionsOf(session);
   expect([runs, entries[0]?.decisions.map(({ by }) => by)]).toEqual([2, ['user:bob', 'user:bob']]);
 });
+
+test.each(['c1', 'c#1', '#'])(
+  'APP-B6 sibling: who has answered about a call stands with it, whatever its id: %s',
+  async (id) => {
+    const about = { sessionId: 's', streamId: 'x', timestamp: '2026-11-29T00:00:00.000Z' };
+    const events = [
+      { ...about, id: 'e1', type: 'tool_request', requestId: id, name: 'pay', args: {} },
+      { ...about, id: 'e2', type: 'elicitation_response', requestId: `${id}#policy`, action: 'accept', by: 'ann' },
+    ] as never as AgentEvent[];
+    expect(await auditOf(events)).toMatchObject([{ callId: id, answers: [{ action: 'accept', by: 'ann' }] }]);
+  },
+);

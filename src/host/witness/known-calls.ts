@@ -237,5 +237,9 @@ function applyTo(call: KnownCall, record: Exclude<OfOpenCall, { kind: 'settled' 
       call.asks = false;
       for (const answer of call.answers) answer.isVoid = true;
       if (!call.started) call.decision = undefined;
+      // A start that is taken back later gives nothing back that is void by then.
+      if (call.last && !call.last.before.started) {
+        call.last = { ...call.last, before: { ...call.last.before, decision: undefined } };
+      }
   }
 }

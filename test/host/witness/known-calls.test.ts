@@ -122,3 +122,26 @@ test('ATT-B1 of two hosts that were told other words under one id, what the firs
   expect(known.meet('c1', 'other')).toBeUndefined();
   expect(known.meet('c1', digest)).toMatchObject({ started: true });
 });
+
+test.each([true, false])(
+  'ATT-B1 a start that is taken back brings no yes back that is void: it starts here %s',
+  (starts) => {
+    const known = new KnownCalls();
+    const call = { callId: 'c', digest, at: 1 };
+    const go = (id: string, by: string, begins: boolean): WitnessRecord => ({
+      kind: 'go',
+      ...call,
+      id,
+      decision: { outcome: 'approved', by } as never,
+      starts: begins,
+    });
+    for (const record of [go('r1', 'user:ann', false), go('r2', 'user:bo', starts)]) known.apply(record);
+    known.apply({ kind: 'void', callId: 'c', digest });
+    known.apply({ kind: 'back', callId: 'c', digest, id: 'r2' });
+    expect(known.calls.get('c')).toMatchObject({ decision: undefined, started: false, attempts: 0, voids: 1 });
+    // One that nothing made void meanwhile stands as before.
+    for (const record of [go('r3', 'user:ann', false), go('r4', 'user:bo', starts)]) known.apply(record);
+    known.apply({ kind: 'back', callId: 'c', digest, id: 'r4' });
+    expect(known.calls.get('c')?.decision).toEqual({ outcome: 'approved', by: 'user:ann' });
+  },
+);
