@@ -57,7 +57,7 @@ function run(mutate: readonly string[], testFiles: readonly string[]): Promise<R
     tsconfigFile: 'none',
     concurrency: Number(values.concurrency),
     timeoutMS: 20_000,
-    dryRunTimeoutMinutes: 15,
+    dryRunTimeoutMinutes: 60,
     reporters: ['progress-append-only'],
     ignorePatterns: ['bench', 'docs', 'reports', 'coverage', '*.tsbuildinfo'],
     allowConsoleColors: false,
