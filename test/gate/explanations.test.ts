@@ -97,12 +97,20 @@ describe('what is wrong, for a model to read', () => {
   test.each([
     ['text', 'x', 'string'],
     ['a list', [], 'array'],
+    ['a list of the text of an object', ['{"a":1}'], 'array'],
     ['null', null, 'null'],
     ['nothing', undefined, 'undefined'],
     ['a number', 5, 'number'],
   ])('arguments that are %s', (_, args, kind) => {
     expect(said(object({}), args)).toBe(`arguments: expected object, got ${kind}`);
   });
+});
+
+test('what has no check of its own is checked by its JSON Schema', () => {
+  for (const standard of [undefined, null, 'x', {}, { validate: 5 }]) {
+    const source = { '~standard': standard } as unknown as SchemaLike;
+    expect(said(object({ a: { type: 'number' } }), { a: 1 }, source)).toBe('ok');
+  }
 });
 
 describe('strings that hold JSON', () => {

@@ -261,6 +261,13 @@ describe('a check that is compiled', () => {
     expect(() => fitsSchema({ type: 'nonsense' }, 1)).toThrow(bad);
   });
 
+  test('looks at as much as the value is large', () => {
+    const row = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] };
+    const rows = Array.from({ length: 60_000 }, (_, a) => ({ a }));
+    expect(fitsSchema({ type: 'array', items: row }, rows)).toBe(true);
+    expect(fitsSchema({ type: 'array', items: row }, [...rows, {}])).toBe(false);
+  });
+
   test('refuses what is asynchronous, and what is not there', () => {
     expect(() => compileSchema({ $async: true })).toThrow('asynchronous schemas are not supported');
     expect(() => compileSchema({ $ref: '#/nowhere' })).toThrow(bad);

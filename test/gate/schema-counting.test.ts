@@ -164,6 +164,16 @@ test('what is known roughly is never less than what is counted', () => {
   );
 });
 
+test.each<[string, JsonSchema]>([
+  ['compared with one another', { uniqueItems: true }],
+  ['compared where a default may be added', { uniqueItems: true, prefixItems: [{ default: [1, 2, 3] }] }],
+  ['kept in mind', { unevaluatedItems: true }],
+])('nor where many items are %s', (_, schema) => {
+  const effort = new SchemaEffort(schema);
+  const value = Array.from({ length: 200 }, (_item, n) => [n]);
+  expect(effort.of(value, Infinity)).toBeGreaterThanOrEqual(effort.of(value, 0));
+});
+
 test('counting is charged itself, and ends', () => {
   const value = Array.from({ length: 500_001 }, () => 1);
   expect(cost({ items: {} }, value)).toBe(Infinity);
