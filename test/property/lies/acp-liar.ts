@@ -37,7 +37,7 @@ export function acpLiar(random: Random, witness: AcpWitness): () => AcpPipe {
       [],
     ]);
 
-  async function ask(client: acp.AgentContext, sessionId: string): Promise<void> {
+  async function ask(client: acp.AgentContext, sessionId: string, depth = 0): Promise<void> {
     const shown = mark();
     const call: acp.ToolCall = {
       toolCallId: pick(['t0', 't1', `t-${shown}`]),
@@ -72,11 +72,24 @@ export function acpLiar(random: Random, witness: AcpWitness): () => AcpPipe {
     if (isAllowed || random() < 0.2) {
       await tell(client, sessionId, { sessionUpdate: 'tool_call_update', ...done, status: 'in_progress' });
     }
+    if (depth < 2 && random() < 0.3) await within(client, sessionId, depth + 1);
     await tell(client, sessionId, {
       sessionUpdate: 'tool_call_update',
       toolCallId: call.toolCallId,
       status: isAllowed ? 'completed' : pick(['failed', 'failed', 'completed']),
     });
+  }
+
+  /** What it asks for while a call of it runs, or is said to run; it may end that, or its turn, without the answers. */
+  async function within(client: acp.AgentContext, sessionId: string, depth: number): Promise<void> {
+    const asked = Array.from({ length: 1 + below(random, 2) }, () => {
+      const roll = random();
+      if (roll < 0.4) return ask(client, sessionId, depth);
+      if (roll < 0.7) return write(client, sessionId);
+      return client.request('fs/read_text_file', { sessionId, path: pick(paths) });
+    });
+    const all = Promise.all(asked).catch((error: unknown) => witness.trace(`within: ${error}`));
+    if (random() < 0.8) await all;
   }
 
   async function sneak(client: acp.AgentContext, sessionId: string, words: string): Promise<void> {

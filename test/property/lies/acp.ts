@@ -23,6 +23,7 @@ const policy = rulePolicy([
   { tool: 'acp:read_text_file', outcome: 'allow' },
   { tool: '*', outcome: 'deny' },
 ]);
+const boss = people.find(isBoss);
 /** Whom policy names no approvers for anybody may let run. */
 const anybodys = new Set(['acp:other', 'acp:read', 'acp:write_text_file']);
 
@@ -58,7 +59,13 @@ class AcpLife {
     let session: HostedSession | undefined;
     // An agent that waits for one answer may be busy with another: nobody is left without.
     const host = this.#host(sessions, async (question) => {
-      if (this.#random() < 0.9) return this.#answer(question);
+      if (this.#random() < 0.9) {
+        const answer = this.#answer(question);
+        if ((answer.by && isBoss(answer.by)) || anybodys.has(question.name ?? '')) return answer;
+        // What is asked within a call that runs holds its stream until somebody answers who may.
+        await session?.respond(question.requestId, answer).catch((error: unknown) => this.trace.push(`no: ${error}`));
+        return { kind: 'deny', ...(boss ? { by: boss } : {}) };
+      }
       this.trace.push('it is told to end');
       void session?.abort();
       return undefined;
