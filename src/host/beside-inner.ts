@@ -1,4 +1,11 @@
-import type { CoxswainError, PendingRequest, RequestAnswer, SessionInput } from '../contracts/index.ts';
+import type {
+  CoxswainError,
+  PendingRequest,
+  RequestAnswer,
+  SessionInput,
+  ToolApprovalInput,
+  ToolResultInput,
+} from '../contracts/index.ts';
 import { isCoxswainError } from '../contracts/index.ts';
 import type { Stirred, StirringSession } from '../session/index.ts';
 import { isStirring, stirs } from '../session/index.ts';
@@ -51,11 +58,10 @@ export class BesideInner {
   }
 
   /**
-   * The inner stream has ended: what is left is for whoever begins the next one. True: what it said is open may be
-   * closed since.
-   * @throws what the run was ended for
+   * The inner stream has ended: what is left is for whoever begins the next one. What it said is open may be closed since.
+   * Rejects with what the run was ended for.
    */
-  async ended(): Promise<boolean> {
+  async ended(): Promise<void> {
     const work = this.#work;
     this.#work = undefined;
     this.#isOver = true;
@@ -63,7 +69,6 @@ export class BesideInner {
     // Nobody need think about what has ended with it.
     this.#run.calls.dropClosed(await this.#run.session.inner.pending());
     await work;
-    return true;
   }
 
   /** Nothing is told any more. */
@@ -102,11 +107,10 @@ export class BesideInner {
   }
 
   async #tell(input: SessionInput): Promise<void> {
-    const answer = answerOf(input);
-    if (!answer || input.kind === 'message' || input.kind === 'continue') return;
+    if (input.kind !== 'tool_result' && input.kind !== 'tool_approval') return;
     const { session, calls } = this.#run;
     try {
-      await session.inner.respond(input.requestId, answer);
+      await session.inner.respond(input.requestId, decidedAnswer(input));
     } catch (error) {
       if (!isCoxswainError(error) || !closedByOthers.has(error.code)) throw error;
     }
@@ -115,12 +119,8 @@ export class BesideInner {
 }
 
 /** What the gate has decided, as an answer of whoever runs the call. */
-function answerOf(input: SessionInput): RequestAnswer | undefined {
-  if (input.kind === 'tool_result') {
-    const { result, decision } = input;
-    return { kind: 'result', result, ...(decision ? { decision } : {}) };
-  }
-  if (input.kind !== 'tool_approval') return undefined;
-  const { args, decision } = input;
-  return { kind: 'approve', starts: true, ...(args ? { args } : {}), ...(decision ? { decision } : {}) };
+function decidedAnswer(input: ToolResultInput | ToolApprovalInput): RequestAnswer {
+  const decision = input.decision ? { decision: input.decision } : {};
+  if (input.kind === 'tool_result') return { kind: 'result', result: input.result, ...decision };
+  return { kind: 'approve', starts: true, ...(input.args ? { args: input.args } : {}), ...decision };
 }

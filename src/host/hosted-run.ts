@@ -216,7 +216,8 @@ export class HostedRun implements RunScope, CallersStream {
         // Somebody else was faster with one of these answers; none of them was taken.
         if (!this.accepted || !isCoxswainError(error) || !closedByOthers.has(error.code)) throw error;
       } finally {
-        if (beside?.isAtWork) wasAnswered = await beside.ended();
+        wasAnswered = beside?.isAtWork === true;
+        if (wasAnswered) await beside?.ended();
       }
       if (end && isOver(end)) {
         if (this.#madeCalls) await runOutliving(this, end, batch);
