@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FromAcpOptions } from '../../src/adapters/acp/index.ts';
 import { fromAcp } from '../../src/adapters/acp/index.ts';
-import { InMemorySessionService } from '../../src/index.ts';
+import { createHost, InMemorySessionService } from '../../src/index.ts';
 import { endOf, say, texts } from '../dispatch/agent-kit.ts';
 import type { Frame, Told, ToldOptions } from './told-app.ts';
 import { toldAgent } from './told-app.ts';
@@ -15,6 +15,32 @@ const open = (told: Told, sessions: InMemorySessionService, more: Partial<FromAc
     { app: 'desk' },
   );
 const methodsOf = ({ requests }: Told) => requests.map(({ method }) => method);
+
+test('EDGE-A1 what an agent says of another session is not heard in this one, and nothing is allowed there', async () => {
+  const rm = { toolCallId: 'c1', kind: 'execute' as const, title: 'rm', rawInput: { command: 'rm' } };
+  const told = toldAgent([
+    [
+      { ...words('of somebody else'), of: 'other' } as Frame,
+      { ask: rm, of: 'other', yes: [words('allowed')], no: [words('refused')] },
+    ],
+  ]);
+  const source = fromAcp({ name: 'told', connect: told.connect, cwd: '/work' });
+  const asked: string[] = [];
+  const host = createHost({
+    app: 'desk',
+    agents: [source],
+    onApproval: async ({ name = '' }) => {
+      asked.push(name);
+      return { kind: 'approve' };
+    },
+  });
+  const session = await host.open('told');
+  const events = await say(session, 'go');
+  expect(texts(events)).toEqual(['refused']);
+  expect(told.outcomes).toEqual(['cancelled']);
+  expect(asked).toEqual([]);
+  await session[Symbol.asyncDispose]();
+});
 
 test('IOP-A6 tokens that an agent tells at the end of a prompt stand in the log', async () => {
   const answer = {

@@ -1,10 +1,10 @@
 import * as acp from '@agentclientprotocol/sdk';
 import type { AcpPipe } from '../../src/adapters/acp/index.ts';
 
-/** One thing that an agent tells or asks; `all` at the same time. */
+/** One thing that an agent tells or asks, `of` a session; `all` at the same time. */
 export type Frame =
-  | { update: acp.SessionUpdate }
-  | { ask: acp.ToolCallUpdate; yes?: readonly Frame[]; no?: readonly Frame[] }
+  | { update: acp.SessionUpdate; of?: string }
+  | { ask: acp.ToolCallUpdate; of?: string; yes?: readonly Frame[]; no?: readonly Frame[] }
   | { all: readonly (readonly Frame[])[] }
   | { hang: true };
 
@@ -41,12 +41,13 @@ export function toldAgent(prompts: readonly (readonly Frame[])[], given: ToldOpt
   let turn = 0;
   const play = async (frames: readonly Frame[], client: acp.AgentContext): Promise<void> => {
     for (const frame of frames) {
-      if ('update' in frame) await client.notify('session/update', { sessionId: 's', update: frame.update });
+      if ('update' in frame)
+        await client.notify('session/update', { sessionId: frame.of ?? 's', update: frame.update });
       else if ('all' in frame) await Promise.all(frame.all.map((each) => play(each, client)));
       else if ('hang' in frame) await stop.promise;
       else {
         const { outcome } = await client.request('session/request_permission', {
-          sessionId: 's',
+          sessionId: frame.of ?? 's',
           toolCall: frame.ask,
           options: [...(given.options ?? OPTIONS)],
         });

@@ -132,6 +132,16 @@ test('a child that ends at once: what it printed is told, without what it was gi
   });
 });
 
+test('EDGE-C1 what it printed is cut after the secrets are out, and not in the midst of one', async () => {
+  const script = "console.error(process.env.KEY + 'y'.repeat(980)); process.exit(1)";
+  const env = { KEY: 'hush-hush-hush-0123456789-hush-hush' };
+  await using toolset = mcpToolset({ command: process.execPath, args: ['-e', script], env, name: 'files' });
+  const said = await toolset.tools().then(String, String);
+  // The end of it is what is shown, and all of the secret stood before that.
+  expect(said).toContain('it printed: ***yyy');
+  expect(said).not.toContain('hush');
+});
+
 test('a server that is silent is waited for once, as long as connectMs says', async () => {
   const server = createServer(() => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -27,6 +27,41 @@ test.each([
   }
 });
 
+test('EDGE-C2 a warning is one line of some length, whatever the names in it hold', async () => {
+  const long = odd({ name: 'x'.repeat(100_000), inputSchema: { type: 'string' } });
+  const twice = odd({ name: `two\n\u001b[2J\u202e${'y'.repeat(5_000)}` });
+  const { names, warnings } = await offered(
+    [long, odd({ name: 'a\u001b[2Jb\nc', inputSchema: { type: 'string' } }), twice, { ...twice, title: 'T' }, pay],
+    false,
+  );
+  expect(names).toEqual(['pay']);
+  const lines = warnings.split('\n');
+  expect(lines).toHaveLength(3);
+  for (const line of lines) {
+    expect(line).toMatch(/^raw: its tools? /);
+    expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(line.length).toBeLessThan(1_100);
+  }
+});
+
+test('EDGE-C3 of a list of very many tools the first are taken, over all of its pages', async () => {
+  const many = Array.from({ length: 1_500 }, (_, n) => ({ ...pay, name: `pay${n}` }));
+  await using server = await RawServer.start();
+  const warnings: string[] = [];
+  server.lists = [
+    page(many, 'next'),
+    page(
+      many.map((tool) => ({ ...tool, name: `more_${tool.name}` })),
+      'last',
+    ),
+  ];
+  await using toolset = mcpToolset({ url: server.url, name: 'raw', warn: (text) => warnings.push(text) });
+  const tools = await toolset.tools();
+  expect(tools).toHaveLength(2_000);
+  expect(tools.at(-1)?.name).toBe('more_pay499');
+  expect(warnings).toEqual(['raw: its list of tools is taken as far as it goes: it has more than 2000 tools']);
+});
+
 test('an output schema of a list: 2026 has such, before it the tool is left out', async () => {
   const tools = [odd({ outputSchema: { type: 'array' } }), pay];
   expect((await offered(tools, true)).names).toEqual(['odd', 'pay']);

@@ -104,6 +104,7 @@ export class AcpClient {
   /** Runs one prompt. @throws CoxswainError `UNAVAILABLE / E_AGENT_PROCESS`, `INTERNAL / E_AGENT_PROTOCOL` */
   async prompt(prompt: PromptRequest['prompt'], listener: AcpListener): Promise<PromptResponse> {
     this.#listening.listener = listener;
+    this.#listening.sessionId = this.sessionId;
     try {
       const answer = this.#connection.agent.request('session/prompt', { sessionId: this.sessionId, prompt });
       return await orGone(answer, this.gone);
@@ -138,6 +139,8 @@ export class AcpClient {
 
 interface Listening {
   listener?: AcpListener;
+  /** Of the prompt that runs: what an agent says of other sessions of its own is nothing of this one. */
+  sessionId?: string;
 }
 
 type Sdk = Awaited<ReturnType<typeof loadSdk>>;
@@ -148,26 +151,32 @@ function connect(
   listening: Listening,
   options: AcpClientOptions,
 ): ClientConnection {
+  const heard = ({ sessionId }: { sessionId: string }) =>
+    sessionId === listening.sessionId ? listening.listener : undefined;
   const app = sdk
     .client({ name: 'coxswain' })
-    .onNotification('session/update', ({ params }) => listening.listener?.update(params.update))
-    .onRequest('session/request_permission', ({ params }) => listening.listener?.permission(params) ?? CANCELLED);
-  const listener = () => {
-    if (!listening.listener) throw sdk.RequestError.invalidRequest(undefined, 'no prompt is running');
-    return listening.listener;
+    .onNotification('session/update', ({ params }) => heard(params)?.update(params.update))
+    .onRequest('session/request_permission', ({ params }) => heard(params)?.permission(params) ?? CANCELLED);
+  const listener = (params: { sessionId: string }) => {
+    const found = heard(params);
+    if (!found) throw sdk.RequestError.invalidRequest(undefined, 'no prompt of this session is running');
+    return found;
   };
   if (options.reads) {
-    app.onRequest('fs/read_text_file', async ({ params: { path, line, limit } }) => ({
-      content: await listener().readFile({
+    app.onRequest('fs/read_text_file', async ({ params }) => {
+      const { path, line, limit } = params;
+      const content = await listener(params).readFile({
         path,
         ...(typeof line === 'number' ? { line } : {}),
         ...(typeof limit === 'number' ? { limit } : {}),
-      }),
-    }));
+      });
+      return { content };
+    });
   }
   if (options.writes) {
-    app.onRequest('fs/write_text_file', async ({ params: { path, content } }) => {
-      await listener().writeFile({ path, content });
+    app.onRequest('fs/write_text_file', async ({ params }) => {
+      const { path, content } = params;
+      await listener(params).writeFile({ path, content });
       return {};
     });
   }

@@ -12,7 +12,9 @@ import { explainer } from './mcp-secrets.ts';
 
 export type Sdk = typeof import('@modelcontextprotocol/client');
 
+/** Characters of what a child printed that an error shows, and those that are kept so that no secret is cut in two. */
 const MAX_PRINTED = 1_000;
+const MAX_KEPT = 64 * 1024;
 /** Twice that is the longest that a timer can be set to. */
 const MAX_CONNECT_MS = 2 ** 30 - 1;
 
@@ -202,7 +204,7 @@ export class McpConnection {
     } catch (error) {
       await client.close().catch(() => {});
       const fault = signal.aborted ? `it did not answer within ${connectMs} ms` : this.explain(error);
-      const printed = this.explain(this.#printed).replaceAll(/\s+/g, ' ').trim();
+      const printed = this.explain(this.#printed).slice(-MAX_PRINTED).replaceAll(/\s+/g, ' ').trim();
       const why = printed === '' ? fault : `${fault}; it printed: ${printed}`;
       const message = `the MCP server ${this.name} cannot be reached: ${why}`;
       throw new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message, { retryable: true });
@@ -239,7 +241,7 @@ export class McpConnection {
     hearFirst(transport, hear);
     this.#printed = '';
     transport.stderr?.on('data', (chunk: Buffer) => {
-      this.#printed = (this.#printed + chunk.toString()).slice(-MAX_PRINTED);
+      this.#printed = (this.#printed + chunk.toString()).slice(-MAX_KEPT);
     });
     return transport;
   }

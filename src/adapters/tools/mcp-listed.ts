@@ -16,13 +16,26 @@ export interface Reading {
 
 /** Pages that one list may have: a server that always has one more is left with what it has said so far. */
 const MAX_PAGES = 256;
+/** Tools that one list may have: each is compiled, and goes to a model with every request. */
+const MAX_TOOLS = 2_000;
+/** Characters of a name in a warning. */
+const MAX_CALLED = 200;
 
 /** The cursors of one list, so that it ends where the server goes round. */
 export class ListWalk {
   readonly #cursors = new Set<string>();
+  #tools = 0;
 
   begin(): void {
     this.#cursors.clear();
+    this.#tools = 0;
+  }
+
+  /** How many of so many more the list still takes. */
+  room(more: number): number {
+    const room = Math.min(more, MAX_TOOLS - this.#tools);
+    this.#tools += room;
+    return room;
   }
 
   /** Why the list ends here though the server says that there is more; undefined: it goes on. */
@@ -36,10 +49,16 @@ export class ListWalk {
 /** Takes out of a page of tools what is none, and a cursor that leads nowhere. */
 export function readListed(result: { tools: unknown[]; nextCursor?: unknown }, reading: Reading): void {
   const { sdk, version, walk, warn } = reading;
-  result.tools = result.tools.filter((tool, n) => {
+  const room = walk.room(result.tools.length);
+  if (room < result.tools.length) {
+    warn(`its list of tools is taken as far as it goes: it has more than ${MAX_TOOLS} tools`);
+    delete result.nextCursor;
+  }
+  result.tools = result.tools.slice(0, room).filter((tool, n) => {
     const fault = mend(tool) ?? faultOf(tool as Partial<Tool> | null, sdk, isBefore2026(version));
-    const name = isObject(tool) ? tool.name : undefined;
-    if (fault !== undefined) warn(`its tool ${String(name ?? `number ${n + 1}`)} is left out: ${fault}`);
+    const { name } = isObject(tool) ? tool : {};
+    const called = typeof name === 'string' ? name.slice(0, MAX_CALLED) : `number ${n + 1}`;
+    if (fault !== undefined) warn(`its tool ${called} is left out: ${fault}`);
     return fault === undefined;
   });
   const { nextCursor } = result;

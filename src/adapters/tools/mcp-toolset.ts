@@ -48,6 +48,8 @@ export function mcpToolset(options: McpServer & McpToolsetOptions): McpToolset {
 const MAX_JUDGED = 1000;
 /** Warnings of what a server lists. */
 const MAX_TOLD = 1000;
+/** Characters of one. */
+const MAX_WARNING = 1000;
 
 class ServerTools implements McpToolset {
   readonly name: string;
@@ -235,7 +237,8 @@ class ServerTools implements McpToolset {
   }
 
   /** Lists are fetched again and again: what is wrong with one is told once. */
-  #tell(text: string): void {
+  #tell(said: string): void {
+    const text = readable(said);
     if (this.#told.has(text) || this.#told.size >= MAX_TOLD) return;
     this.#told.add(text);
     this.#warn(`${this.name}: ${text}`);
@@ -295,6 +298,12 @@ function nameOf(server: McpServer): string {
   if ('url' in server && URL.canParse(server.url)) return new URL(server.url).host;
   if ('command' in server && server.command) return server.command.split(/[\\/]/).at(-1) ?? server.command;
   throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', 'an MCP server is a command or a URL');
+}
+
+/** What a server wrote is shown in a line of a log: no control characters, and not at any length. */
+function readable(text: string): string {
+  const cut = text.length > MAX_WARNING ? `${text.slice(0, MAX_WARNING)}…` : text;
+  return cut.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
 }
 
 export function warnOnStderr(message: string, error?: unknown): void {
