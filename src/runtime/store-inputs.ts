@@ -27,6 +27,7 @@ export async function storeInputs(
     const credentials: GivenCredential[] = [];
     const events = await acceptInputs(invocation, inputs, credentials, heard);
     if (events.length === 0) return { at: fold.at, stored: events };
+    const ids = new Set(events.map(({ id }) => id));
     const takeBack = credentials.length > 0 ? await keepCredentials(invocation.services, credentials) : undefined;
     try {
       return { at, stored: await session.store(events, epoch, at) };
@@ -36,6 +37,9 @@ export async function storeInputs(
       if (!isCoxswainError(error) || !outrun.has(error.code)) throw error;
       await session.catchUp();
       if (fold.at === at) throw error;
+      // Made again, they would be stored again and again by a store that says no to what it does.
+      if (session.since(at).some(({ id, invocationId }) => invocationId === invocation.invocationId && ids.has(id)))
+        throw error;
     }
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { allowAll } from '../../src/index.ts';
+import { allowAll, InMemorySessionService } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bot, hostOf, only, say, tool } from './kit.ts';
+import { all, bot, endOf, hostOf, only, refusal, say, tool } from './kit.ts';
 
 describe('calls side by side', () => {
   test('CASE-P4 of those that write one key the last to end counts, and exclusive ones write in call order', async () => {
@@ -43,5 +43,39 @@ describe('a settlement', () => {
     expect(given).toMatchObject({ status: 'settled' });
     const late = await session.respond(requestId, { kind: 'approve' });
     expect(late).toMatchObject({ status: 'already_settled', outcome: 'result', by: 'ann' });
+  });
+});
+
+describe('ATT-8 a store that refuses what it has done', () => {
+  /** Whoever stands in front of it makes each append twice once `on` is set. */
+  class Twice extends InMemorySessionService {
+    on = false;
+    override async append(...given: Parameters<InMemorySessionService['append']>) {
+      if (this.on) await super.append(...given);
+      return super.append(...given);
+    }
+  }
+
+  test('is given the words of a turn once, and the turn is refused', async () => {
+    const store = new Twice();
+    const { host } = hostOf(bot(['never']), { store });
+    const session = await host.open('bot', { sessionId: 's', create: true });
+    store.on = true;
+    expect((await refusal(all(session.stream('go')))).code).toBe('E_SESSION_CONFLICT');
+    const { events = [] } = (await store.get({ app: 'shop', userId: 'local', id: 's' })) ?? {};
+    expect(events.filter(({ content }) => JSON.stringify(content ?? '').includes('"go"'))).toHaveLength(1);
+  });
+
+  test('is given an update once, which holds', async () => {
+    const store = new Twice();
+    const { host } = hostOf(bot(['hi']), { store });
+    const session = await host.open('bot', { sessionId: 's', create: true });
+    expect(endOf(await say(session, 'go')).reason).toBe('completed');
+    const key = { app: 'shop', userId: 'local', id: 's' };
+    const before = (await store.get(key))?.events.length ?? 0;
+    store.on = true;
+    await session.update({ permissionMode: 'plan' });
+    expect((await store.get(key))?.events).toHaveLength(before + 1);
+    expect((await session.standing?.())?.permissionMode).toBe('plan');
   });
 });

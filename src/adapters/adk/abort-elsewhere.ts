@@ -52,13 +52,15 @@ async function ask(live: LiveSession, target: AbortTarget, epoch: number): Promi
     const { at, turn } = live.fold;
     if (!turn || turn.ended !== undefined) return false;
     const actions = { abort: { ...wish(target), epoch } };
+    const event = createEvent({ turnId: turn.id, author: 'user', actions });
     try {
-      await live.append([createEvent({ turnId: turn.id, author: 'user', actions })], { expectedSeq: at });
+      await live.append([event], { expectedSeq: at });
       return true;
     } catch (error) {
       if (!isCoxswainError(error) || error.code !== 'E_SESSION_CONFLICT') throw error;
       await live.catchUp();
       if (live.fold.at === at) throw error;
+      if (live.since(at).some(({ id }) => id === event.id)) return true;
     }
   }
 }

@@ -24,7 +24,7 @@ export function storeBeside<T extends Beside>(
         const { at } = live.fold;
         const stored = live.append([made.event], { expectedSeq: at });
         if (made.reaches) running?.reserve(held.promise);
-        if (await isStored(live, stored, at)) return made;
+        if (await isStored(live, stored, at, made.event.id)) return made;
       }
     } finally {
       held.resolve();
@@ -32,8 +32,8 @@ export function storeBeside<T extends Beside>(
   });
 }
 
-/** False: somebody else has written in between. */
-async function isStored(live: LiveSession, stored: Promise<void>, at: number): Promise<boolean> {
+/** False: somebody else has written in between. What is in the log is stored, whatever the store says. */
+async function isStored(live: LiveSession, stored: Promise<void>, at: number, id: string): Promise<boolean> {
   try {
     await stored;
     return true;
@@ -41,6 +41,6 @@ async function isStored(live: LiveSession, stored: Promise<void>, at: number): P
     if (!isCoxswainError(error) || error.code !== 'E_SESSION_CONFLICT') throw error;
     await live.catchUp();
     if (live.fold.at === at) throw error;
-    return false;
+    return live.since(at).some((event) => event.id === id);
   }
 }
