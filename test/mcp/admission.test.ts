@@ -75,6 +75,26 @@ test('HUNT-P5 sibling: a minute later it is told again, with how many there were
   ]);
 });
 
+test('EDGE-S1 an answer that comes too late is told of, and what a person has answered is not', async () => {
+  await using shop = await openShop();
+  const headers = await opened(shop.url);
+  const late = { jsonrpc: '2.0', id: 77, result: { action: 'accept', content: { pin: 'hush-hush' } } };
+  expect((await send(shop.url, { body: JSON.stringify(late), headers })).status).toBe(202);
+  expect(shop.warnings).toEqual([
+    'an MCP client sent what cannot be answered: Received a response for an unknown message ID: …',
+  ]);
+});
+
+test('EDGE-S1 sibling: nor what could not be read, nor what a terminal would obey', () => {
+  const told: string[] = [];
+  new Strangers((text) => told.push(text)).note(`no\u001b[2Jmessage: "hush" is not valid JSON`);
+  new Strangers((text) => told.push(text)).note(`no\u0007 message\u202e: "hush" is not valid JSON`);
+  expect(told).toEqual([
+    'an MCP client sent what cannot be answered: no …',
+    'an MCP client sent what cannot be answered: no message : …',
+  ]);
+});
+
 test.each(kinds)('IOP-S7 the server says the version of this package, unless it is told one (%s)', async (kind) => {
   const { version } = (await import('../../package.json', { with: { type: 'json' } })).default;
   for (const [mcp, told] of [

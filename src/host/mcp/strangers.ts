@@ -21,6 +21,12 @@ export class Strangers {
     const others = this.#untold === 0 ? '' : ` (and ${this.#untold} more since the last word of it)`;
     this.#since = now;
     this.#untold = 0;
-    this.#warn(`an MCP client sent what cannot be answered: ${what.slice(0, 200).replaceAll(/\s+/g, ' ')}${others}`);
+    this.#warn(`an MCP client sent what cannot be answered: ${withoutContent(what)}${others}`);
   }
+}
+
+/** What it sent may be what a person has answered too late: only the words before it are told. */
+function withoutContent(what: string): string {
+  const words = what.slice(0, 200).replace(/\s*[{["].*$/s, ' …');
+  return words.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
 }
