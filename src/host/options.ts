@@ -34,7 +34,10 @@ export interface HostOptions {
   toolProviders?: readonly ToolProvider[];
   /** Default: readOnly tools run, the rest asks. `allowAll()` opts out. */
   policy?: PolicyEvaluator;
-  /** Milliseconds that a policy may think; then it is a deny. A tool's `needsApproval` and `onUnknownOutcome` too; then a person is asked. Default 10,000. */
+  /**
+   * Milliseconds that a policy may think; then it is a deny. A tool's `needsApproval` and `onUnknownOutcome` too; then a
+   * person is asked. Default 10,000.
+   */
   policyTimeoutMs?: number;
   /** Fired by the host around tools and messages, and inside of agents that can (the runtime's) around everything else. */
   hooks?: LifecycleInterceptor;

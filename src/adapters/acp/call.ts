@@ -10,6 +10,9 @@ const KINDS = new Set(['read', 'edit', 'delete', 'move', 'search', 'execute', 'f
 /** What an agent says of one of its calls. */
 export type ToldOfCall = (ToolCall | ToolCallUpdate) & { sessionUpdate?: string };
 
+/** What a question shows; `files`: those that the call would write. */
+type Shown = Subject & { files: ReadonlySet<string> };
+
 /** One of an agent's own tool calls, as far as it has told of it. */
 export class AcpCall {
   readonly id: string;
@@ -19,10 +22,10 @@ export class AcpCall {
   recorded = false;
   readonly #volatile: ReadonlySet<string>;
   /** What it was when somebody said yes to it; undefined: nobody has. */
-  #allowed: Subject | undefined;
+  #allowed: Shown | undefined;
   #told: Partial<ToolCall> = {};
-  /** Raw inputs that the last question has shown. */
-  #shown: readonly unknown[] = [];
+  /** What the last question has shown: what is told while somebody thinks about it is no part of the yes. */
+  #shown: Shown | undefined;
   readonly #output = new AcpOutput();
   readonly #final = Promise.withResolvers<ToolResult>();
 
@@ -59,7 +62,7 @@ export class AcpCall {
     const { shown, inputs, hides } = shownInputs(announced, question.rawInput ?? undefined, call, this.#volatile);
     this.#merge({ ...question, status: 'pending', ...(shown === undefined ? {} : { rawInput: shown }) });
     this.asked = true;
-    this.#shown = inputs;
+    this.#shown = { ...this.#subject, inputs, files: this.#files };
     return !(hasBegun && hides);
   }
 
@@ -68,7 +71,7 @@ export class AcpCall {
   }
 
   allow(): void {
-    this.#allowed = { ...this.#subject, inputs: this.#shown };
+    this.#allowed = this.#shown;
   }
 
   /** Why an agent that says it has begun this call may not have; undefined where it may. */
@@ -150,11 +153,14 @@ export class AcpCall {
     };
   }
 
-  /** Files that it has said it would write. */
-  touches(path: string): boolean {
+  /** Whoever said yes to it has seen that it would write this file. */
+  hasShown(path: string): boolean {
+    return this.#allowed?.files.has(path) ?? false;
+  }
+
+  get #files(): ReadonlySet<string> {
     const { locations = [], content = [] } = this.#told;
-    return (
-      locations.some((place) => place.path === path) || content.some((it) => it.type === 'diff' && it.path === path)
-    );
+    const changed = content.flatMap((block) => (block.type === 'diff' ? [block.path] : []));
+    return new Set([...locations.map(({ path }) => path), ...changed]);
   }
 }

@@ -173,7 +173,7 @@ export class AcpTurn implements AcpListener {
 
   writeFile(request: WriteRequest): Promise<void> {
     // A call that somebody said yes to has shown this file already.
-    const isShown = [...this.#granted].some((call) => call.touches(request.path));
+    const isShown = [...this.#granted].some((call) => call.hasShown(request.path));
     const { signal } = this.#over;
     return writeFile(request, this.#options.files, isShown, signal, (tool, args) => this.#run(tool, args, { signal }));
   }
