@@ -7,6 +7,7 @@ import {
   excludedBy,
   MAX_EXPIRES_IN,
   mergeDecisions,
+  shadow,
   withRedact,
 } from '../../src/gate/index.ts';
 
@@ -215,6 +216,25 @@ describe('tools that a policy wants nobody to be offered', () => {
     expect(denyOverrides(policy as unknown as PolicyEvaluator).getExcluded?.({ agent: 'a' })).toEqual([]);
     expect(seen).toEqual([{ agent: 'a' }]);
   });
+});
+
+test('beside a policy on trial an abort reaches the one that decides, and whoever asks has the clock', async () => {
+  const seen: (AbortSignal | undefined)[] = [];
+  const live: PolicyEvaluator = {
+    evaluate: (_, signal) => {
+      seen.push(signal);
+      return new Promise(() => {});
+    },
+  };
+  const candidate: PolicyEvaluator = { evaluate: () => ({ outcome: 'allow' }) };
+  const controller = new AbortController();
+  const answer = denyOverrides(
+    live,
+    shadow(candidate, () => {}),
+  ).evaluate(request, controller.signal);
+  controller.abort(new Error('stopped'));
+  expect(await answer).toMatchObject({ outcome: 'deny', reason: expect.stringContaining('was aborted') });
+  expect(seen[0]?.aborted).toBe(true);
 });
 
 test('what is no policy is refused, by its place', () => {

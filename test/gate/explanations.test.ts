@@ -103,6 +103,7 @@ describe('what is wrong, for a model to read', () => {
     ['a number', 5, 'number'],
   ])('arguments that are %s', (_, args, kind) => {
     expect(said(object({}), args)).toBe(`arguments: expected object, got ${kind}`);
+    expect(said({}, args)).toBe(`arguments: expected object, got ${kind}`);
   });
 });
 

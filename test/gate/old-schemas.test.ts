@@ -252,6 +252,8 @@ describe('a check that is compiled', () => {
     expect(check.errors.length).toBeGreaterThan(80);
     const many = { rows: Array.from({ length: 1000 }, (_, n) => (n < 500 ? 1 : 'x')) };
     expect([check(many), check.errors.length < 100]).toEqual([false, true]);
+    // And all of them again where there is little.
+    expect([check({ rows: ['x', 'y'] }), check.errors.length > 80]).toEqual([false, true]);
   });
 
   test('of any value is a yes or a no', () => {
@@ -269,6 +271,7 @@ describe('a check that is compiled', () => {
   });
 
   test('refuses what is asynchronous, and what is not there', () => {
+    expect(() => compileSchema({ required: ['a', 5] })).toThrow('schema is invalid');
     expect(() => compileSchema({ $async: true })).toThrow('asynchronous schemas are not supported');
     expect(() => compileSchema({ $ref: '#/nowhere' })).toThrow(bad);
   });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { readOutput } from '../../src/gate/index.ts';
+import type { SchemaLike } from '../../src/contracts/index.ts';
+import { readOutput, readPromised } from '../../src/gate/index.ts';
 
 const schema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] };
 const json = '{"a":1}';
@@ -30,4 +31,25 @@ test.each([
 
 test('a schema that is none takes no answer', () => {
   expect(readOutput({ type: 'nonsense' }, json)).toMatchObject({ ok: false });
+});
+
+test('a promise is checked by the schema that it was made from as well, and the answer stays as it was said', async () => {
+  const outputSource = (validate: (value: unknown) => unknown) =>
+    ({ '~standard': { version: 1, vendor: 'v', validate } }) as unknown as SchemaLike;
+  const read = (validate: (value: unknown) => unknown) =>
+    readPromised({ outputSchema: schema, outputSource: outputSource(validate) }, json);
+  expect(await read(() => ({ value: { a: 2 } }))).toEqual({ ok: true, value: { a: 1 } });
+  expect(await read(async () => ({ value: 1, issues: undefined }))).toEqual({ ok: true, value: { a: 1 } });
+  expect(await read(() => ({ issues: [{ path: ['a'], message: 'no' }] }))).toEqual({ ok: false, message: 'a: no' });
+  expect(await read((value) => Object.assign(value as object, { a: 9 }) && { value })).toMatchObject({
+    value: { a: 1 },
+  });
+  const fails = () => {
+    throw new Error('away');
+  };
+  expect(await read(fails)).toEqual({ ok: false, message: 'away' });
+  expect(await readPromised({ outputSchema: schema, outputSource: outputSource(fails) }, 'no')).toMatchObject({
+    message: expect.stringMatching(/^it is not JSON/),
+  });
+  expect(readPromised({}, '[1]')).toEqual({ ok: true, value: [1] });
 });

@@ -196,6 +196,26 @@ describe('S3-49 describeTool', () => {
     expect(describeTool({ name: 't', description: '', parametersSchema }).inputSchema).toEqual(parametersSchema);
   });
 
+  test('has no members of what there is not', () => {
+    const inputSchema = { type: 'object' };
+    expect(describeTool({ name: 't', description: 'd', inputSchema })).toStrictEqual({
+      name: 't',
+      description: 'd',
+      inputSchema,
+    });
+  });
+
+  test.each([
+    [{ name: 'pay', description: '', timeoutMs: 'x' }, 'tool "pay"'],
+    [{ name: 'x'.repeat(70), description: '', timeoutMs: 'x' }, `tool "${'x'.repeat(64)}"`],
+    [{ name: 5, description: '' }, 'tool 5'],
+    [null, 'tool null'],
+  ])('%j names the tool where a member is wrong', (tool, name) => {
+    expect(() => describeTool(tool as never)).toThrow(
+      expect.objectContaining({ code: 'E_BAD_INPUT', message: expect.stringContaining(name) }),
+    );
+  });
+
   test('a bad schema names the tool', () => {
     expect(() => describeTool({ name: 'bad', description: '', inputSchema: z.string() })).toThrow(/tool "bad"/);
   });
