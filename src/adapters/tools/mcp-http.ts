@@ -1,4 +1,5 @@
 import type { AuthProvider, JSONRPCMessage, OAuthClientProvider } from '@modelcontextprotocol/client';
+import { boundedFetch } from './mcp-bounded.ts';
 import { hearFirst } from './mcp-heard.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
@@ -26,7 +27,7 @@ export function httpTransport(
     readonly #open = new Set<string | number>();
 
     constructor() {
-      super(url, { requestInit: { headers }, ...(authProvider ? { authProvider } : {}) });
+      super(url, { requestInit: { headers }, fetch: boundedFetch, ...(authProvider ? { authProvider } : {}) });
       hearFirst(this, (message) => {
         if (!('method' in message) && message.id !== undefined) this.#open.delete(message.id);
         hear(message);
