@@ -12,6 +12,8 @@ export interface EventStreamRules {
   namedEvents: boolean;
   /** `data: [DONE]` was seen. */
   onSentinel: () => void;
+  /** An event holds an `error`; told where no events have names, since the reader may pass over it. */
+  onError?: (error: unknown) => void;
   /** More than {@link MAX_EVENT_BYTES} have come of one event; makes the error of the stream. */
   tooLarge: () => Error;
   /** A piece of the body is awaited. */
@@ -32,6 +34,7 @@ export function repairEvents(body: ReadableStream<Uint8Array>, rules: EventStrea
   const take = ({ done, value }: Awaited<ReturnType<typeof reader.read>>): void | Promise<void> => {
     rules.onPiece?.();
     const piece = done ? repair.end() : repair.push(value);
+    if (piece && !rules.namedEvents && rules.onError) tellErrors(piece, rules.onError);
     if (piece) out.enqueue(piece);
     if (done) out.close();
     else if (!piece) return pull();
@@ -50,6 +53,22 @@ export function repairEvents(body: ReadableStream<Uint8Array>, rules: EventStrea
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Looks for errors among whole events of a line each. */
+function tellErrors(piece: Uint8Array, onError: (error: unknown) => void): void {
+  const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+  if (!bytes.includes('"error"')) return;
+  for (const line of bytes.toString().split('\n')) {
+    const error = line.startsWith('data:') ? errorIn(line.slice('data:'.length)) : undefined;
+    if (error) onError(error);
+  }
+}
+
+/** The member `error` of a JSON object. */
+export function errorIn(text: string): unknown {
+  const value = parse(text);
+  return typeof value === 'object' && value !== null ? (value as { error?: unknown }).error : undefined;
 }
 
 /** The body as it is, up to a limit, and word of each wait for a piece of it. */

@@ -81,6 +81,8 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
         }
         // Some SDKs take an abort for the end of the stream.
         signal.throwIfAborted();
+        // What an SDK has passed over is an error all the same.
+        if (wire.failure) throw new Error(wire.failure.message);
       } while (decoder.goesOn?.());
       const whole = withDistinctIds(decoder.finish({ stream, sentinel: wire.sentinel }));
       yield priced(withUsage(whole, spent), model, options.prices);

@@ -57,8 +57,7 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
         this.#end(chunk.response);
         return undefined;
       case 'response.incomplete':
-        // The event says how it ended, also where the response leaves that out.
-        this.#end({ ...chunk.response, status: chunk.response.status ?? 'incomplete' });
+        this.#end(incomplete(chunk.response));
         return undefined;
       case 'response.failed':
         this.#count(chunk.response);
@@ -66,6 +65,8 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
       case 'error':
         throw bodyFailure({ message: chunk.message, code: chunk.code ?? 'server_error' });
       default:
+        // One that begins, goes on or is cancelled has cost what it tells of, too.
+        this.#count((chunk as { response?: Partial<Response> | null }).response ?? {});
         return undefined;
     }
   }
@@ -165,6 +166,12 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
       return text === '' ? cited : [withState({ type: 'text', text }, state), ...cited];
     });
   }
+}
+
+/** The event says how the answer ended, also where the response leaves that out or calls itself complete. */
+function incomplete(response: Response): Ended {
+  const { status = 'completed' } = response;
+  return { ...response, status: status === 'completed' ? 'incomplete' : status };
 }
 
 function shownText(text: string): ContentPart | undefined {

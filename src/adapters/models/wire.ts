@@ -1,4 +1,4 @@
-import { MAX_EVENT_BYTES, repairEvents, upTo } from './event-stream.ts';
+import { errorIn, MAX_EVENT_BYTES, repairEvents, upTo } from './event-stream.ts';
 import type { Failure } from './failure.ts';
 import { fromBody } from './failure.ts';
 import type { Fetch } from './options.ts';
@@ -73,12 +73,23 @@ export class Wire {
       this.failure ??= fromBody(text, response.status);
       throw new Error(this.failure.message);
     }
-    if (!this.stream || !response.ok) return withBody(response, upTo(response.body, { onWait, onPiece, tooLarge }));
+    const onError = (error: unknown) => {
+      this.failure ??= fromBody(error, undefined);
+    };
+    if (!this.stream || !response.ok) {
+      const body = upTo(response.body, { onWait, onPiece, tooLarge });
+      if (!response.ok || options.namedEvents) return withBody(response, body);
+      const text = await new Response(body).text();
+      const error = errorIn(text);
+      if (error) onError(error);
+      return withBody(response, text);
+    }
     const body = repairEvents(response.body, {
       namedEvents: options.namedEvents,
       onWait,
       onPiece,
       tooLarge,
+      onError,
       onSentinel: () => {
         this.sentinel = true;
       },
@@ -105,7 +116,7 @@ export class Wire {
   }
 }
 
-function withBody({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>): Response {
+function withBody({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array> | string): Response {
   // The words beside the status may be in letters that a response does not take, and say nothing.
   return new Response(body, { status, statusText: /^[\t\x20-\x7e]*$/.test(statusText) ? statusText : '', headers });
 }

@@ -51,6 +51,12 @@ describe('an answer that was cut or refused stays so', () => {
       response('response.incomplete', { incomplete_details: { reason: 'max_output_tokens' } }),
       'length',
     ],
+    [
+      'Responses, by its event against its word',
+      openaiResponses,
+      response('response.incomplete', { status: 'completed' }),
+      'length',
+    ],
     ['Responses, without a reason', openaiResponses, response('response.incomplete', {}), 'length'],
     [
       'Responses, that calls itself complete',
@@ -91,6 +97,11 @@ test.each([{ willContinue: true }, { partialArgs: [{ jsonPath: '$.city', stringV
 );
 
 const error = { code: 'new_trouble', message: 'no' };
+const usageMetadata = { promptTokenCount: 12, candidatesTokenCount: 7 };
+const candidate = {
+  candidates: [{ content: { parts: [{ functionCall: { name: 'weather', args: {} } }] }, finishReason: 'STOP' }],
+};
+const failing = (code: string) => sse({ ...candidate, usageMetadata }, { error: { code, message: 'no' } });
 describe('EDGE-M3 an answer that fails tells its tokens and the word of its provider', () => {
   test.each([
     ['Responses, failed', openaiResponses, response('response.failed', { error, usage }), true],
@@ -101,11 +112,19 @@ describe('EDGE-M3 an answer that fails tells its tokens and the word of its prov
       true,
     ],
     ['Responses, whole', openaiResponses, JSON.stringify({ status: 'failed', error, output: [], usage }), false],
+    ['Responses, cancelled', openaiResponses, response('response.cancelled', { usage }), true, 'stream_ended'],
+    ['generateContent', gemini, failing('new_trouble'), true],
+    ['generateContent, with a status as text', gemini, failing('500'), true, 'http_500'],
+    ['generateContent, whole', gemini, JSON.stringify({ ...candidate, error, usageMetadata }), false],
     ['Chat, whole', openaiChat, JSON.stringify({ error, usage: { prompt_tokens: 12, completion_tokens: 7 } }), false],
-  ] as const)('%s', async (_, under, body, stream) => {
-    const told = { errorCode: 'new_trouble', usage: { inputTokens: 12, outputTokens: 7 } };
-    expect(await answer(under, body, stream)).toMatchObject(told);
-  });
+  ] as [string, ModelUnderTest, string, boolean, string?][])(
+    '%s',
+    async (_, under, body, stream, word = 'new_trouble') => {
+      const last = await answer(under, body, stream);
+      expect(last).toMatchObject({ errorCode: word, usage: { inputTokens: 12, outputTokens: 7 } });
+      expect(last.content).toBeUndefined();
+    },
+  );
 });
 
 describe.each(providers)('what only HTTP says, at $title', (under) => {
