@@ -43,6 +43,13 @@ export function requestAttributes(
   return attributes;
 }
 
+/** Characters of what a provider calls itself and its answer: longer ones are no names, and a backend would keep each. */
+const MAX_NAME = 256;
+
+function isShort(name: unknown): name is string {
+  return typeof name === 'string' && name.length <= MAX_NAME;
+}
+
 /** What its answer adds. `firstAfterMs`: until something of a stream came. */
 export function responseAttributes(
   { finishReason, usage = {}, model, responseId }: ModelResponse,
@@ -58,8 +65,8 @@ export function responseAttributes(
   const known = Object.entries(counts).filter((entry): entry is [string, number] => entry[1] !== undefined);
   return {
     ...(finishReason === undefined ? {} : { 'gen_ai.response.finish_reasons': [finishReason] }),
-    ...(model === undefined ? {} : { 'gen_ai.response.model': model }),
-    ...(responseId === undefined ? {} : { 'gen_ai.response.id': responseId }),
+    ...(!isShort(model) ? {} : { 'gen_ai.response.model': model }),
+    ...(!isShort(responseId) ? {} : { 'gen_ai.response.id': responseId }),
     ...(firstAfterMs === undefined ? {} : { 'gen_ai.response.time_to_first_chunk': firstAfterMs / 1000 }),
     ...Object.fromEntries(known),
   };

@@ -5,6 +5,7 @@ import { ModelServer } from '../../src/conformance/index.ts';
 import { PACKAGE_VERSION } from '../../src/contracts/index.ts';
 import { allowAll, createHost, fromAgent, LlmAgent, run } from '../../src/index.ts';
 import { agentTool } from '../../src/runtime/index.ts';
+import { responseAttributes } from '../../src/runtime/model-telemetry.ts';
 import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { tool } from '../runtime/kit.ts';
@@ -197,4 +198,14 @@ describe('models of providers', () => {
     expect(model).toMatchObject({ system, server: { address, port: 443 } });
     expect(PROVIDERS).toContain(model.system);
   });
+});
+
+test('EDGE-T1 what a provider calls itself is told as long as it is a name', () => {
+  const named = { model: 'm'.repeat(256), responseId: 'r-1' };
+  expect(responseAttributes(named, undefined)).toEqual({
+    'gen_ai.response.model': named.model,
+    'gen_ai.response.id': 'r-1',
+  });
+  const odd = { model: 'm'.repeat(257), responseId: { id: 1 } as unknown as string };
+  expect(responseAttributes(odd, undefined)).toEqual({});
 });
