@@ -159,6 +159,34 @@ export const equivalents: readonly Equivalent[] = [
     mutated: ['(value as Partial<PromiseLike<T>> | undefined).then'],
     reason: 'A check that gives nothing is refused, whichever fault is told.',
   },
+  {
+    fileName: 'src/gate/deny-overrides.ts',
+    line: 'if (a.approvers ?? b.approvers) merged.approvers = approvers;',
+    original: 'a.approvers ?? b.approvers',
+    mutated: ['a.approvers && b.approvers'],
+    reason: 'Where one side has a rule, it is there already, as it is.',
+  },
+  {
+    fileName: 'src/gate/dialect.ts',
+    line: "if (typeof node !== 'object' || node === null) continue;",
+    original: 'node === null',
+    mutated: ['false'],
+    reason: 'Only objects are put there: the first one is a schema, the others were looked at.',
+  },
+  {
+    fileName: 'src/gate/effort.ts',
+    line: 'if (owner && ofOwner !== undefined && left < start) leftOf.set(owner, ofOwner - (start - left));',
+    original: 'ofOwner !== undefined',
+    mutated: ['true'],
+    reason: 'An owner has an allowance, which is asked for just before.',
+  },
+  {
+    fileName: 'src/gate/schema-refs.ts',
+    line: 'this.#known.set(ref, found);',
+    original: 'this.#known.set(ref, found);',
+    mutated: [';'],
+    reason: 'What is looked up again is found again: only time is saved.',
+  },
 ];
 
 export function reasonFor({ fileName, line, original, mutated }: Survivor): string | undefined {

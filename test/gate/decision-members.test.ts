@@ -167,7 +167,7 @@ describe('two questions become one', () => {
     ['the only rule', {}, { ruleId: 'b' }, { ruleId: 'b' }],
     ['all that is hidden', { redact: ['/a'] }, { redact: ['/b'] }, { redact: ['/a', '/b'] }],
   ])('%s', (_, a, b, merged) => {
-    expect(merge(a, b)).toEqual(merged);
+    expect(merge(a, b)).toStrictEqual(merged);
   });
 });
 

@@ -114,6 +114,13 @@ test('what has no check of its own is checked by its JSON Schema', () => {
   }
 });
 
+test('an output that is no object is none of arguments', () => {
+  for (const value of [null, [], 'x']) {
+    const source = { '~standard': { version: 1, vendor: 'v', validate: () => ({ value }) } } as unknown as SchemaLike;
+    expect(said({}, {}, source)).toBe("the output of the tool's schema is no object");
+  }
+});
+
 describe('strings that hold JSON', () => {
   test('are looked into three times at most', () => {
     const wrapped = (depth: number): unknown => {

@@ -10,6 +10,7 @@ import {
   untilAborted,
   validatedInTime,
 } from '../../src/gate/index.ts';
+import { untilLate } from '../../src/gate/until-aborted.ts';
 
 const says = (value: unknown): LifecycleInterceptor => ({
   supportedHookPoints: () => [],
@@ -92,6 +93,26 @@ describe('time', () => {
     for (const timeoutMs of [0, 100]) {
       const { signal } = { signal: AbortSignal.abort(new Error('stopped')) };
       await expect(fired(new Promise(() => {}), { timeoutMs, signal })).rejects.toThrow('stopped');
+    }
+  });
+
+  test('a wait that is limited ends after its time, and leaves nothing behind', async () => {
+    const endless = () => new Promise<never>(() => {});
+    expect(untilLate('at once', 5, undefined)).toBe('at once');
+    expect(await untilLate(Promise.resolve(1), 5, undefined)).toBe(1);
+    expect(vi.getTimerCount()).toBe(0);
+    const late = Promise.resolve(untilLate(endless(), 50, new AbortController().signal)).catch(
+      (error: unknown) => error,
+    );
+    await vi.advanceTimersByTimeAsync(50);
+    expect(await late).toEqual(new Error('there was no answer within 50 ms'));
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const unlimited = untilLate(promise, 0, undefined);
+    await vi.advanceTimersByTimeAsync(1_000_000);
+    resolve(2);
+    expect([await unlimited, vi.getTimerCount()]).toEqual([2, 0]);
+    for (const limit of [0, 50]) {
+      await expect(untilLate(endless(), limit, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
     }
   });
 

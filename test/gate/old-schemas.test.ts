@@ -49,6 +49,7 @@ describe('the root of arguments', () => {
     expect(toJsonSchema(schema, { anyRoot: true })).toEqual(schema);
     expect(toJsonSchema(schema)).toEqual({ ...schema, type: 'object' });
     expect(toJsonSchema(schema, { anyRoot: true })).not.toHaveProperty('type');
+    expect(toJsonSchema(schema)).toBe(toJsonSchema(schema));
     expect(() => toJsonSchema(schema, { anyRoot: 'yes' } as never)).toThrow(
       expect.objectContaining({ code: 'E_BAD_INPUT' }),
     );
@@ -86,7 +87,7 @@ describe('older drafts', () => {
     ['an exclusive one of nothing', { exclusiveMinimum: true }, {}],
     ['one as it is today', { minimum: 1, exclusiveMinimum: 5 }, { minimum: 1, exclusiveMinimum: 5 }],
   ])('%s', (_, old, expected) => {
-    expect(modern(old)).toEqual(expected);
+    expect(modern(old)).toStrictEqual(expected);
     const places: ((part: JsonSchema) => JsonSchema)[] = [
       ...['additionalProperties', 'contains', 'else', 'if', 'items', 'not', 'propertyNames', 'then'],
       ...['unevaluatedItems', 'unevaluatedProperties'],

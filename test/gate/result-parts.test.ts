@@ -261,7 +261,7 @@ describe('what is stored of a result', () => {
     ],
     ['nothing to say', { response: { content: '' } }, { content: [text('')] }],
   ])('%s is read back', (_, part, result) => {
-    expect(stored(part)).toEqual(result);
+    expect(stored(part)).toStrictEqual(result);
   });
 
   test('what people were shown is read back, if it is something to show', () => {

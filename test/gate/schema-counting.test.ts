@@ -101,7 +101,7 @@ describe('a schema in another one is counted as often as it is applied', () => {
   test.each<[string, JsonSchema, JsonSchema, number]>([
     ['each keyword', { minimum: 1, maximum: 2 }, { minimum: 1 }, 1],
     ['what enum lists', { enum: [1, [2], 3] }, { enum: [1] }, 3],
-    ['what const holds', { const: [1, 2] }, { const: [] }, 2],
+    ['what const holds', { const: [[1, 2, 3]] }, { const: [] }, 4],
     ['names that are required', { required: ['a', 'b'] }, { required: [] }, 2],
     ['members', { properties: { a: true, b: true } }, { properties: {} }, 2],
     ['members that others require', { dependentRequired: { a: ['b', 'c'] } }, { dependentRequired: {} }, 3],
