@@ -23,7 +23,7 @@ export class ArgsEdit {
 
   /** Undefined: nothing was changed. */
   async ask(signal: AbortSignal): Promise<Edited> {
-    const editor = process.env.VISUAL || process.env.EDITOR;
+    const editor = chosenEditor();
     const short = JSON.stringify(this.#args);
     const isLong = short.length > lineWidth() || /[^\\]\\n/.test(short);
     return editor && isLong ? this.#inEditor(editor) : this.#inLine(short, signal);
@@ -52,6 +52,13 @@ export class ArgsEdit {
     this.#draft = text;
     return parsed(text, parse, 'YAML or JSON');
   }
+}
+
+/** npm names `vi` to what it runs where nobody has chosen an editor: whoever does not know it would not get out. */
+function chosenEditor(): string | undefined {
+  const { VISUAL, EDITOR, npm_lifecycle_event: ofNpm } = process.env;
+  if (VISUAL) return VISUAL;
+  return ofNpm !== undefined && EDITOR === 'vi' ? undefined : EDITOR || undefined;
 }
 
 function parsed(text: string, parse: (text: string) => unknown, what: string): Edited {

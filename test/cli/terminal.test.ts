@@ -77,7 +77,7 @@ describe.skipIf(missing !== undefined)(title, () => {
   });
 
   test('e edits the arguments; what does not fit is asked again', async () => {
-    const { code, screen } = await onTerminal(place, write('a', 'a.txt'), [
+    const steps: [string, string][] = [
       [KEYS, 'e'],
       ['arguments: ', `${CTRL_U}{"path":"a.txt","content":5}\r`],
       ['E_WRONG_ANSWER', ''],
@@ -86,7 +86,10 @@ describe.skipIf(missing !== undefined)(title, () => {
       ['that is not JSON', ''],
       [KEYS, 'e'],
       ['arguments: ', `${CTRL_U}{"path":"b.txt","content":"edited\\n"}\r`],
-    ]);
+    ];
+    // What npm says to a command that it runs where nobody has chosen an editor.
+    const ofNpm = { npm_lifecycle_event: 'start', EDITOR: 'vi', VISUAL: '' };
+    const { code, screen } = await onTerminal(place, write('a', 'a.txt'), steps, ofNpm);
     expect(code).toBe(0);
     expect(screen).toContain('✓ write_file path="b.txt"');
     expect([has('a.txt'), read('b.txt')]).toEqual([false, 'edited\n']);
