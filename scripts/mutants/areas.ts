@@ -22,7 +22,7 @@ export const areas: Readonly<Record<string, Area>> = {
   host: {
     source: ['src/host/*.ts'],
     tests: ['test/host/*.test.ts', 'test/host/subagents/*.test.ts'],
-    wider: ['test/adapters/adk/*.test.ts', 'test/input/host.test.ts', 'test/mcp/*.test.ts', 'test/runtime/*.test.ts'],
+    wider: ['test/adapters/adk/*.test.ts', 'test/input/host.test.ts', 'test/mcp/*.test.ts', 'test/websocket/*.test.ts'],
   },
   policy: {
     source: ['src/host/policy/*.ts'],
