@@ -11,5 +11,5 @@ const planned = workload.plans[regime as Regime];
 if (!planned) throw new Error(`${name} has no ${regime} plan`);
 const plan: Plan =
   iterations === undefined ? planned : { warmUp: Number(iterations) - 1, iterations: Number(iterations) };
-const rows = await workload.measure(subject as Subject, plan);
+const rows = await workload.measure(subject as Subject, plan, regime as Regime);
 console.log(JSON.stringify(rows.map((row) => ({ ...row, regime }))));

@@ -8,6 +8,8 @@ import type {
   StreamEndEvent,
 } from '../src/index.ts';
 import { createHost, fromAgent, InMemorySessionService, LlmAgent } from '../src/index.ts';
+import type { Plan, Trial } from './measure.ts';
+import { withCpu } from './measure.ts';
 import type { Subject } from './result.ts';
 
 export interface Setup {
@@ -87,4 +89,16 @@ export async function play(session: AgentSession, input: string | SessionInput, 
   let end: StreamEndEvent | undefined;
   for await (const event of session.stream(input)) if (event.type === 'stream_end') end = event;
   if (end?.reason !== reason) throw new Error(`expected ${reason}, got ${end?.reason} ${JSON.stringify(end?.data)}`);
+}
+
+/** A fresh session and one turn in it, with its CPU time. Forgetting the session does not count. */
+export function freshTurn(sessions: Sessions, plan: Plan): { trial: Trial; cpu(): number } {
+  return withCpu(plan, async () => {
+    const start = performance.now();
+    const session = await sessions.open();
+    await play(session, 'go');
+    const time = performance.now() - start;
+    await sessions.discard(session);
+    return time;
+  });
 }

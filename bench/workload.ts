@@ -11,5 +11,6 @@ export interface Workload {
   title: string;
   /** Without `steady`: each measurement is a process of its own. */
   plans: { cold: Plan; steady?: Plan };
-  measure(subject: Subject, plan: Plan): Promise<Row[]>;
+  /** What was asked of a steady process before cold ones were measured is still asked of it. */
+  measure(subject: Subject, plan: Plan, regime: Regime): Promise<Row[]>;
 }

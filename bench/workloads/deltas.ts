@@ -1,8 +1,8 @@
 import { bareTurn } from '../floor.ts';
-import { cpuLoop, inTurn, timed, withCpu } from '../measure.ts';
+import { cpuLoop, inTurn, timed } from '../measure.ts';
 import { talker } from '../models.ts';
 import { row } from '../result.ts';
-import { play, sessionsOf } from '../subjects.ts';
+import { freshTurn, sessionsOf } from '../subjects.ts';
 import type { Workload } from '../workload.ts';
 
 export const deltas: Workload = {
@@ -11,14 +11,7 @@ export const deltas: Workload = {
   async measure(subject, plan) {
     const model = talker(200);
     const sessions = sessionsOf(subject, { model });
-    const turn = withCpu(plan, async () => {
-      const start = performance.now();
-      const session = await sessions.open();
-      await play(session, 'go');
-      const time = performance.now() - start;
-      await sessions.discard(session);
-      return time;
-    });
+    const turn = freshTurn(sessions, plan);
     const medians = await inTurn(plan, {
       loop: cpuLoop,
       floor: () => timed(() => bareTurn(model, [])),

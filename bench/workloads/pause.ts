@@ -12,16 +12,23 @@ import type { Workload } from '../workload.ts';
 const add = ({ a, b }: { a: number; b: number }) => a + b;
 const EARLIER = 50;
 
+/** Milliseconds of a cycle, without and with earlier turns. */
+const LIMITS = {
+  cold: { session: { few: 0.5, many: 1 }, hosted: { few: 0.7, many: 1.5 } },
+  steady: { session: { few: 0.2, many: 1 }, hosted: { few: 0.3, many: 1.5 } },
+} as const;
+
 export const pause: Workload = {
   title: `approval pause, session out to text and back into another store, yes, end; the same after ${EARLIER} turns`,
   plans: { cold: { warmUp: 8, iterations: 40 }, steady: { warmUp: 1000, iterations: 500 } },
-  async measure(subject, plan) {
+  async measure(subject, plan, regime) {
     const long = { warmUp: Math.ceil(plan.warmUp / 8), iterations: Math.ceil(plan.iterations / 8) };
-    return [await cycle(subject, plan, 0), await cycle(subject, long, EARLIER)];
+    const { few, many } = LIMITS[regime][subject];
+    return [await cycle(subject, plan, 0, few), await cycle(subject, long, EARLIER, many)];
   },
 };
 
-async function cycle(subject: Subject, plan: Plan, earlier: number): Promise<Row> {
+async function cycle(subject: Subject, plan: Plan, earlier: number, limit: number): Promise<Row> {
   let calls = caller({ steps: 0 });
   const model = { name: 'caller', generate: (...args: Parameters<typeof calls.generate>) => calls.generate(...args) };
   const sessions = sessionsOf(subject, { model, tools: [adder(add)], policy: ask });
@@ -48,7 +55,6 @@ async function cycle(subject: Subject, plan: Plan, earlier: number): Promise<Row
     floor: () => timed(() => barePause(bare, stored, add)),
     subject: turn.trial,
   });
-  const [few, hosted] = earlier > 0 ? [1, 1.5] : [0.5, 0.7];
   return row({
     workload: 'W6',
     subject,
@@ -59,7 +65,7 @@ async function cycle(subject: Subject, plan: Plan, earlier: number): Promise<Row
     loop: medians.loop,
     // With earlier turns those would be most of it.
     ...(earlier > 0 ? {} : { cpu: turn.cpu() }),
-    target: { limit: subject === 'hosted' ? hosted : few, of: 'value' },
+    target: { limit, of: 'value' },
     samples: plan.iterations,
   });
 }

@@ -1,10 +1,10 @@
 import { bareTurn } from '../floor.ts';
 import type { Plan } from '../measure.ts';
-import { cpuLoop, inTurn, median, timed, withCpu } from '../measure.ts';
+import { cpuLoop, inTurn, median, timed } from '../measure.ts';
 import { caller } from '../models.ts';
 import type { Row, Subject } from '../result.ts';
 import { row } from '../result.ts';
-import { play, sessionsOf } from '../subjects.ts';
+import { freshTurn, play, sessionsOf } from '../subjects.ts';
 import { adder, allow } from '../tools.ts';
 import type { Workload } from '../workload.ts';
 
@@ -12,25 +12,21 @@ const STEPS = 20;
 const MANY = 200;
 const add = ({ a, b }: { a: number; b: number }) => a + b;
 
+/** Milliseconds of a step. */
+const LIMITS = { cold: { session: 0.1, hosted: 0.2 }, steady: { session: 0.04, hosted: 0.08 } } as const;
+
 export const toolSteps: Workload = {
   title: '20 tool calls one after another; growth over 200 steps',
   plans: { cold: { warmUp: 8, iterations: 30 }, steady: { warmUp: 1000, iterations: 500 } },
-  async measure(subject, plan) {
-    return [await costOfStep(subject, plan), await growth(subject, plan)];
+  async measure(subject, plan, regime) {
+    return [await costOfStep(subject, plan, LIMITS[regime][subject]), await growth(subject, plan)];
   },
 };
 
-async function costOfStep(subject: Subject, plan: Plan): Promise<Row> {
+async function costOfStep(subject: Subject, plan: Plan, limit: number): Promise<Row> {
   const model = caller({ steps: STEPS });
   const sessions = sessionsOf(subject, { model, tools: [adder(add)], policy: allow });
-  const turn = withCpu(plan, async () => {
-    const start = performance.now();
-    const session = await sessions.open();
-    await play(session, 'go');
-    const time = performance.now() - start;
-    await sessions.discard(session);
-    return time;
-  });
+  const turn = freshTurn(sessions, plan);
   const medians = await inTurn(plan, {
     loop: cpuLoop,
     floor: () => timed(() => bareTurn(model, [], add)),
@@ -45,7 +41,7 @@ async function costOfStep(subject: Subject, plan: Plan): Promise<Row> {
     floor: medians.floor / STEPS,
     loop: medians.loop,
     cpu: turn.cpu() / STEPS,
-    target: { limit: subject === 'hosted' ? 0.2 : 0.1, of: 'value' },
+    target: { limit, of: 'value' },
     samples: plan.iterations,
   });
 }

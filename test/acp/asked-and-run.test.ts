@@ -58,7 +58,7 @@ describe('what was asked and what is run are compared by what means something', 
       'IOP-A1 times that differ beside the same command',
       askedAndBegun({ command: 'ls', at: 1 }, { command: 'ls', at: 2 }),
     ],
-    ['IOP-A2 an edit of codex-acp 0.16', codexEdit('c', '/work/new.txt')],
+    ['IOP-A2 an edit of codex-acp 0.16', codexEdit('c', '/project/new.txt')],
     ['IOP-A2 codex-acp 2.6', newCodexCommand('c', 'ls', 'a.txt\n')],
     ['IOP-A2 opencode', opencodeCommand('c', 'ls')],
     ['IOP-A5 claude-agent-acp', claudeCommand('c', 'touch a.txt', 'Makes a file')],
@@ -113,10 +113,10 @@ describe('what was asked and what is run are compared by what means something', 
     const end = (title: string, path: string, kind: 'execute' | 'edit') =>
       ({ update: { sessionUpdate: 'tool_call_update', ...ask(kind, path), title, status: 'completed' } }) as const;
     const errorsOf = async (kind: 'execute' | 'edit', title: string, path: string) =>
-      (await run(toldAgent([[{ ask: ask(kind, '/work/a'), yes: [end(title, path, kind)] }]]))).errors.length;
-    expect(await errorsOf('execute', 'cat a', '/work/a')).toBe(0);
-    expect(await errorsOf('execute', 'cat b', '/work/a')).toBe(1);
-    expect(await errorsOf('edit', 'done', '/work/a')).toBe(0);
+      (await run(toldAgent([[{ ask: ask(kind, '/project/a'), yes: [end(title, path, kind)] }]]))).errors.length;
+    expect(await errorsOf('execute', 'cat a', '/project/a')).toBe(0);
+    expect(await errorsOf('execute', 'cat b', '/project/a')).toBe(1);
+    expect(await errorsOf('edit', 'done', '/project/a')).toBe(0);
     expect(await errorsOf('edit', 'done', '/etc/b')).toBe(1);
   });
 
@@ -238,7 +238,7 @@ describe('a result is what a call returned', () => {
   test.each([
     ['codex-acp 0.16', codexCommand('c', 'ls'), 'a.txt\n'],
     ['codex-acp 2.6', newCodexCommand('c', 'ls', 'a.txt\n'), 'a.txt\n'],
-    ['an edit of codex-acp 0.16', codexEdit('c', '/work/new.txt'), 'Success\n'],
+    ['an edit of codex-acp 0.16', codexEdit('c', '/project/new.txt'), 'Success\n'],
     ['opencode', opencodeCommand('c', 'ls'), 'a.txt'],
     ['claude-agent-acp, a command without output', claudeCommand('c', 'touch a', 'Makes a file'), ''],
     ['codex-acp 2.6, a command without output', newCodexCommand('c', 'touch a'), ''],
@@ -273,7 +273,7 @@ describe('a result is what a call returned', () => {
                 status: 'failed',
                 content: [
                   { type: 'content', content: { type: 'text', text: 'Run?' } },
-                  { type: 'diff', path: '/work/a', newText: 'b' },
+                  { type: 'diff', path: '/project/a', newText: 'b' },
                 ],
                 rawOutput: { exit_code: 2 },
               },
@@ -287,7 +287,7 @@ describe('a result is what a call returned', () => {
       {
         isError: true,
         content: [{ text: 'one two' }],
-        display: [{ type: 'diff', path: '/work/a' }],
+        display: [{ type: 'diff', path: '/project/a' }],
         structuredContent: { exit_code: 2 },
       },
     ]);

@@ -14,7 +14,7 @@ export interface AcpWitness {
 }
 
 const kinds: readonly acp.ToolKind[] = ['edit', 'execute', 'delete', 'read', 'other'];
-const paths = ['/work/a', '/work/b'];
+const paths = ['/project/a', '/project/b'];
 
 /** An agent of the protocol that asks for one thing and does another, as it comes to its mind. */
 export function acpLiar(random: Random, witness: AcpWitness): () => AcpPipe {
