@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Strangers } from '../../src/host/mcp/strangers.ts';
 import { connect, kinds } from './clients.ts';
 import { openShop } from './kit.ts';
@@ -170,4 +170,19 @@ test('ATT-B8 sibling: bodies that do not come hold up their own principal, and n
   expect(isAnswered).toBe(false);
   for (const { end } of held) end();
   expect(await ben).toBe(200);
+});
+
+test('ATT-B8 sibling: those who wait for their turn are bounded, and give their place back when they go', async () => {
+  await using shop = await openShop({ mcp: { authenticate } });
+  // Sixteen are read, 256 wait, and the last is one too many, whichever that is.
+  const held = Array.from({ length: 16 + 256 + 1 }, () => begun(shop.url, as('ben')));
+  expect(await Promise.any(held.map(async ({ status }) => status))).toBe(429);
+  expect((await send(shop.url, { headers: as('anna'), body: initialize })).status).toBe(200);
+  for (const { end, status } of held) {
+    status.catch(() => {});
+    end();
+  }
+  await vi.waitFor(async () =>
+    expect((await send(shop.url, { headers: as('ben'), body: initialize })).status).toBe(200),
+  );
 });

@@ -16,6 +16,8 @@ import { Turns } from './turns.ts';
 
 /** Of one principal: as many as it takes to hide the way, few enough to bound what is held in memory. */
 const BODIES_AT_ONCE = 16;
+/** Requests of one principal that may wait for that; more are told to come back (429). */
+const BODIES_WAITING = 256;
 /** Milliseconds that a request may take to come in, and between looks at those that have not. */
 const BODY_MS = 30_000;
 const CHECK_MS = 5_000;
@@ -72,7 +74,7 @@ export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {
     resumeBytes: options.resumeBytes ?? 262_144,
   });
 
-  const bodies = new Turns(BODIES_AT_ONCE);
+  const bodies = new Turns(BODIES_AT_ONCE, BODIES_WAITING);
 
   async function serve(given: Request, authInfo: AuthInfo | undefined): Promise<Response> {
     const request = withNamedTypes(given);
@@ -94,7 +96,13 @@ export async function createMcpHttp(host: AgentHost, options: McpHttpOptions = {
       if ('refused' in admission) return answer(response, admission.refused);
       const { authInfo } = admission;
       // Nothing of a body is read for whoever was not let in, and of nobody's more than a few at a time.
-      const done = await bodies.take(authInfo?.clientId);
+      const owner = authInfo?.clientId;
+      if (bodies.isFull(owner)) return void response.writeHead(429, { 'retry-after': '1' }).end();
+      const gone = new AbortController();
+      response.once('close', () => gone.abort());
+      if (response.destroyed) gone.abort();
+      const done = await bodies.take(owner, gone.signal);
+      if (!done) return;
       try {
         const fetch = (whole: Request) => {
           done();
