@@ -67,3 +67,29 @@ export function publishedEntries(): Set<string> {
     targets.filter((target) => target.endsWith('.js')).map((target) => `${target.slice('./dist/'.length, -3)}.ts`),
   );
 }
+
+/** Sets of files that reach one another by imports; each of two files or more, sorted. */
+export function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const reached = new Map([...graph.keys()].map((file) => [file, reachedFrom(file, graph)]));
+  const seen = new Set<string>();
+  const circles: string[][] = [];
+  for (const [file, others] of reached) {
+    if (seen.has(file)) continue;
+    const circle = [...others].filter((other) => other !== file && reached.get(other)?.has(file));
+    if (circle.length === 0) continue;
+    for (const member of circle) seen.add(member);
+    circles.push([file, ...circle].sort());
+  }
+  return circles.sort((a, b) => (a.join() < b.join() ? -1 : 1));
+}
+
+function reachedFrom(start: string, graph: ReadonlyMap<string, readonly string[]>): Set<string> {
+  const reached = new Set<string>();
+  const left = [...(graph.get(start) ?? [])];
+  for (let file = left.pop(); file !== undefined; file = left.pop()) {
+    if (reached.has(file)) continue;
+    reached.add(file);
+    left.push(...(graph.get(file) ?? []));
+  }
+  return reached;
+}
