@@ -45,7 +45,7 @@ export function isBefore(session: OpenSession, { since, userId, sessionId }: Pla
 export function wasShown({ request }: OpenApproval, session: OpenSession, place: Place): boolean {
   if (session.userId !== place.userId || session.sessionId !== place.sessionId) return false;
   const at = request.requestedAt.localeCompare(place.requestedAt) || order(request.requestId, place.requestId);
-  return session.since === place.since && at <= 0;
+  return (session.since ?? 0) === place.since && at <= 0;
 }
 
 export const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
