@@ -1,3 +1,4 @@
+import type { FromAgentOptions } from '../../src/adapters/adk/index.ts';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
 import type {
   AgentEvent,
@@ -31,7 +32,13 @@ export interface Resumed {
 /** A session whose log a process that is gone has left: its agent `bot` has called `tool c1`, and more. */
 export async function resumed(
   left: (folding: Folding) => void,
-  options: { tool?: Partial<AnyTool>; tools?: readonly AnyTool[]; policy?: PolicyEvaluator; script?: string[] } = {},
+  options: {
+    tool?: Partial<AnyTool>;
+    tools?: readonly AnyTool[];
+    policy?: PolicyEvaluator;
+    script?: string[];
+    source?: FromAgentOptions;
+  } = {},
 ): Promise<Resumed> {
   const folding = new Folding();
   left(folding);
@@ -40,10 +47,14 @@ export async function resumed(
   await sessions.append(key, folding.events);
   const ran: unknown[] = [];
   const warnings: string[] = [];
-  const own = { ...tool('tool c1', (args) => (ran.push(args), 'ran')), ...options.tool } as AnyTool;
+  const execute = (args: unknown) => {
+    ran.push(args);
+    return 'ran';
+  };
+  const own = { ...tool('tool c1', execute), ...options.tool } as AnyTool;
   const model = new ScriptedModel(options.script ?? ['done', 'done', 'done']);
   const agent = llm('bot', model, { tools: options.tools ?? [own] });
-  const source = fromAgent(agent, { sessions, warn: (message) => warnings.push(message) });
+  const source = fromAgent(agent, { sessions, warn: (message) => warnings.push(message), ...options.source });
   const session = await source.open({ sessionId: key.id }, options.policy ? { ...host, policy: options.policy } : host);
   const log = async () => (await sessions.get(key))?.events ?? [];
   return {

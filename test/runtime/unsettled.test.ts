@@ -214,7 +214,12 @@ describe('a call that was started and of which nothing was heard', () => {
 
   test('asks its author about the arguments that were approved, or its own', async () => {
     const asked: unknown[] = [];
-    const own: Partial<AnyTool> = { onUnknownOutcome: (about) => (asked.push(about), 'ask') };
+    const own: Partial<AnyTool> = {
+      onUnknownOutcome: (about) => {
+        asked.push(about);
+        return 'ask';
+      },
+    };
     await (await resumed(left(approved, started), { tool: own })).go();
     await (await resumed(left(started), { tool: own })).go();
     expect(asked).toEqual([
@@ -285,7 +290,10 @@ describe('what policy says of a call', () => {
 
   test('is asked about the call as it is, and how much was done and spent', async () => {
     const asked: Parameters<PolicyEvaluator['evaluate']>[0][] = [];
-    const policy = asks((about) => (asked.push(about), { outcome: 'deny', reason: 'no' }));
+    const policy = asks((about) => {
+      asked.push(about);
+      return { outcome: 'deny', reason: 'no' };
+    });
     const r = await resumed(
       (f) => {
         f.speak('before', { usage: { inputTokens: 1, cost: { usd: 0.5 } } as never });
