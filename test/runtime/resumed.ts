@@ -9,7 +9,7 @@ import type {
   PolicyEvaluator,
   SessionInput,
 } from '../../src/contracts/index.ts';
-import type { Event } from '../../src/runtime/index.ts';
+import type { Event, Toolset } from '../../src/runtime/index.ts';
 import { InMemorySessionService } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { Folding } from './folding.ts';
@@ -38,13 +38,16 @@ export async function resumed(
     policy?: PolicyEvaluator;
     script?: string[];
     source?: FromAgentOptions;
+    toolsets?: readonly Toolset[];
+    /** Its log has nothing at all. */
+    empty?: boolean;
   } = {},
 ): Promise<Resumed> {
   const folding = new Folding();
   left(folding);
   const sessions = new InMemorySessionService();
   await sessions.create(key);
-  await sessions.append(key, folding.events);
+  if (!options.empty) await sessions.append(key, folding.events);
   const ran: unknown[] = [];
   const warnings: string[] = [];
   const execute = (args: unknown) => {
@@ -53,7 +56,7 @@ export async function resumed(
   };
   const own = { ...tool('tool c1', execute), ...options.tool } as AnyTool;
   const model = new ScriptedModel(options.script ?? ['done', 'done', 'done']);
-  const agent = llm('bot', model, { tools: options.tools ?? [own] });
+  const agent = llm('bot', model, { tools: options.tools ?? [own], toolsets: options.toolsets ?? [] });
   const source = fromAgent(agent, { sessions, warn: (message) => warnings.push(message), ...options.source });
   const session = await source.open({ sessionId: key.id }, options.policy ? { ...host, policy: options.policy } : host);
   const log = async () => (await sessions.get(key))?.events ?? [];
