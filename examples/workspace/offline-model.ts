@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Content, ContentPart, Usage } from '../../src/contracts/index.ts';
-import type { Model, ModelRequest, ModelResponse } from '../../src/runtime/model.ts';
+import type { Model, ModelRequest, ModelResponse } from '../../src/runtime/model/model.ts';
 import type { Move } from './offline/next-move.ts';
 import { nextMove } from './offline/next-move.ts';
 

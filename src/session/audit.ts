@@ -1,3 +1,4 @@
+import { checkIs, guarded, iterable } from '../base/shape.ts';
 import type {
   AgentEvent,
   ContentPart,
@@ -6,7 +7,7 @@ import type {
   ToolResponseEvent,
 } from '../contracts/index.ts';
 import { canonicalJson } from '../contracts/index.ts';
-import { callIdOf } from './question-id.ts';
+import { callIdOf } from './link/question-id.ts';
 import type { RedactionOptions } from './redact.ts';
 import {
   checkRedaction,
@@ -17,7 +18,6 @@ import {
   redactPointers,
   withoutTexts,
 } from './redact.ts';
-import { checkIs, guarded, iterable } from './shape.ts';
 
 /** How a call ended; `open`: it has not. Otherwise `completed`, or the error type of its result. */
 export type AuditOutcome = 'open' | 'completed' | 'failed' | 'denied' | 'cancelled' | 'interrupted' | (string & {});

@@ -1,3 +1,5 @@
+import { newId } from '../base/identity.ts';
+import { checkIs, checkOptions, checkShape, fn, having, iterable, name, object, signal } from '../base/shape.ts';
 import type {
   AgentEvent,
   AgentSession,
@@ -10,11 +12,9 @@ import type {
   Usage,
 } from '../contracts/index.ts';
 import { CoxswainError, textOfParts } from '../contracts/index.ts';
-import { AnswerWords } from './answer-words.ts';
-import { newId } from './identity.ts';
-import { EventStream } from './queue.ts';
-import { RecentWords } from './recent-words.ts';
-import { checkIs, checkOptions, checkShape, fn, having, iterable, name, object, signal } from './shape.ts';
+import { AnswerWords } from './stream/answer-words.ts';
+import { EventStream } from './stream/queue.ts';
+import { RecentWords } from './stream/recent-words.ts';
 
 export interface RunResult {
   /** Why the stream ended. */

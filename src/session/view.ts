@@ -1,3 +1,4 @@
+import { badInput, guarded } from '../base/shape.ts';
 import type {
   AgentEvent,
   ContentPart,
@@ -6,7 +7,6 @@ import type {
   PolicyDecisionRecord,
   StreamEndReason,
 } from '../contracts/index.ts';
-import { badInput, guarded } from './shape.ts';
 
 export interface ViewMessage {
   /** `_meta.messageId` of its events, which the parts of a message that grows have in common; else the event's id. */

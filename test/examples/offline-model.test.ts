@@ -14,7 +14,7 @@ import type {
   ToolDescriptor,
 } from '../../src/contracts/index.ts';
 import { textOfParts } from '../../src/contracts/index.ts';
-import type { ModelRequest, ModelResponse } from '../../src/runtime/model.ts';
+import type { ModelRequest, ModelResponse } from '../../src/runtime/model/model.ts';
 
 const example = join(import.meta.dirname, '../../examples/workspace');
 const allTools = ['list_files', 'read_file', 'search_text', 'write_file'];

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { SchemaLike } from '../../src/contracts/index.ts';
-import { spend } from '../../src/gate/effort.ts';
 import {
   boundedTest,
   compilePredicate,
@@ -9,6 +8,7 @@ import {
   validateArgs,
   withEffort,
 } from '../../src/gate/index.ts';
+import { spend } from '../../src/gate/pattern/effort.ts';
 
 type Schema = Record<string, unknown>;
 const tooLong = expect.stringContaining('would take too long');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ContentPart, ToolResult } from '../../src/contracts/index.ts';
-import { headOf } from '../../src/gate/head.ts';
 import { capResult, normaliseReturn } from '../../src/gate/index.ts';
+import { headOf } from '../../src/gate/values/head.ts';
 
 const text = (value: string): Extract<ContentPart, { type: 'text' }> => ({ type: 'text', text: value });
 const _content = (part: unknown) => normaliseReturn({ content: [text('x'), part] }).content[1];

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { untilLate } from '../../src/base/until-aborted.ts';
 import type { LifecycleInterceptor } from '../../src/contracts/index.ts';
 import {
   checkHookResult,
@@ -10,7 +11,6 @@ import {
   untilAborted,
   validatedInTime,
 } from '../../src/gate/index.ts';
-import { untilLate } from '../../src/gate/until-aborted.ts';
 
 const says = (value: unknown): LifecycleInterceptor => ({
   supportedHookPoints: () => [],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../src/contracts/index.ts';
-import { toCommonZodForm, toDraft2020, walkSchema } from '../../src/gate/dialect.ts';
 import { compilePredicate, compileSchema, fitsSchema, toJsonSchema, validateArgs } from '../../src/gate/index.ts';
+import { toCommonZodForm, toDraft2020, walkSchema } from '../../src/gate/schema/dialect.ts';
 
 const bad = expect.objectContaining({ code: 'E_SCHEMA' });
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { boundedTest, faultOfPattern, Undecided } from '../../src/gate/index.ts';
-import { patternMachine } from '../../src/gate/pattern-machine.ts';
-import { parsePattern } from '../../src/gate/pattern-syntax.ts';
+import { patternMachine } from '../../src/gate/pattern/pattern-machine.ts';
+import { parsePattern } from '../../src/gate/pattern/pattern-syntax.ts';
 
 /** The automaton's own test, whatever the engine would do faster. */
 function machineOf(pattern: RegExp): (text: string) => boolean {

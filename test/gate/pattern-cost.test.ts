@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { spend } from '../../src/gate/effort.ts';
 import { boundedTest, Undecided, withEffort } from '../../src/gate/index.ts';
+import { spend } from '../../src/gate/pattern/effort.ts';
 
 const ALLOWANCE = 5_000_000;
 

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { isPlainSchema } from '../../src/gate/plain-schema.ts';
-import { compileSchema } from '../../src/gate/validator.ts';
+import { isPlainSchema } from '../../src/gate/schema/plain-schema.ts';
+import { compileSchema } from '../../src/gate/schema/validator.ts';
 
 const meta = new Ajv2020({ strict: false, logger: false });
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../src/contracts/index.ts';
-import { charge, spend, Undecided, withEffort } from '../../src/gate/effort.ts';
-import { SchemaEffort } from '../../src/gate/schema-effort.ts';
-import { CHARACTERS, sizeOf } from '../../src/gate/value-size.ts';
+import { charge, spend, Undecided, withEffort } from '../../src/gate/pattern/effort.ts';
+import { SchemaEffort } from '../../src/gate/schema/schema-effort.ts';
+import { CHARACTERS, sizeOf } from '../../src/gate/schema/value-size.ts';
 
 const cost = (schema: JsonSchema, value: unknown) => new SchemaEffort(schema).of(value, 0);
 

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { CallState } from '../../src/runtime/call-state.ts';
-import { newCall, stillCall, turnsOf } from '../../src/runtime/call-state.ts';
-import { Editing } from '../../src/runtime/editable-request.ts';
-import { createEvent } from '../../src/runtime/event.ts';
-import { Marks } from '../../src/runtime/marks.ts';
-import type { RequestDraft } from '../../src/runtime/processors.ts';
-import type { SessionService } from '../../src/runtime/session-service.ts';
-import { StoreFollower } from '../../src/runtime/store-follower.ts';
+import { Editing } from '../../src/runtime/hooks/editable-request.ts';
+import { StoreFollower } from '../../src/runtime/live/store-follower.ts';
+import type { CallState } from '../../src/runtime/log/call-state.ts';
+import { newCall, stillCall, turnsOf } from '../../src/runtime/log/call-state.ts';
+import { createEvent } from '../../src/runtime/log/event.ts';
+import { Marks } from '../../src/runtime/run/marks.ts';
+import type { RequestDraft } from '../../src/runtime/step/processors.ts';
+import type { SessionService } from '../../src/runtime/store/session-service.ts';
 
 describe('a call', () => {
   const part = (_meta?: Record<string, unknown>) =>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { isAudited, isLinked } from '../../src/runtime/chain.ts';
-import { digestOf } from '../../src/runtime/digest.ts';
-import type { Event, EventActions, EventInit } from '../../src/runtime/event.ts';
-import { createEvent, isFinalResponse, sizeOf, threadOf } from '../../src/runtime/event.ts';
-import { sealEvent } from '../../src/runtime/store-rules.ts';
+import { isAudited, isLinked } from '../../src/runtime/log/chain.ts';
+import { digestOf } from '../../src/runtime/log/digest.ts';
+import type { Event, EventActions, EventInit } from '../../src/runtime/log/event.ts';
+import { createEvent, isFinalResponse, sizeOf, threadOf } from '../../src/runtime/log/event.ts';
+import { sealEvent } from '../../src/runtime/store/store-rules.ts';
 
 const event = (more: Partial<EventInit> = {}): Event =>
   createEvent({ author: 'user', id: 'e1', timestamp: 1, invocationId: 'i1', ...more });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Activation } from '../../src/runtime/activation.ts';
-import { newActivation } from '../../src/runtime/activation.ts';
-import type { Fold } from '../../src/runtime/fold.ts';
-import type { TurnLimits } from '../../src/runtime/limits.ts';
-import { exceeded, strictest } from '../../src/runtime/limits.ts';
+import type { TurnLimits } from '../../src/runtime/agent/turn-limits.ts';
+import { exceeded, strictest } from '../../src/runtime/agent/turn-limits.ts';
+import type { Activation } from '../../src/runtime/log/activation.ts';
+import { newActivation } from '../../src/runtime/log/activation.ts';
+import type { Fold } from '../../src/runtime/log/fold.ts';
 
 const usage = { inputTokens: 60, outputTokens: 40, totalTokens: 100, cost: { usd: 2 } };
 const turn = { llmCalls: 10, usage, activeMs: 120_000 };

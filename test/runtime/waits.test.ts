@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CoxswainError } from '../../src/contracts/index.ts';
-import { childController, orAbort, underSignal } from '../../src/runtime/abort.ts';
-import { failClosed, HOOK_GRACE_MS, withGrace } from '../../src/runtime/hook-wait.ts';
+import { childController, orAbort, underSignal } from '../../src/runtime/agent/abort.ts';
+import { failClosed, HOOK_GRACE_MS, withGrace } from '../../src/runtime/hooks/hook-wait.ts';
 
 const endless = () => new Promise<never>(() => {});
 

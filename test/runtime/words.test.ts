@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { CoxswainError } from '../../src/contracts/index.ts';
-import { failureOf, limitReason, thrownOutcome } from '../../src/runtime/failure.ts';
-import { finishReasonOf, unknownEnd } from '../../src/runtime/finish-reason.ts';
-import { isResponse, modelFailure, thrownFailure, unknownEndOf } from '../../src/runtime/model-failure.ts';
-import { SUSPENDED } from '../../src/runtime/outcome.ts';
-import { secretsIn, withoutSecrets } from '../../src/runtime/secrets.ts';
+import { failureOf, limitReason, thrownOutcome } from '../../src/runtime/agent/failure.ts';
+import { SUSPENDED } from '../../src/runtime/log/outcome.ts';
+import { finishReasonOf, unknownEnd } from '../../src/runtime/model/finish-reason.ts';
+import { isResponse, modelFailure, thrownFailure, unknownEndOf } from '../../src/runtime/model/model-failure.ts';
+import { secretsIn, withoutSecrets } from '../../src/runtime/services/secrets.ts';
 
 describe('the end of an answer', () => {
   test.each([

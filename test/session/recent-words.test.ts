@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { AgentEvent, AgentSession } from '../../src/contracts/index.ts';
 import { run } from '../../src/index.ts';
 import { AnswerWords } from '../../src/session/index.ts';
-import { LastWords } from '../../src/session/last-words.ts';
-import { clipped, MAX_WORDS, RecentWords } from '../../src/session/recent-words.ts';
+import { LastWords } from '../../src/session/stream/last-words.ts';
+import { clipped, MAX_WORDS, RecentWords } from '../../src/session/stream/recent-words.ts';
 
 const message = (text: string, threadId?: string): AgentEvent =>
   ({ type: 'message', role: 'agent', content: [{ type: 'text', text }], ...(threadId ? { threadId } : {}) }) as never;

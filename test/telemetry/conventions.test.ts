@@ -5,7 +5,7 @@ import { ModelServer } from '../../src/conformance/index.ts';
 import { PACKAGE_VERSION } from '../../src/contracts/index.ts';
 import { allowAll, createHost, fromAgent, LlmAgent, run } from '../../src/index.ts';
 import { agentTool } from '../../src/runtime/index.ts';
-import { responseAttributes } from '../../src/runtime/model-telemetry.ts';
+import { responseAttributes } from '../../src/runtime/step/model-telemetry.ts';
 import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { tool } from '../runtime/kit.ts';

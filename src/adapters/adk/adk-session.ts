@@ -38,6 +38,15 @@ import {
   ownerOfThread,
   strictest,
 } from '../../runtime/index.ts';
+import { heedLog } from '../../runtime/session/abort-elsewhere.ts';
+import { originOf } from '../../runtime/session/abort-part.ts';
+import type { AbortCall } from '../../runtime/session/abort-session.ts';
+import { abortSession } from '../../runtime/session/abort-session.ts';
+import { answerRequest } from '../../runtime/session/answer-request.ts';
+import { openRequestNow, openRequestsNow } from '../../runtime/session/open-requests.ts';
+import { storeQuestions } from '../../runtime/session/put-questions.ts';
+import type { Beside } from '../../runtime/session/store-beside.ts';
+import { storeBeside } from '../../runtime/session/store-beside.ts';
 import type { Heeded, Stirred, StreamQueue } from '../../session/index.ts';
 import {
   checkAbort,
@@ -62,17 +71,8 @@ import {
   stirs,
   streamIdOf,
 } from '../../session/index.ts';
-import { heedLog } from './abort-elsewhere.ts';
-import { originOf } from './abort-part.ts';
-import type { AbortCall } from './abort-session.ts';
-import { abortSession } from './abort-session.ts';
-import { answerRequest } from './answer-request.ts';
-import { openRequestNow, openRequestsNow } from './open-requests.ts';
-import { storeQuestions } from './put-questions.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
-import type { Beside } from './store-beside.ts';
-import { storeBeside } from './store-beside.ts';
 import { lostEnd, storedEnd, streamEnd } from './stream-end.ts';
 import { checkUpdate } from './update.ts';
 

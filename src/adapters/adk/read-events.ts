@@ -1,9 +1,9 @@
 import type { AgentEvent, StreamEndData } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Event, FollowOptions, LiveSession } from '../../runtime/index.ts';
+import { EndsGivenBack } from '../../runtime/session/given-back.ts';
 import type { LazySet } from '../../session/index.ts';
 import { StreamQueue } from '../../session/index.ts';
-import { EndsGivenBack } from './given-back.ts';
 import { parseCursor, project, projectEnd } from './project.ts';
 
 /** What a stored end sums up. */

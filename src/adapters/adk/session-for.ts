@@ -2,9 +2,9 @@ import type { SessionRef } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
 import { LiveSession } from '../../runtime/index.ts';
+import { settling } from '../../runtime/session/settling.ts';
 import { checkOptions, text } from '../../session/index.ts';
 import { parseCursor } from './project.ts';
-import { settling } from './settling.ts';
 import { importSnapshot } from './snapshot.ts';
 
 /** The session that a reference means: found, made, imported or copied. */

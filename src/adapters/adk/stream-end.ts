@@ -2,9 +2,9 @@ import type { AgentDescriptor, PendingRequest, StreamEndData, StreamEndEvent } f
 import { textOfParts } from '../../contracts/index.ts';
 import type { Event, InvocationResult, Standing } from '../../runtime/index.ts';
 import { failureOf, newId, outputValue } from '../../runtime/index.ts';
+import { openRequests } from '../../runtime/session/open-requests.ts';
 import { isoTime } from '../../session/index.ts';
 import type { AdkSession } from './adk-session.ts';
-import { openRequests } from './open-requests.ts';
 import { cursorOf, isTruncated, project } from './project.ts';
 import type { StreamSink } from './sink.ts';
 

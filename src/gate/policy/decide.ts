@@ -1,0 +1,346 @@
+import { untilAborted, untilLate } from '../../base/until-aborted.ts';
+import type {
+  AnyTool,
+  ApproverRule,
+  ConfirmationRequest,
+  DecisionRecord,
+  PolicyDecision,
+  PolicyEvaluator,
+  PolicyRequest,
+  Principal,
+  ToolDescriptor,
+  ToolResult,
+} from '../../contracts/index.ts';
+import { canonicalJson, deepFreeze, messageOf } from '../../contracts/index.ts';
+import { errorResult, normaliseReturn } from '../result/normalise.ts';
+import type { ValidatedArgs } from '../schema/validate.ts';
+import { validatedInTime } from '../schema/validate.ts';
+import { isObject } from '../values/parts.ts';
+import { askedWith, requestOf } from './asked-with.ts';
+import type { Decision } from './decision.ts';
+import { mintDecision } from './decision.ts';
+import { deniedResult, policyDenied, reasonOf } from './denial.ts';
+import { compareStrictness } from './deny-overrides.ts';
+import { isHookResult } from './hook-result.ts';
+import type { CheckedDecision } from './policy.ts';
+import { evaluatePolicy, POLICY_TIMEOUT_MS, withRedact } from './policy.ts';
+
+/** A valid call of a known tool. */
+export interface GateCall {
+  callId: string;
+  args: Record<string, unknown>;
+  /** Where the tool's schema made others of them: what the log has as the call's arguments. */
+  announced?: Record<string, unknown>;
+  tool: ToolDescriptor;
+  /** Where the tool comes from: `host`, `agent:<name>`, `mcp:<server>`. */
+  source: string;
+  /** What it is besides name and source; default: {@link toolDigest} of `tool`. */
+  digest?: string;
+  /** Agents from the root to the caller. */
+  agentPath: readonly string[];
+  sessionId: string;
+}
+
+/** Who decides, and on what grounds. */
+export interface GateRules {
+  policy?: PolicyEvaluator | undefined;
+  policyTimeoutMs?: number | undefined;
+  principal?: Principal | undefined;
+  permissionMode?: string | undefined;
+  /** Somebody can be asked. */
+  interactive?: boolean | undefined;
+  /** Calls and cost of the session so far. */
+  usage?: { calls: number; usd?: number } | undefined;
+  signal?: AbortSignal | undefined;
+  /** A host has judged what was approved: other arguments than those may not run. */
+  isJudged?: boolean | undefined;
+  /** The author's floor. */
+  needsApproval?: AnyTool['needsApproval'] | undefined;
+  /** The before_tool hooks; not given where they have run. */
+  beforeTool?: ((args: Record<string, unknown>) => Promise<unknown>) | undefined;
+  /** What the before_tool hooks asked for, once they have run. */
+  hookAsked?: (() => ConfirmationRequest | undefined) | undefined;
+  /** Checks arguments that a hook or a person changed, and those that were judged before. */
+  validate(args: unknown): ValidatedArgs | Promise<ValidatedArgs>;
+}
+
+/** Somebody's yes, found in the log. */
+export interface Approval {
+  by: string;
+  /** Differ from the call's where they were edited or changed by a hook. */
+  args?: Record<string, unknown> | undefined;
+  reason?: string | undefined;
+  ruleId?: string | undefined;
+  requestedBy?: string | undefined;
+  redact?: string[] | undefined;
+  asked?: DecisionRecord['asked'];
+}
+
+export type Verdict =
+  | { kind: 'run'; decision: Decision }
+  /** Not run: the result says why. */
+  | { kind: 'refuse'; result: ToolResult; record: DecisionRecord }
+  /** Not run: a hook has the result. */
+  | { kind: 'result'; result: ToolResult; record: DecisionRecord }
+  | { kind: 'ask'; question: Question };
+
+export interface Question {
+  /** What would run. */
+  args: Record<string, unknown>;
+  reason?: string;
+  hint?: string;
+  ruleId?: string;
+  approvers?: ApproverRule;
+  /** Seconds. */
+  expiresIn?: number;
+  /** JSON pointers into the arguments that policy wants hidden in audits. */
+  redact?: string[];
+  /** Of a hook's own question. */
+  payload?: unknown;
+}
+
+/**
+ * Decides on one call: policy → before_tool (changed arguments are checked and evaluated again, the stricter word
+ * counts) → the author's floor. Every doubt is a deny.
+ */
+export function decide(call: GateCall, rules: GateRules): Verdict | Promise<Verdict> {
+  if (!rules.policy && !rules.beforeTool && !rules.needsApproval)
+    return run(call, call.args, { by: 'policy', ...onBehalf(rules) });
+  return decideSlowly(call, rules);
+}
+
+/** Decides on a call that somebody approved: policy is asked again, and may only say no. */
+export async function decideApproved(call: GateCall, rules: GateRules, approval: Approval): Promise<Verdict> {
+  // Also what was said yes to as it was: the tool may have changed since. Its schema leaves alone what it has taken once.
+  const checked = await validatedInTime(rules.validate(approval.args ?? call.args), rules.signal);
+  const isEdited = approval.args !== undefined && !sameArgs(approval.args, call.args);
+  if (!checked.ok) {
+    const what = isEdited ? 'edited arguments' : 'arguments';
+    return unfit(`the ${what} do not fit: ${checked.message}`, {
+      ...recordFacts(call, call.args, rules),
+      ...approval,
+    });
+  }
+  if (rules.isJudged && approval.args && !sameArgs(checked.args, approval.args)) {
+    const message = `the edited arguments are not as the tool takes them (${canonicalJson(checked.args)}); nobody has judged those`;
+    return unfit(message, { ...recordFacts(call, call.args, rules), ...approval });
+  }
+  const args = deepFreeze(checked.args);
+  const answer = await policyOn(call, args, rules);
+  // What was to be hidden before an edit is hidden after it.
+  const policy = withRedact(answer, approval.redact);
+  const { redact: _, args: __, ...why } = approval;
+  if (policy.outcome === 'deny') return denied(call, args, policy, rules);
+  return run(call, args, { ...recordFacts(call, args, rules, policy), ...why });
+}
+
+async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> {
+  // What was decided on is what runs: nobody who looks at the arguments on the way can change them in place.
+  let args = deepFreeze(call.args);
+  let policy = await policyOn(call, args, rules);
+  if (policy.outcome === 'deny') return denied(call, args, policy, rules);
+  if (rules.beforeTool) {
+    const facts = recordFacts(call, args, rules, policy);
+    const answer = await askHook(rules.beforeTool, args, rules.signal);
+    if (answer.kind === 'result') return answered(answer.value, facts);
+    if (answer.kind === 'block') return refuse(deniedResult(answer.reason), answer.reason, { by: 'hook', ...facts });
+    // Checked first: what is no JSON cannot be compared either.
+    const checked = answer.args && (await validatedInTime(rules.validate(answer.args), rules.signal));
+    if (checked && !checked.ok) {
+      return unfit(`a hook's arguments do not fit: ${checked.message}`, { by: 'hook', ...facts });
+    }
+    if (checked && !sameArgs(checked.args, args)) {
+      args = deepFreeze(checked.args);
+      policy = stricter(policy, await policyOn(call, args, rules));
+      if (policy.outcome === 'deny') return denied(call, args, policy, rules);
+    }
+  }
+  const hookAsks = rules.hookAsked?.();
+  const floor =
+    policy.outcome === 'allow' && !hookAsks ? await authorAsks(rules.needsApproval, args, rules) : undefined;
+  if (policy.outcome === 'allow' && !hookAsks && !floor) {
+    return run(call, args, { by: 'policy', ruleId: policy.ruleId, ...recordFacts(call, args, rules, policy) });
+  }
+  return { kind: 'ask', question: question(args, policy, floor, hookAsks) };
+}
+
+function onBehalf({ principal }: GateRules): Pick<DecisionRecord, 'requestedBy'> {
+  return principal === undefined ? {} : { requestedBy: principal.id };
+}
+
+/** What a record says whatever was decided: on whose behalf, what policy was asked with and what it wants hidden. */
+export function recordFacts(
+  call: GateCall,
+  args: Record<string, unknown>,
+  rules: GateRules,
+  { redact }: PolicyDecision = { outcome: 'allow' },
+): Pick<DecisionRecord, 'requestedBy' | 'redact' | 'asked'> {
+  return {
+    ...onBehalf(rules),
+    ...(redact === undefined || redact.length === 0 ? {} : { redact }),
+    asked: askedWith(call, rules, isAnnounced(call, args) ? undefined : args),
+  };
+}
+
+/** A before_tool hook's word, in its two dialects: a HookResult, or any other object: the result itself. */
+type HookAnswer =
+  | { kind: 'proceed'; args?: Record<string, unknown> }
+  | { kind: 'result'; value: unknown }
+  | { kind: 'block'; reason: string };
+
+export async function askHook(
+  hook: (args: Record<string, unknown>) => Promise<unknown>,
+  args: Record<string, unknown>,
+  signal?: AbortSignal,
+): Promise<HookAnswer> {
+  let value: unknown;
+  try {
+    value = await untilAborted(hook(args), signal);
+  } catch (error) {
+    if (signal?.aborted) return { kind: 'block', reason: `aborted: ${messageOf(signal.reason)}` };
+    const help = isFrozenFault(error) ? '; other arguments are returned as modifications.args' : '';
+    return { kind: 'block', reason: `a before_tool hook failed: ${messageOf(error)}${help}` };
+  }
+  if (value === undefined || value === null) return { kind: 'proceed' };
+  if (!isHookResult(value)) return { kind: 'result', value };
+  const changes: unknown = value.modifications ?? {};
+  if (!isObject(changes)) return { kind: 'block', reason: 'the modifications of a before_tool hook are no object' };
+  if (value.action === 'block') {
+    if ('result' in changes) return { kind: 'result', value: changes.result };
+    return { kind: 'block', reason: value.reason ?? 'a before_tool hook blocked the call' };
+  }
+  const changed = changes.args;
+  if (changed === undefined) return { kind: 'proceed' };
+  if (typeof changed !== 'object' || changed === null || Array.isArray(changed)) {
+    return { kind: 'block', reason: 'a before_tool hook gave arguments that are not an object' };
+  }
+  return { kind: 'proceed', args: changed as Record<string, unknown> };
+}
+
+/** It tried to change the arguments where they are. */
+function isFrozenFault(error: unknown): boolean {
+  return error instanceof TypeError && /read only|not extensible|Cannot delete/.test(error.message);
+}
+
+async function authorAsks(
+  floor: AnyTool['needsApproval'] | undefined,
+  args: Record<string, unknown>,
+  { signal, policyTimeoutMs = POLICY_TIMEOUT_MS }: GateRules,
+): Promise<string | undefined> {
+  if (floor === undefined || floor === false) return undefined;
+  if (floor === true) return 'the tool asks for approval';
+  try {
+    return (await untilLate(floor(args), policyTimeoutMs, signal)) ? 'the tool asks for approval' : undefined;
+  } catch (error) {
+    return `the tool could not tell whether it needs approval: ${messageOf(error)}`;
+  }
+}
+
+/** What a policy is asked about a call. */
+export function policyRequest(call: GateCall, args: Record<string, unknown>, rules: GateRules): PolicyRequest {
+  const { principal } = rules;
+  return requestOf(
+    call.tool.name,
+    args,
+    { ...askedWith(call, rules), ...(principal ? { principal } : {}) },
+    call.sessionId,
+  );
+}
+
+/** What policy says to a call with these arguments. */
+export function policyOn(
+  call: GateCall,
+  args: Record<string, unknown>,
+  rules: GateRules,
+): CheckedDecision | Promise<CheckedDecision> {
+  const { policy, policyTimeoutMs: timeoutMs, signal } = rules;
+  return evaluatePolicy(policy, policyRequest(call, args, rules), { timeoutMs, signal });
+}
+
+/** Of two that are as strict, the later: it is about the arguments that would run. */
+function stricter(earlier: CheckedDecision, later: CheckedDecision): CheckedDecision {
+  const [lax, strict] = compareStrictness(later, earlier) < 0 ? [later, earlier] : [earlier, later];
+  return withRedact(strict, lax.redact);
+}
+
+function question(
+  args: Record<string, unknown>,
+  policy: PolicyDecision,
+  floor: string | undefined,
+  asked: ConfirmationRequest | undefined,
+): Question {
+  const made: Question = { args };
+  const reason = policy.reason ?? floor;
+  const hint = asked?.hint ?? policy.hint;
+  if (reason !== undefined) made.reason = reason;
+  if (hint !== undefined) made.hint = hint;
+  if (asked?.payload !== undefined) made.payload = asked.payload;
+  if (policy.ruleId !== undefined) made.ruleId = policy.ruleId;
+  if (policy.approvers) made.approvers = policy.approvers;
+  const expiresIn = Math.min(policy.expiresIn ?? Infinity, asked?.expiresIn ?? Infinity);
+  if (expiresIn !== Infinity) made.expiresIn = expiresIn;
+  if (policy.redact) made.redact = policy.redact;
+  return made;
+}
+
+function run(call: GateCall, args: Record<string, unknown>, why: Approval): Verdict {
+  const record: DecisionRecord = { outcome: 'approved', by: why.by };
+  if (why.ruleId !== undefined) record.ruleId = why.ruleId;
+  if (why.reason !== undefined) record.reason = why.reason;
+  if (why.requestedBy !== undefined) record.requestedBy = why.requestedBy;
+  if (why.redact !== undefined) record.redact = why.redact;
+  if (why.asked !== undefined) record.asked = withoutArgs(why.asked);
+  if (!isAnnounced(call, args)) record.args = args;
+  return { kind: 'run', decision: mintDecision(call.callId, args, record) };
+}
+
+/** They are in the record itself. */
+function withoutArgs({ args: _, ...asked }: NonNullable<DecisionRecord['asked']>): DecisionRecord['asked'] {
+  return asked;
+}
+
+function denied(call: GateCall, args: Record<string, unknown>, policy: PolicyDecision, rules: GateRules): Verdict {
+  const why = { by: 'policy', ruleId: policy.ruleId, ...recordFacts(call, args, rules, policy) };
+  return refuse(policyDenied(policy), reasonOf(policy), why);
+}
+
+function unfit(message: string, why: Approval): Verdict {
+  return refuse(errorResult('invalid_args', message), message, why);
+}
+
+function refuse(result: ToolResult, reason: string, why: Approval): Verdict {
+  return {
+    kind: 'refuse',
+    result,
+    record: {
+      outcome: 'denied',
+      by: why.by,
+      reason,
+      ...(why.ruleId === undefined ? {} : { ruleId: why.ruleId }),
+      ...(why.requestedBy === undefined ? {} : { requestedBy: why.requestedBy }),
+      ...(why.redact === undefined ? {} : { redact: why.redact }),
+      ...(why.asked === undefined ? {} : { asked: why.asked }),
+    },
+  };
+}
+
+function answered(value: unknown, facts: Partial<DecisionRecord>): Verdict {
+  return {
+    kind: 'result',
+    result: normaliseReturn(value),
+    record: {
+      ...facts,
+      outcome: 'denied',
+      by: 'hook',
+      reason: 'a before_tool hook gave the result; the tool did not run',
+    },
+  };
+}
+
+function isAnnounced({ args: own, announced = own }: GateCall, args: Record<string, unknown>): boolean {
+  return sameArgs(args, announced);
+}
+
+function sameArgs(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
+  return a === b || canonicalJson(a) === canonicalJson(b);
+}

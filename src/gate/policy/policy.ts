@@ -1,0 +1,162 @@
+import { isTimed } from '../../base/timer.ts';
+import type { ConfirmationRequest, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
+import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import { isObject } from '../values/parts.ts';
+import { asUnanswered, isUnanswered } from './denial.ts';
+
+/** The one outcome a decision has after it was checked. */
+export type PolicyOutcome = 'allow' | 'deny' | 'ask_user';
+export type CheckedDecision = PolicyDecision & { outcome: PolicyOutcome };
+
+export interface EvaluateOptions {
+  /** Milliseconds an evaluator may take; 0: as long as it likes. Default 10,000. */
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export const POLICY_TIMEOUT_MS = 10_000;
+const MAX_MESSAGE = 300;
+
+/**
+ * Asks a policy, and denies when it gives no proper answer: it threw, took too long, was aborted, or said something
+ * that is no decision. The reason tells which. `ask` is read as `ask_user`. No policy allows. A value rather than a
+ * promise where the evaluator gives one.
+ */
+export function evaluatePolicy(
+  policy: PolicyEvaluator | undefined,
+  request: PolicyRequest,
+  options: EvaluateOptions = {},
+): CheckedDecision | Promise<CheckedDecision> {
+  if (!policy) return { outcome: 'allow' };
+  const { signal } = options;
+  if (signal?.aborted) return denied('The policy was not asked: the call was aborted.');
+  const controller = new AbortController();
+  try {
+    const answer: unknown = policy.evaluate(request, controller.signal);
+    return isThenable(answer) ? awaitAnswer(answer, controller, options) : checkDecision(answer);
+  } catch (error) {
+    return threw(error);
+  }
+}
+
+function awaitAnswer(
+  answer: PromiseLike<unknown>,
+  controller: AbortController,
+  { timeoutMs = POLICY_TIMEOUT_MS, signal }: EvaluateOptions,
+): Promise<CheckedDecision> {
+  return new Promise((resolve) => {
+    const settle = (decision: CheckedDecision) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      resolve(decision);
+    };
+    const onAbort = () => {
+      settle(denied('The policy gave no answer: the call was aborted.'));
+      controller.abort(signal?.reason);
+    };
+    const onTimeout = () => {
+      settle(denied(`The policy gave no answer within ${timeoutMs} ms.`));
+      controller.abort(new DOMException('The policy took too long', 'TimeoutError'));
+    };
+    const timer = isTimed(timeoutMs) ? setTimeout(onTimeout, timeoutMs) : undefined;
+    signal?.addEventListener('abort', onAbort, { once: true });
+    // The handlers stay attached after a timeout, so that a late rejection is nobody's surprise.
+    Promise.resolve(answer)
+      .then(checkDecision)
+      .then(settle, (error: unknown) => settle(threw(error)));
+  });
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}
+
+/** Whoever answers may be another program: a malformed obligation is not a weaker one. */
+function checkDecision(value: unknown): CheckedDecision {
+  if (!isObject(value)) return denied('The policy gave no decision.');
+  const decision = value as PolicyDecision;
+  const outcome = outcomeOf(decision.outcome);
+  if (!outcome) return denied(`The policy gave an unknown outcome: ${cut(String(JSON.stringify(decision.outcome)))}.`);
+  const fault =
+    outcome === 'deny' ? faultOf({ redact: decision.redact } as PolicyDecision, outcome) : faultOf(decision, outcome);
+  if (fault !== undefined) return denied(`The policy gave a decision with a malformed member: ${fault}.`);
+  const isProper = outcome === decision.outcome && words.every((word) => isAbsentOr('string', decision[word]));
+  if (isProper) return decision as CheckedDecision;
+  const proper: CheckedDecision = { ...decision, outcome };
+  for (const word of words) if (typeof proper[word] !== 'string') delete proper[word];
+  return proper;
+}
+
+function outcomeOf(value: unknown): PolicyOutcome | undefined {
+  if (value === 'ask') return 'ask_user';
+  return value === 'allow' || value === 'deny' || value === 'ask_user' ? value : undefined;
+}
+
+const words = ['reason', 'hint', 'ruleId'] as const;
+
+const isAbsentOr = (type: string, value: unknown): boolean => value === undefined || typeof value === type;
+
+/** Seconds; some three hundred years. Beyond it a time cannot be told. */
+export const MAX_EXPIRES_IN = 1e10;
+
+const isSeconds = (value: number): boolean => Number.isFinite(value) && value > 0 && value <= MAX_EXPIRES_IN;
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a time that is none */
+export function checkConfirmation({ expiresIn }: ConfirmationRequest): void {
+  if (expiresIn === undefined || isSeconds(expiresIn)) return;
+  const what = `requestConfirmation: expiresIn is ${expiresIn}; give seconds, above 0`;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', what);
+}
+
+function faultOf({ approvers, expiresIn, redact }: PolicyDecision, outcome: PolicyOutcome): string | undefined {
+  if (approvers !== undefined) {
+    if (!isObject(approvers)) return 'approvers';
+    if (outcome === 'allow') return 'approvers (they go with ask only)';
+    // An empty list names nobody, rather than anybody.
+    const { roles } = approvers;
+    if (roles !== undefined && !(isStrings(roles) && roles.length > 0)) return 'approvers.roles';
+    if (!isAbsentOr('boolean', approvers.notRequester)) return 'approvers.notRequester';
+    const { also } = approvers;
+    if (also !== undefined && !(Array.isArray(also) && also.every((one) => isStrings(one) && one.length > 0))) {
+      return 'approvers.also';
+    }
+    const { quorum } = approvers;
+    if (quorum !== undefined && !(Number.isInteger(quorum) && quorum >= 1)) return 'approvers.quorum';
+  }
+  if (expiresIn !== undefined && !isSeconds(expiresIn)) return 'expiresIn';
+  return redact !== undefined && !(isStrings(redact) && redact.every(isPointer)) ? 'redact' : undefined;
+}
+
+/** One that is none would hide nothing. */
+const isPointer = (text: string): boolean => text === '' || text.startsWith('/');
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+/** Nobody knows what a policy would have hidden that gave no answer: all of the arguments are. */
+function denied(reason: string): CheckedDecision {
+  return asUnanswered({ outcome: 'deny', reason, redact: [''] });
+}
+
+/** The decision, which hides these as well. */
+export function withRedact<T extends PolicyDecision>(decision: T, redact: readonly string[] | undefined): T {
+  if (!redact || redact.length === 0) return decision;
+  const own = decision.redact ?? [];
+  const all = [...new Set([...own, ...redact])];
+  if (all.length === own.length) return decision;
+  const hiding = { ...decision, redact: all };
+  return isUnanswered(decision) ? asUnanswered(hiding) : hiding;
+}
+
+function threw(error: unknown): CheckedDecision {
+  try {
+    return denied(`The policy failed: ${cut(String(messageOf(error)))}`);
+  } catch {
+    // What was thrown cannot even be looked at.
+    return denied('The policy failed.');
+  }
+}
+
+const cut = (message: string): string =>
+  message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…`.toWellFormed() : message;

@@ -1,0 +1,146 @@
+import type { ContentPart, ToolResult } from '../../contracts/index.ts';
+import { headOf, jsonBytes } from '../values/head.ts';
+import { partText, textPart } from '../values/parts.ts';
+
+/** Bytes of JSON that a model is given of one result. */
+export const MAX_RESULT_BYTES = 1024 * 1024;
+
+export interface CapLimit {
+  /** Bytes of JSON text, UTF-8. Default 1 MiB. */
+  maxBytes?: number | undefined;
+}
+
+export interface CapOptions extends CapLimit {
+  /** Keeps what is too large and says under which name; it may choose another than the one proposed. */
+  spill?: ((name: string, body: string | Uint8Array) => Promise<string>) | undefined;
+  /** Names what is kept: `result-<callId>.json`. */
+  callId?: string | undefined;
+}
+
+/**
+ * Bounds a result. Above the limit its text is cut at a character boundary and says how large the whole was and
+ * under which name it is kept, or that the rest was dropped; `structuredContent` is left out then. Media and
+ * references that take more than half of the limit together are replaced by such a line, as is a display above it.
+ * `_meta.truncated` has the same facts for programs: `{bytes, artifacts}`. Gives a promise only where something is
+ * kept; a `spill` that fails counts as none.
+ */
+export function capResult(result: ToolResult, options: CapOptions = {}): ToolResult | Promise<ToolResult> {
+  const plan = planOf(result, options.maxBytes ?? MAX_RESULT_BYTES);
+  if (!plan) return result;
+  return options.spill ? spillAll(plan, options).then((kept) => cut(plan, kept)) : cut(plan, new Map());
+}
+
+/** The same without a place to keep anything. */
+export function capSync(result: ToolResult, options: CapLimit): ToolResult {
+  const plan = planOf(result, options.maxBytes ?? MAX_RESULT_BYTES);
+  return plan ? cut(plan, new Map()) : result;
+}
+
+/** Room for the line that stands for a part left out; its artifact's name is not known yet. */
+const STAND_IN_BYTES = 300;
+
+interface Plan {
+  result: ToolResult;
+  maxBytes: number;
+  /** Size of the whole. */
+  bytes: number;
+  /** Parts beside the text that do not fit. */
+  large: ReadonlySet<ContentPart>;
+  isTextCut: boolean;
+  text: string;
+}
+
+type Kept = ReadonlyMap<ContentPart | 'text', string>;
+
+function planOf(result: ToolResult, maxBytes: number): Plan | undefined {
+  const { content, structuredContent, display } = result;
+  const structuredBytes = jsonBytes(structuredContent);
+  // The structured form and its text are one value said twice.
+  const bytes = Math.max(jsonBytes(content), structuredBytes, jsonBytes(display));
+  if (bytes <= maxBytes) return undefined;
+  const large = new Set<ContentPart>();
+  let room = maxBytes / 2;
+  for (const part of content) {
+    if (!isAttachment(part)) continue;
+    const size = jsonBytes(part);
+    if (size > room) large.add(part);
+    else room -= size;
+  }
+  const text = content.flatMap((part) => partText(part) ?? []).join('\n');
+  const attached = jsonBytes(content.filter((part) => isAttachment(part) && !large.has(part)));
+  const beside = attached + large.size * STAND_IN_BYTES;
+  const isTextCut =
+    Math.max(jsonBytes(content.filter((part) => !isAttachment(part))), structuredBytes) + beside > maxBytes;
+  return { result, maxBytes, bytes, large, isTextCut, text };
+}
+
+async function spillAll({ result, large, isTextCut, text }: Plan, options: CapOptions): Promise<Kept> {
+  const kept = new Map<ContentPart | 'text', string>();
+  const keep = async (key: ContentPart | 'text', name: string, body: string | Uint8Array) => {
+    try {
+      kept.set(key, (await options.spill?.(name, body)) ?? name);
+    } catch {
+      // The model is told that it was dropped.
+    }
+  };
+  const base = `result-${options.callId ?? 'call'}`;
+  for (const [index, part] of result.content.entries()) {
+    if (large.has(part)) await keep(part, `${base}-${index}.${extensionOf(part)}`, bodyOf(part));
+  }
+  const { structuredContent } = result;
+  if (isTextCut && structuredContent !== undefined)
+    await keep('text', `${base}.json`, JSON.stringify(structuredContent));
+  else if (isTextCut) await keep('text', `${base}.txt`, text);
+  return kept;
+}
+
+function cut(plan: Plan, kept: Kept): ToolResult {
+  const { result, maxBytes, bytes, large, isTextCut } = plan;
+  const { structuredContent, display, content, ...rest } = result;
+  const fitted = content.map((part) => (large.has(part) ? standIn(part, kept.get(part)) : part));
+  const capped: ToolResult = { ...rest, content: isTextCut ? cutText(plan, fitted, kept.get('text')) : fitted };
+  if (structuredContent !== undefined && !isTextCut) capped.structuredContent = structuredContent;
+  if (display) {
+    const displayBytes = jsonBytes(display);
+    const notice = `[display of ${displayBytes} bytes left out]`;
+    capped.display = displayBytes <= maxBytes ? display : [{ type: 'text', text: notice }];
+  }
+  return { ...capped, _meta: { ...result._meta, truncated: { bytes, artifacts: [...kept.values()] } } };
+}
+
+function cutText(
+  { maxBytes, bytes, text }: Plan,
+  fitted: readonly ContentPart[],
+  name: string | undefined,
+): ContentPart[] {
+  const fate = name === undefined ? 'the rest was dropped' : `the whole is kept as artifact "${name}"`;
+  const note = textPart(`[cut: ${bytes} bytes in all; ${fate}]`);
+  const attached = fitted.filter(isAttachment);
+  const standIns = fitted.filter((part) => part.type === 'text' && part._meta?.standIn === true);
+  const room = maxBytes - jsonBytes([textPart(''), note, ...standIns, ...attached]);
+  return [textPart(headOf(text, Math.max(room, 0))), note, ...standIns, ...attached];
+}
+
+function standIn(part: ContentPart, name: string | undefined): ContentPart {
+  const fate = name === undefined ? 'too large, dropped' : `kept as artifact "${name}"`;
+  const what = isAttachment(part) ? (part.mimeType ?? part.type) : part.type;
+  const notice = `[${what}, ${Buffer.byteLength(bodyOf(part))} bytes: ${fate}]`;
+  return { type: 'text', text: notice, _meta: { standIn: true } };
+}
+
+type Attachment = Extract<ContentPart, { type: 'media' | 'reference' }>;
+
+function isAttachment(part: ContentPart): part is Attachment {
+  return part.type === 'media' || part.type === 'reference';
+}
+
+function bodyOf(part: ContentPart): string | Uint8Array {
+  if (!isAttachment(part)) return JSON.stringify(part);
+  if (part.data !== undefined) return Buffer.from(part.data, 'base64');
+  return part.type === 'reference' ? part.text : (part.uri ?? '');
+}
+
+function extensionOf(part: ContentPart): string {
+  const fallback = isAttachment(part) && part.data === undefined ? 'txt' : 'bin';
+  return /\/([a-z0-9]+)$/.exec(isAttachment(part) ? (part.mimeType ?? '') : '')?.[1] ?? fallback;
+}

@@ -1,0 +1,68 @@
+import { untilAborted } from '../../base/until-aborted.ts';
+import type { AnyTool, ToolCallContext, ToolResult, ToolUpdate } from '../../contracts/index.ts';
+import { normaliseReturn } from '../result/normalise.ts';
+import { runWrapped, withHandler } from './with-handler.ts';
+
+/** What calls under way come to, by their key; undefined: nothing that could be shared. They never reject. */
+export type Flights = Map<string, Promise<ToolResult | undefined>>;
+
+export interface SharedRuns {
+  /** Calls with the same key are identical; one without a key is like no other. */
+  keyOf: (args: unknown, context: ToolCallContext<never>) => string | undefined;
+  /** A result that is there already. */
+  lookUp: (key: string) => ToolResult | undefined;
+}
+
+/** The tool, of which identical calls under way share one run. Failures and questions are shared with nobody. */
+export function shareRuns(tool: AnyTool, flights: Flights, options: SharedRuns): AnyTool {
+  return withHandler(tool, (args, context) => once(tool, args, context, flights, options));
+}
+
+async function* once(
+  tool: AnyTool,
+  args: unknown,
+  context: ToolCallContext<never>,
+  flights: Flights,
+  { keyOf, lookUp }: SharedRuns,
+): AsyncGenerator<ToolUpdate, unknown> {
+  const key = keyOf(args, context);
+  if (key === undefined) return yield* runWrapped(tool, args, context);
+  for (let other = flights.get(key); other; other = flights.get(key)) {
+    const result = await untilAborted(other, context.signal);
+    if (result) return structuredClone(result);
+  }
+  const known = lookUp(key);
+  if (known) return known;
+  const { promise, resolve } = Promise.withResolvers<ToolResult | undefined>();
+  const end = (result?: ToolResult) => {
+    if (flights.get(key) === promise) flights.delete(key);
+    resolve(result);
+  };
+  flights.set(key, promise);
+  // A handler that ignores its signal must not hold up the others.
+  const leave = () => end();
+  context.signal.addEventListener('abort', leave, { once: true });
+  try {
+    const asking = watched(context);
+    const value = yield* runWrapped(tool, args, asking.context);
+    const result = normaliseReturn(value);
+    if (!result.isError && !asking.asks()) end(structuredClone(result));
+    return value;
+  } finally {
+    context.signal.removeEventListener('abort', leave);
+    end();
+  }
+}
+
+/** Whether a handler turns to somebody outside: what it then returns is no result. */
+function watched(context: ToolCallContext<never>): { context: ToolCallContext<never>; asks: () => boolean } {
+  let asks = false;
+  const proxy = new Proxy(context, {
+    get(target, key) {
+      if (key === 'requestConfirmation' || key === 'requestCredential') asks = true;
+      const value: unknown = Reflect.get(target, key);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return { context: proxy, asks: () => asks };
+}

@@ -1,0 +1,56 @@
+import { CoxswainError } from '../../contracts/index.ts';
+import type { CallState } from '../log/call-state.ts';
+import type { Fold } from '../log/fold.ts';
+import type { Agent, AgentTree } from './agent.ts';
+import { isToolUser } from './tool-user.ts';
+import type { ResolvedTool } from './tools.ts';
+import { validateCall } from './tools.ts';
+
+/** Where a call was made: in which tree, by whom, and the names from the session's root to the caller. */
+export interface CallPlace {
+  tree: AgentTree;
+  agent: Agent | undefined;
+  path: readonly string[];
+}
+
+/** Follows agents that are run as tools up to the root, each through the call that runs it. */
+export function placeOfCall(root: AgentTree, fold: Fold, call: CallState): CallPlace {
+  if (call.iso === undefined) return within(root, [], call.author);
+  // An agent run as a tool stands at its caller's path and the call's id.
+  const outer = fold.calls.get(call.iso.slice(call.iso.lastIndexOf('/') + 1));
+  if (!outer) return { tree: root, agent: undefined, path: [root.root.name, call.author] };
+  const above = placeOfCall(root, fold, outer);
+  const tree = toolOf(above, outer.name)?.agentTree;
+  return tree
+    ? within(tree, above.path, call.author)
+    : { tree: root, agent: undefined, path: [...above.path, call.author] };
+}
+
+/** The tool that a caller calls so; undefined for those of toolsets. */
+export function toolOf({ agent }: CallPlace, name: string): ResolvedTool | undefined {
+  return agent && isToolUser(agent) ? agent.tools.get(name) : undefined;
+}
+
+/**
+ * Arguments that a person edited as the tool takes them: they are what is stored, judged and run. Those of a tool that is
+ * not known before its step are looked at when it runs. All edits of a turn have one allowance.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_WRONG_ANSWER`
+ */
+export async function checkEdited(
+  root: AgentTree,
+  fold: Fold,
+  call: CallState,
+  args: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const tool = toolOf(placeOfCall(root, fold, call), call.name);
+  const checked = tool && (await validateCall(tool, args, fold.turn));
+  if (!checked) return args;
+  if (checked.ok) return checked.args;
+  const message = `the edited arguments do not fit: ${checked.message}`;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', message);
+}
+
+function within(tree: AgentTree, above: readonly string[], name: string): CallPlace {
+  const agent = tree.find(name);
+  return { tree, agent, path: [...above, ...(agent ? tree.pathOf(agent) : [name])] };
+}

@@ -1,0 +1,16 @@
+import type { HookChain } from '../hooks/plugin.ts';
+import type { Agent } from './agent.ts';
+import type { AgentContext } from './agent-context.ts';
+import type { ResolvedTool, ToolMap } from './tools.ts';
+
+/** An agent that can be asked for its tools and hooks. */
+export interface ToolUser extends Agent {
+  /** Own tools by name, toolsets excluded. */
+  readonly tools: ReadonlyMap<string, ResolvedTool>;
+  resolveTools(context: AgentContext): Promise<ToolMap>;
+  hooks(context: AgentContext): HookChain;
+}
+
+export function isToolUser(agent: Agent): agent is ToolUser {
+  return 'resolveTools' in agent;
+}

@@ -1,0 +1,127 @@
+import type { Check, Shape } from '../../session/index.ts';
+import {
+  amount,
+  anything,
+  bag,
+  checkOptions,
+  checkShape,
+  count,
+  either,
+  flag,
+  fn,
+  having,
+  list,
+  listOf,
+  name,
+  names,
+  oneOf,
+  required,
+  text,
+} from '../../session/index.ts';
+import { assertAgentName } from '../agent/agent.ts';
+import type { TurnLimits } from '../agent/turn-limits.ts';
+import type { AgentCallbacks, Plugin } from '../hooks/plugin.ts';
+import type { Services } from '../services/services.ts';
+import type { CompositeOptions, LoopOptions } from './composite-agents.ts';
+import type { CustomAgentOptions } from './custom-agent.ts';
+import type { LlmAgentOptions } from './llm-agent.ts';
+
+const model: Check = {
+  needs: 'a model or the name of one',
+  fits: (value) => name.fits(value) || (having('generate').fits(value) && name.fits((value as { name: unknown }).name)),
+};
+
+const named = (what: string, method: string): Check => ({
+  needs: `${what}, with a name and ${method}()`,
+  fits: (value) => having(method).fits(value) && name.fits((value as { name: unknown }).name),
+});
+
+const callback = either(fn, listOf(fn));
+const around = { beforeAgent: callback, afterAgent: callback };
+const callbacks: Shape<AgentCallbacks> = {
+  ...around,
+  beforeModel: callback,
+  afterModel: callback,
+  beforeTool: callback,
+  afterTool: callback,
+  onModelError: callback,
+  onToolError: callback,
+};
+
+// A name has a check and a code of its own; so have schemas, state keys, tools and, in their tree, children.
+const common = { name: anything, description: text };
+const composite: Shape<CompositeOptions> = { ...common, ...around, subAgents: required(list) };
+const loop: Shape<LoopOptions> = { ...composite, maxIterations: anything };
+const custom: Shape<CustomAgentOptions> = { ...common, ...around, subAgents: list, run: required(fn) };
+const llm: Shape<LlmAgentOptions> = {
+  ...common,
+  ...callbacks,
+  model,
+  instruction: either(text, fn),
+  globalInstruction: either(text, fn),
+  tools: list,
+  toolsets: listOf(named('a toolset', 'tools')),
+  subAgents: list,
+  inputSchema: anything,
+  outputSchema: anything,
+  outputKey: anything,
+  includeContents: oneOf('default', 'none'),
+  generateContentConfig: bag,
+  maxIterations: count,
+  disallowTransferToParent: flag,
+  disallowTransferToPeers: flag,
+  transferTargets: names,
+  processors: listOf(named('a request processor', 'process')),
+};
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT | E_AGENT_NAME` */
+export const agentInput = {
+  composite: (options: CompositeOptions): void => of<CompositeOptions>('agent', options, composite),
+  loop: (options: LoopOptions): void => of<LoopOptions>('LoopAgent', options, loop),
+  custom: (options: CustomAgentOptions): void => of<CustomAgentOptions>('CustomAgent', options, custom),
+  llm: (options: LlmAgentOptions): void => of<LlmAgentOptions>('LlmAgent', options, llm),
+};
+
+function of<T extends { name: string }>(kind: string, options: T, shape: Shape<T>): void {
+  checkOptions<T>(options, `${kind}: options`, shape);
+  assertAgentName(options.name);
+}
+
+const plugin: Shape<Plugin> = {
+  name: required(name),
+  policy: having('evaluate'),
+  beforeAgent: fn,
+  afterAgent: fn,
+  beforeModel: fn,
+  afterModel: fn,
+  beforeTool: fn,
+  afterTool: fn,
+  onModelError: fn,
+  onToolError: fn,
+  onUserMessage: fn,
+  beforeRun: fn,
+  afterRun: fn,
+  onEvent: fn,
+};
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export function checkPlugins(plugins: readonly Plugin[], where: string): void {
+  for (const [index, one] of plugins.entries()) checkShape<Plugin>(one, `${where}[${index}]`, plugin);
+}
+
+export const services: Shape<Services> = {
+  memory: having('addSession', 'search'),
+  artifacts: having('save', 'load', 'list'),
+  credentials: having('save', 'load'),
+};
+
+export const sessionService = having('create', 'get', 'append', 'acquire', 'holder');
+
+/** 0 or less lifts the cap on model calls. */
+export const turnLimits: Shape<TurnLimits> = {
+  steps: amount,
+  usd: amount,
+  tokens: amount,
+  minutes: amount,
+  maxLlmCalls: { needs: 'a number', fits: (value) => typeof value === 'number' && !Number.isNaN(value) },
+};

@@ -1,0 +1,41 @@
+import type { JsonSchema, ToolAnnotations } from '../../contracts/index.ts';
+import { checkOptions, name, object, text } from '../../session/index.ts';
+import type { Agent } from '../agent/agent.ts';
+import { AgentTree, agentOfTool } from '../agent/agent.ts';
+import type { AgentRunningTool } from '../agent/tools.ts';
+
+export interface AgentToolOptions {
+  name?: string;
+  description?: string;
+  inputSchema?: JsonSchema;
+  annotations?: ToolAnnotations;
+}
+
+const requestSchema: JsonSchema = {
+  type: 'object',
+  properties: { request: { type: 'string', description: 'What the agent is asked.' } },
+  required: ['request'],
+};
+
+/**
+ * An agent as a tool of another: its own history and state in the caller's log, so that an approval inside it, a
+ * kill and a resume need no second transaction. Its last words are the result; its state is merged when it is done.
+ */
+export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentRunningTool {
+  const tree = AgentTree.of(agent);
+  checkOptions<AgentToolOptions>(options, 'agentTool: options', {
+    name,
+    description: text,
+    inputSchema: object,
+    annotations: object,
+  });
+  const ownSchema = (agent as { inputSchema?: JsonSchema }).inputSchema;
+  return {
+    name: options.name ?? agent.name,
+    description: options.description ?? agent.description,
+    inputSchema: options.inputSchema ?? ownSchema ?? requestSchema,
+    kind: 'other',
+    ...(options.annotations ? { annotations: options.annotations } : {}),
+    [agentOfTool]: tree,
+  };
+}

@@ -1,0 +1,271 @@
+import type { AnyTool, JsonSchema, PolicyEvaluator, SchemaLike } from '../../contracts/index.ts';
+import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import { excludedBy, toJsonSchema, untilAborted } from '../../gate/index.ts';
+import { orAbort } from '../agent/abort.ts';
+import type { Agent, AgentTree } from '../agent/agent.ts';
+import { mayEscalate } from '../agent/agent.ts';
+import type { AgentContext } from '../agent/agent-context.ts';
+import { finishAgent, startAgent } from '../agent/agent-hooks.ts';
+import { outputFault } from '../agent/promised-output.ts';
+import type { ToolUser } from '../agent/tool-user.ts';
+import type { ResolvedTool, ToolMap, Toolset } from '../agent/tools.ts';
+import { isHostRun, resolveTool, toolMap } from '../agent/tools.ts';
+import { exceeded } from '../agent/turn-limits.ts';
+import { settleCalls } from '../calls/scheduler.ts';
+import type { InvocationInfo } from '../hooks/invocation-info.ts';
+import type { AgentCallbacks } from '../hooks/plugin.ts';
+import { HookChain } from '../hooks/plugin.ts';
+import type { Failure, Outcome } from '../log/outcome.ts';
+import { DONE, SUSPENDED } from '../log/outcome.ts';
+import type { StateView } from '../log/state.ts';
+import { stateValue } from '../log/state.ts';
+import type { Model } from '../model/model.ts';
+import { modelStep } from '../step/model-step.ts';
+import type { RequestProcessor } from '../step/processors.ts';
+import { defaultProcessors } from '../step/processors.ts';
+import { steersFor, takeSteers } from '../step/steers.ts';
+import { TRANSFER_TOOL, transferTargets, transferTool } from '../step/transfer.ts';
+import { agentInput } from './agent-shape.ts';
+
+/** Text with `{key}` placeholders, or a function whose text is taken as it is. */
+export type Instruction =
+  | string
+  | ((context: {
+      state: StateView;
+      agentPath: readonly string[];
+      invocation: InvocationInfo;
+    }) => string | Promise<string>);
+
+export interface LlmAgentOptions extends AgentCallbacks {
+  name: string;
+  description?: string;
+  /** A model, or the name of one that the runner knows. Absent: the run's or the nearest ancestor's. */
+  model?: Model | string;
+  instruction?: Instruction;
+  /** For this agent and, on the root, every agent of the tree. */
+  globalInstruction?: Instruction;
+  tools?: readonly AnyTool[];
+  toolsets?: readonly Toolset[];
+  subAgents?: readonly Agent[];
+  inputSchema?: SchemaLike;
+  outputSchema?: SchemaLike;
+  /** State key that the final text is written to. */
+  outputKey?: string;
+  /** `none`: only the current turn. Default `default`. */
+  includeContents?: 'default' | 'none';
+  /** Passed through to the model. */
+  generateContentConfig?: Record<string, unknown>;
+  /** Model calls of one run of this agent. Default 25. */
+  maxIterations?: number;
+  disallowTransferToParent?: boolean;
+  disallowTransferToPeers?: boolean;
+  /** Names of those that it may hand over to. Default: all that its place allows. */
+  transferTargets?: readonly string[];
+  /** Default: {@link defaultProcessors}. */
+  processors?: readonly RequestProcessor[];
+}
+
+/** An agent that asks a model what to do until it has an answer. */
+export class LlmAgent implements ToolUser {
+  readonly name: string;
+  readonly description: string;
+  readonly model: Model | string | undefined;
+  readonly instruction: Instruction | undefined;
+  readonly globalInstruction: Instruction | undefined;
+  readonly subAgents: readonly Agent[];
+  readonly inputSchema: JsonSchema | undefined;
+  readonly outputSchema: JsonSchema | undefined;
+  /** What that was made from. */
+  readonly outputSource: SchemaLike | undefined;
+  readonly outputKey: string | undefined;
+  readonly includeContents: 'default' | 'none';
+  readonly generateContentConfig: Readonly<Record<string, unknown>>;
+  readonly maxIterations: number | undefined;
+  readonly disallowTransferToParent: boolean;
+  readonly disallowTransferToPeers: boolean;
+  readonly transferTargets: readonly string[] | undefined;
+  readonly processors: readonly RequestProcessor[];
+  readonly isConversational = true as const;
+  /** Own tools by name, toolsets excluded. */
+  readonly tools: ReadonlyMap<string, ResolvedTool>;
+  readonly toolsets: readonly Toolset[];
+  readonly #callbacks: AgentCallbacks;
+  #hooks: { plugins: unknown; chain: HookChain } | undefined;
+  #offered: { host: unknown; excluded: unknown; tree: unknown; map: ToolMap } | undefined;
+
+  /** @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_DUPLICATE_TOOL | E_SCHEMA | E_STATE_KEY` */
+  constructor(options: LlmAgentOptions) {
+    agentInput.llm(options);
+    this.name = options.name;
+    this.description = options.description ?? '';
+    this.model = options.model;
+    this.instruction = options.instruction;
+    this.globalInstruction = options.globalInstruction;
+    this.subAgents = [...(options.subAgents ?? [])];
+    this.inputSchema = options.inputSchema && toJsonSchema(options.inputSchema);
+    this.outputSource = options.outputSchema;
+    this.outputSchema = options.outputSchema && toJsonSchema(options.outputSchema);
+    this.outputKey = options.outputKey;
+    if (this.outputKey !== undefined) stateValue(this.outputKey, null);
+    this.includeContents = options.includeContents ?? 'default';
+    this.generateContentConfig = { ...options.generateContentConfig };
+    this.maxIterations = options.maxIterations;
+    this.disallowTransferToParent = options.disallowTransferToParent ?? false;
+    this.disallowTransferToPeers = options.disallowTransferToPeers ?? false;
+    this.transferTargets = options.transferTargets && [...options.transferTargets];
+    this.processors = options.processors ?? defaultProcessors;
+    this.tools = toolMap(this.name, options.tools ?? []);
+    this.toolsets = [...(options.toolsets ?? [])];
+    this.#callbacks = options;
+  }
+
+  /** Any tool with a handler might; so might whoever takes over. */
+  mayEscalate(): boolean {
+    if (this.toolsets.length > 0 || this.subAgents.some(mayEscalate)) return true;
+    return [...this.tools.values()].some((resolved) => !isHostRun(resolved) && !resolved.agentTree);
+  }
+
+  /**
+   * @throws CoxswainError `NOT_FOUND / E_TRANSFER` for a target that is not in the tree, or out of reach;
+   *   `INVALID_ARGUMENT / E_DUPLICATE_TOOL` for a tool in the place of the one that hands over
+   */
+  checkPlace(tree: AgentTree, place: string): void {
+    const reachable = new Set(transferTargets(tree, this).map(({ name }) => name));
+    if (reachable.size > 0 && this.tools.has(TRANSFER_TOOL)) {
+      const message = `agent ${place} has a tool named ${TRANSFER_TOOL}, which is what it hands over with; rename its own`;
+      throw new CoxswainError('INVALID_ARGUMENT', 'E_DUPLICATE_TOOL', message);
+    }
+    for (const name of this.transferTargets ?? []) {
+      if (reachable.has(name)) continue;
+      const why = tree.find(name) ? 'is neither its sub-agent nor its parent or peer' : 'is not in the tree';
+      throw new CoxswainError('NOT_FOUND', 'E_TRANSFER', `agent ${place} is to hand over to ${name}, which ${why}`);
+    }
+  }
+
+  hooks(context: AgentContext): HookChain {
+    const { plugins } = context.invocation.engine;
+    if (this.#hooks?.plugins !== plugins) this.#hooks = { plugins, chain: new HookChain(plugins, this.#callbacks) };
+    return this.#hooks.chain;
+  }
+
+  /** Tools of one step: own, of the toolsets, the host's; less those that are excluded. */
+  async resolveTools(context: AgentContext): Promise<ToolMap> {
+    const { tools: host, excludeTools: excluded } = context.invocation.options;
+    const { tree } = context.place;
+    const cached = this.#offered;
+    if (cached && cached.host === host && cached.excluded === excluded && cached.tree === tree) return cached.map;
+    const map = new Map(this.tools);
+    for (const toolset of this.toolsets) await this.#addToolset(map, toolset, context);
+    for (const descriptor of host ?? []) {
+      // A tool of the agent's own with a handler stays its own: nobody is replaced behind their back.
+      const own = map.get(descriptor.name);
+      if (!own?.tool?.execute && !own?.agentTree) map.set(descriptor.name, { descriptor, source: 'host' });
+    }
+    const targets = transferTargets(tree, this);
+    if (targets.length > 0 && map.has(TRANSFER_TOOL)) {
+      const { warn } = context.invocation.engine;
+      warn(
+        `agent ${this.name} is offered a tool named ${TRANSFER_TOOL}, which is what it hands over with; it is left out`,
+      );
+    }
+    if (targets.length > 0) map.set(TRANSFER_TOOL, resolveTool(transferTool(targets), `agent:${this.name}`));
+    for (const name of excluded ?? []) map.delete(name);
+    // Under host execution the host's policy is the only one, and has had its say.
+    const policy = context.invocation.hostRuns ? undefined : context.invocation.engine.policy;
+    if (policy?.getExcluded) {
+      for (const name of await this.#excludedBy(policy, context)) map.delete(name);
+    } else if (this.toolsets.length === 0) this.#offered = { host, excluded, tree, map };
+    return map;
+  }
+
+  #excludedBy(policy: PolicyEvaluator, { invocation, signal }: AgentContext): Promise<readonly string[]> {
+    const permissionMode = invocation.options.permissionMode ?? invocation.fold.config.permissionMode;
+    const scope = { agent: this.name, ...(permissionMode === undefined ? {} : { permissionMode }) };
+    return orAbort(signal, excludedBy(policy, scope));
+  }
+
+  async run(context: AgentContext): Promise<Outcome> {
+    const hooks = this.hooks(context);
+    const ended = await startAgent(context, hooks);
+    if (ended) return ended;
+    let tools: ToolMap | undefined;
+    for (;;) {
+      if (context.signal.aborted) return SUSPENDED;
+      const { activation } = context;
+      if (activation.batch.some((call) => !call.settled && !call.interim)) {
+        tools ??= await this.resolveTools(context);
+        if ((await settleCalls(context, activation.batch, tools, hooks)) === 'suspended') return SUSPENDED;
+        continue;
+      }
+      const signalled = this.#signals(context);
+      if (signalled) return finishAgent(context, hooks, signalled);
+      if (activation.final && !(await this.#steered(context))) {
+        const fault = this.outputSchema && (await outputFault(this, activation));
+        if (!fault) return finishAgent(context, hooks, DONE);
+        // Whoever goes on with a turn that ended so asks for another answer.
+        if (activation.steps > activation.base) return { kind: 'failed', failure: fault };
+      }
+      const failure = this.limitReached(context);
+      if (failure) return { kind: 'failed', failure };
+      const delivered = takeSteers(context);
+      if (delivered.length > 0) await context.emit({ author: 'user', actions: { delivered } });
+      // What a toolset offers in this step is what the step's calls are settled with.
+      if (!tools || this.toolsets.length > 0) tools = await this.resolveTools(context);
+      const failed = await modelStep(context, this, tools, hooks);
+      if (failed) return { kind: 'failed', failure: failed };
+    }
+  }
+
+  /** The limit, if any, that forbids it to ask its model, with so many calls of the turn under way. */
+  limitReached({ invocation, activation }: AgentContext, underWay = 0): Failure | undefined {
+    return exceeded(invocation.engine.limits, invocation.fold, activation, this.maxIterations, underWay);
+  }
+
+  /** What the last batch's tools asked for, read when every call has its response, in call order. */
+  #signals(context: AgentContext): Outcome | undefined {
+    const { batch } = context.activation;
+    if (batch.length === 0) return undefined;
+    for (const call of batch) {
+      const to = call.effects?.transferToAgent;
+      if (to !== undefined && !call.settled?.isError) return { kind: 'done', transfer: { to, callId: call.id } };
+    }
+    if (batch.some((call) => call.effects?.escalate)) return { kind: 'done', escalate: true };
+    if (batch.every((call) => call.effects?.skipSummarization)) return DONE;
+    // Only long-running calls without a first word: there is nothing to tell the model yet.
+    if (batch.every((call) => call.interim && Object.keys(call.interim).length === 0)) return DONE;
+    return undefined;
+  }
+
+  async #steered(context: AgentContext): Promise<boolean> {
+    await context.invocation.reservations();
+    return steersFor(context).length > 0;
+  }
+
+  /** One tool that cannot be offered is left out; the others are offered. */
+  async #addToolset(map: Map<string, ResolvedTool>, toolset: Toolset, context: AgentContext): Promise<void> {
+    const { warn } = context.invocation.engine;
+    try {
+      // An abort ends the wait for one that does not watch its signal.
+      const offered: unknown = await untilAborted(toolset.tools(context), context.signal);
+      if (!Array.isArray(offered)) throw new TypeError('it gave no list of tools');
+      for (const tool of offered as readonly AnyTool[]) {
+        if (typeof (tool as Partial<AnyTool> | null)?.name !== 'string' || tool.name === '') {
+          warn(`toolset ${toolset.name} offers a tool without a name`);
+          continue;
+        }
+        if (map.has(tool.name)) {
+          warn(`toolset ${toolset.name} offers ${tool.name}, which agent ${this.name} has already`);
+          continue;
+        }
+        try {
+          map.set(tool.name, resolveTool(tool, toolset.source ?? `toolset:${toolset.name}`));
+        } catch (error) {
+          warn(`toolset ${toolset.name} offers ${tool.name}, which is ill-formed: ${messageOf(error)}`, error);
+        }
+      }
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      warn(`toolset ${toolset.name} failed: ${messageOf(error)}`, error);
+    }
+  }
+}

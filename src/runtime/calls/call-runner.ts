@@ -1,0 +1,162 @@
+import { Pace } from '../../session/index.ts';
+import type { AgentContext } from '../agent/agent-context.ts';
+import { boundedResult } from '../agent/bounded-result.ts';
+import type { TelemetrySpan } from '../agent/telemetry.ts';
+import { Operation, runAttributes } from '../agent/telemetry.ts';
+import { ToolContext } from '../hooks/callback-context.ts';
+import type { HookChain } from '../hooks/plugin.ts';
+import type { CallState } from '../log/call-state.ts';
+import type { Event } from '../log/event.ts';
+import { outcomeEvents } from './call-outcome.ts';
+import type { CallStarts } from './call-starts.ts';
+import { closeWithin, storeEnd } from './close-slot.ts';
+import type { ReadyCall } from './ready-call.ts';
+import { runAgentTool } from './run-agent-tool.ts';
+import { runTool } from './run-tool.ts';
+
+/** Runs calls side by side, as many at once as the engine allows, an exclusive one alone. */
+export async function runAll(
+  context: AgentContext,
+  ready: readonly ReadyCall[],
+  hooks: HookChain,
+  starts: CallStarts,
+): Promise<void> {
+  const { telemetry } = context.invocation.engine;
+  const merged = Operation.start('tool', 'execute_tool (merged)', telemetry, context.place.span, () => ({
+    'coxswain.calls': ready.length,
+    ...runAttributes(context.invocation),
+  }));
+  let fault: unknown;
+  try {
+    const parent = merged?.span ?? context.place.span;
+    await runWaves(context, ready, (item) => runOne(context, item, hooks, starts, parent));
+  } catch (error) {
+    fault = error;
+    throw error;
+  } finally {
+    merged?.end(context.signal.aborted ? context.signal.reason : fault);
+  }
+}
+
+async function runWaves(
+  context: AgentContext,
+  ready: readonly ReadyCall[],
+  run: (item: ReadyCall) => Promise<void>,
+): Promise<void> {
+  const concurrency = context.invocation.engine.toolConcurrency;
+  let wave: ReadyCall[] = [];
+  const flush = async () => {
+    const now = wave;
+    wave = [];
+    if (now.length === 1 && now[0]) await run(now[0]);
+    else if (now.length > 0) await pool(now, concurrency, run);
+  };
+  for (const item of ready) {
+    if (item.resolved.descriptor.annotations?.exclusive) {
+      await flush();
+      wave = [item];
+      await flush();
+    } else wave.push(item);
+  }
+  await flush();
+}
+
+async function pool<T>(items: readonly T[], size: number, work: (item: T) => Promise<void>): Promise<void> {
+  if (items.length <= size) return allEnded(items.map(work));
+  let next = 0;
+  const pace = new Pace();
+  const worker = async () => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) {
+      await work(item);
+      const rest = pace.rest();
+      if (rest) await rest;
+    }
+  };
+  await allEnded(Array.from({ length: size }, worker));
+}
+
+/** Waits for all, then fails if one did: nothing goes on behind a turn that has ended. */
+async function allEnded(work: readonly Promise<void>[]): Promise<void> {
+  for (const ended of await Promise.allSettled(work)) if (ended.status === 'rejected') throw ended.reason;
+}
+
+/** Runs one call and stores what it came to. Nothing is stored once the run was aborted. */
+async function runOne(
+  context: AgentContext,
+  ready: ReadyCall,
+  hooks: HookChain,
+  starts: CallStarts,
+  parent: TelemetrySpan | undefined,
+): Promise<void> {
+  const { invocation } = context;
+  const { call, resolved } = ready;
+  // Settled since it was announced: somebody has ended this one call.
+  if (context.signal.aborted || call.settled) return;
+  const toolContext = new ToolContext(context, call, ready.confirmation);
+  const operation = Operation.start('tool', `execute_tool ${call.name}`, invocation.engine.telemetry, parent, () => ({
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': call.name,
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.call.id': call.id,
+    'gen_ai.agent.name': context.agent.name,
+    ...runAttributes(invocation),
+  }));
+  const cancelled = new AbortController();
+  let fault: unknown;
+  let over: PromiseWithResolvers<void> | undefined;
+  invocation.running.set(call.id, {
+    cancel(reason) {
+      toolContext.cancel(reason);
+      cancelled.abort(reason);
+      over ??= Promise.withResolvers<void>();
+      return over.promise;
+    },
+  });
+  try {
+    // From here on an abort reaches the handler; one that came before may be on its way into the log.
+    const stored = invocation.stored();
+    if (stored) await stored;
+    if (context.signal.aborted || call.settled) return;
+    const start = starts.begin(ready);
+    if (start) {
+      await start;
+      if (context.signal.aborted || call.settled) return;
+    }
+    const outcome = resolved.agentTree
+      ? await runAgentTool(context, toolContext, ready, hooks, operation?.span ?? parent, cancelled.signal)
+      : await runTool(context, toolContext, ready, hooks, cancelled.signal);
+    if (outcome?.result.isError) fault = toolContext.withoutSecrets(outcome.result.errorType ?? 'failed');
+    if (outcome === undefined || context.signal.aborted) return;
+    const { abandons } = outcome;
+    const { artifactDelta } = toolContext;
+    outcome.result = await boundedResult(
+      invocation,
+      call.id,
+      toolContext.hasSecrets ? toolContext.withoutSecrets(outcome.result) : outcome.result,
+      artifactDelta,
+    );
+    if (context.signal.aborted) return;
+    await storeOutcome(context, call, () => [
+      ...(abandons === undefined ? [] : closeWithin(invocation.fold, call, abandons, invocation.origin())),
+      ...outcomeEvents(context, ready, toolContext, outcome),
+    ]);
+  } catch (error) {
+    fault = error;
+    if (!context.signal.aborted) throw error;
+  } finally {
+    operation?.end(context.signal.aborted ? context.signal.reason : fault);
+    toolContext.dispose();
+    invocation.running.delete(call.id);
+    over?.resolve();
+  }
+}
+
+/** Another process may have answered the call meanwhile: then its answer stands, and this one is dropped. */
+async function storeOutcome({ invocation }: AgentContext, call: CallState, make: () => Event[]): Promise<void> {
+  let wasDropped = false;
+  await storeEnd(invocation, () => {
+    wasDropped = call.settled !== undefined;
+    return wasDropped ? [] : make();
+  });
+  if (wasDropped) invocation.engine.warn(`call ${call.id} was answered elsewhere while it ran; its result is dropped`);
+}

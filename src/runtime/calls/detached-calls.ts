@@ -1,0 +1,75 @@
+import type { Agent } from '../agent/agent.ts';
+import type { Place } from '../agent/agent-context.ts';
+import { AgentContext } from '../agent/agent-context.ts';
+import { isToolUser } from '../agent/tool-user.ts';
+import type { AskState, CallState } from '../log/call-state.ts';
+import { threadOf } from '../log/event.ts';
+import type { Invocation } from '../run/invocation.ts';
+import { settleCalls } from './scheduler.ts';
+
+/**
+ * Calls of earlier turns that were left open (`whilePending: 'proceed'`) and have been answered since: each runs
+ * once, outside the present turn's tree. One that runs an agent is entered again where that agent stands: what is open
+ * within is the agent's to go on with.
+ */
+export async function runDetachedCalls(invocation: Invocation): Promise<void> {
+  const { fold, tree } = invocation;
+  const places = new Map<string, { agent: Agent; place: Place; calls: CallState[] }>();
+  for (const call of fold.open.values()) {
+    if (call.turnId === fold.turn?.id || call.iso !== undefined || call.interim) continue;
+    if (!call.entered && !isAnswered(call)) continue;
+    const key = `${call.author} ${call.path}`;
+    const known = places.get(key);
+    const agent = known?.agent ?? tree.find(call.author);
+    if (known) known.calls.push(call);
+    else if (agent) places.set(key, { agent, place: placeOf(invocation, agent, call), calls: [call] });
+  }
+  for (const { agent, place, calls } of places.values()) {
+    if (!isToolUser(agent)) continue;
+    const context = new AgentContext(invocation, agent, place);
+    await settleCalls(context, calls, await agent.resolveTools(context), agent.hooks(context));
+  }
+}
+
+function placeOf({ tree, signal, span }: Invocation, agent: Agent, call: CallState): Place {
+  const { path, branch } = call;
+  return {
+    path,
+    branch,
+    iso: [],
+    thread: threadOf(call),
+    agentPath: tree.pathOf(agent).slice(0, -1),
+    tree,
+    signal,
+    span,
+  };
+}
+
+/**
+ * A call that the agent runs was answered, or its question has run out of time, and nobody has acted upon that: once its
+ * turn is over, only a new one can.
+ */
+export function hasUnheard({ fold, tree }: Pick<Invocation, 'fold' | 'tree'>): boolean {
+  for (const call of fold.open.values()) {
+    if (isUnheard(call) && tree.find(call.author)) return true;
+  }
+  return false;
+}
+
+/** It was answered, or its question has run out of time, and its agent has not acted upon that. */
+export function isUnheard({ asks, decision, interim, handledBy, started, entered }: CallState): boolean {
+  if (interim !== undefined || handledBy === 'host') return false;
+  const ask = asks.at(-1);
+  if (ask) return isSettled(ask);
+  // An agent that is run as a tool has no start in the log: what was asked of it stands there instead.
+  return decision?.outcome === 'approved' && !started && !entered;
+}
+
+function isAnswered({ asks, decision }: CallState): boolean {
+  const ask = asks.at(-1);
+  return (ask !== undefined && isSettled(ask)) || decision?.outcome === 'approved';
+}
+
+function isSettled({ answer, expiresAt }: AskState): boolean {
+  return answer !== undefined || (expiresAt !== undefined && expiresAt <= Date.now());
+}

@@ -1,0 +1,182 @@
+import type { FunctionCallPart, FunctionResponsePart, ToolResult } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, deepFreeze, messageOf } from '../../contracts/index.ts';
+import {
+  askHook,
+  deniedResult,
+  ensureValidator,
+  errorResult,
+  normaliseReturn,
+  toolDigest,
+  toResponse,
+  untilAborted,
+  validatedInTime,
+} from '../../gate/index.ts';
+import { newId } from '../../session/index.ts';
+import type { AgentContext } from '../agent/agent-context.ts';
+import { keepWrites } from '../agent/agent-hooks.ts';
+import { boundedResult } from '../agent/bounded-result.ts';
+import type { ResolvedTool, ToolMap } from '../agent/tools.ts';
+import { isHostRun, notFound, validateCall } from '../agent/tools.ts';
+import { signalsOf, ToolContext } from '../hooks/callback-context.ts';
+import type { HookChain } from '../hooks/plugin.ts';
+import { askOnToolError } from './tool-hooks.ts';
+
+export interface Prepared {
+  call: FunctionCallPart;
+  /** The call cannot run: what it is answered with. */
+  refusal?: FunctionResponsePart;
+}
+
+export async function prepareCall(
+  context: AgentContext,
+  part: FunctionCallPart,
+  tools: ToolMap,
+  hooks: HookChain,
+  truncated: boolean,
+): Promise<Prepared> {
+  const call: FunctionCallPart = { type: 'function_call', id: newId(), name: part.name, args: {} };
+  const meta = metaOf(part);
+  if (meta) call._meta = meta;
+  const loading = ensureValidator();
+  if (loading) await loading;
+  const resolved = tools.get(part.name);
+  if (truncated || !resolved) {
+    keepArgs(call, part.args);
+    const result = truncated
+      ? errorResult('truncated', 'the answer was cut at the output limit; nothing of it ran. Ask for less at once.')
+      : notFound(part.name, tools);
+    const recovered = resolved ? undefined : await askAboutUnknown(context, call, hooks);
+    if (recovered) call._meta = { ...call._meta, hooked: true };
+    return { call, refusal: answerTo(call, recovered ?? result) };
+  }
+  const hostRun = isHostRun(resolved);
+  if (hostRun) call._meta = { ...call._meta, handledBy: 'host' };
+  const { kind, annotations } = resolved.descriptor;
+  // A host sees nothing else of a tool that it does not run: what it decides on must tell a changed one from this.
+  const digest = context.invocation.hostRuns && !hostRun ? toolDigest(resolved.descriptor) : undefined;
+  if (kind !== undefined || annotations || digest !== undefined) {
+    call._meta = {
+      ...call._meta,
+      tool: {
+        ...(kind === undefined ? {} : { kind }),
+        ...(annotations ? { annotations } : {}),
+        ...(digest === undefined ? {} : { digest }),
+      },
+    };
+  }
+  const checked = await validatedInTime(validateCall(resolved, part.args, context.invocation), context.signal);
+  if (!checked.ok) {
+    keepArgs(call, part.args);
+    return { call, refusal: answerTo(call, errorResult('invalid_args', checked.message)) };
+  }
+  // Hooks return other arguments, which are checked; what they changed in place would not be.
+  call.args = deepFreeze(checked.args);
+  if (!context.invocation.hostRuns && !hostRun) return { call };
+  const floor = await floorOf(resolved, call.args, context.signal);
+  if (floor !== undefined) call._meta = { ...call._meta, ask: floor };
+  return hooks.has('beforeTool') ? hookBeforeAnnouncement(context, call, resolved, hooks) : { call };
+}
+
+/** What came with the call, without what is decided here: an answer from a log brings what was decided then. */
+function metaOf({ _meta }: FunctionCallPart): FunctionCallPart['_meta'] {
+  if (!_meta) return undefined;
+  const { hooked, ask, asked, handledBy, tool, signals, ...meta } = copyJson(_meta, 'call _meta');
+  return Object.keys(meta).length > 0 ? meta : undefined;
+}
+
+/** The author's floor travels with the announcement: the host must ask, whatever its policy says. */
+async function floorOf(
+  resolved: ResolvedTool,
+  args: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const floor = resolved.tool?.needsApproval;
+  if (floor === undefined || floor === false) return undefined;
+  try {
+    return floor === true || (await untilAborted(floor(args), signal)) ? 'the tool asks for approval' : undefined;
+  } catch (error) {
+    return `the tool could not tell whether it needs approval: ${messageOf(error)}`;
+  }
+}
+
+/** What is approved is what runs: hooks see a call before a host is asked about it. */
+async function hookBeforeAnnouncement(
+  context: AgentContext,
+  call: FunctionCallPart,
+  resolved: ResolvedTool,
+  hooks: HookChain,
+): Promise<Prepared> {
+  const toolContext = ToolContext.ofHooks(context, call);
+  const answer = await askHook(
+    (args) => hooks.first('beforeTool', toolContext, resolved.descriptor, args) as Promise<unknown>,
+    call.args,
+    context.signal,
+  );
+  await keepWrites(context, toolContext);
+  const asked = toolContext.effects.confirmation;
+  const signals = signalsOf(toolContext.effects);
+  call._meta = {
+    ...call._meta,
+    hooked: true,
+    ...(asked ? { ask: asked.hint ?? 'a hook asks for confirmation', asked } : {}),
+    ...(signals ? { signals } : {}),
+  };
+  if (answer.kind === 'result') {
+    const result = await boundedResult(context.invocation, call.id, normaliseReturn(answer.value));
+    return { call, refusal: answerTo(call, result) };
+  }
+  if (answer.kind === 'block') return { call, refusal: answerTo(call, deniedResult(answer.reason)) };
+  if (!answer.args) return { call };
+  const checked = await validatedInTime(validateCall(resolved, answer.args, context.invocation), context.signal);
+  if (!checked.ok) {
+    return {
+      call,
+      refusal: answerTo(call, errorResult('invalid_args', `a hook's arguments do not fit: ${checked.message}`)),
+    };
+  }
+  call._meta = { ...call._meta, rawArgs: call.args };
+  call.args = checked.args;
+  return { call };
+}
+
+/** Arguments that will not run are kept as far as they are JSON; the rest as text. */
+function keepArgs(call: FunctionCallPart, args: unknown): void {
+  try {
+    const copy = copyJson(args, 'arguments');
+    if (typeof copy === 'object' && copy !== null && !Array.isArray(copy)) {
+      call.args = copy as Record<string, unknown>;
+      return;
+    }
+    call._meta = { ...call._meta, rawArgs: copy };
+  } catch (error) {
+    call._meta = { ...call._meta, rawArgs: messageOf(error) };
+  }
+}
+
+/** The hooks hear of a call to a tool that is not there, and may have a result for it. */
+async function askAboutUnknown(
+  context: AgentContext,
+  call: FunctionCallPart,
+  hooks: HookChain,
+): Promise<ToolResult | undefined> {
+  if (!hooks.has('onToolError')) return undefined;
+  const descriptor = { name: call.name, description: '', inputSchema: {} };
+  const error = new CoxswainError('NOT_FOUND', 'E_TOOL', `there is no tool ${call.name}`);
+  const toolContext = ToolContext.ofHooks(context, call);
+  const value = await askOnToolError(context, toolContext, descriptor, call.args, error, hooks);
+  await keepWrites(context, toolContext);
+  return value === undefined ? undefined : boundedResult(context.invocation, call.id, normaliseReturn(value));
+}
+
+function answerTo(call: FunctionCallPart, result: Parameters<typeof toResponse>[0]): FunctionResponsePart {
+  const { response, content } = toResponse(result);
+  return {
+    type: 'function_response',
+    id: call.id,
+    name: call.name,
+    response,
+    ...(content ? { content } : {}),
+    ...(result.isError ? { isError: true } : {}),
+    ...(result.errorType === undefined ? {} : { errorType: result.errorType }),
+  };
+}

@@ -1,0 +1,358 @@
+import type { DecisionRecord, ToolResult, UnknownOutcomeVerdict } from '../../contracts/index.ts';
+import { isCoxswainError } from '../../contracts/index.ts';
+import type { Approval, GateCall, GateRules, Question, Verdict } from '../../gate/index.ts';
+import {
+  decide,
+  decideApproved,
+  deniedResult,
+  ensureValidator,
+  errorResult,
+  normaliseReturn,
+  untilAborted,
+} from '../../gate/index.ts';
+import { eachInPieces } from '../../session/index.ts';
+import type { AgentContext } from '../agent/agent-context.ts';
+import { keepWrites } from '../agent/agent-hooks.ts';
+import { boundedResult } from '../agent/bounded-result.ts';
+import type { ResolvedTool, ToolMap } from '../agent/tools.ts';
+import { isHostRun, mayRepeat, notFound, validateCall } from '../agent/tools.ts';
+import type { CallSignals, ToolEffects } from '../hooks/callback-context.ts';
+import { signalsOf, ToolContext } from '../hooks/callback-context.ts';
+import type { HookChain } from '../hooks/plugin.ts';
+import { responseEvent } from '../log/answers.ts';
+import type { AskState, CallState } from '../log/call-state.ts';
+import type { Ask, Event, EventActions } from '../log/event.ts';
+import type { Invocation } from '../run/invocation.ts';
+import { runAll } from './call-runner.ts';
+import { CallStarts } from './call-starts.ts';
+import { closeWithin } from './close-slot.ts';
+import type { ReadyCall } from './ready-call.ts';
+
+type Step =
+  | { kind: 'run'; ready: ReadyCall }
+  | { kind: 'settle'; result: ToolResult; actions?: Partial<EventActions> }
+  | { kind: 'ask'; ask: Ask }
+  /** Somebody else must move: the host, or whoever was asked. */
+  | { kind: 'wait' };
+
+type MaybePromise<T> = T | Promise<T>;
+
+/**
+ * The one way in which the runtime brings calls to their results. Each unanswered call is looked at on the grounds of
+ * the log alone, so that a first pass, an answer later and a restart are the same code.
+ *
+ * Calls run side by side, each failure by itself; each is stored as it settles, so that neither a crash nor a long
+ * wait for somebody's yes loses a finished sibling.
+ */
+export async function settleCalls(
+  context: AgentContext,
+  batch: readonly CallState[],
+  tools: ToolMap,
+  hooks: HookChain,
+): Promise<'complete' | 'suspended'> {
+  const { invocation } = context;
+  const loading = ensureValidator();
+  if (loading) await loading;
+  for (;;) {
+    const seen = invocation.fold.answers;
+    const ready: ReadyCall[] = [];
+    const asks: Ask[] = [];
+    const settled: Event[] = [];
+    const unsettled = batch.filter((call) => !call.settled && !call.interim);
+    const open = inOrder(unsettled, tools);
+    const steps = await eachInPieces(open, (call) => nextStep(context, call, tools, hooks));
+    for (const [index, step] of steps.entries()) {
+      const call = open[index] as CallState;
+      if (step.kind === 'run') ready.push(step.ready);
+      else if (step.kind === 'ask') asks.push(step.ask);
+      else if (step.kind === 'settle') {
+        // Its agent has begun: what that waits for is nobody's any more.
+        if (call.entered)
+          settled.push(...closeWithin(invocation.fold, call, `${call.name} was ended`, invocation.origin()));
+        const result = await boundedResult(invocation, call.id, step.result);
+        settled.push(responseEvent(call, result, invocation.origin(), step.actions ? { actions: step.actions } : {}));
+      }
+    }
+    const starts = new CallStarts(context);
+    const events = [...announce(context, starts.first(ready), asks), ...settled];
+    if (events.length > 0 && !(await isStored(invocation, events))) continue;
+    if (context.signal.aborted) return 'suspended';
+    if (ready.length > 0) await runAll(context, ready, hooks, starts);
+    if (batch.every((call) => call.settled || call.interim)) return 'complete';
+    // Those that waited for these may move now.
+    if (open.length < unsettled.length && open.some((call) => call.settled || call.interim)) continue;
+    await invocation.reservations();
+    // Answered while others ran: go on; else nothing moves here any more.
+    if (context.signal.aborted || invocation.fold.answers === seen) return 'suspended';
+  }
+}
+
+/** False: somebody else has settled one of the calls in the same moment; they are to be looked at again. */
+async function isStored(invocation: Invocation, events: readonly Event[]): Promise<boolean> {
+  const { at } = invocation.fold;
+  try {
+    await invocation.emit(...events);
+    return true;
+  } catch (error) {
+    if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
+    await invocation.session.catchUp();
+    if (invocation.fold.at === at) throw error;
+    return false;
+  }
+}
+
+/** Less the calls whose tools come after others of the batch; where all wait for one another, nobody does. */
+function inOrder(open: readonly CallState[], tools: ToolMap): readonly CallState[] {
+  const names = new Set(open.map(({ name }) => name));
+  const free = open.filter((call) => {
+    const after: unknown = tools.get(call.name)?.descriptor.annotations?.after;
+    return !Array.isArray(after) || !after.some((name) => name !== call.name && names.has(name));
+  });
+  return free.length > 0 ? free : open;
+}
+
+async function nextStep(context: AgentContext, call: CallState, tools: ToolMap, hooks: HookChain): Promise<Step> {
+  const resolved = tools.get(call.name);
+  const ask = call.asks.at(-1);
+  if (!resolved) return withoutTool(context, call, ask) ?? settle(notFound(call.name, tools));
+  if (call.started && !resolved.agentTree && !mayRepeat(resolved) && !context.invocation.running.has(call.id)) {
+    if (isHostRun(resolved) || (call.handledBy === 'host' && !resolved.tool?.execute)) return { kind: 'wait' };
+    return unknownOutcome(context, call, resolved, ask);
+  }
+  if (ask) return afterAsk(context, call, resolved, ask);
+  if (call.decision?.outcome === 'denied') return settle(deniedResult(call.decision.reason));
+  if (call.decision?.outcome === 'approved') {
+    if (isHostRun(resolved)) return { kind: 'wait' };
+    const { by, args, reason, ruleId } = call.decision;
+    return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args, reason, ruleId }));
+  }
+  if (context.invocation.hostRuns || isHostRun(resolved)) return { kind: 'wait' };
+  const rules = gateRules(context, call, resolved, hooks, !call.hooked);
+  const verdict = await decide(gateCall(context, call, resolved), rules);
+  return withSignals(context, call, fromVerdict(call, resolved, verdict), rules.signals?.());
+}
+
+/** What hooks before a tool signal counts with the response, whoever gives it. */
+function withSignals(
+  { invocation }: AgentContext,
+  call: CallState,
+  step: Step,
+  signals: CallSignals | undefined,
+): Step {
+  if (!signals) return step;
+  if (step.kind === 'run') return { kind: 'run', ready: { ...step.ready, signals } };
+  if (step.kind === 'settle') return { ...step, actions: { ...step.actions, ...signals } };
+  const names = Object.keys(signals).join(', ');
+  invocation.engine.warn(
+    `${names} of a before_tool hook on ${call.name} is lost: somebody is asked about the call first`,
+  );
+  return step;
+}
+
+/**
+ * What becomes of a call whose tool is not offered now: its toolset may be away for a while. What somebody is asked
+ * stays asked, and what may have run is not said to be unknown. Undefined: nothing is open of it.
+ */
+function withoutTool(
+  context: AgentContext,
+  call: CallState,
+  ask: AskState | undefined,
+): MaybePromise<Step> | undefined {
+  const { fold, hostRuns, running } = context.invocation;
+  const inside = `${context.path}/${call.id}`;
+  // An agent run as a tool, in which something waits.
+  for (const { iso } of fold.open.values())
+    if (iso === inside || iso?.startsWith(`${inside}/`)) return { kind: 'wait' };
+  if (call.handledBy === 'host') return { kind: 'wait' };
+  if (call.started && !running.has(call.id)) return unknownOutcome(context, call, undefined, ask);
+  if (ask) return ask.answer?.action === 'accept' ? undefined : refusedOrOpen(ask);
+  return hostRuns && !call.decision ? { kind: 'wait' } : undefined;
+}
+
+/** A call that was started by a process that is gone: its effects are unknown. */
+async function unknownOutcome(
+  context: AgentContext,
+  call: CallState,
+  resolved: ResolvedTool | undefined,
+  ask: AskState | undefined,
+): Promise<Step> {
+  // A yes is for one more run, not for the runs after that.
+  const isCurrent = ask?.kind === 'rerun_unknown' && ask.attempt === call.attempts;
+  if (isCurrent && ask.answer) {
+    if (ask.answer.action !== 'accept')
+      return settle(errorResult('interrupted', 'its outcome is unknown; it was not run again'));
+    if (!resolved)
+      return settle(errorResult('interrupted', 'its outcome is unknown, and its tool is not there to be run again'));
+    const by = ask.answer.by ? `user:${ask.answer.by}` : 'user';
+    return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args: call.decision?.args }));
+  }
+  if (isCurrent) return { kind: 'wait' };
+  const verdict = resolved ? await authorsVerdict(context, call, resolved) : 'ask';
+  if (typeof verdict === 'object') return settle(normaliseReturn(verdict.result));
+  if (verdict === 'retry' && resolved) {
+    const by = call.decision?.by ?? 'author';
+    return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args: call.decision?.args }));
+  }
+  return {
+    kind: 'ask',
+    ask: {
+      requestId: `${call.id}#${call.asks.length}`,
+      callId: call.id,
+      kind: 'rerun_unknown',
+      message: `${call.name} was started and its outcome is unknown. Run it again?`,
+    },
+  };
+}
+
+/** What the tool's author says of a run whose outcome is unknown; in doubt a person is asked. */
+async function authorsVerdict(
+  context: AgentContext,
+  call: CallState,
+  resolved: ResolvedTool,
+): Promise<UnknownOutcomeVerdict> {
+  try {
+    const args = call.decision?.args ?? call.args;
+    return (await untilAborted(resolved.tool?.onUnknownOutcome?.({ callId: call.id, args }), context.signal)) ?? 'ask';
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    context.invocation.engine.warn(`${call.name}.onUnknownOutcome failed; a person is asked`, error);
+    return 'ask';
+  }
+}
+
+async function afterAsk(context: AgentContext, call: CallState, resolved: ResolvedTool, ask: AskState): Promise<Step> {
+  if (ask.answer?.action !== 'accept') return refusedOrOpen(ask);
+  if (isHostRun(resolved)) return { kind: 'wait' };
+  const { reason, by, args, content } = ask.answer;
+  const { ruleId, redact } = ask;
+  const approval: Approval = { by: by ? `user:${by}` : 'user', args: args ?? ask.args, reason, ruleId, redact };
+  const verdict = await approved(context, call, resolved, approval);
+  const confirmation = { confirmed: true, ...(content ? { payload: content } : {}) };
+  const confirms = ask.kind === 'tool_confirmation' && ask.context !== undefined;
+  return fromVerdict(call, resolved, verdict, confirms ? confirmation : undefined);
+}
+
+/** A question without a yes: it waits, it has run out of time, or it was answered with a no. */
+function refusedOrOpen({ answer, expiresAt }: AskState): Step {
+  if (answer) {
+    return settle(
+      answer.action === 'cancel' ? errorResult('cancelled', 'cancelled: it never ran') : deniedResult(answer.reason),
+    );
+  }
+  if (expiresAt === undefined || expiresAt > Date.now()) return { kind: 'wait' };
+  return settle(deniedResult('nobody answered in time'));
+}
+
+function approved(
+  context: AgentContext,
+  call: CallState,
+  resolved: ResolvedTool,
+  approval: Approval,
+): Promise<Verdict> {
+  return decideApproved(gateCall(context, call, resolved), gateRules(context, call, resolved), approval);
+}
+
+function fromVerdict(
+  call: CallState,
+  resolved: ResolvedTool,
+  verdict: Verdict,
+  confirmation?: ReadyCall['confirmation'],
+): Step {
+  switch (verdict.kind) {
+    case 'run':
+      return {
+        kind: 'run',
+        ready: { call, resolved, decision: verdict.decision, ...(confirmation ? { confirmation } : {}) },
+      };
+    case 'ask':
+      return verdict.question.approvers
+        ? settle(...unchecked(call, verdict.question))
+        : { kind: 'ask', ask: confirmationAsk(call, verdict.question) };
+    default:
+      return settle(verdict.result, { decisions: { [call.id]: verdict.record } });
+  }
+}
+
+/** Who answers is checked by hosts alone: without one, a question that only some may answer is a no. */
+function unchecked(call: CallState, { ruleId, redact }: Question): Parameters<typeof settle> {
+  const reason = 'policy says who may approve this call, and only a host can check that: run the agent under one';
+  const record: DecisionRecord = {
+    outcome: 'denied',
+    by: 'policy',
+    reason,
+    ...(ruleId === undefined ? {} : { ruleId }),
+    ...(redact ? { redact } : {}),
+  };
+  return [deniedResult(reason), { decisions: { [call.id]: record } }];
+}
+
+function confirmationAsk(call: CallState, question: Question): Ask {
+  const { args, reason, hint, ruleId, expiresIn, payload, redact } = question;
+  return {
+    requestId: `${call.id}#${call.asks.length}`,
+    callId: call.id,
+    kind: 'tool_confirmation',
+    message: hint ?? reason ?? `Run ${call.name}?`,
+    ...(args === call.args ? {} : { args }),
+    ...(payload === undefined ? {} : { context: { payload } }),
+    ...(ruleId === undefined ? {} : { ruleId }),
+    ...(redact ? { redact } : {}),
+    ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + expiresIn * 1000 }),
+  };
+}
+
+/** What must be in the log before anything runs or anybody is asked. */
+function announce(context: AgentContext, starts: Partial<EventActions>, asks: readonly Ask[]): Event[] {
+  if (!starts.started && asks.length === 0) return [];
+  return [context.event({ actions: asks.length > 0 ? { ...starts, asks: [...asks] } : starts })];
+}
+
+function gateCall(context: AgentContext, call: CallState, resolved: ResolvedTool): GateCall {
+  return {
+    callId: call.id,
+    args: call.args,
+    tool: resolved.descriptor,
+    source: resolved.source,
+    agentPath: context.agentPath,
+    sessionId: context.invocation.sessionId,
+  };
+}
+
+function gateRules(
+  context: AgentContext,
+  call: CallState,
+  resolved: ResolvedTool,
+  hooks?: HookChain,
+  withHook = false,
+): GateRules & { signals?: () => CallSignals | undefined } {
+  const { engine, options, fold, hostRuns } = context.invocation;
+  let effects: ToolEffects = {};
+  return {
+    // Under host execution the host's policy is the only one.
+    policy: hostRuns ? undefined : engine.policy,
+    isJudged: hostRuns,
+    principal: engine.principal,
+    permissionMode: options.permissionMode ?? fold.config.permissionMode,
+    interactive: true,
+    usage: { calls: fold.totalCalls, ...(fold.totalUsage.cost ? { usd: fold.totalUsage.cost.usd } : {}) },
+    signal: context.signal,
+    needsApproval: resolved.tool?.needsApproval,
+    validate: (args) => validateCall(resolved, args),
+    beforeTool:
+      withHook && hooks?.has('beforeTool')
+        ? async (args) => {
+            const toolContext = ToolContext.ofHooks(context, call);
+            const value = await hooks.first('beforeTool', toolContext, resolved.descriptor, args);
+            await keepWrites(context, toolContext);
+            effects = toolContext.effects;
+            return value;
+          }
+        : undefined,
+    hookAsked: () => effects.confirmation,
+    signals: () => signalsOf(effects),
+  };
+}
+
+function settle(result: ToolResult, actions?: Partial<EventActions>): Step {
+  return { kind: 'settle', result, ...(actions ? { actions } : {}) };
+}

@@ -1,0 +1,244 @@
+import type {
+  ArtifactAccess,
+  AuthConfig,
+  ConfirmationRequest,
+  MemoryEntry,
+  ToolCallContext,
+  ToolUpdate,
+} from '../../contracts/index.ts';
+import { CoxswainError, copyJson } from '../../contracts/index.ts';
+import { checkConfirmation } from '../../gate/index.ts';
+import type { AgentContext } from '../agent/agent-context.ts';
+import type { EventActions } from '../log/event.ts';
+import { StateView } from '../log/state.ts';
+import { checkAuthConfig } from '../services/credentials.ts';
+import { secretsIn, withoutSecrets } from '../services/secrets.ts';
+import type { InvocationInfo } from './invocation-info.ts';
+
+/** What a callback may read and do; its writes are committed with the event that follows. */
+export class CallbackContext {
+  readonly #agent: AgentContext;
+  #state: StateView | undefined;
+
+  constructor(agent: AgentContext) {
+    this.#agent = agent;
+  }
+
+  /** Made when somebody looks: most contexts are made for nobody. */
+  get state(): StateView {
+    this.#state ??= new StateView({}, () => this.#agent.stateLayers());
+    return this.#state;
+  }
+
+  get invocation(): InvocationInfo {
+    return this.#agent.invocation;
+  }
+
+  get agentName(): string {
+    return this.#agent.agent.name;
+  }
+
+  get agentPath(): readonly string[] {
+    return this.#agent.agentPath;
+  }
+
+  get sessionId(): string {
+    return this.#agent.invocation.sessionId;
+  }
+
+  get signal(): AbortSignal {
+    return this.#agent.signal;
+  }
+
+  /** Fires when the run, or this branch of it, is to end. */
+  get runSignal(): AbortSignal {
+    return this.#agent.signal;
+  }
+
+  /** What was written so far. */
+  get delta(): Record<string, unknown> {
+    return this.#state?.delta ?? {};
+  }
+
+  searchMemory(query: string): Promise<MemoryEntry[]> {
+    return this.#agent.invocation.services.searchMemory(query);
+  }
+}
+
+/** What the runtime does with a handler's signals. */
+export interface ToolEffects {
+  confirmation?: ConfirmationRequest;
+  credential?: AuthConfig;
+  escalate?: true;
+  skipSummarization?: true;
+  transferToAgent?: string;
+}
+
+/** What somebody wants done once a call is answered; undefined: nothing. */
+export type CallSignals = Pick<Partial<EventActions>, 'escalate' | 'skipSummarization' | 'transferToAgent'>;
+
+/** The signals among effects. */
+export function signalsOf({ escalate, skipSummarization, transferToAgent }: ToolEffects): CallSignals | undefined {
+  if (!escalate && !skipSummarization && transferToAgent === undefined) return undefined;
+  return {
+    ...(escalate ? { escalate } : {}),
+    ...(skipSummarization ? { skipSummarization } : {}),
+    ...(transferToAgent === undefined ? {} : { transferToAgent }),
+  };
+}
+
+/** What a handler and the hooks around it are given. */
+export class ToolContext implements ToolCallContext<never> {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly state: StateView;
+  readonly confirmation?: { confirmed: boolean; payload?: unknown };
+  readonly effects: ToolEffects = {};
+  readonly artifactDelta: Record<string, number> = {};
+  readonly #agent: AgentContext;
+  readonly #isHooks: boolean;
+  /** Of the credentials that this call was given. */
+  #secrets: readonly string[] = none;
+  #hasEnded = false;
+  #controller: AbortController | undefined;
+  #cancelled: unknown;
+  #stopFollowing: (() => void) | undefined;
+
+  constructor(
+    agent: AgentContext,
+    call: { id: string; name: string },
+    confirmation?: { confirmed: boolean; payload?: unknown },
+    isHooks = false,
+  ) {
+    this.#agent = agent;
+    this.#isHooks = isHooks;
+    this.callId = call.id;
+    this.toolName = call.name;
+    this.state = new StateView({}, () => agent.stateLayers());
+    if (confirmation) this.confirmation = confirmation;
+  }
+
+  /** Made when a handler asks for it: most never do. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      const controller = new AbortController();
+      const parent = this.#agent.signal;
+      this.#controller = controller;
+      if (this.#cancelled !== undefined) controller.abort(this.#cancelled);
+      else if (parent.aborted) controller.abort(parent.reason);
+      else {
+        const follow = () => controller.abort(parent.reason);
+        parent.addEventListener('abort', follow, { once: true });
+        this.#stopFollowing = () => parent.removeEventListener('abort', follow);
+      }
+    }
+    return this.#controller.signal;
+  }
+
+  /** Fires when the run, or this branch of it, is to end; `signal` fires when this call is to end alone, too. */
+  get runSignal(): AbortSignal {
+    return this.#agent.signal;
+  }
+
+  /** A context for hooks before the handler. */
+  static ofHooks(agent: AgentContext, call: { id: string; name: string }): ToolContext {
+    return new ToolContext(agent, call, undefined, true);
+  }
+
+  /** Ends this call alone. */
+  cancel(reason: unknown): void {
+    this.#cancelled = reason;
+    this.#controller?.abort(reason);
+  }
+
+  /** Detaches from the run's signal. */
+  dispose(): void {
+    this.#stopFollowing?.();
+    this.#stopFollowing = undefined;
+  }
+
+  get deps(): never {
+    return this.#agent.invocation.deps as never;
+  }
+
+  get sessionId(): string {
+    return this.#agent.invocation.sessionId;
+  }
+
+  get agentPath(): readonly string[] {
+    return this.#agent.agentPath;
+  }
+
+  get agentName(): string {
+    return this.#agent.agent.name;
+  }
+
+  get invocation(): InvocationInfo {
+    return this.#agent.invocation;
+  }
+
+  get artifacts(): ArtifactAccess {
+    return this.#agent.invocation.services.artifacts(this.artifactDelta);
+  }
+
+  progress(update: ToolUpdate): void {
+    if (!this.#agent.signal.aborted) this.#agent.toolUpdate(this.callId, this.withoutSecrets(update));
+  }
+
+  requestConfirmation(request: ConfirmationRequest): void {
+    if (this.#hasEnded) throw tooLate('requestConfirmation');
+    checkConfirmation(request);
+    this.effects.confirmation = copyJson(request, 'requestConfirmation');
+  }
+
+  requestCredential(config: AuthConfig): void {
+    if (this.#hasEnded || this.#isHooks) throw tooLate('requestCredential');
+    this.effects.credential = checkAuthConfig(config);
+  }
+
+  async getAuthResponse(key: string = this.toolName): Promise<unknown> {
+    const credential = await this.#agent.invocation.services.credentials.load(key);
+    this.#secrets = [...this.#secrets, ...secretsIn(credential)];
+    return credential;
+  }
+
+  /** The handler has said what it had to say: a question now would have it run twice. */
+  ended(): void {
+    this.#hasEnded = true;
+  }
+
+  get hasSecrets(): boolean {
+    return this.#secrets.length > 0;
+  }
+
+  /** What goes into log and stream, without the credentials that this call was given. */
+  withoutSecrets<T>(value: T): T {
+    return withoutSecrets(value, this.#secrets);
+  }
+
+  escalate(): void {
+    this.effects.escalate = true;
+  }
+
+  skipSummarization(): void {
+    this.effects.skipSummarization = true;
+  }
+
+  transferTo(agentName: string): void {
+    if (!this.#agent.place.tree.find(agentName)) {
+      throw new CoxswainError('NOT_FOUND', 'E_AGENT_UNKNOWN', `there is no agent ${JSON.stringify(agentName)} here`);
+    }
+    this.effects.transferToAgent = agentName;
+  }
+
+  searchMemory(query: string): Promise<MemoryEntry[]> {
+    return this.#agent.invocation.services.searchMemory(query);
+  }
+}
+
+const none: readonly string[] = [];
+
+function tooLate(what: string): CoxswainError {
+  const message = `${what} is for a handler while it runs: its call runs again once there is an answer`;
+  return new CoxswainError('FAILED_PRECONDITION', 'E_UNSUPPORTED', message);
+}

@@ -1,0 +1,118 @@
+import { LazySet } from '../../session/index.ts';
+import type { SessionKey, SessionService } from '../store/session-service.ts';
+
+/** Milliseconds between two looks into a store for what other processes write. */
+export const DEFAULT_FOLLOW_MS = 1000;
+
+/** The longest that a timer can wait. */
+const MAX_MS = 2 ** 31 - 1;
+
+/** A session that somebody follows. */
+export interface Followed {
+  readonly key: SessionKey;
+  /** Newest seq that is known here. */
+  readonly at: number;
+  /** Reads what is new. */
+  catchUp(): Promise<unknown>;
+}
+
+export interface FollowOptions {
+  /** Milliseconds from one look to the next. Default 1,000. */
+  everyMs?: number | undefined;
+  /** Told of a look that has failed; the next one is as usual. */
+  warn?: ((message: string, error?: unknown) => void) | undefined;
+}
+
+interface Follower extends FollowOptions {
+  readonly session: Followed;
+}
+
+const followers = new WeakMap<SessionService, StoreFollower>();
+
+/**
+ * Looks for what other processes append to the sessions that are followed here: one timer a store, which ends with the
+ * last follower and keeps no process alive. A store that nobody else writes is never looked at.
+ */
+export class StoreFollower {
+  readonly #service: SessionService;
+  readonly #followers = new LazySet<Follower>();
+  #timer: NodeJS.Timeout | undefined;
+  #everyMs = Number.POSITIVE_INFINITY;
+  #looking: Promise<void> | undefined;
+
+  private constructor(service: SessionService) {
+    this.#service = service;
+  }
+
+  static of(service: SessionService): StoreFollower {
+    let follower = followers.get(service);
+    if (!follower) {
+      follower = new StoreFollower(service);
+      followers.set(service, follower);
+    }
+    return follower;
+  }
+
+  /** Until the returned function is called. */
+  follow(session: Followed, options: FollowOptions = {}): () => void {
+    if (this.#service.isPrivate) return () => {};
+    const follower = { session, ...options };
+    this.#followers.add(follower);
+    this.#schedule(Math.min(options.everyMs ?? DEFAULT_FOLLOW_MS, MAX_MS));
+    return () => {
+      this.#followers.delete(follower);
+      if (this.#followers.size > 0) return;
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      this.#everyMs = Number.POSITIVE_INFINITY;
+    };
+  }
+
+  /** Looks now: somebody knows that there is something new. Resolves when it has been taken in. */
+  wake(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  /** The shortest interval of all followers counts. */
+  #schedule(everyMs: number): void {
+    if (everyMs >= this.#everyMs) return;
+    clearTimeout(this.#timer);
+    this.#everyMs = everyMs;
+    this.#timer = setTimeout(() => void this.#tick(), everyMs).unref();
+  }
+
+  async #tick(): Promise<void> {
+    await this.wake();
+    const intervals = [...this.#followers].map(({ everyMs }) => everyMs ?? DEFAULT_FOLLOW_MS);
+    clearTimeout(this.#timer);
+    this.#everyMs = Number.POSITIVE_INFINITY;
+    if (intervals.length > 0) this.#schedule(Math.min(...intervals, MAX_MS));
+  }
+
+  async #look(): Promise<void> {
+    const all = [...this.#followers];
+    const sessions = [...new Set(all.map(({ session }) => session))];
+    try {
+      const grown = new Set((await this.#grown(sessions.map(({ key, at }) => ({ key, seq: at })))).map(nameOf));
+      for (const session of sessions) if (grown.has(nameOf(session.key))) await session.catchUp();
+    } catch (error) {
+      const message = 'what other processes have written could not be looked for; the next look is as usual';
+      for (const warn of new Set(all.map((follower) => follower.warn))) warn?.(message, error);
+    }
+  }
+
+  async #grown(known: readonly { key: SessionKey; seq: number }[]): Promise<readonly SessionKey[]> {
+    if (this.#service.grown) return this.#service.grown(known);
+    const grown: SessionKey[] = [];
+    for (const { key, seq } of known) {
+      const record = await this.#service.get(key, { limit: 0 });
+      if (record && record.lastSeq > seq) grown.push(key);
+    }
+    return grown;
+  }
+}
+
+const nameOf = ({ app, userId, id }: SessionKey) => `${app}/${userId}/${id}`;

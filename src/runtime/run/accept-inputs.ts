@@ -1,0 +1,235 @@
+import type {
+  ContentPart,
+  MessageInput,
+  SessionInput,
+  ToolApprovalInput,
+  ToolResultInput,
+} from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import { ensureValidator } from '../../gate/index.ts';
+import { checkContent, newId } from '../../session/index.ts';
+import type { BoundedAnswer } from '../agent/bounded-result.ts';
+import { boundedAnswer, withBounded } from '../agent/bounded-result.ts';
+import { checkEdited } from '../agent/call-place.ts';
+import { hasUnheard } from '../calls/detached-calls.ts';
+import { callsToJoin } from '../calls/joining.ts';
+import { hookUserMessage } from '../hooks/user-message-hooks.ts';
+import { answerEvent, answerId } from '../log/answers.ts';
+import type { CallState } from '../log/call-state.ts';
+import type { Event } from '../log/event.ts';
+import { createEvent } from '../log/event.ts';
+import type { GivenCredential } from '../services/credentials.ts';
+import { givenCredential } from '../services/credentials.ts';
+import { startingAgent } from '../step/transfer.ts';
+import type { Invocation } from './invocation.ts';
+
+/**
+ * What has been made of inputs: hooks are asked, and what is too large is kept elsewhere, once, however often the inputs
+ * are looked at.
+ */
+export interface Heard {
+  parts?: ContentPart[];
+  readonly results: Map<ToolResultInput, BoundedAnswer>;
+}
+
+/** Turns inputs into events, or refuses them all. What is put into `credentials` is to be kept before they are stored. */
+export async function acceptInputs(
+  invocation: Invocation,
+  inputs: readonly SessionInput[],
+  credentials: GivenCredential[],
+  heard: Heard,
+): Promise<Event[]> {
+  const { fold } = invocation;
+  const events: Event[] = [];
+  const answered = new Set<string>();
+  let resumesLongRunning = false;
+  for (const input of inputs) {
+    if (input.kind === 'message' || input.kind === 'continue') continue;
+    if (answered.has(input.requestId)) throw twice(input.requestId);
+    answered.add(input.requestId);
+    const edited = input.kind === 'tool_approval' ? await editedArgs(invocation, input) : undefined;
+    let event = answerTo(invocation, edited ? ({ ...input, args: edited } as ToolApprovalInput) : input);
+    if (input.kind === 'tool_result') {
+      // Only of a call that this is an answer to.
+      const known = heard.results.get(input) ?? (await boundedAnswer(invocation, input.requestId, input.result));
+      heard.results.set(input, known);
+      if (known.result !== input.result) {
+        event = withBounded(answerTo(invocation, { ...input, result: known.result }), known);
+      }
+    }
+    if (input.kind === 'elicitation_response') {
+      const given = credentialOf(invocation, input.requestId, input.response);
+      if (given) credentials.push(given);
+    }
+    if (input.kind === 'tool_result' && fold.calls.get(input.requestId)?.longRunning) resumesLongRunning = true;
+    events.push(event);
+  }
+  const message = inputs.find((input): input is MessageInput => input.kind === 'message');
+  if (message) {
+    const kept = callsToJoin(invocation, inputs);
+    events.push(...(await takeMessage(invocation, message, { answered, kept }, heard)));
+    return events;
+  }
+  if (!fold.turn) {
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_NO_TURN', 'there is no turn to continue; send a message');
+  }
+  const { terms } = invocation.options;
+  if (fold.turn.ended === undefined) {
+    if (terms) events.unshift(invocation.rootEvent({ author: 'user', actions: { terms } }));
+    return events;
+  }
+  const { ended } = fold.turn;
+  const isClosed = ended === 'completed' || ended === 'refusal';
+  const isNews = events.length > 0 || fold.hasLateResult || hasUnheard(invocation);
+  if (isClosed ? isNews : resumesLongRunning) {
+    // The new turn comes first: it is told what the long-running call came to.
+    events.unshift(turnEvent(invocation, [], undefined));
+  } else if (isClosed) {
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_TURN_COMPLETED', 'the turn is complete; send a message');
+  } else {
+    events.push(invocation.rootEvent({ author: 'user', actions: { reopened: true, ...(terms ? { terms } : {}) } }));
+  }
+  return events;
+}
+
+/** Edited arguments as the tool takes them; a host has checked what it decides on. */
+async function editedArgs(
+  { fold, tree }: Invocation,
+  { requestId, args, decision }: ToolApprovalInput,
+): Promise<Record<string, unknown> | undefined> {
+  const call = args && !decision ? fold.callOf(requestId) : undefined;
+  if (!args || !call) return undefined;
+  await ensureValidator();
+  return checkEdited(tree, fold, call, args);
+}
+
+function answerTo(invocation: Invocation, input: Exclude<SessionInput, { kind: 'message' | 'continue' }>): Event {
+  const origin = {
+    ...invocation.origin(),
+    starts: true,
+    rerun: input.kind === 'tool_approval' && input.rerun === true,
+  };
+  switch (input.kind) {
+    case 'tool_result': {
+      if (invocation.running.has(input.requestId)) throw twice(input.requestId);
+      const { requestId, result, decision } = input;
+      const event = answerEvent(
+        invocation.fold,
+        requestId,
+        { kind: 'result', result, ...(decision ? { decision } : {}) },
+        origin,
+      );
+      const call = invocation.fold.calls.get(requestId);
+      return input.interim && call ? interimOf(event, call) : event;
+    }
+    case 'tool_approval': {
+      const { requestId, args, by, decision, previewDigest } = input;
+      const event = answerEvent(
+        invocation.fold,
+        requestId,
+        {
+          kind: 'approve',
+          ...(args ? { args } : {}),
+          ...(by ? { by } : {}),
+          ...(previewDigest === undefined ? {} : { previewDigest }),
+        },
+        origin,
+      );
+      const callId = invocation.fold.callOf(requestId)?.id;
+      if (decision && callId !== undefined && event.actions.decisions) event.actions.decisions[callId] = decision;
+      return event;
+    }
+    default: {
+      const { requestId, response, by } = input;
+      return answerEvent(
+        invocation.fold,
+        requestId,
+        { kind: 'elicitation', ...response, ...(by ? { by } : {}) },
+        origin,
+      );
+    }
+  }
+}
+
+function credentialOf(
+  invocation: Invocation,
+  requestId: string,
+  response: { action: string; content?: Record<string, unknown> | undefined },
+): GivenCredential | undefined {
+  const call = invocation.fold.callOf(requestId);
+  const ask = call?.asks.find((candidate) => candidate.requestId === requestId);
+  return call && ask && givenCredential(ask, call.name, response);
+}
+
+/** Words begin a turn, or join the one that waits, where that goes on with calls which are kept for it. */
+async function takeMessage(
+  invocation: Invocation,
+  message: MessageInput,
+  { answered, kept }: { answered: ReadonlySet<string>; kept: ReadonlySet<CallState> },
+  heard: Heard,
+): Promise<Event[]> {
+  const { fold } = invocation;
+  const open = [...fold.open.values()].filter((call) => !answered.has(call.id) && !call.longRunning && !kept.has(call));
+  const policy = invocation.options.whilePending ?? 'cancel';
+  if (open.length > 0 && policy === 'hold') {
+    const ids = open.map((call) => call.id).join(', ');
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_INPUT_REQUIRED', `answer first: ${ids}; or abort the turn`);
+  }
+  const events = policy === 'proceed' ? [] : invocation.settle(open, 'a new message came');
+  heard.parts ??= await hookUserMessage(invocation, invocation.engine.plugins, checkContent(message.content));
+  events.push(...(kept.size > 0 ? joiningEvents : turnEvents)(invocation, heard.parts, message.role));
+  return events;
+}
+
+const turnEvents = (...about: Parameters<typeof turnEvent>): Event[] => [turnEvent(...about)];
+
+function joiningEvents(invocation: Invocation, parts: ContentPart[], role: string | undefined): Event[] {
+  const { terms } = invocation.options;
+  const words = invocation.rootEvent({
+    author: 'user',
+    content: { role: 'user', parts },
+    ...(role === 'developer' ? { customMetadata: { role } } : {}),
+    actions: { steer: true },
+  });
+  return terms ? [invocation.rootEvent({ author: 'user', actions: { terms } }), words] : [words];
+}
+
+function turnEvent(invocation: Invocation, parts: ContentPart[], role: string | undefined): Event {
+  const start = startingAgent(invocation.tree, invocation.fold).name;
+  // Words that came too late for their turn belong to the next one and stand before its message.
+  const late = [...invocation.fold.steers.keys()];
+  // One that nobody begins with a message goes on with what the turn before it was held to.
+  const terms =
+    invocation.options.terms ?? (parts.length > 0 ? undefined : invocation.fold.terms.get(invocation.turnId));
+  const { traceparent, tracestate }: Record<string, string> = { ...invocation.options.traceContext };
+  const trace = traceparent !== undefined && { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
+  return createEvent({
+    ...invocation.origin(),
+    turnId: newId(),
+    author: 'user',
+    ...(parts.length > 0 ? { content: { role: 'user', parts } } : {}),
+    ...(role === 'developer' ? { customMetadata: { role } } : {}),
+    actions: {
+      turn: { start },
+      ...(terms ? { terms } : {}),
+      ...(trace ? { trace } : {}),
+      ...(late.length > 0 ? { delivered: late } : {}),
+    },
+  });
+}
+
+function interimOf(event: Event, call: CallState): Event {
+  const part = event.content?.parts[0];
+  const response = part?.type === 'function_response' ? part.response : {};
+  const { content: _, ...rest } = event;
+  const id = answerId(call, `int:${call.id}`);
+  return { ...rest, id, actions: { ...event.actions, interim: { [call.id]: response } } };
+}
+
+function twice(requestId: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_REQUEST_CLOSED',
+    `request ${JSON.stringify(requestId)} is answered twice`,
+  );
+}

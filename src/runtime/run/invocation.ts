@@ -1,0 +1,351 @@
+import type { SessionInput } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import type { JoiningOptions, joined } from '../../session/index.ts';
+import { LazyMap, LazySet, newId } from '../../session/index.ts';
+import type { Agent, AgentTree } from '../agent/agent.ts';
+import type { Place } from '../agent/agent-context.ts';
+import type { Engine, InvocationOptions, InvocationResult, RunningBranch, RunSink } from '../agent/engine.ts';
+import { thrownOutcome } from '../agent/failure.ts';
+import type { TelemetrySpan } from '../agent/telemetry.ts';
+import { ownerOfThread } from '../calls/close-slot.ts';
+import { runDetachedCalls } from '../calls/detached-calls.ts';
+import { editEvent } from '../hooks/event-hooks.ts';
+import type { InvocationInfo } from '../hooks/invocation-info.ts';
+import type { Plugin } from '../hooks/plugin.ts';
+import type { LiveSession } from '../live/live-session.ts';
+import { abandoned, responseEvent } from '../log/answers.ts';
+import type { CallState } from '../log/call-state.ts';
+import type { BeganRecord, CompletedRecord, Event, EventInit } from '../log/event.ts';
+import { createEvent } from '../log/event.ts';
+import type { Fold } from '../log/fold.ts';
+import type { Outcome } from '../log/outcome.ts';
+import { applyDelta } from '../log/state.ts';
+import type { ContextServices } from '../services/services.ts';
+import { ModelCalls } from '../step/model-calls.ts';
+import type { Lease, SessionKey, SessionService } from '../store/session-service.ts';
+import { Marks } from './marks.ts';
+import { eventAt } from './place-event.ts';
+import { beforeRun } from './run-hooks.ts';
+import { runSlot } from './slot.ts';
+import { storeInputs } from './store-inputs.ts';
+import { endRun } from './turn-end.ts';
+
+/** One run: from the acceptance of its inputs to the end of its stream. */
+export class Invocation implements InvocationInfo {
+  readonly invocationId: string = newId();
+  readonly streamId: string;
+  readonly session: LiveSession;
+  readonly engine: Engine;
+  readonly options: InvocationOptions & Pick<JoiningOptions, typeof joined>;
+  readonly sink: RunSink;
+  /** Parent of what is measured. */
+  readonly span: TelemetrySpan | undefined;
+  readonly signal: AbortSignal;
+  /** Those that see what is stored. */
+  readonly eventHooks: readonly Plugin[];
+  /** Uncommitted `temp:` state by agent-as-tool path; '' for the session's own. */
+  readonly temp = new LazyMap<string, Record<string, unknown>>();
+  /** Calls whose handlers run in this process now. */
+  readonly running = new LazyMap<string, { cancel(reason: unknown): Promise<void> }>();
+  /** Words that an agent is about to hear: of several that come to a step at once, one does. */
+  readonly takenSteers = new LazySet<string>();
+  readonly modelCalls = new ModelCalls();
+  /** The inputs were accepted: its stream has begun. */
+  accepted = false;
+  /** Nothing that comes now can reach the turn any more. */
+  closing = false;
+  readonly #controller = new AbortController();
+  readonly #reservations = new LazySet<Promise<unknown>>();
+  /** How often something was reserved: what was open may be closed now. */
+  #reserved = 0;
+  readonly #branches = new LazyMap<string, RunningBranch>();
+  /** Ends that somebody waits for. */
+  #hurried = 0;
+  readonly #marks = new Marks();
+  #lease: Lease | undefined;
+  #follow: (() => void) | undefined;
+  #forget: (() => void) | undefined;
+
+  constructor(session: LiveSession, engine: Engine, options: InvocationOptions, sink: RunSink, span?: TelemetrySpan) {
+    this.session = session;
+    this.engine = engine;
+    this.options = options;
+    this.sink = sink;
+    this.span = span;
+    this.streamId = options.streamId ?? newId();
+    this.signal = this.#controller.signal;
+    this.eventHooks = engine.plugins.length === 0 ? engine.plugins : engine.plugins.filter((plugin) => plugin.onEvent);
+  }
+
+  get fold(): Fold {
+    return this.session.fold;
+  }
+  get tree(): AgentTree {
+    return this.engine.tree;
+  }
+  get services(): ContextServices {
+    return this.engine.services;
+  }
+  get key(): SessionKey {
+    return this.session.key;
+  }
+  get sessionId(): string {
+    return this.session.key.id;
+  }
+  get turnId(): string {
+    return this.fold.turn?.id ?? '';
+  }
+  get sessions(): SessionService {
+    return this.session.service;
+  }
+  get deps(): unknown {
+    return this.options.deps;
+  }
+  /** Every tool call waits for the host. */
+  get hostRuns(): boolean {
+    return this.options.hostToolExecution ?? false;
+  }
+
+  state(): Record<string, unknown> {
+    const state = { ...this.fold.shared, ...this.fold.state };
+    applyDelta(state, this.temp.get('') ?? {});
+    return structuredClone(state);
+  }
+
+  /**
+   * Runs to the end of the stream.
+   * @throws CoxswainError where the inputs are refused: nothing was stored
+   */
+  async run(inputs: readonly SessionInput[]): Promise<InvocationResult> {
+    try {
+      await this.#begin(inputs);
+      let outcome = await beforeRun(this, inputs);
+      // Enters the root slot until nothing moves any more.
+      while (!outcome) {
+        const { answers, steers } = this.fold;
+        const before = { answers, steers: steers.size, reserved: this.#reserved };
+        try {
+          if (this.fold.open.size > 0) await runDetachedCalls(this);
+          const reached = await this.#runRoot();
+          if (!(await this.#isNews(reached, before))) outcome = reached;
+        } catch (error) {
+          outcome = thrownOutcome(this.signal, error);
+        }
+      }
+      return await endRun(this, outcome);
+    } finally {
+      await this.#close();
+    }
+  }
+
+  /** Ends the run; resolves elsewhere (the stream's end). Idempotent. */
+  abort(reason?: unknown): void {
+    if (this.signal.aborted) return;
+    this.#controller.abort(
+      isCoxswainError(reason) ? reason : new CoxswainError('ABORTED', 'E_ABORTED', textOf(reason)),
+    );
+    this.sink.release();
+  }
+
+  /** Something is being stored that the run must see before it closes. */
+  reserve(work: Promise<unknown>): void {
+    this.#reserved++;
+    this.#reservations.add(work);
+    const done = () => void this.#reservations.delete(work);
+    work.then(done, done);
+  }
+
+  /** What is being stored beside the run, if anything is. */
+  stored(): Promise<void> | undefined {
+    return this.#reservations.size > 0 ? this.reservations() : undefined;
+  }
+
+  async reservations(): Promise<void> {
+    while (this.#reservations.size > 0) await Promise.allSettled(this.#reservations);
+  }
+
+  /** A parallel branch that can be ended by itself. */
+  branch(threadId: string, running: RunningBranch): () => void {
+    this.#branches.set(threadId, running);
+    return () => this.#branches.delete(threadId);
+  }
+
+  /** A branch, or an agent run as a tool, that has this thread and has not ended. */
+  hasThread(threadId: string): boolean {
+    if (this.#branches.has(threadId)) return true;
+    const owner = ownerOfThread(this.fold, threadId);
+    return owner !== undefined && !this.#marks.has(owner.path, 'completed');
+  }
+
+  /** Resolves when the branch writes nothing any more; undefined if it does not run here. */
+  abortBranch(threadId: string, reason: unknown): Promise<void> | undefined {
+    const running = this.#branches.get(threadId);
+    if (!running) return undefined;
+    running.stop(reason);
+    return this.#hurry(running.ended);
+  }
+
+  /** Resolves when the call writes nothing any more; undefined if it does not run here. */
+  abortCall(callId: string, reason: unknown): Promise<void> | undefined {
+    const running = this.running.get(callId);
+    return running && this.#hurry(running.cancel(reason));
+  }
+
+  /** Whoever has called for an end may be the consumer: nothing waits for it to ask for more until then. */
+  async #hurry(ended: Promise<void>): Promise<void> {
+    this.#hurried++;
+    this.sink.letIn();
+    try {
+      await ended;
+    } finally {
+      this.#hurried--;
+    }
+  }
+
+  /** An event of an agent's place; what it sets of `temp:` state holds from now on. */
+  event(place: Place, init: EventInit): Event {
+    return eventAt(this, place, init);
+  }
+
+  /** Stores events and shows them; resolves when the consumer has asked for more. */
+  async emit(...events: Event[]): Promise<void> {
+    const hooks = this.eventHooks;
+    const edit = (event: Event) => editEvent(this, hooks, event, this.signal);
+    await this.commit(hooks.length > 0 ? await Promise.all(events.map(edit)) : events);
+    const room = this.#hurried > 0 ? undefined : this.sink.room(false);
+    if (room) await room;
+  }
+
+  /** A slot is being ended by itself: what it has not told is not told any more. */
+  forgetWithin(slot: string): void {
+    this.#marks.forgetWithin(slot);
+  }
+
+  /** A slot has ended: recorded with the next event. */
+  completed(record: CompletedRecord): void {
+    if (!this.engine.ignoreCompleted) this.#marks.completed(record);
+  }
+
+  /** A child begins, or an iteration of a loop: told once, with the next event. */
+  began(record: BeganRecord): void {
+    const known = this.fold.activations.get(record.path);
+    const { iteration } = record;
+    const isKnown = iteration === undefined ? known?.began : (known?.iteration ?? -1) >= iteration;
+    if (!isKnown) this.#marks.began(record);
+  }
+
+  /** Hooks of an activation have run: recorded with the next event. */
+  hooksRan(path: string, point: 'entered' | 'exited'): void {
+    this.#marks.ran(path, point);
+  }
+
+  /** What hooks have run, where no event follows that tells it: the run may go on in another process. */
+  async tellHooks(): Promise<void> {
+    if (this.#marks.hooksAreUntold) await this.commit([this.rootEvent({ author: this.tree.root.name })]);
+  }
+
+  haveHooksRun(path: string, point: 'entered' | 'exited'): boolean {
+    return this.fold.activation(path)[point] || this.#marks.has(path, point);
+  }
+
+  origin(): { streamId: string; invocationId: string } {
+    return { streamId: this.streamId, invocationId: this.invocationId };
+  }
+
+  /** Stores events and shows them as they are; what slots have told since goes with the first. */
+  commit(events: Event[]): Promise<void> {
+    const first = events[0];
+    if (!first) return Promise.resolve();
+    this.#marks.putOn(first);
+    return this.session.commit(events, this.#lease?.epoch ?? 0);
+  }
+
+  /** An event of the turn, of no agent's place. */
+  rootEvent(init: EventInit): Event {
+    return createEvent({ ...this.origin(), turnId: this.turnId, ...init });
+  }
+
+  /** What closes calls that nobody will answer. */
+  settle(calls: Iterable<CallState>, why: string): Event[] {
+    // Leaf first: what was asked last is closed first.
+    return [...calls].reverse().map((call) => responseEvent(call, abandoned(call, why), this.origin()));
+  }
+
+  /** Accepts the inputs; from here on what is stored is shown. */
+  async #begin(inputs: readonly SessionInput[]): Promise<void> {
+    // An abort of what is open holds the lease for a moment.
+    while (this.session.aborting) await this.session.aborting.catch(() => {});
+    const lease = await this.session.lease();
+    this.#lease = lease;
+    if (lease.lastSeq > this.fold.at) await this.session.catchUp();
+    this.fold.shared = { ...lease.shared };
+    const outer = this.options.signal;
+    if (outer) {
+      this.#follow = () => this.abort(outer.reason);
+      outer.addEventListener('abort', this.#follow, { once: true });
+    }
+    const { at, stored } = await storeInputs(this, inputs, lease.epoch);
+    this.accepted = true;
+    // What others wrote before this stream is not a part of it.
+    this.sink.accepted(at);
+    this.#forget = this.session.listen((event) => this.sink.event(event));
+    // Who has read the log meanwhile may have taken them in.
+    if (this.fold.at > at) for (const event of this.session.since(at)) this.sink.event(event);
+    const gap = this.session.absorb(stored);
+    if (gap) await gap;
+    if (outer?.aborted) this.abort(outer.reason);
+    const room = stored.length > 0 ? this.sink.room(false) : undefined;
+    if (room) await room;
+  }
+
+  async #close(): Promise<void> {
+    this.closing = true;
+    if (this.#follow) this.options.signal?.removeEventListener('abort', this.#follow);
+    this.#forget?.();
+    await this.#lease?.release();
+  }
+
+  /** Answers or steers have come that this run still takes up. False: it is closing. */
+  async #isNews(outcome: Outcome, before: { answers: number; steers: number; reserved: number }): Promise<boolean> {
+    if (this.signal.aborted) return false;
+    // Before the last look: whoever answers while it is stored is heard.
+    if (outcome.kind === 'suspended') await this.tellHooks();
+    await this.reservations();
+    const { fold } = this;
+    if (outcome.kind === 'suspended') {
+      // Answers of other processes, and those that came while other tools ran.
+      await this.session.catchUp();
+      if (fold.answers !== before.answers || this.#reserved !== before.reserved) return true;
+    } else if (outcome.kind === 'done' && fold.steers.size > 0 && fold.steers.size !== before.steers) {
+      return true;
+    }
+    this.closing = true;
+    return false;
+  }
+
+  /** What a child throws is its failure: siblings are stopped, and an agent run as a tool fails its call alone. */
+  async runSlot(agent: Agent, place: Place): Promise<Outcome> {
+    try {
+      return await runSlot(this, agent, place);
+    } catch (error) {
+      return thrownOutcome(place.signal, error);
+    }
+  }
+
+  #runRoot(): Promise<Outcome> {
+    const root = this.tree.find(this.fold.turn?.start ?? '') ?? this.tree.root;
+    return runSlot(this, root, {
+      path: '',
+      iso: [],
+      agentPath: this.tree.pathOf(root).slice(0, -1),
+      tree: this.tree,
+      signal: this.signal,
+      span: this.span,
+    });
+  }
+}
+
+function textOf(reason: unknown): string {
+  if (reason === undefined) return 'aborted';
+  return messageOf(reason);
+}

@@ -1,0 +1,34 @@
+import type { Place } from '../agent/agent-context.ts';
+import type { Event, EventInit } from '../log/event.ts';
+import { createEvent } from '../log/event.ts';
+import { scopeOf, setTemp, storedDelta } from '../log/state.ts';
+import type { Invocation } from './invocation.ts';
+
+/** An event of an agent's place in a run. What it sets of `temp:` state is kept with the run, and stored nowhere. */
+export function eventAt(invocation: Invocation, place: Place, init: EventInit): Event {
+  const { stateDelta } = init.actions ?? {};
+  if (stateDelta) keepTemp(invocation, place, stateDelta);
+  return createEvent({
+    turnId: invocation.turnId,
+    invocationId: invocation.invocationId,
+    streamId: invocation.streamId,
+    path: place.path,
+    ...(place.branch === undefined ? {} : { branch: place.branch }),
+    ...(place.iso[0] === undefined ? {} : { iso: place.iso[0] }),
+    ...shownElsewhere(place, init),
+    ...init,
+    ...(stateDelta ? { actions: { ...init.actions, stateDelta: storedDelta(stateDelta) } } : {}),
+  });
+}
+
+function keepTemp({ temp }: Invocation, place: Place, delta: Readonly<Record<string, unknown>>): void {
+  for (const key of Object.keys(delta)) {
+    if (scopeOf(key) === 'temp') setTemp(temp, place.iso[0] ?? '', key, delta[key]);
+  }
+}
+
+/** Its thread, where neither `iso` nor `branch` says it. */
+function shownElsewhere({ thread, iso, branch }: Place, init: EventInit): { thread?: string } {
+  if (thread === undefined || init.iso !== undefined || thread === (iso[0] ?? branch)) return {};
+  return { thread };
+}

@@ -1,0 +1,36 @@
+import type { SessionInput } from '../../contracts/index.ts';
+import { thrownOutcome } from '../agent/failure.ts';
+import { hookContent } from '../hooks/hook-values.ts';
+import { failClosed, withGrace } from '../hooks/hook-wait.ts';
+import type { Outcome } from '../log/outcome.ts';
+import { DONE } from '../log/outcome.ts';
+import type { Invocation } from './invocation.ts';
+
+/** A plugin's answer to a message, if one has any. */
+export async function beforeRun(invocation: Invocation, inputs: readonly SessionInput[]): Promise<Outcome | undefined> {
+  if (!inputs.some((input) => input.kind === 'message')) return undefined;
+  try {
+    for (const plugin of invocation.engine.plugins) {
+      const point = `${plugin.name}.beforeRun`;
+      const content = await failClosed(point, invocation.signal, () => plugin.beforeRun?.(invocation));
+      if (!content) continue;
+      const author = invocation.fold.turn?.start ?? invocation.tree.root.name;
+      await invocation.emit(invocation.rootEvent({ author, content: hookContent(content, 'model', point) }));
+      return DONE;
+    }
+    return undefined;
+  } catch (error) {
+    return thrownOutcome(invocation.signal, error);
+  }
+}
+
+/** Tells the plugins that the run is over; what they make of it changes nothing. */
+export async function afterRun(invocation: Invocation): Promise<void> {
+  for (const plugin of invocation.engine.plugins) {
+    try {
+      if (plugin.afterRun) await withGrace(invocation.signal, Promise.resolve(plugin.afterRun(invocation)));
+    } catch (error) {
+      invocation.engine.warn(`${plugin.name}.afterRun failed`, error);
+    }
+  }
+}

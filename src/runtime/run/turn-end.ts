@@ -1,0 +1,83 @@
+import { isCoxswainError } from '../../contracts/index.ts';
+import type { InvocationResult } from '../agent/engine.ts';
+import { errorFields, failureOf, limitReason } from '../agent/failure.ts';
+import { editEvent } from '../hooks/event-hooks.ts';
+import { withGrace } from '../hooks/hook-wait.ts';
+import type { Event } from '../log/event.ts';
+import type { Outcome } from '../log/outcome.ts';
+import type { Invocation } from './invocation.ts';
+import { afterRun } from './run-hooks.ts';
+
+/** Hooks around the end have their own time. */
+const never = new AbortController().signal;
+
+/** Settles what is open, ends the turn, tells the plugins. */
+export async function endRun(invocation: Invocation, outcome: Outcome): Promise<InvocationResult> {
+  invocation.closing = true;
+  let result: InvocationResult;
+  if (invocation.signal.aborted)
+    result = await end(invocation, { reason: limitReason(invocation.signal.reason) ?? 'aborted' }, outcome);
+  else if (outcome.kind === 'failed') {
+    result = await end(invocation, { reason: outcome.failure.reason, failure: outcome.failure }, outcome);
+  } else if (outcome.kind === 'suspended') {
+    result = { reason: 'input_required' };
+  } else
+    result = await end(invocation, { reason: 'completed', ...(outcome.escalate ? { escalate: true } : {}) }, outcome);
+  // Under a host a stream is made of several of these: the run is over with its turn.
+  if (invocation.hostRuns && result.reason === 'input_required') return result;
+  await afterRun(invocation);
+  return result;
+}
+
+async function end(invocation: Invocation, result: InvocationResult, outcome: Outcome): Promise<InvocationResult> {
+  for (;;) {
+    const { at } = invocation.fold;
+    try {
+      return await writeEnd(invocation, result, outcome);
+    } catch (error) {
+      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
+      // Somebody else has answered one of the open calls in between.
+      await invocation.session.catchUp();
+      if (invocation.fold.at === at) throw error;
+    }
+  }
+}
+
+async function writeEnd(invocation: Invocation, result: InvocationResult, outcome: Outcome): Promise<InvocationResult> {
+  const open = invocation.fold.open.values();
+  const abandonedCalls =
+    outcome.kind === 'done' && !invocation.signal.aborted
+      ? []
+      : [...open].filter((call) => invocation.signal.aborted || !call.longRunning);
+  const events = invocation.settle(
+    abandonedCalls,
+    result.reason === 'aborted' ? 'aborted' : `the turn ended: ${result.reason}`,
+  );
+  const author = invocation.fold.occupant ?? invocation.tree.root.name;
+  const failure =
+    result.failure ??
+    (invocation.signal.aborted && result.reason !== 'aborted' ? failureOf(invocation.signal.reason) : undefined);
+  if (failure && failure.code !== '') events.push(invocation.rootEvent({ author, ...errorFields(failure) }));
+  const data = {
+    ...(result.escalate ? { escalateReason: 'escalate' } : {}),
+    ...(failure ? { reason: failure.message } : {}),
+  };
+  const end = { reason: result.reason, ...(Object.keys(data).length > 0 ? { data } : {}) };
+  events.push(invocation.rootEvent({ author, actions: { end } }));
+  const edited = invocation.eventHooks.length > 0;
+  const shown = edited ? await Promise.all(events.map((event) => editSafely(invocation, event))) : events;
+  await invocation.commit(shown);
+  const last = shown.at(-1);
+  const stored = invocation.session.log.findLast(({ id }) => id === last?.id);
+  return { ...result, ...(failure ? { failure } : {}), ...(stored ? { end: stored } : {}) };
+}
+
+/** The end of a turn is written, whatever hooks do. */
+async function editSafely(invocation: Invocation, event: Event): Promise<Event> {
+  try {
+    return await withGrace(invocation.signal, editEvent(invocation, invocation.eventHooks, event, never));
+  } catch (error) {
+    invocation.engine.warn('an on_event hook failed', error);
+    return event;
+  }
+}

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Event, LiveSession } from '../index.ts';
+
+/** Milliseconds from one look to the next whether a session is given back: the first, and the longest. */
+const FIRST_MS = 1;
+const LONGEST_MS = 50;
+
+/**
+ * Shows stored events in order, and the end of a turn when whoever has ended it has given the session back: who has seen
+ * it may go on at once.
+ */
+export class EndsGivenBack {
+  readonly #live: LiveSession;
+  readonly #show: (event: Event) => void;
+  readonly #warn: ((message: string, error?: unknown) => void) | undefined;
+  /** An end that waits, and what came behind it. */
+  #waiting: { readonly streamId: string; readonly events: Event[] } | undefined;
+
+  constructor(
+    live: LiveSession,
+    show: (event: Event) => void,
+    warn: ((message: string, error?: unknown) => void) | undefined,
+  ) {
+    this.#live = live;
+    this.#show = show;
+    this.#warn = warn;
+  }
+
+  show(event: Event): void {
+    const waiting = this.#waiting;
+    if (waiting && (event.streamId === '' || event.streamId === waiting.streamId)) {
+      waiting.events.push(event);
+      return;
+    }
+    // Of another stream: that has the session by now.
+    this.#showAll();
+    if (event.actions.end) {
+      this.#waiting = { streamId: event.streamId, events: [event] };
+      void this.#wait(this.#waiting);
+    } else this.#show(event);
+  }
+
+  /** Nobody reads any more. */
+  stop(): void {
+    this.#waiting = undefined;
+  }
+
+  async #wait(waiting: object): Promise<void> {
+    try {
+      // What else is in the log already is shown first.
+      await null;
+      if (this.#waiting !== waiting) return;
+      const holder = await this.#live.holder();
+      let now = holder;
+      for (let ms = FIRST_MS; now !== undefined && now === holder && this.#waiting === waiting; ms *= 2) {
+        await sleep(Math.min(ms, LONGEST_MS), undefined, { ref: false });
+        now = await this.#live.holder();
+      }
+    } catch (error) {
+      this.#warn?.(`session ${this.#live.key.id}: whether it is given back could not be read; its end is shown`, error);
+    }
+    if (this.#waiting === waiting) this.#showAll();
+  }
+
+  #showAll(): void {
+    const events = this.#waiting?.events ?? [];
+    this.#waiting = undefined;
+    for (const event of events) this.#show(event);
+  }
+}

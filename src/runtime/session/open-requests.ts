@@ -1,0 +1,78 @@
+import type { PendingRequest } from '../../contracts/index.ts';
+import type { AgentTree, CallState, LiveSession, Standing } from '../index.ts';
+import { OpenRequests, placeOfCall } from '../index.ts';
+
+const known = new WeakMap<LiveSession, { tree: AgentTree; requests: OpenRequests }>();
+
+/** What a session waits for, or waited for where it stood at the end of a turn; each with the path to whoever asks. */
+export function openRequests(live: LiveSession, tree: AgentTree, standing: Standing = live.fold): PendingRequest[] {
+  return requestsOf(live, tree).of(standing);
+}
+
+/** What a session waits for of the call with this id, or of the one that a question with this id is about. */
+export function openRequest(live: LiveSession, tree: AgentTree, id: string): PendingRequest | undefined {
+  const { fold } = live;
+  const call = fold.callOf(id);
+  return call && fold.open.has(call.id) ? requestsOf(live, tree).one(fold, call) : undefined;
+}
+
+function requestsOf(live: LiveSession, tree: AgentTree): OpenRequests {
+  let made = known.get(live);
+  if (made?.tree !== tree) {
+    // Many calls of one agent stand at one place; that of an agent run as a tool hangs on the call that runs it.
+    const own = new Map<string, readonly string[]>();
+    const pathOf = (call: CallState) => {
+      const path =
+        (call.iso === undefined ? own.get(call.author) : undefined) ?? placeOfCall(tree, live.fold, call).path;
+      if (call.iso === undefined) own.set(call.author, path);
+      return path;
+    };
+    made = { tree, requests: new OpenRequests(live.key, pathOf) };
+    known.set(live, made);
+  }
+  return made.requests;
+}
+
+/**
+ * The same as it is now, over all processes: what a live owner has started and still holds is running; what nobody runs
+ * any more is as the log leaves it. `by` knows by itself what it runs while it holds the session.
+ */
+export async function openRequestsNow(live: LiveSession, tree: AgentTree, by: object): Promise<PendingRequest[]> {
+  await live.catchUp();
+  const open = openRequests(live, tree);
+  const isRunning = await runningNow(live, by, open);
+  if (!isRunning) return open;
+  return openRequests(live, tree).map((request) => (isRunning(request) ? { ...request, running: true } : request));
+}
+
+export async function openRequestNow(
+  live: LiveSession,
+  tree: AgentTree,
+  by: object,
+  id: string,
+): Promise<PendingRequest | undefined> {
+  await live.catchUp();
+  const open = openRequest(live, tree, id);
+  const isRunning = open && (await runningNow(live, by, [open]));
+  if (!isRunning) return open;
+  const now = openRequest(live, tree, id);
+  return now && isRunning(now) ? { ...now, running: true } : now;
+}
+
+/** Undefined: none of them is. */
+async function runningNow(
+  live: LiveSession,
+  by: object,
+  open: readonly PendingRequest[],
+): Promise<((request: PendingRequest) => boolean) | undefined> {
+  if (live.holding?.by === by || !open.some(({ started }) => started)) return undefined;
+  const holder = await live.holder();
+  const isRunning = ({ started, callId }: PendingRequest) => {
+    const call = started && callId !== undefined ? live.fold.callOf(callId) : undefined;
+    // Starts of older releases do not say under which lease: then it may be this one.
+    return call !== undefined && holder !== undefined && (call.startedIn ?? holder) === holder;
+  };
+  // Where an owner is gone: before that it may have told what came of its calls.
+  if (!open.every((request) => !request.started || isRunning(request))) await live.catchUp();
+  return isRunning;
+}

@@ -1,0 +1,124 @@
+import type { PendingRequest, TurnTerms } from '../../contracts/index.ts';
+import { isoTime } from '../../session/index.ts';
+import type { CallState } from '../log/call-state.ts';
+import { threadOf } from '../log/event.ts';
+import type { Standing } from '../log/turn-state.ts';
+import type { SessionKey } from '../store/session-service.ts';
+
+/** What a request was made from: while it is the same, so is the request. */
+interface Made {
+  version: number;
+  terms: unknown;
+  detached: boolean;
+  /** Undefined: nobody is waited for. */
+  request: PendingRequest | undefined;
+}
+
+/**
+ * Open requests, derived from what the log says of the calls. One is made anew only when its call, or its turn, has
+ * changed: many that are open are listed often. They are shared, and frozen.
+ */
+export class OpenRequests {
+  readonly #key: SessionKey;
+  readonly #agentPath: (call: CallState) => readonly string[];
+  readonly #made = new WeakMap<CallState, Made>();
+
+  /** @param agentPath names from the root to whoever made a call */
+  constructor(key: SessionKey, agentPath: (call: CallState) => readonly string[]) {
+    this.#key = key;
+    this.#agentPath = agentPath;
+  }
+
+  of(standing: Standing): PendingRequest[] {
+    const requests: PendingRequest[] = [];
+    for (const call of standing.open.values()) {
+      const request = this.one(standing, call);
+      if (request) requests.push(request);
+    }
+    return requests;
+  }
+
+  /** What is waited for about an open call. */
+  one({ turn, terms }: Standing, call: CallState): PendingRequest | undefined {
+    const own = terms.get(call.turnId);
+    const detached = turn?.ended !== undefined || call.turnId !== turn?.id;
+    const known = this.#made.get(call);
+    if (known?.version === call.version && known.terms === own && known.detached === detached) return known.request;
+    const request = pendingRequest(call, this.#key, this.#agentPath, own);
+    if (request && detached) request.detached = true;
+    this.#made.set(call, { version: call.version, terms: own, detached, request: request && Object.freeze(request) });
+    return request;
+  }
+}
+
+function pendingRequest(
+  call: CallState,
+  key: SessionKey,
+  agentPath: (call: CallState) => readonly string[],
+  terms: TurnTerms | undefined,
+): PendingRequest | undefined {
+  if (call.interim) return undefined;
+  const ask = call.asks.at(-1);
+  const threadId = threadOf(call);
+  const base = {
+    sessionId: key.id,
+    turnId: call.turnId,
+    callId: call.id,
+    name: call.name,
+    args: call.args,
+    handledBy: call.handledBy,
+    started: call.started,
+    path: call.path,
+    agentPath: [...agentPath(call)],
+    ...(threadId === undefined ? {} : { threadId }),
+    ...(terms?.principal === undefined ? {} : { requestedBy: terms.principal }),
+    ...(terms?.permissionMode === undefined ? {} : { permissionMode: terms.permissionMode }),
+  };
+  if (ask && !ask.answer) {
+    const rerun = ask.kind === 'rerun_unknown';
+    return {
+      ...base,
+      requestId: ask.requestId,
+      kind: rerun ? 'rerun_unknown' : 'elicitation',
+      elicitation: ask.kind,
+      message: ask.message,
+      requestedAt: isoTime(ask.requestedAt),
+      ...(ask.args ? { args: ask.args } : {}),
+      ...(ask.context ? { context: ask.context } : {}),
+      ...(ask.requestedSchema ? { requestedSchema: ask.requestedSchema } : {}),
+      ...(ask.expiresAt === undefined ? {} : { expiresAt: isoTime(ask.expiresAt) }),
+    };
+  }
+  if (ask || (call.decision?.outcome === 'approved' && call.handledBy === 'agent')) return undefined;
+  return {
+    ...base,
+    requestId: call.id,
+    kind: 'tool',
+    requestedAt: isoTime(call.requestedAt),
+    ...(call.floor === undefined ? {} : { message: call.floor }),
+    ...contextOf(call),
+    ...(call.decision?.outcome === 'approved' ? { decision: { args: call.decision.args, by: call.decision.by } } : {}),
+    ...(call.questions ? { questions: call.questions } : {}),
+    ...(call.hostAnswers.length > 0
+      ? { answers: call.hostAnswers.map((answer) => publicAnswer(answer, call.attempts)) }
+      : {}),
+  };
+}
+
+/** A host knows nothing else of a tool that is the agent's own, nor of what a hook of the agent asks with. */
+function contextOf({ tool, handledBy, asked }: CallState): Pick<PendingRequest, 'context'> {
+  const known = {
+    ...(tool === undefined || handledBy === 'host' ? {} : { tool }),
+    ...(asked === undefined ? {} : { asked }),
+  };
+  return Object.keys(known).length > 0 ? { context: known } : {};
+}
+
+function publicAnswer(
+  answer: CallState['hostAnswers'][number],
+  attempts: number,
+): NonNullable<PendingRequest['answers']>[number] {
+  const { by, roles, content: _, attempt, ...rest } = answer;
+  const spent = attempt < attempts ? { spent: true } : {};
+  return { ...rest, ...spent, ...(by === undefined ? {} : { by: { id: by, ...(roles ? { roles } : {}) } }) };
+}

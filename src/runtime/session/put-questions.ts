@@ -1,0 +1,19 @@
+import type { PutQuestion } from '../../contracts/index.ts';
+import type { LiveSession } from '../index.ts';
+import { createEvent } from '../index.ts';
+import { originOf } from './abort-part.ts';
+import { storeBeside } from './store-beside.ts';
+
+/** What a host's questions were put with, in one event of the log. */
+export async function storeQuestions(live: LiveSession, questions: readonly PutQuestion[]): Promise<void> {
+  await live.catchUp();
+  await storeBeside(live, (running) => ({
+    event: createEvent({
+      turnId: live.fold.turn?.id ?? '',
+      streamId: originOf(running).streamId,
+      author: 'user',
+      actions: { questions: [...questions] },
+    }),
+    reaches: false,
+  }));
+}

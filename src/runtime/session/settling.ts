@@ -1,0 +1,12 @@
+import type { Event, SessionRecord, SessionService } from '../index.ts';
+import { LiveSession } from '../index.ts';
+import { endOfAll } from './abort-idle.ts';
+
+/** What ends a copy's log: it does not inherit open questions, or one payment could be approved twice. */
+export function settling(service: SessionService): (copy: SessionRecord) => readonly Event[] {
+  return (copy) => {
+    const live = LiveSession.apart(service, copy);
+    if (live.fold.open.size === 0) return [];
+    return live.link(endOfAll(live.fold, '', 'the session was forked', false));
+  };
+}

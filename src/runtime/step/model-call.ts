@@ -1,0 +1,145 @@
+import type { ContentPart } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import { AnswerCounter } from '../../session/index.ts';
+import { underSignal } from '../agent/abort.ts';
+import type { AgentContext } from '../agent/agent-context.ts';
+import { modelOf } from '../agent/model-choice.ts';
+import { Operation } from '../agent/telemetry.ts';
+import type { LlmAgent } from '../agents/llm-agent.ts';
+import type { Model, ModelResponse } from '../model/model.ts';
+import { unknownEndOf } from '../model/model-failure.ts';
+import { requestAttributes, responseAttributes } from './model-telemetry.ts';
+import type { RequestDraft } from './processors.ts';
+
+/** What went wrong: thrown, or told by the model. */
+export interface Fault {
+  error: unknown;
+}
+
+/** One call of a model, from the question to its last frame: what it says on the way is shown. */
+export class ModelCall {
+  /** Name of the model that is asked. */
+  readonly name: string;
+  readonly messageId: string;
+  /** What it has said so far. */
+  shown: ContentPart[] = [];
+  readonly #context: AgentContext;
+  readonly #draft: RequestDraft;
+  readonly #model: Model;
+  readonly #streaming: boolean;
+  readonly #operation: Operation | undefined;
+  readonly #counter: AnswerCounter;
+  readonly #startedAt: number | undefined;
+  #firstAfterMs: number | undefined;
+
+  /** @throws CoxswainError `FAILED_PRECONDITION / E_NO_MODEL` */
+  constructor(
+    context: AgentContext,
+    agent: LlmAgent,
+    draft: RequestDraft,
+    { messageId, chosen }: { messageId: string; chosen: string },
+  ) {
+    // A hook that has named another model means that one.
+    const { model, name } = modelOf(context, agent, draft.model === chosen ? undefined : draft.model);
+    const { invocation } = context;
+    draft.model = name;
+    this.name = name;
+    this.messageId = messageId;
+    this.#context = context;
+    this.#draft = draft;
+    this.#model = model;
+    this.#counter = new AnswerCounter(invocation.engine.answerLimits);
+    this.#streaming = invocation.options.streaming ?? true;
+    const request = { name, config: draft.config, stream: this.#streaming };
+    this.#operation = Operation.start('llm', `chat ${name}`, invocation.engine.telemetry, context.place.span, () =>
+      requestAttributes(context, model, request),
+    );
+    if (this.#operation && this.#streaming) this.#startedAt = performance.now();
+  }
+
+  /**
+   * Asks. Undefined: the model has ended without an answer; what it says after an abort is heard by nobody.
+   * @throws whatever the model throws; the reason of the abort; CoxswainError `RESOURCE_EXHAUSTED / E_ANSWER_LIMIT`
+   */
+  async answer(): Promise<ModelResponse | undefined> {
+    let over: (() => void) | undefined;
+    try {
+      return await underSignal(this.#context.signal, (own, end) => {
+        over = this.#counter.watch(end);
+        return this.#pump(own, end);
+      });
+    } finally {
+      over?.();
+    }
+  }
+
+  /** Why this is no answer to go on with. */
+  faultIn(response: ModelResponse | undefined): Fault | undefined {
+    if (response?.errorCode !== undefined) return { error: response };
+    if (response) {
+      const failure = unknownEndOf(response);
+      return failure && { error: failure };
+    }
+    const message = `model ${this.name} ended without an answer`;
+    return { error: new CoxswainError('UNAVAILABLE', 'E_MODEL_EMPTY', message, { retryable: true }) };
+  }
+
+  /** It is over. */
+  end(response: ModelResponse | undefined, fault: Fault | undefined): void {
+    const { signal } = this.#context;
+    const told = response && this.#operation ? responseAttributes(response, this.#firstAfterMs) : undefined;
+    if (!fault) this.#operation?.end(undefined, told);
+    else this.#operation?.end(signal.aborted ? signal.reason : fault.error, told);
+  }
+
+  /** Reads the model's frames to the last one, showing deltas on the way. */
+  async #pump(signal: AbortSignal, end: (reason: unknown) => void): Promise<ModelResponse | undefined> {
+    const { answerLimits } = this.#context.invocation.engine;
+    const options = { stream: this.#streaming, signal, ...(answerLimits ? { answerLimits } : {}) };
+    for await (const frame of this.#model.generate(this.#draft, options)) {
+      if (signal.aborted) return undefined;
+      try {
+        this.#count(frame);
+      } catch (error) {
+        // One that does not let itself be left holds up nobody.
+        end(error);
+        return undefined;
+      }
+      if (!frame.partial) return frame;
+      if (this.#startedAt !== undefined) this.#firstAfterMs ??= performance.now() - this.#startedAt;
+      const room = this.#show(frame);
+      if (room) await room;
+    }
+    return undefined;
+  }
+
+  #count({ partial, content }: ModelResponse): void {
+    const parts = content?.parts ?? [];
+    if (partial) this.#counter.add(parts);
+    else this.#counter.whole(parts);
+  }
+
+  /** Shows one frame's deltas. Apart from the loop, which carries its variables over every wait. */
+  #show(frame: ModelResponse): Promise<void> | undefined {
+    let room: Promise<void> | undefined;
+    for (const part of frame.content?.parts ?? []) {
+      const index = this.#grow(part);
+      // A copy: a model may use its own part again.
+      if (index >= 0 && this.#streaming) room = this.#context.delta(this.messageId, index, { ...part });
+    }
+    return room;
+  }
+
+  /** Adds a delta to what has been shown; its place among the parts, or -1 for what is not shown in pieces. */
+  #grow(delta: ContentPart): number {
+    const last = this.shown.at(-1);
+    if (delta.type === 'text') {
+      if (last?.type === 'text') last.text += delta.text;
+      else this.shown = this.shown.concat({ type: 'text', text: delta.text });
+    } else if (delta.type === 'thought') {
+      if (last?.type === 'thought') last.thought += delta.thought;
+      else this.shown = this.shown.concat({ type: 'thought', thought: delta.thought });
+    } else return -1;
+    return this.shown.length - 1;
+  }
+}

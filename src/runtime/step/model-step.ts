@@ -1,0 +1,316 @@
+import type { Content, ContentPart, FunctionResponsePart } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, isCoxswainError, messageOf, textOfParts } from '../../contracts/index.ts';
+import { breath, MANY, newId, Pace } from '../../session/index.ts';
+import { orAbort } from '../agent/abort.ts';
+import type { AgentContext } from '../agent/agent-context.ts';
+import { keepWrites, withOutput } from '../agent/agent-hooks.ts';
+import { modelNameOf } from '../agent/model-choice.ts';
+import { promisedValue } from '../agent/promised-output.ts';
+import type { ToolMap } from '../agent/tools.ts';
+import type { LlmAgent } from '../agents/llm-agent.ts';
+import { prepareCall } from '../calls/prepare-call.ts';
+import { CallbackContext } from '../hooks/callback-context.ts';
+import { Editing } from '../hooks/editable-request.ts';
+import { hookResponse } from '../hooks/hook-values.ts';
+import { failClosed } from '../hooks/hook-wait.ts';
+import type { HookChain } from '../hooks/plugin.ts';
+import type { Event, EventActions } from '../log/event.ts';
+import type { Failure } from '../log/outcome.ts';
+import type { FinishReason } from '../model/finish-reason.ts';
+import { finishReasonOf } from '../model/finish-reason.ts';
+import type { ModelResponse } from '../model/model.ts';
+import { isResponse, modelFailure, thrownFailure, unknownEndOf } from '../model/model-failure.ts';
+import type { Fault } from './model-call.ts';
+import { ModelCall } from './model-call.ts';
+import type { RequestDraft } from './processors.ts';
+/** Asks the model once and stores its answer. A failure: the turn cannot go on. */
+export async function modelStep(
+  context: AgentContext,
+  agent: LlmAgent,
+  tools: ToolMap,
+  hooks: HookChain,
+): Promise<Failure | undefined> {
+  const callback = new CallbackContext(context);
+  const draft = await buildRequest(context, agent, tools);
+  const step: Step = { context, agent, hooks, callback, draft, tools, offered: draft.tools, messageId: newId() };
+  const { model: chosen } = draft;
+  const given = await beforeModel(callback, draft, hooks);
+  if (given) return take(step, given, undefined);
+  const { modelCalls } = context.invocation;
+  const failure = await modelCalls.begin(context, agent);
+  if (failure) {
+    await keepWrites(context, callback);
+    return failure;
+  }
+  try {
+    const answer = await ask(step, chosen);
+    if (answer && 'failure' in answer) await keepWrites(context, callback);
+    if (!answer || 'failure' in answer) return answer?.failure;
+    return await take(step, answer.response, draft.model);
+  } finally {
+    modelCalls.end();
+  }
+}
+
+interface Step {
+  context: AgentContext;
+  agent: LlmAgent;
+  hooks: HookChain;
+  callback: CallbackContext;
+  draft: RequestDraft;
+  tools: ToolMap;
+  /** As the request was before the hooks. */
+  offered: RequestDraft['tools'];
+  messageId: string;
+}
+
+/** The model's answer or a hook's instead of it, or why there is none. Undefined: the run was aborted. */
+async function ask(
+  { context, agent, hooks, callback, draft, messageId }: Step,
+  chosen: string,
+): Promise<{ response: ModelResponse } | { failure: Failure } | undefined> {
+  const call = new ModelCall(context, agent, draft, { messageId, chosen });
+  let said: ModelResponse | undefined;
+  let fault: Fault | undefined;
+  try {
+    said = await call.answer();
+    fault = call.faultIn(said);
+  } catch (error) {
+    fault = { error };
+  }
+  call.end(said, fault);
+  if (said && !fault) return { response: said };
+  // What failed has cost its tokens all the same.
+  if (said?.usage && !context.signal.aborted) {
+    await context.emit({ usage: copyJson(said.usage, 'usage'), model: said.model ?? chosen });
+  }
+  return unanswered(context, call, fault?.error, draft, callback, hooks);
+}
+
+/** Stores a response, once the hooks have seen it. `asked`: the model that it is of; undefined: none was asked. */
+async function take(
+  { context, agent, hooks, callback, draft, tools, offered, messageId }: Step,
+  given: ModelResponse,
+  asked: string | undefined,
+): Promise<Failure | undefined> {
+  const replaced = hooks.has('afterModel') ? await afterModel(context, hooks, callback, given, messageId) : undefined;
+  const response = replaced ?? given;
+  const failed = response.errorCode === undefined ? unknownEndOf(response) : response;
+  if (failed) {
+    await keepWrites(context, callback);
+    return modelFailure(failed);
+  }
+  return storeResponse(context, agent, offeredOf(tools, offered, draft), hooks, {
+    response,
+    messageId: replaced ? newId() : messageId,
+    replaces: replaced && messageId,
+    model: asked === undefined ? undefined : (response.model ?? asked),
+    stateDelta: callback.delta,
+  });
+}
+
+/** A hook's response instead of asking the model; else the draft is what the hooks have made of it. */
+async function beforeModel(
+  callback: CallbackContext,
+  draft: RequestDraft,
+  hooks: HookChain,
+): Promise<ModelResponse | undefined> {
+  if (!hooks.has('beforeModel')) return undefined;
+  const editing = new Editing(draft);
+  const ask = () => hooks.first('beforeModel', callback, editing.request);
+  const given = await failClosed('before_model', callback.runSignal, ask);
+  if (given) return hookResponse(given, 'before_model');
+  editing.take();
+  return undefined;
+}
+
+/** What a hook has taken out of the request cannot be called. */
+function offeredOf(tools: ToolMap, before: RequestDraft['tools'], { tools: after }: RequestDraft): ToolMap {
+  if (after === before || after.size === before.size) return tools;
+  return new Map([...tools].filter(([name]) => after.has(name) || !before.has(name)));
+}
+
+async function buildRequest(context: AgentContext, agent: LlmAgent, tools: ToolMap): Promise<RequestDraft> {
+  const draft: RequestDraft = {
+    model: modelNameOf(context, agent),
+    systemInstruction: '',
+    contents: [],
+    config: {},
+    tools: new Map(),
+    agent: agent.name,
+  };
+  for (const processor of agent.processors) {
+    try {
+      const pending = processor.process({ context, agent, tools }, draft);
+      if (pending) await orAbort(context.signal, pending);
+    } catch (error) {
+      if (isCoxswainError(error)) throw error;
+      const message = `request processor ${processor.name} failed: ${messageOf(error)}`;
+      throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', message, { cause: error });
+    }
+  }
+  return draft;
+}
+
+/** The model has not answered: a hook's answer, or why there is none. Undefined: the run was aborted. */
+async function unanswered(
+  context: AgentContext,
+  call: ModelCall,
+  error: unknown,
+  draft: RequestDraft,
+  callback: CallbackContext,
+  hooks: HookChain,
+): Promise<{ response: ModelResponse } | { failure: Failure } | undefined> {
+  const { shown, messageId, name } = call;
+  const recovered = context.signal.aborted ? undefined : await recover(context, hooks, callback, draft, error);
+  if (recovered) return { response: recovered };
+  if (shown.length > 0) await keepPartial(context, messageId, shown);
+  if (context.signal.aborted) return undefined;
+  return { failure: isResponse(error) ? modelFailure(error) : thrownFailure(name, error) };
+}
+
+/** A hook's answer instead of the error, if one has any. */
+async function recover(
+  context: AgentContext,
+  hooks: HookChain,
+  callback: CallbackContext,
+  draft: RequestDraft,
+  error: unknown,
+): Promise<ModelResponse | undefined> {
+  try {
+    const given = await hooks.first('onModelError', callback, new Editing(draft).request, error);
+    return given && hookResponse(given, 'on_model_error');
+  } catch (thrown) {
+    if (context.signal.aborted) return undefined;
+    context.invocation.engine.warn('an on_model_error hook failed', thrown);
+    return undefined;
+  }
+}
+
+/** What had been said when it was cut off stays in the log. */
+function keepPartial(context: AgentContext, messageId: string, shown: ContentPart[]): Promise<void> {
+  return context.emit({
+    id: messageId,
+    interrupted: true,
+    turnComplete: false,
+    content: { role: 'model', parts: shown },
+  });
+}
+
+async function afterModel(
+  context: AgentContext,
+  hooks: HookChain,
+  callback: CallbackContext,
+  response: ModelResponse,
+  messageId: string,
+): Promise<ModelResponse | undefined> {
+  try {
+    const given = await hooks.first('afterModel', callback, response);
+    return given && hookResponse(given, 'after_model');
+  } catch (error) {
+    if (context.signal.aborted) {
+      const said = (response.content?.parts ?? []).filter(({ type }) => type === 'text' || type === 'thought');
+      if (said.length > 0) await keepPartial(context, messageId, copyJson(said, 'model part'));
+      throw error;
+    }
+    context.invocation.engine.warn('an after_model hook failed', error);
+    return undefined;
+  }
+}
+
+interface Answer {
+  response: ModelResponse;
+  messageId: string;
+  replaces: string | undefined;
+  /** Absent where no model was asked. */
+  model: string | undefined;
+  stateDelta: Record<string, unknown>;
+}
+
+/**
+ * Stores the answer. Its calls get ids of their own and are checked here, once: log, announcement, policy and tool
+ * see one value; calls that cannot run are answered in the same append.
+ */
+async function storeResponse(
+  context: AgentContext,
+  agent: LlmAgent,
+  tools: ToolMap,
+  hooks: HookChain,
+  answer: Answer,
+): Promise<Failure | undefined> {
+  const { response } = answer;
+  const truncated = endOf(response) === 'length';
+  const refusals: FunctionResponsePart[] = [];
+  const parts: ContentPart[] = [];
+  const longRunning: string[] = [];
+  const pace = new Pace();
+  for (const part of response.content?.parts ?? []) {
+    const rest = pace.rest();
+    if (rest) await rest;
+    if (part.type !== 'function_call') {
+      parts.push(copyJson(part, 'model part'));
+      continue;
+    }
+    const prepared = await prepareCall(context, part, tools, hooks, truncated);
+    parts.push(prepared.call);
+    if (prepared.refusal) refusals.push(prepared.refusal);
+    else if (tools.get(part.name)?.descriptor.annotations?.longRunning) longRunning.push(prepared.call.id);
+  }
+  // A copy: an array that was pushed to keeps room for sixteen more, as long as the log does.
+  const content: Content = { role: 'model', parts: parts.slice() };
+  const output =
+    agent.outputKey === undefined ? undefined : await promisedValue(agent, textOfParts(parts), context.activation);
+  const actions: Partial<EventActions> = {
+    stateDelta: hasRefused(response)
+      ? answer.stateDelta
+      : withOutput(agent.outputKey, answer.stateDelta, parts, () => output),
+  };
+  const event = context.event({
+    id: answer.messageId,
+    content,
+    longRunningToolIds: longRunning,
+    ...optional(response, answer),
+    actions,
+  });
+  const events = [event];
+  if (refusals.length > 0) {
+    for (const part of refusals) {
+      events.push(context.event({ id: `res:${part.id}`, content: { role: 'user', parts: [part] } }));
+    }
+  }
+  if (parts.length > MANY) await breath();
+  await context.invocation.emit(...events);
+  if (hasRefused(response)) {
+    return {
+      reason: 'refusal',
+      status: 'FAILED_PRECONDITION',
+      code: '',
+      message: 'the model refused',
+      fatal: false,
+      retryable: false,
+    };
+  }
+  return undefined;
+}
+
+function optional(response: ModelResponse, answer: Answer): Partial<Event> {
+  const { finishReason, usage, citationMetadata, groundingMetadata, customMetadata } = response;
+  const metadata = answer.replaces === undefined ? customMetadata : { ...customMetadata, replaces: answer.replaces };
+  return {
+    ...(answer.model === undefined ? {} : { model: answer.model }),
+    ...(finishReason === undefined ? {} : { finishReason }),
+    ...(usage ? { usage: copyJson(usage, 'usage') } : {}),
+    ...(citationMetadata ? { citationMetadata: copyJson(citationMetadata, 'citationMetadata') } : {}),
+    ...(groundingMetadata ? { groundingMetadata: copyJson(groundingMetadata, 'groundingMetadata') } : {}),
+    ...(metadata ? { customMetadata: copyJson(metadata, 'customMetadata') } : {}),
+  };
+}
+
+function endOf({ finishReason }: ModelResponse): FinishReason | undefined {
+  return finishReason === undefined ? undefined : finishReasonOf(finishReason);
+}
+
+function hasRefused(response: ModelResponse): boolean {
+  const end = endOf(response);
+  return end === 'refusal' || end === 'safety';
+}

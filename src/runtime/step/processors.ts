@@ -1,0 +1,145 @@
+import type { JsonSchema, ToolDescriptor } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import type { AgentContext } from '../agent/agent-context.ts';
+import { outputFault } from '../agent/promised-output.ts';
+import type { ToolMap } from '../agent/tools.ts';
+import type { LlmAgent } from '../agents/llm-agent.ts';
+import type { Activation } from '../log/activation.ts';
+import { StateView } from '../log/state.ts';
+import type { ModelRequest } from '../model/model.ts';
+import { fillTemplate } from './instructions.ts';
+import { TRANSFER_TOOL, transferTargets } from './transfer.ts';
+
+/** A model request while it is being made. */
+export interface RequestDraft extends ModelRequest {
+  systemInstruction: string;
+  contents: ModelRequest['contents'];
+  config: Record<string, unknown>;
+  tools: Map<string, ToolDescriptor>;
+  outputSchema?: JsonSchema;
+}
+
+/** What is known when a request is made. */
+export interface StepFacts {
+  readonly context: AgentContext;
+  readonly agent: LlmAgent;
+  readonly tools: ToolMap;
+}
+
+/** One stage of making a request. What it throws fails the turn. */
+export interface RequestProcessor {
+  readonly name: string;
+  process(facts: StepFacts, draft: RequestDraft): void | Promise<void>;
+}
+
+/** Generation settings of the agent. */
+export const basicProcessor: RequestProcessor = {
+  name: 'Basic',
+  process({ agent }, draft) {
+    Object.assign(draft.config, agent.generateContentConfig);
+    if (agent.outputSchema) draft.outputSchema = agent.outputSchema;
+  },
+};
+
+/** Declarations of the tools that are offered in this step. */
+export const toolsProcessor: RequestProcessor = {
+  name: 'Tools',
+  process({ tools }, draft) {
+    for (const [name, resolved] of tools) draft.tools.set(name, resolved.descriptor);
+  },
+};
+
+/** Global and own instruction, templates filled from state. */
+export const instructionsProcessor: RequestProcessor = {
+  name: 'Instructions',
+  async process({ context, agent }, draft) {
+    const { root } = context.place.tree;
+    const inherited =
+      agent.globalInstruction ?? ('globalInstruction' in root ? (root as LlmAgent).globalInstruction : undefined);
+    for (const instruction of [inherited, agent.instruction]) {
+      if (instruction === undefined) continue;
+      const state = new StateView({}, () => context.stateLayers());
+      const text =
+        typeof instruction === 'function'
+          ? asText(
+              agent.name,
+              await instruction({ state, agentPath: context.agentPath, invocation: context.invocation }),
+            )
+          : await fillTemplate(
+              instruction,
+              (key) => state.get(key),
+              (name) => artifactText(context, name),
+              agent.name,
+            );
+      append(draft, text);
+    }
+  },
+};
+
+/** Whom the agent may hand over to. */
+export const transferProcessor: RequestProcessor = {
+  name: 'AgentTransfer',
+  process({ context, agent, tools }, draft) {
+    const targets = transferTargets(context.place.tree, agent);
+    if (targets.length === 0 || !tools.has(TRANSFER_TOOL)) return;
+    const lines = targets.map((target) => `- ${target.name}: ${target.description}`);
+    append(
+      draft,
+      `If another agent is better placed to answer, call transfer_to_agent with its name. You can hand over to:\n${lines.join('\n')}`,
+    );
+  },
+};
+
+/** The history that the agent may see. */
+export const contentsProcessor: RequestProcessor = {
+  name: 'Contents',
+  process({ context, agent }, draft) {
+    const { session, fold } = context.invocation;
+    const viewer = { agent: agent.name, branch: context.branch, iso: context.iso };
+    // An agent run as a tool has no other turn than its call, which may outlive that of its caller.
+    const from = agent.includeContents === 'none' && context.iso === '' && fold.turn ? { from: fold.turn.seq } : {};
+    draft.contents = session.contents({ ...viewer, ...from });
+    const { activation } = context;
+    if (!agent.outputSchema || !activation.final || draft.contents.at(-1)?.role !== 'model') return undefined;
+    return askForTheShape(agent, activation, draft);
+  },
+};
+
+/** In this order. */
+export const defaultProcessors: readonly RequestProcessor[] = [
+  basicProcessor,
+  toolsProcessor,
+  instructionsProcessor,
+  transferProcessor,
+  contentsProcessor,
+];
+
+/** The last answer did not fit: the model is told why when it is asked again. */
+async function askForTheShape(
+  agent: Parameters<typeof outputFault>[0],
+  activation: Activation,
+  draft: RequestDraft,
+): Promise<void> {
+  const fault = await outputFault(agent, activation);
+  if (!fault) return;
+  const text = `${fault.message}. Answer again, with nothing but JSON that fits it.`;
+  draft.contents = [...draft.contents, { role: 'user', parts: [{ type: 'text', text }] }];
+}
+
+function append(draft: RequestDraft, text: string): void {
+  if (text !== '')
+    draft.systemInstruction = draft.systemInstruction === '' ? text : `${draft.systemInstruction}\n\n${text}`;
+}
+
+function asText(agent: string, text: unknown): string {
+  if (typeof text === 'string') return text;
+  const message = `the instruction function of agent ${agent} returned ${text === null ? 'null' : typeof text}; return text`;
+  throw new CoxswainError('FAILED_PRECONDITION', 'E_INSTRUCTION', message, { details: { agent } });
+}
+
+async function artifactText(context: AgentContext, name: string): Promise<string | undefined> {
+  const artifact = await context.invocation.services.artifacts({}).load(name);
+  if (!artifact) return undefined;
+  const bytes = Uint8Array.from(atob(artifact.data), (char) => char.charCodeAt(0));
+  return new TextDecoder().decode(bytes);
+}

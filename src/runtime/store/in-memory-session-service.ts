@@ -1,0 +1,300 @@
+import type { SessionSummary } from '../../contracts/index.ts';
+import { checkOptions, flag, LazyMap, MemoryJournal, newId } from '../../session/index.ts';
+import type { Event } from '../log/event.ts';
+import { applyDelta, joinState } from '../log/state.ts';
+import type { MemoryApp, MemorySession, MemoryUser, State } from './in-memory-session.ts';
+import { addCopies, recordOf, repeatedId, ScopeState, storeEvents, summaryOf } from './in-memory-session.ts';
+import type {
+  AppendOptions,
+  ForkOptions,
+  Lease,
+  OpenCall,
+  OpenTurn,
+  RestoredSession,
+  SessionKey,
+  SessionRecord,
+  SessionService,
+} from './session-service.ts';
+import { idsBelow, SessionsBelow } from './sessions-below.ts';
+import {
+  checkKey,
+  checkScope,
+  eventWindow,
+  firstEpoch,
+  foldState,
+  newKey,
+  sealEvent,
+  splitInitial,
+  storeInput,
+  storeRefusal,
+  wholeNumber,
+} from './store-rules.ts';
+
+/** Keeps everything in this process's memory: the default without a database, and for tests. */
+export class InMemorySessionService implements SessionService {
+  readonly chained: boolean;
+  readonly isPrivate: boolean = true;
+  /** What a host over this store notes of executors that it does not believe. */
+  readonly journal: MemoryJournal = new MemoryJournal();
+  readonly #apps = new Map<string, MemoryApp>();
+  #created = 0;
+  #closed = false;
+
+  /**
+   * @param options.chained keep the audit chain. Default false: nobody can touch these logs from outside of the
+   *   process, and they end with it
+   */
+  constructor(options: { chained?: boolean } = {}) {
+    checkOptions<typeof options>(options, 'InMemorySessionService: options', { chained: flag });
+    this.chained = options.chained ?? false;
+  }
+
+  async create(
+    given: { app: string; userId: string; id?: string },
+    options: { state?: Record<string, unknown>; title?: string } = {},
+  ): Promise<SessionRecord> {
+    storeInput.create(options);
+    const { key, app, user } = this.#vacant(given);
+    const delta = splitInitial(options.state);
+    const initialState: State = {};
+    applyDelta(initialState, delta.session);
+    app.state.apply(delta.app);
+    user.state.apply(delta.user);
+    return recordOf(this.#add(key, app, user, initialState, { ...initialState }, options.title?.toWellFormed()), []);
+  }
+
+  async get(
+    key: SessionKey,
+    options?: { after?: number; limit?: number; recent?: number },
+  ): Promise<SessionRecord | undefined> {
+    storeInput.get(options);
+    const session = this.#find(key);
+    if (!session) return undefined;
+    const { from, to } = eventWindow(session.events.length, options);
+    return recordOf(session, session.events.slice(from, to));
+  }
+
+  async list(
+    scope: { app: string; userId?: string },
+    options: { limit?: number; after?: string } = {},
+  ): Promise<SessionSummary[]> {
+    checkScope(scope);
+    const { app, userId } = scope;
+    storeInput.list(options);
+    const limit = wholeNumber('limit', options.limit) ?? Number.POSITIVE_INFINITY;
+    const sessions = this.#within(userId === undefined ? { app } : { app, userId }).sort(
+      (a, b) => b.ordinal - a.ordinal,
+    );
+    let from = 0;
+    if (options.after !== undefined) {
+      const { after } = options;
+      from = sessions.findLastIndex(({ key }) => key.id === after || `${key.userId}/${key.id}` === after) + 1;
+      if (from === 0) throw storeRefusal.cursor(after);
+    }
+    return sessions.slice(from, from + limit).map(summaryOf);
+  }
+
+  async delete(key: SessionKey): Promise<void> {
+    const session = this.#find(key);
+    await this.journal.forget({ app: key.app, userId: key.userId, sessionId: key.id });
+    if (!session) return;
+    const { sessions } = session.user;
+    const [first, last] = idsBelow(key.id);
+    const below = new SessionsBelow(
+      key.id,
+      [...sessions.keys()].filter((id) => id > first && id < last),
+    );
+    below.see(key.id, session.events);
+    for (const id of below.found) below.see(id, sessions.get(id)?.events ?? []);
+    for (const id of [key.id, ...below.found]) sessions.delete(id);
+  }
+
+  async append(key: SessionKey, events: readonly Event[], options?: AppendOptions): Promise<readonly Event[]> {
+    storeInput.append(events, options);
+    const session = this.#get(key);
+    const lastSeq = session.events.length;
+    if (options) {
+      const { epoch, expectedSeq } = options;
+      if (epoch !== undefined && (epoch !== session.epoch || !session.held)) throw storeRefusal.fenced(key, epoch);
+      if (expectedSeq !== undefined && expectedSeq !== lastSeq) throw storeRefusal.conflict(key, expectedSeq, lastSeq);
+    }
+    return storeEvents(session, events);
+  }
+
+  async acquire(key: SessionKey): Promise<Lease> {
+    const session = this.#get(key);
+    if (session.held) throw storeRefusal.busy(key, 'this process', { epoch: session.epoch });
+    session.epoch += 1;
+    const token = {};
+    session.held = token;
+    return {
+      epoch: session.epoch,
+      lastSeq: session.events.length,
+      shared: Object.freeze(joinState({}, session.app.state.lend(), session.user.state.lend())),
+      release: async () => {
+        if (session.held === token) session.held = undefined;
+      },
+    };
+  }
+
+  async holder(key: SessionKey): Promise<number | undefined> {
+    const session = this.#find(key);
+    return session?.held && session.epoch;
+  }
+
+  async fork(source: SessionKey, options: ForkOptions = {}): Promise<SessionRecord> {
+    storeInput.fork(options);
+    const from = this.#get(source);
+    const events = from.events.slice(0, wholeNumber('through', options.through));
+    const { key, app, user } = this.#vacant({ ...source, id: options.id ?? newId() });
+    const state = { ...from.initialState };
+    foldState(state, events);
+    const copy = this.#add(key, app, user, from.initialState, state, from.title);
+    addCopies(copy, events);
+    try {
+      const more = options.settle?.(recordOf(copy, events)) ?? [];
+      storeInput.append(more, undefined);
+      return recordOf(copy, [...events, ...storeEvents(copy, more)]);
+    } catch (error) {
+      user.sessions.delete(key.id);
+      throw error;
+    }
+  }
+
+  async restore(given: SessionKey, session: RestoredSession): Promise<SessionRecord> {
+    storeInput.append(session.events, undefined);
+    const { key, app, user } = this.#vacant(given);
+    const initialState: State = {};
+    applyDelta(initialState, splitInitial(session.initialState).session);
+    const stored = session.events.map((event, index) => sealEvent(event, index + 1));
+    const state = { ...initialState };
+    foldState(state, stored);
+    const twice = repeatedId(stored);
+    if (twice !== undefined) throw storeRefusal.eventExists(key, twice);
+    const copy = this.#add(key, app, user, initialState, state, session.title?.toWellFormed());
+    addCopies(copy, stored);
+    return recordOf(copy, []);
+  }
+
+  async openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]> {
+    const found: OpenCall[] = [];
+    for (const { key, open } of this.#within(scope)) {
+      for (const [callId, { name, seq, at }] of open) found.push({ key, callId, name, seq, openedAt: at });
+    }
+    return found
+      .sort(
+        (a, b) =>
+          a.openedAt - b.openedAt || order(a.key.userId, b.key.userId) || order(a.key.id, b.key.id) || a.seq - b.seq,
+      )
+      .map((call) => ({ ...call, key: { ...call.key } }));
+  }
+
+  async openTurns(scope: { app: string; userId?: string }): Promise<OpenTurn[]> {
+    const found: (OpenTurn & { at: number })[] = [];
+    for (const { key, openTurn, open } of this.#within(scope)) {
+      if (openTurn) found.push({ key: { ...key }, agent: openTurn.agent, pending: open.size, at: openTurn.at });
+    }
+    return found
+      .sort((a, b) => a.at - b.at || order(a.key.userId, b.key.userId) || order(a.key.id, b.key.id))
+      .map(({ key, agent, pending }) => ({ key, agent, pending }));
+  }
+
+  async eraseUser({ app, userId }: { app: string; userId: string }): Promise<number> {
+    const sessions = this.#within({ app, userId });
+    const running = sessions.find(({ held }) => held);
+    if (running) throw storeRefusal.busy(running.key, 'this process', { epoch: running.epoch });
+    this.#apps.get(app)?.users.delete(userId);
+    await this.journal.forget({ app, userId });
+    return sessions.length;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#apps.clear();
+  }
+
+  #find(key: SessionKey): MemorySession | undefined {
+    const session = this.#known(key);
+    if (!session) {
+      if (this.#closed) throw storeRefusal.closed();
+      checkKey(key);
+    }
+    return session;
+  }
+
+  #known(key: SessionKey): MemorySession | undefined {
+    try {
+      return this.#apps.get(key.app)?.users.get(key.userId)?.sessions.get(key.id);
+    } catch {
+      // No key at all: what is wrong with it is said by its check.
+      return undefined;
+    }
+  }
+
+  #get(key: SessionKey): MemorySession {
+    const session = this.#find(key);
+    if (!session) throw storeRefusal.missing(key);
+    return session;
+  }
+
+  /** Unordered. */
+  #within(scope: { app: string; userId?: string; id?: string }): MemorySession[] {
+    if (this.#closed) throw storeRefusal.closed();
+    checkScope(scope);
+    const users = this.#apps.get(scope.app)?.users ?? new Map<string, MemoryUser>();
+    const sessions: MemorySession[] = [];
+    for (const user of scope.userId === undefined ? users.values() : [users.get(scope.userId)]) {
+      if (!user) continue;
+      if (scope.id === undefined) for (const session of user.sessions.values()) sessions.push(session);
+      else {
+        const session = user.sessions.get(scope.id);
+        if (session) sessions.push(session);
+      }
+    }
+    return sessions;
+  }
+
+  #vacant(given: { app: string; userId: string; id?: string }): { key: SessionKey; app: MemoryApp; user: MemoryUser } {
+    if (this.#closed) throw storeRefusal.closed();
+    const key = newKey(given);
+    const app = this.#apps.get(key.app) ?? { state: new ScopeState(), users: new Map<string, MemoryUser>() };
+    const user = app.users.get(key.userId) ?? { state: new ScopeState(), sessions: new Map<string, MemorySession>() };
+    if (user.sessions.has(key.id)) throw storeRefusal.exists(key);
+    return { key: Object.freeze(key), app, user };
+  }
+
+  #add(
+    key: SessionKey,
+    app: MemoryApp,
+    user: MemoryUser,
+    initialState: Readonly<State>,
+    state: State,
+    title: string | undefined,
+  ): MemorySession {
+    const now = Date.now();
+    const session: MemorySession = {
+      key,
+      title,
+      initialState: Object.freeze(initialState),
+      state: new ScopeState(state),
+      app,
+      user,
+      joined: undefined,
+      epoch: firstEpoch(),
+      held: undefined,
+      ordinal: ++this.#created,
+      createdAt: now,
+      updatedAt: now,
+      events: [],
+      ids: new Set(),
+      open: new LazyMap(),
+      openTurn: undefined,
+    };
+    this.#apps.set(key.app, app);
+    app.users.set(key.userId, user);
+    user.sessions.set(key.id, session);
+    return session;
+  }
+}
+
+const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

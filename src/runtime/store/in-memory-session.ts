@@ -1,0 +1,189 @@
+import type { SessionSummary } from '../../contracts/index.ts';
+import type { LazyMap } from '../../session/index.ts';
+import type { Event } from '../log/event.ts';
+import { openCallChanges } from '../log/open-calls.ts';
+import type { OpenTurnChange } from '../log/open-turn.ts';
+import { openTurnChange, openTurnOf } from '../log/open-turn.ts';
+import { applyDelta, joinState } from '../log/state.ts';
+import { effectiveEvents } from './rewound.ts';
+import type { SessionKey, SessionRecord } from './session-service.ts';
+import { batchDelta, sealEvent, storeRefusal, titleChange } from './store-rules.ts';
+
+export type State = Record<string, unknown>;
+
+/** State of one scope, copied at the first write after a reader got hold of it. */
+export class ScopeState {
+  #state: State;
+  #lent = false;
+
+  constructor(state: State = {}) {
+    this.#state = state;
+  }
+
+  lend(): Readonly<State> {
+    this.#lent = true;
+    return this.#state;
+  }
+
+  apply(delta: Readonly<State>): void {
+    if (this.#lent) {
+      this.#state = { ...this.#state };
+      this.#lent = false;
+    }
+    applyDelta(this.#state, delta);
+  }
+}
+
+/** One session as this process keeps it. */
+export interface MemorySession {
+  readonly key: SessionKey;
+  title: string | undefined;
+  readonly initialState: Readonly<State>;
+  readonly state: ScopeState;
+  readonly app: MemoryApp;
+  readonly user: MemoryUser;
+  /** State as it was last read, and what it was put together from. */
+  joined: { own: Readonly<State>; app: Readonly<State>; user: Readonly<State>; state: Readonly<State> } | undefined;
+  epoch: number;
+  /** The live lease. */
+  held: object | undefined;
+  /** Orders sessions; time may tie. */
+  readonly ordinal: number;
+  readonly createdAt: number;
+  updatedAt: number;
+  /** `events[n]` has seq n + 1. */
+  readonly events: Event[];
+  readonly ids: Set<string>;
+  readonly open: LazyMap<string, { name: string; seq: number; at: number }>;
+  /** The newest turn has not ended. */
+  openTurn: { agent: string; at: number } | undefined;
+}
+
+export interface MemoryUser {
+  readonly state: ScopeState;
+  readonly sessions: Map<string, MemorySession>;
+}
+
+export interface MemoryApp {
+  readonly state: ScopeState;
+  readonly users: Map<string, MemoryUser>;
+}
+
+/** Appends events at the end of the log; partial ones are not stored. @returns what was stored */
+export function storeEvents(session: MemorySession, events: readonly Event[]): Event[] {
+  const lastSeq = session.events.length;
+  const stored: Event[] = [];
+  for (const event of events) if (!event.partial) stored.push(sealEvent(event, lastSeq + stored.length + 1));
+  if (stored.length > 0) commit(session, stored);
+  return stored;
+}
+
+/** Nothing in here fails but the check at its start: a batch is stored whole or not at all. */
+function commit(session: MemorySession, stored: readonly Event[]): void {
+  const { ids, events } = session;
+  const size = ids.size;
+  let added = 0;
+  for (const { id } of stored) {
+    // Whether the set grew tells what asking it first would: one look-up for each event.
+    if (ids.add(id).size > size + added) added += 1;
+    else {
+      for (const { id: taken } of stored.slice(0, added)) ids.delete(taken);
+      throw storeRefusal.eventExists(session.key, id);
+    }
+  }
+  for (const event of stored) events.push(event);
+  session.updatedAt = Date.now();
+  const delta = batchDelta(stored);
+  if (delta) {
+    session.state.apply(delta.session);
+    session.app.state.apply(delta.app);
+    session.user.state.apply(delta.user);
+  }
+  const title = titleChange(stored);
+  if (title !== undefined) session.title = title ?? undefined;
+  indexCalls(session, stored);
+  markTurn(session, stored);
+}
+
+/** Brings the mark of the open turn up to events that were added. */
+function markTurn(session: MemorySession, added: readonly Event[]): void {
+  const change = openTurnChange(added);
+  if (!change) return;
+  const agent = change.kind === 'unknown' ? openTurnOf(effectiveEvents(session.events)) : openedAt(change);
+  session.openTurn = agent === undefined ? undefined : { agent, at: session.updatedAt };
+}
+
+function openedAt(change: OpenTurnChange): string | undefined {
+  return change.kind === 'opened' ? change.agent : undefined;
+}
+
+/** Takes over the events of another log: what they did to shared state was done there. */
+export function addCopies(session: MemorySession, events: readonly Event[]): void {
+  for (const event of events) {
+    session.ids.add(event.id);
+    session.events.push(event);
+  }
+  indexCalls(session, events);
+  markTurn(session, events);
+}
+
+export function repeatedId(events: readonly Event[]): string | undefined {
+  const seen = new Set<string>();
+  return events.find(({ id }) => seen.size === seen.add(id).size)?.id;
+}
+
+/** Brings the index of open calls up to events that were added. */
+function indexCalls(session: MemorySession, added: readonly Event[]): void {
+  let events = added;
+  if (added.some(({ actions }) => actions.rewound)) {
+    session.open.clear();
+    events = effectiveEvents(session.events);
+  }
+  const { opened, closed } = openCallChanges(events);
+  for (const callId of closed) session.open.delete(callId);
+  for (const { callId, name, seq } of opened) {
+    // One that is made again takes its place at the end.
+    session.open.delete(callId);
+    session.open.set(callId, { name, seq, at: session.updatedAt });
+  }
+}
+
+export function recordOf(session: MemorySession, events: readonly Event[]): SessionRecord {
+  return {
+    key: session.key,
+    ...(session.title !== undefined && { title: session.title }),
+    initialState: session.initialState,
+    state: joinedState(session),
+    lastSeq: session.events.length,
+    epoch: session.epoch,
+    createdAt: session.createdAt,
+    updatedAt: session.updatedAt,
+    events,
+  };
+}
+
+/** The three scopes as one: readers share it until one of them is written. */
+function joinedState(session: MemorySession): Readonly<State> {
+  const own = session.state.lend();
+  const app = session.app.state.lend();
+  const user = session.user.state.lend();
+  const known = session.joined;
+  if (known?.own === own && known.app === app && known.user === user) return known.state;
+  const state = Object.freeze(joinState(own, app, user));
+  session.joined = { own, app, user, state };
+  return state;
+}
+
+export function summaryOf(session: MemorySession): SessionSummary {
+  return {
+    id: session.key.id,
+    app: session.key.app,
+    userId: session.key.userId,
+    ...(session.title !== undefined && { title: session.title }),
+    createdAt: new Date(session.createdAt).toISOString(),
+    updatedAt: new Date(session.updatedAt).toISOString(),
+    length: session.events.length,
+    pending: session.open.size,
+    unfinished: session.openTurn !== undefined,
+  };
+}

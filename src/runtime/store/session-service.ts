@@ -1,0 +1,166 @@
+import type { SessionSummary } from '../../contracts/index.ts';
+import type { Event } from '../log/event.ts';
+
+/** Names one session. Each part is one safe segment. */
+export interface SessionKey {
+  app: string;
+  userId: string;
+  id: string;
+}
+
+export interface SessionRecord {
+  readonly key: SessionKey;
+  readonly title?: string;
+  /** State that the session was created with (own keys only, no prefix): the fold starts from it. */
+  readonly initialState: Readonly<Record<string, unknown>>;
+  /** State now: session, `app:` and `user:` keys, prefixes kept. */
+  readonly state: Readonly<Record<string, unknown>>;
+  /** seq of the newest event; 0 for an empty log. */
+  readonly lastSeq: number;
+  readonly epoch: number;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Those that were asked for, in seq order, deep-frozen. */
+  readonly events: readonly Event[];
+}
+
+/** The right to run a session. Whoever holds it appends with its `epoch`; all earlier epochs are fenced. */
+export interface Lease {
+  readonly epoch: number;
+  readonly lastSeq: number;
+  /** `app:` and `user:` state as it is now: other sessions may have changed it. */
+  readonly shared: Readonly<Record<string, unknown>>;
+  release(): Promise<void>;
+}
+
+export interface AppendOptions {
+  /** The writer's lease. Absent: an unfenced append (answers, steers, updates), allowed to any process at any time. */
+  epoch?: number;
+  /** Refuse unless this is the newest seq. */
+  expectedSeq?: number;
+}
+
+export interface ForkOptions {
+  id?: string;
+  through?: number;
+  /** Called with the copy before anybody can see it, and again where the transaction had to be. */
+  settle?: (copy: SessionRecord) => readonly Event[];
+}
+
+export interface OpenCall {
+  key: SessionKey;
+  callId: string;
+  /** Tool's name. */
+  name: string;
+  /** seq of the event that made the call. */
+  seq: number;
+  /** Epoch milliseconds: when it came into the index, which is in this order. */
+  openedAt: number;
+}
+
+/** A session whose newest turn has not ended. */
+export interface OpenTurn {
+  key: SessionKey;
+  /** At which agent it has begun; '' where that is known by its log alone. */
+  agent: string;
+  /** Number of its session's open calls. */
+  pending: number;
+}
+
+/** A row of an event, and the column of it that is not as it was written. */
+export interface AlteredRow {
+  seq: number;
+  column: string;
+}
+
+/** A session as it was elsewhere. */
+export interface RestoredSession {
+  title?: string;
+  /** Own keys only, no prefix. */
+  initialState: Readonly<Record<string, unknown>>;
+  /** All of the log, from seq 1. */
+  events: readonly Event[];
+}
+
+/**
+ * The log: the system of record. Every implementation passes the same suite.
+ *
+ * Values are JSON; order is `seq`; events that were acknowledged are there after a crash, each once.
+ */
+export interface SessionService {
+  /** Whether evidence is linked to an audit chain as it is appended. Default true. */
+  readonly chained?: boolean;
+  /** Nobody but this object can write here: nothing of other processes is looked for. Default false. */
+  readonly isPrivate?: boolean;
+  /**
+   * Without `id` one is made. `app:` and `user:` keys of `state` go to the shared state.
+   * @throws CoxswainError `ALREADY_EXISTS / E_SESSION_EXISTS`, `INVALID_ARGUMENT / E_ID | E_NOT_JSON`
+   */
+  create(
+    key: { app: string; userId: string; id?: string },
+    options?: { state?: Record<string, unknown>; title?: string },
+  ): Promise<SessionRecord>;
+  /**
+   * With all events, or those with `seq > after` (oldest first, at most `limit`), or the `recent` newest (ascending).
+   * `{limit: 0}` reads none.
+   */
+  get(
+    key: SessionKey,
+    options?: { after?: number; limit?: number; recent?: number },
+  ): Promise<SessionRecord | undefined>;
+  /** Which of these sessions have events with a higher seq. Absent: each is read by itself. */
+  grown?(known: readonly { key: SessionKey; seq: number }[]): Promise<SessionKey[]>;
+  /**
+   * For audits: events with a link whose rows say what they say in another way than they were written, and those that
+   * stand behind the `last_seq` of their session. Absent where events are not kept as rows.
+   */
+  altered?(key: SessionKey): Promise<AlteredRow[]>;
+  /** Newest first; `after` is the id of the last one seen. Without `userId`: of all users of the app. */
+  list(
+    scope: { app: string; userId?: string },
+    options?: { limit?: number; after?: string },
+  ): Promise<SessionSummary[]>;
+  /** Removes session, events and open calls; shared state stays. Nothing happens to an unknown one. */
+  delete(key: SessionKey): Promise<void>;
+  /**
+   * Adds events in one transaction: assigns `seq`, applies their state deltas, keeps the index of open calls.
+   * Returns them as stored, deep-frozen (the given objects are taken over, do not touch them afterwards).
+   * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`, `ABORTED / E_FENCED | E_SESSION_CONFLICT`,
+   *   `ALREADY_EXISTS / E_EVENT_EXISTS` (details.id; nothing of the batch is stored)
+   */
+  append(key: SessionKey, events: readonly Event[], options?: AppendOptions): Promise<readonly Event[]>;
+  /**
+   * Adds a session with a whole log. Shared state stays as it is, whatever the log did to it. Absent: such a session
+   * can be imported only if its log leaves shared state alone.
+   * @throws CoxswainError `ALREADY_EXISTS / E_SESSION_EXISTS | E_EVENT_EXISTS`
+   */
+  restore?(key: SessionKey, session: RestoredSession): Promise<SessionRecord>;
+  /**
+   * Takes the session for one run; free again after release or when the holder's process is dead.
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND`
+   */
+  acquire(key: SessionKey): Promise<Lease>;
+  /**
+   * Epoch of the lease that somebody alive holds now; undefined if the session is free, its holder is dead, or there is
+   * no such session. A look: it takes nothing, and may be out of date when it comes back.
+   */
+  holder(key: SessionKey): Promise<number | undefined>;
+  /**
+   * Copies the log up to and including seq `through` (default: all) into a new session of the same app and user; what
+   * `settle` says then is appended to the copy in the same transaction.
+   */
+  fork(source: SessionKey, options?: ForkOptions): Promise<SessionRecord>;
+  /** Calls without a response, over all sessions in scope, oldest first. */
+  openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]>;
+  /** Sessions in scope whose newest turn has not ended: it runs, waits or was cut off. Those that began first come first. */
+  openTurns(scope: { app: string; userId?: string }): Promise<OpenTurn[]>;
+  /**
+   * Removes all that the store holds of a user, for good: sessions, state of the user, and what a store keeps of memory
+   * and artifacts in its own tables. The number of sessions. Repeat it where it was refused: nothing is left half erased
+   * that another call would not remove.
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY` where one of them runs
+   */
+  eraseUser?(scope: { app: string; userId: string }): Promise<number>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,118 @@
+import { assertSafeId } from '../../contracts/index.ts';
+import type { Shape } from '../../session/index.ts';
+import {
+  anything,
+  badInput,
+  bag,
+  checkIs,
+  checkOptions,
+  fn,
+  guarded,
+  list,
+  newId,
+  number,
+  object,
+  text,
+} from '../../session/index.ts';
+import type { Event } from '../log/event.ts';
+import type { AppendOptions, ForkOptions, SessionKey } from './session-service.ts';
+
+// What every store looks at before it does anything. Numbers are the matter of `wholeNumber`.
+
+interface CreateOptions {
+  state?: Record<string, unknown>;
+  title?: string;
+}
+interface GetOptions {
+  after?: number;
+  limit?: number;
+  recent?: number;
+}
+interface ListOptions {
+  limit?: number;
+  after?: string;
+}
+
+const createShape: Shape<CreateOptions> = { state: bag, title: text };
+const getShape: Shape<GetOptions> = { after: anything, limit: anything, recent: anything };
+const listShape: Shape<ListOptions> = { limit: anything, after: text };
+const appendShape: Shape<AppendOptions> = { epoch: number, expectedSeq: number };
+const forkShape: Shape<ForkOptions> = { id: anything, through: anything, settle: fn };
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+export const storeInput = {
+  create: (options: CreateOptions): void => checkOptions<CreateOptions>(options, 'create: options', createShape),
+  get: (options: GetOptions | undefined): void => {
+    if (options !== undefined) checkOptions<GetOptions>(options, 'get: options', getShape);
+  },
+  list: (options: ListOptions): void => checkOptions<ListOptions>(options, 'list: options', listShape),
+  search: (options: { limit?: number }): void =>
+    checkOptions<typeof options>(options, 'search: options', { limit: anything }),
+  fork: (options: ForkOptions): void => checkOptions<ForkOptions>(options, 'fork: options', forkShape),
+  append: (events: readonly Event[], options: AppendOptions | undefined): void => {
+    if (options !== undefined) checkOptions<AppendOptions>(options, 'append: options', appendShape);
+    checkIs(events, 'append: events', list);
+    guarded('append: events', () => {
+      for (const event of events) {
+        const fault = faultOf(event);
+        if (fault === undefined) continue;
+        throw badInput(`append: events[${events.indexOf(event)}]${fault}; make events with createEvent()`);
+      }
+    });
+  },
+};
+
+const texts = ['turnId', 'invocationId', 'streamId', 'path', 'author'] as const;
+
+/** What storing and indexing it reads: what else is in it is JSON, and is checked as such. */
+function faultOf(event: Event): string | undefined {
+  if (!isObject(event)) return ' is no object';
+  for (const field of texts) if (typeof event[field] !== 'string') return `.${field} is no text`;
+  if (!Number.isFinite(event.timestamp)) return '.timestamp is no number';
+  const { actions, content } = event;
+  if (!isObject(actions)) return '.actions is no object';
+  if (!isObject(actions.stateDelta)) return '.actions.stateDelta is no object';
+  if (content === undefined) return undefined;
+  if (!isObject(content) || !Array.isArray(content.parts)) return '.content.parts is no list';
+  for (const part of content.parts) {
+    if (!isObject(part) || typeof part.type !== 'string') return '.content has a part without type';
+    if (part.type !== 'function_call' && part.type !== 'function_response') continue;
+    if (typeof part.id !== 'string' || typeof part.name !== 'string') return '.content has a call without id or name';
+  }
+  return undefined;
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_ID | E_BAD_INPUT` */
+export function checkKey(key: SessionKey): void {
+  guarded('session key', () => assertKey(key));
+}
+
+function assertKey(key: SessionKey): void {
+  checkIs(key, 'session key', object);
+  assertSafeId('app', key.app);
+  assertSafeId('user id', key.userId);
+  assertSafeId('session id', key.id);
+}
+
+/** The key of a session that is to be made. @throws CoxswainError `INVALID_ARGUMENT / E_ID | E_BAD_INPUT` */
+export function newKey(given: { app: string; userId: string; id?: string }): SessionKey {
+  return guarded('session key', () => {
+    checkIs(given, 'session key', object);
+    const key = { app: given.app, userId: given.userId, id: given.id ?? newId() };
+    assertKey(key);
+    return key;
+  });
+}
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_ID | E_BAD_INPUT` */
+export function checkScope(scope: { app: string; userId?: string; id?: string }): void {
+  guarded('scope', () => {
+    checkIs(scope, 'scope', object);
+    assertSafeId('app', scope.app);
+    if (scope.userId !== undefined) assertSafeId('user id', scope.userId);
+    if (scope.id !== undefined) assertSafeId('session id', scope.id);
+  });
+}

@@ -1,0 +1,111 @@
+import type {
+  AbortTarget,
+  AgentEvent,
+  AgentSession,
+  ExecutionOptions,
+  PendingRequest,
+  PermissionMode,
+  SessionInput,
+  StreamEndEvent,
+} from '../../contracts/index.ts';
+import type { StreamQueue } from '../stream/queue.ts';
+import { callIdOf } from './question-id.ts';
+
+/** Key of {@link PipeableSession}'s method. */
+export const pipe: unique symbol = Symbol.for('coxswain.pipe') as never;
+
+/** Key of {@link PipeableSession}'s method. */
+export const openNow: unique symbol = Symbol.for('coxswain.openNow') as never;
+
+/** Key of {@link PipeableSession}'s method. */
+export const hold: unique symbol = Symbol.for('coxswain.hold') as never;
+
+/** Key of {@link HeedfulSession}'s method. */
+export const heed: unique symbol = Symbol.for('coxswain.heed') as never;
+
+/** Key of {@link StirringSession}'s method. */
+export const stirs: unique symbol = Symbol.for('coxswain.stirs') as never;
+
+/** Key of an option of a host: ids of answered calls whose turn a message joins, rather than to begin a new one. */
+export const joined: unique symbol = Symbol.for('coxswain.joined') as never;
+
+/** Options of a stream, with a host's word on what its message joins. */
+export interface JoiningOptions extends ExecutionOptions {
+  [joined]?: readonly string[];
+}
+
+/** What another process has done to a session that runs here: something was answered, or is to be ended. */
+export interface Heeded {
+  abort?: AbortTarget;
+}
+
+/**
+ * A session that can deliver into a queue of somebody else's: a host in the same process saves a queue and an
+ * iterator for every frame. Optional; `stream()` is the contract.
+ */
+export interface PipeableSession extends AgentSession {
+  /** What the session was updated to; survives restarts. */
+  readonly permissionMode: PermissionMode | undefined;
+  /** Something is open, as far as this process has read. */
+  readonly hasOpen: boolean;
+  /** Runs one stream into `queue` and resolves to its stream_end, which is not pushed. */
+  [pipe](
+    input: readonly SessionInput[],
+    options: ExecutionOptions,
+    queue: StreamQueue<AgentEvent>,
+  ): Promise<StreamEndEvent>;
+  /** What `pending()` has of the call with this id, or of the one that a question with this id is about. */
+  [openNow](requestId: string): Promise<PendingRequest | undefined>;
+  /**
+   * Takes the session for a turn of several streams, over what happens between them. Returns what gives it back.
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while anybody else runs it
+   */
+  [hold](): Promise<() => Promise<void>>;
+}
+
+/** A session that can be taken for a turn of several streams: see {@link PipeableSession}. */
+export interface HoldableSession extends AgentSession {
+  /** Resolves to undefined where its executor keeps no lease. */
+  [hold](): Promise<(() => Promise<void>) | undefined>;
+}
+
+/** A session whose log other processes can write. */
+export interface HeedfulSession extends AgentSession {
+  /** Tells what they do to it, until the returned function is called; undefined: nobody else can write the log. */
+  [heed](tell: (heard: Heeded) => void): (() => void) | undefined;
+}
+
+/**
+ * What an executor that is held in memory needs of its host. `answers`: its stream goes on, and something of it waits.
+ * `stream`: no stream drives it, and it has more to say than the last one saw.
+ */
+export type Stirred = 'answers' | 'stream';
+
+/** A session whose executor goes on by itself, during a stream and between two. */
+export interface StirringSession extends AgentSession {
+  /** Tells what the executor needs, until the returned function is called. */
+  [stirs](tell: (needs: Stirred) => void): () => void;
+}
+
+export function isStirring(session: AgentSession): session is StirringSession {
+  return stirs in session;
+}
+
+export function isHeedful(session: AgentSession): session is HeedfulSession {
+  return heed in session;
+}
+
+export function isHoldable(session: AgentSession): session is HoldableSession {
+  return hold in session;
+}
+
+export function isPipeable(session: AgentSession): session is PipeableSession {
+  return pipe in session;
+}
+
+/** What is open under an id of a request, of its call, or of any question about that call. */
+export async function openRequest(session: AgentSession, id: string): Promise<PendingRequest | undefined> {
+  if (isPipeable(session)) return session[openNow](id);
+  const call = callIdOf(id);
+  return (await session.pending()).find(({ requestId, callId }) => requestId === id || callId === call);
+}
