@@ -9,7 +9,7 @@ export interface Area {
 
 export const areas: Readonly<Record<string, Area>> = {
   gate: {
-    source: ['src/gate/*.ts'],
+    source: ['src/gate/**/*.ts'],
     tests: ['test/gate/*.test.ts'],
     wider: [
       'test/host/*.test.ts',
@@ -40,7 +40,7 @@ export const areas: Readonly<Record<string, Area>> = {
     wider: ['test/input/servers.test.ts'],
   },
   runtime: {
-    source: ['src/runtime/*.ts'],
+    source: ['src/runtime/**/*.ts'],
     tests: ['test/runtime/*.test.ts', 'test/adapters/adk/*.test.ts'],
     wider: ['test/host/*.test.ts', 'test/input/agents.test.ts', 'test/audit/*.test.ts'],
   },

@@ -1,75 +1,302 @@
 /** The event-sourced agent runtime. */
 export { addUsage, newId } from '../session/index.ts';
-export { orAbort, underSignal } from './agent/abort.ts';
-export * from './agent/agent.ts';
-export * from './agent/agent-context.ts';
-export { finishAgent, startAgent } from './agent/agent-hooks.ts';
-export type { BoundedAnswer } from './agent/bounded-result.ts';
-export { boundedAnswer, withBounded } from './agent/bounded-result.ts';
-export * from './agent/call-place.ts';
-export type * from './agent/engine.ts';
-export { errorFields, failureOf, limitReason } from './agent/failure.ts';
-export { outputValue } from './agent/promised-output.ts';
-export * from './agent/telemetry.ts';
-export * from './agent/tool-user.ts';
-export * from './agent/tools.ts';
-export * from './agent/turn-limits.ts';
-export { sessionService } from './agents/agent-shape.ts';
-export * from './agents/agent-tool.ts';
-export * from './agents/composite-agents.ts';
-export * from './agents/composition.ts';
-export * from './agents/custom-agent.ts';
-export * from './agents/llm-agent.ts';
-export * from './agents/standard-tools.ts';
-export { endOfCall, endOfSlot, ownerOfThread, releaseWithin } from './calls/close-slot.ts';
-export { hasUnheard } from './calls/detached-calls.ts';
-export { prepareCall } from './calls/prepare-call.ts';
-export { settleCalls } from './calls/scheduler.ts';
-export * from './hooks/callback-context.ts';
-export type { EditableRequest } from './hooks/editable-request.ts';
-export * from './hooks/interceptor-plugin.ts';
-export type * from './hooks/invocation-info.ts';
-export * from './hooks/plugin.ts';
-export * from './hooks/security-plugin.ts';
-export { hookUserMessage } from './hooks/user-message-hooks.ts';
-export * from './live/live-session.ts';
-export * from './live/store-follower.ts';
-export type { Activation } from './log/activation.ts';
-export * from './log/answers.ts';
-export type { AskState, CallState, Settled } from './log/call-state.ts';
-export { Chain, evidenceOf, extendChain, isAudited, isLinked } from './log/chain.ts';
-export { digestOf } from './log/digest.ts';
-export * from './log/event.ts';
-export * from './log/fold.ts';
-export * from './log/history.ts';
-export * from './log/open-calls.ts';
-export * from './log/open-turn.ts';
-export * from './log/outcome.ts';
-export { isWithin, slotOfCall } from './log/slot-path.ts';
-export * from './log/state.ts';
-export type { Standing, TurnState } from './log/turn-state.ts';
-export * from './log/verify-chain.ts';
-export type { FinishReason } from './model/finish-reason.ts';
-export { finishReasonOf, unknownEnd } from './model/finish-reason.ts';
-export type * from './model/model.ts';
-export * from './run/invocation.ts';
-export * from './run/runner.ts';
-export { outrun } from './run/store-inputs.ts';
-export * from './services/artifact-service.ts';
-export * from './services/credentials.ts';
-export * from './services/in-memory-artifact-service.ts';
-export * from './services/in-memory-memory-service.ts';
-export * from './services/memory-service.ts';
-export * from './services/services.ts';
-export * from './services/words.ts';
-export * from './session/pending-requests.ts';
-export * from './step/instructions.ts';
-export * from './step/processors.ts';
-export * from './step/steers.ts';
-export * from './step/transfer.ts';
-export * from './store/event-codec.ts';
-export * from './store/in-memory-session-service.ts';
-export * from './store/rewound.ts';
-export type * from './store/session-service.ts';
-export { idsBelow, SessionsBelow } from './store/sessions-below.ts';
-export * from './store/store-rules.ts';
+export type {
+  Agent,
+  AgentRunningTool,
+  Attributes,
+  BoundedAnswer,
+  CallPlace,
+  ChildOptions,
+  Engine,
+  InvocationOptions,
+  InvocationResult,
+  OperationKind,
+  OperationMessage,
+  Place,
+  ResolvedTool,
+  RunningBranch,
+  RunSink,
+  Telemetry,
+  TelemetrySpan,
+  ToolMap,
+  Toolset,
+  ToolUser,
+  TurnLimits,
+} from './agent/index.ts';
+export {
+  AgentContext,
+  AgentTree,
+  agentOfTool,
+  assertAgentName,
+  boundedAnswer,
+  checkEdited,
+  DEFAULT_MAX_ITERATIONS,
+  DEFAULT_MAX_LLM_CALLS,
+  errorFields,
+  exceeded,
+  failureOf,
+  finishAgent,
+  isHostRun,
+  isToolUser,
+  limit,
+  limitReason,
+  mayEscalate,
+  mayRepeat,
+  notFound,
+  Operation,
+  orAbort,
+  outputValue,
+  placeOfCall,
+  resolveTool,
+  runAttributes,
+  startAgent,
+  strictest,
+  toolMap,
+  toolOf,
+  underSignal,
+  validateCall,
+  withBounded,
+} from './agent/index.ts';
+export type {
+  AgentParts,
+  AgentToolOptions,
+  CompositeOptions,
+  CompositionNode,
+  CustomAgentOptions,
+  CustomContext,
+  EmittedActions,
+  Instruction,
+  LlmAgentOptions,
+  LoopOptions,
+  PartsOf,
+} from './agents/index.ts';
+export {
+  agentTool,
+  CustomAgent,
+  composeAgent,
+  DEFAULT_LOOP_ITERATIONS,
+  exitLoopTool,
+  LlmAgent,
+  LoopAgent,
+  loadArtifactsTool,
+  loadMemoryTool,
+  MAX_ARTIFACT_TEXT,
+  ParallelAgent,
+  SequentialAgent,
+  sessionService,
+} from './agents/index.ts';
+export {
+  endOfCall,
+  endOfSlot,
+  hasUnheard,
+  ownerOfThread,
+  prepareCall,
+  releaseWithin,
+  settleCalls,
+} from './calls/index.ts';
+export type {
+  AgentCallbacks,
+  AgentHooks,
+  BeforeToolReturn,
+  CallSignals,
+  EditableRequest,
+  HookName,
+  InvocationInfo,
+  Plugin,
+  ToolEffects,
+} from './hooks/index.ts';
+export {
+  CallbackContext,
+  HookChain,
+  hookUserMessage,
+  interceptorPlugin,
+  securityPlugin,
+  signalsOf,
+  ToolContext,
+} from './hooks/index.ts';
+export type { CurrentRun, Followed, FollowOptions, Held } from './live/index.ts';
+export { DEFAULT_FOLLOW_MS, LiveSession, StoreFollower } from './live/index.ts';
+export type {
+  Activation,
+  AnswerOrigin,
+  Ask,
+  AskState,
+  BeganRecord,
+  CallState,
+  ChainFault,
+  ChainFaultKind,
+  ChainHead,
+  ChainLink,
+  ChainReport,
+  ChainRow,
+  CompletedRecord,
+  Event,
+  EventActions,
+  EventError,
+  EventInit,
+  Failure,
+  OpenedCall,
+  OpenTurnChange,
+  Outcome,
+  Rewound,
+  SessionConfig,
+  Settled,
+  Standing,
+  StateScope,
+  StoredAnswer,
+  TurnEnd,
+  TurnState,
+  VerifyOptions,
+  Viewer,
+} from './log/index.ts';
+export {
+  abandoned,
+  answerEvent,
+  answerId,
+  applyDelta,
+  approvalEvent,
+  Chain,
+  createActions,
+  createEvent,
+  DONE,
+  digestOf,
+  evidenceOf,
+  extendChain,
+  Fold,
+  History,
+  isAudited,
+  isFinalResponse,
+  isLinked,
+  isPlainDone,
+  isWithin,
+  joinState,
+  mergeAdjacent,
+  openCallChanges,
+  openTurnChange,
+  openTurnOf,
+  responseEvent,
+  StateView,
+  SUSPENDED,
+  scopeOf,
+  sees,
+  setTemp,
+  settlementOf,
+  sharedPart,
+  sizeOf,
+  slotOfCall,
+  splitDelta,
+  stateValue,
+  storedDelta,
+  threadOf,
+  verifyLog,
+  verifyRows,
+} from './log/index.ts';
+export type { FinishReason, Model, ModelRequest, ModelResponse } from './model/index.ts';
+export { finishReasonOf, unknownEnd } from './model/index.ts';
+export type { RunnerOptions, RunRequest } from './run/index.ts';
+export {
+  assertUniquePlugins,
+  checkEngine,
+  createEngine,
+  DEFAULT_TOOL_CONCURRENCY,
+  Invocation,
+  openOrCreate,
+  outrun,
+  Runner,
+  warnOnStderr,
+} from './run/index.ts';
+export type {
+  ArtifactContent,
+  ArtifactPlace,
+  ArtifactService,
+  ContextServices,
+  CredentialService,
+  GivenCredential,
+  MemoryService,
+  Searchable,
+  Services,
+  StoredArtifact,
+} from './services/index.ts';
+export {
+  artifactBody,
+  artifactName,
+  artifactPlace,
+  checkAuthConfig,
+  DEFAULT_MEMORY_LIMIT,
+  fold,
+  givenCredential,
+  hits,
+  InMemoryArtifactService,
+  InMemoryCredentialService,
+  InMemoryMemoryService,
+  isPiece,
+  keepCredentials,
+  MAX_QUERY_WORDS,
+  memoryEntries,
+  queryWords,
+  rank,
+  SessionServices,
+  searchable,
+  toBase64,
+  withoutWords,
+  wordsOf,
+} from './services/index.ts';
+export { OpenRequests } from './session/index.ts';
+export type { RequestDraft, RequestProcessor, StepFacts, TransferRules } from './step/index.ts';
+export {
+  basicProcessor,
+  contentsProcessor,
+  defaultProcessors,
+  fillTemplate,
+  instructionsProcessor,
+  isConversational,
+  startingAgent,
+  steersFor,
+  TRANSFER_TOOL,
+  takeSteers,
+  toolsProcessor,
+  transferProcessor,
+  transferTargets,
+  transferTool,
+} from './step/index.ts';
+export type {
+  AlteredRow,
+  AppendOptions,
+  EventRow,
+  ForkOptions,
+  Lease,
+  OpenCall,
+  OpenTurn,
+  RestoredSession,
+  SessionKey,
+  SessionRecord,
+  SessionService,
+  SplitState,
+  StoredEventRow,
+} from './store/index.ts';
+export {
+  batchDelta,
+  checkKey,
+  checkScope,
+  decodeEvent,
+  deltaBackTo,
+  effectiveEvents,
+  encodeEvent,
+  eventWindow,
+  firstEpoch,
+  foldState,
+  InMemorySessionService,
+  idsBelow,
+  newKey,
+  OpenCallFold,
+  rewoundBy,
+  SessionsBelow,
+  sealEvent,
+  splitInitial,
+  sqlTime,
+  storeInput,
+  storeRefusal,
+  timeOf,
+  titleChange,
+  wholeNumber,
+} from './store/index.ts';

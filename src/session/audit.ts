@@ -1,4 +1,4 @@
-import { checkIs, guarded, iterable } from '../base/shape.ts';
+import { checkIs, guarded, iterable } from '../base/index.ts';
 import type {
   AgentEvent,
   ContentPart,
@@ -7,7 +7,7 @@ import type {
   ToolResponseEvent,
 } from '../contracts/index.ts';
 import { canonicalJson } from '../contracts/index.ts';
-import { callIdOf } from './link/question-id.ts';
+import { callIdOf } from './link/index.ts';
 import type { RedactionOptions } from './redact.ts';
 import {
   checkRedaction,

@@ -1,32 +1,102 @@
 /** What works over any AgentSession, whoever implements it. */
 
-export { derived } from '../base/derived.ts';
-export * from '../base/identity.ts';
-export { inTime } from '../base/in-time.ts';
-export * from '../base/lazy.ts';
-export { nearest } from '../base/nearest.ts';
-export { breath, eachInPieces, MANY, Pace } from '../base/pace.ts';
-export * from '../base/shape.ts';
-export * from '../base/time.ts';
+export type { Check, Shape } from '../base/index.ts';
+export {
+  amount,
+  anything,
+  badInput,
+  bag,
+  breath,
+  checkIs,
+  checkOptions,
+  checkShape,
+  count,
+  derived,
+  eachInPieces,
+  either,
+  flag,
+  fn,
+  guarded,
+  having,
+  inTime,
+  isoTime,
+  iterable,
+  kindOf,
+  LazyMap,
+  LazySet,
+  list,
+  listOf,
+  MANY,
+  name,
+  names,
+  nearest,
+  newId,
+  number,
+  object,
+  off,
+  oneOf,
+  Pace,
+  required,
+  signal,
+  text,
+  texts,
+} from '../base/index.ts';
 export * from './audit.ts';
-export * from './checks/answer.ts';
-export { AnswerCounter, answerLimits, charsOf } from './checks/answer-counter.ts';
-export * from './checks/hook-points.ts';
-export * from './checks/input.ts';
-export * from './checks/permission-modes.ts';
-export * from './checks/principal.ts';
-export * from './checks/session-calls.ts';
+export {
+  AnswerCounter,
+  answerLimits,
+  charsOf,
+  checkAbort,
+  checkAnswer,
+  checkContent,
+  checkEvents,
+  checkExecution,
+  checkHooks,
+  checkLimits,
+  checkNames,
+  checkPrincipal,
+  checkRequestId,
+  checkSize,
+  checkSteer,
+  MAX_INPUT_CHARS,
+  normaliseInput,
+  PERMISSION_MODES,
+  permissionMode,
+  streamIdOf,
+} from './checks/index.ts';
 export * from './guarded-telemetry.ts';
-export { MemoryJournal } from './link/memory-journal.ts';
-export { claimOwn, isOwn } from './link/own-session.ts';
-export * from './link/pipe.ts';
-export * from './link/put-questions.ts';
-export { callIdOf, isHostQuestion } from './link/question-id.ts';
+export type {
+  Heeded,
+  HeedfulSession,
+  HoldableSession,
+  JoiningOptions,
+  PipeableSession,
+  QuestionKeeper,
+  Stirred,
+  StirringSession,
+} from './link/index.ts';
+export {
+  callIdOf,
+  claimOwn,
+  heed,
+  hold,
+  isHeedful,
+  isHoldable,
+  isHostQuestion,
+  isOwn,
+  isPipeable,
+  isStirring,
+  joined,
+  keepsQuestions,
+  MemoryJournal,
+  openNow,
+  openRequest,
+  pipe,
+  putQuestions,
+  stirs,
+} from './link/index.ts';
 export * from './redact.ts';
 export * from './run.ts';
-export * from './stream/answer-words.ts';
-export { LastWords } from './stream/last-words.ts';
-export * from './stream/queue.ts';
-export * from './stream/usage.ts';
+export { AnswerWords, addUsage, EventStream, LastWords, StreamQueue } from './stream/index.ts';
 export * from './trace.ts';
 export * from './view.ts';

@@ -1,8 +1,8 @@
-import type { Shape } from '../base/shape.ts';
-import { checkOptions, flag, list, names, object, text } from '../base/shape.ts';
+import type { Shape } from '../base/index.ts';
+import { checkOptions, flag, list, names, object, text } from '../base/index.ts';
 import type { DecisionRecord, Principal } from '../contracts/index.ts';
 import { setOwn } from '../contracts/index.ts';
-import { checkPrincipal } from './checks/principal.ts';
+import { checkPrincipal } from './checks/index.ts';
 
 /** What stands for a value that a viewer may not see. */
 export const REDACTED = '[redacted]';

@@ -1,5 +1,4 @@
-import { newId } from '../base/identity.ts';
-import { checkIs, checkOptions, checkShape, fn, having, iterable, name, object, signal } from '../base/shape.ts';
+import { checkIs, checkOptions, checkShape, fn, having, iterable, name, newId, object, signal } from '../base/index.ts';
 import type {
   AgentEvent,
   AgentSession,
@@ -12,9 +11,7 @@ import type {
   Usage,
 } from '../contracts/index.ts';
 import { CoxswainError, textOfParts } from '../contracts/index.ts';
-import { AnswerWords } from './stream/answer-words.ts';
-import { EventStream } from './stream/queue.ts';
-import { RecentWords } from './stream/recent-words.ts';
+import { AnswerWords, EventStream, RecentWords } from './stream/index.ts';
 
 export interface RunResult {
   /** Why the stream ended. */

@@ -1,4 +1,4 @@
-import { badInput, guarded } from '../base/shape.ts';
+import { badInput, guarded } from '../base/index.ts';
 import type {
   AgentEvent,
   ContentPart,

@@ -1,7 +1,9 @@
-import { posix } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { exceptions, MAX_FILES, rooms } from './rooms.ts';
-import { circlesOf, importsOf, partOf, resolveImport, sourceFiles } from './source.ts';
+import { lintRules, withPicture } from '../../scripts/generate-rooms.ts';
+import { directions, exceptions, MAX_FILES, rooms } from './rooms.ts';
+import { circlesOf, importsOf, partOf, publishedEntries, resolveImport, root, sourceFiles } from './source.ts';
 
 const roomOf = (path: string): string => posix.dirname(path).replace(/^\.$/, '');
 const place = new Map(rooms.map(({ path }, index) => [path, index]));
@@ -44,6 +46,16 @@ describe('rooms', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('parts that must not meet do not: runtime and host, host and adapters', () => {
+    const wrong = rooms.flatMap(({ path, imports }) => {
+      const part = partOf(`${path}/`);
+      const allowed = directions[part];
+      if (!allowed) return part === 'cli' || part === '' ? [] : [`${path}: its part has no row`];
+      return imports.filter((to) => partOf(`${to}/`) !== part && !allowed.includes(partOf(`${to}/`)));
+    });
+    expect(wrong).toEqual([]);
+  });
+
   test('no import goes up the table, of values or of types, but those that are named', () => {
     const upward = [...between].filter(([, rooms]) => isUpward(rooms));
     const named = (key: string) => exceptions.upward.includes(key);
@@ -56,6 +68,16 @@ describe('rooms', () => {
     const made = [...between].filter(([, rooms]) => !isUpward(rooms));
     expect(made.filter(([key]) => !granted.has(key)).flatMap(([, { files }]) => files)).toEqual([]);
     expect([...granted].filter((key) => !between.has(key))).toEqual([]);
+  });
+
+  test('rooms meet through index.ts or a published entry, but those that are named', () => {
+    const entries = publishedEntries();
+    const isFront = (target: string) => target === posix.join(roomOf(target), 'index.ts') || entries.has(target);
+    const deep = [...between.values()].flatMap(({ to, files }) =>
+      files.filter((file) => !isFront(file.split(' -> ')[1] ?? '')).map((file) => ({ to, file })),
+    );
+    expect(deep.filter(({ to }) => !exceptions.deep.includes(to)).map(({ file }) => file)).toEqual([]);
+    expect(exceptions.deep.filter((room) => !deep.some(({ to }) => to === room))).toEqual([]);
   });
 
   test('no files import one another in a circle, types included, but in the parts that are named', () => {
@@ -74,6 +96,13 @@ describe('rooms', () => {
     expect(wrong).toEqual([]);
     expect(Object.keys(exceptions.circles).filter((part) => !largest[part])).toEqual([]);
   });
+});
+
+test('the linter and ARCHITECTURE say what the table says: `npm run rooms` writes both', () => {
+  const read = (name: string) => readFileSync(join(root, name), 'utf8');
+  expect(read('biome.rooms.json')).toBe(lintRules());
+  const page = read('docs/ARCHITECTURE.md');
+  expect(page).toBe(withPicture(page));
 });
 
 describe('the reader of circles', () => {

@@ -1,3 +1,4 @@
+import { isoTime, LazySet, newId } from '../../base/index.ts';
 import type {
   AbortTarget,
   AgentDescriptor,
@@ -29,24 +30,18 @@ import type {
   LiveSession,
   TurnLimits,
 } from '../../runtime/index.ts';
+import { createEvent, hasUnheard, hookUserMessage, Invocation, ownerOfThread, strictest } from '../../runtime/index.ts';
+import type { AbortCall, Beside } from '../../runtime/session/index.ts';
 import {
-  createEvent,
-  hasUnheard,
-  hookUserMessage,
-  Invocation,
-  newId,
-  ownerOfThread,
-  strictest,
-} from '../../runtime/index.ts';
-import { heedLog } from '../../runtime/session/abort-elsewhere.ts';
-import { originOf } from '../../runtime/session/abort-part.ts';
-import type { AbortCall } from '../../runtime/session/abort-session.ts';
-import { abortSession } from '../../runtime/session/abort-session.ts';
-import { answerRequest } from '../../runtime/session/answer-request.ts';
-import { openRequestNow, openRequestsNow } from '../../runtime/session/open-requests.ts';
-import { storeQuestions } from '../../runtime/session/put-questions.ts';
-import type { Beside } from '../../runtime/session/store-beside.ts';
-import { storeBeside } from '../../runtime/session/store-beside.ts';
+  abortSession,
+  answerRequest,
+  heedLog,
+  openRequestNow,
+  openRequestsNow,
+  originOf,
+  storeBeside,
+  storeQuestions,
+} from '../../runtime/session/index.ts';
 import type { Heeded, Stirred, StreamQueue } from '../../session/index.ts';
 import {
   checkAbort,
@@ -61,8 +56,6 @@ import {
   endTurn,
   heed,
   hold,
-  isoTime,
-  LazySet,
   normaliseInput,
   openNow,
   pipe,

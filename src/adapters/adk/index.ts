@@ -1,6 +1,6 @@
 /** The runtime as AgentSessions. */
 
-export { settling } from '../../runtime/session/settling.ts';
+export { settling } from '../../runtime/session/index.ts';
 export * from './adk-session.ts';
 export * from './descriptor.ts';
 export * from './project.ts';

@@ -1,3 +1,4 @@
+import { isoTime, MANY } from '../../base/index.ts';
 import type {
   AgentEvent,
   ContentPart,
@@ -10,7 +11,6 @@ import type {
 import { fromResponse } from '../../gate/index.ts';
 import type { Ask, BeganRecord, CompletedRecord, Event } from '../../runtime/index.ts';
 import { finishReasonOf, isWithin, threadOf } from '../../runtime/index.ts';
-import { isoTime, MANY } from '../../session/index.ts';
 
 /** Resume point after the n-th AgentEvent of a stored event: a fan-out group is never cut. */
 export function cursorOf(seq: number, n: number): string {

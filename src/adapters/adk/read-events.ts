@@ -1,8 +1,8 @@
+import type { LazySet } from '../../base/index.ts';
 import type { AgentEvent, StreamEndData } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Event, FollowOptions, LiveSession } from '../../runtime/index.ts';
-import { EndsGivenBack } from '../../runtime/session/given-back.ts';
-import type { LazySet } from '../../session/index.ts';
+import { EndsGivenBack } from '../../runtime/session/index.ts';
 import { StreamQueue } from '../../session/index.ts';
 import { parseCursor, project, projectEnd } from './project.ts';
 

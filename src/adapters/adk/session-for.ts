@@ -1,9 +1,9 @@
+import { checkOptions, text } from '../../base/index.ts';
 import type { SessionRef } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
 import { LiveSession } from '../../runtime/index.ts';
-import { settling } from '../../runtime/session/settling.ts';
-import { checkOptions, text } from '../../session/index.ts';
+import { settling } from '../../runtime/session/index.ts';
 import { parseCursor } from './project.ts';
 import { importSnapshot } from './snapshot.ts';
 

@@ -1,8 +1,8 @@
+import type { Check } from '../../base/index.ts';
+import { anything, checkIs, checkOptions, list, object, text } from '../../base/index.ts';
 import type { HostContext, SessionHandle, SessionProvider } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { AgentTree, Lease, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
-import type { Check } from '../../session/index.ts';
-import { anything, checkIs, checkOptions, list, object, text } from '../../session/index.ts';
 import { project } from './project.ts';
 
 const nothing: Check = {

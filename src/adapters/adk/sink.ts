@@ -1,8 +1,8 @@
+import { isoTime, MANY, newId } from '../../base/index.ts';
 import type { AgentEvent, ContentPart, ToolUpdate } from '../../contracts/index.ts';
 import type { AgentContext, Event, RunSink } from '../../runtime/index.ts';
-import { newId, sizeOf } from '../../runtime/index.ts';
+import { sizeOf } from '../../runtime/index.ts';
 import type { StreamQueue } from '../../session/index.ts';
-import { isoTime, MANY } from '../../session/index.ts';
 import { project, projectInPieces } from './project.ts';
 
 /** Shows a run's events in a stream. */

@@ -1,9 +1,9 @@
+import { badInput, checkIs, guarded, list, object, text } from '../../base/index.ts';
 import type { SessionRef, SessionSnapshot } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, MAX_JSON_DEPTH } from '../../contracts/index.ts';
 import type { Event, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
 import { Chain, createEvent } from '../../runtime/index.ts';
-import { settling } from '../../runtime/session/settling.ts';
-import { badInput, checkIs, guarded, list, object, text } from '../../session/index.ts';
+import { settling } from '../../runtime/session/index.ts';
 import { faultOfEvent } from '../stores/stored-event.ts';
 import type { AdkSession } from './adk-session.ts';
 import { project } from './project.ts';

@@ -1,3 +1,5 @@
+import type { Shape } from '../../base/index.ts';
+import { amount, bag, checkIs, checkOptions, fn, having, list, name, object, text } from '../../base/index.ts';
 import type { AgentDescriptor, AgentSource, AnswerLimits, HostContext, SessionRef } from '../../contracts/index.ts';
 import type {
   Agent,
@@ -18,8 +20,6 @@ import {
   sessionService,
   strictest,
 } from '../../runtime/index.ts';
-import type { Shape } from '../../session/index.ts';
-import { amount, bag, checkIs, checkOptions, fn, having, list, name, object, text } from '../../session/index.ts';
 import { AdkSession } from './adk-session.ts';
 import type { DescribeOptions } from './descriptor.ts';
 import { describeAgent } from './descriptor.ts';

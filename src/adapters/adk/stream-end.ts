@@ -1,9 +1,9 @@
+import { isoTime, newId } from '../../base/index.ts';
 import type { AgentDescriptor, PendingRequest, StreamEndData, StreamEndEvent } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
 import type { Event, InvocationResult, Standing } from '../../runtime/index.ts';
-import { failureOf, newId, outputValue } from '../../runtime/index.ts';
-import { openRequests } from '../../runtime/session/open-requests.ts';
-import { isoTime } from '../../session/index.ts';
+import { failureOf, outputValue } from '../../runtime/index.ts';
+import { openRequests } from '../../runtime/session/index.ts';
 import type { AdkSession } from './adk-session.ts';
 import { cursorOf, isTruncated, project } from './project.ts';
 import type { StreamSink } from './sink.ts';

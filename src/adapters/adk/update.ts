@@ -1,6 +1,6 @@
+import { guarded, kindOf } from '../../base/index.ts';
 import type { SessionUpdate } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
-import { guarded, kindOf } from '../../session/index.ts';
 
 const checks: { [K in keyof Required<SessionUpdate>]: (value: unknown) => boolean } = {
   model: (value) => typeof value === 'string' && value !== '',

@@ -1,4 +1,4 @@
-import { untilAborted, untilLate } from '../../base/until-aborted.ts';
+import { untilAborted, untilLate } from '../../base/index.ts';
 import type {
   AnyTool,
   ApproverRule,
@@ -12,10 +12,10 @@ import type {
   ToolResult,
 } from '../../contracts/index.ts';
 import { canonicalJson, deepFreeze, messageOf } from '../../contracts/index.ts';
-import { errorResult, normaliseReturn } from '../result/normalise.ts';
-import type { ValidatedArgs } from '../schema/validate.ts';
-import { validatedInTime } from '../schema/validate.ts';
-import { isObject } from '../values/parts.ts';
+import { errorResult, normaliseReturn } from '../result/index.ts';
+import type { ValidatedArgs } from '../schema/index.ts';
+import { validatedInTime } from '../schema/index.ts';
+import { isObject } from '../values/index.ts';
 import { askedWith, requestOf } from './asked-with.ts';
 import type { Decision } from './decision.ts';
 import { mintDecision } from './decision.ts';

@@ -1,5 +1,5 @@
 import type { PolicyDecision, ToolResult } from '../../contracts/index.ts';
-import { errorResult } from '../result/normalise.ts';
+import { errorResult } from '../result/index.ts';
 
 /** Decisions that stand for one which policy did not give. */
 const unanswered = new WeakSet<PolicyDecision>();

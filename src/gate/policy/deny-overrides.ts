@@ -1,5 +1,5 @@
+import { checkIs, having } from '../../base/index.ts';
 import type { PolicyDecision, PolicyEvaluator } from '../../contracts/index.ts';
-import { checkIs, having } from '../../session/index.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy, withRedact } from './policy.ts';
 import { isShadow, tellShadows } from './shadow.ts';

@@ -1,5 +1,4 @@
-import { isTimed } from '../../base/timer.ts';
-import { untilAborted } from '../../base/until-aborted.ts';
+import { isTimed, untilAborted } from '../../base/index.ts';
 import type { PolicyEvaluator } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { POLICY_TIMEOUT_MS } from './policy.ts';

@@ -1,7 +1,7 @@
-import { isTimed } from '../../base/timer.ts';
+import { isTimed } from '../../base/index.ts';
 import type { ConfirmationRequest, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { isObject } from '../values/parts.ts';
+import { isObject } from '../values/index.ts';
 import { asUnanswered, isUnanswered } from './denial.ts';
 
 /** The one outcome a decision has after it was checked. */

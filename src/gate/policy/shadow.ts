@@ -1,6 +1,6 @@
+import { amount, checkIs, checkOptions, fn, having } from '../../base/index.ts';
 import type { PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
-import { amount, checkIs, checkOptions, fn, having } from '../../session/index.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy } from './policy.ts';
 

@@ -1,6 +1,5 @@
 import type { ContentPart, ToolResult } from '../../contracts/index.ts';
-import { headOf, jsonBytes } from '../values/head.ts';
-import { partText, textPart } from '../values/parts.ts';
+import { headOf, jsonBytes, partText, textPart } from '../values/index.ts';
 
 /** Bytes of JSON that a model is given of one result. */
 export const MAX_RESULT_BYTES = 1024 * 1024;

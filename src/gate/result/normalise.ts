@@ -1,7 +1,14 @@
 import type { ContentPart, ToolErrorType, ToolResult } from '../../contracts/index.ts';
-import { BYTES_MIME, toBase64, toJsonValue } from '../values/json-value.ts';
-import { isKnownPartType } from '../values/part-shapes.ts';
-import { isObject, textPart, toDisplay, toParts } from '../values/parts.ts';
+import {
+  BYTES_MIME,
+  isKnownPartType,
+  isObject,
+  textPart,
+  toBase64,
+  toDisplay,
+  toJsonValue,
+  toParts,
+} from '../values/index.ts';
 import type { CapLimit } from './cap-result.ts';
 import { capSync } from './cap-result.ts';
 

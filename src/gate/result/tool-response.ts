@@ -1,5 +1,5 @@
 import type { ContentPart, FunctionResponsePart, ToolResult } from '../../contracts/index.ts';
-import { isObject, partText, textPart, toDisplay } from '../values/parts.ts';
+import { isObject, partText, textPart, toDisplay } from '../values/index.ts';
 
 type Attachments = NonNullable<FunctionResponsePart['content']>;
 

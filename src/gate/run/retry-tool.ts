@@ -1,8 +1,7 @@
-import { pause } from '../../base/pause.ts';
+import { amount, checkOptions, fn, pause } from '../../base/index.ts';
 import type { AnyTool, ToolCallContext, ToolUpdate } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
-import { amount, checkOptions, fn } from '../../session/index.ts';
-import { checkTool } from '../schema/check-tool.ts';
+import { checkTool } from '../schema/index.ts';
 import { runWrapped, withHandler } from './with-handler.ts';
 
 export interface RetryToolOptions {

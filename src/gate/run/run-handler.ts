@@ -1,6 +1,6 @@
 import type { AnyTool, ProvidedTool, ToolCallContext, ToolProvider, ToolUpdate } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
-import { Decision } from '../policy/decision.ts';
+import { Decision } from '../policy/index.ts';
 
 /**
  * Runs a tool's handler. The only place in the program that does.

@@ -1,6 +1,6 @@
-import { untilAborted } from '../../base/until-aborted.ts';
+import { untilAborted } from '../../base/index.ts';
 import type { AnyTool, ToolCallContext, ToolResult, ToolUpdate } from '../../contracts/index.ts';
-import { normaliseReturn } from '../result/normalise.ts';
+import { normaliseReturn } from '../result/index.ts';
 import { runWrapped, withHandler } from './with-handler.ts';
 
 /** What calls under way come to, by their key; undefined: nothing that could be shared. They never reject. */

@@ -1,5 +1,4 @@
-import type { AnyTool } from '../../contracts/index.ts';
-import type { Shape } from '../../session/index.ts';
+import type { Shape } from '../../base/index.ts';
 import {
   amount,
   anything,
@@ -12,7 +11,8 @@ import {
   object,
   required,
   text,
-} from '../../session/index.ts';
+} from '../../base/index.ts';
+import type { AnyTool } from '../../contracts/index.ts';
 
 const shape: Shape<AnyTool> = {
   name: required(name),

@@ -1,6 +1,6 @@
 import type { JsonSchema, SchemaLike } from '../../contracts/index.ts';
 import { copyJson, messageOf } from '../../contracts/index.ts';
-import { withEffort } from '../pattern/effort.ts';
+import { withEffort } from '../pattern/index.ts';
 import { explainErrors, explainIssues } from './explain.ts';
 import { libraryCheck } from './library-schema.ts';
 import { compileSchema } from './validator.ts';

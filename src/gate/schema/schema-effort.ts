@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../contracts/index.ts';
-import { charge } from '../pattern/effort.ts';
+import { charge } from '../pattern/index.ts';
 import { isSchemaObject } from './dialect.ts';
 import { SchemaDefaults } from './schema-defaults.ts';
 import { SchemaRefs } from './schema-refs.ts';

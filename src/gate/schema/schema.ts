@@ -1,6 +1,6 @@
+import { checkOptions, flag } from '../../base/index.ts';
 import type { AnyTool, JsonSchema, SchemaLike, ToolDescriptor } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../../contracts/index.ts';
-import { checkOptions, flag } from '../../session/index.ts';
 import { checkTool } from './check-tool.ts';
 import { isSchemaObject, toDraft2020 } from './dialect.ts';
 import { isSchemaValue } from './library-schema.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { untilAborted } from '../../base/until-aborted.ts';
+import { untilAborted } from '../../base/index.ts';
 import type { JsonSchema, SchemaLike } from '../../contracts/index.ts';
 import { copyJson, messageOf } from '../../contracts/index.ts';
 import { dropRefusedNulls, parseMistypedStrings, parseWhole } from './coerce.ts';

@@ -1,9 +1,7 @@
 import type { ContentPart, ToolUpdate } from '../../contracts/index.ts';
-import type { Activation } from '../log/activation.ts';
-import type { Event, EventActions, EventInit } from '../log/event.ts';
-import type { Outcome } from '../log/outcome.ts';
-import type { Model } from '../model/model.ts';
-import type { Invocation } from '../run/invocation.ts';
+import type { Activation, Event, EventActions, EventInit, Outcome } from '../log/index.ts';
+import type { Model } from '../model/index.ts';
+import type { Invocation } from '../run/index.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import type { TelemetrySpan } from './telemetry.ts';
 

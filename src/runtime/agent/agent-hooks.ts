@@ -1,13 +1,9 @@
 import type { Content, ContentPart, JsonSchema } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
-import { CallbackContext } from '../hooks/callback-context.ts';
-import { hookContent } from '../hooks/hook-values.ts';
-import { failClosed } from '../hooks/hook-wait.ts';
-import type { HookChain } from '../hooks/plugin.ts';
-import type { EventActions } from '../log/event.ts';
-import type { Outcome } from '../log/outcome.ts';
-import { DONE } from '../log/outcome.ts';
-import type { StateView } from '../log/state.ts';
+import type { HookChain } from '../hooks/index.ts';
+import { CallbackContext, failClosed, hookContent } from '../hooks/index.ts';
+import type { EventActions, Outcome, StateView } from '../log/index.ts';
+import { DONE } from '../log/index.ts';
 import type { AgentContext } from './agent-context.ts';
 import { outputValue } from './promised-output.ts';
 

@@ -1,6 +1,6 @@
+import { guarded, kindOf } from '../../base/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { guarded, kindOf } from '../../session/index.ts';
-import type { Outcome } from '../log/outcome.ts';
+import type { Outcome } from '../log/index.ts';
 import type { AgentContext } from './agent-context.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { ToolResult } from '../../contracts/index.ts';
 import { capResult } from '../../gate/index.ts';
-import type { Event } from '../log/event.ts';
-import type { Invocation } from '../run/invocation.ts';
+import type { Event } from '../log/index.ts';
+import type { Invocation } from '../run/index.ts';
 
 /**
  * A result as large as a model is given it, whoever made it; the whole is kept by the host, or as an artifact, where

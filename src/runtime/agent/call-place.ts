@@ -1,6 +1,5 @@
 import { CoxswainError } from '../../contracts/index.ts';
-import type { CallState } from '../log/call-state.ts';
-import type { Fold } from '../log/fold.ts';
+import type { CallState, Fold } from '../log/index.ts';
 import type { Agent, AgentTree } from './agent.ts';
 import { isToolUser } from './tool-user.ts';
 import type { ResolvedTool } from './tools.ts';

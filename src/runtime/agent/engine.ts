@@ -8,11 +8,10 @@ import type {
   ToolUpdate,
   TurnTerms,
 } from '../../contracts/index.ts';
-import type { Plugin } from '../hooks/plugin.ts';
-import type { Event } from '../log/event.ts';
-import type { Failure } from '../log/outcome.ts';
-import type { Model } from '../model/model.ts';
-import type { ContextServices } from '../services/services.ts';
+import type { Plugin } from '../hooks/index.ts';
+import type { Event, Failure } from '../log/index.ts';
+import type { Model } from '../model/index.ts';
+import type { ContextServices } from '../services/index.ts';
 import type { AgentTree } from './agent.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { Telemetry } from './telemetry.ts';

@@ -1,7 +1,6 @@
 import { isCoxswainError, messageOf } from '../../contracts/index.ts';
-import type { Event } from '../log/event.ts';
-import type { Failure, Outcome } from '../log/outcome.ts';
-import { SUSPENDED } from '../log/outcome.ts';
+import type { Event, Failure, Outcome } from '../log/index.ts';
+import { SUSPENDED } from '../log/index.ts';
 
 const limitCodes: Record<string, string> = {
   E_MAX_TIME: 'max_time',

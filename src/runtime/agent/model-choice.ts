@@ -1,6 +1,6 @@
 import { CoxswainError } from '../../contracts/index.ts';
-import type { LlmAgent } from '../agents/llm-agent.ts';
-import type { Model } from '../model/model.ts';
+import type { LlmAgent } from '../agents/index.ts';
+import type { Model } from '../model/index.ts';
 import type { Agent } from './agent.ts';
 import type { AgentContext } from './agent-context.ts';
 

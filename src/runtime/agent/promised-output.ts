@@ -2,8 +2,7 @@ import type { JsonSchema } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
 import type { PromisedOutput } from '../../gate/index.ts';
 import { ensureValidator, readOutput, readPromised } from '../../gate/index.ts';
-import type { Activation } from '../log/activation.ts';
-import type { Failure } from '../log/outcome.ts';
+import type { Activation, Failure } from '../log/index.ts';
 
 /** Why an agent's last words are not what its output schema promises; undefined where they are, or a hook's. */
 export async function outputFault(

@@ -1,4 +1,4 @@
-import type { HookChain } from '../hooks/plugin.ts';
+import type { HookChain } from '../hooks/index.ts';
 import type { Agent } from './agent.ts';
 import type { AgentContext } from './agent-context.ts';
 import type { ResolvedTool, ToolMap } from './tools.ts';

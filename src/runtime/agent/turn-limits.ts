@@ -1,8 +1,6 @@
 import type { Limits } from '../../contracts/index.ts';
 import { totalTokens } from '../../contracts/index.ts';
-import type { Activation } from '../log/activation.ts';
-import type { Fold } from '../log/fold.ts';
-import type { Failure } from '../log/outcome.ts';
+import type { Activation, Failure, Fold } from '../log/index.ts';
 
 export const DEFAULT_MAX_ITERATIONS = 25;
 export const DEFAULT_MAX_LLM_CALLS = 500;

@@ -1,4 +1,4 @@
-import type { Check, Shape } from '../../session/index.ts';
+import type { Check, Shape } from '../../base/index.ts';
 import {
   amount,
   anything,
@@ -17,11 +17,11 @@ import {
   oneOf,
   required,
   text,
-} from '../../session/index.ts';
-import { assertAgentName } from '../agent/agent.ts';
-import type { TurnLimits } from '../agent/turn-limits.ts';
-import type { AgentCallbacks, Plugin } from '../hooks/plugin.ts';
-import type { Services } from '../services/services.ts';
+} from '../../base/index.ts';
+import type { TurnLimits } from '../agent/index.ts';
+import { assertAgentName } from '../agent/index.ts';
+import type { AgentCallbacks, Plugin } from '../hooks/index.ts';
+import type { Services } from '../services/index.ts';
 import type { CompositeOptions, LoopOptions } from './composite-agents.ts';
 import type { CustomAgentOptions } from './custom-agent.ts';
 import type { LlmAgentOptions } from './llm-agent.ts';

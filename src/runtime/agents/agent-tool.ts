@@ -1,8 +1,7 @@
+import { checkOptions, name, object, text } from '../../base/index.ts';
 import type { JsonSchema, ToolAnnotations } from '../../contracts/index.ts';
-import { checkOptions, name, object, text } from '../../session/index.ts';
-import type { Agent } from '../agent/agent.ts';
-import { AgentTree, agentOfTool } from '../agent/agent.ts';
-import type { AgentRunningTool } from '../agent/tools.ts';
+import type { Agent, AgentRunningTool } from '../agent/index.ts';
+import { AgentTree, agentOfTool } from '../agent/index.ts';
 
 export interface AgentToolOptions {
   name?: string;

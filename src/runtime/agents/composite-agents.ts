@@ -1,15 +1,12 @@
+import { kindOf } from '../../base/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { kindOf } from '../../session/index.ts';
-import { childController } from '../agent/abort.ts';
-import type { Agent, AgentTree } from '../agent/agent.ts';
-import { mayEscalate } from '../agent/agent.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import { finishAgent, startAgent } from '../agent/agent-hooks.ts';
-import { endOfSlot, releaseWithin, storeEnd } from '../calls/close-slot.ts';
-import type { AgentCallbacks, AgentHooks } from '../hooks/plugin.ts';
-import { HookChain } from '../hooks/plugin.ts';
-import type { Outcome } from '../log/outcome.ts';
-import { DONE, isPlainDone } from '../log/outcome.ts';
+import type { Agent, AgentContext, AgentTree } from '../agent/index.ts';
+import { childController, finishAgent, mayEscalate, startAgent } from '../agent/index.ts';
+import { endOfSlot, releaseWithin, storeEnd } from '../calls/index.ts';
+import type { AgentCallbacks, AgentHooks } from '../hooks/index.ts';
+import { HookChain } from '../hooks/index.ts';
+import type { Outcome } from '../log/index.ts';
+import { DONE, isPlainDone } from '../log/index.ts';
 import { agentInput } from './agent-shape.ts';
 
 export interface CompositeOptions extends Pick<AgentCallbacks, 'beforeAgent' | 'afterAgent'> {

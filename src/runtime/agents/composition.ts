@@ -1,6 +1,4 @@
-import type { AgentDescriptor, CompositionConfig } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
-import type { Shape } from '../../session/index.ts';
+import type { Shape } from '../../base/index.ts';
 import {
   amount,
   anything,
@@ -15,9 +13,11 @@ import {
   object,
   required,
   text,
-} from '../../session/index.ts';
-import type { Agent } from '../agent/agent.ts';
-import { AgentTree, assertAgentName } from '../agent/agent.ts';
+} from '../../base/index.ts';
+import type { AgentDescriptor, CompositionConfig } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import type { Agent } from '../agent/index.ts';
+import { AgentTree, assertAgentName } from '../agent/index.ts';
 import { agentTool } from './agent-tool.ts';
 import { LoopAgent, ParallelAgent, SequentialAgent } from './composite-agents.ts';
 import type { LlmAgentOptions } from './llm-agent.ts';

@@ -1,16 +1,12 @@
+import { untilAborted } from '../../base/index.ts';
 import type { Content, ContentPart } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
-import { untilAborted } from '../../gate/index.ts';
-import type { Agent } from '../agent/agent.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import { finishAgent, startAgent } from '../agent/agent-hooks.ts';
-import type { InvocationInfo } from '../hooks/invocation-info.ts';
-import type { AgentCallbacks } from '../hooks/plugin.ts';
-import { HookChain } from '../hooks/plugin.ts';
-import type { Event, EventActions } from '../log/event.ts';
-import type { Outcome } from '../log/outcome.ts';
-import { DONE, isPlainDone, SUSPENDED } from '../log/outcome.ts';
-import { StateView } from '../log/state.ts';
+import type { Agent, AgentContext } from '../agent/index.ts';
+import { finishAgent, startAgent } from '../agent/index.ts';
+import type { AgentCallbacks, InvocationInfo } from '../hooks/index.ts';
+import { HookChain } from '../hooks/index.ts';
+import type { Event, EventActions, Outcome } from '../log/index.ts';
+import { DONE, isPlainDone, StateView, SUSPENDED } from '../log/index.ts';
 import { agentInput } from './agent-shape.ts';
 
 /** What an event of a custom agent may do. */

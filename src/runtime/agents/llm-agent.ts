@@ -1,30 +1,35 @@
+import { untilAborted } from '../../base/index.ts';
 import type { AnyTool, JsonSchema, PolicyEvaluator, SchemaLike } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { excludedBy, toJsonSchema, untilAborted } from '../../gate/index.ts';
-import { orAbort } from '../agent/abort.ts';
-import type { Agent, AgentTree } from '../agent/agent.ts';
-import { mayEscalate } from '../agent/agent.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import { finishAgent, startAgent } from '../agent/agent-hooks.ts';
-import { outputFault } from '../agent/promised-output.ts';
-import type { ToolUser } from '../agent/tool-user.ts';
-import type { ResolvedTool, ToolMap, Toolset } from '../agent/tools.ts';
-import { isHostRun, resolveTool, toolMap } from '../agent/tools.ts';
-import { exceeded } from '../agent/turn-limits.ts';
-import { settleCalls } from '../calls/scheduler.ts';
-import type { InvocationInfo } from '../hooks/invocation-info.ts';
-import type { AgentCallbacks } from '../hooks/plugin.ts';
-import { HookChain } from '../hooks/plugin.ts';
-import type { Failure, Outcome } from '../log/outcome.ts';
-import { DONE, SUSPENDED } from '../log/outcome.ts';
-import type { StateView } from '../log/state.ts';
-import { stateValue } from '../log/state.ts';
-import type { Model } from '../model/model.ts';
-import { modelStep } from '../step/model-step.ts';
-import type { RequestProcessor } from '../step/processors.ts';
-import { defaultProcessors } from '../step/processors.ts';
-import { steersFor, takeSteers } from '../step/steers.ts';
-import { TRANSFER_TOOL, transferTargets, transferTool } from '../step/transfer.ts';
+import { excludedBy, toJsonSchema } from '../../gate/index.ts';
+import type { Agent, AgentContext, AgentTree, ResolvedTool, ToolMap, Toolset, ToolUser } from '../agent/index.ts';
+import {
+  exceeded,
+  finishAgent,
+  isHostRun,
+  mayEscalate,
+  orAbort,
+  outputFault,
+  resolveTool,
+  startAgent,
+  toolMap,
+} from '../agent/index.ts';
+import { settleCalls } from '../calls/index.ts';
+import type { AgentCallbacks, InvocationInfo } from '../hooks/index.ts';
+import { HookChain } from '../hooks/index.ts';
+import type { Failure, Outcome, StateView } from '../log/index.ts';
+import { DONE, SUSPENDED, stateValue } from '../log/index.ts';
+import type { Model } from '../model/index.ts';
+import type { RequestProcessor } from '../step/index.ts';
+import {
+  defaultProcessors,
+  modelStep,
+  steersFor,
+  TRANSFER_TOOL,
+  takeSteers,
+  transferTargets,
+  transferTool,
+} from '../step/index.ts';
 import { agentInput } from './agent-shape.ts';
 
 /** Text with `{key}` placeholders, or a function whose text is taken as it is. */

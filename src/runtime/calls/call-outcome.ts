@@ -1,12 +1,11 @@
 import type { AuthConfig, ToolResult } from '../../contracts/index.ts';
 import { toResponse } from '../../gate/index.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import { mayRepeat } from '../agent/tools.ts';
-import type { ToolContext } from '../hooks/callback-context.ts';
-import { signalsOf } from '../hooks/callback-context.ts';
-import { responseEvent } from '../log/answers.ts';
-import type { CallState } from '../log/call-state.ts';
-import type { Ask, Event, EventActions } from '../log/event.ts';
+import type { AgentContext } from '../agent/index.ts';
+import { mayRepeat } from '../agent/index.ts';
+import type { ToolContext } from '../hooks/index.ts';
+import { signalsOf } from '../hooks/index.ts';
+import type { Ask, CallState, Event, EventActions } from '../log/index.ts';
+import { responseEvent } from '../log/index.ts';
 import type { ReadyCall } from './ready-call.ts';
 import { newDecisions } from './ready-call.ts';
 

@@ -1,12 +1,9 @@
-import { Pace } from '../../session/index.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import { boundedResult } from '../agent/bounded-result.ts';
-import type { TelemetrySpan } from '../agent/telemetry.ts';
-import { Operation, runAttributes } from '../agent/telemetry.ts';
-import { ToolContext } from '../hooks/callback-context.ts';
-import type { HookChain } from '../hooks/plugin.ts';
-import type { CallState } from '../log/call-state.ts';
-import type { Event } from '../log/event.ts';
+import { Pace } from '../../base/index.ts';
+import type { AgentContext, TelemetrySpan } from '../agent/index.ts';
+import { boundedResult, Operation, runAttributes } from '../agent/index.ts';
+import type { HookChain } from '../hooks/index.ts';
+import { ToolContext } from '../hooks/index.ts';
+import type { CallState, Event } from '../log/index.ts';
 import { outcomeEvents } from './call-outcome.ts';
 import type { CallStarts } from './call-starts.ts';
 import { closeWithin, storeEnd } from './close-slot.ts';

@@ -1,6 +1,6 @@
-import type { AgentContext } from '../agent/agent-context.ts';
-import { mayRepeat } from '../agent/tools.ts';
-import type { EventActions } from '../log/event.ts';
+import type { AgentContext } from '../agent/index.ts';
+import { mayRepeat } from '../agent/index.ts';
+import type { EventActions } from '../log/index.ts';
 import type { ReadyCall } from './ready-call.ts';
 import { newDecisions } from './ready-call.ts';
 

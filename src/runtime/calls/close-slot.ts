@@ -1,13 +1,8 @@
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { LiveSession } from '../live/live-session.ts';
-import { abandoned, responseEvent } from '../log/answers.ts';
-import type { CallState } from '../log/call-state.ts';
-import type { CompletedRecord, Event } from '../log/event.ts';
-import { createEvent } from '../log/event.ts';
-import type { Fold } from '../log/fold.ts';
-import { DONE } from '../log/outcome.ts';
-import { isWithin, slotOfCall } from '../log/slot-path.ts';
-import type { Invocation } from '../run/invocation.ts';
+import type { LiveSession } from '../live/index.ts';
+import type { CallState, CompletedRecord, Event, Fold } from '../log/index.ts';
+import { abandoned, createEvent, DONE, isWithin, responseEvent, slotOfCall } from '../log/index.ts';
+import type { Invocation } from '../run/index.ts';
 
 type Origin = { streamId: string; invocationId: string };
 

@@ -1,10 +1,8 @@
-import type { Agent } from '../agent/agent.ts';
-import type { Place } from '../agent/agent-context.ts';
-import { AgentContext } from '../agent/agent-context.ts';
-import { isToolUser } from '../agent/tool-user.ts';
-import type { AskState, CallState } from '../log/call-state.ts';
-import { threadOf } from '../log/event.ts';
-import type { Invocation } from '../run/invocation.ts';
+import type { Agent, Place } from '../agent/index.ts';
+import { AgentContext, isToolUser } from '../agent/index.ts';
+import type { AskState, CallState } from '../log/index.ts';
+import { threadOf } from '../log/index.ts';
+import type { Invocation } from '../run/index.ts';
 import { settleCalls } from './scheduler.ts';
 
 /**

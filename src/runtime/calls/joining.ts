@@ -1,9 +1,9 @@
 import type { SessionInput } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { joined } from '../../session/index.ts';
-import type { CallState } from '../log/call-state.ts';
-import { isWithin, slotOfCall } from '../log/slot-path.ts';
-import type { Invocation } from '../run/invocation.ts';
+import type { CallState } from '../log/index.ts';
+import { isWithin, slotOfCall } from '../log/index.ts';
+import type { Invocation } from '../run/index.ts';
 import { isUnheard } from './detached-calls.ts';
 
 /**

@@ -1,3 +1,4 @@
+import { newId, untilAborted } from '../../base/index.ts';
 import type { FunctionCallPart, FunctionResponsePart, ToolResult } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../../contracts/index.ts';
 import {
@@ -8,17 +9,12 @@ import {
   normaliseReturn,
   toolDigest,
   toResponse,
-  untilAborted,
   validatedInTime,
 } from '../../gate/index.ts';
-import { newId } from '../../session/index.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import { keepWrites } from '../agent/agent-hooks.ts';
-import { boundedResult } from '../agent/bounded-result.ts';
-import type { ResolvedTool, ToolMap } from '../agent/tools.ts';
-import { isHostRun, notFound, validateCall } from '../agent/tools.ts';
-import { signalsOf, ToolContext } from '../hooks/callback-context.ts';
-import type { HookChain } from '../hooks/plugin.ts';
+import type { AgentContext, ResolvedTool, ToolMap } from '../agent/index.ts';
+import { boundedResult, isHostRun, keepWrites, notFound, validateCall } from '../agent/index.ts';
+import type { HookChain } from '../hooks/index.ts';
+import { signalsOf, ToolContext } from '../hooks/index.ts';
 import { askOnToolError } from './tool-hooks.ts';
 
 export interface Prepared {

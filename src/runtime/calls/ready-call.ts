@@ -1,10 +1,10 @@
 import type { DecisionRecord } from '../../contracts/index.ts';
 import { canonicalJson } from '../../contracts/index.ts';
 import type { Decision } from '../../gate/index.ts';
-import type { ResolvedTool } from '../agent/tools.ts';
-import type { CallSignals } from '../hooks/callback-context.ts';
-import type { CallState } from '../log/call-state.ts';
-import { turnsOf } from '../log/call-state.ts';
+import type { ResolvedTool } from '../agent/index.ts';
+import type { CallSignals } from '../hooks/index.ts';
+import type { CallState } from '../log/index.ts';
+import { turnsOf } from '../log/index.ts';
 
 /** A call that may run now. */
 export interface ReadyCall {

@@ -1,10 +1,10 @@
+import { isTimed } from '../../base/index.ts';
 import type { AnyTool, ToolResult } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { errorResult, isTimed, normaliseReturn, runHandler } from '../../gate/index.ts';
-import { orAbort } from '../agent/abort.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import type { ToolContext } from '../hooks/callback-context.ts';
-import type { HookChain } from '../hooks/plugin.ts';
+import { errorResult, normaliseReturn, runHandler } from '../../gate/index.ts';
+import type { AgentContext } from '../agent/index.ts';
+import { orAbort } from '../agent/index.ts';
+import type { HookChain, ToolContext } from '../hooks/index.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import type { ReadyCall } from './ready-call.ts';
 import { afterTool, recover } from './tool-hooks.ts';

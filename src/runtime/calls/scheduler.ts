@@ -1,3 +1,4 @@
+import { eachInPieces, untilAborted } from '../../base/index.ts';
 import type { DecisionRecord, ToolResult, UnknownOutcomeVerdict } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { Approval, GateCall, GateRules, Question, Verdict } from '../../gate/index.ts';
@@ -8,21 +9,14 @@ import {
   ensureValidator,
   errorResult,
   normaliseReturn,
-  untilAborted,
 } from '../../gate/index.ts';
-import { eachInPieces } from '../../session/index.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import { keepWrites } from '../agent/agent-hooks.ts';
-import { boundedResult } from '../agent/bounded-result.ts';
-import type { ResolvedTool, ToolMap } from '../agent/tools.ts';
-import { isHostRun, mayRepeat, notFound, validateCall } from '../agent/tools.ts';
-import type { CallSignals, ToolEffects } from '../hooks/callback-context.ts';
-import { signalsOf, ToolContext } from '../hooks/callback-context.ts';
-import type { HookChain } from '../hooks/plugin.ts';
-import { responseEvent } from '../log/answers.ts';
-import type { AskState, CallState } from '../log/call-state.ts';
-import type { Ask, Event, EventActions } from '../log/event.ts';
-import type { Invocation } from '../run/invocation.ts';
+import type { AgentContext, ResolvedTool, ToolMap } from '../agent/index.ts';
+import { boundedResult, isHostRun, keepWrites, mayRepeat, notFound, validateCall } from '../agent/index.ts';
+import type { CallSignals, HookChain, ToolEffects } from '../hooks/index.ts';
+import { signalsOf, ToolContext } from '../hooks/index.ts';
+import type { Ask, AskState, CallState, Event, EventActions } from '../log/index.ts';
+import { responseEvent } from '../log/index.ts';
+import type { Invocation } from '../run/index.ts';
 import { runAll } from './call-runner.ts';
 import { CallStarts } from './call-starts.ts';
 import { closeWithin } from './close-slot.ts';

@@ -1,9 +1,8 @@
 import type { ToolDescriptor, ToolResult, ToolReturn } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { errorResult, normaliseReturn } from '../../gate/index.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import type { ToolContext } from '../hooks/callback-context.ts';
-import type { HookChain } from '../hooks/plugin.ts';
+import type { AgentContext } from '../agent/index.ts';
+import type { HookChain, ToolContext } from '../hooks/index.ts';
 import type { ReadyCall } from './ready-call.ts';
 
 /** What a call that failed comes to: what an on_tool_error hook has instead, else the error. */

@@ -8,11 +8,10 @@ import type {
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
 import { checkConfirmation } from '../../gate/index.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import type { EventActions } from '../log/event.ts';
-import { StateView } from '../log/state.ts';
-import { checkAuthConfig } from '../services/credentials.ts';
-import { secretsIn, withoutSecrets } from '../services/secrets.ts';
+import type { AgentContext } from '../agent/index.ts';
+import type { EventActions } from '../log/index.ts';
+import { StateView } from '../log/index.ts';
+import { checkAuthConfig, secretsIn, withoutSecrets } from '../services/index.ts';
 import type { InvocationInfo } from './invocation-info.ts';
 
 /** What a callback may read and do; its writes are committed with the event that follows. */

@@ -1,7 +1,7 @@
 import type { Content, ContentPart } from '../../contracts/index.ts';
 import { canonicalJson, copyJson, deepFreeze, setOwn } from '../../contracts/index.ts';
-import type { Event, EventActions } from '../log/event.ts';
-import { storedDelta } from '../log/state.ts';
+import type { Event, EventActions } from '../log/index.ts';
+import { storedDelta } from '../log/index.ts';
 import { failClosed, hookFailed } from './hook-wait.ts';
 import type { InvocationInfo } from './invocation-info.ts';
 import type { Plugin } from './plugin.ts';

@@ -1,6 +1,6 @@
 import type { Content } from '../../contracts/index.ts';
 import { copyJson } from '../../contracts/index.ts';
-import type { ModelResponse } from '../model/model.ts';
+import type { ModelResponse } from '../model/index.ts';
 import { hookFailed } from './hook-wait.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { untilAborted } from '../../base/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
-import { untilAborted } from '../../gate/index.ts';
 
 /** Milliseconds that hooks around the end of a run are given once it was told to end. */
 export const HOOK_GRACE_MS = 2_000;

@@ -2,8 +2,8 @@ import type { Content, HookContext, HookResult, LifecycleInterceptor } from '../
 import { CoxswainError } from '../../contracts/index.ts';
 import { fireHook } from '../../gate/index.ts';
 import { checkHooks } from '../../session/index.ts';
-import type { Event } from '../log/event.ts';
-import type { ModelResponse } from '../model/model.ts';
+import type { Event } from '../log/index.ts';
+import type { ModelResponse } from '../model/index.ts';
 import type { CallbackContext, ToolContext } from './callback-context.ts';
 import type { InvocationInfo } from './invocation-info.ts';
 import type { Plugin } from './plugin.ts';

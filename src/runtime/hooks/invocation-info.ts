@@ -1,5 +1,5 @@
-import type { AgentTree } from '../agent/agent.ts';
-import type { SessionKey, SessionService } from '../store/session-service.ts';
+import type { AgentTree } from '../agent/index.ts';
+import type { SessionKey, SessionService } from '../store/index.ts';
 
 /** What hooks may know of the run they are called in. */
 export interface InvocationInfo {

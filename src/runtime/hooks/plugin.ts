@@ -1,3 +1,4 @@
+import { untilAborted } from '../../base/index.ts';
 import type {
   Content,
   HookResult,
@@ -6,9 +7,8 @@ import type {
   ToolResult,
   ToolReturn,
 } from '../../contracts/index.ts';
-import { untilAborted } from '../../gate/index.ts';
-import type { Event } from '../log/event.ts';
-import type { ModelRequest, ModelResponse } from '../model/model.ts';
+import type { Event } from '../log/index.ts';
+import type { ModelRequest, ModelResponse } from '../model/index.ts';
 import type { CallbackContext, ToolContext } from './callback-context.ts';
 import type { EditableRequest } from './editable-request.ts';
 import type { InvocationInfo } from './invocation-info.ts';

@@ -1,5 +1,5 @@
+import { checkIs, having } from '../../base/index.ts';
 import type { PolicyEvaluator } from '../../contracts/index.ts';
-import { checkIs, having } from '../../session/index.ts';
 import type { Plugin } from './plugin.ts';
 
 /**

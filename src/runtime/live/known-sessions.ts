@@ -1,4 +1,4 @@
-import type { SessionKey, SessionService } from '../store/session-service.ts';
+import type { SessionKey, SessionService } from '../store/index.ts';
 import type { LiveSession } from './live-session.ts';
 
 /** Names that are known before those nobody holds any more are looked for. */

@@ -1,4 +1,4 @@
-import type { SessionKey, SessionRecord, SessionService } from '../store/session-service.ts';
+import type { SessionKey, SessionRecord, SessionService } from '../store/index.ts';
 
 /** Events that are read at once: a few milliseconds of decoding. */
 const PAGE = 128;

@@ -1,5 +1,5 @@
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { Event } from '../log/event.ts';
+import type { Event } from '../log/index.ts';
 
 interface Fault {
   error: unknown;

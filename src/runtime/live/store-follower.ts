@@ -1,5 +1,5 @@
-import { LazySet } from '../../session/index.ts';
-import type { SessionKey, SessionService } from '../store/session-service.ts';
+import { LazySet } from '../../base/index.ts';
+import type { SessionKey, SessionService } from '../store/index.ts';
 
 /** Milliseconds between two looks into a store for what other processes write. */
 export const DEFAULT_FOLLOW_MS = 1000;

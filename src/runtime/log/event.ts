@@ -1,3 +1,4 @@
+import { newId } from '../../base/index.ts';
 import type {
   Content,
   DecisionRecord,
@@ -8,7 +9,6 @@ import type {
   TurnTerms,
   Usage,
 } from '../../contracts/index.ts';
-import { newId } from '../../session/index.ts';
 import type { Outcome } from './outcome.ts';
 
 /** A question about one call, to somebody outside the runtime. */

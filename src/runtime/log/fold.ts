@@ -1,6 +1,7 @@
+import { LazyMap, LazySet, Pace } from '../../base/index.ts';
 import type { ContentPart, FunctionResponsePart, TurnTerms, Usage } from '../../contracts/index.ts';
 import { setOwn, textOfParts } from '../../contracts/index.ts';
-import { addUsage, callIdOf, isHostQuestion, LastWords, LazyMap, LazySet, Pace } from '../../session/index.ts';
+import { addUsage, callIdOf, isHostQuestion, LastWords } from '../../session/index.ts';
 import type { Activation } from './activation.ts';
 import { newActivation } from './activation.ts';
 import type { CallState, Settled } from './call-state.ts';

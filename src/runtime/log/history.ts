@@ -1,5 +1,5 @@
+import { LazyMap, LazySet } from '../../base/index.ts';
 import type { Content, ContentPart, FunctionCallPart, FunctionResponsePart } from '../../contracts/index.ts';
-import { LazyMap, LazySet } from '../../session/index.ts';
 import type { Event } from './event.ts';
 
 /** Whose history: an agent sees its branch line and, as a tool, its own activation only. */

@@ -1,6 +1,6 @@
+import type { LazyMap } from '../../base/index.ts';
 import type { StateAccess } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, setOwn } from '../../contracts/index.ts';
-import type { LazyMap } from '../../session/index.ts';
 
 export type StateScope = 'session' | 'app' | 'user' | 'temp';
 

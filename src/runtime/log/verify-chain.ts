@@ -1,4 +1,4 @@
-import { checkIs, checkOptions, count, listOf, object } from '../../session/index.ts';
+import { checkIs, checkOptions, count, listOf, object } from '../../base/index.ts';
 import { evidenceOf, extendChain } from './chain.ts';
 import { digestOf } from './digest.ts';
 import type { ChainLink, Event } from './event.ts';

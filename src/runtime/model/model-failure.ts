@@ -1,5 +1,5 @@
 import { isCoxswainError, messageOf } from '../../contracts/index.ts';
-import type { Failure } from '../log/outcome.ts';
+import type { Failure } from '../log/index.ts';
 import { finishReasonOf, unknownEnd } from './finish-reason.ts';
 import type { ModelResponse } from './model.ts';
 

@@ -1,3 +1,4 @@
+import { newId } from '../../base/index.ts';
 import type {
   ContentPart,
   MessageInput,
@@ -7,20 +8,16 @@ import type {
 } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
-import { checkContent, newId } from '../../session/index.ts';
-import type { BoundedAnswer } from '../agent/bounded-result.ts';
-import { boundedAnswer, withBounded } from '../agent/bounded-result.ts';
-import { checkEdited } from '../agent/call-place.ts';
-import { hasUnheard } from '../calls/detached-calls.ts';
-import { callsToJoin } from '../calls/joining.ts';
-import { hookUserMessage } from '../hooks/user-message-hooks.ts';
-import { answerEvent, answerId } from '../log/answers.ts';
-import type { CallState } from '../log/call-state.ts';
-import type { Event } from '../log/event.ts';
-import { createEvent } from '../log/event.ts';
-import type { GivenCredential } from '../services/credentials.ts';
-import { givenCredential } from '../services/credentials.ts';
-import { startingAgent } from '../step/transfer.ts';
+import { checkContent } from '../../session/index.ts';
+import type { BoundedAnswer } from '../agent/index.ts';
+import { boundedAnswer, checkEdited, withBounded } from '../agent/index.ts';
+import { callsToJoin, hasUnheard } from '../calls/index.ts';
+import { hookUserMessage } from '../hooks/index.ts';
+import type { CallState, Event } from '../log/index.ts';
+import { answerEvent, answerId, createEvent } from '../log/index.ts';
+import type { GivenCredential } from '../services/index.ts';
+import { givenCredential } from '../services/index.ts';
+import { startingAgent } from '../step/index.ts';
 import type { Invocation } from './invocation.ts';
 
 /**

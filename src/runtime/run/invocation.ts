@@ -1,28 +1,28 @@
+import { LazyMap, LazySet, newId } from '../../base/index.ts';
 import type { SessionInput } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { JoiningOptions, joined } from '../../session/index.ts';
-import { LazyMap, LazySet, newId } from '../../session/index.ts';
-import type { Agent, AgentTree } from '../agent/agent.ts';
-import type { Place } from '../agent/agent-context.ts';
-import type { Engine, InvocationOptions, InvocationResult, RunningBranch, RunSink } from '../agent/engine.ts';
-import { thrownOutcome } from '../agent/failure.ts';
-import type { TelemetrySpan } from '../agent/telemetry.ts';
-import { ownerOfThread } from '../calls/close-slot.ts';
-import { runDetachedCalls } from '../calls/detached-calls.ts';
-import { editEvent } from '../hooks/event-hooks.ts';
-import type { InvocationInfo } from '../hooks/invocation-info.ts';
-import type { Plugin } from '../hooks/plugin.ts';
-import type { LiveSession } from '../live/live-session.ts';
-import { abandoned, responseEvent } from '../log/answers.ts';
-import type { CallState } from '../log/call-state.ts';
-import type { BeganRecord, CompletedRecord, Event, EventInit } from '../log/event.ts';
-import { createEvent } from '../log/event.ts';
-import type { Fold } from '../log/fold.ts';
-import type { Outcome } from '../log/outcome.ts';
-import { applyDelta } from '../log/state.ts';
-import type { ContextServices } from '../services/services.ts';
-import { ModelCalls } from '../step/model-calls.ts';
-import type { Lease, SessionKey, SessionService } from '../store/session-service.ts';
+import type {
+  Agent,
+  AgentTree,
+  Engine,
+  InvocationOptions,
+  InvocationResult,
+  Place,
+  RunningBranch,
+  RunSink,
+  TelemetrySpan,
+} from '../agent/index.ts';
+import { thrownOutcome } from '../agent/index.ts';
+import { ownerOfThread, runDetachedCalls } from '../calls/index.ts';
+import type { InvocationInfo, Plugin } from '../hooks/index.ts';
+import { editEvent } from '../hooks/index.ts';
+import type { LiveSession } from '../live/index.ts';
+import type { BeganRecord, CallState, CompletedRecord, Event, EventInit, Fold, Outcome } from '../log/index.ts';
+import { abandoned, applyDelta, createEvent, responseEvent } from '../log/index.ts';
+import type { ContextServices } from '../services/index.ts';
+import { ModelCalls } from '../step/index.ts';
+import type { Lease, SessionKey, SessionService } from '../store/index.ts';
 import { Marks } from './marks.ts';
 import { eventAt } from './place-event.ts';
 import { beforeRun } from './run-hooks.ts';

@@ -1,7 +1,6 @@
-import { LazySet } from '../../session/index.ts';
-import type { BeganRecord, CompletedRecord, Event } from '../log/event.ts';
-import { threadOf } from '../log/event.ts';
-import { isWithin } from '../log/slot-path.ts';
+import { LazySet } from '../../base/index.ts';
+import type { BeganRecord, CompletedRecord, Event } from '../log/index.ts';
+import { isWithin, threadOf } from '../log/index.ts';
 
 /** What a run has to tell of its tree, until the next event takes it into the log. */
 export class Marks {

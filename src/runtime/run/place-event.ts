@@ -1,7 +1,6 @@
-import type { Place } from '../agent/agent-context.ts';
-import type { Event, EventInit } from '../log/event.ts';
-import { createEvent } from '../log/event.ts';
-import { scopeOf, setTemp, storedDelta } from '../log/state.ts';
+import type { Place } from '../agent/index.ts';
+import type { Event, EventInit } from '../log/index.ts';
+import { createEvent, scopeOf, setTemp, storedDelta } from '../log/index.ts';
 import type { Invocation } from './invocation.ts';
 
 /** An event of an agent's place in a run. What it sets of `temp:` state is kept with the run, and stored nowhere. */

@@ -1,9 +1,8 @@
 import type { SessionInput } from '../../contracts/index.ts';
-import { thrownOutcome } from '../agent/failure.ts';
-import { hookContent } from '../hooks/hook-values.ts';
-import { failClosed, withGrace } from '../hooks/hook-wait.ts';
-import type { Outcome } from '../log/outcome.ts';
-import { DONE } from '../log/outcome.ts';
+import { thrownOutcome } from '../agent/index.ts';
+import { failClosed, hookContent, withGrace } from '../hooks/index.ts';
+import type { Outcome } from '../log/index.ts';
+import { DONE } from '../log/index.ts';
 import type { Invocation } from './invocation.ts';
 
 /** A plugin's answer to a message, if one has any. */

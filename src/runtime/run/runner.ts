@@ -1,3 +1,23 @@
+import type { Shape } from '../../base/index.ts';
+import {
+  amount,
+  anything,
+  checkOptions,
+  checkShape,
+  flag,
+  fn,
+  guarded,
+  having,
+  list,
+  name,
+  names,
+  object,
+  oneOf,
+  required,
+  signal,
+  text,
+  texts,
+} from '../../base/index.ts';
 import type {
   AnswerLimits,
   Content,
@@ -9,48 +29,19 @@ import type {
 } from '../../contracts/index.ts';
 import { assertSafeId, CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import { denyOverrides } from '../../gate/index.ts';
-import type { Shape } from '../../session/index.ts';
-import {
-  amount,
-  answerLimits,
-  anything,
-  checkOptions,
-  checkShape,
-  flag,
-  fn,
-  guarded,
-  guardedTelemetry,
-  having,
-  list,
-  name,
-  names,
-  normaliseInput,
-  object,
-  oneOf,
-  permissionMode,
-  required,
-  StreamQueue,
-  signal,
-  text,
-  texts,
-} from '../../session/index.ts';
-import type { Agent } from '../agent/agent.ts';
-import { AgentTree } from '../agent/agent.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import type { Engine, InvocationOptions, RunSink } from '../agent/engine.ts';
-import type { Telemetry } from '../agent/telemetry.ts';
-import type { TurnLimits } from '../agent/turn-limits.ts';
-import { strictest } from '../agent/turn-limits.ts';
-import { checkPlugins, services, sessionService, turnLimits } from '../agents/agent-shape.ts';
-import type { Plugin } from '../hooks/plugin.ts';
-import { LiveSession } from '../live/live-session.ts';
-import type { Event, EventInit } from '../log/event.ts';
-import { createEvent, threadOf } from '../log/event.ts';
-import type { Model } from '../model/model.ts';
-import type { Services } from '../services/services.ts';
-import { SessionServices } from '../services/services.ts';
-import { InMemorySessionService } from '../store/in-memory-session-service.ts';
-import type { SessionKey, SessionService } from '../store/session-service.ts';
+import { answerLimits, guardedTelemetry, normaliseInput, permissionMode, StreamQueue } from '../../session/index.ts';
+import type { Agent, AgentContext, Engine, InvocationOptions, RunSink, Telemetry, TurnLimits } from '../agent/index.ts';
+import { AgentTree, strictest } from '../agent/index.ts';
+import { checkPlugins, services, sessionService, turnLimits } from '../agents/index.ts';
+import type { Plugin } from '../hooks/index.ts';
+import { LiveSession } from '../live/index.ts';
+import type { Event, EventInit } from '../log/index.ts';
+import { createEvent, threadOf } from '../log/index.ts';
+import type { Model } from '../model/index.ts';
+import type { Services } from '../services/index.ts';
+import { SessionServices } from '../services/index.ts';
+import type { SessionKey, SessionService } from '../store/index.ts';
+import { InMemorySessionService } from '../store/index.ts';
 import { Invocation } from './invocation.ts';
 
 export interface RunnerOptions {

@@ -1,10 +1,8 @@
 import { CoxswainError } from '../../contracts/index.ts';
-import type { Agent } from '../agent/agent.ts';
-import type { Place } from '../agent/agent-context.ts';
-import { AgentContext } from '../agent/agent-context.ts';
-import { Operation, runAttributes } from '../agent/telemetry.ts';
-import type { Outcome } from '../log/outcome.ts';
-import { SUSPENDED } from '../log/outcome.ts';
+import type { Agent, Place } from '../agent/index.ts';
+import { AgentContext, Operation, runAttributes } from '../agent/index.ts';
+import type { Outcome } from '../log/index.ts';
+import { SUSPENDED } from '../log/index.ts';
 import type { Invocation } from './invocation.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { SessionInput } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { Event } from '../log/event.ts';
-import type { GivenCredential } from '../services/credentials.ts';
-import { keepCredentials } from '../services/credentials.ts';
+import type { Event } from '../log/index.ts';
+import type { GivenCredential } from '../services/index.ts';
+import { keepCredentials } from '../services/index.ts';
 import type { Heard } from './accept-inputs.ts';
 import { acceptInputs } from './accept-inputs.ts';
 import type { Invocation } from './invocation.ts';

@@ -1,10 +1,8 @@
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { InvocationResult } from '../agent/engine.ts';
-import { errorFields, failureOf, limitReason } from '../agent/failure.ts';
-import { editEvent } from '../hooks/event-hooks.ts';
-import { withGrace } from '../hooks/hook-wait.ts';
-import type { Event } from '../log/event.ts';
-import type { Outcome } from '../log/outcome.ts';
+import type { InvocationResult } from '../agent/index.ts';
+import { errorFields, failureOf, limitReason } from '../agent/index.ts';
+import { editEvent, withGrace } from '../hooks/index.ts';
+import type { Event, Outcome } from '../log/index.ts';
 import type { Invocation } from './invocation.ts';
 import { afterRun } from './run-hooks.ts';
 

@@ -1,7 +1,7 @@
+import { guarded } from '../../base/index.ts';
 import { assertSafeId, CoxswainError } from '../../contracts/index.ts';
-import { guarded } from '../../session/index.ts';
-import type { SessionKey } from '../store/session-service.ts';
-import { checkKey } from '../store/store-rules.ts';
+import type { SessionKey } from '../store/index.ts';
+import { checkKey } from '../store/index.ts';
 
 export interface ArtifactContent {
   mimeType: string;

@@ -1,5 +1,5 @@
-import type { SessionKey } from '../store/session-service.ts';
-import { checkKey, checkScope, wholeNumber } from '../store/store-rules.ts';
+import type { SessionKey } from '../store/index.ts';
+import { checkKey, checkScope, wholeNumber } from '../store/index.ts';
 import type { ArtifactContent, ArtifactPlace, ArtifactService, StoredArtifact } from './artifact-service.ts';
 import { artifactBody, artifactName, artifactPlace, toBase64 } from './artifact-service.ts';
 

@@ -1,7 +1,7 @@
 import type { MemoryEntry } from '../../contracts/index.ts';
-import type { Event } from '../log/event.ts';
-import type { SessionKey } from '../store/session-service.ts';
-import { checkKey, checkScope, storeInput, wholeNumber } from '../store/store-rules.ts';
+import type { Event } from '../log/index.ts';
+import type { SessionKey } from '../store/index.ts';
+import { checkKey, checkScope, storeInput, wholeNumber } from '../store/index.ts';
 import type { MemoryService } from './memory-service.ts';
 import { DEFAULT_MEMORY_LIMIT, memoryEntries } from './memory-service.ts';
 import type { Searchable } from './words.ts';

@@ -1,9 +1,9 @@
+import { checkIs, guarded, list } from '../../base/index.ts';
 import type { MemoryEntry } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
-import { checkIs, guarded, list } from '../../session/index.ts';
-import type { Event } from '../log/event.ts';
-import { effectiveEvents } from '../store/rewound.ts';
-import type { SessionKey } from '../store/session-service.ts';
+import type { Event } from '../log/index.ts';
+import type { SessionKey } from '../store/index.ts';
+import { effectiveEvents } from '../store/index.ts';
 
 export const DEFAULT_MEMORY_LIMIT = 20;
 

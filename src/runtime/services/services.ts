@@ -1,6 +1,6 @@
 import type { ArtifactAccess, MemoryEntry } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { SessionKey } from '../store/session-service.ts';
+import type { SessionKey } from '../store/index.ts';
 import type { ArtifactService } from './artifact-service.ts';
 import type { CredentialService } from './credentials.ts';
 import { InMemoryCredentialService, withoutWords } from './credentials.ts';

@@ -1,4 +1,4 @@
-import { checkIs, text } from '../../session/index.ts';
+import { checkIs, text } from '../../base/index.ts';
 
 /** Written without spaces between words, or with particles glued to them: found within one another. */
 const unspaced = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{sc=Bopomofo}\p{sc=Hangul}\p{sc=Yi}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}\p{sc=Tai_Le}\p{sc=New_Tai_Lue}\p{sc=Tai_Tham}\p{sc=Tai_Viet}\p{sc=Ahom}\p{sc=Javanese}\p{sc=Balinese}`;

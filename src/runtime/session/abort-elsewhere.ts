@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AbortTarget } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { Heeded } from '../../session/index.ts';
-import type { Event, FollowOptions, LiveSession } from '../index.ts';
-import { createEvent, DEFAULT_FOLLOW_MS } from '../index.ts';
+import type { FollowOptions, LiveSession } from '../live/index.ts';
+import { DEFAULT_FOLLOW_MS } from '../live/index.ts';
+import type { Event } from '../log/index.ts';
+import { createEvent } from '../log/index.ts';
 
 /** Looks that the process which runs a session has for hearing that it is to end. */
 const LOOKS = 10;

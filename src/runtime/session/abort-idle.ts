@@ -1,6 +1,7 @@
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { Event, Fold, LiveSession } from '../index.ts';
-import { abandoned, createEvent, responseEvent } from '../index.ts';
+import type { LiveSession } from '../live/index.ts';
+import type { Event, Fold } from '../log/index.ts';
+import { abandoned, createEvent, responseEvent } from '../log/index.ts';
 
 /** Nothing runs, but something is open, or a turn was cut off: all of it is settled and the turn ends. */
 export async function abortIdle(live: LiveSession, agent: string, reason: string): Promise<void> {

@@ -1,6 +1,9 @@
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
-import type { Event, Invocation, LiveSession } from '../index.ts';
-import { endOfCall, endOfSlot, ownerOfThread, releaseWithin, slotOfCall } from '../index.ts';
+import { endOfCall, endOfSlot, ownerOfThread, releaseWithin } from '../calls/index.ts';
+import type { LiveSession } from '../live/index.ts';
+import type { Event } from '../log/index.ts';
+import { slotOfCall } from '../log/index.ts';
+import type { Invocation } from '../run/index.ts';
 import { wish } from './abort-elsewhere.ts';
 
 /**

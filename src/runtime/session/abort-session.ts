@@ -1,6 +1,6 @@
 import type { AbortTarget } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { LiveSession } from '../index.ts';
+import type { LiveSession } from '../live/index.ts';
 import { endElsewhere } from './abort-elsewhere.ts';
 import { abortIdle } from './abort-idle.ts';
 import { abortCall, abortThread } from './abort-part.ts';

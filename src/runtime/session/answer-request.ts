@@ -1,17 +1,12 @@
 import type { RequestAnswer, Settlement } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
-import type { BoundedAnswer, Engine, LiveSession } from '../index.ts';
-import {
-  answerEvent,
-  boundedAnswer,
-  checkEdited,
-  givenCredential,
-  keepCredentials,
-  outrun,
-  settlementOf,
-  withBounded,
-} from '../index.ts';
+import type { BoundedAnswer, Engine } from '../agent/index.ts';
+import { boundedAnswer, checkEdited, withBounded } from '../agent/index.ts';
+import type { LiveSession } from '../live/index.ts';
+import { answerEvent, settlementOf } from '../log/index.ts';
+import { outrun } from '../run/index.ts';
+import { givenCredential, keepCredentials } from '../services/index.ts';
 import { originOf } from './abort-part.ts';
 
 /** Somebody else has written in between as often: a store that says so each time is not right. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Event, LiveSession } from '../index.ts';
+import type { LiveSession } from '../live/index.ts';
+import type { Event } from '../log/index.ts';
 
 /** Milliseconds from one look to the next whether a session is given back: the first, and the longest. */
 const FIRST_MS = 1;

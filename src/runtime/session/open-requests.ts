@@ -1,6 +1,9 @@
 import type { PendingRequest } from '../../contracts/index.ts';
-import type { AgentTree, CallState, LiveSession, Standing } from '../index.ts';
-import { OpenRequests, placeOfCall } from '../index.ts';
+import type { AgentTree } from '../agent/index.ts';
+import { placeOfCall } from '../agent/index.ts';
+import type { LiveSession } from '../live/index.ts';
+import type { CallState, Standing } from '../log/index.ts';
+import { OpenRequests } from './pending-requests.ts';
 
 const known = new WeakMap<LiveSession, { tree: AgentTree; requests: OpenRequests }>();
 

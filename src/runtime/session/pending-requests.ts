@@ -1,9 +1,8 @@
+import { isoTime } from '../../base/index.ts';
 import type { PendingRequest, TurnTerms } from '../../contracts/index.ts';
-import { isoTime } from '../../session/index.ts';
-import type { CallState } from '../log/call-state.ts';
-import { threadOf } from '../log/event.ts';
-import type { Standing } from '../log/turn-state.ts';
-import type { SessionKey } from '../store/session-service.ts';
+import type { CallState, Standing } from '../log/index.ts';
+import { threadOf } from '../log/index.ts';
+import type { SessionKey } from '../store/index.ts';
 
 /** What a request was made from: while it is the same, so is the request. */
 interface Made {

@@ -1,6 +1,6 @@
 import type { PutQuestion } from '../../contracts/index.ts';
-import type { LiveSession } from '../index.ts';
-import { createEvent } from '../index.ts';
+import type { LiveSession } from '../live/index.ts';
+import { createEvent } from '../log/index.ts';
 import { originOf } from './abort-part.ts';
 import { storeBeside } from './store-beside.ts';
 

@@ -1,5 +1,6 @@
-import type { Event, SessionRecord, SessionService } from '../index.ts';
-import { LiveSession } from '../index.ts';
+import { LiveSession } from '../live/index.ts';
+import type { Event } from '../log/index.ts';
+import type { SessionRecord, SessionService } from '../store/index.ts';
 import { endOfAll } from './abort-idle.ts';
 
 /** What ends a copy's log: it does not inherit open questions, or one payment could be approved twice. */

@@ -1,5 +1,7 @@
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { Event, Invocation, LiveSession } from '../index.ts';
+import type { LiveSession } from '../live/index.ts';
+import type { Event } from '../log/index.ts';
+import type { Invocation } from '../run/index.ts';
 
 /** What is to be stored, and whether it is for the run that is under way. */
 export interface Beside {

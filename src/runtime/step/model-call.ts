@@ -1,13 +1,11 @@
 import type { ContentPart } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { AnswerCounter } from '../../session/index.ts';
-import { underSignal } from '../agent/abort.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import { modelOf } from '../agent/model-choice.ts';
-import { Operation } from '../agent/telemetry.ts';
-import type { LlmAgent } from '../agents/llm-agent.ts';
-import type { Model, ModelResponse } from '../model/model.ts';
-import { unknownEndOf } from '../model/model-failure.ts';
+import type { AgentContext } from '../agent/index.ts';
+import { modelOf, Operation, underSignal } from '../agent/index.ts';
+import type { LlmAgent } from '../agents/index.ts';
+import type { Model, ModelResponse } from '../model/index.ts';
+import { unknownEndOf } from '../model/index.ts';
 import { requestAttributes, responseAttributes } from './model-telemetry.ts';
 import type { RequestDraft } from './processors.ts';
 

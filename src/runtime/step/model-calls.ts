@@ -1,7 +1,7 @@
-import { orAbort } from '../agent/abort.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import type { LlmAgent } from '../agents/llm-agent.ts';
-import type { Failure } from '../log/outcome.ts';
+import type { AgentContext } from '../agent/index.ts';
+import { orAbort } from '../agent/index.ts';
+import type { LlmAgent } from '../agents/index.ts';
+import type { Failure } from '../log/index.ts';
 
 /** Model calls of one run that are not in its log yet: branches beside one another share the turn's limits. */
 export class ModelCalls {

@@ -1,7 +1,6 @@
-import type { AgentContext } from '../agent/agent-context.ts';
-import type { Attributes } from '../agent/telemetry.ts';
-import { runAttributes } from '../agent/telemetry.ts';
-import type { Model, ModelResponse } from '../model/model.ts';
+import type { AgentContext, Attributes } from '../agent/index.ts';
+import { runAttributes } from '../agent/index.ts';
+import type { Model, ModelResponse } from '../model/index.ts';
 
 /** Settings of a request, by the names that providers have for them. */
 const SETTINGS: Readonly<Record<string, string>> = {

@@ -1,12 +1,11 @@
 import type { JsonSchema, ToolDescriptor } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { AgentContext } from '../agent/agent-context.ts';
-import { outputFault } from '../agent/promised-output.ts';
-import type { ToolMap } from '../agent/tools.ts';
-import type { LlmAgent } from '../agents/llm-agent.ts';
-import type { Activation } from '../log/activation.ts';
-import { StateView } from '../log/state.ts';
-import type { ModelRequest } from '../model/model.ts';
+import type { AgentContext, ToolMap } from '../agent/index.ts';
+import { outputFault } from '../agent/index.ts';
+import type { LlmAgent } from '../agents/index.ts';
+import type { Activation } from '../log/index.ts';
+import { StateView } from '../log/index.ts';
+import type { ModelRequest } from '../model/index.ts';
 import { fillTemplate } from './instructions.ts';
 import { TRANSFER_TOOL, transferTargets } from './transfer.ts';
 

@@ -1,4 +1,4 @@
-import type { AgentContext } from '../agent/agent-context.ts';
+import type { AgentContext } from '../agent/index.ts';
 
 /**
  * Takes the words that wait for this agent, so that nobody else does before the log says so; their ids.

@@ -1,7 +1,7 @@
 import type { AnyTool } from '../../contracts/index.ts';
 import { defineTool } from '../../contracts/index.ts';
-import type { Agent, AgentTree } from '../agent/agent.ts';
-import type { Fold } from '../log/fold.ts';
+import type { Agent, AgentTree } from '../agent/index.ts';
+import type { Fold } from '../log/index.ts';
 
 /** What an LlmAgent says about being left and returned to. */
 export interface TransferRules {

@@ -1,6 +1,6 @@
 import type { Content, ContentPart } from '../../contracts/index.ts';
 import { deepFreeze, parseJson, setOwn } from '../../contracts/index.ts';
-import type { Event, EventActions } from '../log/event.ts';
+import type { Event, EventActions } from '../log/index.ts';
 
 /**
  * An event as columns, in the names and JSON shapes that other readers of these tables know. What they do not know

@@ -1,7 +1,8 @@
+import { checkOptions, flag, LazyMap, newId } from '../../base/index.ts';
 import type { SessionSummary } from '../../contracts/index.ts';
-import { checkOptions, flag, LazyMap, MemoryJournal, newId } from '../../session/index.ts';
-import type { Event } from '../log/event.ts';
-import { applyDelta, joinState } from '../log/state.ts';
+import { MemoryJournal } from '../../session/index.ts';
+import type { Event } from '../log/index.ts';
+import { applyDelta, joinState } from '../log/index.ts';
 import type { MemoryApp, MemorySession, MemoryUser, State } from './in-memory-session.ts';
 import { addCopies, recordOf, repeatedId, ScopeState, storeEvents, summaryOf } from './in-memory-session.ts';
 import type {

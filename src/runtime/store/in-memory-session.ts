@@ -1,10 +1,7 @@
+import type { LazyMap } from '../../base/index.ts';
 import type { SessionSummary } from '../../contracts/index.ts';
-import type { LazyMap } from '../../session/index.ts';
-import type { Event } from '../log/event.ts';
-import { openCallChanges } from '../log/open-calls.ts';
-import type { OpenTurnChange } from '../log/open-turn.ts';
-import { openTurnChange, openTurnOf } from '../log/open-turn.ts';
-import { applyDelta, joinState } from '../log/state.ts';
+import type { Event, OpenTurnChange } from '../log/index.ts';
+import { applyDelta, joinState, openCallChanges, openTurnChange, openTurnOf } from '../log/index.ts';
 import { effectiveEvents } from './rewound.ts';
 import type { SessionKey, SessionRecord } from './session-service.ts';
 import { batchDelta, sealEvent, storeRefusal, titleChange } from './store-rules.ts';

@@ -1,8 +1,6 @@
 import { setOwn } from '../../contracts/index.ts';
-import type { Event, Rewound } from '../log/event.ts';
-import type { OpenedCall } from '../log/open-calls.ts';
-import { openCallChanges } from '../log/open-calls.ts';
-import { openTurnOf } from '../log/open-turn.ts';
+import type { Event, OpenedCall, Rewound } from '../log/index.ts';
+import { openCallChanges, openTurnOf } from '../log/index.ts';
 import { foldState } from './store-rules.ts';
 
 /** The marker of an event, if it is one. */

@@ -1,5 +1,5 @@
 import type { SessionSummary } from '../../contracts/index.ts';
-import type { Event } from '../log/event.ts';
+import type { Event } from '../log/index.ts';
 
 /** Names one session. Each part is one safe segment. */
 export interface SessionKey {

@@ -1,5 +1,5 @@
 import { subagentSessionId } from '../../gate/index.ts';
-import type { Event } from '../log/event.ts';
+import type { Event } from '../log/index.ts';
 
 /** First and last of the texts that the ids of a session's sub-agents lie between. */
 export function idsBelow(id: string): readonly [string, string] {

@@ -1,5 +1,4 @@
-import { assertSafeId } from '../../contracts/index.ts';
-import type { Shape } from '../../session/index.ts';
+import type { Shape } from '../../base/index.ts';
 import {
   anything,
   badInput,
@@ -13,8 +12,9 @@ import {
   number,
   object,
   text,
-} from '../../session/index.ts';
-import type { Event } from '../log/event.ts';
+} from '../../base/index.ts';
+import { assertSafeId } from '../../contracts/index.ts';
+import type { Event } from '../log/index.ts';
 import type { AppendOptions, ForkOptions, SessionKey } from './session-service.ts';
 
 // What every store looks at before it does anything. Numbers are the matter of `wholeNumber`.

@@ -1,7 +1,7 @@
+import { kindOf } from '../../base/index.ts';
 import { CoxswainError, deepFreeze, MAX_JSON_DEPTH, setOwn } from '../../contracts/index.ts';
-import { kindOf } from '../../session/index.ts';
-import type { Event } from '../log/event.ts';
-import { applyDelta, splitDelta, stateValue, storedDelta } from '../log/state.ts';
+import type { Event } from '../log/index.ts';
+import { applyDelta, splitDelta, stateValue, storedDelta } from '../log/index.ts';
 import type { SessionKey } from './session-service.ts';
 
 export { checkKey, checkScope, newKey, storeInput } from './store-checks.ts';

@@ -1,5 +1,5 @@
-import type { Check, Shape } from '../../base/shape.ts';
-import { amount } from '../../base/shape.ts';
+import type { Check, Shape } from '../../base/index.ts';
+import { amount } from '../../base/index.ts';
 import type { AnswerLimits, ContentPart } from '../../contracts/index.ts';
 import { CoxswainError, DEFAULT_ANSWER_LIMITS } from '../../contracts/index.ts';
 

@@ -1,4 +1,4 @@
-import { guarded } from '../../base/shape.ts';
+import { guarded } from '../../base/index.ts';
 import type { RequestAnswer } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
 import { checkSize } from './input.ts';

@@ -1,5 +1,4 @@
-import { nearest } from '../../base/nearest.ts';
-import { badInput, checkIs, guarded, having } from '../../base/shape.ts';
+import { badInput, checkIs, guarded, having, nearest } from '../../base/index.ts';
 import type { HookPoint, LifecycleInterceptor } from '../../contracts/index.ts';
 import { checkNames } from './principal.ts';
 

@@ -1,4 +1,4 @@
-import { badInput as bad, guarded } from '../../base/shape.ts';
+import { badInput as bad, guarded } from '../../base/index.ts';
 import type { ContentPart, Principal, SessionInput } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
 import { checkPrincipal } from './principal.ts';

@@ -1,5 +1,5 @@
-import { nearest } from '../../base/nearest.ts';
-import type { Check } from '../../base/shape.ts';
+import type { Check } from '../../base/index.ts';
+import { nearest } from '../../base/index.ts';
 import type { PermissionMode } from '../../contracts/index.ts';
 
 export const PERMISSION_MODES: readonly PermissionMode[] = ['default', 'auto_edit', 'autonomous', 'plan', 'dont_ask'];

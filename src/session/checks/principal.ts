@@ -1,4 +1,4 @@
-import { badInput, guarded } from '../../base/shape.ts';
+import { badInput, guarded } from '../../base/index.ts';
 import type { Principal } from '../../contracts/index.ts';
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` unless it says who somebody is */

@@ -1,4 +1,4 @@
-import type { Shape } from '../../base/shape.ts';
+import type { Shape } from '../../base/index.ts';
 import {
   amount,
   anything,
@@ -15,7 +15,7 @@ import {
   signal,
   text,
   texts,
-} from '../../base/shape.ts';
+} from '../../base/index.ts';
 import type { AbortTarget, ExecutionOptions, SteerData } from '../../contracts/index.ts';
 import { permissionMode } from './permission-modes.ts';
 import { checkLimits, checkNames, checkPrincipal } from './principal.ts';

@@ -1,4 +1,4 @@
-import { newId } from '../../base/identity.ts';
+import { newId } from '../../base/index.ts';
 import type {
   HostJournal,
   JournalAppend,

@@ -8,7 +8,7 @@ import type {
   SessionInput,
   StreamEndEvent,
 } from '../../contracts/index.ts';
-import type { StreamQueue } from '../stream/queue.ts';
+import type { StreamQueue } from '../stream/index.ts';
 import { callIdOf } from './question-id.ts';
 
 /** Key of {@link PipeableSession}'s method. */

@@ -1,4 +1,4 @@
-import { breath } from '../../base/pace.ts';
+import { breath } from '../../base/index.ts';
 import type { AgentEvent, AgentStream } from '../../contracts/index.ts';
 
 /** Partial frames that may wait for a slow consumer before their producer is asked to pause. */

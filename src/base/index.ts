@@ -1,0 +1,41 @@
+/** Option checks, lazy maps, ids, times and timers: helpers that know nothing of agents. */
+export { derived } from './derived.ts';
+export { newId } from './identity.ts';
+export { inTime } from './in-time.ts';
+export { LazyMap, LazySet } from './lazy.ts';
+export { nearest } from './nearest.ts';
+export { breath, eachInPieces, MANY, Pace } from './pace.ts';
+export { pause } from './pause.ts';
+export type { Check, Shape } from './shape.ts';
+export {
+  amount,
+  anything,
+  badInput,
+  bag,
+  checkIs,
+  checkOptions,
+  checkShape,
+  count,
+  either,
+  flag,
+  fn,
+  guarded,
+  having,
+  iterable,
+  kindOf,
+  list,
+  listOf,
+  name,
+  names,
+  number,
+  object,
+  off,
+  oneOf,
+  required,
+  signal,
+  text,
+  texts,
+} from './shape.ts';
+export { isoTime } from './time.ts';
+export { isTimed, MAX_TIMER_MS } from './timer.ts';
+export { untilAborted, untilLate } from './until-aborted.ts';

@@ -1,0 +1,16 @@
+/** The decision on a call: policies, hooks, questions, approvals. */
+export type { AskedWith } from './asked-with.ts';
+export { requestOf } from './asked-with.ts';
+export type { Approval, GateCall, GateRules, Question, Verdict } from './decide.ts';
+export { askHook, decide, decideApproved, policyOn, policyRequest, recordFacts } from './decide.ts';
+export { Decision } from './decision.ts';
+export { deniedResult, policyDenied, reasonOf } from './denial.ts';
+export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrides.ts';
+export { excludedBy } from './excluded-by.ts';
+export { checkHookResult, fireHook, isHookResult } from './hook-result.ts';
+export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
+export { checkConfirmation, evaluatePolicy, MAX_EXPIRES_IN, POLICY_TIMEOUT_MS, withRedact } from './policy.ts';
+export type { ShadowDecision, ShadowOptions, ShadowPolicy } from './shadow.ts';
+export { shadow } from './shadow.ts';
+export { subagentSessionId } from './subagent-session-id.ts';
+export { toolDigest } from './tool-digest.ts';

@@ -1,0 +1,6 @@
+/** Results of tools: normalised, capped, as a response for the model. */
+export type { CapLimit, CapOptions } from './cap-result.ts';
+export { capResult, MAX_RESULT_BYTES } from './cap-result.ts';
+export { errorResult, normaliseReturn } from './normalise.ts';
+export type { ToolResponseFields } from './tool-response.ts';
+export { fromResponse, toResponse } from './tool-response.ts';

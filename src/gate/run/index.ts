@@ -1,0 +1,8 @@
+/** The one place where a handler is called, and wrappers of tools. */
+export type { OperationKind, OperationMessage } from './operation.ts';
+export { Operation } from './operation.ts';
+export type { RetryToolOptions } from './retry-tool.ts';
+export { retryTool } from './retry-tool.ts';
+export { providedTool, runHandler } from './run-handler.ts';
+export type { Flights, SharedRuns } from './share-runs.ts';
+export { shareRuns } from './share-runs.ts';

@@ -1,0 +1,23 @@
+/** An agent in its tree and in a run: contexts, tools, limits, engine. */
+export { childController, orAbort, underSignal } from './abort.ts';
+export type { Agent } from './agent.ts';
+export { AgentTree, agentOfTool, assertAgentName, mayEscalate } from './agent.ts';
+export type { ChildOptions, Place } from './agent-context.ts';
+export { AgentContext } from './agent-context.ts';
+export { finishAgent, keepWrites, startAgent, withOutput } from './agent-hooks.ts';
+export type { BoundedAnswer } from './bounded-result.ts';
+export { boundedAnswer, boundedResult, withBounded } from './bounded-result.ts';
+export type { CallPlace } from './call-place.ts';
+export { checkEdited, placeOfCall, toolOf } from './call-place.ts';
+export type { Engine, InvocationOptions, InvocationResult, RunningBranch, RunSink } from './engine.ts';
+export { errorFields, failureOf, limitReason, thrownOutcome } from './failure.ts';
+export { inheritedModel, modelNameOf, modelOf } from './model-choice.ts';
+export { outputFault, outputValue, promisedValue } from './promised-output.ts';
+export type { Attributes, OperationKind, OperationMessage, Telemetry, TelemetrySpan } from './telemetry.ts';
+export { Operation, runAttributes } from './telemetry.ts';
+export type { ToolUser } from './tool-user.ts';
+export { isToolUser } from './tool-user.ts';
+export type { AgentRunningTool, ResolvedTool, ToolMap, Toolset } from './tools.ts';
+export { isHostRun, mayRepeat, notFound, resolveTool, toolMap, validateCall } from './tools.ts';
+export type { TurnLimits } from './turn-limits.ts';
+export { DEFAULT_MAX_ITERATIONS, DEFAULT_MAX_LLM_CALLS, exceeded, limit, strictest } from './turn-limits.ts';

@@ -1,0 +1,48 @@
+/** The events of a session, and what folds of them say. */
+export type { Activation } from './activation.ts';
+export type { AnswerOrigin } from './answers.ts';
+export { abandoned, answerEvent, answerId, approvalEvent, responseEvent, settlementOf } from './answers.ts';
+export type { AskState, CallState, Settled } from './call-state.ts';
+export { turnsOf } from './call-state.ts';
+export { Chain, evidenceOf, extendChain, isAudited, isLinked } from './chain.ts';
+export { digestOf } from './digest.ts';
+export type {
+  Ask,
+  BeganRecord,
+  ChainLink,
+  CompletedRecord,
+  Event,
+  EventActions,
+  EventError,
+  EventInit,
+  Rewound,
+  StoredAnswer,
+  TurnEnd,
+} from './event.ts';
+export { createActions, createEvent, isFinalResponse, sizeOf, threadOf } from './event.ts';
+export type { SessionConfig } from './fold.ts';
+export { Fold } from './fold.ts';
+export type { Viewer } from './history.ts';
+export { History, mergeAdjacent, sees } from './history.ts';
+export type { OpenedCall } from './open-calls.ts';
+export { openCallChanges } from './open-calls.ts';
+export type { OpenTurnChange } from './open-turn.ts';
+export { openTurnChange, openTurnOf } from './open-turn.ts';
+export type { Failure, Outcome } from './outcome.ts';
+export { DONE, isPlainDone, SUSPENDED } from './outcome.ts';
+export { isWithin, slotOfCall } from './slot-path.ts';
+export type { StateScope } from './state.ts';
+export {
+  applyDelta,
+  joinState,
+  StateView,
+  scopeOf,
+  setTemp,
+  sharedPart,
+  splitDelta,
+  stateValue,
+  storedDelta,
+} from './state.ts';
+export type { Standing, TurnState } from './turn-state.ts';
+export type { ChainFault, ChainFaultKind, ChainHead, ChainReport, ChainRow, VerifyOptions } from './verify-chain.ts';
+export { verifyLog, verifyRows } from './verify-chain.ts';

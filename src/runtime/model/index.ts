@@ -1,0 +1,5 @@
+/** What a model is asked and what it answers. */
+export type { FinishReason } from './finish-reason.ts';
+export { finishReasonOf, unknownEnd } from './finish-reason.ts';
+export type { Model, ModelRequest, ModelResponse } from './model.ts';
+export { isResponse, modelFailure, thrownFailure, unknownEndOf } from './model-failure.ts';

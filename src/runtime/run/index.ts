@@ -1,0 +1,13 @@
+/** One run of a session, from its inputs to its end. */
+export { Invocation } from './invocation.ts';
+export type { RunnerOptions, RunRequest } from './runner.ts';
+export {
+  assertUniquePlugins,
+  checkEngine,
+  createEngine,
+  DEFAULT_TOOL_CONCURRENCY,
+  openOrCreate,
+  Runner,
+  warnOnStderr,
+} from './runner.ts';
+export { outrun } from './store-inputs.ts';

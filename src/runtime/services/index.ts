@@ -1,0 +1,20 @@
+/** Credentials, artifacts and memory of agents. */
+export type { ArtifactContent, ArtifactPlace, ArtifactService, StoredArtifact } from './artifact-service.ts';
+export { artifactBody, artifactName, artifactPlace, toBase64 } from './artifact-service.ts';
+export type { CredentialService, GivenCredential } from './credentials.ts';
+export {
+  checkAuthConfig,
+  givenCredential,
+  InMemoryCredentialService,
+  keepCredentials,
+  withoutWords,
+} from './credentials.ts';
+export { InMemoryArtifactService } from './in-memory-artifact-service.ts';
+export { InMemoryMemoryService, rank } from './in-memory-memory-service.ts';
+export type { MemoryService } from './memory-service.ts';
+export { DEFAULT_MEMORY_LIMIT, memoryEntries } from './memory-service.ts';
+export { secretsIn, withoutSecrets } from './secrets.ts';
+export type { ContextServices, Services } from './services.ts';
+export { SessionServices } from './services.ts';
+export type { Searchable } from './words.ts';
+export { fold, hits, isPiece, MAX_QUERY_WORDS, queryWords, searchable, wordsOf } from './words.ts';

@@ -1,0 +1,16 @@
+/** One step of a model: request, stream, answer. */
+export { fillTemplate } from './instructions.ts';
+export { ModelCalls } from './model-calls.ts';
+export { modelStep } from './model-step.ts';
+export type { RequestDraft, RequestProcessor, StepFacts } from './processors.ts';
+export {
+  basicProcessor,
+  contentsProcessor,
+  defaultProcessors,
+  instructionsProcessor,
+  toolsProcessor,
+  transferProcessor,
+} from './processors.ts';
+export { steersFor, takeSteers } from './steers.ts';
+export type { TransferRules } from './transfer.ts';
+export { isConversational, startingAgent, TRANSFER_TOOL, transferTargets, transferTool } from './transfer.ts';

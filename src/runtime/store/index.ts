@@ -1,0 +1,34 @@
+/** The contract of session stores, the rules that all keep, the store in memory. */
+export type { EventRow, StoredEventRow } from './event-codec.ts';
+export { decodeEvent, encodeEvent, sqlTime, timeOf } from './event-codec.ts';
+export { InMemorySessionService } from './in-memory-session-service.ts';
+export { deltaBackTo, effectiveEvents, OpenCallFold, rewoundBy } from './rewound.ts';
+export type {
+  AlteredRow,
+  AppendOptions,
+  ForkOptions,
+  Lease,
+  OpenCall,
+  OpenTurn,
+  RestoredSession,
+  SessionKey,
+  SessionRecord,
+  SessionService,
+} from './session-service.ts';
+export { idsBelow, SessionsBelow } from './sessions-below.ts';
+export type { SplitState } from './store-rules.ts';
+export {
+  batchDelta,
+  checkKey,
+  checkScope,
+  eventWindow,
+  firstEpoch,
+  foldState,
+  newKey,
+  sealEvent,
+  splitInitial,
+  storeInput,
+  storeRefusal,
+  titleChange,
+  wholeNumber,
+} from './store-rules.ts';

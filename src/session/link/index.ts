@@ -1,0 +1,28 @@
+/** What a host and its executor agree on beside the public contract. */
+export { MemoryJournal } from './memory-journal.ts';
+export { claimOwn, isOwn } from './own-session.ts';
+export type {
+  Heeded,
+  HeedfulSession,
+  HoldableSession,
+  JoiningOptions,
+  PipeableSession,
+  Stirred,
+  StirringSession,
+} from './pipe.ts';
+export {
+  heed,
+  hold,
+  isHeedful,
+  isHoldable,
+  isPipeable,
+  isStirring,
+  joined,
+  openNow,
+  openRequest,
+  pipe,
+  stirs,
+} from './pipe.ts';
+export type { QuestionKeeper } from './put-questions.ts';
+export { keepsQuestions, putQuestions } from './put-questions.ts';
+export { callIdOf, isHostQuestion } from './question-id.ts';

@@ -1,0 +1,6 @@
+/** Queues that carry events to a consumer, and the words of a stream. */
+export { AnswerWords } from './answer-words.ts';
+export { LastWords } from './last-words.ts';
+export { EventStream, StreamQueue } from './queue.ts';
+export { RecentWords } from './recent-words.ts';
+export { addUsage } from './usage.ts';
