@@ -1,0 +1,61 @@
+import type { AgentEvent, AgentSession } from '../../src/contracts/index.ts';
+import { Confirmations } from '../../src/host/confirmation.ts';
+import type { FrameHost, Place, SharedStanding } from '../../src/host/hosted-frame.ts';
+import { HostedFrame } from '../../src/host/hosted-frame.ts';
+import type { HostedSession } from '../../src/host/hosted-session.ts';
+import type { HostOptions } from '../../src/host/options.ts';
+import { RememberedRules } from '../../src/host/remembered.ts';
+import { RunTimeQuestions } from '../../src/host/run-time-questions.ts';
+import { LazyMap } from '../../src/session/index.ts';
+import { hosted } from './judge-kit.ts';
+import { policyOf, tool } from './kit.ts';
+
+export const ann = { id: 'ann', roles: ['clerk'] };
+
+/** A frame of Ann's session `s` of agent `bot`. */
+export function frameOf({
+  options = {},
+  place = {},
+  inner = {},
+  tools = [hosted(tool('pay', () => 1)), hosted(tool('look'))],
+  base = policyOf({}),
+}: {
+  options?: Partial<HostOptions>;
+  place?: Partial<Place>;
+  inner?: object;
+  tools?: ReturnType<typeof hosted>[];
+  base?: HostOptions['policy'];
+} = {}) {
+  const told: unknown[][] = [];
+  const host: FrameHost = {
+    options: { app: 'shop', agents: [], ...options },
+    base: base ?? policyOf({}),
+    remembered: new RememberedRules(),
+    confirmations: new Confirmations(),
+    runTimeQuestions: new RunTimeQuestions(),
+    warn: () => {},
+    announce: (...said) => void told.push(['announce', ...said]),
+    forget: (...said) => void told.push(['forget', ...said]),
+    openSubagent: async (...said) => {
+      told.push(['open', ...said]);
+      return {} as HostedSession;
+    },
+  };
+  const shared: SharedStanding = { handles: [], present: new LazyMap(), begun: undefined, journals: new LazyMap() };
+  const where: Place = {
+    ...{ userId: 'ann', principal: ann, ephemeral: undefined, root: 's', rootAgent: 'bot' },
+    ...place,
+  };
+  const made = new HostedFrame(host, where, {
+    ...{ agent: 'bot', name: 'ann/s', shared, descriptors: tools.map(({ descriptor }) => descriptor) },
+    inner: {
+      ...{ id: 's', descriptor: { capabilities: ['resume'] } },
+      async *events() {
+        yield { id: 'first' } as AgentEvent;
+      },
+      ...inner,
+    } as unknown as AgentSession,
+    tools: new Map(tools.map((one) => [one.tool.name, one])),
+  });
+  return { made, host, shared, told, where };
+}
