@@ -1,6 +1,6 @@
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { AgentModule, AgentModuleContext } from '../../src/cli/agent-module.ts';
+import type { AgentModule, AgentModuleContext } from '../../src/cli/workspace/agent-module.ts';
 import type { Model } from '../../src/index.ts';
 import { LlmAgent } from '../../src/index.ts';
 import { offlineModel } from './offline-model.ts';

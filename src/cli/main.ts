@@ -1,8 +1,8 @@
-import { reportError } from './errors.ts';
-import { EXIT } from './exit-code.ts';
-import { isOnOwnStdout } from './own-stdout.ts';
 import { buildProgram } from './program.ts';
-import { Interrupts } from './signals.ts';
+import { reportError } from './terminal/errors.ts';
+import { EXIT } from './terminal/exit-code.ts';
+import { isOnOwnStdout } from './terminal/own-stdout.ts';
+import { Interrupts } from './terminal/signals.ts';
 
 /** Runs the command and ends the process with its exit code. */
 export async function main(args: readonly string[]): Promise<void> {

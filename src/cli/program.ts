@@ -1,15 +1,15 @@
 import { Command } from 'commander';
 import { PACKAGE_VERSION } from '../contracts/index.ts';
-import type { AcpFlags } from './acp.ts';
-import type { AnswerFlags, ListApprovalsFlags } from './approvals.ts';
-import type { ConformanceFlags } from './conformance.ts';
-import { addHostFlags, addLimitFlags, addRunFlags, port, positiveWhole, whole } from './flags.ts';
-import type { McpFlags } from './mcp.ts';
-import { addAuditCommands, addPolicyCommands } from './program-audit.ts';
-import type { RunCommandFlags } from './run.ts';
-import type { ServeFlags } from './serve.ts';
+import { addAuditCommands, addPolicyCommands } from './audit-program.ts';
+import type { AcpFlags } from './commands/acp.ts';
+import type { AnswerFlags, ListApprovalsFlags } from './commands/approvals.ts';
+import type { ConformanceFlags } from './commands/conformance.ts';
+import type { McpFlags } from './commands/mcp.ts';
+import type { RunCommandFlags } from './commands/run.ts';
+import type { ServeFlags } from './commands/serve.ts';
 import { addSessions, addStore } from './sessions-program.ts';
-import type { Interrupts } from './signals.ts';
+import type { Interrupts } from './terminal/signals.ts';
+import { addHostFlags, addLimitFlags, addRunFlags, port, positiveWhole, whole } from './workspace/flags.ts';
 
 const EXIT_CODES = `
 Exit codes:
@@ -69,7 +69,7 @@ Examples:
 ${EXIT_CODES}`,
     )
     .action(async (module: string, words: string[], flags: RunCommandFlags) => {
-      const { runCommand } = await import('./run.ts');
+      const { runCommand } = await import('./commands/run.ts');
       result.code = await runCommand(module, words, flags, interrupts);
     });
 }
@@ -82,7 +82,7 @@ function addApprovals(program: Command, interrupts: Interrupts, result: { code: 
     .option('--json', 'as JSON lines')
     .addHelpText('after', '\nExample:\n  $ coxswain approvals list --agent agent.ts')
     .action(async (flags: ListApprovalsFlags) => {
-      result.code = await (await import('./approvals.ts')).listApprovals(flags, interrupts);
+      result.code = await (await import('./commands/approvals.ts')).listApprovals(flags, interrupts);
     });
   for (const verb of ['approve', 'deny'] as const) {
     const command = approvals
@@ -102,7 +102,7 @@ function addApprovals(program: Command, interrupts: Interrupts, result: { code: 
         .option('--digest <hex>', 'of what was shown, from "approvals list"; what has changed since is not approved');
     }
     command.action(async (id: string, flags: AnswerFlags) => {
-      result.code = await (await import('./approvals.ts')).answerApproval(verb, id, flags, interrupts);
+      result.code = await (await import('./commands/approvals.ts')).answerApproval(verb, id, flags, interrupts);
     });
   }
 }
@@ -120,7 +120,7 @@ Calls that need a yes are asked about at the client. In the client's configurati
   { "mcpServers": { "crew": { "command": "coxswain", "args": ["mcp", "/path/to/agent.ts"] } } }`,
     )
     .action(async (module: string, flags: McpFlags) => {
-      const { mcpCommand } = await import('./mcp.ts');
+      const { mcpCommand } = await import('./commands/mcp.ts');
       result.code = await mcpCommand(module, flags, PACKAGE_VERSION, interrupts);
     });
 }
@@ -148,7 +148,7 @@ Examples:
 Exit codes: 0 conformant · 1 not · 2 usage`,
     )
     .action(async (words: string[], flags: ConformanceFlags) => {
-      const { conformanceCommand } = await import('./conformance.ts');
+      const { conformanceCommand } = await import('./commands/conformance.ts');
       result.code = await conformanceCommand(words, flags, interrupts);
     });
 }
@@ -165,7 +165,7 @@ function addAcp(program: Command, interrupts: Interrupts, result: { code: number
       '\nExample, as the command of an agent in an editor:\n  $ coxswain acp agent.ts --store sqlite:team.db',
     )
     .action(async (module: string, flags: AcpFlags) => {
-      const { acpCommand } = await import('./acp.ts');
+      const { acpCommand } = await import('./commands/acp.ts');
       result.code = await acpCommand(module, flags, PACKAGE_VERSION, interrupts);
     });
 }
@@ -194,7 +194,7 @@ Examples:
   $ coxswain serve agent.ts --listen 0.0.0.0 --people people.json --allow-host agents.example`,
     )
     .action(async (module: string, flags: ServeFlags) => {
-      const { serveCommand } = await import('./serve.ts');
+      const { serveCommand } = await import('./commands/serve.ts');
       result.code = await serveCommand(module, flags, PACKAGE_VERSION, interrupts);
     });
 }

@@ -1,5 +1,5 @@
 /** An agent module that is made for a folder, and calls a tool that only an editor's server has. */
-import type { AgentModule, AgentModuleContext } from '../../src/cli/agent-module.ts';
+import type { AgentModule, AgentModuleContext } from '../../src/cli/workspace/agent-module.ts';
 import { LlmAgent } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MINIMUM_NODE, nodeVersionFault } from '../../src/cli/node-version.ts';
+import { MINIMUM_NODE, nodeVersionFault } from '../../src/cli/terminal/node-version.ts';
 import { Place, puppet } from './coxswain.ts';
 
 let place: Place;

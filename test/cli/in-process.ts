@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
-import { reportError } from '../../src/cli/errors.ts';
 import { buildProgram } from '../../src/cli/program.ts';
-import { Interrupts } from '../../src/cli/signals.ts';
+import { reportError } from '../../src/cli/terminal/errors.ts';
+import { Interrupts } from '../../src/cli/terminal/signals.ts';
 import type { Result } from './coxswain.ts';
 
 /** The command line in this process: for commands that need no process of their own, each of which costs a second. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
-import { userName } from '../../src/cli/flags.ts';
+import { userName } from '../../src/cli/workspace/flags.ts';
 import type { AgentEvent } from '../../src/contracts/index.ts';
 import { canonicalJson } from '../../src/contracts/index.ts';
 import { project, projectEnd } from '../../src/index.ts';

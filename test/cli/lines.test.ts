@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { linesIn } from '../../src/cli/lines.ts';
+import { linesIn } from '../../src/cli/terminal/lines.ts';
 import { all } from '../host/kit.ts';
 
 async function* pieces(...given: (string | Uint8Array)[]): AsyncGenerator<string | Uint8Array> {

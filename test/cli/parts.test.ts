@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { comeBackLine, commandName } from '../../src/cli/command-line.ts';
-import { diffLines } from '../../src/cli/diff.ts';
-import { exitCodeOf } from '../../src/cli/exit-code.ts';
-import { minutes } from '../../src/cli/flags.ts';
-import { History } from '../../src/cli/history.ts';
-import { describeRequest } from '../../src/cli/open-requests.ts';
-import { questionLines } from '../../src/cli/preview.ts';
-import { argsLine, clean, oneLine } from '../../src/cli/text.ts';
+import { History } from '../../src/cli/editing/history.ts';
+import { diffLines } from '../../src/cli/questions/diff.ts';
+import { questionLines } from '../../src/cli/questions/preview.ts';
+import { exitCodeOf } from '../../src/cli/terminal/exit-code.ts';
+import { argsLine, clean, oneLine } from '../../src/cli/terminal/text.ts';
+import { comeBackLine, commandName } from '../../src/cli/workspace/command-line.ts';
+import { minutes } from '../../src/cli/workspace/flags.ts';
+import { describeRequest } from '../../src/cli/workspace/open-requests.ts';
 import type { DisplayContent } from '../../src/contracts/index.ts';
 
 describe('a difference', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
-import { shownUrl } from '../../src/cli/store.ts';
+import { shownUrl } from '../../src/cli/workspace/store.ts';
 import { mariadbServer, postgresServer } from '../adapters/databases.ts';
 import { answer, call, change, event, fullEvent } from '../contract/session-service.ts';
 import { Place } from './coxswain.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { findTarget } from '../../src/cli/conformance-target.ts';
+import { findTarget } from '../../src/cli/commands/conformance-target.ts';
 import { judge, requirements, runConformance } from '../../src/conformance/index.ts';
 import { serveExecutor } from '../../src/host/websocket/index.ts';
 import { fromAgent, LlmAgent } from '../../src/index.ts';

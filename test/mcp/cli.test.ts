@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { settleAt, stateKey } from '../../src/cli/mcp.ts';
+import { settleAt, stateKey } from '../../src/cli/commands/mcp.ts';
 import { cleanEnv, cli, found, noTerminal, onTerminal, Place } from '../cli/coxswain.ts';
 import type { Leg } from './clients.ts';
 import { connect, textOf } from './clients.ts';

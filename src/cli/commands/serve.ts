@@ -1,0 +1,150 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Principal } from '../../contracts/index.ts';
+import { messageOf } from '../../contracts/index.ts';
+import type { McpListener } from '../../host/mcp/index.ts';
+import type { AgentServer, ServeOptions } from '../../host/websocket/index.ts';
+import { isLoopback, serve } from '../../host/websocket/index.ts';
+import { usage } from '../terminal/errors.ts';
+import { EXIT } from '../terminal/exit-code.ts';
+import { Screen } from '../terminal/screen.ts';
+import type { Interrupts } from '../terminal/signals.ts';
+import { clean } from '../terminal/text.ts';
+import { dataFolder } from '../workspace/data-folder.ts';
+import type { HostFlags } from '../workspace/flags.ts';
+import type { Workplace } from '../workspace/workplace.ts';
+import { closeQuietly, openWorkplace } from '../workspace/workplace.ts';
+
+export interface ServeFlags extends HostFlags {
+  port: number;
+  listen: string;
+  people?: string;
+  allowOrigin?: string[];
+  allowHost?: string[];
+  /** Seconds. */
+  deadline: number;
+  /** Go on at the start with turns that nobody runs. */
+  recover?: true;
+  /** Port for MCP clients. */
+  mcp?: number;
+}
+
+/** `coxswain serve`: the agent for hosts, pages and people elsewhere, until it is interrupted. */
+export async function serveCommand(
+  path: string,
+  flags: ServeFlags,
+  version: string,
+  interrupts: Interrupts,
+): Promise<number> {
+  const people = flags.people === undefined ? undefined : readPeople(flags.people);
+  if (!people && !isLoopback(flags.listen)) {
+    throw usage(`--listen ${flags.listen} is reachable from elsewhere: say who may come with --people`);
+  }
+  const screen = new Screen();
+  const work = await openWorkplace(path, flags, { screen, interrupts, asksElsewhere: true, asksWhileItRuns: true });
+  interrupts.outlive(work.warn);
+  const { signal } = interrupts.start();
+  const log = (entry: object) => screen.line(clean(JSON.stringify({ time: new Date().toISOString(), ...entry })));
+  let tokenFile: string | undefined;
+  try {
+    const server = await serve(work.host, {
+      port: flags.port,
+      host: flags.listen,
+      principal: { id: flags.user },
+      ceiling: { ...(flags.mode === undefined ? {} : { permissionMode: flags.mode }) },
+      ...(people ? { authenticate: ({ token }) => (token === undefined ? undefined : people.get(digest(token))) } : {}),
+      ...(flags.allowOrigin ? { allowedOrigins: flags.allowOrigin } : {}),
+      ...(flags.allowHost ? { allowedHosts: flags.allowHost } : {}),
+      log,
+      warn: (message, error) => work.warn(message, error),
+    } satisfies ServeOptions & Parameters<typeof serve>[1]);
+    tokenFile = keepToken(server);
+    const mcp =
+      flags.mcp === undefined ? undefined : await overMcp(path, flags, flags.mcp, version, work, server, people);
+    // What starts this command waits for this line. The token itself is in no output.
+    process.stdout.write(
+      `${JSON.stringify({ event: 'listening', url: server.url, ...(mcp ? { mcp: mcp.url } : {}), ...(tokenFile === undefined ? {} : { tokenFile }) })}\n`,
+    );
+    if (flags.recover) log({ event: 'recovering', sessions: (await work.host.recover()).sessions.length });
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    log({ event: 'closing', deadlineSeconds: flags.deadline });
+    await mcp?.close();
+    await server.close({ deadlineMs: flags.deadline * 1000 });
+    log({ event: 'closed' });
+    return EXIT.done;
+  } finally {
+    if (tokenFile !== undefined) rmSync(tokenFile, { force: true });
+    interrupts.over();
+    await closeQuietly(work);
+  }
+}
+
+/** MCP clients bring the same tokens. */
+async function overMcp(
+  path: string,
+  flags: ServeFlags,
+  port: number,
+  version: string,
+  work: Workplace,
+  server: AgentServer,
+  people: Map<string, Principal> | undefined,
+): Promise<McpListener> {
+  const { serveMcpBeside } = await import('./serve-mcp.ts');
+  const isOwn = (token: string) => server.token !== undefined && isSame(token, server.token);
+  const who = (token: string) => people?.get(digest(token)) ?? (isOwn(token) ? { id: flags.user } : undefined);
+  return serveMcpBeside({ work, path, flags, port, version, who });
+}
+
+/** In the same time, whatever differs. */
+function isSame(a: string, b: string): boolean {
+  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
+}
+
+/** For whoever may read the files of this user, and nobody else. */
+function keepToken(server: AgentServer): string | undefined {
+  if (server.token === undefined) return undefined;
+  const file = join(dataFolder(), `serve-${server.port}.token`);
+  rmSync(file, { force: true });
+  writeFileSync(file, server.token, { mode: 0o600, flag: 'wx' });
+  return file;
+}
+
+const digest = (token: string) => createHash('sha256').update(token).digest('hex');
+
+/** Digests of tokens, and whose they are. @throws CoxswainError `INVALID_ARGUMENT / E_USAGE` */
+function readPeople(file: string): Map<string, Principal> {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    // A syntax error would quote the file.
+    const why = error instanceof SyntaxError ? 'it is no JSON' : messageOf(error);
+    throw usage(`--people: ${file} cannot be read (${why})`);
+  }
+  const people = new Map<string, Principal>();
+  const list = Array.isArray(value) ? (value as unknown[]) : [];
+  for (const [index, entry] of list.entries()) {
+    const { token, tokenSha256, id, roles } = (entry ?? {}) as Record<string, unknown>;
+    const rolesFit = roles === undefined || (Array.isArray(roles) && roles.every((role) => typeof role === 'string'));
+    const known = digestOf(token, tokenSha256);
+    if (known === undefined || typeof id !== 'string' || id === '' || !rolesFit) {
+      throw usage(
+        `--people: entry ${index} of ${file} needs {"token": 16 characters or more, or "tokenSha256": 64 hex digits; "id", "roles"?: […]}`,
+      );
+    }
+    people.set(known, { id, ...(roles === undefined ? {} : { roles: roles as string[] }) });
+  }
+  if (people.size === 0) throw usage(`--people: ${file} names nobody; it is [{"token": "…", "id": "…"}]`);
+  return people;
+}
+
+/** A file that others may read can hold the digest alone. */
+function digestOf(token: unknown, tokenSha256: unknown): string | undefined {
+  if (tokenSha256 === undefined) return typeof token === 'string' && token.length >= 16 ? digest(token) : undefined;
+  const isDigest = typeof tokenSha256 === 'string' && /^[0-9a-f]{64}$/i.test(tokenSha256);
+  return isDigest && token === undefined ? tokenSha256.toLowerCase() : undefined;
+}

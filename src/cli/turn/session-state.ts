@@ -1,0 +1,52 @@
+import type { AgentDescriptor } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import type { HostedSession } from '../../host/index.ts';
+import type { Workplace } from '../workspace/workplace.ts';
+
+/** How a session stands: `none` without a turn, `open` in the midst of one, else the reason of its end. */
+export type TurnState = 'none' | 'open' | (string & {});
+
+/**
+ * Opens a session of the workplace's agent: a stored one, or a new one.
+ * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND | E_AGENT_UNKNOWN`
+ */
+export async function openSession(work: Workplace, id?: string): Promise<{ session: HostedSession; turn: TurnState }> {
+  try {
+    const session = await work.host.open(work.agent, id === undefined ? {} : { sessionId: id });
+    return { session, turn: id === undefined ? 'none' : await turnState(session) };
+  } catch (error) {
+    if (!isCoxswainError(error) || error.code !== 'E_SESSION_NOT_FOUND') throw error;
+    throw new CoxswainError(
+      'NOT_FOUND',
+      'E_SESSION_NOT_FOUND',
+      `there is no session ${id} in ${work.store.url}; "coxswain sessions list" shows what is there`,
+    );
+  }
+}
+
+/** How a session stands. @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN` where another agent spoke in it */
+export async function turnState(session: HostedSession): Promise<TurnState> {
+  const names = new Set(namesIn(session.descriptor));
+  let turn: TurnState = 'none';
+  for await (const event of session.events()) {
+    if (event.type === 'stream_end') turn = event.reason;
+    else if (event.type !== 'session_update' && !event._meta?.steer) turn = 'open';
+    const { agentId } = event;
+    if (event.type !== 'message' || event.role !== 'agent' || event.threadId !== undefined) continue;
+    if (agentId !== undefined && !names.has(agentId)) throw stranger(session, agentId);
+  }
+  return turn;
+}
+
+function namesIn({ name, subAgents = [] }: AgentDescriptor): string[] {
+  return [name, ...subAgents.flatMap(namesIn)];
+}
+
+function stranger(session: HostedSession, agent: string): CoxswainError {
+  return new CoxswainError(
+    'NOT_FOUND',
+    'E_AGENT_UNKNOWN',
+    `session ${session.id} belongs to agent ${agent}, and this module exports ${session.descriptor.name}; name the ` +
+      'module that it was made with',
+  );
+}

@@ -1,0 +1,135 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type {
+  AgentSource,
+  AnyTool,
+  LifecycleInterceptor,
+  Limits,
+  PolicyEvaluator,
+  PriceTable,
+  ToolProvider,
+} from '../../contracts/index.ts';
+import { isCoxswainError } from '../../contracts/index.ts';
+import type { Agent, Model } from '../../runtime/index.ts';
+import { usage } from '../terminal/errors.ts';
+import { dataFolder } from './data-folder.ts';
+import type { ModelChoice } from './model.ts';
+
+/** What a module that exports a function is told. */
+export interface AgentModuleContext {
+  /** `--workspace`, as an absolute path; undefined if it was not given. */
+  readonly workspace: string | undefined;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /**
+   * The model that `--model` or the environment asks for; undefined if neither does. An agent without a model of its
+   * own is given it anyway.
+   */
+  readonly model: Model | undefined;
+  /** Why it is that one, or none: in a few words, for people. */
+  readonly modelWhy: string;
+  /** Somebody sits at a terminal. */
+  readonly interactive: boolean;
+  /** A folder for what the module makes, ignored by version control; made when it is first asked for. */
+  dataFolder(): string;
+  /** Tells the user something, in one line on stderr. */
+  note(text: string): void;
+}
+
+/** What an agent module exports, by name or as members of its default export. */
+export interface AgentModule {
+  readonly agent: Agent | AgentSource;
+  /** Tools that the host runs: every call passes the policy. */
+  readonly tools?: readonly AnyTool[];
+  readonly toolProviders?: readonly ToolProvider[];
+  /** Default: readOnly tools run, the rest asks. `--policy` replaces it. */
+  readonly policy?: PolicyEvaluator;
+  readonly hooks?: LifecycleInterceptor;
+  /** Handed to tools, never logged. */
+  readonly deps?: unknown;
+  readonly models?: (name: string) => Model | undefined;
+  /** USD per million tokens, for `--max-usd`. */
+  readonly prices?: PriceTable;
+  /** Of each turn; the stricter of these and of the flags counts. */
+  readonly limits?: Limits;
+  /** What one may ask of it: the first is offered to whoever begins a conversation. */
+  readonly examples?: readonly string[];
+  /** Called once before the command ends. */
+  close?(): void | Promise<void>;
+}
+
+/**
+ * Loads an agent module.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_USAGE`: no such file, no agent in it; else what the module throws
+ */
+export async function loadAgentModule(path: string, context: AgentModuleContext): Promise<AgentModule> {
+  const exported = await importFile(path);
+  const found = exported.default === undefined ? exported : exported.default;
+  try {
+    const value = typeof found === 'function' ? await found(context) : found;
+    return asModule(value, typeof found === 'function' ? {} : exported, path);
+  } catch (error) {
+    if (isCoxswainError(error)) throw error;
+    throw (await import('./module-fault.ts')).loadFault(path, error);
+  }
+}
+
+/** Whether the module makes its agent when it is told where it works: a function that is the default export. */
+export async function isMade(path: string): Promise<boolean> {
+  return typeof (await importFile(path)).default === 'function';
+}
+
+async function importFile(path: string): Promise<Record<string, unknown>> {
+  const file = resolve(path);
+  if (!existsSync(file)) throw usage(`there is no agent module ${path}; give the path of a .js, .mjs or .ts file`);
+  if (statSync(file).isDirectory()) throw usage(`${path} is a folder; give the file in it that exports the agent`);
+  try {
+    return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+  } catch (error) {
+    if (isCoxswainError(error)) throw error;
+    const { moduleFault } = await import('./module-fault.ts');
+    throw moduleFault(path, file, error);
+  }
+}
+
+function asModule(value: unknown, exported: Record<string, unknown>, path: string): AgentModule {
+  if (isAgent(value)) return { ...(exported as Partial<AgentModule>), agent: value };
+  if (isObject(value) && isAgent(value.agent)) return value as unknown as AgentModule;
+  throw usage(
+    `${path} exports no agent; export "agent" (an Agent or an AgentSource), by name, as a member of the default ` +
+      'export, or from a function that is the default export',
+  );
+}
+
+function isAgent(value: unknown): value is Agent | AgentSource {
+  if (!isObject(value)) return false;
+  return typeof value.run === 'function' || (typeof value.open === 'function' && isObject(value.descriptor));
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** What modules are told by this command. */
+export function moduleContext(options: {
+  workspace: string | undefined;
+  interactive: boolean;
+  note: (text: string) => void;
+  choice: ModelChoice;
+}): AgentModuleContext {
+  const { workspace, choice } = options;
+  if (workspace !== undefined && !(existsSync(workspace) && statSync(workspace).isDirectory())) {
+    throw usage(`--workspace: there is no folder ${workspace}`);
+  }
+  return {
+    workspace: workspace === undefined ? undefined : resolve(workspace),
+    cwd: process.cwd(),
+    env: process.env,
+    get model() {
+      return choice.model();
+    },
+    modelWhy: choice.why,
+    interactive: options.interactive,
+    dataFolder,
+    note: options.note,
+  };
+}

@@ -1,0 +1,66 @@
+import type { PendingRequest } from '../../contracts/index.ts';
+import { describedWidth } from '../questions/preview.ts';
+import { argsLine, clean, paint } from '../terminal/text.ts';
+import { commandLine } from './command-line.ts';
+import type { HostFlags } from './flags.ts';
+import { userName } from './flags.ts';
+import { DEFAULT_STORE, shownUrl } from './store.ts';
+
+/** What a later command needs to come to the same host: only what differs from the defaults. */
+export function hostOptions(flags: HostFlags): Record<string, string | undefined> {
+  return {
+    store: isOwnDefault(flags.store) ? undefined : shownUrl(flags.store),
+    app: flags.app === 'cli' ? undefined : flags.app,
+    user: flags.user === userName() ? undefined : flags.user,
+    policy: flags.policy,
+    mode: flags.mode,
+    workspace: flags.workspace,
+    model: flags.model,
+    'mcp-servers': flags.mcpServers,
+  };
+}
+
+/** What the next command takes by itself. */
+function isOwnDefault(store: string): boolean {
+  return store === (process.env.COXSWAIN_STORE ?? DEFAULT_STORE);
+}
+
+/** One request in a line or two, for people. */
+export function describeRequest(
+  request: Pick<PendingRequest, 'kind' | 'name' | 'args' | 'message' | 'elicitation'>,
+): string {
+  const { kind, name, args, message } = request;
+  const call = name === undefined ? '' : `${clean(name)} ${argsLine(args, describedWidth())}`.trim();
+  if (kind === 'rerun_unknown') return clean(message ?? `${name} was started and its outcome is unknown`);
+  if (kind === 'tool') return `${call} waits for its result, and nobody here runs it`;
+  const question = clean(message ?? 'a question');
+  return request.elicitation === 'tool_confirmation' || call === '' ? `${question} ${call}`.trim() : question;
+}
+
+/** What is open and how it is answered, as lines for stderr. */
+export function openRequestLines(pending: readonly PendingRequest[], module: string, flags: HostFlags): string[] {
+  const lines: string[] = [];
+  for (const request of pending) {
+    lines.push(`${paint('yellow', 'coxswain:')} input required: ${describeRequest(request)}`);
+    lines.push(`  request  ${request.requestId}`);
+    lines.push(`  session  ${request.sessionId}`);
+    if (request.kind === 'tool') continue;
+    const options = { agent: module, ...hostOptions(flags) };
+    // The line above has no room for all that a yes counts for.
+    lines.push(`  whole    ${commandLine(['approvals', 'list'], { session: request.sessionId, ...options })}`);
+    for (const verb of ['approve', 'deny']) {
+      const line = commandLine(['approvals', verb, request.requestId], options);
+      lines.push(`  ${verb.padEnd(8)} ${line}`);
+    }
+  }
+  return lines;
+}
+
+/** The same for somebody who talks to the agent. */
+export function openQuestionLines(pending: readonly PendingRequest[]): string[] {
+  const lines = pending.map((request, index) => `${paint('yellow', 'open')} ${index + 1}  ${describeRequest(request)}`);
+  return [
+    ...lines,
+    paint('dim', 'Enter asks again, /pending shows it whole, /approve and /deny answer it; a message would cancel it'),
+  ];
+}
