@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import type { ToolCallContext } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import { decide, ensureValidator, isTimed, runHandler, validateArgs } from '../../gate/index.ts';
+import { orAbort } from '../../runtime/index.ts';
+import { assertSameCall, CallsById } from '../records/known-call.ts';
+import type { Tool, ToolRunOptions } from '../tools/tool.ts';
+import { caused } from './errors.ts';
+import type { TurnContext } from './turn-context.ts';
+
+/** Runs tools for one turn that has no host: validated, through the gate, watched. */
+export class StandaloneTools {
+  readonly #byId = new CallsById();
+  readonly #deps: unknown;
+
+  constructor(deps: unknown) {
+    this.#deps = deps;
+  }
+
+  async run(
+    tool: Tool,
+    args: unknown,
+    options: ToolRunOptions & { checksum: string },
+    turn: TurnContext,
+  ): Promise<unknown> {
+    const { callId, checksum } = options;
+    return this.#byId.once(callId, tool.name, checksum, async () => {
+      if (callId !== undefined) {
+        for (const stored of turn.turnToolCalls) {
+          if (stored.id !== callId) continue;
+          assertSameCall(callId, tool.name, checksum, stored);
+          if (stored.isComplete) return stored.results;
+          if (!mayRepeat(tool)) throw outcomeUnknown(callId, tool.name);
+        }
+      }
+      options.signal?.throwIfAborted();
+      return this.#run(tool, args, callId ?? randomUUID(), checksum, turn);
+    });
+  }
+
+  async #run(tool: Tool, args: unknown, callId: string, checksum: string, turn: TurnContext): Promise<unknown> {
+    turn.abortSignal.throwIfAborted();
+    const loading = ensureValidator();
+    if (loading) await loading;
+    const { contract } = tool;
+    const descriptor = tool.describe();
+    const source = contract.inputSchema ?? contract.parametersSchema;
+    const validate = (value: unknown) =>
+      validateArgs({ inputSchema: descriptor.inputSchema, ...(source ? { source } : {}) }, value);
+    const checked = await validate(args);
+    if (!checked.ok) {
+      throw new CoxswainError('INVALID_ARGUMENT', 'E_INVALID_TOOL_ARGS', `${tool.name}: ${checked.message}`);
+    }
+    const call = {
+      callId,
+      args: checked.args,
+      tool: descriptor,
+      source: 'agent:turn-runner',
+      agentPath: [],
+      sessionId: turn.turnId,
+    };
+    const verdict = await decide(call, { needsApproval: contract.needsApproval, validate, signal: turn.abortSignal });
+    if (verdict.kind !== 'run') {
+      const message = `${tool.name} needs somebody's approval and there is nobody to ask here; run it in dispatchAgent`;
+      throw new CoxswainError('PERMISSION_DENIED', 'E_TOOL', message);
+    }
+    const startedAt = Date.now();
+    const about = { turnId: turn.turnId, callId: checksum, toolName: tool.name, startedAt };
+    turn.buses.tell('toolExecutionStart', { ...about, args: checked.args });
+    const ended = (isError: boolean) => {
+      const endedAt = Date.now();
+      turn.buses.tell('toolExecutionEnd', { ...about, endedAt, durationMs: endedAt - startedAt, isError });
+    };
+    const limit = new AbortController();
+    const timer = startTimer(tool, limit);
+    try {
+      const signal = AbortSignal.any([turn.abortSignal, limit.signal]);
+      const work = runHandler(verdict.decision, contract, new StandaloneCall(callId, signal, this.#deps, turn));
+      const value = await orAbort(signal, work);
+      ended(false);
+      return value;
+    } catch (error) {
+      ended(true);
+      if (turn.abortSignal.aborted) throw turn.abortSignal.reason;
+      throw caused('INTERNAL', 'E_TOOL_DOWNSTREAM_ERROR', `tool ${tool.name} failed`, error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function startTimer(tool: Tool, limit: AbortController): NodeJS.Timeout | undefined {
+  const { timeoutMs } = tool.contract;
+  if (timeoutMs === undefined || !isTimed(timeoutMs)) return undefined;
+  const error = new CoxswainError('DEADLINE_EXCEEDED', 'E_TOOL', `no result within ${timeoutMs} ms`);
+  return setTimeout(() => limit.abort(error), timeoutMs);
+}
+
+function mayRepeat(tool: Tool): boolean {
+  const { annotations } = tool.describe();
+  return annotations?.readOnly === true || annotations?.idempotent === true;
+}
+
+function outcomeUnknown(callId: string, name: string): CoxswainError {
+  const message = `call ${callId} of ${name} was begun and has no result: it is not run again unasked`;
+  return new CoxswainError('FAILED_PRECONDITION', 'E_TOOL_OUTCOME_UNKNOWN', message);
+}
+
+/** What a handler is given where there is neither session nor host. State is the turn's stash. */
+class StandaloneCall implements ToolCallContext<never> {
+  readonly callId: string;
+  readonly signal: AbortSignal;
+  readonly sessionId: string;
+  readonly agentPath: readonly string[] = [];
+  readonly deps: never;
+  readonly state: ToolCallContext['state'];
+
+  constructor(callId: string, signal: AbortSignal, deps: unknown, turn: TurnContext) {
+    const { stash } = turn;
+    this.callId = callId;
+    this.signal = signal;
+    this.deps = deps as never;
+    this.sessionId = turn.turnId;
+    this.state = {
+      get: (key) => stash.get(key),
+      set: (key, value) => void stash.set(key, value),
+      has: (key) => stash.has(key),
+      delete: (key) => void stash.delete(key),
+      toObject: () => stash.all(),
+    };
+  }
+
+  get artifacts(): never {
+    throw unsupported('artifacts');
+  }
+
+  progress(): void {}
+
+  requestConfirmation(): void {
+    throw unsupported('requestConfirmation');
+  }
+
+  requestCredential(): void {
+    throw unsupported('requestCredential');
+  }
+
+  async getAuthResponse(): Promise<undefined> {}
+
+  escalate(): void {
+    throw unsupported('escalate');
+  }
+
+  skipSummarization(): void {
+    throw unsupported('skipSummarization');
+  }
+
+  transferTo(): void {
+    throw unsupported('transferTo');
+  }
+
+  async searchMemory(): Promise<never> {
+    throw unsupported('searchMemory');
+  }
+}
+
+function unsupported(what: string): CoxswainError {
+  return new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', `${what} needs a session: use dispatchAgent`);
+}
