@@ -45,7 +45,7 @@ export const areas: Readonly<Record<string, Area>> = {
     wider: ['test/host/*.test.ts', 'test/input/agents.test.ts', 'test/audit/*.test.ts'],
   },
   models: {
-    source: ['src/adapters/models/*.ts'],
+    source: ['src/adapters/models/**/*.ts'],
     tests: ['test/adapters/models/*.test.ts'],
     wider: ['test/auto-tools/*.test.ts', 'test/conformance/*.test.ts'],
   },

@@ -7,7 +7,7 @@ import {
   safeMimeType,
   textInsteadOf,
 } from '../../dispatch/index.ts';
-import { audioFormat } from '../models/openai-media.ts';
+import { audioFormat } from '../models/openai/media.ts';
 import type { ChatBlock } from './chat-history.ts';
 
 export interface MediaOptions {

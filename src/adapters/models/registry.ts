@@ -3,14 +3,14 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { Model } from '../../runtime/index.ts';
 import type { Check, Shape } from '../../session/index.ts';
 import { bag, checkIs, checkOptions, object, text } from '../../session/index.ts';
-import type { AnthropicOptions } from './anthropic.ts';
-import { anthropicModel } from './anthropic.ts';
-import type { GeminiOptions } from './gemini.ts';
-import { geminiModel } from './gemini.ts';
-import type { OpenAIChatOptions } from './openai.ts';
-import { openaiChatModel } from './openai.ts';
-import type { OpenAIResponsesOptions } from './openai-responses.ts';
-import { openaiResponsesModel } from './openai-responses.ts';
+import type { AnthropicOptions } from './anthropic/anthropic.ts';
+import { anthropicModel } from './anthropic/anthropic.ts';
+import type { GeminiOptions } from './gemini/gemini.ts';
+import { geminiModel } from './gemini/gemini.ts';
+import type { OpenAIChatOptions } from './openai/chat.ts';
+import { openaiChatModel } from './openai/chat.ts';
+import type { OpenAIResponsesOptions } from './openai/responses.ts';
+import { openaiResponsesModel } from './openai/responses.ts';
 
 /** A provider by the API it speaks. */
 export type ProviderConfig =

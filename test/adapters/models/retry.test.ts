@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { failureOf, redact } from '../../../src/adapters/models/failure.ts';
-import { delayBefore, retryAfter } from '../../../src/adapters/models/retry.ts';
+import { failureOf, redact } from '../../../src/adapters/models/content/failure.ts';
+import { delayBefore, retryAfter } from '../../../src/adapters/models/wire/retry.ts';
 import { pause } from '../../../src/gate/index.ts';
 import { ask } from './kit.ts';
 import { providers } from './providers.ts';

@@ -3,15 +3,15 @@ import type {
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
-import type { Content, ContentPart, MediaPart } from '../../contracts/index.ts';
-import type { ModelRequest } from '../../runtime/index.ts';
-import type { Declarations } from '../schema/index.ts';
-import { toStrictSchema } from '../schema/index.ts';
-import type { ToolChoice } from './config.ts';
-import { renamed, splitConfig, withRest } from './config.ts';
-import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, turnsOf, wordsOf } from './conversation.ts';
-import { stateOf } from './opaque.ts';
-import { audioFormat, dataUrl, fileName } from './openai-media.ts';
+import type { Content, ContentPart, MediaPart } from '../../../contracts/index.ts';
+import type { ModelRequest } from '../../../runtime/index.ts';
+import type { Declarations } from '../../schema/index.ts';
+import { toStrictSchema } from '../../schema/index.ts';
+import type { ToolChoice } from '../content/config.ts';
+import { renamed, splitConfig, withRest } from '../content/config.ts';
+import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, turnsOf, wordsOf } from '../content/conversation.ts';
+import { stateOf } from '../content/opaque.ts';
+import { audioFormat, dataUrl, fileName } from './media.ts';
 
 export interface ChatSettings {
   provider: string;

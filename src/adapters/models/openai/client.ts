@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
-import type { ModelOptions } from './options.ts';
-import { notInstalled } from './sdk.ts';
-import type { Wire } from './wire.ts';
+import type { ModelOptions } from '../wire/options.ts';
+import { notInstalled } from '../wire/sdk.ts';
+import type { Wire } from '../wire/wire.ts';
 
 export const OWN_URL = 'https://api.openai.com/v1';
 

@@ -1,6 +1,6 @@
-import { messageOf } from '../../contracts/index.ts';
-import type { FinishReason } from '../../runtime/index.ts';
-import { finishReasonOf, unknownEnd } from '../../runtime/index.ts';
+import { messageOf } from '../../../contracts/index.ts';
+import type { FinishReason } from '../../../runtime/index.ts';
+import { finishReasonOf, unknownEnd } from '../../../runtime/index.ts';
 
 /** What went wrong at a provider, in its adapter's own words. Never shown as it is: it ends as an error frame. */
 export class ProviderFailure extends Error {

@@ -1,14 +1,14 @@
 import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses';
-import type { Model } from '../../runtime/index.ts';
-import { declareTools } from '../schema/index.ts';
-import { exchange } from './exchange.ts';
-import { modelInput } from './model-shape.ts';
-import { OWN_URL, openaiClients, openaiHosts } from './openai-client.ts';
-import type { ResponsesChunk } from './openai-responses-decode.ts';
-import { ResponsesDecoder } from './openai-responses-decode.ts';
-import { responsesBody } from './openai-responses-encode.ts';
-import type { ModelOptions } from './options.ts';
-import { providerName, toldOf } from './options.ts';
+import type { Model } from '../../../runtime/index.ts';
+import { declareTools } from '../../schema/index.ts';
+import { exchange } from '../wire/exchange.ts';
+import { modelInput } from '../wire/model-shape.ts';
+import type { ModelOptions } from '../wire/options.ts';
+import { providerName, toldOf } from '../wire/options.ts';
+import { OWN_URL, openaiClients, openaiHosts } from './client.ts';
+import type { ResponsesChunk } from './responses-decode.ts';
+import { ResponsesDecoder } from './responses-decode.ts';
+import { responsesBody } from './responses-encode.ts';
 
 export interface OpenAIResponsesOptions extends ModelOptions {
   /** Strict mode for the tools whose schema it can express. Default false. */

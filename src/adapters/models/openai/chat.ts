@@ -1,15 +1,15 @@
 import type { ChatCompletionCreateParamsNonStreaming } from 'openai/resources/chat/completions';
-import type { Model } from '../../runtime/index.ts';
-import { declareTools } from '../schema/index.ts';
-import { exchange } from './exchange.ts';
-import { modelInput } from './model-shape.ts';
-import { OWN_URL, openaiClients, openaiHosts } from './openai-client.ts';
-import type { ChatChunk } from './openai-decode.ts';
-import { ChatDecoder } from './openai-decode.ts';
-import type { ChatSettings } from './openai-encode.ts';
-import { chatBody } from './openai-encode.ts';
-import type { ModelOptions } from './options.ts';
-import { providerName, toldOf } from './options.ts';
+import type { Model } from '../../../runtime/index.ts';
+import { declareTools } from '../../schema/index.ts';
+import { exchange } from '../wire/exchange.ts';
+import { modelInput } from '../wire/model-shape.ts';
+import type { ModelOptions } from '../wire/options.ts';
+import { providerName, toldOf } from '../wire/options.ts';
+import type { ChatChunk } from './chat-decode.ts';
+import { ChatDecoder } from './chat-decode.ts';
+import type { ChatSettings } from './chat-encode.ts';
+import { chatBody } from './chat-encode.ts';
+import { OWN_URL, openaiClients, openaiHosts } from './client.ts';
 
 export interface OpenAIChatOptions extends ModelOptions {
   /** Strict mode for the tools whose schema it can express. Default false: not every server knows it. */

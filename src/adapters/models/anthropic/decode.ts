@@ -4,16 +4,16 @@ import type {
   MessageDeltaUsage,
   RawMessageStreamEvent,
 } from '@anthropic-ai/sdk/resources/messages';
-import type { ContentPart, Usage } from '../../contracts/index.ts';
-import type { ModelResponse } from '../../runtime/index.ts';
-import type { AnswerCounter } from '../../session/index.ts';
-import { addUsage, charsOf } from '../../session/index.ts';
-import type { Declarations } from '../schema/index.ts';
-import { parseArgs } from './call-args.ts';
-import { countsOf, grown } from './counts.ts';
-import type { Decoder } from './exchange.ts';
-import { bodyFailure, knownEnd, laterEnd, ProviderFailure, textOf } from './failure.ts';
-import { callPart, extrasOf, opaquePart, withState } from './opaque.ts';
+import type { ContentPart, Usage } from '../../../contracts/index.ts';
+import type { ModelResponse } from '../../../runtime/index.ts';
+import type { AnswerCounter } from '../../../session/index.ts';
+import { addUsage, charsOf } from '../../../session/index.ts';
+import type { Declarations } from '../../schema/index.ts';
+import { parseArgs } from '../content/call-args.ts';
+import { countsOf, grown } from '../content/counts.ts';
+import { bodyFailure, knownEnd, laterEnd, ProviderFailure, textOf } from '../content/failure.ts';
+import { callPart, extrasOf, opaquePart, withState } from '../content/opaque.ts';
+import type { Decoder } from '../wire/exchange.ts';
 
 /** An event of a stream, or the whole message of a call without one. */
 export type AnthropicChunk = RawMessageStreamEvent | Message;

@@ -1,8 +1,20 @@
-import type { Shape } from '../../session/index.ts';
-import { amount, bag, checkIs, checkOptions, flag, fn, name, object, oneOf, text, texts } from '../../session/index.ts';
-import type { AnthropicOptions } from './anthropic.ts';
-import type { OpenAIChatOptions } from './openai.ts';
-import type { OpenAIResponsesOptions } from './openai-responses.ts';
+import type { Shape } from '../../../session/index.ts';
+import {
+  amount,
+  bag,
+  checkIs,
+  checkOptions,
+  flag,
+  fn,
+  name,
+  object,
+  oneOf,
+  text,
+  texts,
+} from '../../../session/index.ts';
+import type { AnthropicOptions } from '../anthropic/anthropic.ts';
+import type { OpenAIChatOptions } from '../openai/chat.ts';
+import type { OpenAIResponsesOptions } from '../openai/responses.ts';
 import type { ModelOptions } from './options.ts';
 import type { RetryOptions } from './retry.ts';
 import { checkSetup } from './sdk.ts';

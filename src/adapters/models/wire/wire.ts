@@ -1,6 +1,6 @@
+import type { Failure } from '../content/failure.ts';
+import { fromBody } from '../content/failure.ts';
 import { errorIn, MAX_EVENT_BYTES, repairEvents, upTo } from './event-stream.ts';
-import type { Failure } from './failure.ts';
-import { fromBody } from './failure.ts';
 import type { Fetch } from './options.ts';
 
 export interface WireOptions {

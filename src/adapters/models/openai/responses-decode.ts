@@ -1,15 +1,15 @@
 import type { Response, ResponseStreamEvent, ResponseUsage } from 'openai/resources/responses/responses';
-import type { ContentPart, Usage } from '../../contracts/index.ts';
-import type { ModelResponse } from '../../runtime/index.ts';
-import type { AnswerCounter } from '../../session/index.ts';
-import { charsOf } from '../../session/index.ts';
-import type { Declarations } from '../schema/index.ts';
-import { parseArgs } from './call-args.ts';
-import { countsOf, grown } from './counts.ts';
-import type { Decoder } from './exchange.ts';
-import { bodyFailure, knownEnd, ProviderFailure, textOf } from './failure.ts';
-import { callPart, extrasOf, opaquePart, withState } from './opaque.ts';
-import type { MessageState } from './openai-responses-encode.ts';
+import type { ContentPart, Usage } from '../../../contracts/index.ts';
+import type { ModelResponse } from '../../../runtime/index.ts';
+import type { AnswerCounter } from '../../../session/index.ts';
+import { charsOf } from '../../../session/index.ts';
+import type { Declarations } from '../../schema/index.ts';
+import { parseArgs } from '../content/call-args.ts';
+import { countsOf, grown } from '../content/counts.ts';
+import { bodyFailure, knownEnd, ProviderFailure, textOf } from '../content/failure.ts';
+import { callPart, extrasOf, opaquePart, withState } from '../content/opaque.ts';
+import type { Decoder } from '../wire/exchange.ts';
+import type { MessageState } from './responses-encode.ts';
 
 /** An event of a stream, or the whole response of a call without one. */
 export type ResponsesChunk = ResponseStreamEvent | Response;

@@ -1,4 +1,4 @@
-import { parseJson } from '../../contracts/index.ts';
+import { parseJson } from '../../../contracts/index.ts';
 
 export interface ParsedArgs {
   /** The value; text that is no JSON stays text, and fails the check of arguments. */

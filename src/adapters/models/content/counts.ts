@@ -1,4 +1,4 @@
-import type { Usage } from '../../contracts/index.ts';
+import type { Usage } from '../../../contracts/index.ts';
 
 type Counts = Omit<Usage, 'cost'>;
 

@@ -1,10 +1,10 @@
 import type { Content as GeminiContent, GenerateContentConfig, Part } from '@google/genai';
-import type { ContentPart, FunctionResponsePart, JsonSchema, MediaPart } from '../../contracts/index.ts';
-import type { ModelRequest } from '../../runtime/index.ts';
-import type { Declarations } from '../schema/index.ts';
-import { renamed, splitConfig, withRest } from './config.ts';
-import { CallIds, decodeText, mediaOf, outcomeOf, turnsOf, wordsOf } from './conversation.ts';
-import { isOpaquePart, stateOf } from './opaque.ts';
+import type { ContentPart, FunctionResponsePart, JsonSchema, MediaPart } from '../../../contracts/index.ts';
+import type { ModelRequest } from '../../../runtime/index.ts';
+import type { Declarations } from '../../schema/index.ts';
+import { renamed, splitConfig, withRest } from '../content/config.ts';
+import { CallIds, decodeText, mediaOf, outcomeOf, turnsOf, wordsOf } from '../content/conversation.ts';
+import { isOpaquePart, stateOf } from '../content/opaque.ts';
 
 export interface GeminiSettings {
   provider: string;

@@ -1,14 +1,14 @@
 import type { Candidate, GenerateContentResponse, GenerateContentResponseUsageMetadata, Part } from '@google/genai';
-import type { ContentPart, Usage } from '../../contracts/index.ts';
-import type { ModelResponse } from '../../runtime/index.ts';
-import type { AnswerCounter } from '../../session/index.ts';
-import { charsOf } from '../../session/index.ts';
-import type { Declarations } from '../schema/index.ts';
-import { countsOf, grown, isCount } from './counts.ts';
-import type { Decoder } from './exchange.ts';
-import { bodyFailure, knownEnd, laterEnd, ProviderFailure, textOf } from './failure.ts';
-import type { GeminiState } from './gemini-encode.ts';
-import { callPart, opaquePart, withState } from './opaque.ts';
+import type { ContentPart, Usage } from '../../../contracts/index.ts';
+import type { ModelResponse } from '../../../runtime/index.ts';
+import type { AnswerCounter } from '../../../session/index.ts';
+import { charsOf } from '../../../session/index.ts';
+import type { Declarations } from '../../schema/index.ts';
+import { countsOf, grown, isCount } from '../content/counts.ts';
+import { bodyFailure, knownEnd, laterEnd, ProviderFailure, textOf } from '../content/failure.ts';
+import { callPart, opaquePart, withState } from '../content/opaque.ts';
+import type { Decoder } from '../wire/exchange.ts';
+import type { GeminiState } from './encode.ts';
 
 /** The model made a mess of its answer; another try may not. */
 const garbled = new Set(['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL']);

@@ -1,15 +1,15 @@
 import type { CompletionUsage } from 'openai/resources/completions';
-import type { ContentPart, Usage } from '../../contracts/index.ts';
-import type { ModelResponse } from '../../runtime/index.ts';
-import type { AnswerCounter } from '../../session/index.ts';
-import { charsOf } from '../../session/index.ts';
-import type { Declarations } from '../schema/index.ts';
-import { parseArgs } from './call-args.ts';
-import { countsOf, grown } from './counts.ts';
-import type { Decoder } from './exchange.ts';
-import { bodyFailure, knownEnd, laterEnd, ProviderFailure, textOf } from './failure.ts';
-import { callPart, extrasOf, withState } from './opaque.ts';
-import type { ReasoningState } from './openai-encode.ts';
+import type { ContentPart, Usage } from '../../../contracts/index.ts';
+import type { ModelResponse } from '../../../runtime/index.ts';
+import type { AnswerCounter } from '../../../session/index.ts';
+import { charsOf } from '../../../session/index.ts';
+import type { Declarations } from '../../schema/index.ts';
+import { parseArgs } from '../content/call-args.ts';
+import { countsOf, grown } from '../content/counts.ts';
+import { bodyFailure, knownEnd, laterEnd, ProviderFailure, textOf } from '../content/failure.ts';
+import { callPart, extrasOf, withState } from '../content/opaque.ts';
+import type { Decoder } from '../wire/exchange.ts';
+import type { ReasoningState } from './chat-encode.ts';
 
 /** What compatible servers really send: anything may be missing, and some things have several names. */
 export interface ChatChunk {

@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
 
 /**
  * What to throw where a vendor's package could not be imported. The `import()` stands in the very `try`: bundlers leave

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Content, ContentPart, FunctionResponsePart, MediaPart } from '../../contracts/index.ts';
-import { mergeAdjacent } from '../../runtime/index.ts';
+import type { Content, ContentPart, FunctionResponsePart, MediaPart } from '../../../contracts/index.ts';
+import { mergeAdjacent } from '../../../runtime/index.ts';
 
 const GO_ON = 'Go on with what your instructions ask for.';
 

@@ -1,5 +1,5 @@
-import type { ContentPart, FunctionCallPart } from '../../contracts/index.ts';
-import type { ModelResponse } from '../../runtime/index.ts';
+import type { ContentPart, FunctionCallPart } from '../../../contracts/index.ts';
+import type { ModelResponse } from '../../../runtime/index.ts';
 import { textOf } from './failure.ts';
 
 /** What only the provider that made a part understands; it goes back to that provider byte for byte. */

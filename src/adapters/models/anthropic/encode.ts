@@ -4,13 +4,13 @@ import type {
   TextBlockParam,
   ToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/messages';
-import type { ContentPart, FunctionResponsePart, MediaPart } from '../../contracts/index.ts';
-import type { ModelRequest } from '../../runtime/index.ts';
-import type { Declarations } from '../schema/index.ts';
-import { toAnthropicOutput } from '../schema/index.ts';
-import { renamed, splitConfig, withRest } from './config.ts';
-import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, turnsOf, wordsOf } from './conversation.ts';
-import { isOpaquePart, stateOf } from './opaque.ts';
+import type { ContentPart, FunctionResponsePart, MediaPart } from '../../../contracts/index.ts';
+import type { ModelRequest } from '../../../runtime/index.ts';
+import type { Declarations } from '../../schema/index.ts';
+import { toAnthropicOutput } from '../../schema/index.ts';
+import { renamed, splitConfig, withRest } from '../content/config.ts';
+import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, turnsOf, wordsOf } from '../content/conversation.ts';
+import { isOpaquePart, stateOf } from '../content/opaque.ts';
 
 export interface AnthropicSettings {
   provider: string;

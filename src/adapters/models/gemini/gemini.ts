@@ -1,13 +1,13 @@
 import type { GenerateContentResponse, GoogleGenAI } from '@google/genai';
-import type { Model } from '../../runtime/index.ts';
-import { declareTools } from '../schema/index.ts';
-import { exchange } from './exchange.ts';
-import { GeminiDecoder } from './gemini-decode.ts';
-import { geminiConfig, geminiContents } from './gemini-encode.ts';
-import { modelInput } from './model-shape.ts';
-import type { Fetch, ModelOptions } from './options.ts';
-import { providerName, toldOf } from './options.ts';
-import { notInstalled } from './sdk.ts';
+import type { Model } from '../../../runtime/index.ts';
+import { declareTools } from '../../schema/index.ts';
+import { exchange } from '../wire/exchange.ts';
+import { modelInput } from '../wire/model-shape.ts';
+import type { Fetch, ModelOptions } from '../wire/options.ts';
+import { providerName, toldOf } from '../wire/options.ts';
+import { notInstalled } from '../wire/sdk.ts';
+import { GeminiDecoder } from './decode.ts';
+import { geminiConfig, geminiContents } from './encode.ts';
 
 export interface GeminiOptions extends ModelOptions {}
 

@@ -3,14 +3,14 @@ import type {
   ResponseInputContent,
   ResponseInputItem,
 } from 'openai/resources/responses/responses';
-import type { ContentPart, FunctionResponsePart, MediaPart } from '../../contracts/index.ts';
-import type { ModelRequest } from '../../runtime/index.ts';
-import type { Declarations } from '../schema/index.ts';
-import { renamed, splitConfig, withRest } from './config.ts';
-import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, turnsOf, wordsOf } from './conversation.ts';
-import { isOpaquePart, stateOf } from './opaque.ts';
-import { outputFormat } from './openai-encode.ts';
-import { dataUrl, fileName } from './openai-media.ts';
+import type { ContentPart, FunctionResponsePart, MediaPart } from '../../../contracts/index.ts';
+import type { ModelRequest } from '../../../runtime/index.ts';
+import type { Declarations } from '../../schema/index.ts';
+import { renamed, splitConfig, withRest } from '../content/config.ts';
+import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, turnsOf, wordsOf } from '../content/conversation.ts';
+import { isOpaquePart, stateOf } from '../content/opaque.ts';
+import { outputFormat } from './chat-encode.ts';
+import { dataUrl, fileName } from './media.ts';
 
 export interface ResponsesSettings {
   provider: string;

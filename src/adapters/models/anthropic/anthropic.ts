@@ -1,16 +1,16 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages';
-import type { Model } from '../../runtime/index.ts';
-import { declareTools } from '../schema/index.ts';
-import type { AnthropicChunk } from './anthropic-decode.ts';
-import { AnthropicDecoder } from './anthropic-decode.ts';
-import { assistantBlocks, messagesBody } from './anthropic-encode.ts';
-import { exchange } from './exchange.ts';
-import { modelInput } from './model-shape.ts';
-import type { ModelOptions } from './options.ts';
-import { providerName, toldOf } from './options.ts';
-import { notInstalled } from './sdk.ts';
-import type { Wire } from './wire.ts';
+import type { Model } from '../../../runtime/index.ts';
+import { declareTools } from '../../schema/index.ts';
+import { exchange } from '../wire/exchange.ts';
+import { modelInput } from '../wire/model-shape.ts';
+import type { ModelOptions } from '../wire/options.ts';
+import { providerName, toldOf } from '../wire/options.ts';
+import { notInstalled } from '../wire/sdk.ts';
+import type { Wire } from '../wire/wire.ts';
+import type { AnthropicChunk } from './decode.ts';
+import { AnthropicDecoder } from './decode.ts';
+import { assistantBlocks, messagesBody } from './encode.ts';
 
 export interface AnthropicOptions extends ModelOptions {
   /** Tokens of output where a request sets no `maxOutputTokens`. Default 8,192. */

@@ -1,4 +1,4 @@
-import type { MediaPart } from '../../contracts/index.ts';
+import type { MediaPart } from '../../../contracts/index.ts';
 
 export function dataUrl({ mimeType, data, uri }: MediaPart): string | undefined {
   return data === undefined ? uri : `data:${mimeType};base64,${data}`;

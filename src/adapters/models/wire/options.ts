@@ -1,5 +1,5 @@
-import type { PriceTable } from '../../contracts/index.ts';
-import type { Model } from '../../runtime/index.ts';
+import type { PriceTable } from '../../../contracts/index.ts';
+import type { Model } from '../../../runtime/index.ts';
 import type { RetryOptions } from './retry.ts';
 
 export type Fetch = typeof globalThis.fetch;
