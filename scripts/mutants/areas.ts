@@ -20,7 +20,7 @@ export const areas: Readonly<Record<string, Area>> = {
     ],
   },
   host: {
-    source: ['src/host/*.ts'],
+    source: ['src/host/*.ts', 'src/host/{terms,tools,questions,frame,subagents,run,hosted,approvals}/*.ts'],
     tests: ['test/host/*.test.ts', 'test/host/subagents/*.test.ts'],
     wider: ['test/adapters/adk/*.test.ts', 'test/input/host.test.ts', 'test/mcp/*.test.ts', 'test/websocket/*.test.ts'],
   },

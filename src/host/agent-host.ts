@@ -1,8 +1,8 @@
 import type { AgentDescriptor, PermissionMode, Principal, SessionProvider, SessionRef } from '../contracts/index.ts';
 import type { AuditEntry, RedactionOptions } from '../session/index.ts';
-import type { Approvals, SessionPlace } from './approvals.ts';
-import type { HostedSession } from './hosted-session.ts';
-import type { Recovery } from './unfinished.ts';
+import type { Approvals, SessionPlace } from './approvals/approvals.ts';
+import type { Recovery } from './approvals/unfinished.ts';
+import type { HostedSession } from './hosted/hosted-session.ts';
 
 export interface OpenOptions extends SessionRef {
   /** On whose behalf; default the host's. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Confirmations } from '../../src/host/confirmation.ts';
 import type { HostedSession } from '../../src/host/index.ts';
+import { Confirmations } from '../../src/host/questions/confirmation.ts';
 import type { AgentHost } from '../../src/index.ts';
 import { bot, hostOf, only, policyOf, results, say, tool } from './kit.ts';
 

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { PendingRequest, PutQuestion, SessionInput } from '../../src/contracts/index.ts';
-import { BusyClock, startClock } from '../../src/host/busy-clock.ts';
-import { Confirmations } from '../../src/host/confirmation.ts';
-import { digestOf, previewDigest } from '../../src/host/digest.ts';
-import { heldTo, putAs, putByPolicy, toPut } from '../../src/host/obligations.ts';
-import type { ApprovalQuestion } from '../../src/host/options.ts';
-import { Repeats } from '../../src/host/repeats.ts';
-import { hidden } from '../../src/host/step.ts';
+import { Confirmations } from '../../src/host/questions/confirmation.ts';
+import { heldTo, putAs, putByPolicy, toPut } from '../../src/host/questions/obligations.ts';
+import { hidden } from '../../src/host/questions/step.ts';
+import { Repeats } from '../../src/host/run/repeats.ts';
+import { BusyClock, startClock } from '../../src/host/terms/busy-clock.ts';
+import type { ApprovalQuestion } from '../../src/host/terms/options.ts';
+import { digestOf, previewDigest } from '../../src/host/tools/digest.ts';
 
 describe('time that a stream is busy', () => {
   beforeEach(() => void vi.useFakeTimers());

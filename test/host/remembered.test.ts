@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentSession, PendingRequest, RequestAnswer } from '../../src/contracts/index.ts';
 import { defineTool } from '../../src/contracts/index.ts';
-import { RememberedRules } from '../../src/host/remembered.ts';
+import { RememberedRules } from '../../src/host/terms/remembered.ts';
 import type { AgentHost } from '../../src/index.ts';
 import { createHost, LlmAgent, rulePolicy, run } from '../../src/index.ts';
 import type { Toolset } from '../../src/runtime/index.ts';

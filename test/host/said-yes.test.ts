@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { PendingRequest } from '../../src/contracts/index.ts';
 import type { GateCall } from '../../src/gate/index.ts';
-import type { HostRules } from '../../src/host/grounds.ts';
-import { wantedSince } from '../../src/host/obligations.ts';
+import { wantedSince } from '../../src/host/questions/obligations.ts';
+import type { HostRules } from '../../src/host/tools/grounds.ts';
 
 type Answer = NonNullable<PendingRequest['answers']>[number];
 const yes = (id: string, more: Partial<Answer> = {}): Answer =>

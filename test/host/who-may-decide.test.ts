@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { ApproverRule, PendingRequest, Principal } from '../../src/contracts/index.ts';
-import { assertApprover, bothRules, decidingAnswer, mayDecide, votesFor, whyNot } from '../../src/host/approver.ts';
+import {
+  assertApprover,
+  bothRules,
+  decidingAnswer,
+  mayDecide,
+  votesFor,
+  whyNot,
+} from '../../src/host/questions/approver-rule.ts';
 
 const ann: Principal = { id: 'ann', roles: ['staff'] };
 const cfo: Principal = { id: 'cfo', roles: ['finance', 'board'] };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ExecutionOptions, HookResult, SessionInput, TurnTerms } from '../../src/contracts/index.ts';
-import type { HostedSession } from '../../src/host/hosted-session.ts';
-import { beginTurn, goOnWithTurn, onBehalfOf } from '../../src/host/turn-terms.ts';
-import { passUserMessages } from '../../src/host/user-message.ts';
+import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
+import { passUserMessages } from '../../src/host/run/user-message.ts';
+import { beginTurn, goOnWithTurn, onBehalfOf } from '../../src/host/terms/turn-terms.ts';
 
 const ann = { id: 'ann', roles: ['staff'] };
 

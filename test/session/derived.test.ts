@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AgentEvent, AgentSession, PendingRequest } from '../../src/contracts/index.ts';
-import { SubagentSession } from '../../src/host/subagent-session.ts';
+import { SubagentSession } from '../../src/host/subagents/subagent-session.ts';
 import { derived, StreamQueue } from '../../src/session/index.ts';
 
 /** A source that gives two numbers and then waits until it is left. */

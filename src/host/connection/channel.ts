@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentSession, AgentStream, ExecutionOptions, SessionInput } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { inTime, isoTime } from '../../session/index.ts';
-import { HostedSession } from '../hosted-session.ts';
+import { HostedSession } from '../hosted/hosted-session.ts';
 import type { Attachment } from './attachment.ts';
 import { Control } from './control.ts';
 import type { Counts } from './counts.ts';

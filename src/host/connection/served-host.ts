@@ -1,10 +1,10 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import type { AgentHost } from '../agent-host.ts';
-import { onlyOne } from '../approvals.ts';
-import { notApprover, whyNotOpen } from '../approver.ts';
-import { goOn } from '../going-on.ts';
-import { HostedSession } from '../hosted-session.ts';
-import { stricterMode } from '../permission-mode.ts';
+import { onlyOne } from '../approvals/approvals.ts';
+import { goOn } from '../hosted/going-on.ts';
+import { HostedSession } from '../hosted/hosted-session.ts';
+import { notApprover, whyNotOpen } from '../questions/approver-rule.ts';
+import { stricterMode } from '../terms/stricter-mode.ts';
 import type { ServerOptions } from './ceiling.ts';
 import { answerBy, Ceiling, inputBy } from './ceiling.ts';
 import type { Channel } from './channel.ts';

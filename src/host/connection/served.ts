@@ -11,7 +11,7 @@ import type {
   SessionUpdate,
   Settlement,
 } from '../../contracts/index.ts';
-import type { ApprovalPlace, OpenApproval } from '../approvals.ts';
+import type { ApprovalPlace, OpenApproval } from '../approvals/approvals.ts';
 import type { Channel } from './channel.ts';
 
 export interface OpenRequest extends SessionRef {

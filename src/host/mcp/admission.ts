@@ -1,6 +1,6 @@
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { Principal } from '../../contracts/index.ts';
-import { faultOfPrincipal } from '../principal.ts';
+import { faultOfPrincipal } from '../terms/principal.ts';
 import { hostNames, pagesOf } from './check-options.ts';
 import type { McpHttpOptions } from './http.ts';
 import { refusal } from './refusal.ts';

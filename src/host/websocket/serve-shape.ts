@@ -19,7 +19,7 @@ import {
 } from '../../session/index.ts';
 import type { AgentHost } from '../agent-host.ts';
 import type { ExecutorOptions, ServerOptions } from '../connection/index.ts';
-import { source } from '../host-shape.ts';
+import { source } from '../terms/host-shape.ts';
 import type { ServeOptions } from './options.ts';
 
 // Ports and limits have checks of their own.

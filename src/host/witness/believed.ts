@@ -1,8 +1,8 @@
 import type { PendingRequest, PermissionMode, Principal } from '../../contracts/index.ts';
 import { copyJson, isCoxswainError } from '../../contracts/index.ts';
 import { kindOf } from '../../session/index.ts';
-import { isTighter, stricterMode } from '../permission-mode.ts';
-import { isHostQuestion } from '../question-id.ts';
+import { isHostQuestion } from '../questions/question-id.ts';
+import { isTighter, stricterMode } from '../terms/stricter-mode.ts';
 import type { KnownCall, KnownCalls } from './known-calls.ts';
 import { announced } from './records.ts';
 

@@ -18,8 +18,8 @@ import { CoxswainError, copyJson, isCoxswainError, MAX_JSON_DEPTH, messageOf } f
 import type { CapOptions } from '../../gate/index.ts';
 import { capResult } from '../../gate/index.ts';
 import { derived, EventStream, isoTime, newId, normaliseInput, putQuestions, streamIdOf } from '../../session/index.ts';
-import { strictestLimits } from '../budget.ts';
-import { callIdOf, isHostQuestion } from '../question-id.ts';
+import { callIdOf, isHostQuestion } from '../questions/question-id.ts';
+import { strictestLimits } from '../terms/budget.ts';
 import type { Contradiction } from './believed.ts';
 import { believed, stricter } from './believed.ts';
 import { announced } from './records.ts';

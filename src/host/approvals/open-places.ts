@@ -1,0 +1,95 @@
+import { isCoxswainError } from '../../contracts/index.ts';
+import type { HostedSession } from '../hosted/hosted-session.ts';
+import { callIdOf } from '../questions/question-id.ts';
+import type { ApprovalHost, ApprovalPlace, OpenSession, SessionPlace } from './approvals.ts';
+
+type Places = Pick<ApprovalHost, 'openSessions' | 'borrow'>;
+
+/** What a look into one session finds; undefined: it was deleted since the index was read. */
+export async function lookInto<T>(
+  host: Pick<ApprovalHost, 'borrow'>,
+  { agent, userId, sessionId }: SessionPlace,
+  look: (session: HostedSession) => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    await using borrowed = await host.borrow(agent, userId, sessionId);
+    return await look(borrowed.session);
+  } catch (error) {
+    if (wasDeleted(error)) return undefined;
+    throw error;
+  }
+}
+
+export function wasDeleted(error: unknown): boolean {
+  return isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND';
+}
+
+/** Those that no session among them has called: what is open inside of a sub-agent is open in its caller's session. */
+export async function withoutSubagents<T extends SessionPlace>(host: Places, sessions: readonly T[]): Promise<T[]> {
+  const byName = named(sessions);
+  const below = new Set<string>();
+  const asked = new Set<SessionPlace>();
+  for (const one of sessions) {
+    for (const caller of callersOf(one, byName)) {
+      if (asked.has(caller)) continue;
+      asked.add(caller);
+      const ids = await lookInto(host, caller, (session) => session.subagents.sessionIds());
+      for (const id of ids ?? []) below.add(nameOf(one.userId, id));
+    }
+  }
+  return sessions.filter(({ userId, sessionId }) => !below.has(nameOf(userId, sessionId)));
+}
+
+/** Where a question of this id may be open: of sessions that others have called, their callers' instead. */
+export async function placesOf(host: Places, requestId: string, place: ApprovalPlace): Promise<SessionPlace[]> {
+  const { userId, sessionId } = place;
+  // A session is named: it, and those that may have called it.
+  const ids = sessionId === undefined ? [undefined] : [sessionId, ...prefixesOf(sessionId)];
+  const open: OpenSession[] = [];
+  for (const id of ids) {
+    const scope = { ...(userId === undefined ? {} : { userId }), ...(id === undefined ? {} : { sessionId: id }) };
+    open.push(...(await host.openSessions(scope)));
+  }
+  const byName = named(open);
+  const wanted = new Set([requestId, callIdOf(requestId)]);
+  const asking = open.filter((one) =>
+    sessionId === undefined ? (one.calls?.some((call) => wanted.has(call)) ?? true) : one.sessionId === sessionId,
+  );
+  const callers = sessionId === undefined ? asking.flatMap((one) => callersOf(one, byName)) : open;
+  const roots = await withoutSubagents(host, [...new Set([...asking, ...callers])]);
+  return roots.filter((one) => isAt(one, place));
+}
+
+export function isAt(here: SessionPlace, place: ApprovalPlace): boolean {
+  const { agent = here.agent, userId = here.userId, sessionId = here.sessionId } = place;
+  return agent === here.agent && userId === here.userId && sessionId === here.sessionId;
+}
+
+/** Sessions whose ids are what comes before a dot in this one's: one of them may have called it. */
+export function callersOf<T extends SessionPlace>(
+  { userId, sessionId }: SessionPlace,
+  byName: ReadonlyMap<string, readonly T[]>,
+): T[] {
+  return prefixesOf(sessionId).flatMap((id) => byName.get(nameOf(userId, id)) ?? []);
+}
+
+function prefixesOf(sessionId: string): string[] {
+  const prefixes: string[] = [];
+  for (let dot = sessionId.indexOf('.'); dot >= 0; dot = sessionId.indexOf('.', dot + 1)) {
+    prefixes.push(sessionId.slice(0, dot));
+  }
+  return prefixes;
+}
+
+export function named<T extends SessionPlace>(sessions: readonly T[]): Map<string, T[]> {
+  const byName = new Map<string, T[]>();
+  for (const one of sessions) {
+    const name = nameOf(one.userId, one.sessionId);
+    const known = byName.get(name);
+    if (known) known.push(one);
+    else byName.set(name, [one]);
+  }
+  return byName;
+}
+
+const nameOf = (userId: string, sessionId: string) => `${userId}/${sessionId}`;

@@ -1,0 +1,48 @@
+import { goOn, isUnfinished } from '../hosted/going-on.ts';
+import type { ApprovalHost, SessionPlace } from './approvals.ts';
+import { lookInto, withoutSubagents } from './open-places.ts';
+
+/** Sessions that are gone on with at a time. */
+const AT_ONCE = 8;
+
+/** What goes on after a recovery. */
+export interface Recovery {
+  sessions: SessionPlace[];
+  /** Resolves when none of them runs any more: it has ended, or waits for somebody. Never rejects. */
+  done: Promise<void>;
+}
+
+/** Sessions that nobody runs and that have something to do which needs nobody's answer. */
+export async function findUnfinished(host: ApprovalHost): Promise<SessionPlace[]> {
+  const turns = await host.openTurns();
+  const running = new Set(turns.filter((one) => one.running).map(nameOf));
+  // A session of which a turn is open is gone on with by the agent of that turn; each agent of a host sees its calls.
+  const inTurn = new Set(turns.map(sessionOf));
+  const outlived = (await host.openSessions()).filter((one) => !inTurn.has(sessionOf(one)));
+  const found = new Map<string, SessionPlace>();
+  // Calls may be open that have outlived their turn.
+  for (const { agent, userId, sessionId } of await withoutSubagents(host, [...turns, ...outlived])) {
+    const place = { agent, userId, sessionId };
+    const name = nameOf(place);
+    if (running.has(name) || found.has(name)) continue;
+    if (await lookInto(host, place, (session) => isUnfinished(session))) found.set(name, place);
+  }
+  return [...found.values()];
+}
+
+/** Goes on with them, some at a time. */
+export function recover(host: ApprovalHost, sessions: SessionPlace[]): Recovery {
+  const left = [...sessions];
+  const work = async () => {
+    for (let place = left.shift(); place; place = left.shift()) {
+      await lookInto(host, place, goOn).catch((error: unknown) => {
+        host.warn(`session ${place?.sessionId} could not be gone on with`, error);
+      });
+    }
+  };
+  const done = Promise.all(Array.from({ length: Math.min(AT_ONCE, sessions.length) }, work)).then(() => {});
+  return { sessions, done };
+}
+
+const sessionOf = ({ userId, sessionId }: SessionPlace) => JSON.stringify([userId, sessionId]);
+const nameOf = ({ agent, userId, sessionId }: SessionPlace) => JSON.stringify([agent, userId, sessionId]);

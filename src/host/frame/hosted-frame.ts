@@ -1,0 +1,307 @@
+import type {
+  AgentSession,
+  ApproverRule,
+  LifecycleInterceptor,
+  PendingRequest,
+  PermissionMode,
+  PolicyEvaluator,
+  Principal,
+  SessionInput,
+  ToolDescriptor,
+  ToolResult,
+  TurnTerms,
+} from '../../contracts/index.ts';
+import { capResult, excludedBy } from '../../gate/index.ts';
+import type { LazyMap } from '../../session/index.ts';
+import { isPipeable } from '../../session/index.ts';
+import type { HostedSession } from '../hosted/hosted-session.ts';
+import type { PolicyRule } from '../policy/index.ts';
+import type { Confirmations } from '../questions/confirmation.ts';
+import type { JudgeOptions } from '../questions/judge.ts';
+import { Judge } from '../questions/judge.ts';
+import type { ApprovalQuestion, HostOptions } from '../terms/options.ts';
+import type { Remembered, RememberedFor, RememberedRules } from '../terms/remembered.ts';
+import { firstOf, sessionPolicy } from '../terms/remembered.ts';
+import { stricterMode } from '../terms/stricter-mode.ts';
+import { forBoth, onBehalfOf } from '../terms/turn-terms.ts';
+import type { Grounds } from '../tools/grounds.ts';
+import type { Subagent } from '../tools/subagent-tool.ts';
+import { subagentOf } from '../tools/subagent-tool.ts';
+import type { HostTool } from '../tools/tool-registry.ts';
+import type { Claimed } from '../witness/believed.ts';
+import { claimed } from '../witness/believed.ts';
+import type { SessionJournal } from '../witness/session-journal.ts';
+import type { RunTimeQuestions } from './run-time-questions.ts';
+
+/** What all handles of a session know of it. */
+export interface SharedStanding {
+  /** Those that are open in this host. */
+  handles: readonly HostedSession[];
+  /** People who have opened it, with the roles that they had last. */
+  readonly present: LazyMap<string, Principal>;
+  /** What the newest turn was begun with, for executors that keep no terms. */
+  begun: TurnTerms | undefined;
+  /** Runs a stream where watchers see it; resolves when it has ended. */
+  show?: ((input: SessionInput) => Promise<void>) | undefined;
+  /** What the host has noted of it, by agent, where its executor is not believed. */
+  readonly journals: LazyMap<string, SessionJournal>;
+}
+
+/** Whose session it is, and below which. */
+export interface Place {
+  userId: string;
+  principal: Principal;
+  ephemeral: boolean | undefined;
+  /** Session and agent that a person has opened. */
+  root: string;
+  rootAgent: string;
+  caller?: HostedFrame;
+  /** The mode of the caller's turn. */
+  callersMode?: () => PermissionMode | undefined;
+}
+
+/** What all sessions of a host have of it. */
+export interface FrameHost {
+  readonly options: HostOptions;
+  readonly base: PolicyEvaluator;
+  readonly remembered: RememberedRules;
+  readonly confirmations: Confirmations;
+  readonly runTimeQuestions: RunTimeQuestions;
+  readonly warn: (message: string, error?: unknown) => void;
+  announce(place: Place, question: PendingRequest): void;
+  /** A session's last handle was closed. */
+  forget(name: string, place: Place): void;
+  openSubagent(
+    agent: Subagent,
+    request: PendingRequest,
+    callersId: string,
+    create: boolean,
+    place: Place,
+  ): Promise<HostedSession>;
+}
+
+/** One handle of a session. */
+export interface FramedSession {
+  agent: string;
+  inner: AgentSession;
+  /** Of the session among all of its host. */
+  name: string;
+  shared: SharedStanding;
+  tools: ReadonlyMap<string, HostTool>;
+  descriptors: readonly ToolDescriptor[];
+}
+
+/** What a hosted session is given by its host. A class: thousands are open at once, and each closure has its price. */
+export class HostedFrame implements JudgeOptions {
+  /** Set where the session was opened, or by an update that the inner session does not keep. */
+  ownMode: PermissionMode | undefined;
+  /** Whose frame it is. */
+  session: HostedSession | undefined;
+  readonly shared: SharedStanding;
+  readonly tools: ReadonlyMap<string, HostTool>;
+  readonly descriptors: readonly ToolDescriptor[];
+  /** Agents above this one. */
+  readonly depth: number;
+  /** One of the tools is an agent. */
+  readonly hasSubagents: boolean;
+  readonly #host: FrameHost;
+  readonly #place: Place;
+  /** What the host knows the executor by. */
+  readonly agent: string;
+  readonly #inner: AgentSession;
+  readonly #name: string;
+  #judge: Judge | undefined;
+  #policy: { rules: Remembered; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
+
+  constructor(host: FrameHost, place: Place, framed: FramedSession) {
+    this.#host = host;
+    this.#place = place;
+    this.agent = framed.agent;
+    this.#inner = framed.inner;
+    this.#name = framed.name;
+    this.shared = framed.shared;
+    this.tools = framed.tools;
+    this.descriptors = framed.descriptors;
+    this.depth = (place.caller?.depth ?? -1) + 1;
+    this.hasSubagents = false;
+    for (const { tool } of framed.tools.values()) if (subagentOf(tool)) this.hasSubagents = true;
+  }
+
+  get options(): HostOptions {
+    return this.#host.options;
+  }
+  /** Whoever opened this handle. */
+  get principal(): Principal {
+    return this.#place.principal;
+  }
+  get warn(): (message: string, error?: unknown) => void {
+    return this.#host.warn;
+  }
+  get base(): PolicyEvaluator {
+    return this.#host.base;
+  }
+  get policyTimeoutMs(): number | undefined {
+    return this.options.policyTimeoutMs;
+  }
+  /** A result as large as a model is given it, whoever made it. */
+  bounded(callId: string | undefined, result: ToolResult): ToolResult | Promise<ToolResult> {
+    const { maxResultBytes: maxBytes, spill } = this.options;
+    return capResult(result, { callId, maxBytes, spill });
+  }
+
+  get approvers(): ApproverRule | undefined {
+    return this.options.approvers;
+  }
+
+  get hookTimeoutMs(): number | undefined {
+    return this.options.hookTimeoutMs;
+  }
+
+  get hooks(): LifecycleInterceptor | undefined {
+    return this.options.hooks;
+  }
+  /** Whose session it is. */
+  get userId(): string {
+    return this.#place.userId;
+  }
+  /** Of the session among all of its host. */
+  get name(): string {
+    return this.#name;
+  }
+  get confirmations(): Confirmations {
+    return this.#host.confirmations;
+  }
+
+  get runTimeQuestions(): RunTimeQuestions {
+    return this.#host.runTimeQuestions;
+  }
+  /** Made when something is to be judged. */
+  get judge(): Judge {
+    this.#judge ??= new Judge(this);
+    return this.#judge;
+  }
+
+  get deps(): unknown {
+    return this.options.deps;
+  }
+
+  /** What a turn's own mode comes to: a session's holds too if it is stricter; the host's where neither has one. */
+  modeOf(turns: PermissionMode | undefined): PermissionMode | undefined {
+    const { callersMode } = this.#place;
+    // A sub-agent may do what its caller may.
+    if (callersMode) return stricterMode(turns, callersMode());
+    const inner = this.#inner;
+    const kept = stricterMode(this.ownMode, isPipeable(inner) ? inner.permissionMode : undefined);
+    return stricterMode(turns, kept) ?? this.options.permissionMode;
+  }
+
+  /** The host's tool that a request is for: one of that name that the agent runs itself is another. */
+  toolOf({ name, handledBy }: Pick<PendingRequest, 'name' | 'handledBy'>): HostTool | undefined {
+    return name === undefined || handledBy === 'agent' ? undefined : this.tools.get(name);
+  }
+
+  requesterOf({ requestedBy, [claimed]: claim }: Claimed): Principal {
+    if (claim !== undefined) return this.principal;
+    return requestedBy ?? this.shared.begun?.principal ?? this.principal;
+  }
+
+  /** On what grounds a request is decided. */
+  grounds(request: PendingRequest): Grounds {
+    const mode = this.modeOf(this.#turnsMode(request));
+    const requester = this.requesterOf(request);
+    const policy = forBoth(this.#policyIn(mode), (request as Claimed)[claimed] ?? undefined);
+    return {
+      ...onBehalfOf(requester, this.shared.present.get(requester.id), policy),
+      permissionMode: mode,
+      interactive: (this.options.interactive ?? true) && mode !== 'dont_ask',
+    };
+  }
+
+  excluded(mode: PermissionMode | undefined): Promise<readonly string[]> {
+    const scope = { agent: this.agent, ...(mode === undefined ? {} : { permissionMode: mode }) };
+    return excludedBy(this.base, scope, this.policyTimeoutMs);
+  }
+
+  async remember(option: ApprovalQuestion['approval']['remember'][number]): Promise<void> {
+    const first = option.scope === 'session' ? await firstOf(this.#rootSession) : undefined;
+    this.#host.remembered.add(this.#scope, option, first);
+  }
+
+  /** The session that a person has opened. */
+  get #rootSession(): AgentSession {
+    const { caller } = this.#place;
+    return caller ? caller.#rootSession : this.#inner;
+  }
+
+  rememberedFor(tool: string): readonly PolicyRule[] {
+    const { user, session } = this.#host.remembered.of(this.#scope);
+    return [...session, ...user].filter((rule) => rule.tool === tool);
+  }
+
+  /** A question is open. */
+  announce(question: PendingRequest): void {
+    this.#host.announce(this.#place, question);
+  }
+
+  /** The handle of this session that runs it, in this host. */
+  running(): HostedSession | undefined {
+    return this.shared.handles.find((handle) => handle.running);
+  }
+
+  /** Something was answered: all handles of this session look again. */
+  wakeAll(): void {
+    for (const handle of this.shared.handles) handle.wake();
+  }
+
+  closed(): void {
+    const { shared } = this;
+    shared.handles = shared.handles.filter((handle) => handle.frame !== this);
+    if (shared.handles.length > 0) return;
+    this.#host.forget(this.#name, this.#place);
+    const { ephemeral, caller } = this.#place;
+    // Nobody can come back to it: whoever opens one of this id opens another.
+    const isOver = ephemeral || !this.#inner.descriptor.capabilities.includes('resume');
+    if (isOver && !caller) this.#host.remembered.forget(this.#scope);
+  }
+
+  /** A sub-agent that was started is gone on with: it keeps its own log. */
+  goesOn(request: PendingRequest): boolean {
+    return this.session?.subagents.isResumable(request) ?? false;
+  }
+
+  holds(): boolean {
+    return this.running()?.liveRun?.hold.isHeld === true;
+  }
+
+  /** The session of an agent that is called as a tool: the same at each call. */
+  openSubagent(agent: Subagent, request: PendingRequest, callersId: string, create: boolean): Promise<HostedSession> {
+    return this.#host.openSubagent(agent, request, callersId, create, {
+      ...this.#place,
+      principal: this.requesterOf(request),
+      caller: this,
+      // What has tightened since the sub-agent was opened counts, too.
+      callersMode: () => this.modeOf(stricterMode(this.#turnsMode(request), this.shared.begun?.permissionMode)),
+    });
+  }
+
+  #turnsMode({ requestedBy, permissionMode, [claimed]: claim }: Claimed): PermissionMode | undefined {
+    return requestedBy || claim !== undefined ? permissionMode : this.shared.begun?.permissionMode;
+  }
+
+  get #scope(): RememberedFor {
+    const { userId, rootAgent: agent, root: sessionId } = this.#place;
+    return { userId, agent, sessionId };
+  }
+
+  /** The base, what is remembered and the mode, in one. */
+  #policyIn(mode: PermissionMode | undefined): PolicyEvaluator {
+    const rules = this.#host.remembered.of(this.#scope);
+    const known = this.#policy;
+    if (known && known.mode === mode && known.rules.user === rules.user && known.rules.session === rules.session) {
+      return known.policy;
+    }
+    const policy = sessionPolicy(this.base, rules, mode);
+    this.#policy = { rules, mode, policy };
+    return policy;
+  }
+}

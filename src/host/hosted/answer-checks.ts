@@ -1,0 +1,190 @@
+import type { AgentSession, PendingRequest, Principal, RequestAnswer, SessionInput } from '../../contracts/index.ts';
+import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
+import { ensureValidator } from '../../gate/index.ts';
+import type { HostedFrame } from '../frame/hosted-frame.ts';
+import { fromElicitation } from '../questions/answer-forms.ts';
+import { assertApprover } from '../questions/approver-rule.ts';
+import type { Judge } from '../questions/judge.ts';
+import { callIdOf, isHostQuestion } from '../questions/question-id.ts';
+import type { ApprovalQuestion } from '../terms/options.ts';
+import { validatorOf } from '../tools/grounds.ts';
+
+/** Whoever runs the session in this host has the last word on its calls. */
+export interface Ruling {
+  readonly judge: Judge;
+  isBusy(callId: string | undefined): boolean;
+}
+
+/** Judges the answers of callers before anything is stored. */
+export class AnswerChecks {
+  readonly #inner: AgentSession;
+  readonly #frame: HostedFrame;
+  readonly #ruling: Ruling;
+  #edits: { turnId: string | undefined } | undefined;
+
+  constructor(inner: AgentSession, frame: HostedFrame, ruling: Ruling) {
+    this.#inner = inner;
+    this.#frame = frame;
+    this.#ruling = ruling;
+  }
+
+  /** The answer as it is stored: who, to what, and whether it decides. */
+  async decision(request: PendingRequest, question: ApprovalQuestion, answer: RequestAnswer): Promise<RequestAnswer> {
+    const { approvers, requestedBy, previewDigest } = question.approval;
+    const by = answer.by ?? this.#frame.principal;
+    assertApprover(question.requestId, approvers, requestedBy, by);
+    const normal: RequestAnswer = answer.kind === 'elicitation' ? fromElicitation(answer) : { ...answer, by };
+    if (normal.kind === 'result') {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_WRONG_ANSWER',
+        `${question.requestId} asks for approve or deny`,
+      );
+    }
+    const stored = { ...normal, by };
+    if (stored.kind !== 'approve') return stored;
+    if (stored.previewDigest !== undefined && stored.previewDigest !== previewDigest) {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_PREVIEW_CHANGED',
+        'what would happen has changed since it was shown; look at the request again',
+      );
+    }
+    const { quorum: _, ...yes } = stored;
+    const args = await this.#checkEdited(request, stored.args);
+    if (stored.remember !== undefined && args && canonicalJson(args) !== canonicalJson(question.args)) {
+      const message = `the edited arguments are for this one run of ${question.name}: answer without remember`;
+      throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', message);
+    }
+    const needed = approvers?.quorum ?? 1;
+    const people = this.#frame.judge.votes(request, question, args).add(by.id);
+    return {
+      ...yes,
+      ...(args ? { args } : {}),
+      previewDigest,
+      ...(people.size < needed ? { quorum: needed } : {}),
+    };
+  }
+
+  /** What is edited in one turn has one allowance, whoever edits. */
+  #editsOf({ turnId }: PendingRequest): object {
+    if (this.#edits?.turnId !== turnId) this.#edits = { turnId };
+    return this.#edits;
+  }
+
+  /** Edited arguments as the tool takes them: everybody who judges them judges the same. */
+  async #checkEdited(
+    request: PendingRequest,
+    args: Record<string, unknown> | undefined,
+  ): Promise<Record<string, unknown> | undefined> {
+    const tool = this.#frame.toolOf(request);
+    if (!args || !tool) return args;
+    const loading = ensureValidator();
+    if (loading) await loading;
+    const checked = await validatorOf(tool, this.#editsOf(request))(args);
+    if (!checked.ok) {
+      throw new CoxswainError(
+        'INVALID_ARGUMENT',
+        'E_WRONG_ANSWER',
+        `the edited arguments do not fit: ${checked.message}`,
+      );
+    }
+    return checked.args;
+  }
+
+  /** The agent's tools run under this host's policy, whoever asked the question. */
+  async #checkEditedOf(request: PendingRequest, args: Record<string, unknown>, by: Principal): Promise<void> {
+    const tool = this.#frame.toolOf(request);
+    const fault = await this.#ruling.judge.whyNotEdited(request, tool, args, by);
+    if (fault === undefined) return;
+    const message = `the edited arguments are not allowed: ${fault}`;
+    throw new CoxswainError('PERMISSION_DENIED', 'E_WRONG_ANSWER', message, {
+      details: { requestId: request.requestId },
+    });
+  }
+
+  /**
+   * An answer that is to no open question of the host: results for tools that the host runs come from the host alone,
+   * and nobody lets a call run that nobody was asked about.
+   */
+  async direct(requestId: string, request: PendingRequest | undefined, answer: RequestAnswer): Promise<RequestAnswer> {
+    if (isHostQuestion(requestId)) await this.wasAsked(requestId);
+    if (request?.kind === 'elicitation' && answer.kind === 'approve' && answer.args) {
+      await this.#checkEditedOf(request, answer.args, answer.by ?? this.#frame.principal);
+    }
+    if (request?.kind !== 'tool' || requestId !== request.callId) return answer;
+    const runsElsewhere = request.running === true && !this.#frame.holds();
+    if (runsElsewhere || this.#ruling.isBusy(request.callId)) throw runsNow(requestId);
+    if (answer.kind === 'approve') {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_WRONG_ANSWER',
+        `nobody is asked about call ${requestId}; the host decides whether it runs`,
+      );
+    }
+    const runsHere = request.handledBy === 'agent' || this.#frame.toolOf(request)?.tool.execute !== undefined;
+    if (answer.kind === 'result' && runsHere) {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_WRONG_ANSWER',
+        `${request.name} runs under this host; its result is not taken from outside`,
+      );
+    }
+    if (answer.kind !== 'result') return answer;
+    // The caller runs it, as far as policy lets it run.
+    const tool = this.#frame.toolOf(request);
+    const step = await this.#frame.judge.step(request, tool, undefined, true);
+    if (step.kind === 'settle') {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_REQUEST_CLOSED',
+        `${request.name} may not run; its result is not taken`,
+      );
+    }
+    const { decision: _, ...rest } = answer;
+    return step.kind === 'leave' && step.decision ? { ...rest, decision: step.decision } : rest;
+  }
+
+  /** @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST` unless it was asked before, and answered */
+  async wasAsked(requestId: string): Promise<void> {
+    if (await this.#wasAnswered(requestId)) return;
+    throw new CoxswainError(
+      'FAILED_PRECONDITION',
+      'E_UNKNOWN_REQUEST',
+      `${JSON.stringify(requestId)} is not asked now; pending() lists what is open`,
+      { details: { requestId } },
+    );
+  }
+
+  async #wasAnswered(requestId: string): Promise<boolean> {
+    const callId = callIdOf(requestId);
+    for await (const event of this.#inner.events()) {
+      if (event.type === 'elicitation_response' && event.requestId === requestId) return true;
+      if (event.type === 'tool_response' && event.requestId === callId) return true;
+    }
+    return false;
+  }
+}
+
+/** Whether a call starts is its host's to say, not its caller's. */
+export function withoutStart(answer: RequestAnswer): RequestAnswer {
+  if (answer.kind !== 'approve') return answer;
+  const { starts: _, decision: __, ...rest } = answer;
+  return rest;
+}
+
+/** A caller's input without what only a host may say; with the decision that lets its result in. */
+export function asCallers(input: SessionInput, checked: RequestAnswer): SessionInput {
+  if (input.kind === 'tool_approval') {
+    const { decision: _, rerun: __, ...rest } = input;
+    return rest;
+  }
+  if (input.kind !== 'tool_result') return input;
+  const { decision: _, ...rest } = input;
+  const decision = checked.kind === 'result' ? checked.decision : undefined;
+  return decision ? { ...rest, decision } : rest;
+}
+
+export function runsNow(requestId: string): CoxswainError {
+  return new CoxswainError('FAILED_PRECONDITION', 'E_WRONG_ANSWER', `call ${requestId} is running; abort it first`);
+}

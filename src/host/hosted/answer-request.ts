@@ -1,0 +1,128 @@
+import type { PendingRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import { openRequest } from '../../session/index.ts';
+import { answerRun } from '../frame/run-time-questions.ts';
+import { assertApprover, decidingAnswer } from '../questions/approver-rule.ts';
+import { putAs } from '../questions/obligations.ts';
+import type { ApprovalQuestion } from '../terms/options.ts';
+import { runsNow } from './answer-checks.ts';
+import type { HostedSession } from './hosted-session.ts';
+import { findOpen } from './open-request.ts';
+
+/** Answers what is open under an id: a question of the host, a request of the agent, or one of a sub-agent's. */
+export async function answerRequest(
+  session: HostedSession,
+  requestId: string,
+  answer: RequestAnswer,
+): Promise<Settlement> {
+  const forRun = await answerRun(session, requestId, answer);
+  if (forRun) return forRun;
+  const open = await findOpen(session, requestId);
+  const child = open ? undefined : await session.subagents.owner(requestId);
+  if (child) return child.respond(requestId, answer);
+  if (open?.question) return answerQuestion(session, open.request, open.question, answer);
+  const denied = open && (await deniedNow(session, requestId, open.request, answer));
+  return denied ?? answerDirect(session, requestId, open?.request, answer);
+}
+
+/** A question that was put, about a call that policy denies since: whatever the answer, the call does not run. */
+async function deniedNow(
+  session: HostedSession,
+  requestId: string,
+  request: PendingRequest,
+  { by = session.frame.principal }: RequestAnswer,
+): Promise<Settlement | undefined> {
+  const put = putAs(request, requestId);
+  const isAnswered = request.answers?.some((answer) => answer.requestId === requestId && !answer.quorum);
+  // A run that is under way stores it by itself.
+  if (!put || isAnswered || session.liveRun || request.callId === undefined) return undefined;
+  const { frame } = session;
+  const step = await session.judge.step(request, frame.toolOf(request), undefined, true);
+  if (step.kind !== 'settle' || step.decision?.by !== 'policy') return undefined;
+  assertApprover(requestId, put.approvers, frame.grounds(request).principal, by);
+  const { result, decision } = step;
+  const settlement = await session.inner.respond(request.callId, { kind: 'result', result, decision });
+  return settlement.status === 'settled' ? { status: 'settled', by: 'policy', outcome: 'deny' } : settlement;
+}
+
+/**
+ * Refuses what `answerRequest` would refuse, as far as this host can tell; stores nothing.
+ * @throws CoxswainError as `respond`
+ */
+export async function checkRequestAnswer(
+  session: HostedSession,
+  requestId: string,
+  answer: RequestAnswer,
+): Promise<void> {
+  const open = await findOpen(session, requestId);
+  const child = open ? undefined : await session.subagents.owner(requestId);
+  if (child) await checkRequestAnswer(child, requestId, answer);
+  else if (open?.question) await session.answerChecks.decision(open.request, open.question, answer);
+  else await session.answerChecks.direct(requestId, open?.request, answer);
+}
+
+/** A call that is being answered is not started meanwhile. */
+async function answerDirect(
+  session: HostedSession,
+  requestId: string,
+  request: PendingRequest | undefined,
+  answer: RequestAnswer,
+): Promise<Settlement> {
+  const checked = await session.answerChecks.direct(requestId, request, answer);
+  const run = session.liveRun;
+  const callId = request?.kind === 'tool' && requestId === request.callId ? requestId : undefined;
+  if (!run || callId === undefined) return session.inner.respond(requestId, checked);
+  if (run.isBusy(callId)) throw runsNow(requestId);
+  run.calls.withhold(callId);
+  let isSettled = false;
+  try {
+    const settlement = await session.inner.respond(requestId, checked);
+    isSettled = settlement.status === 'settled';
+    return settlement;
+  } finally {
+    if (!isSettled) run.calls.giveBack(callId);
+  }
+}
+
+async function answerQuestion(
+  session: HostedSession,
+  request: PendingRequest,
+  question: ApprovalQuestion,
+  answer: RequestAnswer,
+): Promise<Settlement> {
+  const checked = await session.answerChecks.decision(request, question, answer);
+  const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
+  const run = session.liveRun;
+  if (isVote) run?.questions.show(question);
+  const arrived = isVote ? undefined : run?.questions.underWay(question);
+  let isTaken = false;
+  let settlement: Settlement;
+  try {
+    settlement = await session.inner.respond(question.requestId, checked);
+    isTaken = true;
+  } finally {
+    arrived?.(isTaken);
+  }
+  if (isVote && settlement.status === 'waiting_quorum') settlement = await afterVote(session, question, checked);
+  if (settlement.status === 'settled') await remember(session, question, answer);
+  return settlement;
+}
+
+/** Others may have voted meanwhile: whose vote decides is told from what is stored, the same for everybody. */
+async function afterVote(
+  session: HostedSession,
+  { requestId, approval }: ApprovalQuestion,
+  { by }: RequestAnswer,
+): Promise<Settlement> {
+  const { previewDigest: digest, approvers, requestedBy } = approval;
+  const request = await openRequest(session.inner, requestId);
+  const decides = decidingAnswer(request?.answers ?? [], { requestId, digest }, approvers, requestedBy);
+  const who = by ? { by: by.id } : {};
+  if (!decides || decides.by?.id !== by?.id) return { status: 'waiting_quorum', ...who };
+  return { status: 'settled', ...who };
+}
+
+async function remember(session: HostedSession, question: ApprovalQuestion, answer: RequestAnswer): Promise<void> {
+  if (answer.kind !== 'approve' || answer.remember === undefined) return;
+  const option = question.approval.remember[answer.remember];
+  if (option) await session.frame.remember(option);
+}

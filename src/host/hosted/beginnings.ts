@@ -1,0 +1,74 @@
+import type { CoxswainError, ExecutionOptions, SessionInput } from '../../contracts/index.ts';
+import { joined, LazySet } from '../../session/index.ts';
+import type { HostedRun } from '../run/hosted-run.ts';
+import { beginTurn, goOnWithTurn } from '../terms/turn-terms.ts';
+import type { HostedSession } from './hosted-session.ts';
+import { callsToJoin } from './joining.ts';
+
+/** A stream that looks up what its turn is held to. */
+interface Beginning {
+  /** Why it is ended as soon as it has begun. */
+  reason: CoxswainError | undefined;
+  /** Undefined: it was refused. */
+  readonly begun: Promise<HostedRun | undefined>;
+}
+
+/** Starts a stream that is held to these terms; `begun`: the trace context that its turn was begun with. */
+export type StartRun = (held: ReturnType<typeof beginTurn>, begun?: Record<string, string>) => HostedRun;
+
+/** The streams of one handle that do not run yet. */
+export class Beginnings {
+  readonly #session: HostedSession;
+  readonly #underWay = new LazySet<Beginning>();
+
+  constructor(session: HostedSession) {
+    this.#session = session;
+  }
+
+  /** A stream begins, held to its turn's terms: those of a new one, or of the one that is gone on with. */
+  async begin(inputs: readonly SessionInput[], options: ExecutionOptions, start: StartRun): Promise<HostedRun> {
+    const { frame } = this.#session;
+    // A sub-agent is told whose turn it is a part of, which says nothing of the roles of now.
+    if (options.principal && frame.depth === 0) frame.shared.present.set(options.principal.id, options.principal);
+    const who = options.principal ?? frame.shared.present.get(frame.principal.id) ?? frame.principal;
+    const { permissionMode: hostMode } = frame.options;
+    const speaks = inputs.some(({ kind }) => kind === 'message');
+    const joins = callsToJoin(this.#session, inputs);
+    if (speaks && !joins) return start(beginTurn(options, who, hostMode));
+    const { promise: begun, resolve } = Promise.withResolvers<HostedRun | undefined>();
+    const beginning: Beginning = { reason: undefined, begun };
+    this.#underWay.add(beginning);
+    let run: HostedRun | undefined;
+    try {
+      const calls = (await joins) ?? [];
+      if (speaks && calls.length === 0) run = start(beginTurn(options, who, hostMode));
+      else {
+        const standing = await this.#session.standing();
+        const given = calls.length > 0 ? { ...options, [joined]: calls } : options;
+        run = start(goOnWithTurn(standing, given, who, hostMode), standing.traceContext);
+      }
+      if (beginning.reason) run.abort(beginning.reason);
+      return run;
+    } finally {
+      this.#underWay.delete(beginning);
+      resolve(run);
+    }
+  }
+
+  /** They are ended as soon as they have begun; what each has come to. */
+  abort(reason: CoxswainError): Promise<HostedRun | undefined>[] {
+    const begun: Promise<HostedRun | undefined>[] = [];
+    for (const beginning of this.#underWay) {
+      beginning.reason ??= reason;
+      begun.push(beginning.begun);
+    }
+    return begun;
+  }
+}
+
+/** Ends the streams that are about to begin, on whichever handle; false: there is none. */
+export async function abortBeginnings(handles: readonly HostedSession[], reason: CoxswainError): Promise<boolean> {
+  const runs = await Promise.all(handles.flatMap((handle) => handle.beginnings.abort(reason)));
+  await Promise.all(runs.map((run) => run?.ended));
+  return runs.some((run) => run !== undefined);
+}

@@ -1,0 +1,53 @@
+import type { PendingRequest } from '../../contracts/index.ts';
+import { putByPolicy } from '../questions/obligations.ts';
+import type { ApprovalQuestion } from '../terms/options.ts';
+import type { HostedSession } from './hosted-session.ts';
+
+/** What policy says to a question that was put before: no answer lets the call run. */
+export interface DeniedSince {
+  by: 'policy';
+  reason?: string;
+  ruleId?: string;
+}
+
+/**
+ * A question that was put and that nobody has answered, about a call that policy denies now: as it is listed, with
+ * policy's word. Whoever answers it, whatever they say, has that stored; so has whoever goes on with the session.
+ */
+export async function deniedQuestion(
+  session: HostedSession,
+  request: PendingRequest,
+): Promise<{ request: ApprovalQuestion; denied: DeniedSince } | undefined> {
+  const put = request.kind === 'tool' ? putByPolicy(request) : undefined;
+  if (!put || request.answers?.some(({ requestId, quorum }) => requestId === put.requestId && !quorum))
+    return undefined;
+  const { frame } = session;
+  const step = await session.judge.step(request, frame.toolOf(request), undefined, true);
+  if (step.kind !== 'settle' || step.decision?.by !== 'policy') return undefined;
+  const { reason, ruleId } = step.decision;
+  const { decision: _, questions: __, ...open } = request;
+  const title = `Run ${request.name}?`;
+  return {
+    request: {
+      ...open,
+      requestId: put.requestId,
+      kind: 'elicitation',
+      elicitation: 'tool_confirmation',
+      message: `${title} Policy denies it now${reason === undefined ? '' : `: ${reason}`}`,
+      approval: {
+        title,
+        preview: [],
+        previewDigest: '',
+        requestedBy: frame.grounds(request).principal,
+        remember: [],
+        ...(put.approvers ? { approvers: put.approvers } : {}),
+        ...(put.redact ? { redact: put.redact } : {}),
+      },
+    },
+    denied: {
+      by: 'policy',
+      ...(reason === undefined ? {} : { reason }),
+      ...(ruleId === undefined ? {} : { ruleId }),
+    },
+  };
+}

@@ -1,0 +1,329 @@
+import type {
+  AbortTarget,
+  AgentDescriptor,
+  AgentEvent,
+  AgentSession,
+  AgentStream,
+  ExecutionOptions,
+  PendingRequest,
+  PermissionMode,
+  Principal,
+  RequestAnswer,
+  SessionInput,
+  SessionStanding,
+  SessionUpdate,
+  Settlement,
+  SteerData,
+  StreamEndEvent,
+  TelemetrySpan,
+} from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import type { Heeded } from '../../session/index.ts';
+import {
+  checkAbort,
+  checkAnswer,
+  checkEvents,
+  checkExecution,
+  checkRequestId,
+  checkSteer,
+  EventStream,
+  heed,
+  isHeedful,
+  isPipeable,
+  newId,
+  normaliseInput,
+  SessionTrace,
+  streamIdOf,
+} from '../../session/index.ts';
+import type { HostedFrame } from '../frame/hosted-frame.ts';
+import type { Judge } from '../questions/judge.ts';
+import { callIdOf } from '../questions/question-id.ts';
+import { HostedRun } from '../run/hosted-run.ts';
+import { closedEnd, failedEnd, shownEnd } from '../run/run-end.ts';
+import { passSteer } from '../run/user-message.ts';
+import { noSubagents } from '../subagents/no-subagents.ts';
+import { Subagents } from '../subagents/subagents.ts';
+import { isTighter, stricterMode } from '../terms/stricter-mode.ts';
+import { abortPart } from './abort-part.ts';
+import type { Ruling } from './answer-checks.ts';
+import { AnswerChecks, withoutStart } from './answer-checks.ts';
+import { answerRequest } from './answer-request.ts';
+import type { StartRun } from './beginnings.ts';
+import { abortBeginnings, Beginnings } from './beginnings.ts';
+import { settleExpired } from './expiry.ts';
+import { resume } from './going-on.ts';
+import { offeredTools } from './offered-tools.ts';
+import { questionOf } from './open-request.ts';
+import { takeAnswers } from './take-answers.ts';
+
+/**
+ * A session under the host's control: the same interface as the executor's own. Inner streams run one after the
+ * other; each open request of one goes through the gate, and the caller sees one stream.
+ */
+export class HostedSession implements AgentSession, Ruling {
+  readonly inner: AgentSession;
+  readonly frame: HostedFrame;
+  readonly subagents: Pick<Subagents, keyof Subagents>;
+  /** Whose `initialize` this handle has shown. */
+  introducedBy: 'agent' | 'host' | undefined;
+  #madeChecks: AnswerChecks | undefined;
+  #run: HostedRun | undefined;
+  readonly beginnings = new Beginnings(this);
+  #trace: SessionTrace | undefined;
+  #closed = false;
+
+  constructor(inner: AgentSession, frame: HostedFrame) {
+    this.inner = inner;
+    this.frame = frame;
+    frame.session = this;
+    this.subagents = frame.hasSubagents ? new Subagents(this) : noSubagents;
+  }
+
+  get id(): string {
+    return this.inner.id;
+  }
+
+  get descriptor(): AgentDescriptor {
+    return this.inner.descriptor;
+  }
+
+  get judge(): Judge {
+    return this.#owner.frame.judge;
+  }
+
+  isBusy(callId: string | undefined): boolean {
+    return this.liveRun?.isBusy(callId) ?? false;
+  }
+
+  /** What judges an answer before it is stored; made when there is one. */
+  get answerChecks(): AnswerChecks {
+    this.#madeChecks ??= new AnswerChecks(this.inner, this.frame, this);
+    return this.#madeChecks;
+  }
+
+  /** What runs the session in this host, on whichever of its handles. */
+  get liveRun(): HostedRun | undefined {
+    return this.#owner.#run;
+  }
+
+  /** A stream is live on this handle. */
+  get running(): boolean {
+    return this.#run !== undefined;
+  }
+
+  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
+    const streamId = streamIdOf(options, newId);
+    return new EventStream(
+      streamId,
+      (out) => this.#drive(out, input, options, streamId),
+      (reason) => this.abort(reason === undefined ? {} : { reason }),
+    );
+  }
+
+  async respond(requestId: string, given: RequestAnswer): Promise<Settlement> {
+    this.#assertOpen();
+    checkRequestId(requestId);
+    const answer = withoutStart(checkAnswer(given));
+    const settlement = await answerRequest(this, requestId, answer);
+    this.frame.wakeAll();
+    return settlement;
+  }
+
+  async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
+    checkSteer(data);
+    return (await this.subagents.steer(data)) ?? this.inner.steer(await passSteer(this, data));
+  }
+
+  async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
+    const result = await this.inner.update(config);
+    if (config.permissionMode !== undefined) {
+      this.frame.ownMode = isPipeable(this.inner) ? undefined : (config.permissionMode ?? undefined);
+    }
+    return result;
+  }
+
+  /**
+   * Somebody opens the session, or joins it where it is open: the roles that they have now count, and a stricter mode
+   * is kept with the session and holds for everybody. Only an update loosens it.
+   */
+  async admit(who: Principal | undefined, mode: PermissionMode | undefined): Promise<void> {
+    const { frame, inner } = this;
+    if (who) frame.shared.present.set(who.id, who);
+    if (!isPipeable(inner)) frame.ownMode ??= (await inner.standing?.())?.permissionMode;
+    if (mode === undefined) return;
+    const kept = isPipeable(inner) ? inner.permissionMode : frame.ownMode;
+    const stricter = stricterMode(kept, mode);
+    if (stricter === kept) return;
+    if (inner.standing && isTighter(stricter, frame.options.permissionMode)) {
+      await this.update({ permissionMode: mode });
+    } else frame.ownMode = stricterMode(frame.ownMode, mode);
+  }
+
+  async abort(target: AbortTarget = {}): Promise<void> {
+    checkAbort(target);
+    const ended = target.threadId === undefined ? undefined : await this.subagents.callOfThread(target.threadId);
+    // A sub-agent ends with its call.
+    if (ended !== undefined) {
+      return this.abort({ requestId: ended, ...(target.reason === undefined ? {} : { reason: target.reason }) });
+    }
+    const isWhole = target.threadId === undefined && target.requestId === undefined;
+    const whole = new CoxswainError('ABORTED', 'E_ABORTED', target.reason ?? 'aborted');
+    if (isWhole && !this.liveRun && (await abortBeginnings(this.frame.shared.handles, whole))) return;
+    const run = this.liveRun;
+    if (target.requestId !== undefined && run?.abortCall(callIdOf(target.requestId), target.reason)) return;
+    if (run && isWhole) {
+      run.abort(whole);
+      await run.ended;
+      return;
+    }
+    await abortPart(this, run, target);
+  }
+
+  events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
+    checkEvents(options);
+    return this.inner.events(options);
+  }
+
+  /**
+   * `events()`, and after each call of a sub-agent what it did, on its thread. Those events are of other logs: they have
+   * no cursor here.
+   */
+  async *history(): AsyncIterableIterator<AgentEvent> {
+    for await (const event of this.events()) {
+      yield event;
+      if (event.type === 'tool_request' && this.frame.hasSubagents) yield* this.subagents.history(event);
+    }
+  }
+
+  async pending(): Promise<PendingRequest[]> {
+    const shown = (await this.inner.pending()).map(
+      async (request) => (await this.subagents.openBelow(request)) ?? (await questionOf(this, request)) ?? request,
+    );
+    return [...(await Promise.all(shown)).flat(), ...this.frame.runTimeQuestions.of(this.frame.name)];
+  }
+
+  async standing(): Promise<SessionStanding> {
+    const known = await this.inner.standing?.();
+    const terms = known?.terms ?? this.frame.shared.begun;
+    return { isOver: false, ...known, ...(terms ? { terms } : {}) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#run?.abort(new CoxswainError('ABORTED', 'E_ABORTED', 'the session was closed'));
+    await this.#run?.ended;
+    await this.subagents.dispose();
+    this.frame.closed();
+    this.#trace?.end();
+    await this.inner[Symbol.asyncDispose]();
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /**
+   * Goes on after an answer, whoever watches: see `goOn`.
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while another process runs the session
+   */
+  resume(): Promise<void> {
+    return resume(this);
+  }
+
+  /** Something may have been answered elsewhere. */
+  wake(): void {
+    this.#run?.wake();
+  }
+
+  /** Streams that nobody reads go through `show` until the returned function is called: it lets watchers see them. */
+  shownBy(show: (input: SessionInput) => Promise<void>): () => void {
+    const { shared } = this.frame;
+    shared.show = show;
+    return () => {
+      if (shared.show === show) shared.show = undefined;
+    };
+  }
+
+  async #drive(
+    out: EventStream,
+    input: string | SessionInput | readonly SessionInput[],
+    options: ExecutionOptions,
+    streamId: string,
+  ): Promise<void> {
+    this.#assertOpen();
+    const inputs = normaliseInput(input);
+    checkExecution(options);
+    if (options.whilePending === 'hold' && inputs.some(({ kind }) => kind === 'message')) await settleExpired(this);
+    const run = await this.beginnings.begin(inputs, options, (terms, begun) =>
+      this.#start(out, terms, options, streamId, begun),
+    );
+    const deaf = isHeedful(this.inner) ? this.inner[heed]((heard) => this.#heed(run, heard)) : undefined;
+    let end: StreamEndEvent;
+    try {
+      await run.hold.take();
+      await run.open(await takeAnswers(this, inputs));
+      try {
+        end = await shownEnd(run, await run.toEnd());
+      } catch (error) {
+        end = await failedEnd(run, error);
+      }
+      end = await closedEnd(run, end);
+    } finally {
+      deaf?.();
+      await run.hold.letGo();
+      this.#run = undefined;
+      run.over();
+    }
+    // Whoever sees it may go on at once.
+    out.push(end);
+  }
+
+  /** Another process has answered something, or wants an end of what runs here. */
+  #heed(run: HostedRun, { abort }: Heeded): void {
+    if (!abort) run.wake();
+    else this.abort(abort).catch((error: unknown) => this.frame.warn(`session ${this.id} could not be aborted`, error));
+  }
+
+  /** One stream at a time. */
+  #start(
+    out: EventStream,
+    terms: Parameters<StartRun>[0],
+    options: ExecutionOptions,
+    streamId: string,
+    begun?: Record<string, string>,
+  ): HostedRun {
+    const { frame } = this;
+    this.#assertOpen();
+    if (this.#run || frame.running()) {
+      const message = `session ${this.id} has a live stream; wait for its end or abort it`;
+      throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });
+    }
+    const tools = offeredTools(frame, terms.options.tools);
+    const held = { ...terms.options, tools, streamId };
+    this.#run = new HostedRun(this, out, held, terms.news, this.#turnSpan(options, begun));
+    return this.#run;
+  }
+
+  #turnSpan({ traceContext }: ExecutionOptions, begun?: Record<string, string>): TelemetrySpan | undefined {
+    const { telemetry } = this.frame.options;
+    if (!telemetry) return undefined;
+    this.#trace ??= new SessionTrace(telemetry, this.id, this.descriptor.name);
+    return this.#trace.turn(traceContext && telemetry.extract?.(traceContext), begun);
+  }
+
+  /** Whoever runs the session in this host: one of its handles, or this one if it is idle. */
+  get #owner(): HostedSession {
+    return this.#run ? this : (this.frame.running() ?? this);
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) {
+      throw new CoxswainError(
+        'FAILED_PRECONDITION',
+        'E_SESSION_CLOSED',
+        `session ${this.id} was closed; open it again`,
+      );
+    }
+  }
+}

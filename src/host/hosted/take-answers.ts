@@ -1,0 +1,52 @@
+import type { RequestAnswer, SessionInput } from '../../contracts/index.ts';
+import { answerOf, inputOf } from '../questions/answer-forms.ts';
+import { asCallers, withoutStart } from './answer-checks.ts';
+import { checkRequestAnswer } from './answer-request.ts';
+import type { HostedSession } from './hosted-session.ts';
+import { findOpen } from './open-request.ts';
+
+/**
+ * Inputs of a caller as inputs of the inner session. Answers to the host's questions pass the same checks as `respond`,
+ * all before one is stored.
+ */
+export async function takeAnswers(session: HostedSession, inputs: readonly SessionInput[]): Promise<SessionInput[]> {
+  if (inputs.length > 0 && inputs.every(({ kind }) => kind === 'message' || kind === 'continue')) return inputs.slice();
+  const translated: SessionInput[] = [];
+  const stored: [requestId: string, answer: RequestAnswer][] = [];
+  const below: [child: HostedSession, requestId: string, answer: RequestAnswer][] = [];
+  const unasked: string[] = [];
+  for (const input of inputs) {
+    if (input.kind === 'message' || input.kind === 'continue') {
+      translated.push(input);
+      continue;
+    }
+    const open = await findOpen(session, input.requestId);
+    const answer = answerOf(input);
+    const child = open ? undefined : await session.subagents.owner(input.requestId);
+    if (child) {
+      const given = withoutStart(answer);
+      await checkRequestAnswer(child, input.requestId, given);
+      below.push([child, input.requestId, given]);
+      continue;
+    }
+    if (!open) unasked.push(input.requestId);
+    if (!open?.question) {
+      const checked = await session.answerChecks.direct(input.requestId, open?.request, answer);
+      translated.push(asCallers(input, checked));
+      continue;
+    }
+    const checked = await session.answerChecks.decision(open.request, open.question, answer);
+    const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
+    if (isVote || open.request.detached) stored.push([open.question.requestId, checked]);
+    else {
+      session.liveRun?.questions.answering(open.question);
+      translated.push(inputOf(open.question.requestId, checked));
+    }
+  }
+  // These are stored in logs of their own: a later input that is bound to be refused must not come too late.
+  if (below.length > 0) for (const requestId of unasked) await session.answerChecks.wasAsked(requestId);
+  for (const [child, requestId, answer] of below) await child.respond(requestId, answer);
+  // One of several votes is no approval yet; a call that has outlived its turn runs before a new one is opened.
+  for (const [requestId, answer] of stored) await session.inner.respond(requestId, answer);
+  return translated.length > 0 ? translated : [{ kind: 'continue' }];
+}

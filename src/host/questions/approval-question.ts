@@ -1,0 +1,128 @@
+import type {
+  AnyTool,
+  ApproverRule,
+  DisplayContent,
+  PendingRequest,
+  PolicyEvaluator,
+  Principal,
+  RememberOption,
+} from '../../contracts/index.ts';
+import { messageOf } from '../../contracts/index.ts';
+import type { GateCall, GateRules, Question } from '../../gate/index.ts';
+import { evaluatePolicy, policyRequest, untilAborted } from '../../gate/index.ts';
+import type { PolicyRule } from '../policy/index.ts';
+import type { ApprovalQuestion } from '../terms/options.ts';
+import { isRulePolicy } from '../terms/remembered.ts';
+import type { QuestionKind } from './question-id.ts';
+
+const PREVIEW_TIMEOUT_MS = 10_000;
+
+/** What the making of a question takes from its host. */
+export interface QuestionOptions {
+  base: PolicyEvaluator;
+  deps: unknown;
+  /** Of questions for which policy names none. */
+  readonly approvers: ApproverRule | undefined;
+  /** What people want always for tools of this name. */
+  rememberedFor(tool: string): readonly PolicyRule[];
+}
+
+/** What would happen, as the tool's author shows it. */
+export async function previewOf(
+  tool: AnyTool | undefined,
+  args: Record<string, unknown>,
+  signal: AbortSignal | undefined,
+  deps: unknown,
+): Promise<DisplayContent[]> {
+  if (!tool?.preview) return [];
+  const limit = AbortSignal.any([AbortSignal.timeout(PREVIEW_TIMEOUT_MS), ...(signal ? [signal] : [])]);
+  try {
+    // One that ignores the signal must not hold up whoever waits.
+    return await untilAborted(tool.preview(args, { signal: limit, deps }), limit);
+  } catch (error) {
+    return [{ type: 'text', text: `There is no preview: ${messageOf(error)}` }];
+  }
+}
+
+/** The question as people and programs are shown it, with the answers that the host's policy would let be remembered. */
+export async function approvalQuestion(
+  request: PendingRequest,
+  call: GateCall,
+  rules: GateRules & { principal: Principal },
+  question: Question,
+  facts: {
+    requestId: string;
+    kind: QuestionKind;
+    preview: DisplayContent[];
+    digest: string;
+    expiresAt: number | undefined;
+    /** Policy alone asks: neither the author of the tool nor its handler. */
+    isPolicys: boolean;
+  },
+  options: Pick<QuestionOptions, 'base' | 'rememberedFor'>,
+): Promise<ApprovalQuestion> {
+  // What earlier questions were put with is for whoever judges.
+  const { decision: _, expiresAt: __, questions: ___, ...open } = request;
+  const title = `Run ${call.tool.displayName ?? call.tool.name}?`;
+  const asks = question.hint ?? (question.reason === undefined ? title : `${title} (${question.reason})`);
+  const other = whyAgain(call, options.rememberedFor(call.tool.name));
+  const message = other === undefined ? asks : `${asks} ${other}`;
+  return {
+    ...open,
+    requestId: facts.requestId,
+    kind: facts.kind === 'rerun' ? 'rerun_unknown' : 'elicitation',
+    elicitation: facts.kind === 'rerun' ? 'rerun_unknown' : 'tool_confirmation',
+    args: question.args,
+    message,
+    ...(question.payload === undefined ? {} : { context: { payload: question.payload } }),
+    ...(facts.expiresAt === undefined ? {} : { expiresAt: new Date(facts.expiresAt).toISOString() }),
+    approval: {
+      title,
+      preview: facts.preview,
+      previewDigest: facts.digest,
+      requestedBy: rules.principal,
+      remember: facts.isPolicys ? await rememberOptions(call, question, rules, options.base) : [],
+      ...(question.reason === undefined ? {} : { reason: question.reason }),
+      ...(question.ruleId === undefined ? {} : { ruleId: question.ruleId }),
+      ...(question.approvers ? { approvers: question.approvers } : {}),
+      ...(question.redact ? { redact: question.redact } : {}),
+    },
+  };
+}
+
+/** Somebody said always to a tool of this name, which is not this one. */
+function whyAgain({ tool, source, digest }: GateCall, remembered: readonly PolicyRule[]): string | undefined {
+  const said = `Somebody said always to ${tool.name}, but`;
+  if (remembered.some((rule) => rule.source === source && rule.digest === digest)) return undefined;
+  if (remembered.some((rule) => rule.source === source)) {
+    return `${said} what ${source} says of it has changed since.`;
+  }
+  const [other] = remembered;
+  return other && `${said} that one is of ${String(other.source)}, and this one of ${source}.`;
+}
+
+/** "Always" is offered only where such a rule would really let the call run. */
+async function rememberOptions(
+  call: GateCall,
+  question: Question,
+  rules: GateRules,
+  base: PolicyEvaluator,
+): Promise<RememberOption[]> {
+  const { name } = call.tool;
+  // A name that reads as a pattern would open more than this tool.
+  if (question.approvers || !isRulePolicy(base) || /[*?]/.test(name)) return [];
+  const options: RememberOption[] = [];
+  const request = policyRequest(call, question.args, rules);
+  const { source, digest } = request.context?.resource ?? {};
+  if (source === undefined || digest === undefined || /[*?]/.test(source)) return [];
+  // Bound to the tool that was shown: one of this name from elsewhere, or one that has changed, is another.
+  const rule: PolicyRule = { id: `remembered:${name}@${source}`, tool: name, source, digest, outcome: 'allow' };
+  for (const [scope, label] of [
+    ['session', `Always run ${name} in this session`],
+    ['user', `Always run ${name}`],
+  ] as const) {
+    const would = await evaluatePolicy(base.with(rule, scope), request);
+    if (would.outcome === 'allow') options.push({ label, scope, rule: { ...rule } });
+  }
+  return options;
+}

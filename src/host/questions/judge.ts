@@ -1,0 +1,345 @@
+import type {
+  AnyTool,
+  ConfirmationRequest,
+  DecisionRecord,
+  LifecycleInterceptor,
+  PendingRequest,
+  Principal,
+} from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../../gate/index.ts';
+import {
+  decide,
+  decideApproved,
+  ensureValidator,
+  errorResult,
+  fireHook,
+  normaliseReturn,
+  POLICY_TIMEOUT_MS,
+  policyOn,
+  recordFacts,
+  untilLate,
+  validateArgs,
+  validatedInTime,
+} from '../../gate/index.ts';
+import { LazyMap } from '../../session/index.ts';
+import type { ApprovalQuestion } from '../terms/options.ts';
+import { approvalOf, askedByHook, asTaken, floorOf, gateCall } from '../tools/gate-call.ts';
+import type { Grounds, HostRules } from '../tools/grounds.ts';
+import { validatorOf } from '../tools/grounds.ts';
+import type { HostTool } from '../tools/tool-registry.ts';
+import { supports } from '../tools/tool-runner.ts';
+import type { QuestionOptions } from './approval-question.ts';
+import { votesFor } from './approver-rule.ts';
+import type { Confirmation, Confirmations } from './confirmation.ts';
+import { confirmationOf, confirmationQuestion } from './confirmation.ts';
+import { whyNotEdited } from './edited-args.ts';
+import { heldTo, putByPolicy, underPolicy, wantedSince } from './obligations.ts';
+import type { QuestionKind } from './question-id.ts';
+import { questionStanding } from './question-outcome.ts';
+import { callsOf } from './run-inputs.ts';
+import type { Step } from './step.ts';
+import { refusedAgain } from './step.ts';
+
+export interface JudgeOptions extends QuestionOptions {
+  grounds: (request: PendingRequest) => Grounds;
+  policyTimeoutMs: number | undefined;
+  hooks: LifecycleInterceptor | undefined;
+  hookTimeoutMs: number | undefined;
+  /** Of the session among all of its host. */
+  readonly name: string;
+  /** What the host knows the executor by. */
+  readonly agent: string;
+  /** Questions that host tools have asked in mid-run: the same for all handles of a host. */
+  readonly confirmations: Confirmations;
+  /** It was started and is gone on with: a sub-agent keeps its own log. */
+  goesOn(request: PendingRequest): boolean;
+  /** This host holds the session now: nobody else runs anything of it. */
+  holds(): boolean;
+  warn(message: string, error?: unknown): void;
+}
+
+/**
+ * Decides on open requests from what the log says of them, and from what policy says now. Keeps nothing that a restart
+ * would miss: what hooks said is remembered only so that they fire once for each call in one process.
+ */
+export class Judge {
+  readonly #options: JudgeOptions;
+  readonly #fired = new LazyMap<string, Promise<unknown>>();
+  /** Whose checks have one allowance. */
+  #turn: { id: string | undefined; calls: Set<string> } = { id: undefined, calls: new Set() };
+
+  constructor(options: JudgeOptions) {
+    this.#options = options;
+  }
+
+  /** A handler has ended with a question of its own. */
+  confirmationAsked(decision: Decision, asked: ConfirmationRequest, request: PendingRequest): void {
+    const { confirmations, name } = this.#options;
+    confirmations.set(name, decision.callId, confirmationOf(decision, asked, request));
+  }
+
+  /** Forgets what is not open any more. */
+  retain(open: readonly PendingRequest[]): void {
+    const ids = callsOf(open);
+    for (const callId of this.#fired.keys()) if (!ids.has(callId)) this.#fired.delete(callId);
+    this.#options.confirmations.retain(this.#options.name, ids);
+  }
+
+  settled(callId: string): void {
+    this.#fired.delete(callId);
+    this.#options.confirmations.delete(this.#options.name, callId);
+  }
+
+  /** What to do about a request; `peek`: only to show it, no hook fires. */
+  async step(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    signal: AbortSignal | undefined,
+    peek = false,
+  ): Promise<Step> {
+    const step = await this.#step(request, hostTool, signal, peek);
+    if (step.kind !== 'settle' || !step.decision) return step;
+    return { ...step, decision: { requestedBy: this.#options.grounds(request).principal.id, ...step.decision } };
+  }
+
+  async #step(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    signal: AbortSignal | undefined,
+    peek: boolean,
+  ): Promise<Step> {
+    if (request.kind !== 'tool') return { kind: 'elicit', request };
+    const loading = ensureValidator();
+    if (loading) await loading;
+    let call = gateCall(request, hostTool, this.#options.agent);
+    const rules = this.#rules(request, hostTool, signal);
+    // Not every executor checks what it announces, and only its host knows what a tool's own schema makes of it.
+    const checked = hostTool && (await validatedInTime(rules.validate(call.args), signal));
+    if (checked?.ok) call = asTaken(call, checked.args);
+    const confirmation = this.#options.confirmations.get(this.#options.name, call.callId);
+    if (confirmation) {
+      const under = await underPolicy(request, call, rules, confirmationQuestion(confirmation));
+      if (under.kind === 'refuse') return { kind: 'settle', result: under.result, decision: under.record };
+      return this.#asked(request, hostTool, call, rules, under.question, 'policy', confirmation);
+    }
+    if (request.started && request.running && !this.#options.holds()) return { kind: 'leave' };
+    // Of a start without the decision to it, nobody can say that it was let run.
+    const mayGoOn = request.decision !== undefined || !hostTool?.tool.execute;
+    if (request.started && (mayGoOn || !isHarmless(hostTool))) return this.#lost(request, hostTool, call, rules);
+    if (request.decision) return this.#decided(request, hostTool, call, rules, false);
+    if (checked && !checked.ok) {
+      const policy = await policyOn(call, call.args, rules);
+      const facts = recordFacts(call, call.args, rules, policy);
+      const decision: DecisionRecord = { ...facts, outcome: 'denied', by: 'gate', reason: checked.message };
+      return { kind: 'settle', result: errorResult('invalid_args', checked.message), decision };
+    }
+    const verdict = await this.#verdict(request, call, rules, hostTool, peek);
+    switch (verdict.kind) {
+      case 'run': {
+        const put = putByPolicy(request);
+        // A question that was put is not taken back by a policy that would not put it now, but by a person's "always".
+        if (put && (put.approvers || !isRemembered(verdict.decision.record.ruleId))) {
+          return this.#asked(request, hostTool, call, rules, heldTo({ args: verdict.decision.args }, put), 'policy');
+        }
+        return canRun(request, hostTool)
+          ? { kind: 'run', decision: verdict.decision, rerun: false }
+          : { kind: 'leave', decision: verdict.decision.record };
+      }
+      case 'ask':
+        return this.#asked(request, hostTool, call, rules, verdict.question, 'policy');
+      default:
+        return { kind: 'settle', result: verdict.result, decision: verdict.record };
+    }
+  }
+
+  /** Policy is asked each time: what it said before may not hold any more. Hooks fire once. */
+  #verdict(
+    request: PendingRequest,
+    call: GateCall,
+    rules: HostRules,
+    hostTool: HostTool | undefined,
+    peek: boolean,
+  ): Verdict | Promise<Verdict> {
+    const asked = askedByHook(request);
+    const full: GateRules = { ...rules, needsApproval: floorOf(request, hostTool), hookAsked: () => asked };
+    const fire =
+      peek && !this.#fired.has(call.callId) ? undefined : this.beforeTool(call, rules.signal, request.turnId);
+    if (fire) full.beforeTool = (args) => this.#once(call.callId, () => fire(args));
+    return decide(call, full);
+  }
+
+  #once(callId: string, fire: () => Promise<unknown>): Promise<unknown> {
+    let fired = this.#fired.get(callId);
+    if (!fired) {
+      fired = fire();
+      this.#fired.set(callId, fired);
+    }
+    return fired;
+  }
+
+  /** The host's before_tool hooks around one call. */
+  beforeTool(call: GateCall, signal: AbortSignal | undefined, turnId?: string): GateRules['beforeTool'] {
+    const { hooks } = this.#options;
+    if (!hooks || !supports(hooks, 'before_tool')) return undefined;
+    const { tool, callId, sessionId, agentPath } = call;
+    const context = { sessionId, callId, agentPath, ...(turnId === undefined ? {} : { turnId }) };
+    const { warn, hookTimeoutMs: timeoutMs } = this.#options;
+    return async (args) => {
+      try {
+        return await fireHook(hooks, 'before_tool', { tool, args, context }, { timeoutMs, signal });
+      } catch (error) {
+        if (!signal?.aborted) warn(`a before_tool hook failed on ${tool.name}: the call is denied`, error);
+        throw error;
+      }
+    };
+  }
+
+  /** Started by whoever held the session before. */
+  async #lost(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    call: GateCall,
+    rules: HostRules,
+  ): Promise<Step> {
+    if (!hostTool?.tool.execute) return { kind: 'leave' };
+    const approval = approvalOf(request);
+    const wasLetRun = request.decision !== undefined;
+    if (wasLetRun && this.#options.goesOn(request))
+      return this.#approved(request, hostTool, call, rules, approval, true);
+    if (wasLetRun && isHarmless(hostTool)) return this.#decided(request, hostTool, call, rules, true);
+    const args = approval.args ?? call.args;
+    const verdict = await unknownOutcome(hostTool.tool, { callId: call.callId, args }, rules.signal, this.#options);
+    if (typeof verdict === 'object') return { kind: 'settle', result: normaliseReturn(verdict.result) };
+    if (verdict === 'retry' && wasLetRun) return this.#decided(request, hostTool, call, rules, true);
+    const hint = `${call.tool.name} was started and its outcome is unknown. Run it again?`;
+    const under = await underPolicy(request, call, rules, { args, hint });
+    if (under.kind === 'refuse') return refusedAgain(under);
+    return this.#asked(request, hostTool, call, rules, under.question, 'rerun');
+  }
+
+  /** The yes that is in the log; or the question to those who have to say it since. */
+  async #decided(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    call: GateCall,
+    rules: HostRules,
+    rerun: boolean,
+  ): Promise<Step> {
+    const wanted = await wantedSince(request, call, rules);
+    if (!wanted) return this.#approved(request, hostTool, call, rules, approvalOf(request), rerun);
+    return this.#asked(request, hostTool, call, rules, wanted, rerun ? 'rerun' : 'policy');
+  }
+
+  async #asked(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    call: GateCall,
+    rules: HostRules,
+    question: Question,
+    kind: QuestionKind,
+    confirmation?: Confirmation,
+  ): Promise<Step> {
+    const inquiry = { request, hostTool, call, rules, question, kind, confirmation };
+    const standing = await questionStanding(inquiry, this.#options);
+    if (standing.kind === 'open') return { kind: 'ask', question: standing.question };
+    if (standing.kind === 'refused') return standing.step;
+    const { approval, payload } = standing;
+    const confirmed = confirmation ? { confirmed: true, payload } : undefined;
+    const isAgain = kind === 'rerun' || confirmed !== undefined;
+    return this.#approved(request, hostTool, call, rules, approval, isAgain, confirmed);
+  }
+
+  async #approved(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    call: GateCall,
+    rules: HostRules,
+    approval: Approval,
+    rerun: boolean,
+    confirmation?: { confirmed: boolean; payload?: unknown },
+  ): Promise<Step> {
+    const verdict = await decideApproved(call, rules, approval);
+    if (verdict.kind === 'run') {
+      if (!canRun(request, hostTool)) return { kind: 'leave' };
+      return { kind: 'run', decision: verdict.decision, rerun, ...(confirmation ? { confirmation } : {}) };
+    }
+    if (verdict.kind === 'ask')
+      throw new CoxswainError('INTERNAL', 'E_INTERNAL', 'an approved call was asked about again');
+    // It was started once, whatever is said about the next time.
+    if (rerun && !confirmation) return refusedAgain(verdict);
+    return { kind: 'settle', result: verdict.result, decision: verdict.record };
+  }
+
+  /** Why an agent's own question may not be answered with these arguments; undefined if it may. */
+  async whyNotEdited(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    given: Record<string, unknown>,
+    by: Principal,
+  ): Promise<string | undefined> {
+    const call = gateCall(request, hostTool, this.#options.agent);
+    await ensureValidator();
+    const checked = validateArgs({ inputSchema: call.tool.inputSchema }, given);
+    const args = checked.ok ? checked.args : given;
+    return whyNotEdited(call, this.#rules(request, hostTool, undefined), args, by);
+  }
+
+  /** Who decides, and on what grounds, whatever the arguments. */
+  rulesFor(request: PendingRequest, signal: AbortSignal | undefined): Omit<HostRules, 'validate'> {
+    return { ...this.#options.grounds(request), policyTimeoutMs: this.#options.policyTimeoutMs, signal };
+  }
+
+  #rules(request: PendingRequest, hostTool: HostTool | undefined, signal: AbortSignal | undefined): HostRules {
+    return { ...this.rulesFor(request, signal), validate: validatorOf(hostTool, this.allowanceOf(request)) };
+  }
+
+  /** For the checks of a call, the first time that it is looked at: how often somebody looks is not the model's doing. */
+  allowanceOf({ turnId, callId: own, requestId }: PendingRequest, callId = own ?? requestId): object | undefined {
+    if (this.#turn.id !== turnId) this.#turn = { id: turnId, calls: new Set() };
+    if (this.#turn.calls.has(callId)) return undefined;
+    this.#turn.calls.add(callId);
+    return this.#turn;
+  }
+
+  /** Votes so far on a question that needs several. */
+  votes(
+    request: PendingRequest,
+    { requestId, approval }: ApprovalQuestion,
+    args: Record<string, unknown> | undefined,
+  ): Set<string> {
+    const { previewDigest: digest, approvers, requestedBy } = approval;
+    return votesFor(request.answers ?? [], { requestId, digest, args }, approvers, requestedBy);
+  }
+}
+
+/** The rule is a person's answer, given once for all. */
+function isRemembered(ruleId: string | undefined): boolean {
+  return ruleId?.startsWith('remembered:') === true;
+}
+
+/** It does no harm to run it again, by its author's word. */
+function isHarmless(hostTool: HostTool | undefined): boolean {
+  const annotations = hostTool?.descriptor.annotations;
+  return annotations?.readOnly === true || annotations?.idempotent === true;
+}
+
+/** Somebody here has the handler: the agent, or this host. */
+function canRun(request: PendingRequest, hostTool: HostTool | undefined): boolean {
+  return request.handledBy === 'agent' || hostTool?.tool.execute !== undefined;
+}
+
+/** What the tool's author says of a call that may have run; without a word of theirs a person is asked. */
+async function unknownOutcome(
+  tool: AnyTool,
+  call: { callId: string; args: Record<string, unknown> },
+  signal: AbortSignal | undefined,
+  { policyTimeoutMs = POLICY_TIMEOUT_MS, warn }: Pick<JudgeOptions, 'policyTimeoutMs' | 'warn'>,
+): Promise<'retry' | 'ask' | { result: unknown }> {
+  try {
+    return (await untilLate(tool.onUnknownOutcome?.(call), policyTimeoutMs, signal)) ?? 'ask';
+  } catch (error) {
+    if (!signal?.aborted) warn(`${tool.name}.onUnknownOutcome failed; a person is asked`, error);
+    return 'ask';
+  }
+}

@@ -1,0 +1,91 @@
+import type { PendingRequest } from '../../contracts/index.ts';
+import type { Approval, GateCall, Question } from '../../gate/index.ts';
+import { recordFacts } from '../../gate/index.ts';
+import type { ApprovalQuestion } from '../terms/options.ts';
+import { previewDigest } from '../tools/digest.ts';
+import { floorOf } from '../tools/gate-call.ts';
+import type { HostRules } from '../tools/grounds.ts';
+import type { HostTool } from '../tools/tool-registry.ts';
+import type { QuestionOptions } from './approval-question.ts';
+import { approvalQuestion, previewOf } from './approval-question.ts';
+import { decidingAnswer } from './approver-rule.ts';
+import type { Confirmation } from './confirmation.ts';
+import { questionForOthers } from './edited-args.ts';
+import type { Held } from './obligations.ts';
+import { heldTo, putAs } from './obligations.ts';
+import type { QuestionKind } from './question-id.ts';
+import { questionId } from './question-id.ts';
+import type { Step } from './step.ts';
+import { cancelled, notAgain, refusal, underRule } from './step.ts';
+
+/** Something that the host has to ask about one call. */
+export interface Inquiry {
+  request: PendingRequest;
+  hostTool: HostTool | undefined;
+  call: GateCall;
+  rules: HostRules;
+  question: Question;
+  kind: QuestionKind;
+  /** The handler's question that this one is, if it is one. */
+  confirmation?: Confirmation | undefined;
+}
+
+export type QuestionStanding =
+  | { kind: 'open'; question: ApprovalQuestion }
+  | { kind: 'refused'; step: Step }
+  | { kind: 'approved'; approval: Approval; payload: unknown };
+
+/** What a question has come to, by the answers that the log holds: still open, refused, out of time, or approved. */
+export async function questionStanding(inquiry: Inquiry, options: QuestionOptions): Promise<QuestionStanding> {
+  const { request, hostTool, call, rules, kind, confirmation } = inquiry;
+  const answers = request.answers ?? [];
+  let question: Held = inquiry.question;
+  const no = (step: Step): QuestionStanding => ({
+    kind: 'refused',
+    step: underRule(step, question, recordFacts(call, question.args, rules).asked),
+  });
+  if (!rules.interactive) return no(kind === 'rerun' ? notAgain('host') : refusal('nobody can be asked here', 'host'));
+  let preview = await previewOf(hostTool?.tool, question.args, rules.signal, options.deps);
+  let digest = previewDigest(call, question.args, preview);
+  for (let n = confirmation?.first ?? 0; ; n++) {
+    const requestId = questionId(call.callId, kind, n);
+    const given = answers.filter((answer) => answer.requestId === requestId);
+    question = heldTo(question, putAs(request, requestId));
+    if (!question.approvers && options.approvers) question = { ...question, approvers: options.approvers };
+    // A yes is for one more run, not for the runs after that.
+    if (kind === 'rerun' && given.some(({ spent }) => spent)) continue;
+    const answer = decidingAnswer(given, { requestId, digest }, question.approvers, rules.principal);
+    // A yes holds for what was shown, from whoever may give it; what is not enough is asked again.
+    if (!answer && given.some(({ quorum }) => !quorum)) continue;
+    if (!answer) {
+      const expiresAt = expiryOf(request, question);
+      if (expiresAt !== undefined && expiresAt <= Date.now()) {
+        const why = 'nobody answered in time';
+        return no(kind === 'rerun' ? notAgain('expiry', why) : refusal(why, 'expiry'));
+      }
+      const isPolicys = kind === 'policy' && !confirmation && !floorOf(request, hostTool);
+      const facts = { requestId, kind, preview, digest, expiresAt, isPolicys };
+      return { kind: 'open', question: await approvalQuestion(request, call, rules, question, facts, options) };
+    }
+    const by = `user:${answer.by?.id ?? 'unknown'}`;
+    if (answer.action !== 'accept' && kind === 'rerun') return no(notAgain(by));
+    if (answer.action === 'decline') return no(refusal(answer.reason ?? 'denied', by, answer.reason));
+    if (answer.action === 'cancel') return no(cancelled(by));
+    const others = answer.args && (await questionForOthers(call, rules, answer.args, answer.by, question.redact));
+    if (others) {
+      question = others;
+      preview = await previewOf(hostTool?.tool, question.args, rules.signal, options.deps);
+      digest = previewDigest(call, question.args, preview);
+      continue;
+    }
+    const args = answer.args ?? (question.args === call.args ? undefined : question.args);
+    const { payload, ruleId, redact } = question;
+    return { kind: 'approved', approval: { by, args, reason: answer.reason, ruleId, redact }, payload };
+  }
+}
+
+/** Epoch milliseconds. */
+function expiryOf({ requestedAt }: PendingRequest, { expiresIn, expiresAt }: Held): number | undefined {
+  const own = expiresIn === undefined ? undefined : Date.parse(requestedAt) + expiresIn * 1000;
+  return own === undefined || expiresAt === undefined ? (own ?? expiresAt) : Math.min(own, expiresAt);
+}

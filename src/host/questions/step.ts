@@ -1,0 +1,56 @@
+import type { DecisionRecord, PendingRequest, ToolResult } from '../../contracts/index.ts';
+import type { Decision, Question } from '../../gate/index.ts';
+import { deniedResult, errorResult } from '../../gate/index.ts';
+import type { ApprovalQuestion } from '../terms/options.ts';
+
+/** What a host does about one open request. */
+export type Step =
+  | { kind: 'run'; decision: Decision; rerun: boolean; confirmation?: { confirmed: boolean; payload?: unknown } }
+  | { kind: 'settle'; result: ToolResult; decision?: DecisionRecord }
+  /** The host's own question. */
+  | { kind: 'ask'; question: ApprovalQuestion }
+  /** The agent's own question, which is in the log. */
+  | { kind: 'elicit'; request: PendingRequest }
+  /** For whoever drives the session: a tool that nobody here can run. `decision`: it may. */
+  | { kind: 'leave'; decision?: DecisionRecord };
+
+export function refusal(message: string, by: string, reason: string = message): Step {
+  const result = deniedResult(message === 'denied' ? undefined : message);
+  return { kind: 'settle', result, decision: { outcome: 'denied', by, reason } };
+}
+
+/** It was started and nobody knows what came of it. */
+export function notAgain(by: string, why?: string, said = why): Step {
+  const because = (text?: string) => (text === undefined ? unknown : `${unknown}: ${text}`);
+  const decision: DecisionRecord = { outcome: 'denied', by, reason: because(why) };
+  return { kind: 'settle', result: errorResult('interrupted', because(said)), decision };
+}
+
+const unknown = 'its outcome is unknown; it was not run again';
+
+/** The same, where it is refused by more than nobody's word. */
+export function refusedAgain({ result, record }: { result: ToolResult; record: DecisionRecord }): Step {
+  return notAgain(
+    record.by,
+    record.reason,
+    result.content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+  );
+}
+
+/** Whoever was asked wants no answer to be given. */
+export function cancelled(by: string): Step {
+  const decision: DecisionRecord = { outcome: 'denied', by, reason: 'cancelled' };
+  return { kind: 'settle', result: errorResult('cancelled', 'cancelled: it never ran'), decision };
+}
+
+/** A no to a question names the rule that asked, and hides what was to be hidden. */
+export function underRule(step: Step, { ruleId, redact }: Question, asked: DecisionRecord['asked']): Step {
+  if (step.kind !== 'settle' || !step.decision) return step;
+  const decision = { ...(ruleId === undefined ? {} : { ruleId }), asked, ...step.decision };
+  return { ...step, decision: redact ? { ...decision, redact: hidden(decision.redact, redact) } : decision };
+}
+
+/** JSON pointers of all lists, each once. */
+export function hidden(...lists: readonly (readonly string[] | undefined)[]): string[] {
+  return [...new Set(lists.flatMap((list) => list ?? []))];
+}

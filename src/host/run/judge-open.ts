@@ -1,0 +1,118 @@
+import type { PendingRequest, SessionInput } from '../../contracts/index.ts';
+import { eachInPieces, keepsQuestions, Pace, putQuestions } from '../../session/index.ts';
+import { toPut } from '../questions/obligations.ts';
+import type { RunStep } from '../questions/run-inputs.ts';
+import { resultInput } from '../questions/run-inputs.ts';
+import type { Step } from '../questions/step.ts';
+import type { HostTool } from '../tools/tool-registry.ts';
+import type { RecordStart } from './run-calls.ts';
+import type { RunScope } from './run-scope.ts';
+
+/**
+ * Looks at each open request of a run and does what can be done about it now. `batch` gets what the next inner stream
+ * is to be told, `questions` what waits for somebody. With `record`, starts are stored by themselves.
+ */
+export async function judgeOpen(
+  run: RunScope,
+  open: readonly PendingRequest[],
+  batch: SessionInput[],
+  questions: PendingRequest[],
+  record?: RecordStart,
+): Promise<void> {
+  const { frame, subagents } = run.session;
+  frame.judge.retain(open);
+  run.calls.retain(open);
+  const mine: PendingRequest[] = [];
+  for (const request of open) {
+    if (run.calls.isBusy(request.callId)) continue;
+    const below = await subagents.waitsFor(request);
+    if (below) questions.push(...below);
+    else mine.push(request);
+  }
+  const { waiting } = run.questions;
+  const steps = await eachInPieces(mine, (request) => {
+    const grounds = frame.grounds(request);
+    const known = waiting.of(request, grounds);
+    if (known) return known;
+    const signal = run.calls.signalOf(request.callId ?? request.requestId);
+    return frame.judge.step(request, frame.toolOf(request), signal).then((step) => {
+      waiting.keep(request, grounds, step);
+      return step;
+    });
+  });
+  await keepPut(run, mine, steps);
+  const pace = new Pace();
+  for (const [index, step] of steps.entries()) {
+    const rest = pace.rest();
+    if (rest) await rest;
+    // Nobody is asked, and nothing begins, behind an abort that came meanwhile.
+    if (run.signal.aborted) return;
+    const request = mine[index] as PendingRequest;
+    switch (step.kind) {
+      case 'run':
+        approve(run, request, step, frame.toolOf(request), batch, record);
+        break;
+      case 'settle':
+        frame.judge.settled(request.callId ?? '');
+        run.calls.settles(request.callId ?? '');
+        batch.push(resultInput(request, await frame.bounded(request.callId, step.result), step.decision));
+        break;
+      case 'ask':
+        questions.push(step.question);
+        run.questions.ask(step.question);
+        break;
+      case 'elicit':
+        questions.push(step.request);
+        run.questions.elicit(step.request);
+        break;
+      default:
+        questions.push(request);
+    }
+  }
+  run.calls.judged(mine);
+}
+
+/** What policy obliges to is kept before anybody sees the question: whoever goes on is held to it. */
+async function keepPut(
+  { session }: RunScope,
+  requests: readonly PendingRequest[],
+  steps: readonly Step[],
+): Promise<void> {
+  const put = steps.flatMap((step, index) =>
+    step.kind === 'ask' ? (toPut(step.question, requests[index] as PendingRequest) ?? []) : [],
+  );
+  if (put.length > 0 && keepsQuestions(session.inner)) await session.inner[putQuestions](put);
+}
+
+/**
+ * What a crash could make run twice gets its decision into the log as it starts, and starts when its turn has come; the
+ * rest runs when its turn comes.
+ */
+export function approve(
+  run: RunScope,
+  request: PendingRequest,
+  step: RunStep,
+  tool: HostTool | undefined,
+  batch: SessionInput[],
+  record?: RecordStart,
+): void {
+  const annotations = tool?.descriptor.annotations;
+  const { subagents } = run.session;
+  // A sub-agent that asks is found again by the start of its call, whatever it says of itself.
+  const isHarmless = (annotations?.readOnly || annotations?.idempotent) && !subagents.of(request);
+  if (request.handledBy === 'host' && (isHarmless || subagents.isResumable(request))) {
+    run.calls.start(request, step);
+    return;
+  }
+  const { args, record: decision } = step.decision;
+  const approval: SessionInput = {
+    kind: 'tool_approval',
+    requestId: request.requestId,
+    ...(decision.args ? { args } : {}),
+    decision,
+    ...(step.rerun ? { rerun: true } : {}),
+  };
+  if (request.handledBy !== 'host') batch.push(approval);
+  else if (record) run.calls.start(request, step, () => record(request, step));
+  else run.calls.enqueue(request, step, approval);
+}

@@ -1,0 +1,71 @@
+import type { PendingRequest, SessionInput, StreamEndEvent } from '../../contracts/index.ts';
+import { isCoxswainError } from '../../contracts/index.ts';
+import type { RunStep } from '../questions/run-inputs.ts';
+import { callsOf, closedByOthers, resultInput } from '../questions/run-inputs.ts';
+import { approve } from './judge-open.ts';
+import type { RunScope } from './run-scope.ts';
+
+/**
+ * Calls that have outlived their turn and wait for nobody any more run first, or are settled: what they come to opens a
+ * new turn.
+ */
+export async function runOutlived(run: RunScope): Promise<SessionInput[] | undefined> {
+  const { calls, signal } = run;
+  const { frame, inner } = run.session;
+  const open = (await inner.pending()).filter(({ kind, detached }) => kind === 'tool' && detached === true);
+  const batch: SessionInput[] = [];
+  for (const request of open) {
+    const tool = frame.toolOf(request);
+    const step = await frame.judge.step(request, tool, signal);
+    if (step.kind === 'settle') {
+      batch.push(resultInput(request, await frame.bounded(request.callId, step.result), step.decision));
+    }
+    // No turn is there that could hold the start of the call.
+    if (step.kind === 'run') approve(run, request, step, tool, batch, (...start) => recordStart(run, ...start));
+  }
+  while (calls.running > 0 && !calls.hasResults && !signal.aborted) await run.woken();
+  if (signal.aborted) batch.push(...calls.interrupted());
+  batch.push(...calls.takeResults());
+  return batch.length > 0 ? batch : undefined;
+}
+
+/** Calls that outlive the turn here run to their end: the model hears of what they came to in the next turn. */
+export async function runOutliving(run: RunScope, end: StreamEndEvent, batch: readonly SessionInput[]): Promise<void> {
+  const { calls, signal } = run;
+  const { frame, inner } = run.session;
+  const open = end.data.pending ?? [];
+  const wanted = callsOf(open);
+  const isLong = new Set(
+    open
+      .filter((request) => frame.toolOf(request)?.descriptor.annotations?.longRunning)
+      .map((request) => request.callId),
+  );
+  calls.recordAlone((...start) => recordStart(run, ...start));
+  calls.begin(open, batch, (callId) => !isLong.has(callId));
+  await calls.beginNone();
+  calls.abortClosed(open);
+  while (calls.running > 0 && !signal.aborted) await run.woken();
+  const results = [...calls.takeResults(), ...calls.interrupted()];
+  for (const { requestId, result, decision, interim } of results) {
+    if (interim || !wanted.has(requestId)) continue;
+    try {
+      await inner.respond(requestId, { kind: 'result', result, ...(decision ? { decision } : {}) });
+    } catch (error) {
+      if (!isCoxswainError(error) || !closedByOthers.has(error.code)) throw error;
+    }
+  }
+}
+
+/** No inner stream begins that could hold the start of the call: it is stored alone. False: another host was faster. */
+export async function recordStart(run: RunScope, request: PendingRequest, { decision }: RunStep): Promise<boolean> {
+  const { args, by } = decision.record;
+  const person = /^user:(.+)$/s.exec(by)?.[1];
+  const settlement = await run.session.inner.respond(request.requestId, {
+    kind: 'approve',
+    starts: true,
+    decision: decision.record,
+    ...(args ? { args } : {}),
+    ...(person === undefined ? {} : { by: { id: person } }),
+  });
+  return settlement.status === 'settled';
+}

@@ -1,0 +1,361 @@
+import type { PendingRequest, RunQuestion, SessionInput, ToolResultInput, ToolUpdate } from '../../contracts/index.ts';
+import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import { errorResult } from '../../gate/index.ts';
+import { LazyMap, LazySet, openRequest, Pace } from '../../session/index.ts';
+import { askInRun } from '../frame/run-time-questions.ts';
+import type { RunStep } from '../questions/run-inputs.ts';
+import { callsOf, resultInput } from '../questions/run-inputs.ts';
+import { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from '../terms/options.ts';
+import { RunQueue } from '../tools/run-queue.ts';
+import type { HostTool } from '../tools/tool-registry.ts';
+import { runHostTool } from '../tools/tool-runner.ts';
+import type { RunScope } from './run-scope.ts';
+import { eventBase } from './run-scope.ts';
+import { callOperation, measured, within } from './run-spans.ts';
+import { runTailCalls } from './tail-calls.ts';
+
+// As it is now: whoever replaces the clock later means to hold time, not runs.
+const later = setImmediate;
+
+const over = new CoxswainError('ABORTED', 'E_ABORTED', 'the run is over');
+
+/** A call whose turn has come, but for its start in the log. */
+interface Due {
+  readonly callId: string;
+  readonly approval: SessionInput;
+  /** Its start is in the log; false: it does not run. */
+  readonly begin: (isStored: boolean) => void;
+}
+
+/** Stores the start of a call by itself. False: it does not run. */
+export type RecordStart = (request: PendingRequest, step: RunStep) => Promise<boolean>;
+
+/** The calls of one run that run here, from the decision to the result that waits for the log. */
+export class RunCalls {
+  readonly #scope: RunScope;
+  readonly #queue: RunQueue;
+  readonly #pace = new Pace();
+  /** Calls whose turn has come; their start goes with the next inner stream. */
+  readonly #due: Due[] = [];
+  /** Calls whose start is on its way into the log. */
+  #starting: Due[] = [];
+  #record: RecordStart | undefined;
+  /** What ends each call that is judged or runs here, by id. */
+  readonly #controllers = new LazyMap<string, AbortController>();
+  /** Those that run, are about to, or wait for their turn. */
+  readonly #running = new LazySet<string>();
+  /** Of these: their handlers have begun. */
+  readonly #begun = new LazySet<string>();
+  /** Calls that were brought to a result here which is not stored yet. */
+  readonly #unstored = new LazySet<string>();
+  /** Calls that somebody is answering. */
+  readonly #withheld = new LazySet<string>();
+  /** Results that wait for the next inner stream. */
+  #ready: ToolResultInput[] = [];
+
+  constructor(scope: RunScope) {
+    this.#scope = scope;
+    this.#queue = new RunQueue(scope.session.frame.options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY);
+  }
+
+  /** How many run now. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  get hasResults(): boolean {
+    return this.#ready.length > 0;
+  }
+
+  /** It is about to run or runs here, or what it came to is on its way into the log. */
+  isBusy(callId: string | undefined): boolean {
+    if (callId === undefined) return false;
+    return this.#running.has(callId) || this.#unstored.has(callId);
+  }
+
+  /** Somebody is answering this call: it is not started. */
+  withhold(callId: string): void {
+    this.#withheld.add(callId);
+  }
+
+  giveBack(callId: string): void {
+    this.#withheld.delete(callId);
+    this.#scope.wake();
+  }
+
+  withholds(open: readonly PendingRequest[]): boolean {
+    if (this.#withheld.size === 0) return false;
+    return open.some(({ callId }) => callId !== undefined && this.#withheld.has(callId));
+  }
+
+  /** What is to be in the log before the calls begin whose turn has come. */
+  takeStarts(): SessionInput[] {
+    const due = this.#due.splice(0);
+    this.#starting.push(...due);
+    return due.map(({ approval }) => approval);
+  }
+
+  /**
+   * The starts of a batch are stored: its calls begin, if they are open still.
+   * @throws CoxswainError `DATA_LOSS / E_STORE` where the log does not show a start: the call would be run again and again
+   */
+  begin(open: readonly PendingRequest[], batch: readonly SessionInput[], runs = (_: string) => true): void {
+    if (this.#starting.length === 0) return;
+    const starting = new Set<string | undefined>(this.#starting.map(({ callId }) => callId));
+    const wanted = new Map<string | undefined, PendingRequest>();
+    for (const request of open) if (starting.has(request.callId)) wanted.set(request.callId, request);
+    const sent = new Set(batch);
+    const left: Due[] = [];
+    for (const due of this.#starting) {
+      if (!sent.has(due.approval)) {
+        left.push(due);
+        continue;
+      }
+      const request = wanted.get(due.callId);
+      if (request && !request.started) throw unrecorded(due.callId);
+      due.begin(request !== undefined && runs(due.callId));
+    }
+    this.#starting = left;
+  }
+
+  /** Those starts were not stored: the calls are looked at again. */
+  async beginNone(): Promise<void> {
+    if (this.#starting.length === 0) return;
+    for (const { begin } of this.#starting.splice(0)) begin(false);
+    await new Promise((resolve) => later(resolve));
+  }
+
+  /** No inner stream follows that could take starts along. */
+  recordAlone(record: RecordStart): void {
+    this.#record = record;
+  }
+
+  /** It was brought to a result here without running. */
+  settles(callId: string): void {
+    this.#unstored.add(callId);
+  }
+
+  stored(callId: string): void {
+    this.#unstored.delete(callId);
+  }
+
+  /** Of inputs that were not taken, the results that were made here and are still wanted. */
+  kept(open: readonly PendingRequest[], inputs: readonly SessionInput[]): SessionInput[] {
+    const calls = callsOf(open);
+    return inputs.filter((input) => {
+      if (input.kind !== 'tool_result') return false;
+      if (calls.has(input.requestId)) return this.#unstored.has(input.requestId);
+      this.#unstored.delete(input.requestId);
+      return false;
+    });
+  }
+
+  /** Fires when nobody wants the call any more: hooks and policy need not go on thinking about it. */
+  signalOf(callId: string): AbortSignal {
+    return this.#controllerOf(callId).signal;
+  }
+
+  /** Nobody thinks about these any more: of those that do not run there is nothing to end. */
+  judged(requests: readonly PendingRequest[]): void {
+    for (const { callId, requestId } of requests) {
+      const id = callId ?? requestId;
+      if (!this.#running.has(id)) this.#controllers.delete(id);
+    }
+  }
+
+  /** Of those that are being judged, these alone are open still: nobody need think about the others. */
+  dropClosed(open: readonly PendingRequest[]): void {
+    const calls = callsOf(open);
+    for (const callId of this.#controllers.keys()) {
+      if (!this.#running.has(callId) && !calls.has(callId)) this.drop(callId);
+    }
+  }
+
+  /** It was settled elsewhere. */
+  drop(callId: string, reason = 'aborted'): void {
+    this.#controllers.get(callId)?.abort(new CoxswainError('ABORTED', 'E_ABORTED', reason));
+  }
+
+  /** Forgets calls that are not open any more. */
+  retain(open: readonly PendingRequest[]): void {
+    if (this.#controllers.size === 0) return;
+    const calls = callsOf(open);
+    for (const callId of this.#controllers.keys()) {
+      if (!this.#running.has(callId) && !calls.has(callId)) this.#controllers.delete(callId);
+    }
+  }
+
+  takeResults(): ToolResultInput[] {
+    return this.#ready.splice(0);
+  }
+
+  /** Of the results, those that can be told as an answer: a first word cannot. */
+  takeAnswers(): ToolResultInput[] {
+    const answers = this.#ready.filter(({ interim }) => !interim);
+    if (answers.length > 0) this.#ready = this.#ready.filter(({ interim }) => interim);
+    return answers;
+  }
+
+  /** Results for those that still run when the run is aborted. */
+  interrupted(): ToolResultInput[] {
+    const result = errorResult('interrupted', `interrupted: ${messageOf(this.#scope.signal.reason)}`);
+    return [...this.#begun].map((requestId) => ({ kind: 'tool_result', requestId, result }));
+  }
+
+  /** Ends one call that runs here. */
+  abort(callId: string, reason?: string): boolean {
+    if (!this.#running.has(callId)) return false;
+    this.drop(callId, reason);
+    return true;
+  }
+
+  /** Ends those that are not open any more. */
+  abortClosed(open: readonly PendingRequest[]): void {
+    const calls = callsOf(open);
+    for (const callId of this.#running) {
+      if (!calls.has(callId)) this.#controllers.get(callId)?.abort(this.#scope.signal.reason);
+    }
+  }
+
+  abortAll(): void {
+    // An abort without a reason makes one each time, with its stack: that costs more than the rest of a pause.
+    for (const controller of this.#controllers.values()) controller.abort(this.#scope.signal.reason ?? over);
+    for (const { begin } of [...this.#due.splice(0), ...this.#starting.splice(0)]) begin(false);
+  }
+
+  /** It runs when its turn comes and its start is in the log, which goes there not before. */
+  enqueue(request: PendingRequest, step: RunStep, approval: SessionInput): void {
+    const callId = request.callId ?? request.requestId;
+    this.start(request, step, (hasWaited) => {
+      if (this.#record) return this.#record(request, step);
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      this.#due.push({ callId, approval, begin: resolve });
+      if (hasWaited) this.#scope.wake();
+      return promise;
+    });
+  }
+
+  /** @param begins what is to be done before it begins, when its turn has come. False: it does not run */
+  start(request: PendingRequest, step: RunStep, begins?: (hasWaited: boolean) => Promise<boolean>): void {
+    const { session } = this.#scope;
+    const callId = request.callId ?? request.requestId;
+    if (this.#withheld.has(callId)) return;
+    const hostTool = session.frame.toolOf(request);
+    if (!hostTool) return;
+    const { signal } = this.#controllerOf(callId);
+    this.#running.add(callId);
+    let hasWaited = false;
+    this.#queue.add(hostTool.descriptor.annotations?.exclusive === true, async () => {
+      try {
+        if (this.#scope.signal.aborted) return;
+        if (begins && !signal.aborted) {
+          if (!(await begins(hasWaited))) return;
+        } else if (hasWaited && !(await this.#isStillOpen(callId))) {
+          // Its turn has ended meanwhile.
+          return;
+        }
+        this.#begun.add(callId);
+        await this.#run(request, step, hostTool, signal);
+      } catch (error) {
+        session.frame.warn(`running ${request.name} failed`, error);
+        this.#keep(resultInput(request, errorResult('failed', messageOf(error)), undefined));
+      } finally {
+        this.#running.delete(callId);
+        this.#begun.delete(callId);
+        this.#controllers.delete(callId);
+        session.frame.runTimeQuestions.over(session.frame.name, callId);
+        this.#scope.wake();
+      }
+    });
+    hasWaited = true;
+  }
+
+  async #isStillOpen(callId: string): Promise<boolean> {
+    const rest = this.#pace.rest();
+    if (rest) await rest;
+    return (await openRequest(this.#scope.session.inner, callId)) !== undefined;
+  }
+
+  #controllerOf(callId: string): AbortController {
+    const known = this.#controllers.get(callId);
+    if (known) return known;
+    const controller = new AbortController();
+    if (this.#scope.signal.aborted) controller.abort(this.#scope.signal.reason);
+    this.#controllers.set(callId, controller);
+    return controller;
+  }
+
+  async #run(request: PendingRequest, step: RunStep, hostTool: HostTool, signal: AbortSignal): Promise<void> {
+    const { session } = this.#scope;
+    const { frame, subagents } = session;
+    const callId = request.callId ?? request.requestId;
+    const operation = callOperation(this.#scope, request, callId);
+    const span = operation?.span;
+    const call = {
+      callId,
+      sessionId: session.id,
+      agentPath: request.agentPath,
+      hostTool: subagents.bound(request, hostTool, span ? within(this.#scope, span) : this.#scope.below),
+      decision: step.decision,
+      ...(step.confirmation ? { confirmation: step.confirmation } : {}),
+    };
+    const options = this.#toolOptions(request);
+    const work = runHostTool(call, options, signal);
+    const outcome = await (operation ? measured(operation, work) : work);
+    if (outcome.kind === 'confirm') {
+      frame.judge.confirmationAsked(step.decision, outcome.request, request);
+      return;
+    }
+    await subagents.quiet(callId);
+    if (outcome.kind === 'suspended') return;
+    const tail = await runTailCalls(outcome.result, call, request, frame, options, signal);
+    const result = tail.decisions ? await frame.bounded(callId, tail.result) : tail.result;
+    frame.judge.settled(callId);
+    if (this.#scope.signal.aborted) return;
+    const { annotations } = hostTool.descriptor;
+    const usage = subagents.usageOf(callId);
+    const record = {
+      ...step.decision.record,
+      ...(tail.decisions ? { tailCalls: tail.decisions } : {}),
+      ...(usage ? { usage } : {}),
+    };
+    // One whose approval is not in the log brings its decision along.
+    const isNews = annotations?.readOnly || annotations?.idempotent || tail.decisions !== undefined || usage;
+    this.#keep(resultInput(request, result, isNews ? record : undefined, outcome.interim));
+  }
+
+  #keep(result: ToolResultInput): void {
+    this.#ready.push(result);
+    this.#unstored.add(result.requestId);
+  }
+
+  #toolOptions(request: PendingRequest) {
+    const { options, warn } = this.#scope.session.frame;
+    return {
+      deps: this.#scope.options.deps ?? options.deps,
+      hooks: options.hooks,
+      hookTimeoutMs: options.hookTimeoutMs,
+      timeoutMs: options.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
+      maxResultBytes: options.maxResultBytes,
+      spill: options.spill,
+      warn,
+      progress: (update: ToolUpdate) => this.#progress(request, update),
+      elicit: (question: RunQuestion, signal: AbortSignal) => askInRun(this.#scope, request, question, signal),
+    };
+  }
+
+  #progress(request: PendingRequest, update: ToolUpdate): void {
+    if (this.#scope.signal.aborted || !this.#scope.accepted) return;
+    this.#scope.push({
+      ...update,
+      ...eventBase(this.#scope, request),
+      type: 'tool_update',
+      requestId: request.callId ?? request.requestId,
+    });
+  }
+}
+
+function unrecorded(callId: string): CoxswainError {
+  const message = `the log does not show the start of call ${callId} that was stored: it is not run; check the session store`;
+  return new CoxswainError('DATA_LOSS', 'E_STORE', message, { details: { callId } });
+}

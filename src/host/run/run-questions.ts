@@ -1,0 +1,140 @@
+import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
+import { isCoxswainError } from '../../contracts/index.ts';
+import { MAX_TIMER_MS } from '../../gate/index.ts';
+import { LazyMap, LazySet } from '../../session/index.ts';
+import { closedByOthers } from '../questions/run-inputs.ts';
+import { WaitingQuestions } from '../questions/waiting-questions.ts';
+import type { ApprovalQuestion } from '../terms/options.ts';
+import type { RunScope } from './run-scope.ts';
+import { eventBase } from './run-scope.ts';
+
+/** The questions of one run: each is shown once, and handed to whoever answers questions here. */
+export class RunQuestions {
+  readonly waiting = new WaitingQuestions();
+  readonly #scope: RunScope;
+  readonly #shown = new LazySet<string>();
+  /** Questions that handlers were given in this stream; true while a handler thinks about one. */
+  readonly #asked = new LazyMap<string, boolean>();
+  readonly #underWay = new LazySet<string>();
+  #expiry: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(scope: RunScope) {
+    this.#scope = scope;
+  }
+
+  ask(question: ApprovalQuestion): void {
+    this.show(question);
+    if (!this.#asked.has(question.requestId)) this.#handle(question, this.#scope.session.frame.options.onApproval);
+  }
+
+  elicit(request: PendingRequest): void {
+    if (this.#asked.has(request.requestId)) return;
+    this.#handle(request, this.#scope.session.frame.options.onElicitation);
+  }
+
+  /** A handler's question, which is in no log as an event: shown like one that is. */
+  askForRun(request: PendingRequest): void {
+    const { requestId, elicitation, message = '', callId, requestedSchema, context } = request;
+    this.#scope.session.frame.announce(request);
+    if (this.#scope.accepted && !this.#scope.hasFailed) {
+      this.#scope.push({
+        ...eventBase(this.#scope, request),
+        type: 'elicitation_request',
+        requestId,
+        kind: elicitation ?? 'clarification',
+        message,
+        ...(callId === undefined ? {} : { callId }),
+        ...(requestedSchema ? { requestedSchema } : {}),
+        ...(context ? { context } : {}),
+      });
+    }
+    this.elicit(request);
+  }
+
+  /**
+   * A question is being answered: whoever reads the stream has seen it before, however fast that comes, or never.
+   * Returns what to do when the answer is not taken.
+   */
+  answering(question: ApprovalQuestion): () => void {
+    const { requestId } = question;
+    this.show(question);
+    if (this.#shown.has(requestId)) return () => {};
+    this.#shown.add(requestId);
+    return () => this.#shown.delete(requestId);
+  }
+
+  /** The same for an answer that is on its way into the log: until then nobody is told that the run waits for it. */
+  underWay(question: ApprovalQuestion): (isTaken: boolean) => void {
+    const { requestId } = question;
+    const notTaken = this.answering(question);
+    this.#underWay.add(requestId);
+    return (isTaken) => {
+      if (!isTaken) notTaken();
+      this.#underWay.delete(requestId);
+      this.#scope.wake();
+    };
+  }
+
+  show(question: ApprovalQuestion): void {
+    if (!this.#scope.accepted || this.#shown.has(question.requestId)) return;
+    this.#shown.add(question.requestId);
+    const { approval, elicitation, message, expiresAt, context, callId } = question;
+    this.#scope.session.frame.announce(question);
+    if (this.#scope.hasFailed) return;
+    this.#scope.push({
+      ...eventBase(this.#scope, question),
+      type: 'elicitation_request',
+      requestId: question.requestId,
+      kind: elicitation ?? 'tool_confirmation',
+      message: message ?? approval.title,
+      title: approval.title,
+      approval,
+      ...(callId === undefined ? {} : { callId }),
+      ...(context ? { context } : {}),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    });
+  }
+
+  /** Somebody thinks about one of them, or has answered it just now. */
+  isAsking(questions: readonly PendingRequest[]): boolean {
+    return questions.some(({ requestId }) => this.#asked.get(requestId) === true || this.#underWay.has(requestId));
+  }
+
+  /** The first of these to run out of time wakes the run. */
+  watchExpiry(questions: readonly PendingRequest[]): void {
+    clearTimeout(this.#expiry);
+    let first = Number.POSITIVE_INFINITY;
+    for (const { expiresAt } of questions) if (expiresAt !== undefined) first = Math.min(first, Date.parse(expiresAt));
+    if (first === Number.POSITIVE_INFINITY) return;
+    const left = Math.max(0, first - Date.now()) + 1;
+    this.#expiry = setTimeout(() => this.#scope.wake(), Math.min(left, MAX_TIMER_MS));
+    this.#expiry.unref?.();
+  }
+
+  /** The run is over. */
+  end(): void {
+    clearTimeout(this.#expiry);
+  }
+
+  #handle<R extends PendingRequest>(
+    request: R,
+    handler: ((request: R, context: { signal: AbortSignal }) => unknown) | undefined,
+  ): void {
+    this.#asked.set(request.requestId, handler !== undefined);
+    if (!handler) return;
+    const { signal, session } = this.#scope;
+    const answering = async () => {
+      try {
+        const answer = (await handler(request, { signal })) as RequestAnswer | undefined;
+        if (answer && !signal.aborted) await session.respond(request.requestId, answer);
+      } catch (error) {
+        if (isCoxswainError(error) && closedByOthers.has(error.code)) return;
+        session.frame.warn(`the answer to ${request.requestId} was not taken; it stays open`, error);
+      } finally {
+        this.#asked.set(request.requestId, false);
+        this.#scope.wake();
+      }
+    };
+    void answering();
+  }
+}

@@ -1,0 +1,16 @@
+import type { PendingRequest } from '../../contracts/index.ts';
+
+export function callOf(request: PendingRequest): string {
+  return request.callId ?? request.requestId;
+}
+
+/** What is open, as one text to compare. */
+export function namesOf(requests: readonly PendingRequest[]): string {
+  return JSON.stringify(requests.map(({ requestId }) => requestId).sort());
+}
+
+/** The words that a sub-agent is asked with. */
+export function askedWith(args: Record<string, unknown>): string {
+  const { request, ...rest } = args;
+  return typeof request === 'string' && Object.keys(rest).length === 0 ? request : JSON.stringify(args);
+}

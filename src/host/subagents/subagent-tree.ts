@@ -1,0 +1,53 @@
+import type { AbortTarget } from '../../contracts/index.ts';
+import type { HostedSession } from '../hosted/hosted-session.ts';
+import { callIdOf } from '../questions/question-id.ts';
+import type { SubagentSession } from './subagent-session.ts';
+
+/** Sessions of sub-agents whose calls are open in one session; each may have such sessions of its own. */
+type Children = AsyncIterable<HostedSession>;
+
+/** The one in which, or below which, a request is open or was answered. */
+export async function ownerAmong(children: Children, requestId: string): Promise<HostedSession | undefined> {
+  const callId = callIdOf(requestId);
+  const all: HostedSession[] = [];
+  for await (const child of children) all.push(child);
+  for (const child of all) {
+    const open = await child.inner.pending();
+    if (open.some((request) => request.callId === callId)) return child;
+    if (await child.subagents.owner(requestId)) return child;
+  }
+  for (const child of all) {
+    for await (const event of child.events()) {
+      if (event.type === 'tool_request' && event.requestId === callId) return child;
+    }
+  }
+  return undefined;
+}
+
+/** The one in which, or below which, a request or thread that is to be aborted is. */
+export async function holderAmong(
+  children: Children,
+  { requestId, threadId }: AbortTarget,
+): Promise<HostedSession | undefined> {
+  if (threadId === undefined) return requestId === undefined ? undefined : ownerAmong(children, requestId);
+  for await (const child of children) {
+    if ((child.inner as SubagentSession).holds(threadId)) return child;
+  }
+  return undefined;
+}
+
+/** The one whose thread, or a thread below it, somebody has words for. */
+export async function steeredAmong(children: Children, threadId: string): Promise<HostedSession | undefined> {
+  for await (const child of children) {
+    const inner = child.inner as SubagentSession;
+    if (threadId === inner.threadId || inner.holds(threadId)) return child;
+  }
+  return undefined;
+}
+
+/** Ids of them all, and of all sessions below them. */
+export async function idsOf(children: Children): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const child of children) ids.push(child.id, ...(await child.subagents.sessionIds()));
+  return ids;
+}

@@ -1,0 +1,128 @@
+import type { AgentDescriptor, AgentEvent, Limits, PriceTable, Usage } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
+import { usageOfSubagent } from '../subagents/subagent-turn.ts';
+import { costOf } from './price.ts';
+
+/** One for all streams that have none. */
+const none: Limits = Object.freeze({});
+
+function isEmpty(limits: Limits | undefined): boolean {
+  for (const _ in limits) return false;
+  return true;
+}
+
+/** The stricter of several limits, key by key. */
+export function strictestLimits(...sets: readonly (Limits | undefined)[]): Limits {
+  if (sets.every(isEmpty)) return none;
+  const result: Limits = {};
+  for (const set of sets) {
+    for (const key of ['steps', 'usd', 'tokens', 'minutes'] as const) {
+      const value = set?.[key];
+      if (value !== undefined) result[key] = Math.min(result[key] ?? Number.POSITIVE_INFINITY, value);
+    }
+  }
+  return result;
+}
+
+/** What a turn may still cost. */
+export class Budget {
+  readonly limits: Limits;
+  readonly #prices: PriceTable | undefined;
+  #usd = 0;
+  /** Of the agent's own model calls. */
+  #ownTokens = 0;
+  /** Of its sub-agents'. */
+  #tokensBelow = 0;
+  #unpriced: string | undefined;
+
+  /** @throws CoxswainError `FAILED_PRECONDITION / E_NO_PRICE` for a cap in USD without any price */
+  constructor(limits: Limits, prices: PriceTable | undefined, modelsTellCost: boolean) {
+    this.limits = limits;
+    this.#prices = prices;
+    if (limits.usd !== undefined && !modelsTellCost && Object.keys(prices ?? {}).length === 0)
+      throw noPrice('any model');
+  }
+
+  /** Counts an event of the turn, or of a sub-agent below it. */
+  see(event: AgentEvent, isBelow = false): void {
+    if (event.type !== 'usage') return;
+    if (isBelow) this.#tokensBelow += tokensOf(event);
+    else this.#ownTokens += tokensOf(event);
+    if (this.limits.usd === undefined) return;
+    const cost = costOf(event, this.#prices);
+    if (cost === undefined) this.#unpriced = event.model ?? 'a model without a name';
+    else this.#usd += cost;
+  }
+
+  /** Counts what the last turn of a session has cost so far; one that is opened again starts afresh. */
+  async seeTurn(events: AsyncIterable<AgentEvent>): Promise<void> {
+    let turn: [event: AgentEvent, isBelow: boolean][] = [];
+    for await (const event of events) {
+      const isMessage = event.type === 'message' && event.role === 'user' && event._meta?.steer !== true;
+      if (event.type === 'stream_end' || isMessage) turn = [];
+      if (event.type === 'usage') turn.push([event, false]);
+      const below = usageOfSubagent(event);
+      if (below) turn.push([{ ...event, type: 'usage', ...below.usage } as AgentEvent, true]);
+    }
+    for (const [event, isBelow] of turn) this.see(event, isBelow);
+  }
+
+  /** What was used before counts, too. */
+  counts(withSubagents: boolean): boolean {
+    const { usd, tokens } = this.limits;
+    return usd !== undefined || (tokens !== undefined && withSubagents);
+  }
+
+  /** Why the turn must not go on. */
+  exceeded(): CoxswainError | undefined {
+    const { usd } = this.limits;
+    if (usd === undefined) return undefined;
+    if (this.#unpriced !== undefined) return noPrice(this.#unpriced);
+    if (this.#usd < usd) return undefined;
+    return new CoxswainError(
+      'RESOURCE_EXHAUSTED',
+      'E_MAX_BUDGET',
+      `the turn has used ${this.#usd.toFixed(4)} of its ${usd} USD; continue the session to go on`,
+    );
+  }
+
+  /** The turn's limits less the tokens that sub-agents have used: the agent itself counts its own. */
+  ofAgent(): Limits {
+    return this.#less(this.#tokensBelow);
+  }
+
+  /** Less the tokens that all others have used: a sub-agent counts its own. */
+  ofSubagent(used: Usage): Limits {
+    return this.#less(this.#ownTokens + this.#tokensBelow - tokensOf(used));
+  }
+
+  #less(used: number): Limits {
+    const { tokens } = this.limits;
+    return tokens === undefined ? this.limits : { ...this.limits, tokens: Math.max(1, tokens - used) };
+  }
+}
+
+function tokensOf({ inputTokens = 0, outputTokens = 0 }: Usage): number {
+  return inputTokens + outputTokens;
+}
+
+function noPrice(model: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_NO_PRICE',
+    `limits.usd needs a price for ${model}; put it into the host's prices`,
+  );
+}
+
+/** The strictest of what host, caller and agent set. @throws CoxswainError `FAILED_PRECONDITION / E_NO_PRICE` */
+export function budgetOf(
+  { constraints, metadata }: AgentDescriptor,
+  host: { limits?: Limits | undefined; prices?: PriceTable | undefined },
+  callers: Limits | undefined,
+): Budget {
+  const limits = strictestLimits(host.limits, callers, {
+    ...(constraints?.maxTimeMinutes === undefined ? {} : { minutes: constraints.maxTimeMinutes }),
+    ...(constraints?.maxBudgetUsd === undefined ? {} : { usd: constraints.maxBudgetUsd }),
+  });
+  return new Budget(limits, host.prices, metadata?.reportsCost === true);
+}

@@ -1,0 +1,29 @@
+import type { HostContext, Principal } from '../../contracts/index.ts';
+import type { HostOptions } from './options.ts';
+
+/** What a host hands to the sources of its agents when they open a session, or list what is stored. */
+export function hostContext(
+  options: HostOptions,
+  { userId, principal }: { userId: string; principal: Principal },
+  warn: (message: string, error?: unknown) => void,
+): HostContext {
+  const { app, sessions, credentials, models, deps, hooks, telemetry, followPollMs } = options;
+  const { hookTimeoutMs, answerLimits, maxResultBytes, spill } = options;
+  return {
+    app,
+    userId,
+    principal,
+    ...(sessions === undefined ? {} : { sessions }),
+    ...(credentials === undefined ? {} : { credentials }),
+    ...(models === undefined ? {} : { models }),
+    ...(hooks ? { hooks } : {}),
+    ...(hookTimeoutMs === undefined ? {} : { hookTimeoutMs }),
+    ...(answerLimits ? { answerLimits } : {}),
+    ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
+    ...(spill ? { spill } : {}),
+    ...(telemetry ? { telemetry } : {}),
+    ...(followPollMs === undefined ? {} : { followPollMs }),
+    warn,
+    ...(deps === undefined ? {} : { deps }),
+  };
+}

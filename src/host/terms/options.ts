@@ -1,0 +1,103 @@
+import type {
+  AgentSource,
+  AnswerLimits,
+  AnyTool,
+  ApprovalRequest,
+  ApproverRule,
+  LifecycleInterceptor,
+  Limits,
+  PendingRequest,
+  PermissionMode,
+  PolicyEvaluator,
+  PriceTable,
+  Principal,
+  RequestAnswer,
+  Telemetry,
+  ToolProvider,
+} from '../../contracts/index.ts';
+
+/** A question to a person about one call: bound to exactly what is shown. */
+export type ApprovalQuestion = PendingRequest & { approval: ApprovalRequest };
+
+/** Undefined: this handler does not answer; the question stays open. */
+export type AnswerFor<Request> = (
+  request: Request,
+  context: { signal: AbortSignal },
+) => RequestAnswer | undefined | Promise<RequestAnswer | undefined>;
+
+export interface HostOptions {
+  /** Name space of sessions and state. One safe segment. */
+  app: string;
+  agents: readonly AgentSource[];
+  /** Tools that the host runs. */
+  tools?: readonly AnyTool[];
+  toolProviders?: readonly ToolProvider[];
+  /** Default: readOnly tools run, the rest asks. `allowAll()` opts out. */
+  policy?: PolicyEvaluator;
+  /**
+   * Milliseconds that a policy may think; then it is a deny. A tool's `needsApproval` and `onUnknownOutcome` too; then a
+   * person is asked. Default 10,000.
+   */
+  policyTimeoutMs?: number;
+  /** Fired by the host around tools and messages, and inside of agents that can (the runtime's) around everything else. */
+  hooks?: LifecycleInterceptor;
+  /**
+   * Milliseconds that `hooks` may think about one point; then they have failed: a `before_*` is a no. Default 10,000;
+   * 0: no limit.
+   */
+  hookTimeoutMs?: number;
+  /** Store of the agents' sessions; each source has its own idea of the type. */
+  sessions?: unknown;
+  credentials?: unknown;
+  /** Finds models by name, for agents that name theirs and calls that name another: a `modelRegistry({…})`, or `(name) => Model | undefined`. */
+  models?: unknown;
+  /** Of each turn; the stricter of host, agent and call counts. All but steps include those of its sub-agents. */
+  limits?: Limits;
+  /** Of each answer of a model: what is larger, or takes longer, is a failure, and none of its calls runs. */
+  answerLimits?: AnswerLimits;
+  /** USD per million tokens by model name: needed for `limits.usd` where models do not tell their cost. */
+  prices?: PriceTable;
+  /** Handed to tools, never logged. */
+  deps?: unknown;
+  /** Default `local`. */
+  userId?: string;
+  /** On whose behalf sessions are opened, unless they say otherwise. Default: the user. */
+  principal?: Principal;
+  permissionMode?: PermissionMode;
+  /** False: nobody can be asked, every question is a deny. Default true. */
+  interactive?: boolean;
+  /**
+   * Who may decide on questions about calls where policy names no approvers. Default: the owner of the session and
+   * whoever asked; and whoever the program names that holds the session (`respond`).
+   */
+  approvers?: ApproverRule;
+  /** Answers questions about calls while a stream runs. Absent: the stream ends `input_required`. */
+  onApproval?: AnswerFor<ApprovalQuestion>;
+  /** Answers the agents' own questions. */
+  onElicitation?: AnswerFor<PendingRequest>;
+  /** Milliseconds that a host tool may run, unless it says otherwise. Default 120,000; 0: no limit. */
+  toolTimeoutMs?: number;
+  /** Host tools of one batch that run side by side. Default 64. */
+  toolConcurrency?: number;
+  /** Bytes of JSON that a model is given of one result. Default 1 MiB. */
+  maxResultBytes?: number;
+  /** Keeps what is larger and says under which name. */
+  spill?: (name: string, body: string | Uint8Array) => Promise<string>;
+  /**
+   * Milliseconds between two looks into the store for questions that other processes ask, while somebody watches
+   * approvals. Default 2,000.
+   */
+  approvalPollMs?: number;
+  /**
+   * Milliseconds between two looks into the store for what other processes write to a session: answers, an abort, and
+   * the events themselves. Only while the session runs here, or somebody follows it live. Default 1,000.
+   */
+  followPollMs?: number;
+  /** Where spans go, e.g. `otelTelemetry()`: the host's, and those of agents that have no tracing system of their own. */
+  telemetry?: Telemetry;
+  /** Told of what went wrong without consequence. Default: stderr. */
+  warn?: (message: string, error?: unknown) => void;
+}
+
+export const DEFAULT_TOOL_TIMEOUT_MS = 120_000;
+export const DEFAULT_TOOL_CONCURRENCY = 64;

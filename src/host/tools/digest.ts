@@ -1,0 +1,21 @@
+import { hash } from 'node:crypto';
+import type { DisplayContent } from '../../contracts/index.ts';
+import { canonicalJson } from '../../contracts/index.ts';
+import type { GateCall } from '../../gate/index.ts';
+
+/** SHA-256 (base64url) of the canonical JSON. */
+export function digestOf(value: unknown): string {
+  return hash('sha256', canonicalJson(value), 'base64url');
+}
+
+/**
+ * What a yes is bound to: SHA-256 (hex) over the canonical JSON of the tool (its name, and the digest of what was shown
+ * of it), arguments and preview.
+ */
+export function previewDigest(
+  { tool, digest = '' }: Pick<GateCall, 'tool' | 'digest'>,
+  args: Record<string, unknown>,
+  preview: readonly DisplayContent[],
+): string {
+  return hash('sha256', canonicalJson({ tool: tool.name, digest, args, preview }));
+}

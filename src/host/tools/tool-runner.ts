@@ -1,0 +1,244 @@
+import type {
+  ArtifactAccess,
+  ConfirmationRequest,
+  HookContext,
+  LifecycleInterceptor,
+  RunQuestion,
+  RunReply,
+  StateAccess,
+  ToolCallContext,
+  ToolResult,
+  ToolUpdate,
+} from '../../contracts/index.ts';
+import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import type { Decision } from '../../gate/index.ts';
+import {
+  capResult,
+  checkConfirmation,
+  errorResult,
+  fireHook,
+  isTimed,
+  normaliseReturn,
+  runHandler,
+} from '../../gate/index.ts';
+import { Suspended } from './subagent-tool.ts';
+import type { HostTool } from './tool-registry.ts';
+
+export interface HostCall {
+  callId: string;
+  sessionId: string;
+  agentPath: readonly string[];
+  hostTool: HostTool;
+  decision: Decision;
+  confirmation?: { confirmed: boolean; payload?: unknown };
+}
+
+export interface RunToolOptions {
+  deps: unknown;
+  hooks: LifecycleInterceptor | undefined;
+  hookTimeoutMs: number | undefined;
+  timeoutMs: number;
+  maxResultBytes: number | undefined;
+  spill: ((name: string, body: string | Uint8Array) => Promise<string>) | undefined;
+  progress(update: ToolUpdate): void;
+  elicit(question: RunQuestion, signal: AbortSignal): Promise<RunReply>;
+  warn(message: string, error?: unknown): void;
+}
+
+export type ToolOutcome =
+  | { kind: 'result'; result: ToolResult; interim: boolean }
+  /** The handler ended with a question. */
+  | { kind: 'confirm'; request: ConfirmationRequest }
+  /** A sub-agent waits for somebody: its call stays open. */
+  | { kind: 'suspended' };
+
+/** Runs one host tool to a result: timeout, abort, errors and odd values become results, never throws. */
+export async function runHostTool(call: HostCall, options: RunToolOptions, signal: AbortSignal): Promise<ToolOutcome> {
+  const { hostTool, decision } = call;
+  const { descriptor, tool } = hostTool;
+  // It waited for its turn and is not wanted any more.
+  if (signal.aborted)
+    return { kind: 'result', result: errorResult('cancelled', 'cancelled: it never ran'), interim: false };
+  const longRunning = descriptor.annotations?.longRunning === true;
+  const controller = new AbortController();
+  const context = new HostToolContext(call, options, controller.signal);
+  const hook: HookContext = { sessionId: call.sessionId, callId: call.callId, agentPath: call.agentPath, signal };
+  let result: ToolResult;
+  try {
+    const work = runHandler(decision, tool, context, { firstOnly: longRunning });
+    const value = await within(work, controller, signal, tool.timeoutMs ?? options.timeoutMs);
+    if (context.asked) return { kind: 'confirm', request: context.asked };
+    if (longRunning && (value === undefined || value === null)) {
+      return { kind: 'result', result: { content: [] }, interim: true };
+    }
+    result = normaliseReturn(value);
+  } catch (error) {
+    if (error instanceof Suspended) return { kind: 'suspended' };
+    result = await failed(call, options, hook, error);
+  }
+  result = await afterTool(call, options, hook, result);
+  const capped = await capResult(result, {
+    callId: call.callId,
+    ...(options.maxResultBytes === undefined ? {} : { maxBytes: options.maxResultBytes }),
+    ...(options.spill ? { spill: options.spill } : {}),
+  });
+  return { kind: 'result', result: capped, interim: longRunning && !capped.isError };
+}
+
+async function within<T>(
+  work: Promise<T>,
+  controller: AbortController,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stop: (() => void) | undefined;
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      const end = (reason: unknown) => {
+        controller.abort(reason);
+        reject(reason);
+      };
+      stop = () => end(signal.reason);
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop, { once: true });
+      if (isTimed(timeoutMs)) timer = setTimeout(() => end(new TimedOut(timeoutMs)), timeoutMs);
+      work.then(resolve, reject);
+    });
+  } finally {
+    clearTimeout(timer);
+    if (stop) signal.removeEventListener('abort', stop);
+  }
+}
+
+class TimedOut extends CoxswainError {
+  constructor(timeoutMs: number) {
+    super('DEADLINE_EXCEEDED', 'E_TOOL', `no result within ${timeoutMs} ms; its effects are unknown`);
+  }
+}
+
+async function failed(call: HostCall, options: RunToolOptions, hook: HookContext, error: unknown): Promise<ToolResult> {
+  if (error instanceof TimedOut) return errorResult('timeout', error.message);
+  if (hook.signal?.aborted) return errorResult('interrupted', `interrupted: ${messageOf(hook.signal.reason)}`);
+  if (supports(options.hooks, 'on_tool_error')) {
+    try {
+      const payload = { tool: call.hostTool.descriptor, args: call.decision.args, error, context: hook };
+      const replacement = await replacementOf('on_tool_error', payload, options, hook.signal);
+      if (replacement !== undefined) return normaliseReturn(replacement);
+    } catch (thrown) {
+      options.warn(`an on_tool_error hook failed on ${call.hostTool.descriptor.name}`, thrown);
+    }
+  }
+  return errorResult('failed', messageOf(error));
+}
+
+async function afterTool(
+  call: HostCall,
+  options: RunToolOptions,
+  hook: HookContext,
+  result: ToolResult,
+): Promise<ToolResult> {
+  if (!supports(options.hooks, 'after_tool')) return result;
+  try {
+    const payload = { tool: call.hostTool.descriptor, args: call.decision.args, context: hook, result };
+    const replacement = await replacementOf('after_tool', payload, options, hook.signal);
+    return replacement === undefined ? result : normaliseReturn(replacement);
+  } catch (error) {
+    options.warn(`an after_tool hook failed on ${call.hostTool.descriptor.name}`, error);
+    return result;
+  }
+}
+
+/** @throws CoxswainError `INTERNAL / E_HOOK_FAILED` for a word that is none; it is too late for a no */
+async function replacementOf(
+  point: string,
+  payload: object,
+  { hooks, hookTimeoutMs }: RunToolOptions,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  const said = hooks && (await fireHook(hooks, point, payload, { signal, timeoutMs: hookTimeoutMs }));
+  if (said?.action !== 'block') return said?.modifications?.replacement;
+  throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', `a ${point} hook said block: the tool has run`);
+}
+
+export function supports(hooks: LifecycleInterceptor | undefined, point: string): boolean {
+  return hooks?.supportedHookPoints().includes(point) ?? false;
+}
+
+/** A host tool lives outside the agent's session: what needs the session is refused with a reason. */
+class HostToolContext implements ToolCallContext<never> {
+  readonly callId: string;
+  readonly sessionId: string;
+  readonly agentPath: readonly string[];
+  readonly signal: AbortSignal;
+  readonly confirmation?: { confirmed: boolean; payload?: unknown };
+  asked: ConfirmationRequest | undefined;
+  readonly #options: RunToolOptions;
+  readonly #name: string;
+
+  constructor(call: HostCall, options: RunToolOptions, signal: AbortSignal) {
+    this.callId = call.callId;
+    this.sessionId = call.sessionId;
+    this.agentPath = call.agentPath;
+    this.signal = signal;
+    this.#options = options;
+    this.#name = call.hostTool.descriptor.name;
+    if (call.confirmation) this.confirmation = call.confirmation;
+  }
+
+  get deps(): never {
+    return this.#options.deps as never;
+  }
+
+  get state(): StateAccess {
+    throw this.#unsupported('state', 'return what the agent should know, or give the tool to the agent');
+  }
+
+  get artifacts(): ArtifactAccess {
+    throw this.#unsupported('artifacts', 'return media, or keep the artifact on the host');
+  }
+
+  progress(update: ToolUpdate): void {
+    if (!this.signal.aborted) this.#options.progress(update);
+  }
+
+  elicit(question: RunQuestion, signal?: AbortSignal): Promise<RunReply> {
+    return this.#options.elicit(question, signal ? AbortSignal.any([signal, this.signal]) : this.signal);
+  }
+
+  requestConfirmation(request: ConfirmationRequest): void {
+    checkConfirmation(request);
+    this.asked = request;
+  }
+
+  requestCredential(): void {
+    throw this.#unsupported('requestCredential', 'the host has its own credentials: hand them over in deps');
+  }
+
+  async getAuthResponse(): Promise<undefined> {
+    return undefined;
+  }
+
+  escalate(): void {
+    throw this.#unsupported('escalate', 'only tools of the agent can end its loop');
+  }
+
+  skipSummarization(): void {
+    throw this.#unsupported('skipSummarization', 'only tools of the agent can');
+  }
+
+  transferTo(): void {
+    throw this.#unsupported('transferTo', 'only tools of the agent can hand over');
+  }
+
+  async searchMemory(): Promise<never> {
+    throw this.#unsupported('searchMemory', 'give the tool to the agent, and its memory service');
+  }
+
+  /** The program's mistake: its log has it, not the model alone. */
+  #unsupported(what: string, instead: string): CoxswainError {
+    const message = `a host tool has no ${what}: ${instead}`;
+    this.#options.warn(`tool ${this.#name}: ${message}`);
+    return new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', message);
+  }
+}
