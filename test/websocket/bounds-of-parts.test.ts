@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/index.ts';
 import { CoxswainError, RPC_CODES } from '../../src/contracts/index.ts';
-import { readIncoming } from '../../src/host/connection/incoming.ts';
+import { readIncoming } from '../../src/host/connection/protocol/incoming.ts';
 import {
   errorText,
   isTooDeep,
@@ -9,12 +9,12 @@ import {
   protocolError,
   resultText,
   wireError,
-} from '../../src/host/connection/json-rpc.ts';
-import { assertFits, check, loadProtocol, numberOf } from '../../src/host/connection/messages.ts';
-import { Offsets } from '../../src/host/connection/offsets.ts';
-import { Quota } from '../../src/host/connection/quota.ts';
-import { Ring } from '../../src/host/connection/ring.ts';
-import { fittingEvent, wireEvent } from '../../src/host/connection/wire-event.ts';
+} from '../../src/host/connection/protocol/json-rpc.ts';
+import { assertFits, check, loadProtocol, numberOf } from '../../src/host/connection/protocol/messages.ts';
+import { Offsets } from '../../src/host/connection/protocol/offsets.ts';
+import { Quota } from '../../src/host/connection/protocol/quota.ts';
+import { Ring } from '../../src/host/connection/protocol/ring.ts';
+import { fittingEvent, wireEvent } from '../../src/host/connection/protocol/wire-event.ts';
 
 describe('the newest frames of a session', () => {
   const pushed = (ring: Ring, ...texts: string[]) => texts.map((text) => ring.push({ text }));

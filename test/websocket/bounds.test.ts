@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { BackPressure } from '../../src/host/connection/back-pressure.ts';
+import { BackPressure } from '../../src/host/connection/stream/back-pressure.ts';
 import type { Transport } from '../../src/host/websocket/index.ts';
 import { DEFAULT_LIMITS, serve } from '../../src/host/websocket/index.ts';
 import { bot, door, hostOf, notingTool, policyOf, say } from '../host/kit.ts';

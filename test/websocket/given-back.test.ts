@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Hub } from '../../src/host/connection/hub.ts';
-import { IdempotencyKeys } from '../../src/host/connection/idempotency.ts';
 import type { Served } from '../../src/host/connection/index.ts';
-import { DEFAULT_LIMITS } from '../../src/host/connection/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/host/connection/protocol/limits.ts';
+import { Hub } from '../../src/host/connection/server/hub.ts';
+import { IdempotencyKeys } from '../../src/host/connection/stream/idempotency.ts';
 import { bot, hostOf } from '../host/kit.ts';
 import { client, serving } from './kit.ts';
 

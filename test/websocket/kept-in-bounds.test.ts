@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { BackPressure } from '../../src/host/connection/back-pressure.ts';
-import { IdempotencyKeys } from '../../src/host/connection/idempotency.ts';
-import type { ServerLimits } from '../../src/host/connection/limits.ts';
-import { DEFAULT_LIMITS, limitsOf } from '../../src/host/connection/limits.ts';
-import type { Transport } from '../../src/host/connection/transport.ts';
+import type { ServerLimits } from '../../src/host/connection/protocol/limits.ts';
+import { DEFAULT_LIMITS, limitsOf } from '../../src/host/connection/protocol/limits.ts';
+import type { Transport } from '../../src/host/connection/protocol/transport.ts';
+import { BackPressure } from '../../src/host/connection/stream/back-pressure.ts';
+import { IdempotencyKeys } from '../../src/host/connection/stream/idempotency.ts';
 
 describe('keys of changes', () => {
   const limits = { keyMs: 1000, maxKeys: 3 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StartPace } from '../../src/host/connection/start-pace.ts';
+import { StartPace } from '../../src/host/connection/stream/start-pace.ts';
 
 /** Blocks for so long: the work of a start. */
 function work(ms: number): void {

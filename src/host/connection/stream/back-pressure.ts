@@ -1,5 +1,5 @@
-import type { ServerLimits } from './limits.ts';
-import type { Transport } from './transport.ts';
+import type { ServerLimits } from '../protocol/limits.ts';
+import type { Transport } from '../protocol/transport.ts';
 
 /**
  * Holds back a client that asks faster than it reads: above a mark its socket is not read any more, and where it makes

@@ -1,11 +1,11 @@
-import type { InitializeResult, Principal } from '../../contracts/index.ts';
-import { CoxswainError, PROTOCOL_VERSION } from '../../contracts/index.ts';
-import { Channel } from './channel.ts';
-import { Counts } from './counts.ts';
-import type { ServerLimits } from './limits.ts';
-import { Quota } from './quota.ts';
+import type { InitializeResult, Principal } from '../../../contracts/index.ts';
+import { CoxswainError, PROTOCOL_VERSION } from '../../../contracts/index.ts';
+import { Counts } from '../protocol/counts.ts';
+import type { ServerLimits } from '../protocol/limits.ts';
+import { Quota } from '../protocol/quota.ts';
+import { Channel } from '../stream/channel.ts';
+import { StartPace } from '../stream/start-pace.ts';
 import type { OpenRequest, Served } from './served.ts';
-import { StartPace } from './start-pace.ts';
 
 export interface HubOptions {
   limits: ServerLimits;

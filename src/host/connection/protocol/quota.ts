@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
 
 /** How much of something each principal may have at once. */
 export class Quota {

@@ -1,6 +1,6 @@
-import { CoxswainError } from '../../contracts/index.ts';
-import { MAX_TIMER_MS } from '../../gate/index.ts';
-import { kindOf } from '../../session/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
+import { MAX_TIMER_MS } from '../../../gate/index.ts';
+import { kindOf } from '../../../session/index.ts';
 
 /** Bounds of a server; each is refused with a typed error or a close code, never silently. */
 export interface ServerLimits {

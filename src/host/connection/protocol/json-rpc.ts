@@ -1,5 +1,5 @@
-import type { WireError } from '../../contracts/index.ts';
-import { CoxswainError, isCoxswainError, messageOf, RPC_CODES } from '../../contracts/index.ts';
+import type { WireError } from '../../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf, RPC_CODES } from '../../../contracts/index.ts';
 
 /** Levels of nesting that a message may have: those of a value (200) and its envelope. */
 const MAX_DEPTH = 220;

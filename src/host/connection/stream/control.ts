@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
 import type { Channel } from './channel.ts';
 
 /** Told when somebody else takes over. */

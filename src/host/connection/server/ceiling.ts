@@ -5,9 +5,9 @@ import type {
   RequestAnswer,
   SessionInput,
   SessionUpdate,
-} from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
-import { strictnessOf } from '../terms/stricter-mode.ts';
+} from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
+import { strictnessOf } from '../../terms/stricter-mode.ts';
 
 /** What a remote client may ask for; everything that is not named here it may not. */
 export interface ServerOptions {

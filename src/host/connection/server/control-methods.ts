@@ -1,5 +1,11 @@
-import type { ExecutionOptions, RequestAnswer, SessionInput, SessionUpdate, SteerData } from '../../contracts/index.ts';
-import type { Channel } from './channel.ts';
+import type {
+  ExecutionOptions,
+  RequestAnswer,
+  SessionInput,
+  SessionUpdate,
+  SteerData,
+} from '../../../contracts/index.ts';
+import type { Channel } from '../stream/channel.ts';
 import type { Connection } from './connection.ts';
 import type { Handlers } from './methods.ts';
 

@@ -1,5 +1,5 @@
-import type { Principal } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import type { Principal } from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
 
 /** Whether somebody may call a method with these params; what is not `true` is a no. */
 export type Authorize = (

@@ -1,16 +1,22 @@
-import type { AgentEvent, AgentSession, AgentStream, ExecutionOptions, SessionInput } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
-import { inTime, isoTime } from '../../session/index.ts';
-import { HostedSession } from '../hosted/hosted-session.ts';
+import type {
+  AgentEvent,
+  AgentSession,
+  AgentStream,
+  ExecutionOptions,
+  SessionInput,
+} from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
+import { inTime, isoTime } from '../../../session/index.ts';
+import { HostedSession } from '../../hosted/hosted-session.ts';
+import type { Counts } from '../protocol/counts.ts';
+import type { ServerLimits } from '../protocol/limits.ts';
+import { Offsets } from '../protocol/offsets.ts';
+import { Ring } from '../protocol/ring.ts';
+import { wireEvent } from '../protocol/wire-event.ts';
 import type { Attachment } from './attachment.ts';
 import { Control } from './control.ts';
-import type { Counts } from './counts.ts';
 import { IdempotencyKeys } from './idempotency.ts';
-import type { ServerLimits } from './limits.ts';
 import { LogFollower } from './log-follower.ts';
-import { Offsets } from './offsets.ts';
-import { Ring } from './ring.ts';
-import { wireEvent } from './wire-event.ts';
 
 export interface ChannelOptions {
   agent: string;

@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentSession } from '../../contracts/index.ts';
+import type { AgentEvent, AgentSession } from '../../../contracts/index.ts';
 
 /** Milliseconds that an event of a stream waits for the log to show it too. */
 const PATIENCE_MS = 250;

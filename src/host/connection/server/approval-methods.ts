@@ -1,5 +1,5 @@
-import type { RequestAnswer } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import type { RequestAnswer } from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
 import type { Connection } from './connection.ts';
 import type { Handlers } from './methods.ts';
 import type { ServedApprovals } from './served.ts';

@@ -1,4 +1,4 @@
-import { parseJson } from '../../contracts/index.ts';
+import { parseJson } from '../../../contracts/index.ts';
 import { isTooDeep } from './json-rpc.ts';
 
 /** A request; without an id, a notice that nobody answers. */

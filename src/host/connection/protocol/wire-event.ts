@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../contracts/index.ts';
+import type { AgentEvent } from '../../../contracts/index.ts';
 
 /** Bytes of a frame around its event, generously. */
 const ENVELOPE = 2048;

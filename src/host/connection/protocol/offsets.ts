@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../contracts/index.ts';
+import type { AgentEvent } from '../../../contracts/index.ts';
 
 /** Messages that are remembered as shown whole. */
 const MAX_WHOLE = 64;

@@ -1,19 +1,25 @@
-import type { InitializeResult, ParamsOf, Principal, RpcMethod } from '../../contracts/index.ts';
-import { CLOSE_CODES, CoxswainError, isCoxswainError, PROTOCOL_VERSION, SUBPROTOCOL } from '../../contracts/index.ts';
-import { MAX_TIMER_MS } from '../../gate/index.ts';
+import type { InitializeResult, ParamsOf, Principal, RpcMethod } from '../../../contracts/index.ts';
+import {
+  CLOSE_CODES,
+  CoxswainError,
+  isCoxswainError,
+  PROTOCOL_VERSION,
+  SUBPROTOCOL,
+} from '../../../contracts/index.ts';
+import { MAX_TIMER_MS } from '../../../gate/index.ts';
+import { readIncoming } from '../protocol/incoming.ts';
+import { errorText, noticeText, protocolError, resultText, wireError } from '../protocol/json-rpc.ts';
+import { assertFits, check, numberOf } from '../protocol/messages.ts';
+import { RateLimit } from '../protocol/rate-limit.ts';
+import type { Opened, Transport } from '../protocol/transport.ts';
+import { BackPressure } from '../stream/back-pressure.ts';
+import type { Channel } from '../stream/channel.ts';
+import type { Controller } from '../stream/control.ts';
 import type { Authorize } from './authorize.ts';
 import { assertAllowed } from './authorize.ts';
-import { BackPressure } from './back-pressure.ts';
-import type { Channel } from './channel.ts';
-import type { Controller } from './control.ts';
 import type { Hub } from './hub.ts';
-import { readIncoming } from './incoming.ts';
-import { errorText, noticeText, protocolError, resultText, wireError } from './json-rpc.ts';
-import { assertFits, check, numberOf } from './messages.ts';
 import { largeAnswers, methodNamed } from './methods.ts';
-import { RateLimit } from './rate-limit.ts';
 import { SessionHold } from './session-hold.ts';
-import type { Opened, Transport } from './transport.ts';
 
 /** Who is on the other side, and until when that is believed. */
 export interface Identity {

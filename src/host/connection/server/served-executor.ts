@@ -1,5 +1,5 @@
-import type { AgentSource, HostContext, Principal } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import type { AgentSource, HostContext, Principal } from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
 import type { Served } from './served.ts';
 import { storeAnswers } from './store-answers.ts';
 

@@ -1,12 +1,12 @@
-import type { ParamsOf, RpcMethod, RpcParams } from '../../contracts/index.ts';
-import { CoxswainError, isCoxswainError, RPC_CODES } from '../../contracts/index.ts';
+import type { ParamsOf, RpcMethod, RpcParams } from '../../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, RPC_CODES } from '../../../contracts/index.ts';
 import { protocolError } from './json-rpc.ts';
 
 /** Schemas of params: loaded once, by whoever serves. */
 let params: RpcParams | undefined;
 
 export async function loadProtocol(): Promise<void> {
-  params ??= (await import('../../contracts/schemas/index.ts')).rpcParams;
+  params ??= (await import('../../../contracts/schemas/index.ts')).rpcParams;
 }
 
 export function check<M extends RpcMethod>(method: M, given: unknown): ParamsOf<M> {

@@ -1,7 +1,7 @@
-import type { AttachResult } from '../../contracts/index.ts';
-import type { Position } from './attachment.ts';
-import { Attachment } from './attachment.ts';
-import type { Channel } from './channel.ts';
+import type { AttachResult } from '../../../contracts/index.ts';
+import type { Position } from '../stream/attachment.ts';
+import { Attachment } from '../stream/attachment.ts';
+import type { Channel } from '../stream/channel.ts';
 import type { Connection } from './connection.ts';
 
 /** A session that one connection holds. */

@@ -1,7 +1,7 @@
-import type { AttachResult, SessionSnapshot } from '../../contracts/index.ts';
-import { assertSafeId, CoxswainError } from '../../contracts/index.ts';
-import type { Position } from './attachment.ts';
-import type { Channel } from './channel.ts';
+import type { AttachResult, SessionSnapshot } from '../../../contracts/index.ts';
+import { assertSafeId, CoxswainError } from '../../../contracts/index.ts';
+import type { Position } from '../stream/attachment.ts';
+import type { Channel } from '../stream/channel.ts';
 import type { Connection } from './connection.ts';
 import type { Handlers } from './methods.ts';
 import type { OpenRequest } from './served.ts';

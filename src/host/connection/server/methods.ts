@@ -1,9 +1,9 @@
-import type { AgentEvent, ParamsOf, RpcMethod } from '../../contracts/index.ts';
+import type { AgentEvent, ParamsOf, RpcMethod } from '../../../contracts/index.ts';
+import { fittingEvent } from '../protocol/wire-event.ts';
 import { approvalMethods } from './approval-methods.ts';
 import type { Connection } from './connection.ts';
 import { controlMethods } from './control-methods.ts';
 import { storeMethods } from './store-methods.ts';
-import { fittingEvent } from './wire-event.ts';
 
 export type Handlers<M extends RpcMethod> = {
   [K in M]: (connection: Connection, params: ParamsOf<K>) => unknown;

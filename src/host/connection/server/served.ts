@@ -10,9 +10,9 @@ import type {
   SessionRef,
   SessionUpdate,
   Settlement,
-} from '../../contracts/index.ts';
-import type { ApprovalPlace, OpenApproval } from '../approvals/approvals.ts';
-import type { Channel } from './channel.ts';
+} from '../../../contracts/index.ts';
+import type { ApprovalPlace, OpenApproval } from '../../approvals/approvals.ts';
+import type { Channel } from '../stream/channel.ts';
 
 export interface OpenRequest extends SessionRef {
   permissionMode?: PermissionMode;

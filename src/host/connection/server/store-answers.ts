@@ -1,5 +1,5 @@
-import type { SessionProvider } from '../../contracts/index.ts';
-import { isCoxswainError } from '../../contracts/index.ts';
+import type { SessionProvider } from '../../../contracts/index.ts';
+import { isCoxswainError } from '../../../contracts/index.ts';
 
 /** Asks the store for something small. Agents that keep no sessions have none that could be away. */
 export async function storeAnswers(sessions: () => SessionProvider | undefined): Promise<void> {

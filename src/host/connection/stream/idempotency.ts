@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
+import { CoxswainError, canonicalJson } from '../../../contracts/index.ts';
 
 export interface KeyLimits {
   /** Milliseconds that a key is remembered after its answer. */

@@ -1,9 +1,9 @@
-import type { AttachResult } from '../../contracts/index.ts';
+import type { AttachResult } from '../../../contracts/index.ts';
+import { noticeText } from '../protocol/json-rpc.ts';
+import type { RingEntry } from '../protocol/ring.ts';
+import type { Transport } from '../protocol/transport.ts';
+import { wireEvent } from '../protocol/wire-event.ts';
 import type { Channel } from './channel.ts';
-import { noticeText } from './json-rpc.ts';
-import type { RingEntry } from './ring.ts';
-import type { Transport } from './transport.ts';
-import { wireEvent } from './wire-event.ts';
 
 /** Deltas that are joined into one frame, at most. */
 const MAX_JOINED = 64;
