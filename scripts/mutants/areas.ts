@@ -35,7 +35,7 @@ export const areas: Readonly<Record<string, Area>> = {
     wider: ['test/input/servers.test.ts', 'test/host/other-processes.test.ts'],
   },
   mcp: {
-    source: ['src/host/mcp/*.ts'],
+    source: ['src/host/mcp/**/*.ts'],
     tests: ['test/mcp/*.test.ts'],
     wider: ['test/input/servers.test.ts'],
   },

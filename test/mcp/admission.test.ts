@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { expect, test, vi } from 'vitest';
-import { Strangers } from '../../src/host/mcp/strangers.ts';
+import { Strangers } from '../../src/host/mcp/server/strangers.ts';
 import { connect, kinds } from './clients.ts';
 import { openShop } from './kit.ts';
 import { initialize, list, opened, send } from './raw-client.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ContentPart, DisplayContent } from '../../src/contracts/index.ts';
-import { checkNumbers, hostNames, pagesOf } from '../../src/host/mcp/check-options.ts';
-import { toBlocks } from '../../src/host/mcp/content.ts';
-import { previewText, visible } from '../../src/host/mcp/preview-text.ts';
-import { RecentEvents } from '../../src/host/mcp/recent-events.ts';
+import { RecentEvents } from '../../src/host/mcp/http/recent-events.ts';
+import { checkNumbers, hostNames, pagesOf } from '../../src/host/mcp/turn/check-options.ts';
+import { toBlocks } from '../../src/host/mcp/turn/content.ts';
+import { previewText, visible } from '../../src/host/mcp/turn/preview-text.ts';
 
 describe('what an agent said, as the protocol shows it', () => {
   test.each<[string, ContentPart, unknown]>([

@@ -1,7 +1,7 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { connect as connectSocket, createServer as createTcpServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { RecentEvents } from '../../src/host/mcp/recent-events.ts';
+import { RecentEvents } from '../../src/host/mcp/http/recent-events.ts';
 import { connect, textOf } from './clients.ts';
 import { openShop } from './kit.ts';
 

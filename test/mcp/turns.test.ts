@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Turns } from '../../src/host/mcp/turns.ts';
+import { Turns } from '../../src/host/mcp/http/turns.ts';
 
 const stays = new AbortController().signal;
 

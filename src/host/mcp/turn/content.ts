@@ -1,5 +1,5 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
-import type { ContentPart } from '../../contracts/index.ts';
+import type { ContentPart } from '../../../contracts/index.ts';
 
 /** What an agent said, as the protocol shows it. Thoughts stay inside. */
 export function toBlocks(parts: readonly ContentPart[]): ContentBlock[] {

@@ -1,5 +1,5 @@
-import { CoxswainError } from '../../contracts/index.ts';
-import type { Shape } from '../../session/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
+import type { Shape } from '../../../session/index.ts';
 import {
   anything,
   checkIs,
@@ -16,11 +16,11 @@ import {
   oneOf,
   permissionMode,
   text,
-} from '../../session/index.ts';
-import type { AgentHost } from '../agent-host.ts';
-import type { McpServeOptions } from './http.ts';
+} from '../../../session/index.ts';
+import type { AgentHost } from '../../agent-host.ts';
+import type { McpServeOptions } from '../http/http.ts';
+import type { McpStdioOptions } from '../server/stdio.ts';
 import type { McpOptions } from './options.ts';
-import type { McpStdioOptions } from './stdio.ts';
 
 // Numbers, names of hosts and the secret are told about by their own checks.
 const common: Shape<McpOptions> = {

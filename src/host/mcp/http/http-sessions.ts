@@ -3,9 +3,9 @@ import type {
   McpServerFactory,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import type { loadServerSdk } from '../turn/sdk.ts';
 import { RecentEvents } from './recent-events.ts';
 import { refusal } from './refusal.ts';
-import type { loadServerSdk } from './sdk.ts';
 
 interface Session {
   transport: WebStandardStreamableHTTPServerTransport;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
-import type { AgentDescriptor, JsonSchema } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
-import { fitsSchema, validateArgs } from '../../gate/index.ts';
+import type { AgentDescriptor, JsonSchema } from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
+import { fitsSchema, validateArgs } from '../../../gate/index.ts';
 
 /** One agent as a tool of the protocol. */
 export interface AgentTool {

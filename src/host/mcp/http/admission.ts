@@ -1,11 +1,11 @@
 import type { AuthInfo } from '@modelcontextprotocol/server';
-import type { Principal } from '../../contracts/index.ts';
-import { faultOfPrincipal } from '../terms/principal.ts';
-import { hostNames, pagesOf } from './check-options.ts';
+import type { Principal } from '../../../contracts/index.ts';
+import { faultOfPrincipal } from '../../terms/principal.ts';
+import { authInfoOf } from '../server/server.ts';
+import { hostNames, pagesOf } from '../turn/check-options.ts';
+import type { loadServerSdk } from '../turn/sdk.ts';
 import type { McpHttpOptions } from './http.ts';
 import { refusal } from './refusal.ts';
-import type { loadServerSdk } from './sdk.ts';
-import { authInfoOf } from './server.ts';
 
 export type Admission = { refused: Response } | { authInfo: AuthInfo | undefined };
 

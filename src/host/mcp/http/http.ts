@@ -2,16 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AuthInfo } from '@modelcontextprotocol/server';
-import type { Principal } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
-import type { AgentHost } from '../agent-host.ts';
+import type { Principal } from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
+import type { AgentHost } from '../../agent-host.ts';
+import { createMcpFactory, warnOnStderr } from '../server/server.ts';
+import { bad, checkNumbers, factoryOptions, mcpInput } from '../turn/check-options.ts';
+import type { McpOptions } from '../turn/options.ts';
+import { loadNodeSdk, loadServerSdk } from '../turn/sdk.ts';
 import { withNamedTypes } from './accept.ts';
 import { admissionOf } from './admission.ts';
-import { bad, checkNumbers, factoryOptions, mcpInput } from './check-options.ts';
 import { HttpSessions } from './http-sessions.ts';
-import type { McpOptions } from './options.ts';
-import { loadNodeSdk, loadServerSdk } from './sdk.ts';
-import { createMcpFactory, warnOnStderr } from './server.ts';
 import { Turns } from './turns.ts';
 
 /** Of one principal: as many as it takes to hide the way, few enough to bound what is held in memory. */

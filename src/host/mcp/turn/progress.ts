@@ -1,6 +1,6 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
-import type { AgentEvent } from '../../contracts/index.ts';
-import { MAX_TIMER_MS } from '../../gate/index.ts';
+import type { AgentEvent } from '../../../contracts/index.ts';
+import { MAX_TIMER_MS } from '../../../gate/index.ts';
 
 /** Tells a caller who gave a token that the call is alive, with numbers that only rise. */
 export class Progress {

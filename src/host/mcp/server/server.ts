@@ -5,22 +5,22 @@ import type {
   RequestStateCodec,
   ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Principal } from '../../contracts/index.ts';
-import { CoxswainError, PACKAGE_VERSION } from '../../contracts/index.ts';
-import { ensureValidator, MAX_TIMER_MS } from '../../gate/index.ts';
-import type { AgentHost } from '../agent-host.ts';
-import type { AgentTool } from './agent-tool.ts';
-import { agentTool, outputSchema } from './agent-tool.ts';
-import { byParking, byPushing } from './asking.ts';
-import type { Answers, CallFrame } from './call.ts';
-import { AgentCall } from './call.ts';
-import { bad, checkNumbers, mcpInput } from './check-options.ts';
-import { HeldSessions } from './held-sessions.ts';
-import type { McpOptions } from './options.ts';
-import { DEFAULT_ANSWER_MS } from './options.ts';
-import type { ParkedCall } from './request-state.ts';
-import { parkedCalls } from './request-state.ts';
-import { loadServerSdk } from './sdk.ts';
+import type { Principal } from '../../../contracts/index.ts';
+import { CoxswainError, PACKAGE_VERSION } from '../../../contracts/index.ts';
+import { ensureValidator, MAX_TIMER_MS } from '../../../gate/index.ts';
+import type { AgentHost } from '../../agent-host.ts';
+import type { AgentTool } from '../turn/agent-tool.ts';
+import { agentTool, outputSchema } from '../turn/agent-tool.ts';
+import { byParking, byPushing } from '../turn/asking.ts';
+import type { Answers, CallFrame } from '../turn/call.ts';
+import { AgentCall } from '../turn/call.ts';
+import { bad, checkNumbers, mcpInput } from '../turn/check-options.ts';
+import { HeldSessions } from '../turn/held-sessions.ts';
+import type { McpOptions } from '../turn/options.ts';
+import { DEFAULT_ANSWER_MS } from '../turn/options.ts';
+import type { ParkedCall } from '../turn/request-state.ts';
+import { parkedCalls } from '../turn/request-state.ts';
+import { loadServerSdk } from '../turn/sdk.ts';
 import { Strangers } from './strangers.ts';
 
 /** Where {@link principalOf} finds who was authenticated. */

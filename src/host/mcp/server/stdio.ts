@@ -1,9 +1,9 @@
 import { syncBuiltinESMExports } from 'node:module';
 import type { Readable, Writable } from 'node:stream';
-import type { AgentHost } from '../agent-host.ts';
-import { factoryOptions, mcpInput } from './check-options.ts';
-import type { McpOptions } from './options.ts';
-import { loadStdioSdk } from './sdk.ts';
+import type { AgentHost } from '../../agent-host.ts';
+import { factoryOptions, mcpInput } from '../turn/check-options.ts';
+import type { McpOptions } from '../turn/options.ts';
+import { loadStdioSdk } from '../turn/sdk.ts';
 import { createMcpFactory, warnOnStderr } from './server.ts';
 import { Strangers } from './strangers.ts';
 

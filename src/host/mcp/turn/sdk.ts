@@ -2,7 +2,7 @@ type ServerSdk = typeof import('@modelcontextprotocol/server');
 type StdioSdk = typeof import('@modelcontextprotocol/server/stdio');
 type NodeSdk = typeof import('@modelcontextprotocol/node');
 
-import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import { CoxswainError, messageOf } from '../../../contracts/index.ts';
 
 /** The official SDK, loaded with the first server. @throws CoxswainError `FAILED_PRECONDITION / E_UNSUPPORTED` */
 export async function loadServerSdk(): Promise<ServerSdk> {

@@ -1,4 +1,4 @@
-import type { DisplayContent } from '../../contracts/index.ts';
+import type { DisplayContent } from '../../../contracts/index.ts';
 
 /** Characters of a question that a client is given. */
 const MAX = 20_000;

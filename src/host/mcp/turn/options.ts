@@ -1,5 +1,5 @@
 import type { McpServer, RequestStateCodec } from '@modelcontextprotocol/server';
-import type { Limits, PermissionMode, Principal } from '../../contracts/index.ts';
+import type { Limits, PermissionMode, Principal } from '../../../contracts/index.ts';
 
 /** An approval that the caller could not be asked for. */
 export interface OpenQuestion {
