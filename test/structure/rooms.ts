@@ -113,10 +113,55 @@ export const rooms: readonly Room[] = [
     'the requirements, one by one',
     'contracts contracts/schemas conformance conformance/model-server',
   ),
-  room('dispatch', "executors of other people's making, as agents of the runtime", 'contracts session gate runtime'),
+  room('dispatch/records', 'messages, thoughts, tool calls and media as records', 'contracts session'),
+  room(
+    'dispatch/tools',
+    'tools of an executor, and where large results are kept',
+    'contracts session gate runtime dispatch/records',
+  ),
+  room(
+    'dispatch/turn',
+    'one turn: pipelines, buses, context, watchdog',
+    'contracts session gate runtime dispatch/records dispatch/tools',
+  ),
+  room(
+    'dispatch/agent',
+    'an executor as an agent of the runtime',
+    'contracts session gate runtime dispatch/records dispatch/tools dispatch/turn',
+  ),
+  room(
+    'dispatch',
+    "executors of other people's making, as agents of the runtime",
+    'dispatch/records dispatch/tools dispatch/turn dispatch/agent',
+  ),
   room('adapters', 'what adapters share', ''),
   room('adapters/schema', 'schemas as providers want them', 'contracts session'),
-  room('adapters/models', 'model providers', 'contracts session gate runtime adapters/schema'),
+  room('adapters/models/content', 'what all providers share in requests and answers', 'contracts runtime'),
+  room(
+    'adapters/models/wire',
+    'HTTP to a provider: retries, event streams, options',
+    'contracts session gate runtime adapters/models/content',
+  ),
+  room(
+    'adapters/models/anthropic',
+    'Anthropic Messages',
+    'contracts session runtime adapters/schema adapters/models/content adapters/models/wire',
+  ),
+  room(
+    'adapters/models/gemini',
+    'Gemini',
+    'contracts session runtime adapters/schema adapters/models/content adapters/models/wire',
+  ),
+  room(
+    'adapters/models/openai',
+    'OpenAI Chat Completions and Responses',
+    'contracts session runtime adapters/schema adapters/models/content adapters/models/wire',
+  ),
+  room(
+    'adapters/models',
+    'model providers',
+    'contracts session runtime adapters/models/content adapters/models/wire adapters/models/anthropic adapters/models/gemini adapters/models/openai',
+  ),
   room('adapters/stores/sql', 'session stores on SQL databases', 'contracts session runtime'),
   room(
     'adapters/stores',
@@ -137,7 +182,7 @@ export const rooms: readonly Room[] = [
   room(
     'adapters/batteries',
     'parts for executors of dispatch',
-    'contracts session gate runtime dispatch adapters/schema adapters/models',
+    'contracts session gate runtime dispatch adapters/schema adapters/models/wire adapters/models/openai',
   ),
   room(
     'adapters/acp',
@@ -146,17 +191,106 @@ export const rooms: readonly Room[] = [
   ),
   room('adapters/google-adk', "Google's ADK as executor", 'contracts session gate runtime dispatch adapters/adk'),
   room('host/policy', 'rules, presets and policy files', 'contracts session gate'),
-  room('host', 'the host: gate, questions, budgets, sub-agents', 'contracts session gate host/policy'),
-  room('host/witness', 'evidence about calls from outside', 'contracts session gate host'),
-  room('host/mcp', 'a host as MCP server', 'contracts session gate host'),
-  room('host/connection', 'the session protocol of a served host', 'contracts contracts/schemas session gate host'),
-  room('host/websocket', 'sockets for it', 'contracts session gate host host/connection'),
   room(
-    'cli',
-    'the command line',
-    'contracts session gate runtime conformance adapters/models adapters/stores/sql adapters/stores adapters/adk adapters/tools adapters/audit adapters/policy adapters/remote adapters/acp host host/mcp host/websocket',
+    'host/terms',
+    'what turns are held to: options, budget, principal, mode, remembered answers',
+    'contracts session gate host/policy',
   ),
-  room('', 'the entries that join the parts', 'contracts session gate runtime adapters/adk host cli'),
+  room(
+    'host/tools',
+    'tools that the host runs, and the gate call for one request',
+    'contracts session gate host/terms',
+  ),
+  room(
+    'host/questions',
+    'what to do about an open call: the judge, questions to people, answers',
+    'contracts session gate host/policy host/terms host/tools',
+  ),
+  room(
+    'host/witness',
+    'what the host noted itself of calls, for executors that it does not believe',
+    'contracts session gate host/terms host/questions',
+  ),
+  room(
+    'host/frame',
+    'what one handle of a session has of its host',
+    'contracts session gate host/policy host/terms host/tools host/questions host/witness',
+  ),
+  room(
+    'host/subagents',
+    'agents that are called as tools, in sessions of their own',
+    'contracts session gate host/terms host/tools host/questions',
+  ),
+  room(
+    'host/run',
+    'one run: inner streams, calls, questions, end',
+    'contracts session gate host/terms host/tools host/questions host/frame host/subagents',
+  ),
+  room(
+    'host/hosted',
+    'the hosted session: answers, aborts, going on',
+    'contracts session gate host/terms host/tools host/questions host/frame host/subagents host/run',
+  ),
+  room(
+    'host/approvals',
+    'open questions of all sessions, and sessions to go on with',
+    'contracts session gate host/terms host/questions host/hosted',
+  ),
+  room(
+    'host',
+    'the host: gate, questions, budgets, sub-agents',
+    'contracts session gate host/policy host/terms host/tools host/questions host/witness host/frame host/subagents host/hosted host/approvals',
+  ),
+  room(
+    'host/mcp/turn',
+    'one call of an agent over MCP: turn, questions, result',
+    'contracts session gate host/questions host/hosted host',
+  ),
+  room('host/mcp/server', 'the MCP server, and stdio', 'contracts gate host host/mcp/turn'),
+  room(
+    'host/mcp/http',
+    'MCP over HTTP: sessions, admission, replay',
+    'contracts host/terms host host/mcp/turn host/mcp/server',
+  ),
+  room('host/mcp', 'a host as MCP server', 'host/mcp/turn host/mcp/server host/mcp/http'),
+  room('host/connection/protocol', 'JSON-RPC, messages, limits, offsets', 'contracts contracts/schemas session gate'),
+  room(
+    'host/connection/stream',
+    'a session on a connection: frames, replay, control',
+    'contracts session host/hosted host/connection/protocol',
+  ),
+  room(
+    'host/connection/server',
+    'what is served, to whom, and the methods',
+    'contracts gate host/terms host/questions host/hosted host/approvals host host/connection/protocol host/connection/stream',
+  ),
+  room('host/connection', 'the session protocol of a served host', 'host/connection/protocol host/connection/server'),
+  room('host/websocket', 'sockets for it', 'contracts session gate host/terms host host/connection'),
+  room('cli/terminal', 'the terminal: keys, colours, signals, exit codes', 'contracts'),
+  room('cli/editing', 'the line that a person edits, and its history', 'cli/terminal'),
+  room('cli/view', 'a stream as text', 'contracts host cli/terminal'),
+  room(
+    'cli/questions',
+    'questions to the person at the terminal, with previews and differences',
+    'contracts host cli/terminal cli/editing',
+  ),
+  room(
+    'cli/workspace',
+    'what a command works on: flags, agent module, model, policy, store, host',
+    'contracts session gate runtime adapters/models adapters/stores adapters/tools adapters/policy host cli/terminal cli/questions',
+  ),
+  room(
+    'cli/turn',
+    'turns of a command or of a conversation',
+    'contracts session gate host cli/terminal cli/editing cli/view cli/questions cli/workspace',
+  ),
+  room(
+    'cli/commands',
+    'one file for each command',
+    'contracts session gate runtime conformance adapters/stores/sql adapters/stores adapters/adk adapters/audit adapters/remote adapters/acp host host/mcp host/websocket cli/terminal cli/view cli/questions cli/workspace cli/turn',
+  ),
+  room('cli', 'the command line', 'contracts cli/terminal cli/workspace cli/commands'),
+  room('', 'the entries that join the parts', 'contracts session gate runtime adapters/adk host cli/terminal cli'),
 ];
 
 /** Which parts of src the rooms of a part may import beside their own. `cli` and src itself join all of them. */
@@ -192,8 +326,11 @@ export const exceptions = {
   ],
   /** Imports of a room that stands below. */
   upward: [
+    'adapters/models/wire -> adapters/models/anthropic',
+    'adapters/models/wire -> adapters/models/openai',
     'adapters/stores/sql -> adapters/stores',
-    'cli -> ',
+    'cli/commands -> ',
+    'cli/workspace -> ',
     'conformance -> conformance/checks',
     'conformance -> conformance/model-server',
     'conformance -> conformance/report',
