@@ -75,7 +75,7 @@ async function turn(kind: Kind, size: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'coxswain-growth-'));
   let sessions: SessionService | undefined;
   if (kind === 'sqlite') {
-    const { openSqlite } = await import('../src/adapters/stores/sqlite.ts');
+    const { openSqlite } = await import('../src/adapters/stores/sql/open-sqlite.ts');
     sessions = openSqlite(join(folder, 'log.db'));
   }
   try {

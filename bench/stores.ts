@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import mysql2 from 'mysql2/promise';
 import pg from 'pg';
 import { openSql } from '../src/adapters/stores/sql/index.ts';
-import { openSqlite } from '../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../src/adapters/stores/sql/open-sqlite.ts';
 import { createHost, LlmAgent } from '../src/index.ts';
 import type { Event, Model, SessionService } from '../src/runtime/index.ts';
 import { createEvent, encodeEvent, InMemorySessionService } from '../src/runtime/index.ts';

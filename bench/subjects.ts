@@ -43,13 +43,13 @@ export function sessionsOf(subject: Subject, setup: Setup): Sessions {
   return {
     open: () => open(undefined),
     async carry({ id }) {
-      const { exportSession } = await import('../src/adapters/stores/maintenance.ts');
+      const { exportSession } = await import('../src/adapters/stores/common/maintenance.ts');
       const lines: string[] = [];
       for await (const line of exportSession(store, { ...scope, id })) lines.push(line);
       return lines.join('\n');
     },
     async arrive(text) {
-      const { importSession } = await import('../src/adapters/stores/maintenance.ts');
+      const { importSession } = await import('../src/adapters/stores/common/maintenance.ts');
       const other = new InMemorySessionService();
       const { key } = await importSession(other, scope, text.split('\n'), { sameId: true });
       const session = await opener(other)(key.id);

@@ -5,8 +5,8 @@ import { Kysely, SqliteDialect } from 'kysely';
 import mysql2 from 'mysql2/promise';
 import pg from 'pg';
 import { nodeSqlite, openSql } from '../../src/adapters/stores/sql/index.ts';
-import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
-import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
+import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import type { Recipe } from './servers.ts';
 import { mariadb, ownServer, postgres } from './servers.ts';
 

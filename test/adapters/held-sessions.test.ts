@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rewind } from '../../src/adapters/stores/rewind.ts';
-import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
+import { rewind } from '../../src/adapters/stores/common/rewind.ts';
+import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import type { AgentSession } from '../../src/contracts/index.ts';
 import type { AgentHost } from '../../src/index.ts';
 import { run } from '../../src/index.ts';

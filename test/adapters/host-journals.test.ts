@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
-import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
+import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import type { JournalKey } from '../../src/contracts/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
 import { MemoryJournal } from '../../src/session/index.ts';

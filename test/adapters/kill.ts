@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
+import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
 import { foldState, openCallChanges } from '../../src/runtime/index.ts';
 import type { TestDatabase } from './databases.ts';

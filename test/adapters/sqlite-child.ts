@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 
 // Another process on the same file. It speaks in lines: what it says is written before it goes on.
 

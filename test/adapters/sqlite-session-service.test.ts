@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { SqliteOptions, SqliteSessionService } from '../../src/adapters/stores/sqlite.ts';
-import { migrateDown, migrateUp, openSqlite, SCHEMA_VERSION } from '../../src/adapters/stores/sqlite.ts';
-import { openConnection } from '../../src/adapters/stores/sqlite-connection.ts';
+import type { SqliteOptions, SqliteSessionService } from '../../src/adapters/stores/sql/open-sqlite.ts';
+import { migrateDown, migrateUp, openSqlite, SCHEMA_VERSION } from '../../src/adapters/stores/sql/open-sqlite.ts';
+import { openConnection } from '../../src/adapters/stores/sql/sqlite-file/connection.ts';
 import { createEvent } from '../../src/runtime/index.ts';
 import {
   answer,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { exportSession, importSession } from '../../src/adapters/stores/maintenance.ts';
-import type { SqliteSessionService } from '../../src/adapters/stores/sqlite.ts';
-import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { exportSession, importSession } from '../../src/adapters/stores/common/maintenance.ts';
+import type { SqliteSessionService } from '../../src/adapters/stores/sql/open-sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { isCoxswainError } from '../../src/contracts/index.ts';
 import { project } from '../../src/index.ts';
 import type { SessionService } from '../../src/runtime/index.ts';

@@ -7,9 +7,9 @@ import {
   importSession,
   rewind,
   rewoundBy,
-} from '../../src/adapters/stores/maintenance.ts';
+} from '../../src/adapters/stores/common/maintenance.ts';
 import { migrateSql, openSql } from '../../src/adapters/stores/sql/index.ts';
-import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
+import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import { createEvent, InMemorySessionService } from '../../src/runtime/index.ts';
 import { answer, call, change, event, fullEvent, key, other, refusalOf } from '../contract/session-service.ts';
 import { collect } from '../runtime/kit.ts';

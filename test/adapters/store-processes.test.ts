@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
+import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
 import { event } from '../contract/session-service.ts';
 import type { TestDatabase } from './databases.ts';

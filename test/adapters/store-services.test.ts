@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
-import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
+import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import { artifactServiceSuite } from '../contract/artifact-service.ts';
 import { memoryServiceSuite } from '../contract/memory-service.ts';
 import type { TestDatabase } from './databases.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifySession } from '../../src/adapters/audit/index.ts';
-import type { SqlSessionService } from '../../src/adapters/stores/sql/session-service.ts';
+import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
 import type { TestDatabase } from '../adapters/databases.ts';
 import { shared } from '../adapters/databases.ts';

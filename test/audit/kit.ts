@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import type { PolicyRule } from '../../src/host/index.ts';
 import { rulePolicy } from '../../src/host/index.ts';
 import type { SessionKey, SessionService } from '../../src/runtime/index.ts';

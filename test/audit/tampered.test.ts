@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exportAudit, verifyExport, verifySession } from '../../src/adapters/audit/index.ts';
-import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import type { ChainHead, Event } from '../../src/runtime/index.ts';
 import { createEvent, LiveSession } from '../../src/runtime/index.ts';
 import { all } from '../host/kit.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
-import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { userName } from '../../src/cli/workspace/flags.ts';
 import type { AgentEvent } from '../../src/contracts/index.ts';
 import { canonicalJson } from '../../src/contracts/index.ts';

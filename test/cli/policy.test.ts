@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { rulePolicy } from '../../src/index.ts';
 import { folder } from '../audit/kit.ts';
 import { bot, hostOf, notingTool, say } from '../host/kit.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { shownUrl } from '../../src/cli/workspace/store.ts';
 import { mariadbServer, postgresServer } from '../adapters/databases.ts';
 import { answer, call, change, event, fullEvent } from '../contract/session-service.ts';

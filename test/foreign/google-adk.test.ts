@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fromGoogleAdk } from '../../src/adapters/google-adk/index.ts';
-import { rewind, turnStarts } from '../../src/adapters/stores/maintenance.ts';
+import { rewind, turnStarts } from '../../src/adapters/stores/common/maintenance.ts';
 import type { AgentSession, PolicyEvaluator } from '../../src/contracts/index.ts';
 import { allowAll, createHost, InMemorySessionService } from '../../src/index.ts';
 import { asks, denies, endOf, responsesOf, say, texts } from '../dispatch/agent-kit.ts';

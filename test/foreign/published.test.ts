@@ -72,7 +72,7 @@ describe('the published files', () => {
     for (const lazy of [
       'contracts/schemas/protocol.ts',
       'host/websocket/serve.ts',
-      'adapters/stores/sqlite.ts',
+      'adapters/stores/sql/open-sqlite.ts',
       'cli/main.ts',
     ]) {
       expect([lazy, sources.some((source) => source.endsWith(`src/${lazy}`))]).toEqual([lazy, false]);

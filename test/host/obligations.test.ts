@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import type { PolicyDecision } from '../../src/contracts/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
 import { bot, endOf, hostOf, notingTool, only, policyOf, refusal, results, say, slowTool, tool } from './kit.ts';

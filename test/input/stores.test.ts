@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { exportAudit, verifyExport, verifySession } from '../../src/adapters/audit/index.ts';
-import { FileArtifactService } from '../../src/adapters/stores/file-artifacts.ts';
 import {
   exportSession,
   hasMaintenance,
   importSession,
   rewind,
   turnStarts,
-} from '../../src/adapters/stores/maintenance.ts';
+} from '../../src/adapters/stores/common/maintenance.ts';
+import { FileArtifactService } from '../../src/adapters/stores/file-artifacts.ts';
 import { openStore } from '../../src/adapters/stores/open-store.ts';
 import { migrateSql, nodeSqlite, openSql } from '../../src/adapters/stores/sql/index.ts';
-import { migrateDown, migrateFile, migrateUp, openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { migrateDown, migrateFile, migrateUp, openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import type { SessionService } from '../../src/runtime/index.ts';
 import {
   createEvent,

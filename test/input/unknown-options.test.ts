@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toStrictSchema } from '../../src/adapters/schema/index.ts';
-import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { checkStream, createGrammarChecker } from '../../src/contracts/index.ts';
 import { dispatchAgent, inMemoryCallbacks, Records, TurnRunner } from '../../src/dispatch/index.ts';
 import { createHost, LlmAgent, LoopAgent, rulePolicy, SequentialAgent } from '../../src/index.ts';

@@ -1,6 +1,6 @@
 import { fromAcp } from '../../src/adapters/acp/index.ts';
 import { connect } from '../../src/adapters/remote/index.ts';
-import { openSqlite } from '../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { serveMcpHttp } from '../../src/host/mcp/index.ts';
 import { serve, serveExecutor } from '../../src/host/websocket/index.ts';
 import type { Model } from '../../src/index.ts';

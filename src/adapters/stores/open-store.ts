@@ -2,7 +2,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { SessionService } from '../../runtime/index.ts';
 import { InMemorySessionService } from '../../runtime/index.ts';
 import { checkIs, text } from '../../session/index.ts';
-import { sqlitePath } from './sqlite-path.ts';
+import { sqlitePath } from './sql/sqlite-file/path.ts';
 
 const forms = 'memory:, sqlite:PATH, postgres://user@host/database, mysql://user@host/database, mariadb://…';
 
@@ -18,7 +18,7 @@ export async function openStore(url: string): Promise<SessionService> {
     case 'memory':
       return new InMemorySessionService();
     case 'sqlite': {
-      const { openSqlite } = await import('./sqlite.ts');
+      const { openSqlite } = await import('./sql/open-sqlite.ts');
       return openSqlite(sqlitePath(url));
     }
     case 'postgres':

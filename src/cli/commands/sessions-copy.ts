@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream, openSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { settling } from '../../adapters/adk/index.ts';
-import { exportSession, importSession, rewind, turnStarts } from '../../adapters/stores/maintenance.ts';
+import { exportSession, importSession, rewind, turnStarts } from '../../adapters/stores/common/maintenance.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { openCallChanges } from '../../runtime/index.ts';
 import { EXIT } from '../terminal/exit-code.ts';

@@ -1,4 +1,4 @@
-import { hasMaintenance } from '../../adapters/stores/maintenance.ts';
+import { hasMaintenance } from '../../adapters/stores/common/maintenance.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { EXIT } from '../terminal/exit-code.ts';
 import { clean } from '../terminal/text.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openSqlite } from '../../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
 import type { AgentEvent, SessionInput, SessionUpdate, ToolDescriptor } from '../../../src/contracts/index.ts';
 import type { AdkSession, Agent, FromAgentOptions, SessionService } from '../../../src/index.ts';
 import { fromAgent, InMemorySessionService, snapshotOf } from '../../../src/index.ts';

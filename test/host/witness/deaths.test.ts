@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openSqlite } from '../../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
 import type { AgentSource } from '../../../src/contracts/index.ts';
 import { createHost, rulePolicy } from '../../../src/index.ts';
 import { lyingExecutor } from '../../../src/testing/index.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openSqlite } from '../../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
 import type { AgentSource, HostJournal, PendingRequest, SessionProvider } from '../../../src/contracts/index.ts';
 import { CoxswainError } from '../../../src/contracts/index.ts';
 import { createHost, InMemorySessionService, rulePolicy } from '../../../src/index.ts';

@@ -1,4 +1,4 @@
-import { openSqlite } from '../../../src/adapters/stores/sqlite.ts';
+import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
 import type { AgentSource, PendingRequest, PolicyEvaluator, RequestAnswer } from '../../../src/contracts/index.ts';
 import { ensureValidator } from '../../../src/gate/index.ts';
 import type { AgentHost, HostedSession } from '../../../src/host/index.ts';

@@ -1,6 +1,7 @@
 /** Session stores in SQL databases. */
-export { SqlArtifactService } from './artifact-service.ts';
-export { SqlMemoryService } from './memory-service.ts';
+
 export { nodeSqlite } from './node-sqlite.ts';
 export { migrateSql, openSql, type SqlOptions } from './open.ts';
-export { type SqlServiceOptions, SqlSessionService } from './session-service.ts';
+export { SqlArtifactService } from './services/artifact-service.ts';
+export { SqlMemoryService } from './services/memory-service.ts';
+export { type SqlServiceOptions, SqlSessionService } from './services/session-service.ts';

@@ -1,9 +1,9 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { messageOf } from '../../../contracts/index.ts';
-import type { ConnectionOptions } from '../sqlite-connection.ts';
-import { openAlone } from '../sqlite-connection.ts';
-import { checkSqlite } from '../store-shape.ts';
+import type { ConnectionOptions } from './sqlite-file/connection.ts';
+import { openAlone } from './sqlite-file/connection.ts';
+import { checkSqlite } from './store-shape.ts';
 
 /** Statements that stay prepared. */
 const KEPT = 200;

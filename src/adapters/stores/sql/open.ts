@@ -1,19 +1,19 @@
 import type { Kysely } from 'kysely';
 import { CoxswainError } from '../../../contracts/index.ts';
 import { wholeNumber } from '../../../runtime/index.ts';
-import { migrateFile, openSqlite } from '../sqlite.ts';
-import { sqlitePath } from '../sqlite-path.ts';
-import { checkSql } from '../store-shape.ts';
-import type { Dialect } from './dialect.ts';
-import { KyselyEngine } from './kysely-engine.ts';
-import { oneConnection } from './leases.ts';
-import { mysql } from './mysql.ts';
-import { loadKysely } from './peers.ts';
-import { postgres } from './postgres.ts';
-import type { Migrated } from './schema.ts';
-import type { SqlServiceOptions } from './session-service.ts';
-import { SqlSessionService } from './session-service.ts';
-import { sqlite } from './sqlite.ts';
+import { KyselyEngine } from './databases/kysely-engine.ts';
+import { mysql } from './databases/mysql-dialect.ts';
+import { loadKysely } from './databases/peers.ts';
+import { postgres } from './databases/postgres-dialect.ts';
+import { sqlite } from './databases/sqlite-dialect.ts';
+import { migrateFile, openSqlite } from './open-sqlite.ts';
+import { oneConnection } from './services/leases.ts';
+import type { SqlServiceOptions } from './services/session-service.ts';
+import { SqlSessionService } from './services/session-service.ts';
+import { sqlitePath } from './sqlite-file/path.ts';
+import type { Dialect } from './statements/dialect.ts';
+import type { Migrated } from './statements/schema.ts';
+import { checkSql } from './store-shape.ts';
 
 export interface SqlOptions extends SqlServiceOptions {
   /** Make the tables, or bring them up to date. Default true; needs the right to do so. */
@@ -87,7 +87,8 @@ async function openEngine<DB>(target: string | Kysely<DB>, options: SqlOptions):
   if (!given && connections < MIN_CONNECTIONS && options.locks === undefined)
     throw oneConnection(withoutSecrets(target));
   const open = async (url: string, max: number) => {
-    const lazy = dialectOfUrl(url) === postgres ? import('./open-postgres.ts') : import('./open-mysql.ts');
+    const lazy =
+      dialectOfUrl(url) === postgres ? import('./databases/open-postgres.ts') : import('./databases/open-mysql.ts');
     const module = await lazy;
     return 'openPostgres' in module ? module.openPostgres(url, max) : module.openMysql(url, max);
   };

@@ -4,7 +4,7 @@
  * killed. The notes outlive it: what ran, and which agents were asked.
  */
 import { appendFileSync } from 'node:fs';
-import { SqliteSessionService } from '../../../../src/adapters/stores/sqlite.ts';
+import { SqliteSessionService } from '../../../../src/adapters/stores/sql/open-sqlite.ts';
 import type { AnyTool } from '../../../../src/contracts/index.ts';
 import { createHost, fromAgent, subagentTool } from '../../../../src/index.ts';
 import type { Agent, Model } from '../../../../src/runtime/index.ts';

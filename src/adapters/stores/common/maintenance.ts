@@ -1,0 +1,198 @@
+import { CoxswainError, parseJson } from '../../../contracts/index.ts';
+import type { Event, RestoredSession, SessionKey, SessionRecord, SessionService } from '../../../runtime/index.ts';
+import { batchDelta, checkScope, newId, scopeOf, sessionService, storeRefusal } from '../../../runtime/index.ts';
+import { checkIs, checkOptions, flag, fn, having, text as isText, iterable } from '../../../session/index.ts';
+import { faultOfEvent } from './stored-event.ts';
+
+export { effectiveEvents, type Rewound, rewoundBy } from '../../../runtime/index.ts';
+export { rewind, turnStarts } from './rewind.ts';
+export type { RestoredSession };
+
+/** What a store can do beside its sessions' daily work. */
+export interface SessionMaintenance {
+  /**
+   * Adds a session with a whole log. Shared state stays as it is, whatever the log did to it.
+   * @throws CoxswainError `ALREADY_EXISTS / E_SESSION_EXISTS`
+   */
+  restore(key: SessionKey, session: RestoredSession): Promise<SessionRecord>;
+  /** Makes the index of open calls anew from the log: of one session, or of all. The number of sessions. */
+  rebuildOpenCalls(key?: SessionKey): Promise<number>;
+  /**
+   * Deletes sessions that were last written to before a time and do not run; with `keepPending`, only those without
+   * open calls.
+   * Shared state stays. The number of sessions that are gone.
+   */
+  deleteOlderThan(
+    scope: { app?: string; userId?: string },
+    time: Date | number,
+    options?: { keepPending?: boolean },
+  ): Promise<number>;
+}
+
+export function hasMaintenance<S extends SessionService>(service: S): service is S & SessionMaintenance {
+  try {
+    return having('restore', 'rebuildOpenCalls', 'deleteOlderThan').fits(service);
+  } catch {
+    // A proxy that lets nobody look at it.
+    return false;
+  }
+}
+
+const FORMAT = 'coxswain.session';
+const VERSION = 1;
+const PAGE = 500;
+
+/** The first line of an exported session. */
+export interface ExportHeader {
+  format: typeof FORMAT;
+  version: number;
+  key: SessionKey;
+  title?: string;
+  initialState: Record<string, unknown>;
+  createdAt: number;
+  lastSeq: number;
+}
+
+/**
+ * A session as lines of JSON, without line ends: one with its name, title and initial state, then one for each event.
+ * Shared state belongs to its app and user and is not part of it.
+ * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
+ */
+export async function* exportSession(service: SessionService, key: SessionKey): AsyncGenerator<string, void, void> {
+  checkIs(service, 'exportSession: service', sessionService);
+  const record = await service.get(key, { limit: 0 });
+  if (!record) throw storeRefusal.missing(key);
+  const { title, initialState, createdAt, lastSeq } = record;
+  const header: ExportHeader = {
+    format: FORMAT,
+    version: VERSION,
+    key: record.key,
+    ...(title !== undefined && { title }),
+    initialState,
+    createdAt,
+    lastSeq,
+  };
+  yield JSON.stringify(header);
+  for (let after = 0; after < lastSeq; after += PAGE) {
+    const page = await service.get(key, { after, limit: Math.min(PAGE, lastSeq - after) });
+    if (page?.createdAt !== createdAt) throw storeRefusal.missing(key);
+    for (const event of page.events) yield JSON.stringify(event);
+  }
+}
+
+export interface ImportOptions {
+  /** Without an `id` in the scope: take that of the exported session. Default: make a new one. */
+  sameId?: boolean;
+  /** What ends the log: asked before anything is stored, with the session as it is going to be. */
+  settle?: (copy: SessionRecord, header: ExportHeader) => readonly Event[] | Promise<readonly Event[]>;
+}
+
+/**
+ * Adds a session that was exported, under a name of its own. Its open calls are open again, so whoever copies a
+ * session within one database should `settle` them.
+ *
+ * All is checked before anything is stored. Shared state stays as it is: a store without `restore` refuses a session
+ * whose log wrote any.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` (no export, or not all of it), `ALREADY_EXISTS /
+ *   E_SESSION_EXISTS | E_EVENT_EXISTS`, `UNIMPLEMENTED / E_UNSUPPORTED`
+ */
+export async function importSession(
+  service: SessionService,
+  scope: { app: string; userId: string; id?: string },
+  lines: AsyncIterable<string> | Iterable<string>,
+  options: ImportOptions = {},
+): Promise<SessionRecord> {
+  checkIs(service, 'importSession: service', sessionService);
+  checkScope(scope);
+  checkIs(lines, 'importSession: lines', iterable);
+  checkOptions<ImportOptions>(options, 'importSession: options', { sameId: flag, settle: fn });
+  let header: ExportHeader | undefined;
+  const events: Event[] = [];
+  let line = 0;
+  for await (const text of lines) {
+    line += 1;
+    checkIs(text, `importSession: line ${line}`, isText);
+    if (text.trim() === '') continue;
+    const value = parseLine(line === 1 ? text.replace(/^\ufeff/, '') : text, line);
+    if (!header) header = asHeader(value);
+    else events.push(asEvent(value, events.length + 1, line));
+  }
+  if (!header) throw refuseImport('it is empty');
+  if (events.length !== header.lastSeq) throw refuseImport(`it has ${events.length} of ${header.lastSeq} events`);
+  const id = scope.id ?? (options.sameId ? header.key.id : newId());
+  const key = { app: scope.app, userId: scope.userId, id };
+  const { title, initialState, lastSeq } = header;
+  const named = title === undefined ? {} : { title };
+  if (options.settle) {
+    const now = Date.now();
+    const place = { key, lastSeq, epoch: 0, createdAt: now, updatedAt: now };
+    events.push(
+      ...(await options.settle({ ...place, ...named, initialState, state: initialState, events: [...events] }, header)),
+    );
+  }
+  if (service.restore) return service.restore(key, { ...named, initialState, events });
+  const shared = sharedKey(initialState, events);
+  if (shared !== undefined) {
+    const message = `the session cannot be imported: its log wrote ${shared}, and this store would write the old value over what is there; give the store a restore()`;
+    throw new CoxswainError('UNIMPLEMENTED', 'E_UNSUPPORTED', message);
+  }
+  await service.create(key, { state: initialState, ...named });
+  try {
+    if (events.length > 0) await service.append(key, events);
+  } catch (error) {
+    await service.delete(key);
+    throw error;
+  }
+  const record = await service.get(key, { limit: 0 });
+  if (!record) throw storeRefusal.missing(key);
+  return record;
+}
+
+/** A key of the app's or the user's state that creating and appending would write. */
+function sharedKey(initialState: Record<string, unknown>, events: readonly Event[]): string | undefined {
+  const { app = {}, user = {} } = batchDelta(events) ?? {};
+  const [ofApp] = Object.keys(app);
+  const [ofUser] = Object.keys(user);
+  if (ofApp !== undefined) return `app:${ofApp}`;
+  if (ofUser !== undefined) return `user:${ofUser}`;
+  return Object.keys(initialState).find((name) => scopeOf(name) !== 'session');
+}
+
+function parseLine(text: string, line: number): Record<string, unknown> {
+  try {
+    const value = parseJson(text);
+    if (isMap(value)) return value;
+  } catch {
+    // Said below.
+  }
+  throw refuseImport(`line ${line} is no JSON object`);
+}
+
+function asHeader(value: Record<string, unknown>): ExportHeader {
+  if (value.format !== FORMAT) throw refuseImport('its first line is not that of an exported session');
+  if (value.version !== VERSION) throw refuseImport(`it has version ${value.version}, this release reads ${VERSION}`);
+  const { lastSeq, initialState, key, title } = value;
+  const whole =
+    Number.isSafeInteger(lastSeq) &&
+    isMap(initialState) &&
+    isMap(key) &&
+    [key.app, key.userId, key.id].every((part) => typeof part === 'string') &&
+    (title === undefined || typeof title === 'string');
+  if (!whole) throw refuseImport('its first line is incomplete');
+  return value as unknown as ExportHeader;
+}
+
+function asEvent(value: Record<string, unknown>, seq: number, line: number): Event {
+  const fault = faultOfEvent(value);
+  if (fault !== undefined) throw refuseImport(`line ${line} is no event: look at its ${fault}`);
+  if (value.seq !== seq) throw refuseImport(`line ${line} has event ${value.seq} where ${seq} belongs`);
+  return value as unknown as Event;
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refuseImport(why: string): CoxswainError {
+  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `the session cannot be imported: ${why}`);
+}

@@ -1,0 +1,153 @@
+import type { Event } from '../../../runtime/index.ts';
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isFlag: Check = (value) => typeof value === 'boolean';
+/** Epoch milliseconds that a date can have. */
+const isTime: Check = (value) => typeof value === 'number' && Math.abs(value) <= 8_640_000_000_000_000;
+const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isMap: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const listOf = (check: Check): Check => {
+  return (value) => Array.isArray(value) && value.every(check);
+};
+const mapOf = (check: Check): Check => {
+  return (value) => {
+    if (!isMap(value)) return false;
+    for (const key in value as Record<string, unknown>)
+      if (!check((value as Record<string, unknown>)[key])) return false;
+    return true;
+  };
+};
+
+/** Each event of a log is checked when it is read: what can be known of the fields is made once. */
+interface Field {
+  name: string;
+  optional: boolean;
+  check: Check;
+}
+
+/** Fields with a `?` may be absent. */
+const fieldsOf = (checks: Record<string, Check>): readonly Field[] =>
+  Object.entries(checks).map(([name, check]) => ({
+    name: name.replace(/\?$/, ''),
+    optional: name.endsWith('?'),
+    check,
+  }));
+
+function faultIn(value: Record<string, unknown>, checks: readonly Field[]): string | undefined {
+  for (const { name, optional, check } of checks) {
+    const member = value[name];
+    if (!(optional && member === undefined) && !check(member)) return name;
+  }
+  return undefined;
+}
+
+/** An object whose fields fit; others that are not named may be there. */
+const shape = (checks: Record<string, Check>): Check => {
+  const list = fieldsOf(checks);
+  return (value) => isMap(value) && faultIn(value as Record<string, unknown>, list) === undefined;
+};
+
+const parts: Record<string, Check> = {
+  text: shape({ text: isText }),
+  thought: shape({ thought: isText }),
+  function_call: shape({ id: isText, name: isText, args: isMap }),
+  function_response: shape({ id: isText, name: isText, response: isMap, 'content?': listOf(isMap) }),
+};
+const isTyped = shape({ type: isText });
+const isPart: Check = (value) => isTyped(value) && (parts[(value as { type: string }).type] ?? isMap)(value);
+
+const eventFields: Record<string, Check> = {
+  id: isText,
+  seq: isCount,
+  turnId: isText,
+  invocationId: isText,
+  streamId: isText,
+  path: isText,
+  author: isText,
+  'branch?': isText,
+  'iso?': isText,
+  'thread?': isText,
+  timestamp: isTime,
+  'content?': shape({ role: (value) => value === 'user' || value === 'model', parts: listOf(isPart) }),
+  partial: (value) => value === false,
+  turnComplete: isFlag,
+  'finishReason?': isText,
+  'errorCode?': isText,
+  'errorMessage?': isText,
+  'error?': shape({ status: isText, fatal: isFlag, retryable: isFlag, 'details?': isMap }),
+  'interrupted?': isFlag,
+  'model?': isText,
+  'usage?': isMap,
+  'citationMetadata?': isMap,
+  'groundingMetadata?': isMap,
+  'customMetadata?': isMap,
+  longRunningToolIds: listOf(isText),
+  'chain?': shape({ after: isText, hash: isText, 'batch?': isFlag }),
+};
+const fields = fieldsOf(eventFields);
+/** What agents of other people's making write is read as they wrote it, as far as it can be read at all. */
+const readable = fieldsOf({
+  ...eventFields,
+  timestamp: Number.isFinite as Check,
+  'content?': shape({ parts: listOf(isTyped) }),
+});
+
+const actionFields = fieldsOf({
+  stateDelta: isMap,
+  artifactDelta: mapOf(isCount),
+  escalate: isFlag,
+  skipSummarization: isFlag,
+  'transferToAgent?': isText,
+  'requestedToolConfirmations?': mapOf(isMap),
+  'requestedAuthConfigs?': mapOf(isMap),
+  'turn?': shape({ start: isText }),
+  'terms?': shape({
+    'principal?': shape({ id: isText, 'roles?': listOf(isText), 'onBehalfOf?': isText }),
+    'permissionMode?': isText,
+    'excludeTools?': listOf(isText),
+    'tools?': listOf(isMap),
+    'model?': isText,
+    'limits?': mapOf(Number.isFinite as Check),
+  }),
+  'reopened?': isFlag,
+  'decisions?': mapOf(
+    shape({ outcome: isText, by: isText, 'redact?': listOf(isText), 'asked?': isMap, 'tailCalls?': listOf(isMap) }),
+  ),
+  'started?': listOf(isText),
+  'asks?': listOf(
+    shape({
+      requestId: isText,
+      callId: isText,
+      kind: isText,
+      message: isText,
+      'redact?': listOf(isText),
+      'expiresAt?': isTime,
+    }),
+  ),
+  'answers?': mapOf(shape({ action: isText })),
+  'interim?': mapOf(isMap),
+  'completed?': listOf(shape({ path: isText, agent: isText, outcome: isMap, 'thread?': isText, 'aborted?': isFlag })),
+  'began?': listOf(shape({ path: isText, agent: isText, 'iteration?': isCount, 'thread?': isText })),
+  'entered?': listOf(isText),
+  'exited?': listOf(isText),
+  'hook?': isText,
+  'steer?': isFlag,
+  'delivered?': listOf(isText),
+  'config?': isMap,
+  'end?': shape({ reason: isText, 'data?': isMap }),
+  'abort?': shape({ reason: isText, 'requestId?': isText, 'threadId?': isText }),
+  'rewound?': shape({ through: isCount }),
+});
+
+/** The first field of a value that no stored event has like this; undefined if all fit. `read`: from our own tables. */
+export function faultOfEvent(value: Record<string, unknown>, read = false): string | undefined {
+  const fault = faultIn(value, read ? readable : fields);
+  if (fault !== undefined) return fault;
+  if (!isMap(value.actions)) return 'actions';
+  const actions = value.actions as unknown as Event['actions'];
+  const inner = faultIn(actions as unknown as Record<string, unknown>, actionFields);
+  if (inner !== undefined) return `actions.${inner}`;
+  return actions.rewound && actions.rewound.through >= (value.seq as number) ? 'actions.rewound.through' : undefined;
+}

@@ -1,0 +1,161 @@
+import { fillOpenTurns } from '../statements/open-turns.ts';
+
+// A binary collation: otherwise 'abc' = 'ABC'. JSON is text; utf8mb4 is what holds every character.
+
+const key = 'varchar(128) NOT NULL';
+const table = 'ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
+
+export const mysqlSteps = [
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_sessions (
+        app_name ${key},
+        user_id ${key},
+        id ${key},
+        state longtext NOT NULL DEFAULT ('{}'),
+        inserted_at datetime(6) NOT NULL,
+        updated_at datetime(6) NOT NULL,
+        last_seq int NOT NULL DEFAULT 0,
+        epoch int NOT NULL DEFAULT 0,
+        owner text,
+        title longtext,
+        initial_state longtext NOT NULL DEFAULT ('{}'),
+        PRIMARY KEY (app_name, user_id, id),
+        INDEX adk_sessions_app_name_inserted_at_index (app_name, inserted_at)
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_events (
+        id varchar(255) NOT NULL,
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        invocation_id longtext,
+        author longtext,
+        content longtext,
+        actions longtext,
+        branch longtext,
+        \`partial\` boolean,
+        turn_complete boolean,
+        error_code longtext,
+        error_message longtext,
+        interrupted boolean,
+        custom_metadata longtext,
+        usage_metadata longtext,
+        citation_metadata longtext,
+        grounding_metadata longtext,
+        long_running_tool_ids longtext DEFAULT ('[]'),
+        timestamp datetime(6),
+        seq int NOT NULL,
+        PRIMARY KEY (id, app_name, user_id, session_id),
+        INDEX adk_events_app_name_user_id_session_id_index (app_name, user_id, session_id),
+        INDEX adk_events_invocation_id_index (invocation_id(64)),
+        UNIQUE INDEX adk_events_seq_index (app_name, user_id, session_id, seq)
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_app_states (
+        app_name ${key} PRIMARY KEY,
+        state longtext NOT NULL DEFAULT ('{}'),
+        updated_at datetime(6) NOT NULL,
+        version bigint NOT NULL DEFAULT 0
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_user_states (
+        app_name ${key},
+        user_id ${key},
+        state longtext NOT NULL DEFAULT ('{}'),
+        updated_at datetime(6) NOT NULL,
+        version bigint NOT NULL DEFAULT 0,
+        PRIMARY KEY (app_name, user_id)
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_open_calls (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        call_id varchar(255) NOT NULL,
+        name longtext NOT NULL,
+        seq int NOT NULL,
+        ordinal int NOT NULL,
+        inserted_at datetime(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, call_id)
+      ) ${table}`,
+    ],
+    down: ['adk_open_calls', 'adk_user_states', 'adk_app_states', 'adk_events', 'adk_sessions'].map(
+      (name) => `DROP TABLE IF EXISTS ${name}`,
+    ),
+  },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_memories (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        ordinal int NOT NULL,
+        author longtext NOT NULL,
+        content longtext NOT NULL,
+        timestamp varchar(32) NOT NULL,
+        words longtext NOT NULL,
+        inserted_at datetime(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, ordinal)
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_artifacts (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        filename varchar(255) NOT NULL,
+        last_version int NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, filename)
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_artifact_versions (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        filename varchar(255) NOT NULL,
+        version int NOT NULL,
+        mime_type longtext NOT NULL,
+        inserted_at datetime(6) NOT NULL,
+        data longblob NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, filename, version)
+      ) ${table}`,
+    ],
+    down: ['adk_artifact_versions', 'adk_artifacts', 'adk_memories'].map((name) => `DROP TABLE IF EXISTS ${name}`),
+  },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_open_turns (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent longtext NOT NULL,
+        inserted_at datetime(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      ) ${table}`,
+      fillOpenTurns,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_open_turns'],
+  },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_journals (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent ${key},
+        root_id ${key},
+        id varchar(36) NOT NULL,
+        last_seq int NOT NULL,
+        waits int NOT NULL,
+        inserted_at datetime(6) NOT NULL,
+        updated_at datetime(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, agent),
+        INDEX adk_journals_root_index (app_name, user_id, root_id)
+      ) ${table}`,
+      `CREATE TABLE IF NOT EXISTS adk_journal_records (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent ${key},
+        seq int NOT NULL,
+        record longtext NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, agent, seq)
+      ) ${table}`,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_journal_records', 'DROP TABLE IF EXISTS adk_journals'],
+  },
+];

@@ -1,0 +1,162 @@
+import { fillOpenTurns } from '../statements/open-turns.ts';
+
+// JSON is text: jsonb refuses \u0000 and lone surrogates and reorders keys. Keys compare by their bytes.
+
+const key = 'varchar(128) COLLATE "C" NOT NULL';
+
+export const postgresSteps = [
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_sessions (
+        app_name ${key},
+        user_id ${key},
+        id ${key},
+        state text NOT NULL DEFAULT '{}',
+        inserted_at timestamp(6) NOT NULL,
+        updated_at timestamp(6) NOT NULL,
+        last_seq integer NOT NULL DEFAULT 0,
+        epoch integer NOT NULL DEFAULT 0,
+        owner text,
+        title text,
+        initial_state text NOT NULL DEFAULT '{}',
+        PRIMARY KEY (app_name, user_id, id)
+      )`,
+      'CREATE INDEX IF NOT EXISTS adk_sessions_app_name_inserted_at_index ON adk_sessions (app_name, inserted_at)',
+      `CREATE TABLE IF NOT EXISTS adk_events (
+        id varchar(255) COLLATE "C" NOT NULL,
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        invocation_id text,
+        author text,
+        content text,
+        actions text,
+        branch text,
+        partial boolean,
+        turn_complete boolean,
+        error_code text,
+        error_message text,
+        interrupted boolean,
+        custom_metadata text,
+        usage_metadata text,
+        citation_metadata text,
+        grounding_metadata text,
+        long_running_tool_ids text DEFAULT '[]',
+        timestamp timestamp(6),
+        seq integer NOT NULL,
+        PRIMARY KEY (id, app_name, user_id, session_id)
+      )`,
+      `CREATE INDEX IF NOT EXISTS adk_events_app_name_user_id_session_id_index
+        ON adk_events (app_name, user_id, session_id)`,
+      'CREATE INDEX IF NOT EXISTS adk_events_invocation_id_index ON adk_events (invocation_id)',
+      `CREATE UNIQUE INDEX IF NOT EXISTS adk_events_seq_index
+        ON adk_events (app_name, user_id, session_id, seq)`,
+      `CREATE TABLE IF NOT EXISTS adk_app_states (
+        app_name ${key} PRIMARY KEY,
+        state text NOT NULL DEFAULT '{}',
+        updated_at timestamp(6) NOT NULL,
+        version bigint NOT NULL DEFAULT 0
+      )`,
+      `CREATE TABLE IF NOT EXISTS adk_user_states (
+        app_name ${key},
+        user_id ${key},
+        state text NOT NULL DEFAULT '{}',
+        updated_at timestamp(6) NOT NULL,
+        version bigint NOT NULL DEFAULT 0,
+        PRIMARY KEY (app_name, user_id)
+      )`,
+      `CREATE TABLE IF NOT EXISTS adk_open_calls (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        call_id varchar(255) COLLATE "C" NOT NULL,
+        name text NOT NULL,
+        seq integer NOT NULL,
+        ordinal integer NOT NULL,
+        inserted_at timestamp(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, call_id)
+      )`,
+    ],
+    down: ['adk_open_calls', 'adk_user_states', 'adk_app_states', 'adk_events', 'adk_sessions'].map(
+      (table) => `DROP TABLE IF EXISTS ${table}`,
+    ),
+  },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_memories (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        ordinal integer NOT NULL,
+        author text NOT NULL,
+        content text NOT NULL,
+        timestamp varchar(32) COLLATE "C" NOT NULL,
+        words text NOT NULL,
+        inserted_at timestamp(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, ordinal)
+      )`,
+      `CREATE TABLE IF NOT EXISTS adk_artifacts (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        filename varchar(255) COLLATE "C" NOT NULL,
+        last_version integer NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, filename)
+      )`,
+      `CREATE TABLE IF NOT EXISTS adk_artifact_versions (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        filename varchar(255) COLLATE "C" NOT NULL,
+        version integer NOT NULL,
+        mime_type text NOT NULL,
+        inserted_at timestamp(6) NOT NULL,
+        data bytea NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, filename, version)
+      )`,
+    ],
+    down: ['adk_artifact_versions', 'adk_artifacts', 'adk_memories'].map((table) => `DROP TABLE IF EXISTS ${table}`),
+  },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_open_turns (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent text NOT NULL,
+        inserted_at timestamp(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      )`,
+      fillOpenTurns,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_open_turns'],
+  },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_journals (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent ${key},
+        root_id ${key},
+        id varchar(36) COLLATE "C" NOT NULL,
+        last_seq integer NOT NULL,
+        waits integer NOT NULL,
+        inserted_at timestamp(6) NOT NULL,
+        updated_at timestamp(6) NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, agent)
+      )`,
+      'CREATE INDEX IF NOT EXISTS adk_journals_root_index ON adk_journals (app_name, user_id, root_id)',
+      `CREATE TABLE IF NOT EXISTS adk_journal_records (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        agent ${key},
+        seq integer NOT NULL,
+        record text NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, agent, seq)
+      )`,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_journal_records', 'DROP TABLE IF EXISTS adk_journals'],
+  },
+];

@@ -1,0 +1,162 @@
+import { fillOpenTurns } from '../statements/open-turns.ts';
+
+// Names, columns and keys of the first four tables are shared with other readers; what they do not know is last in
+// each. JSON is text; timestamps are ISO 8601 in UTC with microseconds and without zone.
+
+export const sqliteSteps = [
+  {
+    up: [
+      `CREATE TABLE adk_sessions (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        id TEXT NOT NULL,
+        state TEXT NOT NULL DEFAULT '{}',
+        inserted_at TEXT NOT NULL,
+        updated_at TEXT NOT NULL,
+        last_seq INTEGER NOT NULL DEFAULT 0,
+        epoch INTEGER NOT NULL DEFAULT 0,
+        owner TEXT,
+        title TEXT,
+        initial_state TEXT NOT NULL DEFAULT '{}',
+        PRIMARY KEY (app_name, user_id, id)
+      )`,
+      'CREATE INDEX adk_sessions_app_name_inserted_at_index ON adk_sessions (app_name, inserted_at)',
+      `CREATE TABLE adk_events (
+        id TEXT NOT NULL,
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        invocation_id TEXT,
+        author TEXT,
+        content TEXT,
+        actions TEXT,
+        branch TEXT,
+        partial INTEGER,
+        turn_complete INTEGER,
+        error_code TEXT,
+        error_message TEXT,
+        interrupted INTEGER,
+        custom_metadata TEXT,
+        usage_metadata TEXT,
+        citation_metadata TEXT,
+        grounding_metadata TEXT,
+        long_running_tool_ids TEXT DEFAULT '[]',
+        timestamp TEXT,
+        seq INTEGER NOT NULL,
+        PRIMARY KEY (id, app_name, user_id, session_id)
+      )`,
+      'CREATE INDEX adk_events_app_name_user_id_session_id_index ON adk_events (app_name, user_id, session_id)',
+      'CREATE INDEX adk_events_invocation_id_index ON adk_events (invocation_id)',
+      'CREATE UNIQUE INDEX adk_events_seq_index ON adk_events (app_name, user_id, session_id, seq)',
+      `CREATE TABLE adk_app_states (
+        app_name TEXT NOT NULL PRIMARY KEY,
+        state TEXT NOT NULL DEFAULT '{}',
+        updated_at TEXT NOT NULL,
+        version INTEGER NOT NULL DEFAULT 0
+      )`,
+      `CREATE TABLE adk_user_states (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        state TEXT NOT NULL DEFAULT '{}',
+        updated_at TEXT NOT NULL,
+        version INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (app_name, user_id)
+      )`,
+      `CREATE TABLE adk_open_calls (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        call_id TEXT NOT NULL,
+        name TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        ordinal INTEGER NOT NULL,
+        inserted_at TEXT NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, call_id)
+      )`,
+    ],
+    down: ['adk_open_calls', 'adk_user_states', 'adk_app_states', 'adk_events', 'adk_sessions'].map(
+      (table) => `DROP TABLE ${table}`,
+    ),
+  },
+  {
+    up: [
+      `CREATE TABLE adk_memories (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        ordinal INTEGER NOT NULL,
+        author TEXT NOT NULL,
+        content TEXT NOT NULL,
+        timestamp TEXT NOT NULL,
+        words TEXT NOT NULL,
+        inserted_at TEXT NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, ordinal)
+      )`,
+      `CREATE TABLE adk_artifacts (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        filename TEXT NOT NULL,
+        last_version INTEGER NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, filename)
+      )`,
+      `CREATE TABLE adk_artifact_versions (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        filename TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        mime_type TEXT NOT NULL,
+        inserted_at TEXT NOT NULL,
+        data BLOB NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, filename, version)
+      )`,
+    ],
+    down: ['adk_artifact_versions', 'adk_artifacts', 'adk_memories'].map((table) => `DROP TABLE ${table}`),
+  },
+  {
+    up: [
+      `CREATE TABLE adk_open_turns (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        inserted_at TEXT NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      )`,
+      fillOpenTurns,
+    ],
+    down: ['DROP TABLE adk_open_turns'],
+  },
+  {
+    up: [
+      `CREATE TABLE adk_journals (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        root_id TEXT NOT NULL,
+        id TEXT NOT NULL,
+        last_seq INTEGER NOT NULL,
+        waits INTEGER NOT NULL,
+        inserted_at TEXT NOT NULL,
+        updated_at TEXT NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, agent)
+      )`,
+      'CREATE INDEX adk_journals_root_index ON adk_journals (app_name, user_id, root_id)',
+      `CREATE TABLE adk_journal_records (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        record TEXT NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id, agent, seq)
+      )`,
+    ],
+    down: ['DROP TABLE adk_journal_records', 'DROP TABLE adk_journals'],
+  },
+];
+
+/** Kept in `PRAGMA user_version`. */
+export const SCHEMA_VERSION = sqliteSteps.length;

@@ -1,0 +1,117 @@
+import type { SQLInputValue } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { storeRefusal, wholeNumber } from '../../../runtime/index.ts';
+import { sqlite } from './databases/sqlite-dialect.ts';
+import { isBusy, storeError } from './databases/sqlite-errors.ts';
+import type { SqlServiceOptions } from './services/session-service.ts';
+import { SqlSessionService } from './services/session-service.ts';
+import type { Connection, ConnectionOptions } from './sqlite-file/connection.ts';
+import { openAlone, openConnection, patienceOf } from './sqlite-file/connection.ts';
+import { migrateDown, SCHEMA_VERSION } from './sqlite-file/migrations.ts';
+import type { Engine } from './statements/engine.ts';
+import type { Migrated } from './statements/schema.ts';
+import type { Answer, Query, Steps, TransactionKind } from './statements/steps.ts';
+import { runNow } from './statements/steps.ts';
+import { checkSqlite } from './store-shape.ts';
+
+export { migrateDown, migrateUp, SCHEMA_VERSION } from './sqlite-file/migrations.ts';
+
+export interface SqliteOptions extends ConnectionOptions, SqlServiceOptions {}
+
+/**
+ * A session store in one SQLite file, for any number of processes of one machine; `:memory:` is private to this
+ * service. The tables are made or brought up to date.
+ * @throws CoxswainError `FAILED_PRECONDITION / E_STORE` (no such folder, not a database, a newer schema),
+ *   `UNAVAILABLE / E_STORE` (locked)
+ */
+export function openSqlite(path: string, options: SqliteOptions = {}): SqliteSessionService {
+  return new SqliteSessionService(path, options);
+}
+
+/**
+ * Brings the tables of a file up to date, or back to `target`; 0 drops them. Nobody in this process may have it open.
+ * @throws CoxswainError as {@link openSqlite}, `INVALID_ARGUMENT / E_BAD_INPUT` for a version that is not known
+ */
+export function migrateFile(path: string, target = SCHEMA_VERSION): Migrated {
+  checkSqlite(path, {});
+  wholeNumber('target', target);
+  const connection = openAlone(path, { migrate: false });
+  try {
+    if (target > 0) connection.database.exec('PRAGMA journal_mode = WAL');
+    return migrateDown(connection.database, target);
+  } catch (error) {
+    throw storeError(error, path);
+  } finally {
+    connection.close();
+  }
+}
+
+/** The embedded store: on Node's own SQLite, without any package. The file is closed with its last service. */
+export class SqliteSessionService extends SqlSessionService {
+  constructor(path: string, options: SqliteOptions = {}) {
+    checkSqlite(path, options);
+    super(new SqliteEngine(openConnection(path, options), patienceOf(options)), options);
+  }
+}
+
+/**
+ * Runs steps at once, on this thread: a transaction is over before anything else happens. Where another process is in
+ * the way for longer than a moment it is tried again later, and the thread is free meanwhile.
+ */
+class SqliteEngine implements Engine {
+  readonly dialect = sqlite;
+  readonly #connection: Connection;
+  readonly #patience: number;
+  #closed = false;
+
+  constructor(connection: Connection, patience: number) {
+    this.#connection = connection;
+    this.#patience = patience;
+  }
+
+  get store(): string {
+    return this.#connection.path;
+  }
+
+  get isPrivate(): boolean {
+    return this.store === ':memory:';
+  }
+
+  transaction<T>(kind: TransactionKind, steps: () => Steps<T>): T | Promise<T> {
+    try {
+      return this.#now(kind, steps);
+    } catch (error) {
+      if (!isBusy((error as Error).cause) || this.#patience === 0) throw error;
+      return this.#later(kind, steps);
+    }
+  }
+
+  async #later<T>(kind: TransactionKind, steps: () => Steps<T>): Promise<T> {
+    const deadline = performance.now() + this.#patience;
+    for (;;) {
+      // At random, so that no process waits behind the same one for ever.
+      await sleep(1 + Math.random() * 20);
+      if (this.#closed) throw storeRefusal.closed();
+      try {
+        return this.#now(kind, steps);
+      } catch (error) {
+        if (!isBusy((error as Error).cause) || performance.now() > deadline) throw error;
+      }
+    }
+  }
+
+  #now<T>(kind: TransactionKind, steps: () => Steps<T>): T {
+    return this.#connection.transaction(kind === 'single' ? 'read' : kind, () => runNow(steps(), this.#execute));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#connection.close();
+  }
+
+  readonly #execute = ({ sql, values, rows }: Query): Answer => {
+    const given = values as SQLInputValue[];
+    if (rows) return { rows: this.#connection.all(sql, ...given), changes: 0 };
+    return { rows: [], changes: this.#connection.run(sql, ...given) };
+  };
+}

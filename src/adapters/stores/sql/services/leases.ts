@@ -1,0 +1,289 @@
+import { createHash } from 'node:crypto';
+import { CoxswainError } from '../../../../contracts/index.ts';
+import type { Lease, SessionKey } from '../../../../runtime/index.ts';
+import { newId, storeRefusal } from '../../../../runtime/index.ts';
+import { isDead, parseOwner, thisProcess } from '../sqlite-file/lease-owner.ts';
+import type { Locks } from '../statements/dialect.ts';
+import type { Engine, HeldConnection } from '../statements/engine.ts';
+import { values, WHERE_SESSION } from '../statements/reads.ts';
+import type { SessionRow } from '../statements/rows.ts';
+import { sharedState } from '../statements/rows.ts';
+import type { Steps, Value } from '../statements/steps.ts';
+import { one, run } from '../statements/steps.ts';
+import type { Writes } from './writes.ts';
+
+// Texts that are put together anew are looked up slowly.
+const RELEASE = `UPDATE adk_sessions SET owner = NULL ${WHERE_SESSION} AND owner = ?`;
+const CLAIM = `UPDATE adk_sessions SET epoch = epoch + 1, owner = ? ${WHERE_SESSION}`;
+
+/** Who may run a session. */
+export abstract class Leases {
+  protected readonly engine: Engine;
+  protected readonly tables: Writes;
+  /** Name of this machine in owner records. */
+  protected readonly host: string | undefined;
+  readonly #leases = new Set<Lease>();
+  readonly #holder: string;
+  /** What could not be given back when it was due: the database was away, or full. */
+  readonly #owed = new Set<() => Promise<void>>();
+  #closed = false;
+
+  constructor(engine: Engine, tables: Writes, host: string | undefined) {
+    this.engine = engine;
+    this.tables = tables;
+    this.host = host;
+    this.#holder = `SELECT epoch, owner, ${tables.dialect.time('inserted_at')} AS inserted_at
+      FROM adk_sessions ${WHERE_SESSION}`;
+  }
+
+  /** @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND` */
+  async acquire(key: SessionKey): Promise<Lease> {
+    // Nobody waits for a debt of this service; if it cannot be paid now either, what comes next says so.
+    await Promise.allSettled([...this.#owed].map((give) => give()));
+    const owner = JSON.stringify(thisProcess(newId(), this.host));
+    const { row, free } = await this.take(key, owner);
+    const lease: Lease = {
+      epoch: row.epoch,
+      lastSeq: row.last_seq,
+      shared: sharedState(row),
+      release: async () => {
+        if (this.#closed || !this.#leases.delete(lease)) return;
+        await this.#giveBack(async () => {
+          // Names the lease, not the session: whoever took over since keeps it.
+          await this.engine.transaction('lease', () => run(RELEASE, [...values(key), owner]));
+          await free?.();
+        });
+      },
+    };
+    this.#leases.add(lease);
+    return lease;
+  }
+
+  async holder(key: SessionKey): Promise<number | undefined> {
+    const row = await this.engine.transaction('single', () => one(this.#holder, values(key)));
+    if (typeof row?.owner !== 'string') return undefined;
+    const isHeld = await this.isHeld(key, row.owner, String(row.inserted_at));
+    return isHeld ? Number(row.epoch) : undefined;
+  }
+
+  #giveBack(work: () => Promise<void>): Promise<void> {
+    let underway: Promise<void> | undefined;
+    // Never twice at once: the second would free what somebody has taken in between.
+    const give = () => {
+      underway ??= work()
+        .then(() => void this.#owed.delete(give))
+        .finally(() => {
+          underway = undefined;
+        });
+      return underway;
+    };
+    this.#owed.add(give);
+    return give();
+  }
+
+  async close(): Promise<void> {
+    try {
+      await Promise.all([
+        ...[...this.#leases].map((lease) => lease.release()),
+        ...[...this.#owed].map((give) => give()),
+      ]);
+    } finally {
+      this.#closed = true;
+    }
+  }
+
+  /** The session's row, with the new epoch. */
+  protected abstract take(key: SessionKey, owner: string): Promise<{ row: SessionRow; free?: () => Promise<void> }>;
+
+  /** Whether the holder that the session's row names is alive. */
+  protected abstract isHeld(key: SessionKey, owner: string, insertedAt: string): boolean | Promise<boolean>;
+
+  protected *claim(key: SessionKey, owner: string, condition = '', given: readonly Value[] = []): Steps<boolean> {
+    return (yield* run(condition === '' ? CLAIM : `${CLAIM}${condition}`, [owner, ...values(key), ...given])) > 0;
+  }
+
+  protected busy(key: SessionKey, text: string | null, epoch: number, advice = false): Error {
+    const owner = text === null ? undefined : parseOwner(text);
+    const here = thisProcess('', this.host);
+    let holder = 'another process';
+    if (owner) holder = owner.pid === here.pid && owner.host === here.host ? 'this process' : `process ${owner.pid}`;
+    if (owner && owner.host !== here.host) {
+      holder += ` of host ${owner.host}`;
+      if (advice) holder += ` (if that is gone for good, open the store with host: '${owner.host}')`;
+    }
+    return storeRefusal.busy(key, holder, { epoch, ...(owner && { host: owner.host, pid: owner.pid }) });
+  }
+}
+
+/** By a record of the owner, whose death can be proved on the machine that it ran on. */
+export class OwnerLeases extends Leases {
+  protected async take(key: SessionKey, owner: string): Promise<{ row: SessionRow }> {
+    const steps = this.#steps.bind(this);
+    return { row: await this.engine.transaction('lease', () => steps(key, owner)) };
+  }
+
+  protected isHeld(_: SessionKey, owner: string): boolean {
+    const holder = parseOwner(owner);
+    return !holder || !isDead(holder, this.host);
+  }
+
+  *#steps(key: SessionKey, owner: string): Steps<SessionRow> {
+    const held = yield* this.tables.session(key);
+    if (!held) throw storeRefusal.missing(key);
+    if (held.owner !== null && this.isHeld(key, held.owner)) throw this.busy(key, held.owner, held.epoch, true);
+    yield* this.claim(key, owner);
+    return { ...held, epoch: held.epoch + 1 };
+  }
+}
+
+/** Milliseconds in which a pool gives out a connection beside the one that holds the locks. */
+const ANOTHER_CONNECTION = 10_000;
+
+/** @throws CoxswainError `FAILED_PRECONDITION / E_STORE` */
+export function oneConnection(store: string): CoxswainError {
+  return new CoxswainError(
+    'FAILED_PRECONDITION',
+    'E_STORE',
+    `session store ${store} has one connection only, and that one holds the locks of running sessions: allow two or ` +
+      'more, or give the option locks a Kysely or URL of its own',
+  );
+}
+
+/**
+ * By a lock of the database, which is free again when the connection that took it is gone. All leases of a service
+ * share that connection; should it be lost, whoever takes a session over fences the writer that has lost it.
+ */
+export class LockLeases extends Leases {
+  readonly #locks: Locks;
+  /** The database gives one connection the same lock any number of times. */
+  readonly #taken = new Set<string>();
+  #connection: Promise<{ held: HeldConnection; scope: string }> | undefined;
+
+  constructor(engine: Engine, tables: Writes, host: string | undefined, locks: Locks) {
+    super(engine, tables, host);
+    this.#locks = locks;
+  }
+
+  protected async take(key: SessionKey, owner: string): Promise<{ row: SessionRow; free: () => Promise<void> }> {
+    const same = ` AND inserted_at = ${this.tables.dialect.timeValue}`;
+    for (;;) {
+      const row = await this.engine.transaction('single', () => this.tables.session(key));
+      if (!row) throw storeRefusal.missing(key);
+      const name = await this.#name(key, row.inserted_at);
+      if (!(await this.#lock(name))) throw this.busy(key, row.owner, row.epoch);
+      const free = () => this.#free(name);
+      try {
+        const claimed = await this.engine.transaction('single', () => this.claim(key, owner, same, [row.inserted_at]));
+        const now = await this.engine.transaction('single', () => this.tables.session(key));
+        if (claimed && now?.owner === owner) return { row: now, free };
+      } catch (error) {
+        await free().catch(() => {});
+        throw error;
+      }
+      await free();
+    }
+  }
+
+  override async close(): Promise<void> {
+    try {
+      await super.close();
+    } finally {
+      const connection = this.#connection;
+      this.#connection = undefined;
+      await connection?.then(
+        ({ held }) => held.release(),
+        () => {},
+      );
+    }
+  }
+
+  protected async isHeld(key: SessionKey, _: string, insertedAt: string): Promise<boolean> {
+    const name = await this.#name(key, insertedAt);
+    if (this.#taken.has(name)) return true;
+    const { rows } = await this.#ask(this.#locks.held, [name]);
+    return Number(rows[0]?.taken) === 1;
+  }
+
+  /** A session that was deleted and made again is another one. */
+  async #name({ app, userId, id }: SessionKey, insertedAt: string): Promise<string> {
+    const { scope } = await this.#hold();
+    const digest = createHash('sha256').update(JSON.stringify([scope, app, userId, id, insertedAt]));
+    return this.#locks.name(digest.digest().subarray(0, 24));
+  }
+
+  async #lock(name: string): Promise<boolean> {
+    if (this.#taken.has(name)) return false;
+    this.#taken.add(name);
+    try {
+      const { rows } = await this.#ask(this.#locks.take, [name]);
+      if (Number(rows[0]?.taken) === 1) return true;
+    } catch (error) {
+      this.#taken.delete(name);
+      throw error;
+    }
+    this.#taken.delete(name);
+    return false;
+  }
+
+  async #free(name: string): Promise<void> {
+    this.#taken.delete(name);
+    if (!this.#connection) return;
+    const { held } = await this.#connection;
+    try {
+      await held.ask({ sql: this.#locks.free, values: [name], rows: true });
+    } catch (error) {
+      // With its connection the lock is gone too.
+      if (!this.tables.dialect.isLost(error)) throw this.tables.dialect.error(error, this.engine.store);
+    }
+  }
+
+  /** On the connection that holds the locks; if that was lost meanwhile, once more on a new one. */
+  async #ask(sql: string, given: readonly Value[], again = true): ReturnType<HeldConnection['ask']> {
+    const connection = this.#hold();
+    const { held } = await connection;
+    try {
+      return await held.ask({ sql, values: given, rows: true });
+    } catch (error) {
+      if (this.#connection === connection) this.#connection = undefined;
+      await held.release().catch(() => {});
+      if (again) return this.#ask(sql, given, false);
+      throw this.tables.dialect.error(error, this.engine.store);
+    }
+  }
+
+  #hold(): Promise<{ held: HeldConnection; scope: string }> {
+    this.#connection ??= this.#open().catch((error) => {
+      this.#connection = undefined;
+      throw this.tables.dialect.error(error, this.engine.store);
+    });
+    return this.#connection;
+  }
+
+  async #open(): Promise<{ held: HeldConnection; scope: string }> {
+    const held = await (this.engine.hold as NonNullable<Engine['hold']>)();
+    for (const sql of this.#locks.prepare) {
+      // A setting that this release of the database does not know is none that is needed.
+      await held.ask({ sql, values: [], rows: false }).catch(() => {});
+    }
+    try {
+      const { rows } = await held.ask({ sql: this.#locks.scope, values: [], rows: true });
+      await this.#checkAnother();
+      return { held, scope: String(rows[0]?.scope ?? '') };
+    } catch (error) {
+      await held.release().catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Whoever keeps the only connection of a pool would wait for itself. */
+  async #checkAnother(): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<'late'>();
+    const timer = setTimeout(resolve, ANOTHER_CONNECTION, 'late');
+    try {
+      const query = this.engine.transaction('single', () => one('SELECT 1 AS answer', []));
+      if ((await Promise.race([query, late])) === 'late') throw oneConnection(this.engine.store);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

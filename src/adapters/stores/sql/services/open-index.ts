@@ -1,0 +1,70 @@
+import type { Event, OpenedCall, SessionKey } from '../../../../runtime/index.ts';
+import { openCallChanges } from '../../../../runtime/index.ts';
+import type { Dialect } from '../statements/dialect.ts';
+import { OF_SESSION, values } from '../statements/reads.ts';
+import { now, writeText } from '../statements/rows.ts';
+import type { Steps, Value } from '../statements/steps.ts';
+import { repeat, run } from '../statements/steps.ts';
+
+const CALL_VALUES = 8;
+
+/** The tables of open calls and open turns, changed in the transaction of the events that open and close them. */
+export class OpenIndex {
+  readonly #dialect: Dialect;
+  readonly #call: string;
+  readonly #callRow: string;
+  readonly #callEnd: string;
+  readonly #turn: string;
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+    this.#call =
+      'INSERT INTO adk_open_calls (app_name, user_id, session_id, call_id, name, seq, ordinal, inserted_at) VALUES ';
+    this.#callRow = `(${Array.from({ length: CALL_VALUES }, () => '?').join(', ')})`;
+    this.#callEnd = ` ${dialect.onConflict(
+      ['app_name', 'user_id', 'session_id', 'call_id'],
+      ['name', 'seq', 'ordinal', 'inserted_at'].map((column) => `${column} = ${dialect.excluded(column)}`),
+    )}`;
+    this.#turn = `INSERT INTO adk_open_turns (app_name, user_id, session_id, agent, inserted_at)
+      VALUES (?, ?, ?, ?, ?) ${dialect.onConflict(
+        ['app_name', 'user_id', 'session_id'],
+        ['agent', 'inserted_at'].map((column) => `${column} = ${dialect.excluded(column)}`),
+      )}`;
+  }
+
+  /** @param agent at which the open turn has begun; undefined: none is open */
+  *turn(key: SessionKey, agent: string | undefined): Steps<void> {
+    if (agent === undefined) yield* run(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(key));
+    else yield* run(this.#turn, [...values(key), writeText(agent), now()]);
+  }
+
+  /** What these events open and close. */
+  *calls(key: SessionKey, events: readonly Event[]): Steps<void> {
+    const { opened, closed } = openCallChanges(events);
+    const { rowsPerInsert } = this.#dialect;
+    for (let at = 0; at < closed.length; at += rowsPerInsert) {
+      const some = closed.slice(at, at + rowsPerInsert).map(writeText);
+      const list = some.map(() => '?').join(', ');
+      yield* run(`DELETE FROM adk_open_calls ${OF_SESSION} AND call_id IN (${list})`, [...values(key), ...some]);
+    }
+    if (opened.length > 0) yield* this.insert(key, opened);
+  }
+
+  /** Calls that are open; of one that is there already the newer row counts. */
+  *insert(key: SessionKey, opened: readonly OpenedCall[]): Steps<void> {
+    const { rowsPerInsert } = this.#dialect;
+    const time = now();
+    for (let at = 0; at < opened.length; at += rowsPerInsert) {
+      const some = opened.slice(at, at + rowsPerInsert);
+      const given = some.flatMap(({ callId, name, seq }, index): Value[] => [
+        ...values(key),
+        writeText(callId),
+        writeText(name),
+        seq,
+        at + index,
+        time,
+      ]);
+      yield* run(this.#call + repeat(this.#callRow, some.length) + this.#callEnd, given);
+    }
+  }
+}

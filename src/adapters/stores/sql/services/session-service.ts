@@ -1,0 +1,292 @@
+import type { SessionSummary } from '../../../../contracts/index.ts';
+import type {
+  AlteredRow,
+  AppendOptions,
+  Event,
+  ForkOptions,
+  Lease,
+  OpenCall,
+  OpenTurn,
+  SessionKey,
+  SessionRecord,
+  SessionService,
+} from '../../../../runtime/index.ts';
+import {
+  applyDelta,
+  checkKey,
+  checkScope,
+  newId,
+  newKey,
+  splitInitial,
+  storeInput,
+  storeRefusal,
+  wholeNumber,
+} from '../../../../runtime/index.ts';
+import type { Shape } from '../../../../session/index.ts';
+import { checkShape, list, object, required, text } from '../../../../session/index.ts';
+import type { RestoredSession, SessionMaintenance } from '../../common/maintenance.ts';
+import { DuplicateEvent } from '../statements/duplicate.ts';
+import type { Engine } from '../statements/engine.ts';
+import { run } from '../statements/steps.ts';
+import { SqlArtifactService } from './artifact-service.ts';
+import { SqlJournal } from './journal.ts';
+import type { Leases } from './leases.ts';
+import { LockLeases, OwnerLeases } from './leases.ts';
+import { SqlMemoryService } from './memory-service.ts';
+import { deleteOlderThan, rebuildOpenCalls } from './upkeep.ts';
+import { Writes } from './writes.ts';
+
+export interface SqlServiceOptions {
+  /**
+   * Name of this machine in owner records. Default: the system's host name. With SQLite, a lease whose holder died
+   * under another name (a container that was replaced) stays taken until a store is opened under that name.
+   */
+  host?: string;
+}
+
+const restored: Shape<RestoredSession> = { title: text, initialState: required(object), events: required(list) };
+
+/** A session store in the tables of an SQL database. What is special about a database is in its engine. */
+export class SqlSessionService implements SessionService, SessionMaintenance {
+  /** Memory in the same database; it is closed with this service. */
+  readonly memory: SqlMemoryService;
+  /** Artifacts in the same database; closed with this service. */
+  readonly artifacts: SqlArtifactService;
+  /** What a host over this store notes of executors that it does not believe; closed with this service. */
+  readonly journal: SqlJournal;
+  readonly isPrivate: boolean;
+  readonly #engine: Engine;
+  readonly #tables: Writes;
+  readonly #leases: Leases;
+  #closed = false;
+
+  constructor(engine: Engine, { host }: SqlServiceOptions = {}) {
+    const { locks } = engine.dialect;
+    this.#engine = engine;
+    this.isPrivate = engine.isPrivate ?? false;
+    this.memory = new SqlMemoryService(() => this.#ready());
+    this.artifacts = new SqlArtifactService(() => this.#ready());
+    this.journal = new SqlJournal(() => this.#ready());
+    this.#tables = new Writes(engine.dialect);
+    this.#leases = locks
+      ? new LockLeases(engine, this.#tables, host, locks)
+      : new OwnerLeases(engine, this.#tables, host);
+  }
+
+  async create(
+    given: { app: string; userId: string; id?: string },
+    options: { state?: Record<string, unknown>; title?: string } = {},
+  ): Promise<SessionRecord> {
+    const engine = this.#ready();
+    storeInput.create(options);
+    const key = newKey(given);
+    let delta: ReturnType<typeof splitInitial>;
+    try {
+      delta = splitInitial(options.state);
+    } catch (error) {
+      // An id that is taken is refused first, in every store.
+      if (await engine.transaction('read', () => this.#tables.session(key))) throw storeRefusal.exists(key);
+      throw error;
+    }
+    const state: Record<string, unknown> = {};
+    applyDelta(state, delta.session);
+    const title = options.title?.toWellFormed() ?? null;
+    const tables = this.#tables;
+    return engine.transaction('write', function* () {
+      yield* tables.insertSession(key, { initialState: state, state, title, lastSeq: 0 });
+      yield* tables.changeShared(key, delta);
+      return existing(yield* tables.record(key, { limit: 0 }), key);
+    });
+  }
+
+  async get(
+    key: SessionKey,
+    options?: { after?: number; limit?: number; recent?: number },
+  ): Promise<SessionRecord | undefined> {
+    const engine = this.#ready();
+    checkKey(key);
+    storeInput.get(options);
+    return engine.transaction('read', () => this.#tables.record(key, options));
+  }
+
+  async grown(known: readonly { key: SessionKey; seq: number }[]): Promise<SessionKey[]> {
+    const engine = this.#ready();
+    for (const { key } of known) checkKey(key);
+    return engine.transaction('read', () => this.#tables.grown(known));
+  }
+
+  async altered(key: SessionKey): Promise<AlteredRow[]> {
+    const engine = this.#ready();
+    checkKey(key);
+    return engine.transaction('read', () => this.#tables.altered(key));
+  }
+
+  async list(
+    scope: { app: string; userId?: string },
+    options: { limit?: number; after?: string } = {},
+  ): Promise<SessionSummary[]> {
+    const engine = this.#ready();
+    checkScope(scope);
+    storeInput.list(options);
+    return engine.transaction('read', () => this.#tables.list(scope, options));
+  }
+
+  async delete(key: SessionKey): Promise<void> {
+    const engine = this.#ready();
+    checkKey(key);
+    await engine.transaction('write', () => this.#tables.delete(key));
+  }
+
+  async append(key: SessionKey, events: readonly Event[], options: AppendOptions = {}): Promise<readonly Event[]> {
+    const engine = this.#ready();
+    checkKey(key);
+    storeInput.append(events, options);
+    try {
+      return await engine.transaction('write', () => this.#tables.append(key, events, options));
+    } catch (error) {
+      if (error instanceof DuplicateEvent) throw storeRefusal.eventExists(key, await this.#duplicate(key, error.ids));
+      throw error;
+    }
+  }
+
+  async acquire(key: SessionKey): Promise<Lease> {
+    this.#ready();
+    checkKey(key);
+    return this.#leases.acquire(key);
+  }
+
+  async holder(key: SessionKey): Promise<number | undefined> {
+    this.#ready();
+    checkKey(key);
+    return this.#leases.holder(key);
+  }
+
+  async fork(source: SessionKey, options: ForkOptions = {}): Promise<SessionRecord> {
+    const engine = this.#ready();
+    checkKey(source);
+    storeInput.fork(options);
+    const through = wholeNumber('through', options.through);
+    const target = { app: source.app, userId: source.userId, id: options.id ?? newId() };
+    checkKey(target);
+    const tables = this.#tables;
+    return this.#distinct(target, () =>
+      engine.transaction('write', function* () {
+        yield* tables.fork(source, target, through);
+        const copy = existing(yield* tables.record(target), target);
+        const more = options.settle?.(copy) ?? [];
+        storeInput.append(more, undefined);
+        if (more.length === 0) return copy;
+        yield* tables.append(target, more, {});
+        return existing(yield* tables.record(target), target);
+      }),
+    );
+  }
+
+  async openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]> {
+    const engine = this.#ready();
+    checkScope(scope);
+    return engine.transaction('read', () => this.#tables.openCalls(scope));
+  }
+
+  async openTurns(scope: { app: string; userId?: string }): Promise<OpenTurn[]> {
+    const engine = this.#ready();
+    checkScope(scope);
+    return engine.transaction('read', () => this.#tables.openTurns(scope));
+  }
+
+  async restore(key: SessionKey, session: RestoredSession): Promise<SessionRecord> {
+    const engine = this.#ready();
+    checkKey(key);
+    checkShape<RestoredSession>(session, 'restore: session', restored);
+    storeInput.append(session.events, undefined);
+    const initialState = { ...splitInitial(session.initialState).session };
+    const title = session.title?.toWellFormed() ?? null;
+    const tables = this.#tables;
+    return this.#distinct(key, () =>
+      engine.transaction('write', function* () {
+        yield* tables.restore(key, initialState, title, session.events);
+        return existing(yield* tables.record(key, { limit: 0 }), key);
+      }),
+    );
+  }
+
+  async rebuildOpenCalls(key?: SessionKey): Promise<number> {
+    const engine = this.#ready();
+    if (key !== undefined) checkKey(key);
+    return rebuildOpenCalls(engine, this.#tables, key);
+  }
+
+  async eraseUser(scope: { app: string; userId: string }): Promise<number> {
+    const engine = this.#ready();
+    checkScope(scope);
+    const { app, userId } = scope;
+    const count = await deleteOlderThan(
+      engine,
+      this.#tables,
+      this.#leases,
+      { app, userId },
+      Number.POSITIVE_INFINITY,
+      {},
+    );
+    const [left] = await this.list({ app, userId }, { limit: 1 });
+    if (left) {
+      const key = { app, userId, id: left.id };
+      throw storeRefusal.busy(key, 'somebody', {});
+    }
+    await this.memory.erase({ app, userId });
+    await this.artifacts.erase({ app, userId });
+    await this.journal.forget({ app, userId });
+    await engine.transaction('write', () =>
+      run('DELETE FROM adk_user_states WHERE app_name = ? AND user_id = ?', [app, userId]),
+    );
+    return count;
+  }
+
+  async deleteOlderThan(
+    scope: { app?: string; userId?: string },
+    time: Date | number,
+    options: { keepPending?: boolean } = {},
+  ): Promise<number> {
+    return deleteOlderThan(this.#ready(), this.#tables, this.#leases, scope, time, options);
+  }
+
+  /** Gives back the leases of this service. A database that was given to it open stays open. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    try {
+      await this.#leases.close();
+    } finally {
+      this.#closed = true;
+      await this.#engine.close();
+    }
+  }
+
+  #ready(): Engine {
+    if (this.#closed) throw storeRefusal.closed();
+    return this.#engine;
+  }
+
+  /** For a session that is made by the transaction: a taken id can only be one of its own. */
+  async #distinct<T>(key: SessionKey, work: () => T | Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof DuplicateEvent) throw storeRefusal.eventExists(key, error.ids[0] ?? '');
+      throw error;
+    }
+  }
+
+  async #duplicate(key: SessionKey, ids: readonly string[]): Promise<string> {
+    const [first = ''] = ids;
+    if (ids.length === 1) return first;
+    const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+    if (twice !== undefined) return twice;
+    const [taken] = await this.#engine.transaction('single', () => this.#tables.taken(key, ids));
+    return taken ?? first;
+  }
+}
+
+function existing(record: SessionRecord | undefined, key: SessionKey): SessionRecord {
+  if (!record) throw storeRefusal.missing(key);
+  return record;
+}

@@ -1,0 +1,135 @@
+import { assertSafeId, CoxswainError, isCoxswainError } from '../../../../contracts/index.ts';
+import type { SessionKey } from '../../../../runtime/index.ts';
+import { sqlTime } from '../../../../runtime/index.ts';
+import { checkOptions, flag, guarded, text } from '../../../../session/index.ts';
+import type { Engine } from '../statements/engine.ts';
+import { values, WHERE_SESSION } from '../statements/reads.ts';
+import type { Steps, Value } from '../statements/steps.ts';
+import { all, run } from '../statements/steps.ts';
+import { forgetOldNotes } from './journal.ts';
+import type { Leases } from './leases.ts';
+import type { Writes } from './writes.ts';
+
+/** Sessions that one transaction looks at. */
+const BATCH = 100;
+const FREE = '(owner IS NULL)';
+
+interface Page {
+  keys: SessionKey[];
+  last: Value[];
+}
+
+/** Of all sessions, or those that a condition names, in the order of their keys. */
+function* page(conditions: readonly string[], given: readonly Value[], after: readonly Value[]): Steps<Page> {
+  const where = [...conditions, ...(after.length > 0 ? ['(app_name, user_id, id) > (?, ?, ?)'] : [])];
+  const rows = yield* all(
+    `SELECT app_name, user_id, id FROM adk_sessions ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
+     ORDER BY app_name, user_id, id LIMIT ${BATCH}`,
+    [...given, ...after],
+  );
+  const keys = rows.map((row) => ({ app: String(row.app_name), userId: String(row.user_id), id: String(row.id) }));
+  const last = keys.at(-1);
+  return { keys, last: last ? values(last) : [] };
+}
+
+/** The number of sessions that were looked at. */
+export async function rebuildOpenCalls(engine: Engine, tables: Writes, key?: SessionKey): Promise<number> {
+  // The row first: nobody appends while the index is made.
+  const rebuild = function* (of: SessionKey): Steps<boolean> {
+    if ((yield* run(`UPDATE adk_sessions SET owner = owner ${WHERE_SESSION}`, values(of))) === 0 && !key) return false;
+    yield* tables.rebuildOpenCalls(of);
+    return true;
+  };
+  if (key) {
+    await engine.transaction('write', () => rebuild(key));
+    return 1;
+  }
+  let count = 0;
+  for (let after: Value[] = []; ; ) {
+    const { keys, last } = await engine.transaction('read', () => page([], [], after));
+    for (const each of keys) if (await engine.transaction('write', () => rebuild(each))) count += 1;
+    if (keys.length < BATCH) return count;
+    after = last;
+  }
+}
+
+const scopeShape = { app: text, userId: text };
+
+/** Whole milliseconds that every database knows; nothing was written before the first. */
+function limitTime(time: Date | number): number {
+  const ms = guarded('deleteOlderThan: time', () => (time instanceof Date ? time.getTime() : time));
+  if (typeof ms === 'number' && !Number.isNaN(ms)) return Math.trunc(Math.min(Math.max(ms, 0), Date.UTC(9999, 11, 31)));
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', 'the time is none; give a Date or epoch milliseconds');
+}
+
+/** The number of sessions that were deleted: those that run stay. */
+export async function deleteOlderThan(
+  engine: Engine,
+  tables: Writes,
+  leases: Leases,
+  scope: { app?: string; userId?: string },
+  time: Date | number,
+  options: { keepPending?: boolean },
+): Promise<number> {
+  // A part of the scope that is misspelt would widen it.
+  checkOptions<typeof scope>(scope, 'deleteOlderThan: scope', scopeShape);
+  checkOptions<typeof options>(options, 'deleteOlderThan: options', { keepPending: flag });
+  const { keepPending = false } = options;
+  const conditions: string[] = [];
+  const given: Value[] = [];
+  for (const [column, value] of [
+    ['app_name', scope.app],
+    ['user_id', scope.userId],
+  ] as const) {
+    if (value === undefined) continue;
+    assertSafeId(column === 'app_name' ? 'app' : 'user id', value);
+    conditions.push(`${column} = ?`);
+    given.push(value);
+  }
+  const { timeValue } = engine.dialect;
+  const old = `updated_at < ${timeValue}`;
+  const before = sqlTime(limitTime(time));
+  conditions.push(old);
+  given.push(before);
+  if (keepPending) {
+    conditions.push(`NOT EXISTS (SELECT 1 FROM adk_open_calls c WHERE c.app_name = adk_sessions.app_name
+      AND c.user_id = adk_sessions.user_id AND c.session_id = adk_sessions.id)`);
+  }
+  // One that somebody has written to since stays.
+  const remove = function* (key: SessionKey, unheld = ''): Steps<number> {
+    // An update that changes nothing takes the row's lock: nobody writes to it meanwhile.
+    const isOld = `UPDATE adk_sessions SET owner = owner ${WHERE_SESSION} AND ${old}${unheld}`;
+    return (yield* run(isOld, [...values(key), before])) === 0 ? 0 : yield* tables.delete(key);
+  };
+  let count = 0;
+  for (let after: Value[] = []; ; ) {
+    const { keys, last } = await engine.transaction('read', () => page([...conditions, FREE], given, after));
+    count += await engine.transaction('write', function* () {
+      let deleted = 0;
+      for (const key of keys) deleted += yield* remove(key, ` AND ${FREE}`);
+      return deleted;
+    });
+    if (keys.length < BATCH) break;
+    after = last;
+  }
+  // Those with a holder go only if that holder is dead.
+  for (let after: Value[] = []; ; ) {
+    const { keys, last } = await engine.transaction('read', () => page([...conditions, `NOT ${FREE}`], given, after));
+    for (const key of keys) {
+      const lease = await leases.acquire(key).catch((error: unknown) => {
+        if (isCoxswainError(error) && (error.code === 'E_SESSION_BUSY' || error.code === 'E_SESSION_NOT_FOUND')) return;
+        throw error;
+      });
+      if (!lease) continue;
+      try {
+        count += await engine.transaction('write', () => remove(key));
+      } finally {
+        await lease.release();
+      }
+    }
+    if (keys.length < BATCH) break;
+    after = last;
+  }
+  await forgetOldNotes(engine, scope, before, keepPending);
+  return count;
+}

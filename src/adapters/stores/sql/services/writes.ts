@@ -1,0 +1,335 @@
+import type { AppendOptions, Event, SessionKey } from '../../../../runtime/index.ts';
+import {
+  applyDelta,
+  batchDelta,
+  firstEpoch,
+  foldState,
+  idsBelow,
+  OpenCallFold,
+  openTurnChange,
+  SessionsBelow,
+  sealEvent,
+  storeRefusal,
+  titleChange,
+} from '../../../../runtime/index.ts';
+import type { Dialect } from '../statements/dialect.ts';
+import { DuplicateEvent } from '../statements/duplicate.ts';
+import { OF_SESSION, Reads, values, WHERE_SESSION } from '../statements/reads.ts';
+import type { State } from '../statements/rows.ts';
+import { EVENT_VALUES, eventColumns, eventValues, now, parseState, uniqueNow, writeText } from '../statements/rows.ts';
+import type { Row, Steps, Value } from '../statements/steps.ts';
+import { all, one, repeat, run } from '../statements/steps.ts';
+import { forgetNotes } from './journal.ts';
+import { OpenIndex } from './open-index.ts';
+
+/** Events that are decoded at a time. */
+const PAGE = 500;
+/** Characters that one INSERT of several events has at most. */
+const MAX_INSERT = 500_000;
+
+export interface NewSession {
+  initialState: State;
+  state: State;
+  title: string | null;
+  lastSeq: number;
+}
+
+/** What changes the tables, each within one transaction. */
+export class Writes extends Reads {
+  readonly #event: string;
+  readonly #eventRow: string;
+  /** Statements by their number of rows: a text that is put together anew is looked up slowly. */
+  readonly #eventTexts: string[] = [];
+  readonly #open: OpenIndex;
+  readonly #app: string;
+  readonly #user: string;
+  readonly #claims = new Map<number, string>();
+
+  constructor(dialect: Dialect) {
+    super(dialect);
+    const row = (count: number) => `(${Array.from({ length: count }, () => '?').join(', ')})`;
+    this.#event = `INSERT INTO adk_events (app_name, user_id, session_id, ${eventColumns(dialect)}) VALUES `;
+    this.#eventRow = row(3 + EVENT_VALUES);
+    this.#open = new OpenIndex(dialect);
+    const upsert = (table: string, keys: readonly string[]) =>
+      `INSERT INTO ${table} (${keys.join(', ')}, state, updated_at, version)
+       VALUES (${keys.map(() => '?').join(', ')}, '{}', ?, 1) ${dialect.onConflict(keys, [
+         `version = ${table}.version + 1`,
+         `updated_at = ${dialect.excluded('updated_at')}`,
+       ])}${dialect.returning ? ' RETURNING state' : ''}`;
+    this.#app = upsert('adk_app_states', ['app_name']);
+    this.#user = upsert('adk_user_states', ['app_name', 'user_id']);
+  }
+
+  /**
+   * Adds events to a session. The update comes first: it takes the lock that serialises writers before anything is
+   * read, so no delta of another writer is lost.
+   */
+  *append(key: SessionKey, events: readonly Event[], options: AppendOptions): Steps<Event[]> {
+    const durable = events.filter((event) => !event.partial);
+    if (durable.length === 0) {
+      yield* this.#check(key, options);
+      return [];
+    }
+    const needsState = durable.some(({ actions }) => hasOwnKeys(actions.stateDelta));
+    const claimed = yield* this.#claim(key, durable.length, options, needsState);
+    const firstSeq = claimed.lastSeq - durable.length + 1;
+    const stored = durable.map((event, index) => sealEvent(event, firstSeq + index));
+    const delta = batchDelta(stored);
+    if (delta) {
+      if (hasKeys(delta.session)) {
+        const state = parseState(claimed.state ?? '{}', key);
+        applyDelta(state, delta.session);
+        yield* this.setState(key, state);
+      }
+      yield* this.changeShared(key, delta);
+    }
+    const title = titleChange(stored);
+    if (title !== undefined) {
+      const text = title === null ? null : writeText(title);
+      yield* run(`UPDATE adk_sessions SET title = ? ${WHERE_SESSION}`, [text, ...values(key)]);
+    }
+    yield* this.insertEvents(key, stored);
+    const turn = openTurnChange(stored);
+    // Which turn is open after these, and of a rewind which calls too, says the whole log.
+    if (turn?.kind === 'unknown') yield* this.rebuildOpenCalls(key);
+    else {
+      yield* this.#open.calls(key, stored);
+      if (turn) yield* this.#open.turn(key, turn.kind === 'opened' ? turn.agent : undefined);
+    }
+    return stored;
+  }
+
+  *#claim(
+    key: SessionKey,
+    count: number,
+    { epoch, expectedSeq }: AppendOptions,
+    needsState: boolean,
+  ): Steps<{ lastSeq: number; state?: string }> {
+    const { returning, forUpdate } = this.dialect;
+    // Numbers that no column holds are those of no session; not every database would say it like that.
+    if (!isColumnNumber(epoch) || !isColumnNumber(expectedSeq)) throw yield* this.#refusal(key, { epoch, expectedSeq });
+    const shape = (epoch === undefined ? 0 : 1) + (expectedSeq === undefined ? 0 : 2) + (needsState ? 4 : 0);
+    let sql = this.#claims.get(shape);
+    if (sql === undefined) {
+      const sum = returning ? 'last_seq + ?' : 'LAST_INSERT_ID(last_seq + ?)';
+      sql = `UPDATE adk_sessions SET last_seq = ${sum}, updated_at = ? ${WHERE_SESSION}`;
+      if (epoch !== undefined) sql += ' AND epoch = ? AND owner IS NOT NULL';
+      if (expectedSeq !== undefined) sql += ' AND last_seq = ?';
+      if (returning) sql += ` RETURNING last_seq${needsState ? ', state' : ''}`;
+      this.#claims.set(shape, sql);
+    }
+    const given: Value[] = [count, now(), ...values(key)];
+    if (epoch !== undefined) given.push(epoch);
+    if (expectedSeq !== undefined) given.push(expectedSeq);
+    if (returning) {
+      const row = yield* one(sql, given);
+      if (!row) throw yield* this.#refusal(key, { epoch, expectedSeq });
+      return { lastSeq: Number(row.last_seq), state: row.state as string };
+    }
+    const { changes, insertId } = yield { sql, values: given, rows: false };
+    if (changes === 0) throw yield* this.#refusal(key, { epoch, expectedSeq });
+    if (!needsState) return { lastSeq: Number(insertId) };
+    const row = yield* one(`SELECT state FROM adk_sessions ${WHERE_SESSION}${forUpdate}`, values(key));
+    return { lastSeq: Number(insertId), state: row?.state as string };
+  }
+
+  /** What an append of nothing is refused for. */
+  *#check(key: SessionKey, { epoch, expectedSeq }: AppendOptions): Steps<void> {
+    const row = yield* this.session(key);
+    if (!row) throw storeRefusal.missing(key);
+    if (epoch !== undefined && (epoch !== row.epoch || row.owner === null)) throw storeRefusal.fenced(key, epoch);
+    if (expectedSeq !== undefined && expectedSeq !== row.last_seq) {
+      throw storeRefusal.conflict(key, expectedSeq, row.last_seq);
+    }
+  }
+
+  *#refusal(
+    key: SessionKey,
+    { epoch, expectedSeq }: { epoch: number | undefined; expectedSeq: number | undefined },
+  ): Steps<Error> {
+    const row = yield* this.session(key);
+    if (!row) return storeRefusal.missing(key);
+    if (epoch !== undefined && (epoch !== row.epoch || row.owner === null)) return storeRefusal.fenced(key, epoch);
+    return storeRefusal.conflict(key, expectedSeq ?? -1, row.last_seq);
+  }
+
+  *insertEvents(key: SessionKey, events: readonly Event[]): Steps<void> {
+    const { rowsPerInsert, isDuplicate } = this.dialect;
+    for (let at = 0; at < events.length; ) {
+      const given: Value[] = [];
+      let rows = 0;
+      let length = 0;
+      while (rows < rowsPerInsert && at + rows < events.length && length < MAX_INSERT) {
+        const row = eventValues(events[at + rows] as Event, this.dialect);
+        for (const value of row) if (typeof value === 'string') length += value.length;
+        given.push(...values(key), ...row);
+        rows += 1;
+      }
+      try {
+        const text = this.#eventTexts[rows] ?? this.#event + repeat(this.#eventRow, rows);
+        this.#eventTexts[rows] = text;
+        yield* run(text, given);
+      } catch (error) {
+        if (!isDuplicate(error)) throw error;
+        throw new DuplicateEvent(events.slice(at, at + rows).map(({ id }) => id));
+      }
+      at += rows;
+    }
+  }
+
+  /** Which of these ids are taken. */
+  *taken(key: SessionKey, ids: readonly string[]): Steps<string[]> {
+    const sql = `SELECT id FROM adk_events ${OF_SESSION} AND id IN (${ids.map(() => '?').join(', ')})`;
+    return (yield* all(sql, [...values(key), ...ids])).map((row) => String(row.id));
+  }
+
+  /** Merges into the state of the app, then of the user; always in this order, so that no two writers wait in a ring. */
+  *changeShared(key: SessionKey, delta: { app: State; user: State }): Steps<void> {
+    const scopes = [
+      { table: 'adk_app_states', upsert: this.#app, delta: delta.app, where: 'app_name = ?', given: [key.app] },
+      {
+        table: 'adk_user_states',
+        upsert: this.#user,
+        delta: delta.user,
+        where: 'app_name = ? AND user_id = ?',
+        given: [key.app, key.userId],
+      },
+    ];
+    const { returning, forUpdate } = this.dialect;
+    for (const { table, upsert, delta: change, where, given } of scopes) {
+      if (!hasKeys(change)) continue;
+      let row: Row | undefined;
+      if (returning) row = yield* one(upsert, [...given, now()]);
+      else {
+        yield* run(upsert, [...given, now()]);
+        row = yield* one(`SELECT state FROM ${table} WHERE ${where}${forUpdate}`, given);
+      }
+      const state = parseState((row?.state ?? null) as string | null, key);
+      applyDelta(state, change);
+      yield* run(`UPDATE ${table} SET state = ? WHERE ${where}`, [JSON.stringify(state), ...given]);
+    }
+  }
+
+  *setState(key: SessionKey, state: State): Steps<void> {
+    yield* run(`UPDATE adk_sessions SET state = ? ${WHERE_SESSION}`, [JSON.stringify(state), ...values(key)]);
+  }
+
+  *insertSession(key: SessionKey, session: NewSession): Steps<void> {
+    const time = uniqueNow();
+    const columns = 'app_name, user_id, id, state, inserted_at, updated_at, last_seq, epoch, title, initial_state';
+    const given: Value[] = [...values(key), JSON.stringify(session.state), time, time, session.lastSeq, firstEpoch()];
+    given.push(session.title === null ? null : writeText(session.title), JSON.stringify(session.initialState));
+    try {
+      yield* run(`INSERT INTO adk_sessions (${columns}) VALUES (${given.map(() => '?').join(', ')})`, given);
+    } catch (error) {
+      throw this.dialect.isDuplicate(error) ? storeRefusal.exists(key) : error;
+    }
+  }
+
+  /** Copies a log up to `through`: rows as they are, state and open calls folded anew. */
+  *fork(source: SessionKey, target: SessionKey, through?: number): Steps<void> {
+    const row = yield* this.session(source);
+    if (!row) throw storeRefusal.missing(source);
+    const lastSeq = Math.min(through ?? row.last_seq, row.last_seq);
+    const initialState = parseState(row.initial_state, source);
+    const title = row.title;
+    yield* this.insertSession(target, { initialState, state: initialState, title: null, lastSeq });
+    const columns = eventColumns(this.dialect);
+    yield* run(
+      `INSERT INTO adk_events (app_name, user_id, session_id, ${columns})
+       SELECT app_name, user_id, ${this.dialect.textValue}, ${columns} FROM adk_events ${OF_SESSION} AND seq <= ?`,
+      [target.id, ...values(source), lastSeq],
+    );
+    const state = { ...initialState };
+    yield* this.#openCallsOf(target, lastSeq, state);
+    yield* run(`UPDATE adk_sessions SET state = ?, title = ? ${WHERE_SESSION}`, [
+      JSON.stringify(state),
+      title,
+      ...values(target),
+    ]);
+  }
+
+  /** A session and those of the sub-agents that it has called; the number that were there. */
+  *delete(key: SessionKey): Steps<number> {
+    const below = yield* this.#below(key);
+    let count = 0;
+    for (const each of [key, ...below]) {
+      count += yield* run(`DELETE FROM adk_sessions ${WHERE_SESSION}`, values(each));
+      yield* run(`DELETE FROM adk_events ${OF_SESSION}`, values(each));
+      yield* run(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(each));
+      yield* run(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(each));
+    }
+    yield* forgetNotes({ app: key.app, userId: key.userId, sessionId: key.id });
+    return count;
+  }
+
+  *#below(key: SessionKey): Steps<SessionKey[]> {
+    const rows = yield* all('SELECT id FROM adk_sessions WHERE app_name = ? AND user_id = ? AND id > ? AND id < ?', [
+      key.app,
+      key.userId,
+      ...idsBelow(key.id),
+    ]);
+    if (rows.length === 0) return [];
+    const below = new SessionsBelow(
+      key.id,
+      rows.map(({ id }) => String(id)),
+    );
+    const of = (id: string) => ({ ...key, id });
+    yield* this.#eachPage(key, (events) => below.see(key.id, events));
+    for (const id of below.found) yield* this.#eachPage(of(id), (events) => below.see(id, events));
+    return below.found.map(of);
+  }
+
+  *#eachPage(key: SessionKey, see: (events: readonly Event[]) => void): Steps<void> {
+    const lastSeq = (yield* this.session(key))?.last_seq ?? 0;
+    for (let from = 0; from < lastSeq; from += PAGE) see(yield* this.events(key, from, Math.min(lastSeq, from + PAGE)));
+  }
+
+  /** A session as it was elsewhere: `events` in the order of their seq. Shared state stays as it is. */
+  *restore(key: SessionKey, initialState: State, title: string | null, events: readonly Event[]): Steps<void> {
+    const stored = events.map((event, index) => sealEvent(event, index + 1));
+    const state = { ...initialState };
+    foldState(state, stored);
+    yield* this.insertSession(key, { initialState, state, title, lastSeq: stored.length });
+    yield* this.insertEvents(key, stored);
+    const calls = new OpenCallFold();
+    calls.add(stored);
+    yield* this.#open.insert(key, calls.opened());
+    yield* this.#open.turn(key, calls.openTurn());
+  }
+
+  /** What is open in one session, as its log says. */
+  *rebuildOpenCalls(key: SessionKey): Steps<void> {
+    const row = yield* this.session(key);
+    if (!row) throw storeRefusal.missing(key);
+    yield* run(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(key));
+    yield* this.#openCallsOf(key, row.last_seq);
+  }
+
+  *#openCallsOf(key: SessionKey, lastSeq: number, state?: State): Steps<void> {
+    const calls = new OpenCallFold();
+    for (let from = 0; from < lastSeq; from += PAGE) {
+      const events = yield* this.events(key, from, Math.min(lastSeq, from + PAGE));
+      if (state) foldState(state, events);
+      calls.add(events);
+    }
+    yield* this.#open.insert(key, calls.opened());
+    yield* this.#open.turn(key, calls.openTurn());
+  }
+}
+
+function isColumnNumber(value: number | undefined): boolean {
+  return value === undefined || value === (value | 0);
+}
+
+function hasKeys(state: object): boolean {
+  for (const _ in state) return true;
+  return false;
+}
+
+/** Keys of the session's own state. */
+function hasOwnKeys(delta: Readonly<State>): boolean {
+  for (const key in delta) if (!/^(?:app|user|temp):/.test(key)) return true;
+  return false;
+}
