@@ -1,12 +1,12 @@
-import type { AnswerLimits } from './answer-limits.ts';
-import type { Principal } from './approvals.ts';
-import type { AgentDescriptor } from './descriptor.ts';
-import type { AgentEvent } from './events.ts';
-import type { LifecycleInterceptor } from './lifecycle.ts';
-import type { PolicyEvaluator } from './policy.ts';
-import type { AgentSession, SessionSummary } from './session.ts';
-import type { Telemetry } from './telemetry.ts';
-import type { AnyTool } from './tools.ts';
+import type { AnswerLimits } from './types/answer-limits.ts';
+import type { Principal } from './types/approvals.ts';
+import type { AgentDescriptor } from './types/descriptor.ts';
+import type { AgentEvent } from './types/events.ts';
+import type { LifecycleInterceptor } from './types/lifecycle.ts';
+import type { PolicyEvaluator } from './types/policy.ts';
+import type { AgentSession, SessionSummary } from './types/session.ts';
+import type { Telemetry } from './types/telemetry.ts';
+import type { AnyTool } from './types/tools.ts';
 
 /** A session as data: enough to open it elsewhere. */
 export interface SessionSnapshot {

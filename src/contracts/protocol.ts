@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { Principal } from './approvals.ts';
-import type { Closed } from './closed.ts';
-import type { AgentDescriptor } from './descriptor.ts';
-import type { StatusCode } from './errors.ts';
-import type { AgentEvent } from './events.ts';
 import type * as schema from './schemas/protocol.ts';
+import type { Principal } from './types/approvals.ts';
+import type { AgentDescriptor } from './types/descriptor.ts';
+import type { AgentEvent } from './types/events.ts';
+import type { Closed } from './values/closed.ts';
+import type { StatusCode } from './values/errors.ts';
 
 /** Version of the session contract, as `initialize` events tell it. */
 export const INTERFACE_VERSION = '1.0';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { CoxswainError, ERROR_CODES, isCoxswainError, messageOf } from '../../src/contracts/errors.ts';
+import { CoxswainError, ERROR_CODES, isCoxswainError, messageOf } from '../../src/contracts/values/errors.ts';
 
-const copyPath = '../../src/contracts/errors.ts?copy=1';
+const copyPath = '../../src/contracts/values/errors.ts?copy=1';
 
 test('an error says status, code, message, whether to retry, details and cause', () => {
   const cause = new Error('inner');
@@ -17,7 +17,7 @@ test('not retryable, without details or cause unless it is said', () => {
 });
 
 test('errors of a second copy of the package are recognised', async () => {
-  const copy: typeof import('../../src/contracts/errors.ts') = await import(copyPath);
+  const copy: typeof import('../../src/contracts/values/errors.ts') = await import(copyPath);
   const foreign = new copy.CoxswainError('NOT_FOUND', 'E_NO_EXECUTOR', 'x');
   expect(copy.CoxswainError).not.toBe(CoxswainError);
   expect(foreign instanceof CoxswainError).toBe(false);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentDescriptor } from '../descriptor.ts';
+import type { AgentDescriptor } from '../types/descriptor.ts';
 import { openEnum, record, withMeta } from './open.ts';
 import { jsonSchema, toolDescriptor } from './tools.ts';
 

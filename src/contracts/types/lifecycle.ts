@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Closed } from './closed.ts';
+import type * as schema from '../schemas/policy.ts';
+import type { Closed } from '../values/closed.ts';
+import { CoxswainError } from '../values/errors.ts';
 import type { Content } from './content.ts';
-import { CoxswainError } from './errors.ts';
-import type * as schema from './schemas/policy.ts';
 import type { ToolDescriptor } from './tools.ts';
 
 export type HookResult = Closed<z.infer<typeof schema.hookResult>>;

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
+import type * as mode from '../schemas/permission-mode.ts';
+import type * as schema from '../schemas/session.ts';
+import type { Closed } from '../values/closed.ts';
 import type { PendingRequest, Principal } from './approvals.ts';
-import type { Closed } from './closed.ts';
 import type { AgentDescriptor } from './descriptor.ts';
 import type { AgentEvent } from './events.ts';
-import type * as mode from './schemas/permission-mode.ts';
-import type * as schema from './schemas/session.ts';
 import type { ToolDescriptor } from './tools.ts';
 
 export type PermissionMode = z.infer<typeof mode.permissionMode>;

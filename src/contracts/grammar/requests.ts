@@ -1,4 +1,4 @@
-import type { AgentEvent, StreamEndEvent } from './events.ts';
+import type { AgentEvent, StreamEndEvent } from '../types/events.ts';
 import type { Fault, StreamRule } from './grammar.ts';
 
 type RequestKind = 'tool' | 'elicitation';

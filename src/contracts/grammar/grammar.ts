@@ -1,8 +1,8 @@
-import { CoxswainError, messageOf } from './errors.ts';
-import type { AgentEvent } from './events.ts';
-import { messagesAreWhole } from './grammar-messages.ts';
-import { requestsAreAnswered } from './grammar-requests.ts';
-import { canonicalJson } from './json.ts';
+import type { AgentEvent } from '../types/events.ts';
+import { CoxswainError, messageOf } from '../values/errors.ts';
+import { canonicalJson } from '../values/json.ts';
+import { messagesAreWhole } from './messages.ts';
+import { requestsAreAnswered } from './requests.ts';
 
 /** Numbers of the rules in the specification's grammar of one stream. */
 export type GrammarRule = 1 | 2 | 3 | 4 | 5 | 6 | 7;

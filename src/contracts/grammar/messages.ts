@@ -1,5 +1,5 @@
-import type { ContentPart } from './content.ts';
-import type { MessageEvent } from './events.ts';
+import type { ContentPart } from '../types/content.ts';
+import type { MessageEvent } from '../types/events.ts';
 import type { Fault, StreamRule } from './grammar.ts';
 
 interface Written {

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { Closed } from './closed.ts';
+import type * as schema from '../schemas/tools.ts';
+import type { Closed } from '../values/closed.ts';
+import { CoxswainError } from '../values/errors.ts';
+import type { JsonSchema } from '../values/json.ts';
 import type { DisplayContent } from './content.ts';
-import { CoxswainError } from './errors.ts';
-import type { JsonSchema } from './json.ts';
-import type * as schema from './schemas/tools.ts';
 
 export type ToolKind = z.infer<typeof schema.toolKind>;
 export type ToolAnnotations = Closed<z.infer<typeof schema.toolAnnotations>>;

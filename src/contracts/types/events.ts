@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Closed } from './closed.ts';
-import type * as schema from './schemas/events.ts';
+import type * as schema from '../schemas/events.ts';
+import type { Closed } from '../values/closed.ts';
 import type { DecisionRecord } from './session.ts';
 
 export type InitializeEvent = Closed<z.infer<typeof schema.initializeEvent>>;
