@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { Idle } from '../../src/adapters/tools/mcp/wire/idle.ts';
 import { mcpToolset } from '../../src/adapters/tools/mcp.ts';
-import { Idle } from '../../src/adapters/tools/mcp-idle.ts';
 import type { AgentEvent, HostOptions, OpenApproval } from '../../src/index.ts';
 import { allowAll, createHost, defineTool, InMemorySessionService } from '../../src/index.ts';
 import { ofType, refusal, results, say, textOfContent } from '../host/kit.ts';

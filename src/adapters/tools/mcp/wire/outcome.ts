@@ -1,5 +1,5 @@
-import type { ToolErrorType } from '../../contracts/index.ts';
-import { UNANSWERED } from './mcp-http.ts';
+import type { ToolErrorType } from '../../../../contracts/index.ts';
+import { UNANSWERED } from './http.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 

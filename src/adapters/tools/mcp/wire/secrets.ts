@@ -1,5 +1,5 @@
-import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import type { Shape } from '../../session/index.ts';
+import { CoxswainError, messageOf } from '../../../../contracts/index.ts';
+import type { Shape } from '../../../../session/index.ts';
 import {
   anything,
   checkOptions,
@@ -14,8 +14,8 @@ import {
   oneOf,
   text,
   texts,
-} from '../../session/index.ts';
-import type { McpCommand, McpServer, McpToolsetOptions, McpUrl } from './mcp-options.ts';
+} from '../../../../session/index.ts';
+import type { McpCommand, McpServer, McpToolsetOptions, McpUrl } from './options.ts';
 
 /** Shorter ones would blank out ordinary words. */
 const MIN_SECRET = 6;

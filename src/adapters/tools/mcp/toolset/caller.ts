@@ -1,13 +1,13 @@
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
-import type { ToolCallContext, ToolResult } from '../../contracts/index.ts';
-import { errorResult } from '../../gate/index.ts';
-import type { McpConnection, Sdk } from './mcp-connection.ts';
-import { loadSdk } from './mcp-connection.ts';
-import { toToolResult } from './mcp-content.ts';
-import { Idle } from './mcp-idle.ts';
-import type { McpQuestion, McpReply, McpToolsetOptions } from './mcp-options.ts';
-import { isForgotten, outcomeOf } from './mcp-outcome.ts';
-import { readResource } from './mcp-resources.ts';
+import type { ToolCallContext, ToolResult } from '../../../../contracts/index.ts';
+import { errorResult } from '../../../../gate/index.ts';
+import type { McpConnection, Sdk } from '../wire/connection.ts';
+import { loadSdk } from '../wire/connection.ts';
+import { Idle } from '../wire/idle.ts';
+import type { McpQuestion, McpReply, McpToolsetOptions } from '../wire/options.ts';
+import { isForgotten, outcomeOf } from '../wire/outcome.ts';
+import { toToolResult } from './content.ts';
+import { readResource } from './resources.ts';
 
 export type CallContext = Pick<ToolCallContext, 'signal' | 'progress' | 'elicit'>;
 

@@ -1,6 +1,6 @@
 import type { AuthProvider, JSONRPCMessage, OAuthClientProvider } from '@modelcontextprotocol/client';
-import { boundedFetch } from './mcp-bounded.ts';
-import { hearFirst } from './mcp-heard.ts';
+import { boundedFetch } from './bounded.ts';
+import { hearFirst } from './heard.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 export type HttpTransport = InstanceType<Sdk['StreamableHTTPClientTransport']>;

@@ -1,7 +1,7 @@
 import type { Client, Tool } from '@modelcontextprotocol/client';
-import type { ToolResult } from '../../contracts/index.ts';
-import { errorResult } from '../../gate/index.ts';
-import { resourcePart } from './mcp-content.ts';
+import type { ToolResult } from '../../../../contracts/index.ts';
+import { errorResult } from '../../../../gate/index.ts';
+import { resourcePart } from './content.ts';
 
 /** The tool by which a model follows the links that a server's results have; the server's own tool in all but origin. */
 export function readTool(name: string): Tool {

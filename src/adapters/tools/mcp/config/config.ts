@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { copyJson, messageOf } from '../../contracts/index.ts';
-import { bag, checkIs, guarded, name } from '../../session/index.ts';
-import type { Environment } from './mcp-config-entry.ts';
-import { fault, isDisabled, known, membersOf, ownOptions, serverOf } from './mcp-config-entry.ts';
-import { dropNulls } from './mcp-nulls.ts';
-import type { McpToolsetOptions } from './mcp-options.ts';
-import { faultOf } from './mcp-secrets.ts';
-import type { McpToolset } from './mcp-toolset.ts';
-import { mcpToolset, warnOnStderr } from './mcp-toolset.ts';
+import { copyJson, messageOf } from '../../../../contracts/index.ts';
+import { bag, checkIs, guarded, name } from '../../../../session/index.ts';
+import type { McpToolset } from '../toolset/toolset.ts';
+import { mcpToolset, warnOnStderr } from '../toolset/toolset.ts';
+import { dropNulls } from '../wire/nulls.ts';
+import type { McpToolsetOptions } from '../wire/options.ts';
+import { faultOf } from '../wire/secrets.ts';
+import type { Environment } from './config-entry.ts';
+import { fault, isDisabled, known, membersOf, ownOptions, serverOf } from './config-entry.ts';
 
 /**
  * Toolsets of a configuration in the customary shape, `{"mcpServers": {"files": {"command": …, "args": […]}, "web":

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/client';
-import type { AnyTool, JsonSchema, ToolAnnotations, ToolCallContext, ToolReturn } from '../../contracts/index.ts';
-import { canonicalJson } from '../../contracts/index.ts';
-import type { McpToolsetOptions } from './mcp-options.ts';
+import type { AnyTool, JsonSchema, ToolAnnotations, ToolCallContext, ToolReturn } from '../../../../contracts/index.ts';
+import { canonicalJson } from '../../../../contracts/index.ts';
+import type { McpToolsetOptions } from '../wire/options.ts';
 
 export type Call = (
   tool: string,

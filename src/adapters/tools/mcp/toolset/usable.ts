@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import type { JsonSchema } from '../../contracts/index.ts';
-import { messageOf } from '../../contracts/index.ts';
-import { compileSchema, toJsonSchema } from '../../gate/index.ts';
+import type { JsonSchema } from '../../../../contracts/index.ts';
+import { messageOf } from '../../../../contracts/index.ts';
+import { compileSchema, toJsonSchema } from '../../../../gate/index.ts';
 
 /** Characters of a name, and of all that is said of a tool: a person reads it before saying yes, and a model each time. */
 const MAX_NAME = 128;

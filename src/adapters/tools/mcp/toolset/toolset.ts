@@ -6,21 +6,21 @@ import type {
   ToolProvider,
   ToolResult,
   ToolUpdate,
-} from '../../contracts/index.ts';
-import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
-import { describeTool, ensureValidator } from '../../gate/index.ts';
-import type { Toolset } from '../../runtime/index.ts';
-import { bag, checkIs } from '../../session/index.ts';
-import type { CallContext, Caller } from './mcp-caller.ts';
-import { McpCalls } from './mcp-caller.ts';
-import { McpConnection } from './mcp-connection.ts';
-import { namedTwice } from './mcp-listed.ts';
-import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
-import { readTool } from './mcp-resources.ts';
-import { checkServer } from './mcp-secrets.ts';
-import type { Server } from './mcp-tool.ts';
-import { asTool, definitionDigest } from './mcp-tool.ts';
-import { callable, faultOfTool } from './mcp-usable.ts';
+} from '../../../../contracts/index.ts';
+import { CoxswainError, canonicalJson, messageOf } from '../../../../contracts/index.ts';
+import { describeTool, ensureValidator } from '../../../../gate/index.ts';
+import type { Toolset } from '../../../../runtime/index.ts';
+import { bag, checkIs } from '../../../../session/index.ts';
+import { McpConnection } from '../wire/connection.ts';
+import { namedTwice } from '../wire/listed.ts';
+import type { McpServer, McpToolsetOptions } from '../wire/options.ts';
+import { checkServer } from '../wire/secrets.ts';
+import type { CallContext, Caller } from './caller.ts';
+import { McpCalls } from './caller.ts';
+import { readTool } from './resources.ts';
+import type { Server } from './tool.ts';
+import { asTool, definitionDigest } from './tool.ts';
+import { callable, faultOfTool } from './usable.ts';
 
 /**
  * The tools of one server: a toolset for an agent (`toolsets`) and a provider for a host (`toolProviders`). It

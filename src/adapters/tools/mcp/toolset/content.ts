@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client';
-import type { ContentPart, ToolResult } from '../../contracts/index.ts';
+import type { ContentPart, ToolResult } from '../../../../contracts/index.ts';
 
 /** What a server's tool said, as a tool's result here. */
 export function toToolResult(result: CallToolResult): ToolResult {

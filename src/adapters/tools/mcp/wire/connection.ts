@@ -1,14 +1,14 @@
 import type { Client, JSONRPCMessage, Tool, Transport } from '@modelcontextprotocol/client';
-import { CoxswainError, messageOf, PACKAGE_VERSION } from '../../contracts/index.ts';
-import { untilAborted } from '../../gate/index.ts';
-import { hearFirst } from './mcp-heard.ts';
-import type { HttpTransport } from './mcp-http.ts';
-import { httpTransport } from './mcp-http.ts';
-import { readLeniently } from './mcp-lenient.ts';
-import { eachOnce, ListWalk } from './mcp-listed.ts';
-import type { McpQuestion, McpReply, McpServer, McpToolsetOptions } from './mcp-options.ts';
-import { isAnswer, isLate } from './mcp-outcome.ts';
-import { explainer } from './mcp-secrets.ts';
+import { CoxswainError, messageOf, PACKAGE_VERSION } from '../../../../contracts/index.ts';
+import { untilAborted } from '../../../../gate/index.ts';
+import { hearFirst } from './heard.ts';
+import type { HttpTransport } from './http.ts';
+import { httpTransport } from './http.ts';
+import { readLeniently } from './lenient.ts';
+import { eachOnce, ListWalk } from './listed.ts';
+import type { McpQuestion, McpReply, McpServer, McpToolsetOptions } from './options.ts';
+import { isAnswer, isLate } from './outcome.ts';
+import { explainer } from './secrets.ts';
 
 export type Sdk = typeof import('@modelcontextprotocol/client');
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, resolve, sep } from 'node:path';
 import { parseEnv } from 'node:util';
-import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { bag } from '../../session/index.ts';
-import type { McpServer, McpToolsetOptions } from './mcp-options.ts';
+import { CoxswainError, messageOf } from '../../../../contracts/index.ts';
+import { bag } from '../../../../session/index.ts';
+import type { McpServer, McpToolsetOptions } from '../wire/options.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 type Own = Pick<
