@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AcpCall } from '../../src/adapters/acp/call.ts';
+import { AcpCall } from '../../src/adapters/acp/calls/call.ts';
 
 function asked(): AcpCall {
   const call = new AcpCall('c', new Set());

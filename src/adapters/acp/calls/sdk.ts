@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
 
 export type Sdk = typeof import('@agentclientprotocol/sdk');
 

@@ -7,9 +7,9 @@ import type {
   PromptResponse,
   Stream,
 } from '@agentclientprotocol/sdk';
-import type { AgentSession, ContentPart, Limits, PermissionMode, SessionSummary } from '../../contracts/index.ts';
-import { CoxswainError, isCoxswainError, messageOf, PACKAGE_VERSION } from '../../contracts/index.ts';
-import type { Shape } from '../../session/index.ts';
+import type { AgentSession, ContentPart, Limits, PermissionMode, SessionSummary } from '../../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf, PACKAGE_VERSION } from '../../../contracts/index.ts';
+import type { Shape } from '../../../session/index.ts';
 import {
   amount,
   checkLimits,
@@ -23,13 +23,13 @@ import {
   permissionMode,
   required,
   text,
-} from '../../session/index.ts';
-import type { McpToolset } from '../tools/mcp.ts';
-import { partOfBlock } from './content.ts';
+} from '../../../session/index.ts';
+import type { McpToolset } from '../../tools/mcp.ts';
+import { partOfBlock } from '../calls/content.ts';
+import { loadSdk } from '../calls/sdk.ts';
 import { EditorServers } from './editor-servers.ts';
 import { OpenSession } from './open-session.ts';
 import { Prompt } from './prompt.ts';
-import { loadSdk } from './sdk.ts';
 import { Showing } from './showing.ts';
 
 /** What an editor opens. */

@@ -1,5 +1,5 @@
 import type { ToolCallContent } from '@agentclientprotocol/sdk';
-import { canonicalJson } from '../../contracts/index.ts';
+import { canonicalJson } from '../../../contracts/index.ts';
 
 /** What a call would do, as far as its agent has told. */
 export interface Subject {

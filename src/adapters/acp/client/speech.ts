@@ -1,9 +1,9 @@
 import type { ContentBlock } from '@agentclientprotocol/sdk';
-import type { DispatchContext, DispatchExecutorHelpers, Media } from '../../dispatch/index.ts';
-import { Message, Thought } from '../../dispatch/index.ts';
-import { newId } from '../../runtime/index.ts';
-import { AnswerCounter, charsOf } from '../../session/index.ts';
-import { mediaOfBlock, textOfBlock } from './content.ts';
+import type { DispatchContext, DispatchExecutorHelpers, Media } from '../../../dispatch/index.ts';
+import { Message, Thought } from '../../../dispatch/index.ts';
+import { newId } from '../../../runtime/index.ts';
+import { AnswerCounter, charsOf } from '../../../session/index.ts';
+import { mediaOfBlock, textOfBlock } from '../calls/content.ts';
 
 interface Speaking {
   kind: 'message' | 'thought';

@@ -1,6 +1,6 @@
 import type { SessionMode, SessionModeState } from '@agentclientprotocol/sdk';
-import type { AgentSession, PermissionMode } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import type { AgentSession, PermissionMode } from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
 import type { EditorServers } from './editor-servers.ts';
 import type { Showing } from './showing.ts';
 

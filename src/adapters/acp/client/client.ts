@@ -10,10 +10,10 @@ import type {
   RequestPermissionResponse,
   SessionUpdate,
 } from '@agentclientprotocol/sdk';
-import { CoxswainError, isCoxswainError, messageOf, PACKAGE_VERSION } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, messageOf, PACKAGE_VERSION } from '../../../contracts/index.ts';
+import { loadSdk } from '../calls/sdk.ts';
 import type { AcpPipe } from './child.ts';
 import { processError } from './child.ts';
-import { loadSdk } from './sdk.ts';
 
 /** Files that an agent may reach through its host. Each call passes the gate. */
 export interface AcpFiles {

@@ -1,5 +1,5 @@
-import { CoxswainError } from '../../contracts/index.ts';
-import { Tool } from '../../dispatch/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
+import { Tool } from '../../../dispatch/index.ts';
 import type { AcpFiles } from './client.ts';
 
 export type ReadRequest = Parameters<NonNullable<AcpFiles['readTextFile']>>[0];

@@ -1,5 +1,5 @@
 import type { ToolCall, ToolCallUpdate } from '@agentclientprotocol/sdk';
-import type { ToolKind, ToolResult } from '../../contracts/index.ts';
+import type { ToolKind, ToolResult } from '../../../contracts/index.ts';
 import { diffOf } from './content.ts';
 import { AcpOutput } from './output.ts';
 import type { Subject } from './same-call.ts';

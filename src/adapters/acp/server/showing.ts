@@ -1,6 +1,6 @@
 import type { AgentContext, ContentBlock, SessionUpdate, ToolCall, ToolCallContent } from '@agentclientprotocol/sdk';
-import type { AgentEvent, ContentPart, DisplayContent, ToolKind } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import type { AgentEvent, ContentPart, DisplayContent, ToolKind } from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
 
 type Named<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 

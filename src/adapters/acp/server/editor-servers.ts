@@ -1,6 +1,6 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
-import { messageOf } from '../../contracts/index.ts';
-import type { McpToolset } from '../tools/mcp.ts';
+import { messageOf } from '../../../contracts/index.ts';
+import type { McpToolset } from '../../tools/mcp.ts';
 
 /** The person at the editor waits for it. */
 const CONNECT_MS = 10_000;
@@ -68,7 +68,7 @@ export class EditorServers {
   }
 
   async #made(server: McpServer): Promise<McpToolset> {
-    const { mcpToolset } = await import('../tools/mcp.ts');
+    const { mcpToolset } = await import('../../tools/mcp.ts');
     // The editor is asked once a turn waits, which it does not while a server's call is open.
     const options = { name: server.name, connectMs: CONNECT_MS, warn: this.#warn, onElicitation: false as const };
     if ('command' in server) {

@@ -1,6 +1,6 @@
 import type { ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk';
-import type { ToolResult } from '../../contracts/index.ts';
-import { canonicalJson } from '../../contracts/index.ts';
+import type { ToolResult } from '../../../contracts/index.ts';
+import { canonicalJson } from '../../../contracts/index.ts';
 import { resultOf } from './content.ts';
 import { membersOf } from './same-call.ts';
 

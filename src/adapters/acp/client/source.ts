@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import type { McpServer } from '@agentclientprotocol/sdk';
-import type { AgentConstraints, AgentDescriptor, AgentSource } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
-import type { WatchdogOptions } from '../../dispatch/index.ts';
-import { dispatchAgent } from '../../dispatch/index.ts';
-import { MAX_TIMER_MS } from '../../gate/index.ts';
-import type { SessionService } from '../../runtime/index.ts';
-import { assertAgentName, InMemorySessionService, sessionService } from '../../runtime/index.ts';
-import type { Shape } from '../../session/index.ts';
+import type { AgentConstraints, AgentDescriptor, AgentSource } from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
+import type { WatchdogOptions } from '../../../dispatch/index.ts';
+import { dispatchAgent } from '../../../dispatch/index.ts';
+import { MAX_TIMER_MS } from '../../../gate/index.ts';
+import type { SessionService } from '../../../runtime/index.ts';
+import { assertAgentName, InMemorySessionService, sessionService } from '../../../runtime/index.ts';
+import type { Shape } from '../../../session/index.ts';
 import {
   amount,
   anything,
@@ -21,8 +21,8 @@ import {
   object,
   off,
   text,
-} from '../../session/index.ts';
-import { fromAgent } from '../adk/index.ts';
+} from '../../../session/index.ts';
+import { fromAgent } from '../../adk/index.ts';
 import type { AcpCommand, AcpPipe } from './child.ts';
 import { AgentProcess } from './child.ts';
 import type { AcpFiles } from './client.ts';

@@ -1,10 +1,10 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
-import type { DispatchContext, DispatchExecutorHelpers, Message } from '../../dispatch/index.ts';
-import { storeEvent } from '../../dispatch/index.ts';
+import type { DispatchContext, DispatchExecutorHelpers, Message } from '../../../dispatch/index.ts';
+import { storeEvent } from '../../../dispatch/index.ts';
+import { blocksOf } from '../calls/content.ts';
 import type { AcpPipe } from './child.ts';
 import type { AcpFiles } from './client.ts';
 import { AcpClient } from './client.ts';
-import { blocksOf } from './content.ts';
 import { AcpTurn } from './turn.ts';
 
 export interface AcpSessionOptions {

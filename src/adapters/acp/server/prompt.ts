@@ -1,5 +1,5 @@
 import type { AgentContext, ClientCapabilities, PromptResponse } from '@agentclientprotocol/sdk';
-import type { AgentSession, ContentPart, Limits, StreamEndEvent, Usage } from '../../contracts/index.ts';
+import type { AgentSession, ContentPart, Limits, StreamEndEvent, Usage } from '../../../contracts/index.ts';
 import { EditorQuestions } from './questions.ts';
 import type { Showing } from './showing.ts';
 

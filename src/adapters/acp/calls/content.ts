@@ -1,7 +1,7 @@
 import type { ContentBlock, ToolCallContent } from '@agentclientprotocol/sdk';
-import type { ContentPart, DisplayContent } from '../../contracts/index.ts';
-import type { Message } from '../../dispatch/index.ts';
-import { bytesInMemory, Media } from '../../dispatch/index.ts';
+import type { ContentPart, DisplayContent } from '../../../contracts/index.ts';
+import type { Message } from '../../../dispatch/index.ts';
+import { bytesInMemory, Media } from '../../../dispatch/index.ts';
 
 export interface PromptKinds {
   image?: boolean | undefined;

@@ -1,6 +1,6 @@
 import type { AgentContext, ClientCapabilities, PermissionOption } from '@agentclientprotocol/sdk';
-import type { AgentSession, PendingRequest, RequestAnswer } from '../../contracts/index.ts';
-import { isCoxswainError } from '../../contracts/index.ts';
+import type { AgentSession, PendingRequest, RequestAnswer } from '../../../contracts/index.ts';
+import { isCoxswainError } from '../../../contracts/index.ts';
 import type { Showing } from './showing.ts';
 import { displayOf, toolCallOf } from './showing.ts';
 

@@ -5,12 +5,12 @@ import type {
   SessionUpdate,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
-import { CoxswainError, canonicalJson, isCoxswainError, messageOf } from '../../contracts/index.ts';
-import type { DispatchContext, DispatchExecutorHelpers, ToolRunOptions } from '../../dispatch/index.ts';
-import { storeEvent, Tool } from '../../dispatch/index.ts';
-import { errorResult } from '../../gate/index.ts';
-import type { ToldOfCall } from './call.ts';
-import { AcpCall } from './call.ts';
+import { CoxswainError, canonicalJson, isCoxswainError, messageOf } from '../../../contracts/index.ts';
+import type { DispatchContext, DispatchExecutorHelpers, ToolRunOptions } from '../../../dispatch/index.ts';
+import { storeEvent, Tool } from '../../../dispatch/index.ts';
+import { errorResult } from '../../../gate/index.ts';
+import type { ToldOfCall } from '../calls/call.ts';
+import { AcpCall } from '../calls/call.ts';
 import type { AcpFiles, AcpListener } from './client.ts';
 import type { ReadRequest, WriteRequest } from './host-files.ts';
 import { readFile, writeFile } from './host-files.ts';
