@@ -111,7 +111,7 @@ export const rooms: readonly Room[] = [
   room(
     'conformance/checks',
     'the requirements, one by one',
-    'contracts contracts/schemas conformance conformance/model-server',
+    'contracts/schemas contracts conformance conformance/model-server',
   ),
   room('dispatch/records', 'messages, thoughts, tool calls and media as records', 'contracts session'),
   room(
@@ -162,11 +162,53 @@ export const rooms: readonly Room[] = [
     'model providers',
     'contracts session runtime adapters/models/content adapters/models/wire adapters/models/anthropic adapters/models/gemini adapters/models/openai',
   ),
-  room('adapters/stores/sql', 'session stores on SQL databases', 'contracts session runtime'),
+  room('adapters/stores/common', 'stored events as data: checked, copied, taken back', 'contracts session runtime'),
+  room(
+    'adapters/stores/sql/statements',
+    'SQL without a database: steps, rows, reads, versions of a schema',
+    'contracts runtime adapters/stores/common',
+  ),
+  room(
+    'adapters/stores/sql/databases',
+    'what differs between SQLite, PostgreSQL, MySQL and MariaDB',
+    'contracts adapters/stores/sql/statements',
+  ),
+  room(
+    'adapters/stores/sql/sqlite-file',
+    'a SQLite file: connection, migrations, who holds a lease',
+    'contracts session runtime adapters/stores/sql/statements adapters/stores/sql/databases',
+  ),
+  room(
+    'adapters/stores/sql/services',
+    'sessions, leases, memory and artifacts over SQL',
+    'contracts session runtime adapters/stores/common adapters/stores/sql/statements adapters/stores/sql/sqlite-file',
+  ),
+  room(
+    'adapters/stores/sql',
+    'session stores on SQL databases',
+    'contracts session runtime adapters/stores/sql/statements adapters/stores/sql/databases adapters/stores/sql/sqlite-file adapters/stores/sql/services',
+  ),
   room(
     'adapters/stores',
     'opening and upkeep of stores, files for artifacts',
-    'contracts session runtime adapters/stores/sql',
+    'contracts session runtime adapters/stores/sql/sqlite-file adapters/stores/sql',
+  ),
+  room('adapters/adk', 'the runtime as AgentSessions', 'contracts session gate runtime adapters/stores/common'),
+  room('adapters/tools/mcp/wire', 'the connection to an MCP server, and what it may send', 'contracts session gate'),
+  room(
+    'adapters/tools/mcp/toolset',
+    'tools of a server as tools of an agent',
+    'contracts session gate runtime adapters/tools/mcp/wire',
+  ),
+  room(
+    'adapters/tools/mcp/config',
+    'MCP servers named in a file',
+    'contracts session adapters/tools/mcp/wire adapters/tools/mcp/toolset',
+  ),
+  room(
+    'adapters/tools',
+    'tools of MCP servers and processes',
+    'adapters/tools/mcp/wire adapters/tools/mcp/toolset adapters/tools/mcp/config',
   ),
   room(
     'adapters/adk',
@@ -184,10 +226,17 @@ export const rooms: readonly Room[] = [
     'parts for executors of dispatch',
     'contracts session gate runtime dispatch adapters/schema adapters/models/wire adapters/models/openai',
   ),
+  room('adapters/acp/calls', 'tool calls and content in the words of the protocol', 'contracts dispatch'),
+  room(
+    'adapters/acp/client',
+    'agents of others, driven as sessions',
+    'contracts session gate runtime dispatch adapters adapters/adk adapters/acp/calls',
+  ),
+  room('adapters/acp/server', 'our agents, served to an editor', 'contracts session adapters/tools adapters/acp/calls'),
   room(
     'adapters/acp',
     'agents behind the Agent Client Protocol, and the reverse',
-    'contracts session gate runtime dispatch adapters adapters/adk adapters/tools',
+    'adapters/acp/client adapters/acp/server',
   ),
   room('adapters/google-adk', "Google's ADK as executor", 'contracts session gate runtime dispatch adapters/adk'),
   room('host/policy', 'rules, presets and policy files', 'contracts session gate'),
@@ -253,7 +302,7 @@ export const rooms: readonly Room[] = [
     'contracts host/terms host host/mcp/turn host/mcp/server',
   ),
   room('host/mcp', 'a host as MCP server', 'host/mcp/turn host/mcp/server host/mcp/http'),
-  room('host/connection/protocol', 'JSON-RPC, messages, limits, offsets', 'contracts contracts/schemas session gate'),
+  room('host/connection/protocol', 'JSON-RPC, messages, limits, offsets', 'contracts/schemas contracts session gate'),
   room(
     'host/connection/stream',
     'a session on a connection: frames, replay, control',
@@ -287,7 +336,7 @@ export const rooms: readonly Room[] = [
   room(
     'cli/commands',
     'one file for each command',
-    'contracts session gate runtime conformance adapters/stores/sql adapters/stores adapters/adk adapters/audit adapters/remote adapters/acp host host/mcp host/websocket cli/terminal cli/view cli/questions cli/workspace cli/turn',
+    'contracts session gate runtime conformance adapters/stores/common adapters/stores/sql adapters/adk adapters/audit adapters/remote adapters/acp host host/mcp host/websocket cli/terminal cli/view cli/questions cli/workspace cli/turn',
   ),
   room('cli', 'the command line', 'contracts cli/terminal cli/workspace cli/commands'),
   room('', 'the entries that join the parts', 'contracts session gate runtime adapters/adk host cli/terminal cli'),
@@ -328,7 +377,6 @@ export const exceptions = {
   upward: [
     'adapters/models/wire -> adapters/models/anthropic',
     'adapters/models/wire -> adapters/models/openai',
-    'adapters/stores/sql -> adapters/stores',
     'cli/commands -> ',
     'cli/workspace -> ',
     'conformance -> conformance/checks',
