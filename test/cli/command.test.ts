@@ -32,8 +32,8 @@ describe('the Node version', () => {
 
   test('is checked before anything is loaded', () => {
     const entry = readFileSync(join(root, 'src', 'cli.ts'), 'utf8');
-    expect(entry.match(/^import .*/gm)).toEqual(["import { nodeVersionFault } from './cli/node-version.ts';"]);
-    expect(readFileSync(join(root, 'src', 'cli', 'node-version.ts'), 'utf8')).not.toMatch(/^import /m);
+    expect(entry.match(/^import .*/gm)).toEqual(["import { nodeVersionFault } from './cli/terminal/node-version.ts';"]);
+    expect(readFileSync(join(root, 'src', 'cli', 'terminal', 'node-version.ts'), 'utf8')).not.toMatch(/^import /m);
   });
 });
 
@@ -150,7 +150,7 @@ describe('agent modules', () => {
     };
     for (const [name, [text]] of Object.entries(faults)) writeFileSync(join(place.path, name), text);
     const script = `
-      const { loadAgentModule } = await import(${JSON.stringify(join(root, 'src', 'cli', 'agent-module.ts'))});
+      const { loadAgentModule } = await import(${JSON.stringify(join(root, 'src', 'cli', 'workspace', 'agent-module.ts'))});
       for (const name of ${JSON.stringify(Object.keys(faults))}) {
         await loadAgentModule(name, {}).catch(({ code, message }) => console.log(code, message));
       }`;
