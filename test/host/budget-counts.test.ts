@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentDescriptor, AgentEvent, PriceTable } from '../../src/contracts/index.ts';
-import { Budget, budgetOf, strictestLimits } from '../../src/host/budget.ts';
-import { costOf } from '../../src/host/price.ts';
+import { Budget, budgetOf, strictestLimits } from '../../src/host/terms/budget.ts';
+import { costOf } from '../../src/host/terms/price.ts';
 
 const usage = (more: object) => ({ type: 'usage', ...more }) as AgentEvent & { type: 'usage' };
 const prices: PriceTable = { m: { input: 1, output: 2 } } as never;

@@ -1,12 +1,12 @@
 import type { AnyTool, PendingRequest, PolicyEvaluator } from '../../src/contracts/index.ts';
 import { describeTool } from '../../src/gate/index.ts';
-import { Confirmations } from '../../src/host/confirmation.ts';
-import type { Grounds } from '../../src/host/grounds.ts';
-import type { JudgeOptions } from '../../src/host/judge.ts';
-import { Judge } from '../../src/host/judge.ts';
 import type { PolicyRule } from '../../src/host/policy/index.ts';
-import type { Step } from '../../src/host/step.ts';
-import type { HostTool } from '../../src/host/tool-registry.ts';
+import { Confirmations } from '../../src/host/questions/confirmation.ts';
+import type { JudgeOptions } from '../../src/host/questions/judge.ts';
+import { Judge } from '../../src/host/questions/judge.ts';
+import type { Step } from '../../src/host/questions/step.ts';
+import type { Grounds } from '../../src/host/tools/grounds.ts';
+import type { HostTool } from '../../src/host/tools/tool-registry.ts';
 
 export type Answer = NonNullable<PendingRequest['answers']>[number];
 

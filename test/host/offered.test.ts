@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyTool, ProvidedTool, ToolProvider } from '../../src/contracts/index.ts';
-import { offeredTools } from '../../src/host/offered-tools.ts';
-import { RunQueue } from '../../src/host/run-queue.ts';
-import { ToolRegistry } from '../../src/host/tool-registry.ts';
+import { offeredTools } from '../../src/host/hosted/offered-tools.ts';
+import { RunQueue } from '../../src/host/tools/run-queue.ts';
+import { ToolRegistry } from '../../src/host/tools/tool-registry.ts';
 import { door, tool } from './kit.ts';
 
 const provided = (name: string) => tool(name) as unknown as ProvidedTool;

@@ -1,8 +1,8 @@
 import type { AgentEvent, PendingRequest } from '../../src/contracts/index.ts';
-import type { HostOptions } from '../../src/host/options.ts';
-import { RunQuestions } from '../../src/host/run-questions.ts';
-import type { RunScope } from '../../src/host/run-scope.ts';
-import { RunTimeQuestions } from '../../src/host/run-time-questions.ts';
+import { RunTimeQuestions } from '../../src/host/frame/run-time-questions.ts';
+import { RunQuestions } from '../../src/host/run/run-questions.ts';
+import type { RunScope } from '../../src/host/run/run-scope.ts';
+import type { HostOptions } from '../../src/host/terms/options.ts';
 
 /** What the parts of a run are given, with what they do to it. */
 export interface FakeRun {

@@ -1,14 +1,22 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { PendingRequest, RequestAnswer, StreamEndEvent } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
-import type { HostedSession } from '../../src/host/hosted-session.ts';
-import type { ApprovalQuestion } from '../../src/host/options.ts';
-import { questionId } from '../../src/host/question-id.ts';
-import { closedEnd, failedEnd, pausedEnd, shownEnd } from '../../src/host/run-end.ts';
-import { RunHold } from '../../src/host/run-hold.ts';
-import { asAbort, callsOf, hasClosed, hasOutlived, isOver, onAbort, resultInput } from '../../src/host/run-inputs.ts';
-import { answerRun, askInRun } from '../../src/host/run-time-questions.ts';
-import { WaitingQuestions } from '../../src/host/waiting-questions.ts';
+import { answerRun, askInRun } from '../../src/host/frame/run-time-questions.ts';
+import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
+import { questionId } from '../../src/host/questions/question-id.ts';
+import {
+  asAbort,
+  callsOf,
+  hasClosed,
+  hasOutlived,
+  isOver,
+  onAbort,
+  resultInput,
+} from '../../src/host/questions/run-inputs.ts';
+import { WaitingQuestions } from '../../src/host/questions/waiting-questions.ts';
+import { closedEnd, failedEnd, pausedEnd, shownEnd } from '../../src/host/run/run-end.ts';
+import { RunHold } from '../../src/host/run/run-hold.ts';
+import type { ApprovalQuestion } from '../../src/host/terms/options.ts';
 import { hold, putQuestions } from '../../src/session/index.ts';
 import { call } from './judge-kit.ts';
 import { door, refusal } from './kit.ts';

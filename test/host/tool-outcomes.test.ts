@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AnyTool, LifecycleInterceptor, ToolCallContext, ToolResult } from '../../src/contracts/index.ts';
 import { decide } from '../../src/gate/index.ts';
-import { Suspended } from '../../src/host/subagent.ts';
-import type { RunToolOptions, ToolOutcome } from '../../src/host/tool-runner.ts';
-import { runHostTool, supports } from '../../src/host/tool-runner.ts';
+import { Suspended } from '../../src/host/tools/subagent-tool.ts';
+import type { RunToolOptions, ToolOutcome } from '../../src/host/tools/tool-runner.ts';
+import { runHostTool, supports } from '../../src/host/tools/tool-runner.ts';
 import { call, hosted } from './judge-kit.ts';
 import { door, tool } from './kit.ts';
 
