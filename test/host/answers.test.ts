@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent, PendingRequest, RequestAnswer, SessionInput } from '../../src/contracts/index.ts';
-import { AnswerChecks, asCallers, runsNow, withoutStart } from '../../src/host/answer-checks.ts';
-import { answerRequest, checkRequestAnswer } from '../../src/host/answer-request.ts';
-import type { HostedSession } from '../../src/host/hosted-session.ts';
-import type { ApprovalQuestion } from '../../src/host/options.ts';
-import { RunTimeQuestions } from '../../src/host/run-time-questions.ts';
-import type { Step } from '../../src/host/step.ts';
-import { takeAnswers } from '../../src/host/take-answers.ts';
+import { RunTimeQuestions } from '../../src/host/frame/run-time-questions.ts';
+import { AnswerChecks, asCallers, runsNow, withoutStart } from '../../src/host/hosted/answer-checks.ts';
+import { answerRequest, checkRequestAnswer } from '../../src/host/hosted/answer-request.ts';
+import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
+import { takeAnswers } from '../../src/host/hosted/take-answers.ts';
+import type { Step } from '../../src/host/questions/step.ts';
+import type { ApprovalQuestion } from '../../src/host/terms/options.ts';
 import { call, hosted } from './judge-kit.ts';
 import { refusal, tool } from './kit.ts';
 

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AnyTool, PendingRequest, SessionInput, ToolCallContext } from '../../src/contracts/index.ts';
 import { decide } from '../../src/gate/index.ts';
-import { RunCalls } from '../../src/host/run-calls.ts';
-import type { RunStep } from '../../src/host/run-inputs.ts';
-import { Suspended } from '../../src/host/subagent.ts';
+import type { RunStep } from '../../src/host/questions/run-inputs.ts';
+import { RunCalls } from '../../src/host/run/run-calls.ts';
+import { Suspended } from '../../src/host/tools/subagent-tool.ts';
 import { call, hosted } from './judge-kit.ts';
 import { door, tool } from './kit.ts';
 import { fakeRun, settle } from './run-kit.ts';
