@@ -1,11 +1,11 @@
 import type { AgentEvent, AgentSession } from '../../src/contracts/index.ts';
-import { Confirmations } from '../../src/host/confirmation.ts';
-import type { FrameHost, Place, SharedStanding } from '../../src/host/hosted-frame.ts';
-import { HostedFrame } from '../../src/host/hosted-frame.ts';
-import type { HostedSession } from '../../src/host/hosted-session.ts';
-import type { HostOptions } from '../../src/host/options.ts';
-import { RememberedRules } from '../../src/host/remembered.ts';
-import { RunTimeQuestions } from '../../src/host/run-time-questions.ts';
+import type { FrameHost, Place, SharedStanding } from '../../src/host/frame/hosted-frame.ts';
+import { HostedFrame } from '../../src/host/frame/hosted-frame.ts';
+import { RunTimeQuestions } from '../../src/host/frame/run-time-questions.ts';
+import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
+import { Confirmations } from '../../src/host/questions/confirmation.ts';
+import type { HostOptions } from '../../src/host/terms/options.ts';
+import { RememberedRules } from '../../src/host/terms/remembered.ts';
 import { LazyMap } from '../../src/session/index.ts';
 import { hosted } from './judge-kit.ts';
 import { policyOf, tool } from './kit.ts';

@@ -7,9 +7,9 @@ import type {
   HostContext,
   SessionProvider,
 } from '../../src/contracts/index.ts';
-import { held } from '../../src/host/held.ts';
-import type { HostedRun } from '../../src/host/hosted-run.ts';
-import { HostedSession } from '../../src/host/hosted-session.ts';
+import { HostedSession } from '../../src/host/hosted/hosted-session.ts';
+import type { HostedRun } from '../../src/host/run/hosted-run.ts';
+import { held } from '../../src/host/terms/held.ts';
 import { createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
 import { pipe } from '../../src/session/index.ts';
 import { ann, frameOf } from './frame-kit.ts';
