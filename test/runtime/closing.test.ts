@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { closeWithin } from '../../src/runtime/close-slot.ts';
-import { isUnheard } from '../../src/runtime/detached.ts';
+import { closeWithin } from '../../src/runtime/calls/close-slot.ts';
+import { isUnheard } from '../../src/runtime/calls/detached-calls.ts';
 import type { CallState, Event, Held, LiveSession } from '../../src/runtime/index.ts';
 import {
   DONE,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import type { Event, EventInit } from '../../src/runtime/index.ts';
 import { createEvent, InMemorySessionService, LiveSession } from '../../src/runtime/index.ts';
-import { SharedAppends } from '../../src/runtime/shared-appends.ts';
+import { SharedAppends } from '../../src/runtime/live/shared-appends.ts';
 import { MANY } from '../../src/session/index.ts';
 import { brief, gate, key, user } from './kit.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Telemetry, TelemetrySpan } from '../../src/contracts/index.ts';
 import type { LlmAgentOptions, Model, ModelResponse } from '../../src/runtime/index.ts';
 import { agentTool, ParallelAgent } from '../../src/runtime/index.ts';
-import { requestAttributes, responseAttributes } from '../../src/runtime/model-telemetry.ts';
+import { requestAttributes, responseAttributes } from '../../src/runtime/step/model-telemetry.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { bench, llm, text, tool } from './kit.ts';
 
