@@ -65,7 +65,6 @@ export type {
   CustomAgentOptions,
   CustomContext,
   EmittedActions,
-  Instruction,
   LlmAgentOptions,
   LoopOptions,
   PartsOf,
@@ -114,7 +113,7 @@ export {
   signalsOf,
   ToolContext,
 } from './hooks/index.ts';
-export type { CurrentRun, Followed, FollowOptions, Held } from './live/index.ts';
+export type { CurrentRun, Followed, FollowOptions, Held, RunningInvocation } from './live/index.ts';
 export { DEFAULT_FOLLOW_MS, LiveSession, StoreFollower } from './live/index.ts';
 export type {
   Activation,
@@ -191,7 +190,7 @@ export {
   verifyLog,
   verifyRows,
 } from './log/index.ts';
-export type { FinishReason, Model, ModelRequest, ModelResponse } from './model/index.ts';
+export type { FinishReason, Model, ModelRequest, ModelResponse, RequestDraft } from './model/index.ts';
 export { finishReasonOf, unknownEnd } from './model/index.ts';
 export type { RunnerOptions, RunRequest } from './run/index.ts';
 export {
@@ -242,7 +241,7 @@ export {
   wordsOf,
 } from './services/index.ts';
 export { OpenRequests } from './session/index.ts';
-export type { RequestDraft, RequestProcessor, StepFacts, TransferRules } from './step/index.ts';
+export type { Instruction, RequestProcessor, StepFacts, TransferRules } from './step/index.ts';
 export {
   basicProcessor,
   contentsProcessor,

@@ -4,8 +4,8 @@ import { StoreFollower } from '../../src/runtime/live/store-follower.ts';
 import type { CallState } from '../../src/runtime/log/call-state.ts';
 import { newCall, stillCall, turnsOf } from '../../src/runtime/log/call-state.ts';
 import { createEvent } from '../../src/runtime/log/event.ts';
+import type { RequestDraft } from '../../src/runtime/model/request-draft.ts';
 import { Marks } from '../../src/runtime/run/marks.ts';
-import type { RequestDraft } from '../../src/runtime/step/processors.ts';
 import type { SessionService } from '../../src/runtime/store/session-service.ts';
 
 describe('a call', () => {

@@ -28,6 +28,7 @@ import type {
   InvocationInfo,
   InvocationResult,
   LiveSession,
+  RunningInvocation,
   TurnLimits,
 } from '../../runtime/index.ts';
 import { createEvent, hasUnheard, hookUserMessage, Invocation, ownerOfThread, strictest } from '../../runtime/index.ts';
@@ -247,7 +248,7 @@ export class AdkSession implements AgentSession {
     return { steerId: event.id, disposition: reaches ? 'current_turn' : 'next_turn' };
   }
 
-  #words(running: Invocation | undefined, { threadId }: SteerData, parts: ContentPart[]): Beside {
+  #words(running: RunningInvocation | undefined, { threadId }: SteerData, parts: ContentPart[]): Beside {
     const { turn } = this.live.fold;
     // A turn that waits goes on with these words.
     const waits = turn !== undefined && turn.ended === undefined;

@@ -1,15 +1,14 @@
 import { badInput, checkIs, guarded, list, object, text } from '../../base/index.ts';
 import type { SessionRef, SessionSnapshot } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, MAX_JSON_DEPTH } from '../../contracts/index.ts';
-import type { Event, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
+import type { Event, LiveSession, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
 import { Chain, createEvent } from '../../runtime/index.ts';
 import { settling } from '../../runtime/session/index.ts';
 import { faultOfEvent } from '../stores/common/stored-event.ts';
-import type { AdkSession } from './adk-session.ts';
 import { project } from './project.ts';
 
 /** A session as data, to be opened elsewhere. */
-export async function snapshotOf(session: AdkSession): Promise<SessionSnapshot> {
+export async function snapshotOf(session: { readonly live: LiveSession }): Promise<SessionSnapshot> {
   const { live } = session;
   await live.catchUp();
   return {

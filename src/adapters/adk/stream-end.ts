@@ -1,15 +1,18 @@
 import { isoTime, newId } from '../../base/index.ts';
 import type { AgentDescriptor, PendingRequest, StreamEndData, StreamEndEvent } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
-import type { Event, InvocationResult, Standing } from '../../runtime/index.ts';
+import type { AgentTree, Event, InvocationResult, LiveSession, Standing } from '../../runtime/index.ts';
 import { failureOf, outputValue } from '../../runtime/index.ts';
 import { openRequests } from '../../runtime/session/index.ts';
-import type { AdkSession } from './adk-session.ts';
 import { cursorOf, isTruncated, project } from './project.ts';
 import type { StreamSink } from './sink.ts';
 
 /** Whose stream ends. */
-type Ending = Pick<AdkSession, 'live' | 'descriptor' | 'tree'>;
+interface Ending {
+  readonly live: LiveSession;
+  readonly descriptor: AgentDescriptor;
+  readonly tree: AgentTree;
+}
 
 /** How a stream ends whose run has come to `result`. */
 export function streamEnd(

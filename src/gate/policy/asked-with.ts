@@ -1,5 +1,5 @@
 import type { DecisionRecord, PolicyRequest, Principal } from '../../contracts/index.ts';
-import type { GateCall, GateRules } from './decide.ts';
+import type { GateCall, GateRules } from './gate-call.ts';
 import { toolDigest } from './tool-digest.ts';
 
 /** What a policy is asked with besides tool, arguments and session. */

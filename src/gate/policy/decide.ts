@@ -5,15 +5,11 @@ import type {
   ConfirmationRequest,
   DecisionRecord,
   PolicyDecision,
-  PolicyEvaluator,
   PolicyRequest,
-  Principal,
-  ToolDescriptor,
   ToolResult,
 } from '../../contracts/index.ts';
 import { canonicalJson, deepFreeze, messageOf } from '../../contracts/index.ts';
 import { errorResult, normaliseReturn } from '../result/index.ts';
-import type { ValidatedArgs } from '../schema/index.ts';
 import { validatedInTime } from '../schema/index.ts';
 import { isObject } from '../values/index.ts';
 import { askedWith, requestOf } from './asked-with.ts';
@@ -21,48 +17,10 @@ import type { Decision } from './decision.ts';
 import { mintDecision } from './decision.ts';
 import { deniedResult, policyDenied, reasonOf } from './denial.ts';
 import { compareStrictness } from './deny-overrides.ts';
+import type { GateCall, GateRules } from './gate-call.ts';
 import { isHookResult } from './hook-result.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy, POLICY_TIMEOUT_MS, withRedact } from './policy.ts';
-
-/** A valid call of a known tool. */
-export interface GateCall {
-  callId: string;
-  args: Record<string, unknown>;
-  /** Where the tool's schema made others of them: what the log has as the call's arguments. */
-  announced?: Record<string, unknown>;
-  tool: ToolDescriptor;
-  /** Where the tool comes from: `host`, `agent:<name>`, `mcp:<server>`. */
-  source: string;
-  /** What it is besides name and source; default: {@link toolDigest} of `tool`. */
-  digest?: string;
-  /** Agents from the root to the caller. */
-  agentPath: readonly string[];
-  sessionId: string;
-}
-
-/** Who decides, and on what grounds. */
-export interface GateRules {
-  policy?: PolicyEvaluator | undefined;
-  policyTimeoutMs?: number | undefined;
-  principal?: Principal | undefined;
-  permissionMode?: string | undefined;
-  /** Somebody can be asked. */
-  interactive?: boolean | undefined;
-  /** Calls and cost of the session so far. */
-  usage?: { calls: number; usd?: number } | undefined;
-  signal?: AbortSignal | undefined;
-  /** A host has judged what was approved: other arguments than those may not run. */
-  isJudged?: boolean | undefined;
-  /** The author's floor. */
-  needsApproval?: AnyTool['needsApproval'] | undefined;
-  /** The before_tool hooks; not given where they have run. */
-  beforeTool?: ((args: Record<string, unknown>) => Promise<unknown>) | undefined;
-  /** What the before_tool hooks asked for, once they have run. */
-  hookAsked?: (() => ConfirmationRequest | undefined) | undefined;
-  /** Checks arguments that a hook or a person changed, and those that were judged before. */
-  validate(args: unknown): ValidatedArgs | Promise<ValidatedArgs>;
-}
 
 /** Somebody's yes, found in the log. */
 export interface Approval {

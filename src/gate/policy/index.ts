@@ -1,12 +1,13 @@
 /** The decision on a call: policies, hooks, questions, approvals. */
 export type { AskedWith } from './asked-with.ts';
 export { requestOf } from './asked-with.ts';
-export type { Approval, GateCall, GateRules, Question, Verdict } from './decide.ts';
+export type { Approval, Question, Verdict } from './decide.ts';
 export { askHook, decide, decideApproved, policyOn, policyRequest, recordFacts } from './decide.ts';
 export { Decision } from './decision.ts';
 export { deniedResult, policyDenied, reasonOf } from './denial.ts';
 export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrides.ts';
 export { excludedBy } from './excluded-by.ts';
+export type { GateCall, GateRules } from './gate-call.ts';
 export { checkHookResult, fireHook, isHookResult } from './hook-result.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
 export { checkConfirmation, evaluatePolicy, MAX_EXPIRES_IN, POLICY_TIMEOUT_MS, withRedact } from './policy.ts';

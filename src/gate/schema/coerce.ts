@@ -1,4 +1,4 @@
-import type { ErrorObject } from './validator.ts';
+import type { ErrorObject } from './error-object.ts';
 
 /** A JSON pointer's steps, unescaped. */
 export function pointerSteps(pointer: string): string[] {

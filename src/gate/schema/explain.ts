@@ -1,6 +1,6 @@
 import { pointerSteps, typesOf, valueAt } from './coerce.ts';
+import type { ErrorObject } from './error-object.ts';
 import type { LibraryIssue } from './library-schema.ts';
-import type { ErrorObject } from './validator.ts';
 
 const MAX_FAULTS = 5;
 const MAX_SHOWN = 60;

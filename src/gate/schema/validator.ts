@@ -4,18 +4,10 @@ import type { JsonSchema } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { boundedTest, faultOfPattern, MAX_PATTERN_INPUT, spend, Undecided, withEffort } from '../pattern/index.ts';
 import { everyObject, walkSchema } from './dialect.ts';
+import type { ErrorObject } from './error-object.ts';
 import { isPlainSchema } from './plain-schema.ts';
 import { SchemaEffort } from './schema-effort.ts';
 import { sizeOf } from './value-size.ts';
-
-/** What of an error of the validator is read here: its own type is in a package that users need not have. */
-export interface ErrorObject {
-  keyword: string;
-  /** A JSON pointer. */
-  instancePath: string;
-  params: Record<string, unknown>;
-  message?: string;
-}
 
 /** A test of values. After a no, `errors` says why. Throws {@link Undecided} where it would take too long. */
 export interface SchemaCheck {

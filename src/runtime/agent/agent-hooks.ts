@@ -4,7 +4,7 @@ import type { HookChain } from '../hooks/index.ts';
 import { CallbackContext, failClosed, hookContent } from '../hooks/index.ts';
 import type { EventActions, Outcome, StateView } from '../log/index.ts';
 import { DONE } from '../log/index.ts';
-import type { AgentContext } from './agent-context.ts';
+import type { AgentContext } from './agent.ts';
 import { outputValue } from './promised-output.ts';
 
 /**

@@ -1,7 +1,11 @@
 import type { ToolResult } from '../../contracts/index.ts';
 import { capResult } from '../../gate/index.ts';
 import type { Event } from '../log/index.ts';
-import type { Invocation } from '../run/index.ts';
+import type { EngineParts } from './run-parts.ts';
+
+interface Bounding {
+  readonly engine: Pick<EngineParts, 'maxResultBytes' | 'services' | 'spill'>;
+}
 
 /**
  * A result as large as a model is given it, whoever made it; the whole is kept by the host, or as an artifact, where
@@ -9,7 +13,7 @@ import type { Invocation } from '../run/index.ts';
  * @param delta gets file name → version of what is kept as an artifact
  */
 export function boundedResult(
-  { engine }: Pick<Invocation, 'engine'>,
+  { engine }: Bounding,
   callId: string,
   result: ToolResult,
   delta: Record<string, number> = {},
@@ -39,7 +43,7 @@ export interface BoundedAnswer {
 
 /** A promise only where something is to be kept. */
 export function boundedAnswer(
-  place: Pick<Invocation, 'engine'>,
+  place: Bounding,
   callId: string,
   result: ToolResult,
 ): BoundedAnswer | Promise<BoundedAnswer> {

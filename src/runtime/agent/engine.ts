@@ -1,86 +1,10 @@
-import type {
-  AnswerLimits,
-  ContentPart,
-  PermissionMode,
-  PolicyEvaluator,
-  Principal,
-  ToolDescriptor,
-  ToolUpdate,
-  TurnTerms,
-} from '../../contracts/index.ts';
-import type { Plugin } from '../hooks/index.ts';
 import type { Event, Failure } from '../log/index.ts';
-import type { Model } from '../model/index.ts';
-import type { ContextServices } from '../services/index.ts';
 import type { AgentTree } from './agent.ts';
-import type { AgentContext } from './agent-context.ts';
-import type { Telemetry } from './telemetry.ts';
-import type { TurnLimits } from './turn-limits.ts';
-
-/** Where a run's events go. */
-export interface RunSink {
-  /** The inputs were accepted, behind the log's event `at`; what follows are events. */
-  accepted(at: number): void;
-  /** A stored event, in `seq` order. */
-  event(event: Event): void;
-  /** A piece of a message that is being made. */
-  delta(context: AgentContext, messageId: string, part: number, delta: ContentPart): void;
-  toolUpdate(context: AgentContext, callId: string, update: ToolUpdate): void;
-  /** What a producer waits for; undefined: go on. */
-  room(partial: boolean): Promise<void> | undefined;
-  /** Whoever waits goes on, this once. */
-  letIn(): void;
-  /** The consumer is gone or the run is to end: nobody waits any more. */
-  release(): void;
-}
+import type { EngineParts } from './run-parts.ts';
 
 /** What a run is made of, the same for all runs of a session. */
-export interface Engine {
+export interface Engine extends EngineParts {
   readonly tree: AgentTree;
-  readonly plugins: readonly Plugin[];
-  readonly policy?: PolicyEvaluator | undefined;
-  readonly principal?: Principal | undefined;
-  /** Finds a model by name. */
-  readonly models?: ((name: string) => Model | undefined) | undefined;
-  readonly toolConcurrency: number;
-  /** Milliseconds, for tools that set none of their own. */
-  readonly toolTimeoutMs?: number | undefined;
-  readonly services: ContextServices;
-  readonly limits: TurnLimits;
-  readonly answerLimits?: AnswerLimits | undefined;
-  /** Bytes of JSON that a model is given of one result. */
-  readonly maxResultBytes?: number | undefined;
-  /** Keeps what is larger and says under which name. Absent: the artifact service, if there is one. */
-  readonly spill?: ((name: string, body: string | Uint8Array) => Promise<string>) | undefined;
-  /** Where spans go; plain subscribers need none. */
-  readonly telemetry?: Telemetry | undefined;
-  /** Told of what went wrong without consequence for the run. */
-  warn(message: string, error?: unknown): void;
-  /** For tests: replay without recorded outcomes. */
-  readonly ignoreCompleted?: boolean;
-}
-
-export interface InvocationOptions {
-  streamId?: string | undefined;
-  tools?: readonly ToolDescriptor[] | undefined;
-  excludeTools?: readonly string[] | undefined;
-  model?: string | undefined;
-  hostToolExecution?: boolean | undefined;
-  streaming?: boolean | undefined;
-  permissionMode?: PermissionMode | undefined;
-  whilePending?: 'cancel' | 'hold' | 'proceed' | undefined;
-  limits?: TurnLimits | undefined;
-  signal?: AbortSignal | undefined;
-  deps?: unknown;
-  traceContext?: Record<string, string> | undefined;
-  terms?: TurnTerms | undefined;
-}
-
-/** A branch that runs in this process. */
-export interface RunningBranch {
-  stop(reason: unknown): void;
-  /** It writes nothing any more. */
-  readonly ended: Promise<void>;
 }
 
 /** How a run ended; `input_required` is derived and not stored, everything else ends the turn. */

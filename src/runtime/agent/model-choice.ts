@@ -1,17 +1,17 @@
 import { CoxswainError } from '../../contracts/index.ts';
-import type { LlmAgent } from '../agents/index.ts';
 import type { Model } from '../model/index.ts';
-import type { Agent } from './agent.ts';
-import type { AgentContext } from './agent-context.ts';
+import type { Agent, AgentContext } from './agent.ts';
+
+type WithModel = Agent & { readonly model?: Model | string | undefined };
 
 /** An agent's own model, its nearest ancestor's, or that of whoever runs it as a tool. */
 export function inheritedModel(context: AgentContext): Model | string | undefined {
   const { tree, model } = context.place;
   for (let at: Agent | undefined = context.agent; at; at = tree.parent(at)) {
-    const own = (at as Partial<LlmAgent>).model;
+    const own = (at as WithModel).model;
     if (own !== undefined) return own;
   }
-  return model ?? (context.invocation.tree.root as Partial<LlmAgent>).model;
+  return model ?? (context.invocation.tree.root as WithModel).model;
 }
 
 interface Choice {
@@ -21,7 +21,7 @@ interface Choice {
   overridden: boolean;
 }
 
-function choiceOf(context: AgentContext, agent: LlmAgent): Choice {
+function choiceOf(context: AgentContext, agent: WithModel): Choice {
   const { options, fold, tree } = context.invocation;
   const override = fold.config.model ?? options.model;
   const isRoot = agent === tree.root;
@@ -31,7 +31,7 @@ function choiceOf(context: AgentContext, agent: LlmAgent): Choice {
 }
 
 /** Name of the model that will be asked; '' if there is none. */
-export function modelNameOf(context: AgentContext, agent: LlmAgent): string {
+export function modelNameOf(context: AgentContext, agent: WithModel): string {
   const { wanted } = choiceOf(context, agent);
   return typeof wanted === 'object' ? wanted.name : (wanted ?? '');
 }
@@ -40,7 +40,7 @@ export function modelNameOf(context: AgentContext, agent: LlmAgent): string {
  * The model that is asked, and what it is called. `instead`: the name that a hook has given in its place.
  * @throws CoxswainError `FAILED_PRECONDITION / E_NO_MODEL`
  */
-export function modelOf(context: AgentContext, agent: LlmAgent, instead?: string): { model: Model; name: string } {
+export function modelOf(context: AgentContext, agent: WithModel, instead?: string): { model: Model; name: string } {
   const { engine } = context.invocation;
   const choice = choiceOf(context, agent);
   const { wanted, own, overridden } = instead === undefined ? choice : { ...choice, wanted: instead, overridden: true };

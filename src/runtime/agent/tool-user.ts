@@ -1,6 +1,5 @@
 import type { HookChain } from '../hooks/index.ts';
-import type { Agent } from './agent.ts';
-import type { AgentContext } from './agent-context.ts';
+import type { Agent, AgentContext } from './agent.ts';
 import type { ResolvedTool, ToolMap } from './tools.ts';
 
 /** An agent that can be asked for its tools and hooks. */

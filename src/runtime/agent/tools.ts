@@ -1,9 +1,10 @@
 import type { AnyTool, ToolDescriptor, ToolResult } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { describeTool, errorResult, validateArgs, withEffort } from '../../gate/index.ts';
-import type { AgentTree } from './agent.ts';
-import { agentOfTool } from './agent.ts';
-import type { AgentContext } from './agent-context.ts';
+import type { AgentContext, AgentTree } from './agent.ts';
+
+/** Marks a tool that runs an agent. */
+export const agentOfTool: unique symbol = Symbol.for('coxswain.agentOfTool') as never;
 
 /** A changing set of tools, asked anew for each step. */
 export interface Toolset {

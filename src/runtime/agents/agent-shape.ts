@@ -22,9 +22,7 @@ import type { TurnLimits } from '../agent/index.ts';
 import { assertAgentName } from '../agent/index.ts';
 import type { AgentCallbacks, Plugin } from '../hooks/index.ts';
 import type { Services } from '../services/index.ts';
-import type { CompositeOptions, LoopOptions } from './composite-agents.ts';
-import type { CustomAgentOptions } from './custom-agent.ts';
-import type { LlmAgentOptions } from './llm-agent.ts';
+import type { CompositeOptions, CustomAgentOptions, LlmAgentOptions, LoopOptions } from './options.ts';
 
 const model: Check = {
   needs: 'a model or the name of one',

@@ -8,12 +8,7 @@ import { HookChain } from '../hooks/index.ts';
 import type { Outcome } from '../log/index.ts';
 import { DONE, isPlainDone } from '../log/index.ts';
 import { agentInput } from './agent-shape.ts';
-
-export interface CompositeOptions extends Pick<AgentCallbacks, 'beforeAgent' | 'afterAgent'> {
-  name: string;
-  description?: string;
-  subAgents: readonly Agent[];
-}
+import type { CompositeOptions, LoopOptions } from './options.ts';
 
 /**
  * Agents that run other agents hold and store no state: after a pause their loop runs again, and children that have
@@ -60,11 +55,6 @@ export class SequentialAgent extends CompositeAgent {
     }
     return DONE;
   }
-}
-
-export interface LoopOptions extends CompositeOptions {
-  /** 0: no cap; then a child must escalate. Default 10. */
-  maxIterations?: number;
 }
 
 export const DEFAULT_LOOP_ITERATIONS = 10;

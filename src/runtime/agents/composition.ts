@@ -20,8 +20,8 @@ import type { Agent } from '../agent/index.ts';
 import { AgentTree, assertAgentName } from '../agent/index.ts';
 import { agentTool } from './agent-tool.ts';
 import { LoopAgent, ParallelAgent, SequentialAgent } from './composite-agents.ts';
-import type { LlmAgentOptions } from './llm-agent.ts';
 import { LlmAgent } from './llm-agent.ts';
+import type { LlmAgentOptions } from './options.ts';
 
 /** A node of a composition: what a descriptor says of it, and no more than is needed to build it. */
 export type CompositionNode = Pick<AgentDescriptor, 'name'> &

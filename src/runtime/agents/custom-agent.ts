@@ -3,40 +3,12 @@ import type { Content, ContentPart } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
 import type { Agent, AgentContext } from '../agent/index.ts';
 import { finishAgent, startAgent } from '../agent/index.ts';
-import type { AgentCallbacks, InvocationInfo } from '../hooks/index.ts';
+import type { AgentCallbacks } from '../hooks/index.ts';
 import { HookChain } from '../hooks/index.ts';
-import type { Event, EventActions, Outcome } from '../log/index.ts';
+import type { Event, Outcome } from '../log/index.ts';
 import { DONE, isPlainDone, StateView, SUSPENDED } from '../log/index.ts';
 import { agentInput } from './agent-shape.ts';
-
-/** What an event of a custom agent may do. */
-export type EmittedActions = Pick<EventActions, 'stateDelta' | 'artifactDelta' | 'escalate'>;
-
-export interface CustomContext {
-  readonly signal: AbortSignal;
-  readonly state: StateView;
-  readonly invocation: InvocationInfo;
-  readonly agentPath: readonly string[];
-  /**
-   * Text, parts, or content with what it does; author, place and time are filled in. `escalate` ends the nearest loop
-   * once the function has ended.
-   * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for actions that are the runtime's
-   */
-  emit(content: string | ContentPart[] | { content?: Content; actions?: Partial<EmittedActions> }): Promise<void>;
-  /** Runs a sub-agent. What follows is reached only when it is done; see the class. */
-  run(agent: Agent): Promise<Outcome>;
-  /** Runs a piece of work once and remembers its JSON value: a clock, a random number, a request. */
-  step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
-  /** Ends the nearest loop. */
-  escalate(): void;
-}
-
-export interface CustomAgentOptions extends Pick<AgentCallbacks, 'beforeAgent' | 'afterAgent'> {
-  name: string;
-  description?: string;
-  subAgents?: readonly Agent[];
-  run(context: CustomContext): void | Promise<void>;
-}
+import type { CustomAgentOptions, CustomContext, EmittedActions } from './options.ts';
 
 /** Thrown through user code to end it; not an error. */
 class Unwind {

@@ -2,7 +2,7 @@ import { untilAborted } from '../../base/index.ts';
 import type { AnyTool, JsonSchema, PolicyEvaluator, SchemaLike } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { excludedBy, toJsonSchema } from '../../gate/index.ts';
-import type { Agent, AgentContext, AgentTree, ResolvedTool, ToolMap, Toolset, ToolUser } from '../agent/index.ts';
+import type { Agent, AgentContext, AgentTree, ResolvedTool, ToolMap, Toolset } from '../agent/index.ts';
 import {
   exceeded,
   finishAgent,
@@ -15,12 +15,12 @@ import {
   toolMap,
 } from '../agent/index.ts';
 import { settleCalls } from '../calls/index.ts';
-import type { AgentCallbacks, InvocationInfo } from '../hooks/index.ts';
+import type { AgentCallbacks } from '../hooks/index.ts';
 import { HookChain } from '../hooks/index.ts';
-import type { Failure, Outcome, StateView } from '../log/index.ts';
+import type { Failure, Outcome } from '../log/index.ts';
 import { DONE, SUSPENDED, stateValue } from '../log/index.ts';
 import type { Model } from '../model/index.ts';
-import type { RequestProcessor } from '../step/index.ts';
+import type { Instruction, ModelUser, RequestProcessor } from '../step/index.ts';
 import {
   defaultProcessors,
   modelStep,
@@ -31,47 +31,10 @@ import {
   transferTool,
 } from '../step/index.ts';
 import { agentInput } from './agent-shape.ts';
-
-/** Text with `{key}` placeholders, or a function whose text is taken as it is. */
-export type Instruction =
-  | string
-  | ((context: {
-      state: StateView;
-      agentPath: readonly string[];
-      invocation: InvocationInfo;
-    }) => string | Promise<string>);
-
-export interface LlmAgentOptions extends AgentCallbacks {
-  name: string;
-  description?: string;
-  /** A model, or the name of one that the runner knows. Absent: the run's or the nearest ancestor's. */
-  model?: Model | string;
-  instruction?: Instruction;
-  /** For this agent and, on the root, every agent of the tree. */
-  globalInstruction?: Instruction;
-  tools?: readonly AnyTool[];
-  toolsets?: readonly Toolset[];
-  subAgents?: readonly Agent[];
-  inputSchema?: SchemaLike;
-  outputSchema?: SchemaLike;
-  /** State key that the final text is written to. */
-  outputKey?: string;
-  /** `none`: only the current turn. Default `default`. */
-  includeContents?: 'default' | 'none';
-  /** Passed through to the model. */
-  generateContentConfig?: Record<string, unknown>;
-  /** Model calls of one run of this agent. Default 25. */
-  maxIterations?: number;
-  disallowTransferToParent?: boolean;
-  disallowTransferToPeers?: boolean;
-  /** Names of those that it may hand over to. Default: all that its place allows. */
-  transferTargets?: readonly string[];
-  /** Default: {@link defaultProcessors}. */
-  processors?: readonly RequestProcessor[];
-}
+import type { LlmAgentOptions } from './options.ts';
 
 /** An agent that asks a model what to do until it has an answer. */
-export class LlmAgent implements ToolUser {
+export class LlmAgent implements ModelUser {
   readonly name: string;
   readonly description: string;
   readonly model: Model | string | undefined;

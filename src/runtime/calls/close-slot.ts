@@ -1,8 +1,8 @@
 import { isCoxswainError } from '../../contracts/index.ts';
+import type { Run } from '../agent/index.ts';
 import type { LiveSession } from '../live/index.ts';
 import type { CallState, CompletedRecord, Event, Fold } from '../log/index.ts';
 import { abandoned, createEvent, DONE, isWithin, responseEvent, slotOfCall } from '../log/index.ts';
-import type { Invocation } from '../run/index.ts';
 
 type Origin = { streamId: string; invocationId: string };
 
@@ -58,7 +58,7 @@ export function ownerOfThread(fold: Fold, threadId: string): CompletedRecord | C
 }
 
 /** Stores what ends something. Made again if somebody has answered one of its calls in the same moment. */
-export async function storeEnd(invocation: Invocation, make: () => Event[]): Promise<void> {
+export async function storeEnd(invocation: Run, make: () => Event[]): Promise<void> {
   const { fold, session } = invocation;
   for (;;) {
     const { at } = fold;

@@ -1,8 +1,7 @@
-import type { Agent, Place } from '../agent/index.ts';
+import type { Agent, Place, Run } from '../agent/index.ts';
 import { AgentContext, isToolUser } from '../agent/index.ts';
 import type { AskState, CallState } from '../log/index.ts';
 import { threadOf } from '../log/index.ts';
-import type { Invocation } from '../run/index.ts';
 import { settleCalls } from './scheduler.ts';
 
 /**
@@ -10,7 +9,7 @@ import { settleCalls } from './scheduler.ts';
  * once, outside the present turn's tree. One that runs an agent is entered again where that agent stands: what is open
  * within is the agent's to go on with.
  */
-export async function runDetachedCalls(invocation: Invocation): Promise<void> {
+export async function runDetachedCalls(invocation: Run): Promise<void> {
   const { fold, tree } = invocation;
   const places = new Map<string, { agent: Agent; place: Place; calls: CallState[] }>();
   for (const call of fold.open.values()) {
@@ -29,7 +28,7 @@ export async function runDetachedCalls(invocation: Invocation): Promise<void> {
   }
 }
 
-function placeOf({ tree, signal, span }: Invocation, agent: Agent, call: CallState): Place {
+function placeOf({ tree, signal, span }: Run, agent: Agent, call: CallState): Place {
   const { path, branch } = call;
   return {
     path,
@@ -47,7 +46,7 @@ function placeOf({ tree, signal, span }: Invocation, agent: Agent, call: CallSta
  * A call that the agent runs was answered, or its question has run out of time, and nobody has acted upon that: once its
  * turn is over, only a new one can.
  */
-export function hasUnheard({ fold, tree }: Pick<Invocation, 'fold' | 'tree'>): boolean {
+export function hasUnheard({ fold, tree }: Pick<Run, 'fold' | 'tree'>): boolean {
   for (const call of fold.open.values()) {
     if (isUnheard(call) && tree.find(call.author)) return true;
   }

@@ -1,9 +1,10 @@
 import type { SessionInput } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
+import type { JoiningOptions } from '../../session/index.ts';
 import { joined } from '../../session/index.ts';
+import type { InvocationOptions, Run } from '../agent/index.ts';
 import type { CallState } from '../log/index.ts';
 import { isWithin, slotOfCall } from '../log/index.ts';
-import type { Invocation } from '../run/index.ts';
 import { isUnheard } from './detached-calls.ts';
 
 /**
@@ -12,7 +13,11 @@ import { isUnheard } from './detached-calls.ts';
  * @throws CoxswainError `FAILED_PRECONDITION / E_TURN_COMPLETED` where a host has named some, and their turn is over
  */
 export function callsToJoin(
-  { fold, options, hostRuns }: Invocation,
+  {
+    fold,
+    options,
+    hostRuns,
+  }: Pick<Run, 'fold' | 'hostRuns'> & { options: InvocationOptions & Pick<JoiningOptions, typeof joined> },
   inputs: readonly SessionInput[],
 ): ReadonlySet<CallState> {
   const { turn } = fold;

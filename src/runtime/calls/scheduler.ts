@@ -10,13 +10,12 @@ import {
   errorResult,
   normaliseReturn,
 } from '../../gate/index.ts';
-import type { AgentContext, ResolvedTool, ToolMap } from '../agent/index.ts';
+import type { AgentContext, ResolvedTool, Run, ToolMap } from '../agent/index.ts';
 import { boundedResult, isHostRun, keepWrites, mayRepeat, notFound, validateCall } from '../agent/index.ts';
 import type { CallSignals, HookChain, ToolEffects } from '../hooks/index.ts';
 import { signalsOf, ToolContext } from '../hooks/index.ts';
 import type { Ask, AskState, CallState, Event, EventActions } from '../log/index.ts';
 import { responseEvent } from '../log/index.ts';
-import type { Invocation } from '../run/index.ts';
 import { runAll } from './call-runner.ts';
 import { CallStarts } from './call-starts.ts';
 import { closeWithin } from './close-slot.ts';
@@ -82,7 +81,7 @@ export async function settleCalls(
 }
 
 /** False: somebody else has settled one of the calls in the same moment; they are to be looked at again. */
-async function isStored(invocation: Invocation, events: readonly Event[]): Promise<boolean> {
+async function isStored(invocation: Run, events: readonly Event[]): Promise<boolean> {
   const { at } = invocation.fold;
   try {
     await invocation.emit(...events);

@@ -8,18 +8,30 @@ import type {
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
 import { checkConfirmation } from '../../gate/index.ts';
-import type { AgentContext } from '../agent/index.ts';
 import type { EventActions } from '../log/index.ts';
 import { StateView } from '../log/index.ts';
+import type { ContextServices } from '../services/index.ts';
 import { checkAuthConfig, secretsIn, withoutSecrets } from '../services/index.ts';
-import type { InvocationInfo } from './invocation-info.ts';
+import type { AgentNames, InvocationInfo } from './invocation-info.ts';
+
+/** What contexts of hooks and handlers ask of the agent's activation that they belong to. */
+export interface Activity {
+  readonly agent: { readonly name: string };
+  readonly agentPath: readonly string[];
+  readonly signal: AbortSignal;
+  readonly place: { readonly tree: AgentNames };
+  readonly invocation: InvocationInfo & { readonly services: ContextServices };
+  /** Layers of state below a context's own writes, newest first. */
+  stateLayers(): Readonly<Record<string, unknown>>[];
+  toolUpdate(callId: string, update: ToolUpdate): void;
+}
 
 /** What a callback may read and do; its writes are committed with the event that follows. */
 export class CallbackContext {
-  readonly #agent: AgentContext;
+  readonly #agent: Activity;
   #state: StateView | undefined;
 
-  constructor(agent: AgentContext) {
+  constructor(agent: Activity) {
     this.#agent = agent;
   }
 
@@ -94,7 +106,7 @@ export class ToolContext implements ToolCallContext<never> {
   readonly confirmation?: { confirmed: boolean; payload?: unknown };
   readonly effects: ToolEffects = {};
   readonly artifactDelta: Record<string, number> = {};
-  readonly #agent: AgentContext;
+  readonly #agent: Activity;
   readonly #isHooks: boolean;
   /** Of the credentials that this call was given. */
   #secrets: readonly string[] = none;
@@ -104,7 +116,7 @@ export class ToolContext implements ToolCallContext<never> {
   #stopFollowing: (() => void) | undefined;
 
   constructor(
-    agent: AgentContext,
+    agent: Activity,
     call: { id: string; name: string },
     confirmation?: { confirmed: boolean; payload?: unknown },
     isHooks = false,
@@ -140,7 +152,7 @@ export class ToolContext implements ToolCallContext<never> {
   }
 
   /** A context for hooks before the handler. */
-  static ofHooks(agent: AgentContext, call: { id: string; name: string }): ToolContext {
+  static ofHooks(agent: Activity, call: { id: string; name: string }): ToolContext {
     return new ToolContext(agent, call, undefined, true);
   }
 

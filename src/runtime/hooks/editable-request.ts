@@ -1,7 +1,6 @@
 import type { Content, ToolDescriptor } from '../../contracts/index.ts';
 import { CoxswainError, setOwn } from '../../contracts/index.ts';
-import type { ModelRequest } from '../model/index.ts';
-import type { RequestDraft } from '../step/index.ts';
+import type { ModelRequest, RequestDraft } from '../model/index.ts';
 
 /**
  * A request as a hook is given it: a copy that is the hook's to change, in place or by assignment. What it leaves

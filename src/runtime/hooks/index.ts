@@ -7,7 +7,7 @@ export { editEvent } from './event-hooks.ts';
 export { hookContent, hookResponse } from './hook-values.ts';
 export { failClosed, withGrace } from './hook-wait.ts';
 export { interceptorPlugin } from './interceptor-plugin.ts';
-export type { InvocationInfo } from './invocation-info.ts';
+export type { AgentNames, AgentNode, InvocationInfo } from './invocation-info.ts';
 export type { AgentCallbacks, AgentHooks, BeforeToolReturn, HookName, Plugin } from './plugin.ts';
 export { HookChain } from './plugin.ts';
 export { securityPlugin } from './security-plugin.ts';

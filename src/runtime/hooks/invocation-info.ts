@@ -1,5 +1,21 @@
-import type { AgentTree } from '../agent/index.ts';
 import type { SessionKey, SessionService } from '../store/index.ts';
+
+/** An agent as hooks see it. */
+export interface AgentNode {
+  readonly name: string;
+  readonly description: string;
+  readonly subAgents: readonly AgentNode[];
+}
+
+/** The agents of a run, by name. */
+export interface AgentNames {
+  readonly root: AgentNode;
+  find(name: string): AgentNode | undefined;
+  parent(agent: AgentNode): AgentNode | undefined;
+  /** Names from the root to the agent. */
+  pathOf(agent: AgentNode): string[];
+  contains(ancestor: AgentNode, name: string): boolean;
+}
 
 /** What hooks may know of the run they are called in. */
 export interface InvocationInfo {
@@ -8,7 +24,7 @@ export interface InvocationInfo {
   readonly invocationId: string;
   readonly turnId: string;
   readonly signal: AbortSignal;
-  readonly tree: AgentTree;
+  readonly tree: AgentNames;
   readonly sessions: SessionService;
   readonly deps: unknown;
   /** Every tool call waits for a host. */

@@ -1,5 +1,6 @@
 /** A session that is open in this process, in step with its store. */
-export type { CurrentRun, Held } from './live-session.ts';
+export type { CurrentRun, RunningInvocation } from './current-run.ts';
+export type { Held } from './live-session.ts';
 export { LiveSession } from './live-session.ts';
 export type { Followed, FollowOptions } from './store-follower.ts';
 export { DEFAULT_FOLLOW_MS, StoreFollower } from './store-follower.ts';

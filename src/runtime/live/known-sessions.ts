@@ -1,31 +1,23 @@
-import type { SessionKey, SessionService } from '../store/index.ts';
-import type { LiveSession } from './live-session.ts';
+import type { SessionKey } from '../store/index.ts';
 
 /** Names that are known before those nobody holds any more are looked for. */
 const MANY_NAMES = 1000;
 
-const known = new WeakMap<SessionService, KnownSessions>();
+interface Keyed {
+  readonly key: SessionKey;
+}
 
 /** The live sessions of one store. Names are swept now and then: being told of each that is gone costs more. */
-export class KnownSessions {
-  readonly #byName = new Map<string, WeakRef<LiveSession>>();
-  readonly #reading = new Map<string, Promise<LiveSession | undefined>>();
+export class KnownSessions<T extends Keyed> {
+  readonly #byName = new Map<string, WeakRef<T>>();
+  readonly #reading = new Map<string, Promise<T | undefined>>();
   #sweepAt = MANY_NAMES;
 
-  static of(service: SessionService): KnownSessions {
-    let sessions = known.get(service);
-    if (!sessions) {
-      sessions = new KnownSessions();
-      known.set(service, sessions);
-    }
-    return sessions;
-  }
-
-  get(key: SessionKey): LiveSession | undefined {
+  get(key: SessionKey): T | undefined {
     return this.#byName.get(nameOf(key))?.deref();
   }
 
-  set(live: LiveSession): void {
+  set(live: T): void {
     this.#byName.set(nameOf(live.key), new WeakRef(live));
     if (this.#byName.size < this.#sweepAt) return;
     for (const [name, ref] of this.#byName) if (ref.deref() === undefined) this.#byName.delete(name);
@@ -37,10 +29,7 @@ export class KnownSessions {
   }
 
   /** Whoever asks while a session is being read waits for that. */
-  async read(
-    key: SessionKey,
-    read: () => Promise<LiveSession | undefined>,
-  ): Promise<{ live: LiveSession | undefined; isNew: boolean }> {
+  async read(key: SessionKey, read: () => Promise<T | undefined>): Promise<{ live: T | undefined; isNew: boolean }> {
     const name = nameOf(key);
     const reading = this.#reading.get(name);
     if (reading) return { live: await reading, isNew: false };

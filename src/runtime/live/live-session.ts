@@ -3,26 +3,30 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { Stirred } from '../../session/index.ts';
 import type { Event, Viewer } from '../log/index.ts';
 import { Chain, Fold, History, sharedPart, sizeOf } from '../log/index.ts';
-import type { Invocation } from '../run/index.ts';
 import type { Lease, SessionKey, SessionRecord, SessionService } from '../store/index.ts';
 import { checkKey, storeRefusal } from '../store/index.ts';
+import type { CurrentRun } from './current-run.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { readInPages } from './log-pages.ts';
 import { SharedAppends } from './shared-appends.ts';
 import type { FollowOptions } from './store-follower.ts';
 import { StoreFollower } from './store-follower.ts';
 
-/** What runs in a session now, in this process. */
-export interface CurrentRun {
-  readonly invocation: Invocation;
-  /** Settles when nothing more will be written. */
-  readonly result: Promise<unknown>;
-}
-
 /** What waits in memory for an answer, and lives no longer than its process. */
 export interface Held {
   /** Nobody will come back for it. */
   release(reason: unknown): void;
+}
+
+const known = new WeakMap<SessionService, KnownSessions<LiveSession>>();
+
+function knownOf(service: SessionService): KnownSessions<LiveSession> {
+  let sessions = known.get(service);
+  if (!sessions) {
+    sessions = new KnownSessions();
+    known.set(service, sessions);
+  }
+  return sessions;
 }
 
 const noListeners: readonly never[] = [];
@@ -81,7 +85,7 @@ export class LiveSession {
   static async find(service: SessionService, key: SessionKey): Promise<LiveSession | undefined> {
     // Names are of safe parts alone: no other two parts make the same one.
     checkKey(key);
-    const sessions = KnownSessions.of(service);
+    const sessions = knownOf(service);
     for (;;) {
       let live = sessions.get(key);
       if (!live) {
@@ -103,7 +107,7 @@ export class LiveSession {
 
   /** The one for this record; kept as long as somebody holds it. */
   static of(service: SessionService, record: SessionRecord): LiveSession {
-    const sessions = KnownSessions.of(service);
+    const sessions = knownOf(service);
     const live = sessions.get(record.key);
     if (live?.isOf(record)) {
       live.#takeIn(record);

@@ -18,7 +18,7 @@ import { answerEvent, answerId, createEvent } from '../log/index.ts';
 import type { GivenCredential } from '../services/index.ts';
 import { givenCredential } from '../services/index.ts';
 import { startingAgent } from '../step/index.ts';
-import type { Invocation } from './invocation.ts';
+import type { OpenRun } from './open-run.ts';
 
 /**
  * What has been made of inputs: hooks are asked, and what is too large is kept elsewhere, once, however often the inputs
@@ -31,7 +31,7 @@ export interface Heard {
 
 /** Turns inputs into events, or refuses them all. What is put into `credentials` is to be kept before they are stored. */
 export async function acceptInputs(
-  invocation: Invocation,
+  invocation: OpenRun,
   inputs: readonly SessionInput[],
   credentials: GivenCredential[],
   heard: Heard,
@@ -91,7 +91,7 @@ export async function acceptInputs(
 
 /** Edited arguments as the tool takes them; a host has checked what it decides on. */
 async function editedArgs(
-  { fold, tree }: Invocation,
+  { fold, tree }: OpenRun,
   { requestId, args, decision }: ToolApprovalInput,
 ): Promise<Record<string, unknown> | undefined> {
   const call = args && !decision ? fold.callOf(requestId) : undefined;
@@ -100,7 +100,7 @@ async function editedArgs(
   return checkEdited(tree, fold, call, args);
 }
 
-function answerTo(invocation: Invocation, input: Exclude<SessionInput, { kind: 'message' | 'continue' }>): Event {
+function answerTo(invocation: OpenRun, input: Exclude<SessionInput, { kind: 'message' | 'continue' }>): Event {
   const origin = {
     ...invocation.origin(),
     starts: true,
@@ -149,7 +149,7 @@ function answerTo(invocation: Invocation, input: Exclude<SessionInput, { kind: '
 }
 
 function credentialOf(
-  invocation: Invocation,
+  invocation: OpenRun,
   requestId: string,
   response: { action: string; content?: Record<string, unknown> | undefined },
 ): GivenCredential | undefined {
@@ -160,7 +160,7 @@ function credentialOf(
 
 /** Words begin a turn, or join the one that waits, where that goes on with calls which are kept for it. */
 async function takeMessage(
-  invocation: Invocation,
+  invocation: OpenRun,
   message: MessageInput,
   { answered, kept }: { answered: ReadonlySet<string>; kept: ReadonlySet<CallState> },
   heard: Heard,
@@ -180,7 +180,7 @@ async function takeMessage(
 
 const turnEvents = (...about: Parameters<typeof turnEvent>): Event[] => [turnEvent(...about)];
 
-function joiningEvents(invocation: Invocation, parts: ContentPart[], role: string | undefined): Event[] {
+function joiningEvents(invocation: OpenRun, parts: ContentPart[], role: string | undefined): Event[] {
   const { terms } = invocation.options;
   const words = invocation.rootEvent({
     author: 'user',
@@ -191,7 +191,7 @@ function joiningEvents(invocation: Invocation, parts: ContentPart[], role: strin
   return terms ? [invocation.rootEvent({ author: 'user', actions: { terms } }), words] : [words];
 }
 
-function turnEvent(invocation: Invocation, parts: ContentPart[], role: string | undefined): Event {
+function turnEvent(invocation: OpenRun, parts: ContentPart[], role: string | undefined): Event {
   const start = startingAgent(invocation.tree, invocation.fold).name;
   // Words that came too late for their turn belong to the next one and stand before its message.
   const late = [...invocation.fold.steers.keys()];

@@ -15,15 +15,16 @@ import type {
 } from '../agent/index.ts';
 import { thrownOutcome } from '../agent/index.ts';
 import { ownerOfThread, runDetachedCalls } from '../calls/index.ts';
-import type { InvocationInfo, Plugin } from '../hooks/index.ts';
+import type { Plugin } from '../hooks/index.ts';
 import { editEvent } from '../hooks/index.ts';
-import type { LiveSession } from '../live/index.ts';
+import type { LiveSession, RunningInvocation } from '../live/index.ts';
 import type { BeganRecord, CallState, CompletedRecord, Event, EventInit, Fold, Outcome } from '../log/index.ts';
 import { abandoned, applyDelta, createEvent, responseEvent } from '../log/index.ts';
 import type { ContextServices } from '../services/index.ts';
 import { ModelCalls } from '../step/index.ts';
 import type { Lease, SessionKey, SessionService } from '../store/index.ts';
 import { Marks } from './marks.ts';
+import type { OpenRun } from './open-run.ts';
 import { eventAt } from './place-event.ts';
 import { beforeRun } from './run-hooks.ts';
 import { runSlot } from './slot.ts';
@@ -31,7 +32,7 @@ import { storeInputs } from './store-inputs.ts';
 import { endRun } from './turn-end.ts';
 
 /** One run: from the acceptance of its inputs to the end of its stream. */
-export class Invocation implements InvocationInfo {
+export class Invocation implements OpenRun, RunningInvocation {
   readonly invocationId: string = newId();
   readonly streamId: string;
   readonly session: LiveSession;

@@ -1,10 +1,10 @@
 import type { Place } from '../agent/index.ts';
 import type { Event, EventInit } from '../log/index.ts';
 import { createEvent, scopeOf, setTemp, storedDelta } from '../log/index.ts';
-import type { Invocation } from './invocation.ts';
+import type { OpenRun } from './open-run.ts';
 
 /** An event of an agent's place in a run. What it sets of `temp:` state is kept with the run, and stored nowhere. */
-export function eventAt(invocation: Invocation, place: Place, init: EventInit): Event {
+export function eventAt(invocation: OpenRun, place: Place, init: EventInit): Event {
   const { stateDelta } = init.actions ?? {};
   if (stateDelta) keepTemp(invocation, place, stateDelta);
   return createEvent({
@@ -20,7 +20,7 @@ export function eventAt(invocation: Invocation, place: Place, init: EventInit): 
   });
 }
 
-function keepTemp({ temp }: Invocation, place: Place, delta: Readonly<Record<string, unknown>>): void {
+function keepTemp({ temp }: OpenRun, place: Place, delta: Readonly<Record<string, unknown>>): void {
   for (const key of Object.keys(delta)) {
     if (scopeOf(key) === 'temp') setTemp(temp, place.iso[0] ?? '', key, delta[key]);
   }

@@ -3,10 +3,10 @@ import { thrownOutcome } from '../agent/index.ts';
 import { failClosed, hookContent, withGrace } from '../hooks/index.ts';
 import type { Outcome } from '../log/index.ts';
 import { DONE } from '../log/index.ts';
-import type { Invocation } from './invocation.ts';
+import type { OpenRun } from './open-run.ts';
 
 /** A plugin's answer to a message, if one has any. */
-export async function beforeRun(invocation: Invocation, inputs: readonly SessionInput[]): Promise<Outcome | undefined> {
+export async function beforeRun(invocation: OpenRun, inputs: readonly SessionInput[]): Promise<Outcome | undefined> {
   if (!inputs.some((input) => input.kind === 'message')) return undefined;
   try {
     for (const plugin of invocation.engine.plugins) {
@@ -24,7 +24,7 @@ export async function beforeRun(invocation: Invocation, inputs: readonly Session
 }
 
 /** Tells the plugins that the run is over; what they make of it changes nothing. */
-export async function afterRun(invocation: Invocation): Promise<void> {
+export async function afterRun(invocation: OpenRun): Promise<void> {
   for (const plugin of invocation.engine.plugins) {
     try {
       if (plugin.afterRun) await withGrace(invocation.signal, Promise.resolve(plugin.afterRun(invocation)));

@@ -3,13 +3,13 @@ import type { Agent, Place } from '../agent/index.ts';
 import { AgentContext, Operation, runAttributes } from '../agent/index.ts';
 import type { Outcome } from '../log/index.ts';
 import { SUSPENDED } from '../log/index.ts';
-import type { Invocation } from './invocation.ts';
+import type { OpenRun } from './open-run.ts';
 
 /**
  * Runs an agent in a slot of the tree, and whoever it hands over to. The code of a first start is the code of a
  * resume: recorded outcomes are returned, everything else finds its position in the log.
  */
-export function runSlot(invocation: Invocation, agent: Agent, place: Place): Promise<Outcome> {
+export function runSlot(invocation: OpenRun, agent: Agent, place: Place): Promise<Outcome> {
   const recorded = invocation.fold.activations.get(place.path)?.completed;
   if (recorded) {
     if (recorded.agent === agent.name) return Promise.resolve(recorded.outcome);
@@ -20,7 +20,7 @@ export function runSlot(invocation: Invocation, agent: Agent, place: Place): Pro
 }
 
 interface Slot {
-  readonly invocation: Invocation;
+  readonly invocation: OpenRun;
   /** Whose slot it is, whoever is in it. */
   readonly agent: Agent;
   readonly place: Place;
@@ -56,7 +56,7 @@ async function left(slot: Slot, occupant: Agent, outcome: Outcome): Promise<Outc
 }
 
 /** Runs an agent inside a span of its own. */
-function measured(invocation: Invocation, agent: Agent, place: Place): Promise<Outcome> {
+function measured(invocation: OpenRun, agent: Agent, place: Place): Promise<Outcome> {
   const { telemetry } = invocation.engine;
   const operation = Operation.start('agent', `invoke_agent ${agent.name}`, telemetry, place.span, () => ({
     'gen_ai.operation.name': 'invoke_agent',
@@ -71,7 +71,7 @@ function measured(invocation: Invocation, agent: Agent, place: Place): Promise<O
   }
 }
 
-async function inSpan(operation: Operation, invocation: Invocation, agent: Agent, place: Place): Promise<Outcome> {
+async function inSpan(operation: Operation, invocation: OpenRun, agent: Agent, place: Place): Promise<Outcome> {
   try {
     const outcome = await agent.run(new AgentContext(invocation, agent, { ...place, span: operation.span }));
     const fault = outcome.kind === 'failed' ? outcome.failure : undefined;

@@ -5,7 +5,7 @@ import type { GivenCredential } from '../services/index.ts';
 import { keepCredentials } from '../services/index.ts';
 import type { Heard } from './accept-inputs.ts';
 import { acceptInputs } from './accept-inputs.ts';
-import type { Invocation } from './invocation.ts';
+import type { OpenRun } from './open-run.ts';
 
 /** Codes of a store where somebody else was faster. */
 export const outrun: ReadonlySet<string> = new Set(['E_SESSION_CONFLICT', 'E_EVENT_EXISTS']);
@@ -16,7 +16,7 @@ export const outrun: ReadonlySet<string> = new Set(['E_SESSION_CONFLICT', 'E_EVE
  * not taken in yet.
  */
 export async function storeInputs(
-  invocation: Invocation,
+  invocation: OpenRun,
   inputs: readonly SessionInput[],
   epoch: number,
 ): Promise<{ at: number; stored: readonly Event[] }> {

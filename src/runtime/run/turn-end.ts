@@ -3,14 +3,14 @@ import type { InvocationResult } from '../agent/index.ts';
 import { errorFields, failureOf, limitReason } from '../agent/index.ts';
 import { editEvent, withGrace } from '../hooks/index.ts';
 import type { Event, Outcome } from '../log/index.ts';
-import type { Invocation } from './invocation.ts';
+import type { OpenRun } from './open-run.ts';
 import { afterRun } from './run-hooks.ts';
 
 /** Hooks around the end have their own time. */
 const never = new AbortController().signal;
 
 /** Settles what is open, ends the turn, tells the plugins. */
-export async function endRun(invocation: Invocation, outcome: Outcome): Promise<InvocationResult> {
+export async function endRun(invocation: OpenRun, outcome: Outcome): Promise<InvocationResult> {
   invocation.closing = true;
   let result: InvocationResult;
   if (invocation.signal.aborted)
@@ -27,7 +27,7 @@ export async function endRun(invocation: Invocation, outcome: Outcome): Promise<
   return result;
 }
 
-async function end(invocation: Invocation, result: InvocationResult, outcome: Outcome): Promise<InvocationResult> {
+async function end(invocation: OpenRun, result: InvocationResult, outcome: Outcome): Promise<InvocationResult> {
   for (;;) {
     const { at } = invocation.fold;
     try {
@@ -41,7 +41,7 @@ async function end(invocation: Invocation, result: InvocationResult, outcome: Ou
   }
 }
 
-async function writeEnd(invocation: Invocation, result: InvocationResult, outcome: Outcome): Promise<InvocationResult> {
+async function writeEnd(invocation: OpenRun, result: InvocationResult, outcome: Outcome): Promise<InvocationResult> {
   const open = invocation.fold.open.values();
   const abandonedCalls =
     outcome.kind === 'done' && !invocation.signal.aborted
@@ -71,7 +71,7 @@ async function writeEnd(invocation: Invocation, result: InvocationResult, outcom
 }
 
 /** The end of a turn is written, whatever hooks do. */
-async function editSafely(invocation: Invocation, event: Event): Promise<Event> {
+async function editSafely(invocation: OpenRun, event: Event): Promise<Event> {
   try {
     return await withGrace(invocation.signal, editEvent(invocation, invocation.eventHooks, event, never));
   } catch (error) {

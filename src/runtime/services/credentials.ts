@@ -2,7 +2,7 @@ import { checkIs, name } from '../../base/index.ts';
 import type { AuthConfig } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { checkScope } from '../store/index.ts';
-import type { ContextServices } from './services.ts';
+import type { ContextServices } from './context-services.ts';
 
 /** Keeps what people hand over for tools, by (app, user) and key. What it holds never reaches log, events or spans. */
 export interface CredentialService {

@@ -1,6 +1,7 @@
 /** Credentials, artifacts and memory of agents. */
 export type { ArtifactContent, ArtifactPlace, ArtifactService, StoredArtifact } from './artifact-service.ts';
 export { artifactBody, artifactName, artifactPlace, toBase64 } from './artifact-service.ts';
+export type { ContextServices } from './context-services.ts';
 export type { CredentialService, GivenCredential } from './credentials.ts';
 export {
   checkAuthConfig,
@@ -14,7 +15,7 @@ export { InMemoryMemoryService, rank } from './in-memory-memory-service.ts';
 export type { MemoryService } from './memory-service.ts';
 export { DEFAULT_MEMORY_LIMIT, memoryEntries } from './memory-service.ts';
 export { secretsIn, withoutSecrets } from './secrets.ts';
-export type { ContextServices, Services } from './services.ts';
+export type { Services } from './services.ts';
 export { SessionServices } from './services.ts';
 export type { Searchable } from './words.ts';
 export { fold, hits, isPiece, MAX_QUERY_WORDS, queryWords, searchable, wordsOf } from './words.ts';

@@ -2,23 +2,10 @@ import type { ArtifactAccess, MemoryEntry } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { SessionKey } from '../store/index.ts';
 import type { ArtifactService } from './artifact-service.ts';
+import type { ContextServices } from './context-services.ts';
 import type { CredentialService } from './credentials.ts';
 import { InMemoryCredentialService, withoutWords } from './credentials.ts';
 import type { MemoryService } from './memory-service.ts';
-
-/** Services of one (app, user, session) that contexts reach. */
-export interface ContextServices {
-  /** Empty without a memory service. */
-  searchMemory(query: string): Promise<MemoryEntry[]>;
-  /** `delta` collects file name → version of what is saved. */
-  artifacts(delta: Record<string, number>): ArtifactAccess;
-  /** Of this (app, user). */
-  readonly credentials: {
-    save(key: string, credential: unknown): Promise<void>;
-    load(key: string): Promise<unknown>;
-    delete(key: string): Promise<void>;
-  };
-}
 
 export interface Services {
   memory?: MemoryService | undefined;

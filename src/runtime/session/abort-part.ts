@@ -1,16 +1,15 @@
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import { endOfCall, endOfSlot, ownerOfThread, releaseWithin } from '../calls/index.ts';
-import type { LiveSession } from '../live/index.ts';
+import type { LiveSession, RunningInvocation } from '../live/index.ts';
 import type { Event } from '../log/index.ts';
 import { slotOfCall } from '../log/index.ts';
-import type { Invocation } from '../run/index.ts';
 import { wish } from './abort-elsewhere.ts';
 
 /**
  * Where an event comes from that is written beside a run, or while none is under way. Of a run that is closing nothing
  * is shown any more; one whose inputs may yet be refused has shown nothing.
  */
-export function originOf(running: Invocation | undefined): { streamId: string; invocationId: string } {
+export function originOf(running: RunningInvocation | undefined): { streamId: string; invocationId: string } {
   return running?.accepted && !running.closing ? running.origin() : { streamId: '', invocationId: '' };
 }
 

@@ -1,7 +1,6 @@
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { LiveSession } from '../live/index.ts';
+import type { LiveSession, RunningInvocation } from '../live/index.ts';
 import type { Event } from '../log/index.ts';
-import type { Invocation } from '../run/index.ts';
 
 /** What is to be stored, and whether it is for the run that is under way. */
 export interface Beside {
@@ -15,7 +14,7 @@ export interface Beside {
  */
 export function storeBeside<T extends Beside>(
   live: LiveSession,
-  make: (running: Invocation | undefined) => T,
+  make: (running: RunningInvocation | undefined) => T,
 ): Promise<T> {
   return live.inTurn(async () => {
     const held = Promise.withResolvers<void>();

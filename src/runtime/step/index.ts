@@ -2,7 +2,7 @@
 export { fillTemplate } from './instructions.ts';
 export { ModelCalls } from './model-calls.ts';
 export { modelStep } from './model-step.ts';
-export type { RequestDraft, RequestProcessor, StepFacts } from './processors.ts';
+export type { Instruction, ModelUser, RequestProcessor, StepFacts } from './model-user.ts';
 export {
   basicProcessor,
   contentsProcessor,

@@ -3,11 +3,10 @@ import { CoxswainError } from '../../contracts/index.ts';
 import { AnswerCounter } from '../../session/index.ts';
 import type { AgentContext } from '../agent/index.ts';
 import { modelOf, Operation, underSignal } from '../agent/index.ts';
-import type { LlmAgent } from '../agents/index.ts';
-import type { Model, ModelResponse } from '../model/index.ts';
+import type { Model, ModelResponse, RequestDraft } from '../model/index.ts';
 import { unknownEndOf } from '../model/index.ts';
 import { requestAttributes, responseAttributes } from './model-telemetry.ts';
-import type { RequestDraft } from './processors.ts';
+import type { ModelUser } from './model-user.ts';
 
 /** What went wrong: thrown, or told by the model. */
 export interface Fault {
@@ -33,7 +32,7 @@ export class ModelCall {
   /** @throws CoxswainError `FAILED_PRECONDITION / E_NO_MODEL` */
   constructor(
     context: AgentContext,
-    agent: LlmAgent,
+    agent: ModelUser,
     draft: RequestDraft,
     { messageId, chosen }: { messageId: string; chosen: string },
   ) {

@@ -1,6 +1,5 @@
-import type { AgentContext } from '../agent/index.ts';
+import type { AgentContext, LimitedAgent } from '../agent/index.ts';
 import { orAbort } from '../agent/index.ts';
-import type { LlmAgent } from '../agents/index.ts';
 import type { Failure } from '../log/index.ts';
 
 /** Model calls of one run that are not in its log yet: branches beside one another share the turn's limits. */
@@ -12,7 +11,7 @@ export class ModelCalls {
    * Begins one, or says which limit forbids it. Where only calls under way would reach a limit it waits for one to
    * end: one that fails does not count, and the others come to their answers.
    */
-  async begin(context: AgentContext, agent: LlmAgent): Promise<Failure | undefined> {
+  async begin(context: AgentContext, agent: LimitedAgent): Promise<Failure | undefined> {
     for (;;) {
       const failure = agent.limitReached(context, this.#underWay);
       if (!failure) break;

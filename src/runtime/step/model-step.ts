@@ -3,20 +3,20 @@ import type { Content, ContentPart, FunctionResponsePart } from '../../contracts
 import { CoxswainError, copyJson, isCoxswainError, messageOf, textOfParts } from '../../contracts/index.ts';
 import type { AgentContext, ToolMap } from '../agent/index.ts';
 import { keepWrites, modelNameOf, orAbort, promisedValue, withOutput } from '../agent/index.ts';
-import type { LlmAgent } from '../agents/index.ts';
 import { prepareCall } from '../calls/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { CallbackContext, Editing, failClosed, hookResponse } from '../hooks/index.ts';
 import type { Event, EventActions, Failure } from '../log/index.ts';
-import type { FinishReason, ModelResponse } from '../model/index.ts';
+import type { FinishReason, ModelResponse, RequestDraft } from '../model/index.ts';
 import { finishReasonOf, isResponse, modelFailure, thrownFailure, unknownEndOf } from '../model/index.ts';
 import type { Fault } from './model-call.ts';
 import { ModelCall } from './model-call.ts';
-import type { RequestDraft } from './processors.ts';
+import type { ModelUser } from './model-user.ts';
+
 /** Asks the model once and stores its answer. A failure: the turn cannot go on. */
 export async function modelStep(
   context: AgentContext,
-  agent: LlmAgent,
+  agent: ModelUser,
   tools: ToolMap,
   hooks: HookChain,
 ): Promise<Failure | undefined> {
@@ -44,7 +44,7 @@ export async function modelStep(
 
 interface Step {
   context: AgentContext;
-  agent: LlmAgent;
+  agent: ModelUser;
   hooks: HookChain;
   callback: CallbackContext;
   draft: RequestDraft;
@@ -120,7 +120,7 @@ function offeredOf(tools: ToolMap, before: RequestDraft['tools'], { tools: after
   return new Map([...tools].filter(([name]) => after.has(name) || !before.has(name)));
 }
 
-async function buildRequest(context: AgentContext, agent: LlmAgent, tools: ToolMap): Promise<RequestDraft> {
+async function buildRequest(context: AgentContext, agent: ModelUser, tools: ToolMap): Promise<RequestDraft> {
   const draft: RequestDraft = {
     model: modelNameOf(context, agent),
     systemInstruction: '',
@@ -223,7 +223,7 @@ interface Answer {
  */
 async function storeResponse(
   context: AgentContext,
-  agent: LlmAgent,
+  agent: ModelUser,
   tools: ToolMap,
   hooks: HookChain,
   answer: Answer,

@@ -1,35 +1,12 @@
-import type { JsonSchema, ToolDescriptor } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { AgentContext, ToolMap } from '../agent/index.ts';
+import type { AgentContext } from '../agent/index.ts';
 import { outputFault } from '../agent/index.ts';
-import type { LlmAgent } from '../agents/index.ts';
 import type { Activation } from '../log/index.ts';
 import { StateView } from '../log/index.ts';
-import type { ModelRequest } from '../model/index.ts';
+import type { RequestDraft } from '../model/index.ts';
 import { fillTemplate } from './instructions.ts';
+import type { ModelUser, RequestProcessor } from './model-user.ts';
 import { TRANSFER_TOOL, transferTargets } from './transfer.ts';
-
-/** A model request while it is being made. */
-export interface RequestDraft extends ModelRequest {
-  systemInstruction: string;
-  contents: ModelRequest['contents'];
-  config: Record<string, unknown>;
-  tools: Map<string, ToolDescriptor>;
-  outputSchema?: JsonSchema;
-}
-
-/** What is known when a request is made. */
-export interface StepFacts {
-  readonly context: AgentContext;
-  readonly agent: LlmAgent;
-  readonly tools: ToolMap;
-}
-
-/** One stage of making a request. What it throws fails the turn. */
-export interface RequestProcessor {
-  readonly name: string;
-  process(facts: StepFacts, draft: RequestDraft): void | Promise<void>;
-}
 
 /** Generation settings of the agent. */
 export const basicProcessor: RequestProcessor = {
@@ -54,7 +31,7 @@ export const instructionsProcessor: RequestProcessor = {
   async process({ context, agent }, draft) {
     const { root } = context.place.tree;
     const inherited =
-      agent.globalInstruction ?? ('globalInstruction' in root ? (root as LlmAgent).globalInstruction : undefined);
+      agent.globalInstruction ?? ('globalInstruction' in root ? (root as ModelUser).globalInstruction : undefined);
     for (const instruction of [inherited, agent.instruction]) {
       if (instruction === undefined) continue;
       const state = new StateView({}, () => context.stateLayers());

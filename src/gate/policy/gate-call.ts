@@ -1,0 +1,47 @@
+import type {
+  AnyTool,
+  ConfirmationRequest,
+  PolicyEvaluator,
+  Principal,
+  ToolDescriptor,
+} from '../../contracts/index.ts';
+import type { ValidatedArgs } from '../schema/index.ts';
+
+/** A valid call of a known tool. */
+export interface GateCall {
+  callId: string;
+  args: Record<string, unknown>;
+  /** Where the tool's schema made others of them: what the log has as the call's arguments. */
+  announced?: Record<string, unknown>;
+  tool: ToolDescriptor;
+  /** Where the tool comes from: `host`, `agent:<name>`, `mcp:<server>`. */
+  source: string;
+  /** What it is besides name and source; default: {@link toolDigest} of `tool`. */
+  digest?: string;
+  /** Agents from the root to the caller. */
+  agentPath: readonly string[];
+  sessionId: string;
+}
+
+/** Who decides, and on what grounds. */
+export interface GateRules {
+  policy?: PolicyEvaluator | undefined;
+  policyTimeoutMs?: number | undefined;
+  principal?: Principal | undefined;
+  permissionMode?: string | undefined;
+  /** Somebody can be asked. */
+  interactive?: boolean | undefined;
+  /** Calls and cost of the session so far. */
+  usage?: { calls: number; usd?: number } | undefined;
+  signal?: AbortSignal | undefined;
+  /** A host has judged what was approved: other arguments than those may not run. */
+  isJudged?: boolean | undefined;
+  /** The author's floor. */
+  needsApproval?: AnyTool['needsApproval'] | undefined;
+  /** The before_tool hooks; not given where they have run. */
+  beforeTool?: ((args: Record<string, unknown>) => Promise<unknown>) | undefined;
+  /** What the before_tool hooks asked for, once they have run. */
+  hookAsked?: (() => ConfirmationRequest | undefined) | undefined;
+  /** Checks arguments that a hook or a person changed, and those that were judged before. */
+  validate(args: unknown): ValidatedArgs | Promise<ValidatedArgs>;
+}
