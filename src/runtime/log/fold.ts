@@ -1,5 +1,5 @@
 import { LazyMap, LazySet, Pace } from '../../base/index.ts';
-import type { ContentPart, FunctionResponsePart, TurnTerms, Usage } from '../../contracts/index.ts';
+import type { Content, ContentPart, FunctionResponsePart, TurnTerms, Usage } from '../../contracts/index.ts';
 import { setOwn, textOfParts } from '../../contracts/index.ts';
 import { addUsage, callIdOf, isHostQuestion, LastWords } from '../../session/index.ts';
 import type { Activation } from './activation.ts';
@@ -111,8 +111,8 @@ export class Fold {
     if (actions.config) this.#configure(actions.config);
     for (const id of actions.delivered ?? []) this.steers.delete(id);
     if (actions.steer) this.steers.set(event.id, event);
-    else if (event.content) this.#applyContent(event);
-    if (event.usage) this.#addUsage(event);
+    else if (event.content) this.#applyContent(event, event.content);
+    if (event.usage) this.#addUsage(event.usage);
     if (actions.end && this.turn) {
       this.turn.ended = actions.end.reason;
       this.ends.set(event.seq, stillOf(this));
@@ -278,9 +278,7 @@ export class Fold {
     }
   }
 
-  #applyContent(event: Event): void {
-    const content = event.content;
-    if (!content) return;
+  #applyContent(event: Event, content: Content): void {
     const activation = this.activation(event.path);
     if (event.author !== 'user') {
       activation.own.push(event);
@@ -290,14 +288,13 @@ export class Fold {
       const call = this.#changed(event.path.slice(event.path.lastIndexOf('/') + 1));
       if (call) call.entered = true;
     }
-    if (content.role === 'model') this.#applyModelContent(event, activation);
+    if (content.role === 'model') this.#applyModelContent(event, content.parts, activation);
     else {
       for (const part of content.parts) if (part.type === 'function_response') this.#settle(event, part);
     }
   }
 
-  #applyModelContent(event: Event, activation: Activation): void {
-    const parts = event.content?.parts ?? [];
+  #applyModelContent(event: Event, parts: readonly ContentPart[], activation: Activation): void {
     if (event.actions.hook === 'after') {
       // Words after the end: what the agent's own last step asked for still counts.
       this.#speakIsolated(event, parts);
@@ -346,9 +343,7 @@ export class Fold {
     }
   }
 
-  #addUsage(event: Event): void {
-    const usage = event.usage;
-    if (!usage) return;
+  #addUsage(usage: Usage): void {
     this.totalUsage = addUsage(this.totalUsage, usage);
     if (this.turn) this.turn.usage = addUsage(this.turn.usage, usage);
   }
