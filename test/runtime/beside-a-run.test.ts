@@ -1,0 +1,477 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { RequestAnswer } from '../../src/contracts/index.ts';
+import { CoxswainError } from '../../src/contracts/index.ts';
+import type { Event, Held } from '../../src/runtime/index.ts';
+import {
+  createEngine,
+  createEvent,
+  InMemoryCredentialService,
+  InMemorySessionService,
+  LiveSession,
+} from '../../src/runtime/index.ts';
+import { endElsewhere, heedLog, wish } from '../../src/runtime/session/abort-elsewhere.ts';
+import { abortIdle, endOfAll } from '../../src/runtime/session/abort-idle.ts';
+import { answerRequest } from '../../src/runtime/session/answer-request.ts';
+import { EndsGivenBack } from '../../src/runtime/session/given-back.ts';
+import { openRequestNow, openRequestsNow } from '../../src/runtime/session/open-requests.ts';
+import { settling } from '../../src/runtime/session/settling.ts';
+import { storeBeside } from '../../src/runtime/session/store-beside.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+import { elsewhere } from './elsewhere.ts';
+import { settled } from './flow.ts';
+import { Folding } from './folding.ts';
+import { key, llm } from './kit.ts';
+
+const busy = () => new CoxswainError('ABORTED', 'E_SESSION_BUSY', 'it is run', { details: { epoch: 7 } });
+const conflict = () => new CoxswainError('ABORTED', 'E_SESSION_CONFLICT', 'somebody has written');
+const exists = () => new CoxswainError('ALREADY_EXISTS', 'E_EVENT_EXISTS', 'it is there');
+const note = (id: string, more: object = {}) => createEvent({ id, author: 'user', turnId: 't', ...more });
+
+/** A store that other processes write, too, in which somebody may be faster. */
+class Shared extends InMemorySessionService {
+  override readonly isPrivate = false;
+  before: (events: readonly Event[]) => unknown = () => undefined;
+
+  override async append(...[of, events, options]: Parameters<InMemorySessionService['append']>) {
+    await this.before(events);
+    return super.append(of, events, options);
+  }
+
+  theirs(...events: Event[]) {
+    return super.append(key, events);
+  }
+}
+
+async function opened(left: (f: Folding) => void = () => {}) {
+  const f = new Folding();
+  left(f);
+  const sessions = new Shared();
+  await sessions.create(key);
+  await sessions.append(key, f.events);
+  const live = await LiveSession.open(sessions, key);
+  const log = async () => (await sessions.get(key))?.events ?? [];
+  return { sessions, live, log };
+}
+
+/** Does it before the first append, and nothing before the others. */
+function once(sessions: Shared, work: () => unknown) {
+  sessions.before = async () => {
+    sessions.before = () => undefined;
+    await work();
+  };
+}
+
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error: CoxswainError) => error.code,
+  );
+
+const told = (events: readonly Event[]) =>
+  events.map(({ content, actions, author }) => {
+    const part = content?.parts[0];
+    return part?.type === 'function_response' ? `${part.id} ${part.errorType}` : `${author} ${actions.end?.reason}`;
+  });
+
+describe('the end of all that is open', () => {
+  const open = (f: Folding) => {
+    f.call(['c1', 'c2']);
+    f.act({ started: ['c1'] });
+  };
+
+  test('closes the calls, what was asked last first, and the turn', () => {
+    const f = new Folding();
+    open(f);
+    expect(told(endOfAll(f.fold, 'root', 'why'))).toEqual(['c2 cancelled', 'c1 interrupted', 'bot aborted']);
+    expect(told(endOfAll(f.fold, 'root', 'why', false))).toEqual(['c2 cancelled', 'c1 cancelled', 'bot aborted']);
+    expect(
+      endOfAll(f.fold, 'root', 'why').every(
+        ({ streamId, invocationId, turnId }) => streamId === '' && invocationId === '' && turnId === 't',
+      ),
+    ).toBe(true);
+    f.act({ end: { reason: 'completed' } });
+    expect(told(endOfAll(f.fold, 'root', 'why'))).toEqual(['c2 cancelled', 'c1 interrupted']);
+    const nobody = new Folding();
+    nobody.fold.occupant = undefined;
+    expect(told(endOfAll(nobody.fold, 'root', 'why'))).toEqual(['root aborted']);
+  });
+
+  test('is stored under a lease, which is given back; what waits in memory is let go', async () => {
+    const { live, sessions, log } = await opened(open);
+    const released: unknown[] = [];
+    live.held.set('', { release: (reason) => void released.push(reason) } as Held);
+    await abortIdle(live, 'root', 'why');
+    expect(told((await log()).slice(-3))).toEqual(['c2 cancelled', 'c1 interrupted', 'bot aborted']);
+    expect([released.length, await sessions.holder(key)]).toEqual([1, undefined]);
+    const length = (await log()).length;
+    await abortIdle(live, 'root', 'why');
+    expect((await log()).length).toBe(length);
+  });
+
+  test('leaves what somebody else has closed in the same moment', async () => {
+    const { live, sessions, log } = await opened(open);
+    const theirs = note('res:c2', {
+      author: 'bot',
+      content: { role: 'user', parts: [{ type: 'function_response', id: 'c2', name: 'f', response: {} }] },
+    });
+    once(sessions, () => sessions.theirs(theirs));
+    await abortIdle(live, 'root', 'why');
+    expect(told((await log()).slice(-3))).toEqual(['c2 undefined', 'c1 interrupted', 'bot aborted']);
+    const lying = await opened(open);
+    lying.sessions.before = () => {
+      throw exists();
+    };
+    expect(await codeOf(abortIdle(lying.live, 'root', 'why'))).toBe('E_EVENT_EXISTS');
+    expect(await lying.sessions.holder(key)).toBeUndefined();
+  });
+
+  test('is what a copy of the session begins with, if anything is open', async () => {
+    const { sessions } = await opened(open);
+    const copy = await sessions.fork(key, { id: 's2', settle: settling(sessions) });
+    expect(told(copy.events.slice(-3))).toEqual(['c2 cancelled', 'c1 cancelled', 'bot aborted']);
+    const plain = await opened();
+    expect((await plain.sessions.fork(key, { id: 's2', settle: settling(plain.sessions) })).events).toHaveLength(1);
+  });
+});
+
+describe('what runs in another process', () => {
+  /** No time passes: nobody is too late. */
+  const unhurried = () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+  };
+
+  test('is asked to end by the log, once, and is waited for', async () => {
+    unhurried();
+    const { live, sessions, log } = await opened();
+    const theirs = await sessions.acquire(key);
+    let tries = 0;
+    const work = async () => {
+      if (++tries < 4) throw busy();
+    };
+    await endElsewhere(live, { reason: 'enough', threadId: 'th' }, 1, work);
+    const asked = (await log()).flatMap(({ actions }) => actions.abort ?? []);
+    expect(asked).toEqual([{ reason: 'enough', threadId: 'th', epoch: theirs.epoch }]);
+    expect(tries).toBe(4);
+    await theirs.release();
+  });
+
+  test('is told to whoever asked where it does not end in time', async () => {
+    const { live, sessions } = await opened();
+    await sessions.acquire(key);
+    const never = () => Promise.reject(busy());
+    await expect(endElsewhere(live, {}, 1, never)).rejects.toMatchObject({
+      code: 'E_SESSION_BUSY',
+      retryable: true,
+      details: { epoch: 7 },
+      message: expect.stringContaining('within 10 ms'),
+    });
+  });
+
+  test('is not asked where nobody holds it, its turn is over, or the fault is another', async () => {
+    unhurried();
+    const { live, log } = await opened();
+    let tries = 0;
+    await endElsewhere(live, {}, 1, async () => {
+      if (++tries < 3) throw busy();
+    });
+    expect((await log()).some(({ actions }) => actions.abort)).toBe(false);
+    const over = await opened((f) => f.act({ end: { reason: 'completed' } }));
+    await over.sessions.acquire(key);
+    let again = 0;
+    await endElsewhere(over.live, {}, 1, async () => {
+      if (++again < 3) throw busy();
+    });
+    expect((await over.log()).some(({ actions }) => actions.abort)).toBe(false);
+    expect(await codeOf(endElsewhere(live, {}, 1, () => Promise.reject(exists())))).toBe('E_EVENT_EXISTS');
+  });
+
+  test('is left alone where another turn runs by now', async () => {
+    unhurried();
+    const { live, sessions } = await opened();
+    let tries = 0;
+    await endElsewhere(live, {}, 1, async () => {
+      if (++tries === 2) await sessions.theirs(note('next', { turnId: 'u', actions: { turn: { start: 'bot' } } }));
+      throw busy();
+    });
+    expect(tries).toBe(2);
+  });
+
+  test('is asked though somebody else writes in the same moment', async () => {
+    unhurried();
+    const { live, sessions, log } = await opened();
+    await sessions.acquire(key);
+    once(sessions, () => sessions.theirs(note('between')));
+    let tries = 0;
+    await endElsewhere(live, {}, 1, async () => {
+      if (++tries < 3) throw busy();
+    });
+    expect((await log()).filter(({ actions }) => actions.abort)).toHaveLength(1);
+    const lying = await opened();
+    await lying.sessions.acquire(key);
+    lying.sessions.before = () => {
+      throw conflict();
+    };
+    expect(await codeOf(endElsewhere(lying.live, {}, 1, () => Promise.reject(busy())))).toBe('E_SESSION_CONFLICT');
+  });
+
+  test('is wished to end in part, or whole', () => {
+    expect(wish({})).toStrictEqual({ reason: 'aborted' });
+    expect(wish({ reason: 'r', requestId: 'c', threadId: 't' })).toStrictEqual({
+      reason: 'r',
+      requestId: 'c',
+      threadId: 't',
+    });
+  });
+});
+
+describe('what other processes do to a turn that runs here', () => {
+  test('is told: an end that is meant for this run, answers and results', async () => {
+    const { live, sessions } = await opened((f) => void f.call(['c1']));
+    const heard: unknown[] = [];
+    const stop = heedLog(live, (told) => heard.push(told), {});
+    const lease = await live.lease();
+    const write = async (more: object) => {
+      await sessions.theirs(createEvent({ author: 'user', turnId: 't', ...more }));
+      await live.catchUp();
+      return heard.splice(0);
+    };
+    const abort = { reason: 'r', epoch: lease.epoch };
+    expect(await write({ actions: { abort } })).toEqual([{ abort: { reason: 'r' } }]);
+    expect(await write({ actions: { abort: { reason: 'r', requestId: 'c1' } } })).toEqual([
+      { abort: { reason: 'r', requestId: 'c1' } },
+    ]);
+    expect(await write({ actions: { abort: { reason: 'r', epoch: lease.epoch + 1 } } })).toEqual([]);
+    expect(await write({ actions: { abort }, turnId: 'other' })).toEqual([]);
+    expect(await write({ actions: { abort }, streamId: 'own' })).toEqual([]);
+    expect(await write({ actions: { answers: { 'c1#0': { action: 'accept' } } } })).toEqual([{}]);
+    expect(await write({ content: { role: 'user', parts: [] } })).toEqual([{}]);
+    expect(await write({})).toEqual([]);
+    expect(await write({ actions: { end: { reason: 'completed' } } })).toEqual([]);
+    expect(await write({ actions: { abort } })).toEqual([]);
+    stop?.();
+    expect(await write({ content: { role: 'user', parts: [] } })).toEqual([]);
+    await lease.release();
+  });
+
+  test('is nothing where nobody else writes', async () => {
+    const sessions = new InMemorySessionService();
+    await sessions.create(key);
+    expect(heedLog(await LiveSession.open(sessions, key), () => {}, {})).toBeUndefined();
+  });
+});
+
+describe('an end that is shown once its session is given back', () => {
+  const end = (streamId: string) => note(`end ${streamId}`, { streamId, actions: { end: { reason: 'completed' } } });
+
+  function showing(holders: (number | undefined | Error)[]) {
+    const shown: string[] = [];
+    const warnings: string[] = [];
+    const holder = async () => {
+      const next = holders.length > 1 ? holders.shift() : holders[0];
+      if (next instanceof Error) throw next;
+      return next;
+    };
+    const ends = new EndsGivenBack(
+      { holder, key } as never,
+      ({ id }) => shown.push(id),
+      (message) => warnings.push(message),
+    );
+    return { shown, warnings, ends };
+  }
+  const until = async (is: () => boolean) => {
+    for (let turn = 0; turn < 500 && !is(); turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(is()).toBe(true);
+  };
+
+  test('waits as long as the same holder has it, and what belongs to it waits behind', async () => {
+    const { shown, ends } = showing([1, 1, 1, undefined]);
+    ends.show(note('a', { streamId: 'x' }));
+    ends.show(end('x'));
+    ends.show(note('b', { streamId: 'x' }));
+    ends.show(note('c'));
+    expect(shown).toEqual(['a']);
+    await until(() => shown.length === 4);
+    expect(shown).toEqual(['a', 'end x', 'b', 'c']);
+  });
+
+  test('is shown where another has it, or another stream has begun', async () => {
+    const { shown, ends } = showing([1, 2]);
+    ends.show(end('x'));
+    await until(() => shown.length === 1);
+    const next = showing([1]);
+    next.ends.show(end('x'));
+    next.ends.show(note('a', { streamId: 'y' }));
+    expect(next.shown).toEqual(['end x', 'a']);
+    next.ends.stop();
+  });
+
+  test('is shown where nobody can say, and not at all where nobody reads', async () => {
+    const { shown, warnings, ends } = showing([new Error('away')]);
+    ends.show(end('x'));
+    await until(() => shown.length === 1);
+    expect(warnings).toEqual([expect.stringContaining('could not be read')]);
+    const left = showing([undefined]);
+    left.ends.show(end('x'));
+    left.ends.stop();
+    await settled();
+    expect(left.shown).toEqual([]);
+  });
+});
+
+describe('what is stored beside a run', () => {
+  test('is made again where somebody has written in between', async () => {
+    const { live, sessions, log } = await opened();
+    once(sessions, () => sessions.theirs(note('between')));
+    let made = 0;
+    const { event } = await storeBeside(live, () => ({ event: note(`made ${++made}`), reaches: false }));
+    expect(event.id).toBe('made 2');
+    expect((await log()).slice(1).map(({ id }) => id)).toEqual(['between', 'made 2']);
+  });
+
+  test('is stored once, whatever the store says', async () => {
+    const { live, sessions, log } = await opened();
+    const append = sessions.append.bind(sessions);
+    sessions.append = async (...given) => {
+      await append(...given);
+      throw conflict();
+    };
+    await storeBeside(live, () => ({ event: note('made'), reaches: true }));
+    sessions.append = append;
+    expect((await log()).slice(1).map(({ id }) => id)).toEqual(['made']);
+    for (const [fault, code] of [
+      [conflict(), 'E_SESSION_CONFLICT'],
+      [exists(), 'E_EVENT_EXISTS'],
+    ] as const) {
+      sessions.before = () => {
+        throw fault;
+      };
+      expect(await codeOf(storeBeside(live, () => ({ event: note('other'), reaches: false })))).toBe(code);
+    }
+  });
+});
+
+describe('what is waited for, over all processes', () => {
+  const agent = llm('bot', new ScriptedModel([]));
+  const started = (f: Folding) => {
+    f.call(['c1', 'c2', 'c3']);
+    f.act({ started: ['c1'], startedIn: 1 });
+    f.act({ started: ['c2'] });
+  };
+
+  test('runs where its owner holds the session still', async () => {
+    const { live, sessions } = await opened(started);
+    const { tree } = createEngine({ agent }, key);
+    const running = async () =>
+      (await openRequestsNow(live, tree, {})).map((one) => [one.callId, (one as { running?: boolean }).running]);
+    expect(await running()).toEqual([
+      ['c1', undefined],
+      ['c2', undefined],
+      ['c3', undefined],
+    ]);
+    const lease = await sessions.acquire(key);
+    // A start of an older release does not say under which lease.
+    expect(await running()).toEqual([
+      ['c1', undefined],
+      ['c2', true],
+      ['c3', undefined],
+    ]);
+    await sessions.theirs(note('again', { actions: { started: ['c1'], startedIn: lease.epoch } }));
+    expect((await running())[0]).toEqual(['c1', true]);
+    expect(await openRequestNow(live, tree, {}, 'c1')).toMatchObject({ callId: 'c1', running: true });
+    expect(await openRequestNow(live, tree, {}, 'c3')).not.toHaveProperty('running');
+    expect(await openRequestNow(live, tree, {}, 'gone')).toBeUndefined();
+    await lease.release();
+    const by = {};
+    const release = await live.hold(by);
+    await sessions.theirs(note('once more', { actions: { started: ['c1'], startedIn: live.epoch } }));
+    expect((await openRequestsNow(live, tree, by)).some((one) => 'running' in one)).toBe(false);
+    expect((await openRequestsNow(live, tree, {})).some((one) => 'running' in one)).toBe(true);
+    await release();
+  });
+});
+
+describe('an answer that is given beside a run', () => {
+  const credentials = new InMemoryCredentialService();
+  const engine = createEngine({ agent: llm('bot', new ScriptedModel([])), services: { credentials } }, key);
+  const asked = (kind: 'tool_confirmation' | 'auth_required') => (f: Folding) => {
+    f.call(['c1', 'c2'], {}, { handledBy: 'host' });
+    f.act({ asks: [{ requestId: 'c1#0', callId: 'c1', kind, message: '?' }] });
+  };
+  const give = (live: LiveSession, requestId: string, answer: object) =>
+    answerRequest(live, engine, requestId, answer as RequestAnswer);
+  const by = { id: 'kim' };
+
+  test('settles the request, once; whoever comes second is told how', async () => {
+    const { live } = await opened(asked('tool_confirmation'));
+    expect(await give(live, 'c1#0', { kind: 'approve', by })).toEqual({ status: 'settled', by: 'kim' });
+    expect(await give(live, 'c1#0', { kind: 'deny' })).toEqual({
+      status: 'already_settled',
+      outcome: 'accept',
+      by: 'kim',
+    });
+    expect(await give(live, 'c2', { kind: 'result', result: { content: [] } })).toEqual({ status: 'settled' });
+    expect(await codeOf(give(live, 'gone', { kind: 'approve' }))).toBe('E_UNKNOWN_REQUEST');
+  });
+
+  test('that is one vote of several leaves it open', async () => {
+    const { live } = await opened(asked('tool_confirmation'));
+    expect(await give(live, 'c2#policy', { kind: 'approve', by, quorum: 2 })).toEqual({
+      status: 'waiting_quorum',
+      by: 'kim',
+    });
+  });
+
+  test('is looked at again where somebody else has written first', async () => {
+    const { live, sessions } = await opened(asked('tool_confirmation'));
+    once(sessions, () => sessions.theirs(note('between')));
+    expect(await give(live, 'c1#0', { kind: 'approve' })).toEqual({ status: 'settled' });
+    const second = await opened(asked('tool_confirmation'));
+    once(second.sessions, () =>
+      second.sessions.theirs(note('ans:c1#0', { actions: { answers: { 'c1#0': { action: 'decline', by: 'eve' } } } })),
+    );
+    expect(await give(second.live, 'c1#0', { kind: 'approve' })).toEqual({
+      status: 'already_settled',
+      outcome: 'decline',
+      by: 'eve',
+    });
+    const failing = await opened(asked('tool_confirmation'));
+    failing.sessions.before = () => {
+      throw new CoxswainError('UNAVAILABLE', 'E_STORE', 'away');
+    };
+    expect(await codeOf(give(failing.live, 'c1#0', { kind: 'approve' }))).toBe('E_STORE');
+  });
+
+  test('by somebody in another process is seen', async () => {
+    const { live, sessions } = await opened(asked('tool_confirmation'));
+    const other = await LiveSession.open(elsewhere(sessions), key);
+    expect(await give(other, 'c1#0', { kind: 'deny', by })).toMatchObject({ status: 'settled' });
+    expect(await give(live, 'c1#0', { kind: 'approve' })).toEqual({
+      status: 'already_settled',
+      outcome: 'decline',
+      by: 'kim',
+    });
+  });
+
+  test('keeps the credential that came with it, and none where it was not taken', async () => {
+    const kept = () => credentials.load(key, 'tool c1');
+    const yes = { kind: 'elicitation', action: 'accept', content: { credential: 'new' } };
+    const late = await opened(asked('auth_required'));
+    await credentials.save(key, 'tool c1', 'old');
+    once(late.sessions, () =>
+      late.sessions.theirs(note('ans:c1#0', { actions: { answers: { 'c1#0': { action: 'decline' } } } })),
+    );
+    expect(await give(late.live, 'c1#0', yes)).toMatchObject({ outcome: 'decline' });
+    expect(await kept()).toBe('old');
+    const failing = await opened(asked('auth_required'));
+    failing.sessions.before = () => {
+      throw new Error('away');
+    };
+    await expect(give(failing.live, 'c1#0', yes)).rejects.toThrow('away');
+    expect(await kept()).toBe('old');
+    const { live, log } = await opened(asked('auth_required'));
+    expect(await give(live, 'c1#0', yes)).toEqual({ status: 'settled' });
+    expect([await kept(), JSON.stringify(await log()).includes('new')]).toEqual(['new', false]);
+    await credentials.delete(key, 'tool c1');
+  });
+});
