@@ -113,6 +113,48 @@ describe('a host', () => {
     expect((await refusal(host.open('a', { principal: { id: '' } }))).code).toBe('E_BAD_INPUT');
   });
 
+  test('MUT-HOST-2 refuses what it is told and does not know, where it is made or opened', async () => {
+    const { source } = sourceOf('bot');
+    const made = (more: object) => () => createHost({ app: 'shop', agents: [source], ...more } as never);
+    const host = made({});
+    for (const wrong of [
+      { polcy: {} },
+      { agents: [{ descriptor: { name: 'x' } }] },
+      { agents: [{ descriptor: {}, open: () => {} }] },
+      { agents: undefined },
+      { policy: { decide: () => {} } },
+      { policyTimeoutMs: -1 },
+      { toolProviders: [{ name: 'p', getToolsForAgent: () => [] }] },
+      { toolProviders: [{ getToolsForAgent: () => [], execute: () => {} }] },
+      { toolProviders: [{ name: 'p', source: 5, getToolsForAgent: () => [], execute: () => {} }] },
+      { toolConcurrency: 0 },
+      { principal: { id: 5 } },
+      { approvers: { role: ['boss'] } },
+      { approvers: { quorum: 0 } },
+      { approvers: { quorum: 1.5 } },
+      { approvers: { also: [['a'], 'b'] } },
+      { hooks: { supportedHookPoints: () => ['x'] } },
+      { hooks: { fire: () => {}, supportedHookPoints: 'x' } },
+      { limits: { steps: 'x' } },
+      { answerLimits: { calls: 'x' } },
+      { answerLimits: { call: 1 } },
+    ]) {
+      expect(made(wrong), JSON.stringify(wrong)).toThrow(expect.objectContaining({ code: 'E_BAD_INPUT' }));
+    }
+    // MUT-HOST-2 A limit that is misspelt would limit nothing; one of another version may.
+    expect(made({ limits: { step: 1 } })).toThrow('options.limits.step would limit nothing; it is called steps');
+    expect(made({ limits: { steps: 1, fridges: 1 } })).not.toThrow();
+    const spelt = await host().open('bot');
+    expect((await refusal(spelt.stream('go', { limits: { token: 5 } } as never).next())).message).toContain('called tokens');
+    expect(made({ approvers: { roles: ['a'], also: [['b']], notRequester: true, quorum: 2 } })).not.toThrow();
+    for (const wrong of [{ session: 's' }, { permissionMode: 5 }, { fork: 5 }, { principal: 'ann' }]) {
+      expect((await refusal(host().open('bot', wrong as never))).code).toBe('E_BAD_INPUT');
+    }
+    for (const wrong of [{ view: {} }, { viewer: { id: 5 } }, { userId: 5 }]) {
+      expect((await refusal(host().audit('s', wrong as never))).code).toBe('E_BAD_INPUT');
+    }
+  });
+
   test('gives back a session that could not be admitted', async () => {
     const failing = { standing: async () => ({ isOver: true }), update: () => Promise.reject(new Error('read only')) };
     const { source, sessions } = sourceOf('bot', {}, failing);
