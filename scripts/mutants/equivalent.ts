@@ -320,6 +320,41 @@ export const equivalents: readonly Equivalent[] = [
     mutated: ['true', 'false', '(end?.data.pending?.length ?? 0) >= MANY'],
     reason: 'Whether others of the process are let in once more: only time differs.',
   },
+  {
+    fileName: 'src/host/questions/question-outcome.ts',
+    line: 'const args = answer.args ?? (question.args === call.args ? undefined : question.args);',
+    original: 'question.args === call.args',
+    mutated: ['false'],
+    reason: 'Arguments that are the call’s own are taken for no others.',
+  },
+  {
+    fileName: 'src/host/run/hosted-run.ts',
+    line: 'const watches = this.#budget.limits.usd !== undefined || this.session.frame.hasSubagents;',
+    original: 'this.#budget.limits.usd !== undefined || this.session.frame.hasSubagents',
+    mutated: ['true'],
+    reason: 'What is seen without a limit of money changes nothing: only time is saved.',
+  },
+  {
+    fileName: 'src/host/run/repeats.ts',
+    line: "if (!input || input.kind === 'message' || input.kind === 'continue') continue;",
+    original: "input.kind === 'message'",
+    mutated: ['false'],
+    reason: 'What was told is none of these: they are named for its type.',
+  },
+  {
+    fileName: 'src/host/run/repeats.ts',
+    line: "if (!input || input.kind === 'message' || input.kind === 'continue') continue;",
+    original: "input.kind === 'continue'",
+    mutated: ['false'],
+    reason: 'What was told is none of these: they are named for its type.',
+  },
+  {
+    fileName: 'src/host/terms/busy-clock.ts',
+    line: 'if (left <= MAX_TIMER_MS) this.#fire();',
+    original: 'left <= MAX_TIMER_MS',
+    mutated: ['left < MAX_TIMER_MS'],
+    reason: 'At that very length the next timer, which has no length, fires.',
+  },
 ];
 
 export function reasonFor({ fileName, line, original, mutated }: Survivor): string | undefined {

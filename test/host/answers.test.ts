@@ -336,6 +336,23 @@ describe('what an answer comes to', () => {
     expect(told).toEqual([['show', 'c#policy']]);
   });
 
+  test('that is a no is no vote, whatever it says of that itself', async () => {
+    const told: string[] = [];
+    const run = {
+      questions: {
+        show: () => told.push('show'),
+        underWay: () => () => told.push('arrived'),
+      },
+    };
+    const { session, stored } = sessionOf({ step: asks(), run });
+    await answerRequest(session, 'c#policy', { kind: 'deny', quorum: 2 } as never);
+    expect([told, stored.length]).toEqual([['arrived'], 1]);
+    const no = { kind: 'elicitation_response', requestId: 'c', response: { action: 'decline', quorum: 2 } };
+    const asked = sessionOf({ step: asks() });
+    expect(await takeAnswers(asked.session, [no as never])).toMatchObject([{ kind: 'elicitation_response' }]);
+    expect(asked.stored).toEqual([]);
+  });
+
   test('of one vote of several is what the record says, the same for everybody', async () => {
     const votes = (...ids: string[]) =>
       ids.map((id) => ({ requestId: 'c#policy', action: 'accept', digest: 'd', by: { id } }));

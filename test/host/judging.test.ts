@@ -281,6 +281,11 @@ describe('an answer', () => {
     expect(brief(await judged(policy, [answer({ requestId: 'c#asked', digest })]))).toBe('ask c#policy');
   });
 
+  test('to policy’s question holds over the runs of the call', async () => {
+    const policy = asks();
+    expect(brief(await judged(policy, [answer({ digest: await digestOf(policy), spent: true })]))).toBe('run');
+  });
+
   test('that is one vote of several leaves the question as it is', async () => {
     const policy = asks({ approvers: { quorum: 2 } });
     const digest = await digestOf(policy);

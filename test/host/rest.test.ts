@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { AgentSource, ExecutionOptions, PendingRequest, ToolResult } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { abortBeginnings, Beginnings } from '../../src/host/hosted/beginnings.ts';
-import { assertApprover, whyNotOpen } from '../../src/host/questions/approver-rule.ts';
+import { assertApprover, decidingAnswer, whyNotOpen } from '../../src/host/questions/approver-rule.ts';
 import { underPolicy } from '../../src/host/questions/obligations.ts';
 import type { Step } from '../../src/host/questions/step.ts';
 import { notAgain, refusal as refused, underRule } from '../../src/host/questions/step.ts';
@@ -60,6 +60,17 @@ describe('whoever holds no session may decide', () => {
     );
     expect(assertApprover('q', { roles: ['boss'] }, ann, boss)).toBeUndefined();
   });
+});
+
+test('what decides on a question are the answers to it, and to no other', () => {
+  const said = (requestId: string, action: string, id: string) => ({ requestId, action, digest: 'd', by: { id } });
+  const asked = { requestId: 'q', digest: 'd' };
+  const yes = said('q', 'accept', 'bob');
+  expect(decidingAnswer([said('x', 'decline', 'eve'), yes] as never, asked, undefined, ann)).toBe(yes);
+  const two = { quorum: 2 };
+  expect(decidingAnswer([said('x', 'accept', 'eve'), yes] as never, asked, two, ann)).toBeUndefined();
+  const no = said('q', 'decline', 'eve');
+  expect(decidingAnswer([said('x', 'accept', 'eve'), no, yes] as never, asked, two, ann)).toBe(no);
 });
 
 describe('a step', () => {
