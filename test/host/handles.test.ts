@@ -145,7 +145,9 @@ describe('a host', () => {
     expect(made({ limits: { step: 1 } })).toThrow('options.limits.step would limit nothing; it is called steps');
     expect(made({ limits: { steps: 1, fridges: 1 } })).not.toThrow();
     const spelt = await host().open('bot');
-    expect((await refusal(spelt.stream('go', { limits: { token: 5 } } as never).next())).message).toContain('called tokens');
+    expect((await refusal(spelt.stream('go', { limits: { token: 5 } } as never).next())).message).toContain(
+      'called tokens',
+    );
     expect(made({ approvers: { roles: ['a'], also: [['b']], notRequester: true, quorum: 2 } })).not.toThrow();
     for (const wrong of [{ session: 's' }, { permissionMode: 5 }, { fork: 5 }, { principal: 'ann' }]) {
       expect((await refusal(host().open('bot', wrong as never))).code).toBe('E_BAD_INPUT');
