@@ -261,6 +261,7 @@ export {
 export type {
   AlteredRow,
   AppendOptions,
+  CheckpointStore,
   EventRow,
   ForkOptions,
   Lease,
@@ -271,6 +272,7 @@ export type {
   SessionRecord,
   SessionService,
   SplitState,
+  StoredCheckpoint,
   StoredEventRow,
 } from './store/index.ts';
 export {

@@ -31,7 +31,14 @@ export interface Server {
 
 const tables = [
   ...['adk_open_calls', 'adk_open_turns', 'adk_events', 'adk_sessions', 'adk_app_states', 'adk_user_states'],
-  ...['adk_memories', 'adk_artifacts', 'adk_artifact_versions', 'adk_journals', 'adk_journal_records'],
+  ...[
+    'adk_memories',
+    'adk_artifacts',
+    'adk_artifact_versions',
+    'adk_journals',
+    'adk_journal_records',
+    'adk_checkpoints',
+  ],
 ];
 let made = 0;
 const unique = () => `coxswain_${process.pid}_${Date.now().toString(36)}_${++made}`;

@@ -158,14 +158,21 @@ describe('schema', () => {
     migrateUp(database);
     migrateUp(database);
     expect(tables()).toEqual([
-      ...['adk_app_states', 'adk_artifact_versions', 'adk_artifacts', 'adk_events', 'adk_journal_records'],
+      ...[
+        'adk_app_states',
+        'adk_artifact_versions',
+        'adk_artifacts',
+        'adk_checkpoints',
+        'adk_events',
+        'adk_journal_records',
+      ],
       ...['adk_journals', 'adk_memories', 'adk_open_calls', 'adk_open_turns', 'adk_sessions', 'adk_user_states'],
     ]);
     migrateDown(database);
     migrateDown(database);
     expect(tables()).toEqual([]);
     migrateUp(database);
-    expect(tables()).toHaveLength(11);
+    expect(tables()).toHaveLength(12);
   });
 
   test('S2-09 several processes may open a new file at once', async () => {

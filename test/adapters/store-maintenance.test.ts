@@ -78,8 +78,10 @@ for (const server of [...shared, kyselySqlite]) {
         expect(await callsOf()).toEqual(['long']);
         await database.query('DELETE FROM adk_open_calls');
         await service.create(other);
+        await service.checkpoints.keep(key, { seq: 3, digest: '', data: '' });
         expect(await service.rebuildOpenCalls()).toBe(2);
         expect(await callsOf()).toEqual(['long']);
+        expect(await service.checkpoints.newest(key)).toBeUndefined();
         const fork = await service.fork(key);
         expect(await callsOf(fork.key)).toEqual(['long']);
         expect(fork.state).toEqual((await service.get(key))?.state);
@@ -285,17 +287,17 @@ for (const server of [...shared, kyselySqlite]) {
           await before.journal.append(place, [{ n: 1 }], { id: '', length: 0 });
           const out = await collect(exportSession(before, key));
           await before.close();
-          expect(await migrateSql(url, { target: 1 })).toEqual({ from: 4, to: 1 });
+          expect(await migrateSql(url, { target: 1 })).toEqual({ from: 5, to: 1 });
           await expect(own.query('SELECT * FROM adk_artifacts')).rejects.toThrow(/adk_artifacts/);
-          expect(await migrateSql(url)).toEqual({ from: 1, to: 4 });
-          expect(await migrateSql(url)).toEqual({ from: 4, to: 4 });
+          expect(await migrateSql(url)).toEqual({ from: 1, to: 5 });
+          expect(await migrateSql(url)).toEqual({ from: 5, to: 5 });
           const after = await own.open();
           expect(await collect(exportSession(after, key))).toEqual(out);
           expect((await after.openCalls({ app: 'shop' })).map(({ callId }) => callId)).toContain('c9');
           expect(await after.artifacts.save(key, 'a', { mimeType: 'text/plain', data: 'aGk=' })).toBe(1);
           expect(await after.journal.read(place, { id: '', length: 0 })).toEqual({ id: '', records: [] });
           await after.close();
-          for (const target of [-1, 5, 0.5]) {
+          for (const target of [-1, 6, 0.5]) {
             expect(await refusalOf(migrateSql(url, { target }))).toMatchObject({ code: 'E_BAD_INPUT' });
           }
         } finally {
@@ -363,7 +365,7 @@ for (const server of [...shared, kyselySqlite]) {
             .sort();
         const first = ['adk_app_states', 'adk_events', 'adk_open_calls', 'adk_schema_version', 'adk_sessions'];
         const second = ['adk_memories', 'adk_artifacts', 'adk_artifact_versions'];
-        const later = ['adk_open_turns', 'adk_journals', 'adk_journal_records'];
+        const later = ['adk_open_turns', 'adk_journals', 'adk_journal_records', 'adk_checkpoints'];
         const all = [...first, ...second, ...later, 'adk_user_states'].sort();
         try {
           expect(await refusalOf(openSql(url, { migrate: false }))).toMatchObject({ status: 'FAILED_PRECONDITION' });

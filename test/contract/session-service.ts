@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ContentPart } from '../../src/contracts/index.ts';
 import { CoxswainError, canonicalJson, isCoxswainError } from '../../src/contracts/index.ts';
 import type { Event, EventActions, EventInit, SessionKey, SessionService } from '../../src/runtime/index.ts';
-import { createEvent, foldState, InMemorySessionService, joinState } from '../../src/runtime/index.ts';
+import { createEvent, foldState, InMemorySessionService, joinState, LiveSession } from '../../src/runtime/index.ts';
 
 export interface ServiceUnderTest {
   service: SessionService;
@@ -812,6 +812,95 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         expect(await service.grown(known(1))).toEqual([key]);
         expect(await service.grown(known(2))).toEqual([]);
         expect(await service.grown([])).toEqual([]);
+      });
+    });
+
+    describe('checkpoints', () => {
+      const checkpoint = (seq: number) => ({
+        seq,
+        digest: `d${seq}`,
+        data: JSON.stringify({ seq, odd: '\u0000 \ud800 🚣' }),
+      });
+      const newest = async (of = key) => service.checkpoints?.newest(of);
+
+      beforeEach(async () => {
+        await service.create(key);
+        await service.append(key, [event('e1'), event('e2')]);
+      });
+
+      test('the newest is kept, where its session is there and has as many events', async () => {
+        expect(await newest()).toBeUndefined();
+        await service.checkpoints?.keep(key, checkpoint(1));
+        expect(await newest()).toEqual(checkpoint(1));
+        await service.checkpoints?.keep(key, checkpoint(2));
+        await service.checkpoints?.keep(key, checkpoint(1));
+        await service.checkpoints?.keep(key, checkpoint(3));
+        expect(await newest()).toEqual(checkpoint(2));
+        await service.checkpoints?.keep(other, checkpoint(1));
+        expect(await newest(other)).toBeUndefined();
+        if (!under.reopen) return;
+        service = await under.reopen();
+        expect(await newest()).toEqual(checkpoint(2));
+      });
+
+      test('it goes with its session, deleted or erased, and is not of one that is made again', async () => {
+        await service.checkpoints?.keep(key, checkpoint(2));
+        await service.delete(key);
+        expect(await newest()).toBeUndefined();
+        await service.checkpoints?.keep(key, checkpoint(2));
+        await service.create(key);
+        expect(await newest()).toBeUndefined();
+        await service.append(key, [event('e1'), event('e2')]);
+        await service.checkpoints?.keep(key, checkpoint(2));
+        const fork = await service.fork(key);
+        expect(await newest(fork.key)).toBeUndefined();
+        await service.eraseUser?.(key);
+        await service.create(key);
+        expect(await newest()).toBeUndefined();
+      });
+
+      test('a long log is opened at the newest one, and one that does not fit is passed by', async () => {
+        const events = Array.from({ length: 1200 }, (_, n) =>
+          event(`n${n}`, { author: 'user', actions: { turn: { start: 'bot' }, stateDelta: { n } } }),
+        );
+        await service.append(key, events);
+        const read: number[] = [];
+        /** As another process sees the store. */
+        const elsewhere = () =>
+          new Proxy(service, {
+            get(target, name) {
+              if (name !== 'get') {
+                const member: unknown = Reflect.get(target, name);
+                return typeof member === 'function' ? member.bind(target) : member;
+              }
+              return async (...asked: Parameters<SessionService['get']>) => {
+                const record = await target.get(...asked);
+                read.push(...(record?.events.map(({ seq }) => seq) ?? []));
+                return record;
+              };
+            },
+          });
+        const first = await LiveSession.open(elsewhere(), key);
+        await first.keepCheckpoint((message) => expect.fail(message));
+        const opened = async () => {
+          read.length = 0;
+          const live = await LiveSession.open(elsewhere(), key);
+          expect([live.at, live.fold.state, live.fold.turn?.seq]).toEqual([1202, { n: 1199 }, 1202]);
+          return live;
+        };
+        const live = await opened();
+        expect(live.from).toBe(1000);
+        expect(Math.min(...read.filter((seq) => seq > 128))).toBe(1000);
+        await live.whole();
+        expect(live.log).toEqual((await service.get(key))?.events);
+        const good = await newest();
+        for (const change of [{ data: good?.data.replace('997', '998') }, { seq: 999 }, { digest: '' }, { data: '' }]) {
+          const store = service.checkpoints;
+          if (!store || !good) throw new Error('this store keeps none');
+          const given = vi.spyOn(store, 'newest').mockResolvedValue({ ...good, ...change } as typeof good);
+          expect((await opened()).from).toBe(0);
+          given.mockRestore();
+        }
       });
     });
 

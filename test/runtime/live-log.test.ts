@@ -143,15 +143,15 @@ describe('a rewind', () => {
       event('cut', { content: user('cut'), actions: { stateDelta: { a: 2, b: 1 } } }),
       event('steer', { content: user('later'), actions: { steer: true } }),
     ]);
-    expect(brief(live.contents(root))).toEqual(['user: kept', 'user: cut']);
+    expect(brief(await live.contents(root))).toEqual(['user: kept', 'user: cut']);
     await live.append([event('back', { actions: { rewound: { through: 2 } } })]);
     expect(ids(live)).toEqual(['begin', 'kept', 'back']);
     expect(live.fold.state).toEqual({ a: 1 });
-    expect(brief(live.contents(root))).toEqual(['user: kept']);
+    expect(brief(await live.contents(root))).toEqual(['user: kept']);
     expect(released).toHaveLength(2);
     expect(live.held.size).toBe(0);
     await live.append([event('delivers', { actions: { delivered: ['steer'] } }), event('more')]);
-    expect(brief(live.contents(root))).toEqual(['user: kept']);
+    expect(brief(await live.contents(root))).toEqual(['user: kept']);
     // Places in the log and seqs differ from here on.
     expect(live.since(2).map(({ id }) => id)).toEqual(['back', 'delivers', 'more']);
     expect(live.since(5).map(({ id }) => id)).toEqual(['delivers', 'more']);
@@ -172,7 +172,7 @@ describe('what an agent is shown', () => {
       event('a', { content: user('a') }),
       event('s', { content: user('s'), actions: { steer: true } }),
     ]);
-    const contents = live.contents(root);
+    const contents = await live.contents(root);
     await live.append([event('b', { content: user('b') }), event('d', { actions: { delivered: ['s'] } })]);
     expect(live.contents(root)).toBe(contents);
     expect(brief(contents)).toEqual(['user: a', 'user: b', 'user: s']);

@@ -31,6 +31,7 @@ async function* replay(
 ): AsyncGenerator<AgentEvent> {
   const after = startOf(options.after);
   await live.catchUp();
+  if (after.seq <= live.from) await live.whole();
   const newest = live.fold.at;
   assertReached(newest, after.seq);
   let left = options.limit ?? Number.POSITIVE_INFINITY;
@@ -59,6 +60,7 @@ function follow(
     async (out) => {
       const after = startOf(options.after);
       await live.catchUp();
+      if (after.seq <= live.from) await live.whole();
       assertReached(live.fold.at, after.seq);
       let left = options.limit ?? Number.POSITIVE_INFINITY;
       const show = (event: Event) => {

@@ -11,6 +11,7 @@ import { project } from './project.ts';
 export async function snapshotOf(session: { readonly live: LiveSession }): Promise<SessionSnapshot> {
   const { live } = session;
   await live.catchUp();
+  await live.whole();
   return {
     id: live.key.id,
     agentName: live.key.app,

@@ -42,15 +42,15 @@ export async function runLoop(
 ): Promise<LoopEnd> {
   const signal = options.signal ?? new AbortController().signal;
   let context: AgentContext | undefined;
-  const seen = (at: AgentContext): readonly Content[] => {
-    const own = at.invocation.session.contents({ agent: AGENT, branch: at.branch, iso: at.iso });
+  const seen = async (at: AgentContext): Promise<readonly Content[]> => {
+    const own = await at.invocation.session.contents({ agent: AGENT, branch: at.branch, iso: at.iso });
     return [...history.before, ...(history.placeholder ? own.slice(1) : own)];
   };
   const contents: RequestProcessor = {
     name: 'Contents',
-    process(facts, draft) {
+    async process(facts, draft) {
       context = facts.context;
-      draft.contents = seen(context);
+      draft.contents = await seen(context);
       watch.step?.();
     },
   };
@@ -77,7 +77,7 @@ export async function runLoop(
   return {
     reason: end.reason,
     failure,
-    contents: context && seen(context),
+    contents: context && (await seen(context)),
   };
 }
 

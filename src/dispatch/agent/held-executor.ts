@@ -67,8 +67,11 @@ export class HeldExecutor implements Held, TurnBackend {
       if (error === undefined) this.#wake();
       else this.#break(error);
     });
-    const records = recordsOf(context);
+    const { session } = context.invocation;
+    const { at } = session;
     const load = async () => {
+      await session.whole();
+      const records = recordsOf(context, at);
       for (const kind of ['message', 'thought', 'toolCall'] as const) {
         for (const value of records[kind]) this.#turn.records.apply({ op: 'store', kind, value } as RecordChange);
       }

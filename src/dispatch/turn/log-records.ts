@@ -48,10 +48,11 @@ function marked(stored: Stored): RecordEvent {
   return { content: { role: 'model', parts: [] }, customMetadata: { dispatch: { ...stored } } };
 }
 
-/** Conversation as far as an agent sees it, from the log. Tool calls are those of this turn. */
-export function recordsOf(context: AgentContext): Records {
+/** Conversation as far as an agent sees it, from the log up to a seq. Tool calls are those of this turn. */
+export function recordsOf(context: AgentContext, upTo = Number.POSITIVE_INFINITY): Records {
   const records = new Records();
   for (const event of context.invocation.session.log) {
+    if (event.seq > upTo) break;
     if ((event.iso ?? '') === context.iso && sees(context.branch, event.branch)) take(records, event, context);
   }
   return records;

@@ -1,13 +1,16 @@
 import { breath, LazyMap, MANY } from '../../base/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Stirred } from '../../session/index.ts';
-import type { Event, Viewer } from '../log/index.ts';
-import { Chain, Fold, History, sharedPart, sizeOf } from '../log/index.ts';
+import type { Event, Fold, Viewer } from '../log/index.ts';
+import { History, sharedPart, sizeOf } from '../log/index.ts';
 import type { Lease, SessionKey, SessionRecord, SessionService } from '../store/index.ts';
 import { checkKey, storeRefusal } from '../store/index.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import { newestCheckpoint, storedForm } from './checkpoint.ts';
 import type { CurrentRun } from './current-run.ts';
 import { KnownSessions } from './known-sessions.ts';
-import { readInPages } from './log-pages.ts';
+import { PAGE, readInPages } from './log-pages.ts';
+import { SessionLog } from './session-log.ts';
 import { SharedAppends } from './shared-appends.ts';
 import type { FollowOptions } from './store-follower.ts';
 import { StoreFollower } from './store-follower.ts';
@@ -29,6 +32,9 @@ function knownOf(service: SessionService): KnownSessions<LiveSession> {
   return sessions;
 }
 
+/** Events from one checkpoint to the next, where the store says nothing; a log of twice as many is read as it is. */
+const EVERY = 500;
+
 const noListeners: readonly never[] = [];
 
 /**
@@ -41,8 +47,6 @@ export class LiveSession {
   readonly createdAt: number;
   readonly initialState: Readonly<Record<string, unknown>>;
   readonly fold: Fold;
-  /** Events that count, in order: what a rewind has cut is not among them. */
-  readonly log: Event[] = [];
   /** Executors that wait in memory, by path. */
   readonly held = new LazyMap<string, Held>();
   current: CurrentRun | undefined;
@@ -54,22 +58,25 @@ export class LiveSession {
   aborting: Promise<void> | undefined;
   /** Told what the executors that wait in memory need of whoever drives them. */
   stir: ((needs: Stirred) => void) | undefined;
-  readonly #chain = new Chain();
+  readonly #log: SessionLog;
   readonly #appends = new SharedAppends(this);
-  readonly #steers = new LazyMap<string, Event>();
   readonly #histories = new LazyMap<string, History>();
   /** Copied when it changes: somebody may be in the middle of it. */
   #listeners: readonly ((event: Event) => void)[] = noListeners;
   /** Settles with the last of those that wait for their turn. */
   #turns: Promise<void> | undefined;
+  /** What lies before the checkpoint is being read. */
+  #reading: Promise<void> | undefined;
 
-  private constructor(service: SessionService, record: SessionRecord) {
+  /** With a checkpoint, none of the record's events are taken in: they may go back to before it. */
+  private constructor(service: SessionService, record: SessionRecord, checkpoint?: Checkpoint) {
     this.service = service;
     this.createdAt = record.createdAt;
     this.initialState = record.initialState;
     this.key = record.key;
-    this.fold = new Fold(record.initialState, sharedPart(record.state));
-    this.#takeIn(record);
+    this.#log = new SessionLog(record, service.chained !== false, everyOf(service), checkpoint);
+    this.fold = this.#log.fold;
+    if (!checkpoint) this.#takeIn(record);
     // Deltas of other sessions are in the record, not in this log.
     this.fold.shared = sharedPart(record.state);
   }
@@ -97,7 +104,7 @@ export class LiveSession {
       let isSame = true;
       const record = await readInPages(service, key, known.at, (page) => {
         isSame &&= known.isOf(page);
-        if (isSame) known.#takeIn(page);
+        return isSame ? known.#takeInAfter(page) : undefined;
       });
       if (!record || isSame) return record && known;
       // Deleted and made again since it was read.
@@ -110,7 +117,8 @@ export class LiveSession {
     const sessions = knownOf(service);
     const live = sessions.get(record.key);
     if (live?.isOf(record)) {
-      live.#takeIn(record);
+      // What goes back to before what is read here is taken in with the next look.
+      if (!live.#needsOlder(record.events)) live.#takeIn(record);
       return live;
     }
     const made = new LiveSession(service, record);
@@ -119,14 +127,33 @@ export class LiveSession {
   }
 
   static async #read(service: SessionService, key: SessionKey): Promise<LiveSession | undefined> {
-    let live: LiveSession | undefined;
-    const record = await readInPages(service, key, 0, (page) => {
-      live ??= new LiveSession(service, page);
+    const first = await service.get(key, { after: 0, limit: PAGE });
+    if (!first) return undefined;
+    const live =
+      (first.lastSeq > 2 * everyOf(service) && (await LiveSession.#fromCheckpoint(service, first))) ||
+      new LiveSession(service, first);
+    if (live.at === first.lastSeq) return live;
+    const record = await readInPages(service, key, live.at, (page) => {
       if (!live.isOf(page)) throw storeRefusal.replaced(key);
-      live.#takeIn(page);
+      return live.#takeInAfter(page);
     });
-    if (record && live) live.fold.shared = sharedPart(record.state);
+    if (record) live.fold.shared = sharedPart(record.state);
     return record && live;
+  }
+
+  /** Undefined: there is none that fits the log. */
+  static async #fromCheckpoint(service: SessionService, { key, createdAt }: SessionRecord) {
+    const checkpoint = await newestCheckpoint(service, key, createdAt);
+    if (!checkpoint) return undefined;
+    const { seq } = checkpoint.fold;
+    const page = await service.get(key, { after: seq - 1, limit: PAGE });
+    const [last] = page?.events ?? [];
+    const isOfLog = page?.createdAt === createdAt && last?.seq === seq && last.id === checkpoint.eventId;
+    if (!isOfLog) return undefined;
+    const live = new LiveSession(service, page, checkpoint);
+    await live.#takeInAfter(page);
+    live.fold.shared = sharedPart(page.state);
+    return live;
   }
 
   /** One that nobody else knows of: for a look at what is not stored yet. */
@@ -141,6 +168,73 @@ export class LiveSession {
 
   #takeIn(record: SessionRecord): void {
     for (const event of record.events) this.#apply(event);
+  }
+
+  /** As `takeIn`; what is not read here is read before, where one of these goes back to it. */
+  #takeInAfter(record: SessionRecord): Promise<void> | undefined {
+    if (!this.#needsOlder(record.events)) {
+      this.#takeIn(record);
+      return undefined;
+    }
+    return this.whole().then(() => this.#takeIn(record));
+  }
+
+  #needsOlder(events: readonly Event[]): boolean {
+    return this.#log.from > 0 && events.some((event) => this.#log.needsOlder(event));
+  }
+
+  /** Events that count, in order: what a rewind has cut is not among them, nor those up to `from`. */
+  get log(): readonly Event[] {
+    return this.#log.events;
+  }
+
+  /** seq of the event up to which the log is not read here, since a checkpoint stands for it; 0 for none. */
+  get from(): number {
+    return this.#log.from;
+  }
+
+  /** Reads what is not read of the log, in pages. */
+  async whole(): Promise<void> {
+    while (this.#log.from > 0) {
+      this.#reading ??= this.#readOlder().finally(() => {
+        this.#reading = undefined;
+      });
+      await this.#reading;
+    }
+  }
+
+  /** Reads what is not read of the log, if what is here knows nothing of this request: its call may be over. */
+  async seek(requestId: string): Promise<void> {
+    if (this.from > 0 && !this.fold.callOf(requestId)) await this.whole();
+  }
+
+  async #readOlder(): Promise<void> {
+    const { from } = this.#log;
+    let older: SessionLog | undefined;
+    await readInPages(
+      this.service,
+      this.key,
+      0,
+      (page) => {
+        older ??= new SessionLog(page, false, Number.POSITIVE_INFINITY);
+        for (const event of page.events) older.take(event);
+      },
+      from,
+    );
+    if (older?.fold.at !== from) throw storeRefusal.missing(this.key);
+    this.#log.precede(older);
+    this.#histories.clear();
+  }
+
+  /** Writes down what the log has come to, where that is due: a hint for whoever opens the session next. */
+  keepCheckpoint(warn: (message: string, error?: unknown) => void): Promise<void> | undefined {
+    const checkpoint = this.#log.due();
+    const { checkpoints } = this.service;
+    const stored = checkpoint && checkpoints && storedForm(this.key, this.createdAt, checkpoint);
+    if (!stored) return undefined;
+    return checkpoints.keep(this.key, stored).catch((error: unknown) => {
+      warn(`a checkpoint of session ${this.key.id} could not be kept: opening it reads more of its log`, error);
+    });
   }
 
   /** seq of the newest event that is known here. */
@@ -249,33 +343,33 @@ export class LiveSession {
 
   /** Events that somebody else is about to append, bound to what is known of the log here. */
   link(events: readonly Event[]): readonly Event[] {
-    return this.service.chained === false ? events : this.#chain.link(events);
+    return this.#log.link(events);
   }
 
   /** Takes in what other processes have written. */
-  async catchUp(): Promise<SessionRecord | undefined> {
-    const record = await this.service.get(this.key, { after: this.fold.at });
-    if (record) this.#takeIn(record);
-    return record;
+  catchUp(): Promise<SessionRecord | undefined> {
+    return readInPages(this.service, this.key, this.fold.at, (page) => this.#takeInAfter(page));
   }
 
-  /** Events of the log with a higher seq. */
+  /** Events of the log with a higher seq, none of them before `from`. */
   since(seq: number): Event[] {
-    const last = this.log[seq - 1];
-    if (seq <= 0 || last?.seq === seq) return this.log.slice(Math.max(0, seq));
-    // A rewind has left a gap: places and seqs differ.
-    return this.log.filter((event) => event.seq > seq);
+    return this.#log.since(seq);
   }
 
-  /** The contents that a viewer is shown. */
-  contents(viewer: Viewer): History['contents'] {
+  /** The contents that a viewer is shown. Later where the log must be read for them. */
+  contents(viewer: Viewer): History['contents'] | Promise<History['contents']> {
+    const isHere = this.from === 0 || viewer.iso !== '' || (viewer.from ?? 0) > this.from;
+    return isHere ? this.#contents(viewer) : this.whole().then(() => this.#contents(viewer));
+  }
+
+  #contents(viewer: Viewer): History['contents'] {
     const key = `${viewer.agent}|${viewer.branch ?? ''}|${viewer.iso}|${viewer.from ?? ''}`;
     let history = this.#histories.get(key);
     if (!history) {
-      history = new History(viewer);
+      history = new History(viewer, this.#log.longRunning);
       this.#histories.set(key, history);
     }
-    history.extend(this.log, (id) => this.#steers.get(id));
+    history.extend(this.log, (id) => this.#log.steer(id));
     return history.contents;
   }
 
@@ -306,28 +400,21 @@ export class LiveSession {
     const first = stored[0];
     // Somebody else has written in between: the gap is folded first, and these with it.
     if (first && first.seq > this.fold.at + 1) return this.catchUp();
+    if (this.#needsOlder(stored)) return this.catchUp();
     for (const event of stored) this.#apply(event);
     return undefined;
   }
 
   #apply(event: Event): void {
     if (event.seq <= this.fold.at) return;
-    if (this.service.chained !== false) this.#chain.see(event);
-    if (event.actions.rewound) this.#rewind(event.actions.rewound.through);
-    if (event.actions.turn) this.#forgetTurn();
-    this.log.push(event);
-    if (event.actions.steer) this.#steers.set(event.id, event);
-    this.fold.apply(event);
+    const { rewound, turn } = event.actions;
+    if (turn) this.#forgetTurn();
+    this.#log.take(event);
+    if (rewound) {
+      this.#histories.clear();
+      this.releaseHeld('the session was taken back');
+    }
     for (const listener of this.#listeners) listener(event);
-  }
-
-  #rewind(through: number): void {
-    const from = this.log.findIndex(({ seq }) => seq > through);
-    const cut = from < 0 ? [] : this.log.splice(from);
-    this.fold.rewind(this.initialState, this.log, cut);
-    for (const { id } of cut) this.#steers.delete(id);
-    this.#histories.clear();
-    this.releaseHeld('the session was taken back');
   }
 
   /** Histories that no later turn can use: of agents run as tools, and of single turns. */
@@ -335,6 +422,10 @@ export class LiveSession {
     for (const key of this.#histories.keys()) if (!key.endsWith('||')) this.#histories.delete(key);
     this.releaseHeld('a new turn began');
   }
+}
+
+function everyOf({ checkpoints }: SessionService): number {
+  return checkpoints ? (checkpoints.every ?? EVERY) : Number.POSITIVE_INFINITY;
 }
 
 function isLarge(events: readonly Event[]): boolean {

@@ -35,19 +35,40 @@ export function extendChain(before: string, digest: string): string {
   return hash('sha256', `${before}\n${digest}`, 'base64url');
 }
 
+/** What a chain has come to. */
+export interface ChainState {
+  /** Id of the newest event that is evidence; '' for none. */
+  readonly last: string;
+  /** Binds all evidence up to that. */
+  readonly hash: string;
+  readonly whole: boolean;
+}
+
 /**
  * The audit chain of one log, as far as it is known here. An event's link names the audited event that its writer
  * saw last and binds the event to all that came before that one. Writers without a lease may write side by side:
  * what one of them has not seen is bound by the next link of whoever has.
  */
 export class Chain {
-  #last = '';
+  static readonly none: ChainState = Object.freeze({ last: '', hash: '', whole: true });
+  #last: string;
   /** Of the log up to the newest event that is linked to its neighbour. */
-  #hash = '';
+  #hash: string;
   /** What came after that one: bound by the next link. */
   #loose: Event[] = [];
   /** The newest link binds all that came before it. */
-  #whole = true;
+  #whole: boolean;
+
+  constructor({ last, hash, whole }: ChainState = Chain.none) {
+    this.#last = last;
+    this.#hash = hash;
+    this.#whole = whole;
+  }
+
+  /** What another chain of this log goes on from. What is loose is bound to what came before it, as its next link would do. */
+  get state(): ChainState {
+    return { last: this.#last, hash: this.#bound(), whole: this.#whole };
+  }
 
   /** A stored event, in order. */
   see(event: Event): void {

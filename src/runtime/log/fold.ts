@@ -5,9 +5,10 @@ import { addUsage, callIdOf, isHostQuestion, LastWords } from '../../session/ind
 import type { Activation } from './activation.ts';
 import { newActivation } from './activation.ts';
 import type { CallState, Settled } from './call-state.ts';
-import { newCall, turnsOf } from './call-state.ts';
+import { newCall, stillCall, turnsOf } from './call-state.ts';
 import type { Event, StoredAnswer } from './event.ts';
 import { threadOf } from './event.ts';
+import type { FoldState } from './fold-state.ts';
 import { isWithin, slotOfCall } from './slot-path.ts';
 import { applyDelta, scopeOf } from './state.ts';
 import type { Standing, TurnState } from './turn-state.ts';
@@ -64,9 +65,65 @@ export class Fold {
   #lastTime = 0;
   #lastStream = '';
 
-  constructor(initialState: Readonly<Record<string, unknown>>, shared: Readonly<Record<string, unknown>>) {
-    this.state = { ...initialState };
+  /** `start`: what an earlier fold of the same log had come to; only what follows it is applied here. */
+  constructor(
+    initialState: Readonly<Record<string, unknown>>,
+    shared: Readonly<Record<string, unknown>>,
+    start?: FoldState,
+  ) {
+    this.state = { ...(start?.state ?? initialState) };
     this.shared = { ...shared };
+    if (start) this.#begin(start);
+  }
+
+  /** What is left of it when the next event begins a turn. Undefined: some agent or some words wait for their turn to go on. */
+  betweenTurns(): FoldState | undefined {
+    if (this.steers.size > 0) return undefined;
+    const open: Omit<CallState, 'cutIds'>[] = [];
+    for (const call of this.open.values()) {
+      if (call.entered) return undefined;
+      const { cutIds: _, ...still } = stillCall(call);
+      open.push(still);
+    }
+    const { at, state, config, answers, totalUsage, totalCalls } = this;
+    return {
+      seq: at,
+      state: { ...state },
+      config: { ...config },
+      open,
+      terms: [...this.terms].filter(([turnId]) => this.#waitsFor(turnId)),
+      answers,
+      totalUsage,
+      totalCalls,
+      cutIds: [...this.#cutIds],
+      lastTime: this.#lastTime,
+      lastStream: this.#lastStream,
+    };
+  }
+
+  /** Takes what a fold of the events before this one's start knows of turns and calls that are over. */
+  precede(older: Fold): void {
+    for (const [id, settled] of older.closed) if (!this.closed.has(id)) this.closed.set(id, settled);
+    for (const { id, settled } of older.calls.values())
+      if (settled && !this.closed.has(id)) this.closed.set(id, settled);
+    for (const [seq, standing] of older.ends) this.ends.set(seq, standing);
+  }
+
+  #begin({ seq, config, open, terms, answers, totalUsage, totalCalls, cutIds, lastTime, lastStream }: FoldState): void {
+    this.at = seq;
+    this.#configure(config);
+    for (const id of cutIds) this.#cutIds.add(id);
+    for (const call of open) {
+      const own = stillCall({ ...call, cutIds: this.#cutIds });
+      this.calls.set(own.id, own);
+      this.open.set(own.id, own);
+    }
+    for (const [turnId, own] of terms) this.terms.set(turnId, own);
+    this.answers = answers;
+    this.totalUsage = totalUsage;
+    this.totalCalls = totalCalls;
+    this.#lastTime = lastTime;
+    this.#lastStream = lastStream;
   }
 
   activation(path: string): Activation {
@@ -121,13 +178,19 @@ export class Fold {
 
   /**
    * Goes back to the sum of `events`. Shared state and settings stay as they are, and what was spent stays spent. A
-   * call that is open again and was started in what is cut has an unknown outcome.
+   * call that is open again and was started in what is cut has an unknown outcome. `before`: what stands before `events`.
    */
-  rewind(initialState: Readonly<Record<string, unknown>>, events: readonly Event[], cut: readonly Event[]): void {
-    const { shared, totalUsage, totalCalls, state } = this;
+  rewind(
+    initialState: Readonly<Record<string, unknown>>,
+    events: readonly Event[],
+    cut: readonly Event[],
+    before?: FoldState,
+  ): void {
+    const { shared, totalUsage, totalCalls, state, answers } = this;
     const config = { ...this.config };
+    const first = before?.state ?? initialState;
     for (const key of Object.keys(state)) delete state[key];
-    for (const key of Object.keys(initialState)) setOwn(state, key, initialState[key]);
+    for (const key of Object.keys(first)) setOwn(state, key, first[key]);
     const { calls, open, closed, activations, isolated, isolatedText, steers, terms, ends } = this;
     for (const map of [calls, open, closed, activations, isolated, isolatedText, steers, terms, ends]) map.clear();
     this.turn = undefined;
@@ -135,6 +198,8 @@ export class Fold {
     this.occupant = undefined;
     this.#lastStream = '';
     this.shared = {};
+    if (before) this.#begin(before);
+    this.answers = answers;
     for (const event of events) this.apply(event);
     this.shared = shared;
     Object.assign(this, { totalUsage, totalCalls });

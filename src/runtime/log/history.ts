@@ -49,8 +49,10 @@ export class History {
   /** Long-running calls of all places: what they come to in the end is news for whoever is asked then. */
   readonly #longRunning = new LazySet<string>();
 
-  constructor(viewer: Viewer) {
+  /** `longRunning`: calls that are open where the log that is given begins. */
+  constructor(viewer: Viewer, longRunning: readonly string[] = []) {
     this.#viewer = viewer;
+    for (const id of longRunning) this.#longRunning.add(id);
   }
 
   /** Takes in what the log has gained; `byId` finds steers that are delivered later than they were written. */

@@ -4,6 +4,7 @@ export type { AnswerOrigin } from './answers.ts';
 export { abandoned, answerEvent, answerId, approvalEvent, responseEvent, settlementOf } from './answers.ts';
 export type { AskState, CallState, Settled } from './call-state.ts';
 export { turnsOf } from './call-state.ts';
+export type { ChainState } from './chain.ts';
 export { Chain, evidenceOf, extendChain, isAudited, isLinked } from './chain.ts';
 export { digestOf } from './digest.ts';
 export type {
@@ -22,6 +23,7 @@ export type {
 export { createActions, createEvent, isFinalResponse, sizeOf, threadOf } from './event.ts';
 export type { SessionConfig } from './fold.ts';
 export { Fold } from './fold.ts';
+export type { FoldState } from './fold-state.ts';
 export type { Viewer } from './history.ts';
 export { History, mergeAdjacent, sees } from './history.ts';
 export type { OpenedCall } from './open-calls.ts';

@@ -44,6 +44,7 @@ export async function acceptInputs(
     if (input.kind === 'message' || input.kind === 'continue') continue;
     if (answered.has(input.requestId)) throw twice(input.requestId);
     answered.add(input.requestId);
+    if (invocation.session.from > 0) await invocation.session.seek(input.requestId);
     const edited = input.kind === 'tool_approval' ? await editedArgs(invocation, input) : undefined;
     let event = answerTo(invocation, edited ? ({ ...input, args: edited } as ToolApprovalInput) : input);
     if (input.kind === 'tool_result') {

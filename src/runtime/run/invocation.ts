@@ -304,6 +304,8 @@ export class Invocation implements OpenRun, RunningInvocation {
     if (this.#follow) this.options.signal?.removeEventListener('abort', this.#follow);
     this.#forget?.();
     await this.#lease?.release();
+    const kept = this.session.keepCheckpoint(this.engine.warn);
+    if (kept) await kept;
   }
 
   /** Answers or steers have come that this run still takes up. False: it is closing. */

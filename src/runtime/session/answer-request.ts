@@ -23,6 +23,7 @@ export async function answerRequest(
   given: RequestAnswer,
 ): Promise<Settlement> {
   await live.catchUp();
+  await live.seek(requestId);
   return live.inTurn(async () => {
     const held = Promise.withResolvers<void>();
     const kept: Kept = {};

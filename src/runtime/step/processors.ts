@@ -74,10 +74,9 @@ export const contentsProcessor: RequestProcessor = {
     const viewer = { agent: agent.name, branch: context.branch, iso: context.iso };
     // An agent run as a tool has no other turn than its call, which may outlive that of its caller.
     const from = agent.includeContents === 'none' && context.iso === '' && fold.turn ? { from: fold.turn.seq } : {};
-    draft.contents = session.contents({ ...viewer, ...from });
-    const { activation } = context;
-    if (!agent.outputSchema || !activation.final || draft.contents.at(-1)?.role !== 'model') return undefined;
-    return askForTheShape(agent, activation, draft);
+    const contents = session.contents({ ...viewer, ...from });
+    if (contents instanceof Promise) return contents.then((read) => putContents(context, agent, draft, read));
+    return putContents(context, agent, draft, contents);
   },
 };
 
@@ -89,6 +88,17 @@ export const defaultProcessors: readonly RequestProcessor[] = [
   transferProcessor,
   contentsProcessor,
 ];
+
+function putContents(
+  { activation }: AgentContext,
+  agent: ModelUser,
+  draft: RequestDraft,
+  contents: RequestDraft['contents'],
+): Promise<void> | undefined {
+  draft.contents = contents;
+  if (!agent.outputSchema || !activation.final || contents.at(-1)?.role !== 'model') return undefined;
+  return askForTheShape(agent, activation, draft);
+}
 
 /** The last answer did not fit: the model is told why when it is asked again. */
 async function askForTheShape(

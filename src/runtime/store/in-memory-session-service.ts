@@ -7,6 +7,7 @@ import type { MemoryApp, MemorySession, MemoryUser, State } from './in-memory-se
 import { addCopies, recordOf, repeatedId, ScopeState, storeEvents, summaryOf } from './in-memory-session.ts';
 import type {
   AppendOptions,
+  CheckpointStore,
   ForkOptions,
   Lease,
   OpenCall,
@@ -37,6 +38,16 @@ export class InMemorySessionService implements SessionService {
   readonly isPrivate: boolean = true;
   /** What a host over this store notes of executors that it does not believe. */
   readonly journal: MemoryJournal = new MemoryJournal();
+  /** What logs have come to, so that opening a session costs what its log has gained since. */
+  readonly checkpoints: CheckpointStore = {
+    newest: async (key) => this.#find(key)?.checkpoint,
+    keep: async (key, checkpoint) => {
+      const session = this.#find(key);
+      const { seq } = checkpoint;
+      if (session && session.events.length >= seq && (session.checkpoint?.seq ?? 0) < seq)
+        session.checkpoint = checkpoint;
+    },
+  };
   readonly #apps = new Map<string, MemoryApp>();
   #created = 0;
   #closed = false;
@@ -290,6 +301,7 @@ export class InMemorySessionService implements SessionService {
       ids: new Set(),
       open: new LazyMap(),
       openTurn: undefined,
+      checkpoint: undefined,
     };
     this.#apps.set(key.app, app);
     app.users.set(key.userId, user);

@@ -3,7 +3,7 @@ import type { SessionSummary } from '../../contracts/index.ts';
 import type { Event, OpenTurnChange } from '../log/index.ts';
 import { applyDelta, joinState, openCallChanges, openTurnChange, openTurnOf } from '../log/index.ts';
 import { effectiveEvents } from './rewound.ts';
-import type { SessionKey, SessionRecord } from './session-service.ts';
+import type { SessionKey, SessionRecord, StoredCheckpoint } from './session-service.ts';
 import { batchDelta, sealEvent, storeRefusal, titleChange } from './store-rules.ts';
 
 export type State = Record<string, unknown>;
@@ -54,6 +54,7 @@ export interface MemorySession {
   readonly open: LazyMap<string, { name: string; seq: number; at: number }>;
   /** The newest turn has not ended. */
   openTurn: { agent: string; at: number } | undefined;
+  checkpoint: StoredCheckpoint | undefined;
 }
 
 export interface MemoryUser {

@@ -6,6 +6,7 @@ export { deltaBackTo, effectiveEvents, OpenCallFold, rewoundBy } from './rewound
 export type {
   AlteredRow,
   AppendOptions,
+  CheckpointStore,
   ForkOptions,
   Lease,
   OpenCall,
@@ -14,6 +15,7 @@ export type {
   SessionKey,
   SessionRecord,
   SessionService,
+  StoredCheckpoint,
 } from './session-service.ts';
 export { idsBelow, SessionsBelow } from './sessions-below.ts';
 export type { SplitState } from './store-rules.ts';

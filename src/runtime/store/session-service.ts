@@ -48,6 +48,23 @@ export interface ForkOptions {
   settle?: (copy: SessionRecord) => readonly Event[];
 }
 
+/** What a log has come to up to `seq`, in the words of whoever reads it. It may be thrown away at any time. */
+export interface StoredCheckpoint {
+  seq: number;
+  /** Of the session's name and of `data`: one that does not fit is not read. */
+  digest: string;
+  data: string;
+}
+
+export interface CheckpointStore {
+  /** Events that a log gains from one to the next. Default 500. */
+  readonly every?: number;
+  /** The newest of a session. */
+  newest(key: SessionKey): Promise<StoredCheckpoint | undefined>;
+  /** Takes the place of an older one. Nothing happens where the session is gone, or its log is shorter. */
+  keep(key: SessionKey, checkpoint: StoredCheckpoint): Promise<void>;
+}
+
 export interface OpenCall {
   key: SessionKey;
   callId: string;
@@ -93,6 +110,8 @@ export interface SessionService {
   readonly chained?: boolean;
   /** Nobody but this object can write here: nothing of other processes is looked for. Default false. */
   readonly isPrivate?: boolean;
+  /** Goes with each session. Absent: whoever opens a session reads all of its log. */
+  readonly checkpoints?: CheckpointStore;
   /**
    * Without `id` one is made. `app:` and `user:` keys of `state` go to the shared state.
    * @throws CoxswainError `ALREADY_EXISTS / E_SESSION_EXISTS`, `INVALID_ARGUMENT / E_ID | E_NOT_JSON`

@@ -15,7 +15,10 @@ export interface SessionMaintenance {
    * @throws CoxswainError `ALREADY_EXISTS / E_SESSION_EXISTS`
    */
   restore(key: SessionKey, session: RestoredSession): Promise<SessionRecord>;
-  /** Makes the index of open calls anew from the log: of one session, or of all. The number of sessions. */
+  /**
+   * Makes the index of open calls anew from the log, and throws away what was noted of the log's sum: of one session, or
+   * of all. The number of sessions.
+   */
   rebuildOpenCalls(key?: SessionKey): Promise<number>;
   /**
    * Deletes sessions that were last written to before a time and do not run; with `keepPending`, only those without

@@ -41,6 +41,7 @@ export async function rewind(service: SessionService, key: SessionKey, through: 
   const lease = await service.acquire(key);
   try {
     const live = await LiveSession.open(service, key);
+    await live.whole();
     for (let tries = 1; ; tries++) {
       const { at } = live.fold;
       const next = live.since(through)[0];

@@ -158,4 +158,18 @@ export const mysqlSteps = [
     ],
     down: ['DROP TABLE IF EXISTS adk_journal_records', 'DROP TABLE IF EXISTS adk_journals'],
   },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_checkpoints (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        seq int NOT NULL,
+        digest varchar(64) NOT NULL,
+        data longtext NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      ) ${table}`,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_checkpoints'],
+  },
 ];

@@ -159,4 +159,18 @@ export const postgresSteps = [
     ],
     down: ['DROP TABLE IF EXISTS adk_journal_records', 'DROP TABLE IF EXISTS adk_journals'],
   },
+  {
+    up: [
+      `CREATE TABLE IF NOT EXISTS adk_checkpoints (
+        app_name ${key},
+        user_id ${key},
+        session_id ${key},
+        seq integer NOT NULL,
+        digest varchar(64) COLLATE "C" NOT NULL,
+        data text NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      )`,
+    ],
+    down: ['DROP TABLE IF EXISTS adk_checkpoints'],
+  },
 ];

@@ -156,6 +156,20 @@ export const sqliteSteps = [
     ],
     down: ['DROP TABLE adk_journal_records', 'DROP TABLE adk_journals'],
   },
+  {
+    up: [
+      `CREATE TABLE adk_checkpoints (
+        app_name TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        digest TEXT NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (app_name, user_id, session_id)
+      )`,
+    ],
+    down: ['DROP TABLE adk_checkpoints'],
+  },
 ];
 
 /** Kept in `PRAGMA user_version`. */

@@ -29,6 +29,7 @@ import { DuplicateEvent } from '../statements/duplicate.ts';
 import type { Engine } from '../statements/engine.ts';
 import { run } from '../statements/steps.ts';
 import { SqlArtifactService } from './artifact-service.ts';
+import { SqlCheckpoints } from './checkpoints.ts';
 import { SqlJournal } from './journal.ts';
 import type { Leases } from './leases.ts';
 import { LockLeases, OwnerLeases } from './leases.ts';
@@ -54,6 +55,8 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   readonly artifacts: SqlArtifactService;
   /** What a host over this store notes of executors that it does not believe; closed with this service. */
   readonly journal: SqlJournal;
+  /** What logs have come to, so that opening a session costs what its log has gained since. */
+  readonly checkpoints: SqlCheckpoints;
   readonly isPrivate: boolean;
   readonly #engine: Engine;
   readonly #tables: Writes;
@@ -67,6 +70,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     this.memory = new SqlMemoryService(() => this.#ready());
     this.artifacts = new SqlArtifactService(() => this.#ready());
     this.journal = new SqlJournal(() => this.#ready());
+    this.checkpoints = new SqlCheckpoints(() => this.#ready());
     this.#tables = new Writes(engine.dialect);
     this.#leases = locks
       ? new LockLeases(engine, this.#tables, host, locks)

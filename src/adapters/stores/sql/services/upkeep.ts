@@ -6,6 +6,7 @@ import type { Engine } from '../statements/engine.ts';
 import { values, WHERE_SESSION } from '../statements/reads.ts';
 import type { Steps, Value } from '../statements/steps.ts';
 import { all, run } from '../statements/steps.ts';
+import { forgetCheckpoint } from './checkpoints.ts';
 import { forgetOldNotes } from './journal.ts';
 import type { Leases } from './leases.ts';
 import type { Writes } from './writes.ts';
@@ -38,6 +39,7 @@ export async function rebuildOpenCalls(engine: Engine, tables: Writes, key?: Ses
   const rebuild = function* (of: SessionKey): Steps<boolean> {
     if ((yield* run(`UPDATE adk_sessions SET owner = owner ${WHERE_SESSION}`, values(of))) === 0 && !key) return false;
     yield* tables.rebuildOpenCalls(of);
+    yield* forgetCheckpoint(of);
     return true;
   };
   if (key) {

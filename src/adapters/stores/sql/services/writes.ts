@@ -19,6 +19,7 @@ import type { State } from '../statements/rows.ts';
 import { EVENT_VALUES, eventColumns, eventValues, now, parseState, uniqueNow, writeText } from '../statements/rows.ts';
 import type { Row, Steps, Value } from '../statements/steps.ts';
 import { all, one, repeat, run } from '../statements/steps.ts';
+import { forgetCheckpoint } from './checkpoints.ts';
 import { forgetNotes } from './journal.ts';
 import { OpenIndex } from './open-index.ts';
 
@@ -259,6 +260,7 @@ export class Writes extends Reads {
       yield* run(`DELETE FROM adk_events ${OF_SESSION}`, values(each));
       yield* run(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(each));
       yield* run(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(each));
+      yield* forgetCheckpoint(each);
     }
     yield* forgetNotes({ app: key.app, userId: key.userId, sessionId: key.id });
     return count;

@@ -1,0 +1,49 @@
+import { hash } from 'node:crypto';
+import { deepFreeze, parseJson } from '../../contracts/index.ts';
+import type { ChainState, FoldState } from '../log/index.ts';
+import type { SessionKey, SessionService, StoredCheckpoint } from '../store/index.ts';
+
+/** Of the shapes and of what the fold makes of a log: one of another version is not read. */
+const VERSION = 1;
+/** Characters; reading a longer one would hold the event loop for as long as the pages of the log that it saves. */
+const MAX_LENGTH = 500_000;
+
+/** What a log has come to up to one of its events: whoever opens the session reads only what follows. */
+export interface Checkpoint {
+  /** The event at `fold.seq`. */
+  readonly eventId: string;
+  readonly fold: FoldState;
+  readonly chain: ChainState;
+}
+
+/** Undefined: it is too large to be of use. */
+export function storedForm(key: SessionKey, createdAt: number, checkpoint: Checkpoint): StoredCheckpoint | undefined {
+  const data = JSON.stringify({ version: VERSION, ...checkpoint });
+  if (data.length > MAX_LENGTH) return undefined;
+  return { seq: checkpoint.fold.seq, digest: digestOf(key, createdAt, data), data };
+}
+
+/** Undefined for one of another session, of another version, or that is not as it was written. */
+export function readCheckpoint(
+  key: SessionKey,
+  createdAt: number,
+  { seq, digest, data }: StoredCheckpoint,
+): Checkpoint | undefined {
+  if (data.length > MAX_LENGTH || digestOf(key, createdAt, data) !== digest) return undefined;
+  const checkpoint = parseJson(data) as Checkpoint & { version: number };
+  return checkpoint.version === VERSION && checkpoint.fold.seq === seq ? deepFreeze(checkpoint) : undefined;
+}
+
+/** The newest of a session that fits its log; undefined where there is none, or the log must be read for any reason. */
+export async function newestCheckpoint(
+  service: SessionService,
+  key: SessionKey,
+  createdAt: number,
+): Promise<Checkpoint | undefined> {
+  const stored = await service.checkpoints?.newest(key);
+  return stored && readCheckpoint(key, createdAt, stored);
+}
+
+function digestOf({ app, userId, id }: SessionKey, createdAt: number, data: string): string {
+  return hash('sha256', `${JSON.stringify([app, userId, id, createdAt])}\n${data}`, 'base64url');
+}
