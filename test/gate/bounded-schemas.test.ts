@@ -119,8 +119,11 @@ describe('ATT-B3 siblings: what a schema costs is counted, wherever it comes fro
     const owner = {};
     // Most of it is gone: what is left is enough for two of these.
     for (let n = 0; n < 3; n++) withEffort(() => spend(5_000_000), owner);
+    // Equal ones would be compiled once.
+    let made = 0;
     const large = () => ({
       type: 'object',
+      title: `schema ${made++}`,
       properties: Object.fromEntries(Array.from({ length: 2400 }, (_, n) => [`p${n}`, { type: 'string' }])),
     });
     const one = () => withEffort(() => validateArgs({ inputSchema: large() }, {}).ok, owner);
@@ -204,4 +207,18 @@ describe('ATT-B7, REV-F1 siblings: a check of a library', () => {
     kept.q = 'rm';
     expect(result).toEqual({ ok: true, args: { q: 'a' } });
   });
+});
+
+test('equal schemas are compiled once, as they were first given; of a thousand others the oldest goes', () => {
+  const made = () => ({ type: 'object', properties: { n: { enum: [1, 2] } }, title: 'shared' });
+  const [one, other, changed] = [made(), made(), made()];
+  const check = compileSchema(one);
+  expect(compileSchema(other)).toBe(check);
+  one.properties.n.enum = [3];
+  expect([compileSchema(one)({ n: 1 }), compileSchema(made())({ n: 3 })]).toEqual([true, false]);
+  changed.properties.n.enum = [3];
+  expect(compileSchema(changed)({ n: 3 })).toBe(true);
+  for (let n = 0; n < 1000; n++) compileSchema({ title: `other ${n}` });
+  expect(compileSchema(made())).not.toBe(check);
+  expect(compileSchema(other)).toBe(check);
 });

@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonSchema } from '../../contracts/index.ts';
-import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, messageOf } from '../../contracts/index.ts';
 import { boundedTest, faultOfPattern, MAX_PATTERN_INPUT, spend, Undecided, withEffort } from '../pattern/index.ts';
 import { everyObject, walkSchema } from './dialect.ts';
 import type { ErrorObject } from './error-object.ts';
@@ -143,20 +144,48 @@ const ofArguments = { ...settings, useDefaults: true, code: { regExp: regExpOf(N
 const forArguments: Shared = { options: { ...ofArguments, allErrors: true }, uses: 0 };
 const forFirstFault: Shared = { options: ofArguments, uses: 0 };
 const compiled = new WeakMap<JsonSchema, SchemaCheck>();
+/** By a digest of the schema; the oldest goes where there are too many. */
+const byDigest = new Map<string, SchemaCheck>();
+const MAX_SHARED = 1000;
 
 /**
- * Validates a value in place: members that are missing and have a `default` are set. Compiled once for each schema
- * object. References to other documents are not followed. The check throws {@link Undecided} where it would take too
+ * Validates a value in place: members that are missing and have a `default` are set. Compiled once for equal
+ * schemas, as a schema object is when it is first given. References to other documents are not followed. The check throws {@link Undecided} where it would take too
  * long, which is counted beforehand; above a few thousand steps it ends at the first fault.
  * @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` for a schema that is none, or is too large
  */
 export function compileSchema(schema: JsonSchema): SchemaCheck {
   let check = compiled.get(schema);
   if (!check) {
-    check = boundedCheck(schema);
+    check = sharedCheck(schema);
     compiled.set(schema, check);
   }
   return check;
+}
+
+/** Clients and servers name the same tools anew each time. */
+function sharedCheck(schema: JsonSchema): SchemaCheck {
+  const copy = copyOf(schema);
+  if (!copy) return boundedCheck(schema);
+  const digest = hash('sha256', JSON.stringify(copy), 'base64url');
+  let check = byDigest.get(digest);
+  if (!check) {
+    // Of the copy: whoever changes his schema later changes it for nobody else.
+    check = boundedCheck(copy);
+    const [oldest] = byDigest.keys();
+    if (oldest !== undefined && byDigest.size >= MAX_SHARED) byDigest.delete(oldest);
+    byDigest.set(digest, check);
+  }
+  return check;
+}
+
+/** Undefined for what is too large or no JSON: it says so when it is compiled. */
+function copyOf(schema: JsonSchema): JsonSchema | undefined {
+  try {
+    return sizeOf(schema) > MAX_SCHEMA_SIZE ? undefined : copyJson(schema);
+  } catch {
+    return undefined;
+  }
 }
 
 function boundedCheck(schema: JsonSchema): SchemaCheck {
