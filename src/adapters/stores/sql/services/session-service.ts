@@ -175,13 +175,14 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const tables = this.#tables;
     return this.#distinct(target, () =>
       engine.transaction('write', function* () {
-        yield* tables.fork(source, target, through);
-        const copy = existing(yield* tables.record(target), target);
+        // Read once: of a long log that is most of the work.
+        const events = yield* tables.fork(source, target, through);
+        const copy = yield* tables.recordWith(target, events);
         const more = options.settle?.(copy) ?? [];
         storeInput.append(more, undefined);
         if (more.length === 0) return copy;
-        yield* tables.append(target, more, {});
-        return existing(yield* tables.record(target), target);
+        const settled = yield* tables.append(target, more, {});
+        return yield* tables.recordWith(target, [...events, ...settled]);
       }),
     );
   }

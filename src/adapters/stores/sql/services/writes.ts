@@ -16,7 +16,16 @@ import type { Dialect } from '../statements/dialect.ts';
 import { DuplicateEvent } from '../statements/duplicate.ts';
 import { OF_SESSION, Reads, values, WHERE_SESSION } from '../statements/reads.ts';
 import type { State } from '../statements/rows.ts';
-import { EVENT_VALUES, eventColumns, eventValues, now, parseState, uniqueNow, writeText } from '../statements/rows.ts';
+import {
+  damaged,
+  EVENT_VALUES,
+  eventColumns,
+  eventValues,
+  now,
+  parseState,
+  uniqueNow,
+  writeText,
+} from '../statements/rows.ts';
 import type { Row, Steps, Value } from '../statements/steps.ts';
 import { all, one, repeat, run } from '../statements/steps.ts';
 import { forgetCheckpoint } from './checkpoints.ts';
@@ -228,8 +237,8 @@ export class Writes extends Reads {
     }
   }
 
-  /** Copies a log up to `through`: rows as they are, state and open calls folded anew. */
-  *fork(source: SessionKey, target: SessionKey, through?: number): Steps<void> {
+  /** Copies a log up to `through`: rows as they are, state and open calls folded anew. The events of the copy. */
+  *fork(source: SessionKey, target: SessionKey, through?: number): Steps<Event[]> {
     const row = yield* this.session(source);
     if (!row) throw storeRefusal.missing(source);
     const lastSeq = Math.min(through ?? row.last_seq, row.last_seq);
@@ -243,12 +252,18 @@ export class Writes extends Reads {
       [target.id, ...values(source), lastSeq],
     );
     const state = { ...initialState };
-    yield* this.#openCallsOf(target, lastSeq, state);
+    const copied: Event[] = [];
+    yield* this.#openCallsOf(target, lastSeq, (events) => {
+      foldState(state, events);
+      for (const event of events) copied.push(event);
+    });
+    if (copied.length !== lastSeq) throw damaged(source, `${copied.length} of its events 1 to ${lastSeq} are there`);
     yield* run(`UPDATE adk_sessions SET state = ?, title = ? ${WHERE_SESSION}`, [
       JSON.stringify(state),
       title,
       ...values(target),
     ]);
+    return copied;
   }
 
   /** A session and those of the sub-agents that it has called; the number that were there. */
@@ -309,11 +324,12 @@ export class Writes extends Reads {
     yield* this.#openCallsOf(key, row.last_seq);
   }
 
-  *#openCallsOf(key: SessionKey, lastSeq: number, state?: State): Steps<void> {
+  /** `see` gets each page of the log, too. */
+  *#openCallsOf(key: SessionKey, lastSeq: number, see?: (events: readonly Event[]) => void): Steps<void> {
     const calls = new OpenCallFold();
     for (let from = 0; from < lastSeq; from += PAGE) {
       const events = yield* this.events(key, from, Math.min(lastSeq, from + PAGE));
-      if (state) foldState(state, events);
+      see?.(events);
       calls.add(events);
     }
     yield* this.#open.insert(key, calls.opened());

@@ -102,6 +102,13 @@ export class Reads {
     }
   }
 
+  /** As `record`, of a session whose events are known. */
+  *recordWith(key: SessionKey, events: readonly Event[]): Steps<SessionRecord> {
+    const row = yield* this.session(key);
+    if (!row) throw storeRefusal.missing(key);
+    return toRecord(row, events);
+  }
+
   *list(scope: { app: string; userId?: string }, options: { limit?: number; after?: string }): Steps<SessionSummary[]> {
     const limit = wholeNumber('limit', options.limit);
     const { time, timeValue } = this.dialect;
