@@ -23,3 +23,15 @@ export * from './values/errors.ts';
 export * from './values/ids.ts';
 export * from './values/json.ts';
 export { PACKAGE_VERSION } from './values/package-version.ts';
+export type { QuestionKind } from './values/question-id.ts';
+export {
+  agentQuestionId,
+  callIdOf,
+  isAskedByRun,
+  isDerivedQuestion,
+  isHostQuestion,
+  isPolicyQuestion,
+  isQuestion,
+  questionId,
+  questionNumber,
+} from './values/question-id.ts';

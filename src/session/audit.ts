@@ -6,8 +6,7 @@ import type {
   ToolRequestEvent,
   ToolResponseEvent,
 } from '../contracts/index.ts';
-import { canonicalJson } from '../contracts/index.ts';
-import { callIdOf } from './link/index.ts';
+import { callIdOf, canonicalJson } from '../contracts/index.ts';
 import type { RedactionOptions } from './redact.ts';
 import {
   checkRedaction,

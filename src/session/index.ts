@@ -41,6 +41,7 @@ export {
   text,
   texts,
 } from '../base/index.ts';
+export { callIdOf, isHostQuestion } from '../contracts/index.ts';
 export * from './audit.ts';
 export {
   AnswerCounter,
@@ -76,13 +77,11 @@ export type {
   StirringSession,
 } from './link/index.ts';
 export {
-  callIdOf,
   claimOwn,
   heed,
   hold,
   isHeedful,
   isHoldable,
-  isHostQuestion,
   isOwn,
   isPipeable,
   isStirring,

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { PendingRequest, RequestAnswer, SessionInput } from '../../src/contracts/index.ts';
-import { byAge, cursorOf, isBefore, startOf, wasShown } from '../../src/host/approvals/approval-pages.ts';
-import { callersOf, isAt, named } from '../../src/host/approvals/open-places.ts';
-import { callsWithin } from '../../src/host/hosted/calls-within.ts';
-import { answerOf, fromElicitation, inputOf } from '../../src/host/questions/answer-forms.ts';
 import {
   callIdOf,
   isHostQuestion,
   isPolicyQuestion,
   questionId,
   questionNumber,
-} from '../../src/host/questions/question-id.ts';
+} from '../../src/contracts/values/question-id.ts';
+import { byAge, cursorOf, isBefore, startOf, wasShown } from '../../src/host/approvals/approval-pages.ts';
+import { callersOf, isAt, named } from '../../src/host/approvals/open-places.ts';
+import { callsWithin } from '../../src/host/hosted/calls-within.ts';
+import { answerOf, fromElicitation, inputOf } from '../../src/host/questions/answer-forms.ts';
 import { faultOfPrincipal } from '../../src/host/terms/principal.ts';
 import { isTighter, stricterMode, strictnessOf } from '../../src/host/terms/stricter-mode.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callIdOf, isHostQuestion, isPolicyQuestion, questionId } from '../../src/host/questions/question-id.ts';
+import { callIdOf, isHostQuestion, isPolicyQuestion, questionId } from '../../src/contracts/values/question-id.ts';
 
 test.each(['c1', 'toolu_01', 'a#b'])(
   'S3-63 a question about call %s is found by its id, however often it is asked',

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { PendingRequest, RequestAnswer, StreamEndEvent } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
+import { questionId } from '../../src/contracts/values/question-id.ts';
 import { answerRun, askInRun } from '../../src/host/frame/run-time-questions.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
-import { questionId } from '../../src/host/questions/question-id.ts';
 import {
   asAbort,
   callsOf,

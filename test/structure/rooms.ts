@@ -267,7 +267,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/witness',
     'what the host noted itself of calls, for executors that it does not believe',
-    'contracts session gate host/terms host/questions',
+    'contracts session gate host/terms',
   ),
   room(
     'host/frame',
@@ -277,7 +277,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/subagents',
     'agents that are called as tools, in sessions of their own',
-    'contracts session gate host/terms host/tools host/questions',
+    'contracts session gate host/terms host/tools',
   ),
   room(
     'host/run',

@@ -1,4 +1,5 @@
 import type { ContentPart, DecisionRecord, FunctionCallPart, FunctionResponsePart } from '../../contracts/index.ts';
+import { callIdOf } from '../../contracts/index.ts';
 import type { Event, EventActions } from '../../runtime/index.ts';
 import type { Redaction, RedactionOptions } from '../../session/index.ts';
 import {
@@ -35,7 +36,7 @@ export function redactionsOf(events: readonly Event[], options: RedactionOptions
       else if (part.type === 'function_response') ends.set(part.id, part);
     }
     for (const [id, { args }] of Object.entries(actions.answers ?? {})) {
-      const callId = callOf(id);
+      const callId = callIdOf(id);
       if (args) answered.set(callId, [...(answered.get(callId) ?? []), args]);
     }
     for (const [callId, decision] of Object.entries(actions.decisions ?? {})) {
@@ -55,9 +56,6 @@ export function redactionsOf(events: readonly Event[], options: RedactionOptions
 
 /** What is said about a call, and may quote its arguments. */
 const quoting = ['reason', 'message', 'context', 'content'] as const;
-
-/** The call that a question is about. */
-const callOf = (requestId: string): string => requestId.split('#')[0] ?? requestId;
 
 /** Calls that a result asked for: what was decided about them stands in the record of the call that had the result. */
 type Tail = DecisionRecord & { callId: string; name: string };
@@ -137,7 +135,7 @@ function redactActions(actions: EventActions, redactions: ReadonlyMap<string, Hi
   set('decisions', mappedRecord(actions.decisions, recordOf));
   set(
     'answers',
-    mappedRecord(actions.answers, (id, answer) => argsOf(callOf(id), answer)),
+    mappedRecord(actions.answers, (id, answer) => argsOf(callIdOf(id), answer)),
   );
   set(
     'requestedToolConfirmations',

@@ -1,10 +1,8 @@
 import type { AgentEvent, StreamEndEvent } from '../types/events.ts';
+import { callIdOf, isDerivedQuestion, isQuestion } from '../values/question-id.ts';
 import type { Fault, StreamRule } from './grammar.ts';
 
 type RequestKind = 'tool' | 'elicitation';
-
-/** Between a call's id and the rest of the id of a question about it. */
-const QUESTION_MARK = '#';
 
 /**
  * Rule 3: every response answers an earlier request of the session with the same id and of the same kind, at most
@@ -33,7 +31,7 @@ export function requestsAreAnswered(openBefore: Iterable<string>): StreamRule & 
 
   const settle = (event: ResponseEvent, kind: RequestKind, fault: Fault) => {
     const id = event.requestId;
-    if (kind === 'elicitation' && isDerived(id) && !answered.has(id)) {
+    if (kind === 'elicitation' && isDerivedQuestion(id) && !answered.has(id)) {
       // A question that a host derives stands in no log: who holds its call may answer it before it is shown.
       const call = callOf(id);
       if (call !== undefined && open.has(call)) open.add(id);
@@ -87,13 +85,7 @@ export function requestsAreAnswered(openBefore: Iterable<string>): StreamRule & 
 type RequestEvent = Extract<AgentEvent, { type: 'tool_request' | 'elicitation_request' }>;
 type ResponseEvent = Extract<AgentEvent, { type: 'tool_response' | 'elicitation_response' }>;
 
-/** A host's own question, which it derives from the log: `<callId>#policy`, `<callId>#rerun`, numbered when repeated. */
-function isDerived(id: string): boolean {
-  return /#(?:policy|rerun)(?:\.\d+)?$/.test(id);
-}
-
 /** The call that a question is about: `<callId>#<n>`. */
 function callOf(id: string): string | undefined {
-  const mark = id.lastIndexOf(QUESTION_MARK);
-  return mark < 0 ? undefined : id.slice(0, mark);
+  return isQuestion(id) ? callIdOf(id) : undefined;
 }

@@ -1,6 +1,5 @@
-import { isCoxswainError } from '../../contracts/index.ts';
+import { callIdOf, isCoxswainError } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
-import { callIdOf } from '../questions/question-id.ts';
 import type { ApprovalHost, OpenApproval } from './approvals.ts';
 import { callersOf, named } from './open-places.ts';
 

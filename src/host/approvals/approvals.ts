@@ -1,5 +1,5 @@
 import type { PendingRequest, Principal, RequestAnswer, Settlement } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, callIdOf } from '../../contracts/index.ts';
 import type { Shape } from '../../session/index.ts';
 import {
   anything,
@@ -20,7 +20,6 @@ import type { HostedSession } from '../hosted/hosted-session.ts';
 import type { AskedRequest } from '../questions/approver-rule.ts';
 import { notApprover, whyNotOpen } from '../questions/approver-rule.ts';
 import { putAs } from '../questions/obligations.ts';
-import { callIdOf } from '../questions/question-id.ts';
 import { isQuestion } from '../questions/run-inputs.ts';
 import type { Holder } from '../terms/held.ts';
 import { held } from '../terms/held.ts';

@@ -1,6 +1,5 @@
-import { isCoxswainError } from '../../contracts/index.ts';
+import { callIdOf, isCoxswainError } from '../../contracts/index.ts';
 import type { HostedSession } from '../hosted/hosted-session.ts';
-import { callIdOf } from '../questions/question-id.ts';
 import type { ApprovalHost, ApprovalPlace, OpenSession, SessionPlace } from './approvals.ts';
 
 type Places = Pick<ApprovalHost, 'openSessions' | 'borrow'>;

@@ -1,9 +1,8 @@
 import type { PendingRequest, RequestAnswer, RunQuestion, RunReply, Settlement } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, isAskedByRun, questionId, questionNumber } from '../../contracts/index.ts';
 import { ensureValidator, fitsSchema, untilAborted } from '../../gate/index.ts';
 import { isoTime, keepsQuestions, putQuestions } from '../../session/index.ts';
 import type { HostedSession } from '../hosted/hosted-session.ts';
-import { isAskedByRun, questionId, questionNumber } from '../questions/question-id.ts';
 import type { RunScope } from '../run/run-scope.ts';
 
 interface Asked {

@@ -1,7 +1,6 @@
 import type { AbortTarget } from '../../contracts/index.ts';
-import { isCoxswainError } from '../../contracts/index.ts';
+import { callIdOf, isCoxswainError } from '../../contracts/index.ts';
 import { hold, isHoldable } from '../../session/index.ts';
-import { callIdOf } from '../questions/question-id.ts';
 import type { HostedRun } from '../run/hosted-run.ts';
 import { callsWithin } from './calls-within.ts';
 import type { HostedSession } from './hosted-session.ts';

@@ -1,11 +1,10 @@
 import type { AgentSession, PendingRequest, Principal, RequestAnswer, SessionInput } from '../../contracts/index.ts';
-import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
+import { CoxswainError, callIdOf, canonicalJson, isHostQuestion } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
 import type { HostedFrame } from '../frame/hosted-frame.ts';
 import { fromElicitation } from '../questions/answer-forms.ts';
 import { assertApprover } from '../questions/approver-rule.ts';
 import type { Judge } from '../questions/judge.ts';
-import { callIdOf, isHostQuestion } from '../questions/question-id.ts';
 import type { ApprovalQuestion } from '../terms/options.ts';
 import { validatorOf } from '../tools/grounds.ts';
 

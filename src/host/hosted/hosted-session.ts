@@ -17,7 +17,7 @@ import type {
   StreamEndEvent,
   TelemetrySpan,
 } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, callIdOf } from '../../contracts/index.ts';
 import type { Heeded } from '../../session/index.ts';
 import {
   checkAbort,
@@ -37,7 +37,6 @@ import {
 } from '../../session/index.ts';
 import type { HostedFrame } from '../frame/hosted-frame.ts';
 import type { Judge } from '../questions/judge.ts';
-import { callIdOf } from '../questions/question-id.ts';
 import { HostedRun } from '../run/hosted-run.ts';
 import { closedEnd, failedEnd, shownEnd } from '../run/run-end.ts';
 import { passSteer } from '../run/user-message.ts';

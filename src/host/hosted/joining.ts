@@ -1,6 +1,6 @@
 import type { PendingRequest, SessionInput } from '../../contracts/index.ts';
+import { callIdOf } from '../../contracts/index.ts';
 import { isPipeable } from '../../session/index.ts';
-import { callIdOf } from '../questions/question-id.ts';
 import type { HostedSession } from './hosted-session.ts';
 
 /**

@@ -5,6 +5,7 @@ import type {
   PendingRequest,
   PolicyEvaluator,
   Principal,
+  QuestionKind,
   RememberOption,
 } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
@@ -13,7 +14,6 @@ import { evaluatePolicy, policyRequest, untilAborted } from '../../gate/index.ts
 import type { PolicyRule } from '../policy/index.ts';
 import type { ApprovalQuestion } from '../terms/options.ts';
 import { isRulePolicy } from '../terms/remembered.ts';
-import type { QuestionKind } from './question-id.ts';
 
 const PREVIEW_TIMEOUT_MS = 10_000;
 

@@ -1,6 +1,6 @@
 import type { ConfirmationRequest, PendingRequest } from '../../contracts/index.ts';
+import { isPolicyQuestion, questionNumber } from '../../contracts/index.ts';
 import type { Decision, Question } from '../../gate/index.ts';
-import { isPolicyQuestion, questionNumber } from './question-id.ts';
 
 /** What a handler asked in mid-run, with which arguments. */
 export interface Confirmation {

@@ -5,6 +5,7 @@ import type {
   LifecycleInterceptor,
   PendingRequest,
   Principal,
+  QuestionKind,
 } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../../gate/index.ts';
@@ -35,7 +36,6 @@ import type { Confirmation, Confirmations } from './confirmation.ts';
 import { confirmationOf, confirmationQuestion } from './confirmation.ts';
 import { whyNotEdited } from './edited-args.ts';
 import { heldTo, putByPolicy, underPolicy, wantedSince } from './obligations.ts';
-import type { QuestionKind } from './question-id.ts';
 import { questionStanding } from './question-outcome.ts';
 import { callsOf } from './run-inputs.ts';
 import type { Step } from './step.ts';

@@ -1,12 +1,11 @@
 import type { ApproverRule, DecisionRecord, PendingRequest, PutQuestion, ToolResult } from '../../contracts/index.ts';
-import { canonicalJson } from '../../contracts/index.ts';
+import { canonicalJson, isPolicyQuestion } from '../../contracts/index.ts';
 import type { GateCall, Question } from '../../gate/index.ts';
 import { policyDenied, policyOn, reasonOf, recordFacts } from '../../gate/index.ts';
 import type { ApprovalQuestion } from '../terms/options.ts';
 import { approvalOf } from '../tools/gate-call.ts';
 import type { HostRules } from '../tools/grounds.ts';
 import { bothRules, votesFor } from './approver-rule.ts';
-import { isPolicyQuestion } from './question-id.ts';
 import { hidden } from './step.ts';
 
 /** A question with the time at which it runs out, epoch milliseconds. */

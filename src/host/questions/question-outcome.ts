@@ -1,4 +1,5 @@
-import type { PendingRequest } from '../../contracts/index.ts';
+import type { PendingRequest, QuestionKind } from '../../contracts/index.ts';
+import { questionId } from '../../contracts/index.ts';
 import type { Approval, GateCall, Question } from '../../gate/index.ts';
 import { recordFacts } from '../../gate/index.ts';
 import type { ApprovalQuestion } from '../terms/options.ts';
@@ -13,8 +14,6 @@ import type { Confirmation } from './confirmation.ts';
 import { questionForOthers } from './edited-args.ts';
 import type { Held } from './obligations.ts';
 import { heldTo, putAs } from './obligations.ts';
-import type { QuestionKind } from './question-id.ts';
-import { questionId } from './question-id.ts';
 import type { Step } from './step.ts';
 import { cancelled, notAgain, refusal, underRule } from './step.ts';
 

@@ -1,6 +1,6 @@
 import type { AbortTarget } from '../../contracts/index.ts';
+import { callIdOf } from '../../contracts/index.ts';
 import type { HostedSession } from '../hosted/hosted-session.ts';
-import { callIdOf } from '../questions/question-id.ts';
 import type { SubagentSession } from './subagent-session.ts';
 
 /** Sessions of sub-agents whose calls are open in one session; each may have such sessions of its own. */

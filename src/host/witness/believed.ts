@@ -1,7 +1,6 @@
 import type { PendingRequest, PermissionMode, Principal } from '../../contracts/index.ts';
-import { copyJson, isCoxswainError } from '../../contracts/index.ts';
+import { copyJson, isCoxswainError, isHostQuestion } from '../../contracts/index.ts';
 import { kindOf } from '../../session/index.ts';
-import { isHostQuestion } from '../questions/question-id.ts';
 import { isTighter, stricterMode } from '../terms/stricter-mode.ts';
 import type { KnownCall, KnownCalls } from './known-calls.ts';
 import { announced } from './records.ts';

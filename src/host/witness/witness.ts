@@ -7,9 +7,8 @@ import type {
   SessionInput,
   Settlement,
 } from '../../contracts/index.ts';
-import { CoxswainError, canonicalJson, isCoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, callIdOf, canonicalJson, isCoxswainError, isHostQuestion } from '../../contracts/index.ts';
 import { newId } from '../../session/index.ts';
-import { callIdOf, isHostQuestion } from '../questions/question-id.ts';
 import type { KnownCall, KnownCalls } from './known-calls.ts';
 import { canBeVoid } from './known-calls.ts';
 import type { JournalAnswer, WitnessRecord } from './records.ts';

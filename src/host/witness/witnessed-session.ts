@@ -14,11 +14,18 @@ import type {
   Settlement,
   SteerData,
 } from '../../contracts/index.ts';
-import { CoxswainError, copyJson, isCoxswainError, MAX_JSON_DEPTH, messageOf } from '../../contracts/index.ts';
+import {
+  CoxswainError,
+  callIdOf,
+  copyJson,
+  isCoxswainError,
+  isHostQuestion,
+  MAX_JSON_DEPTH,
+  messageOf,
+} from '../../contracts/index.ts';
 import type { CapOptions } from '../../gate/index.ts';
 import { capResult } from '../../gate/index.ts';
 import { derived, EventStream, isoTime, newId, normaliseInput, putQuestions, streamIdOf } from '../../session/index.ts';
-import { callIdOf, isHostQuestion } from '../questions/question-id.ts';
 import { strictestLimits } from '../terms/budget.ts';
 import type { Contradiction } from './believed.ts';
 import { believed, stricter } from './believed.ts';

@@ -1,4 +1,5 @@
 import type { AuthConfig, ToolResult } from '../../contracts/index.ts';
+import { agentQuestionId } from '../../contracts/index.ts';
 import { toResponse } from '../../gate/index.ts';
 import type { AgentContext } from '../agent/index.ts';
 import { mayRepeat } from '../agent/index.ts';
@@ -55,7 +56,7 @@ function eventsOf(context: AgentContext, ready: ReadyCall, toolContext: ToolCont
     const { hint, payload, expiresIn } = effects.confirmation;
     actions.asks = [
       {
-        requestId: `${call.id}#${call.asks.length}`,
+        requestId: agentQuestionId(call.id, call.asks.length),
         callId: call.id,
         kind: 'tool_confirmation',
         message: hint ?? `Run ${call.name}?`,
@@ -83,7 +84,7 @@ function eventsOf(context: AgentContext, ready: ReadyCall, toolContext: ToolCont
 
 function credentialAsk(call: CallState, config: AuthConfig): Ask {
   return {
-    requestId: `${call.id}#${call.asks.length}`,
+    requestId: agentQuestionId(call.id, call.asks.length),
     callId: call.id,
     kind: 'auth_required',
     message: config.hint ?? `${call.name} needs a credential`,

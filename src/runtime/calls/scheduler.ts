@@ -1,6 +1,6 @@
 import { eachInPieces, untilAborted } from '../../base/index.ts';
 import type { DecisionRecord, ToolResult, UnknownOutcomeVerdict } from '../../contracts/index.ts';
-import { isCoxswainError } from '../../contracts/index.ts';
+import { agentQuestionId, isCoxswainError } from '../../contracts/index.ts';
 import type { Approval, GateCall, GateRules, Question, Verdict } from '../../gate/index.ts';
 import {
   decide,
@@ -189,7 +189,7 @@ async function unknownOutcome(
   return {
     kind: 'ask',
     ask: {
-      requestId: `${call.id}#${call.asks.length}`,
+      requestId: agentQuestionId(call.id, call.asks.length),
       callId: call.id,
       kind: 'rerun_unknown',
       message: `${call.name} was started and its outcome is unknown. Run it again?`,
@@ -282,7 +282,7 @@ function unchecked(call: CallState, { ruleId, redact }: Question): Parameters<ty
 function confirmationAsk(call: CallState, question: Question): Ask {
   const { args, reason, hint, ruleId, expiresIn, payload, redact } = question;
   return {
-    requestId: `${call.id}#${call.asks.length}`,
+    requestId: agentQuestionId(call.id, call.asks.length),
     callId: call.id,
     kind: 'tool_confirmation',
     message: hint ?? reason ?? `Run ${call.name}?`,

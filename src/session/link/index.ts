@@ -25,4 +25,3 @@ export {
 } from './pipe.ts';
 export type { QuestionKeeper } from './put-questions.ts';
 export { keepsQuestions, putQuestions } from './put-questions.ts';
-export { callIdOf, isHostQuestion } from './question-id.ts';

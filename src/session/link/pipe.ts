@@ -8,8 +8,8 @@ import type {
   SessionInput,
   StreamEndEvent,
 } from '../../contracts/index.ts';
+import { callIdOf } from '../../contracts/index.ts';
 import type { StreamQueue } from '../stream/index.ts';
-import { callIdOf } from './question-id.ts';
 
 /** Key of {@link PipeableSession}'s method. */
 export const pipe: unique symbol = Symbol.for('coxswain.pipe') as never;
