@@ -107,7 +107,7 @@ export const rooms: readonly Room[] = [
   room(
     'runtime/session',
     'answers, aborts and questions of a session while it runs or rests',
-    'contracts base session gate runtime/log runtime/store runtime/services runtime/live runtime/agent runtime/calls runtime/run',
+    'contracts base session gate runtime/log runtime/store runtime/services runtime/hooks runtime/live runtime/agent runtime/calls runtime/run',
   ),
   room(
     'runtime',

@@ -5,7 +5,6 @@ import type {
   AgentEvent,
   AgentSession,
   AgentStream,
-  ContentPart,
   ExecutionOptions,
   PendingRequest,
   PermissionMode,
@@ -25,23 +24,21 @@ import type {
   CurrentRun,
   Engine,
   FollowOptions,
-  InvocationInfo,
   InvocationResult,
   LiveSession,
-  RunningInvocation,
-  TurnLimits,
 } from '../../runtime/index.ts';
-import { createEvent, hasUnheard, hookUserMessage, Invocation, ownerOfThread, strictest } from '../../runtime/index.ts';
-import type { AbortCall, Beside } from '../../runtime/session/index.ts';
+import type { AbortCall } from '../../runtime/session/index.ts';
 import {
   abortSession,
   answerRequest,
   heedLog,
   openRequestNow,
   openRequestsNow,
-  originOf,
-  storeBeside,
+  standingOf,
+  startRun,
+  storeConfig,
   storeQuestions,
+  storeSteer,
 } from '../../runtime/session/index.ts';
 import type { Heeded, Stirred, StreamQueue } from '../../session/index.ts';
 import {
@@ -158,22 +155,19 @@ export class AdkSession implements AgentSession {
     this.#hostRuns = options.hostToolExecution ?? false;
     const streamId = options.streamId ?? newId();
     const sink = new StreamSink(queue, this, streamId, options.streaming ?? true);
-    const limits = strictest(this.#engine.limits, options.limits as TurnLimits | undefined);
-    const engine: Engine = limits === this.#engine.limits ? this.#engine : { ...this.#engine, limits };
-    const above = options.traceContext && engine.telemetry?.extract?.(options.traceContext);
+    const { telemetry } = this.#engine;
+    const above = options.traceContext && telemetry?.extract?.(options.traceContext);
     // Whoever hands down a trace context has measured the turn already.
     const begun = inputs.some(({ kind }) => kind === 'message') ? undefined : this.live.fold.turn?.trace;
     const span = above ? undefined : this.#trace?.turn(undefined, begun);
-    const traceContext = (span && engine.telemetry?.inject?.(span)) ?? options.traceContext;
+    const traceContext = (span && telemetry?.inject?.(span)) ?? options.traceContext;
     const isWhole = options.streamId !== undefined && options.traceContext === traceContext;
     const bound = isWhole ? options : { ...options, streamId, ...(traceContext && { traceContext }) };
-    const invocation = new Invocation(this.live, engine, bound, sink, above ?? span);
     // A host hears of it by itself: it has more to end.
-    const deaf = this.#hostRuns ? undefined : this[heed](({ abort }) => abort && this.#obey(abort));
-    const result = deaf ? invocation.run(inputs).finally(deaf) : invocation.run(inputs);
-    this.#own = { invocation, result };
-    this.live.current = this.#own;
-    return result.then(
+    const heedEnds = () => (this.#hostRuns ? undefined : this[heed](({ abort }) => abort && this.#obey(abort)));
+    const own = startRun(this.live, this.#engine, { inputs, options: bound, sink, span: above ?? span, heedEnds });
+    this.#own = own;
+    return own.result.then(
       (result) => this.#ended(sink, span, { result, hostRuns: options.hostToolExecution ?? false }),
       (error: unknown) => this.#ended(sink, span, { error }),
     );
@@ -242,66 +236,13 @@ export class AdkSession implements AgentSession {
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
     this.#assertOpen();
     checkSteer(data);
-    const parts = await this.#hooked(checkContent(copyJson(data.content, 'steer')));
-    await this.live.catchUp();
-    const { event, reaches } = await storeBeside(this.live, (running) => this.#words(running, data, parts));
-    return { steerId: event.id, disposition: reaches ? 'current_turn' : 'next_turn' };
-  }
-
-  #words(running: RunningInvocation | undefined, { threadId }: SteerData, parts: ContentPart[]): Beside {
-    const { turn } = this.live.fold;
-    // A turn that waits goes on with these words.
-    const waits = turn !== undefined && turn.ended === undefined;
-    const isThere =
-      threadId === undefined || (running?.hasThread(threadId) ?? ownerOfThread(this.live.fold, threadId) !== undefined);
-    const reaches = isThere && (running ? !running.closing && !running.signal.aborted : waits);
-    const event = createEvent({
-      // Of no turn yet where they come too late for this one: they stand before the next message.
-      turnId: reaches ? (turn?.id ?? '') : '',
-      ...originOf(running),
-      author: 'user',
-      content: { role: 'user', parts },
-      ...(reaches && threadId !== undefined ? { thread: threadId } : {}),
-      actions: { steer: true },
-    });
-    return { event, reaches };
-  }
-
-  /** Words that are added to a turn are a person's like those that begin one: the same hooks see them. */
-  #hooked(parts: ContentPart[]): Promise<ContentPart[]> | ContentPart[] {
-    const { plugins, tree } = this.#engine;
-    if (!plugins.some(({ onUserMessage }) => onUserMessage)) return parts;
-    const running = this.live.current?.invocation;
-    const isOpen = running !== undefined && !running.closing && !running.signal.aborted;
-    const { key, service: sessions, fold } = this.live;
-    const idle: InvocationInfo = {
-      key,
-      sessions,
-      tree,
-      sessionId: key.id,
-      invocationId: '',
-      turnId: fold.turn?.id ?? '',
-      signal: new AbortController().signal,
-      deps: undefined,
-      hostRuns: this.#hostRuns,
-      state: () => structuredClone({ ...fold.shared, ...fold.state }),
-    };
-    return hookUserMessage(isOpen ? running : idle, plugins, parts);
+    const parts = checkContent(copyJson(data.content, 'steer'));
+    return storeSteer(this.live, this.#engine, { threadId: data.threadId, parts }, this.#hostRuns);
   }
 
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
     this.#assertOpen();
-    const update = checkUpdate(config);
-    await this.live.catchUp();
-    await storeBeside(this.live, (running) => ({
-      event: createEvent({
-        turnId: this.live.fold.turn?.id ?? '',
-        streamId: originOf(running).streamId,
-        author: 'user',
-        actions: { config: update },
-      }),
-      reaches: running?.closing === false,
-    }));
+    await storeConfig(this.live, checkUpdate(config));
     return { effective: 'next_step' };
   }
 
@@ -332,16 +273,7 @@ export class AdkSession implements AgentSession {
   }
 
   async standing(): Promise<SessionStanding> {
-    await this.live.catchUp();
-    const { turn, terms } = this.live.fold;
-    const { permissionMode } = this;
-    const own = turn && terms.get(turn.id);
-    return {
-      isOver: !turn || (turn.ended !== undefined && !hasUnheard({ fold: this.live.fold, tree: this.tree })),
-      ...(permissionMode === undefined ? {} : { permissionMode }),
-      ...(own ? { terms: own } : {}),
-      ...(turn?.trace ? { traceContext: turn.trace } : {}),
-    };
+    return standingOf(this.live, this.tree);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -9,5 +9,11 @@ export { openRequestNow, openRequests, openRequestsNow } from './open-requests.t
 export { OpenRequests } from './pending-requests.ts';
 export { storeQuestions } from './put-questions.ts';
 export { settling } from './settling.ts';
+export { standingOf } from './standing.ts';
+export type { RunStart, StartedRun } from './start-run.ts';
+export { startRun } from './start-run.ts';
+export type { SteerWords } from './steer.ts';
+export { storeSteer } from './steer.ts';
 export type { Beside } from './store-beside.ts';
 export { storeBeside } from './store-beside.ts';
+export { storeConfig } from './store-config.ts';

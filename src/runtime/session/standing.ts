@@ -1,0 +1,18 @@
+import type { PermissionMode, SessionStanding } from '../../contracts/index.ts';
+import type { AgentTree } from '../agent/index.ts';
+import { hasUnheard } from '../calls/index.ts';
+import type { LiveSession } from '../live/index.ts';
+
+/** Where a session stands, over all processes. */
+export async function standingOf(live: LiveSession, tree: AgentTree): Promise<SessionStanding> {
+  await live.catchUp();
+  const { turn, terms } = live.fold;
+  const permissionMode = live.fold.config.permissionMode as PermissionMode | undefined;
+  const own = turn && terms.get(turn.id);
+  return {
+    isOver: !turn || (turn.ended !== undefined && !hasUnheard({ fold: live.fold, tree })),
+    ...(permissionMode === undefined ? {} : { permissionMode }),
+    ...(own ? { terms: own } : {}),
+    ...(turn?.trace ? { traceContext: turn.trace } : {}),
+  };
+}

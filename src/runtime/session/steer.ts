@@ -1,0 +1,77 @@
+import type { ContentPart } from '../../contracts/index.ts';
+import type { Engine } from '../agent/index.ts';
+import { ownerOfThread } from '../calls/index.ts';
+import type { InvocationInfo } from '../hooks/index.ts';
+import { hookUserMessage } from '../hooks/index.ts';
+import type { LiveSession, RunningInvocation } from '../live/index.ts';
+import { createEvent } from '../log/index.ts';
+import { originOf } from './abort-part.ts';
+import type { Beside } from './store-beside.ts';
+import { storeBeside } from './store-beside.ts';
+
+/** Words for the turn that is under way, or waits; for the next one where they come too late. */
+export interface SteerWords {
+  readonly threadId?: string | undefined;
+  readonly parts: ContentPart[];
+}
+
+/**
+ * Stores a person's words beside a run.
+ * @param hostRuns the last stream left the tools to a host, which has fired what is its to fire
+ */
+export async function storeSteer(
+  live: LiveSession,
+  engine: Engine,
+  { threadId, parts: given }: SteerWords,
+  hostRuns: boolean,
+): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
+  const parts = await hooked(live, engine, given, hostRuns);
+  await live.catchUp();
+  const { event, reaches } = await storeBeside(live, (running) => words(live, running, { threadId, parts }));
+  return { steerId: event.id, disposition: reaches ? 'current_turn' : 'next_turn' };
+}
+
+function words(live: LiveSession, running: RunningInvocation | undefined, { threadId, parts }: SteerWords): Beside {
+  const { turn } = live.fold;
+  // A turn that waits goes on with these words.
+  const waits = turn !== undefined && turn.ended === undefined;
+  const isThere =
+    threadId === undefined || (running?.hasThread(threadId) ?? ownerOfThread(live.fold, threadId) !== undefined);
+  const reaches = isThere && (running ? !running.closing && !running.signal.aborted : waits);
+  const event = createEvent({
+    // Of no turn yet where they come too late for this one: they stand before the next message.
+    turnId: reaches ? (turn?.id ?? '') : '',
+    ...originOf(running),
+    author: 'user',
+    content: { role: 'user', parts },
+    ...(reaches && threadId !== undefined ? { thread: threadId } : {}),
+    actions: { steer: true },
+  });
+  return { event, reaches };
+}
+
+/** Words that are added to a turn are a person's like those that begin one: the same hooks see them. */
+function hooked(
+  live: LiveSession,
+  { plugins, tree }: Engine,
+  parts: ContentPart[],
+  hostRuns: boolean,
+): Promise<ContentPart[]> | ContentPart[] {
+  if (!plugins.some(({ onUserMessage }) => onUserMessage)) return parts;
+  const running = live.current?.invocation;
+  const isOpen = running !== undefined && !running.closing && !running.signal.aborted;
+  const { key, service: sessions, fold } = live;
+  const idle: InvocationInfo = {
+    key,
+    sessions,
+    tree,
+    sessionId: key.id,
+    invocationId: '',
+    turnId: fold.turn?.id ?? '',
+    signal: new AbortController().signal,
+    deps: undefined,
+    hostRuns,
+    state: () => structuredClone({ ...fold.shared, ...fold.state }),
+  };
+  return hookUserMessage(isOpen ? running : idle, plugins, parts);
+}
