@@ -355,6 +355,34 @@ export const equivalents: readonly Equivalent[] = [
     mutated: ['left < MAX_TIMER_MS'],
     reason: 'At that very length the next timer, which has no length, fires.',
   },
+  {
+    fileName: 'src/host/mcp/turn/call.ts',
+    line: '...(sessionId === undefined ? {} : { sessionId }),',
+    original: 'sessionId === undefined',
+    mutated: ['false'],
+    reason: 'An option that is undefined is one that is not given.',
+  },
+  {
+    fileName: 'src/host/mcp/turn/content.ts',
+    line: 'const kind = mimeType === undefined ? {} : { mimeType };',
+    original: 'mimeType === undefined',
+    mutated: ['false'],
+    reason: 'A member that is undefined is not sent.',
+  },
+  {
+    fileName: 'src/host/connection/server/store-methods.ts',
+    line: '...(params.create === undefined ? {} : { create: params.create }),',
+    original: 'params.create === undefined',
+    mutated: ['false'],
+    reason: 'A member that is undefined is one that is not given.',
+  },
+  {
+    fileName: 'src/host/connection/protocol/json-rpc.ts',
+    line: 'for (let index = 0; index < text.length; index++) {',
+    original: 'index < text.length',
+    mutated: ['index <= text.length'],
+    reason: 'Behind the end there is no character that it looks for.',
+  },
 ];
 
 export function reasonFor({ fileName, line, original, mutated }: Survivor): string | undefined {

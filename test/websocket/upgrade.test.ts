@@ -116,6 +116,29 @@ describe('the upgrade', () => {
     await client(server, 'anna');
   });
 
+  test('WS-3 of a fault whose words were changed since it was made, still only its kind and place are told', async () => {
+    const warnings: string[] = [];
+    const server = await serving(lone(), {
+      authenticate: ({ token }) => {
+        const fault = new RangeError(`met ${token} at home`);
+        fault.message = 'no';
+        throw fault;
+      },
+      warn: (line) => warnings.push(line),
+    });
+    await expect(Raw.open(server.url, { token: 'sesame' })).rejects.toThrow('503');
+    expect(warnings).toEqual([expect.stringMatching(/threw RangeError at .*upgrade.test.ts/)]);
+    expect(warnings.join()).not.toMatch(/sesame|home/);
+  });
+
+  test('WS-6 a header may have spaces before its token, and nothing behind it', async () => {
+    const server = await serving(lone());
+    const of = (authorization: string) => Raw.open(server.url, { headers: { authorization } });
+    const raw = await of('bearer   anna');
+    expect(await raw.ask('initialize', { protocolVersion: '1' })).toMatchObject({ principal: { id: 'anna' } });
+    await expect(of('Bearer anna, Basic x')).rejects.toThrow('401');
+  });
+
   test.each([
     [{ sub: 'anna' }, 'id'],
     [{ id: '' }, 'id'],

@@ -126,7 +126,7 @@ function tokensOf(request: IncomingMessage, protocols: readonly string[]): Set<s
 /** What a fault is and where it came from, without its text: that may quote credentials. */
 function whereOf(error: unknown): string {
   if (!(error instanceof Error)) return `a ${typeof error}`;
-  const at = /^\s+at .*$/m.exec(error.stack?.slice(`${error.name}: ${error.message}`.length) ?? '')?.[0].trim();
+  const at = /^\s+at .*/m.exec(error.stack?.slice(`${error.name}: ${error.message}`.length) ?? '')?.[0].trim();
   return at === undefined ? error.constructor.name : `${error.constructor.name} ${at}`;
 }
 

@@ -252,6 +252,22 @@ describe('requests', () => {
     expect(sent).toEqual([...responses.slice(0, -1), { content: [1, 2] }]);
   });
 
+  test('a picture goes back with the signature that it came with, and without one where it had none', async () => {
+    const inlineData = { mimeType: 'image/png', data: 'iVBO' };
+    const sent = [{ inlineData, thoughtSignature: 's' }, { inlineData }];
+    await using served3 = await served(chunk(sent, 'STOP'));
+    const { fake, m } = served3;
+    const { last } = await ask(m);
+    expect(last.content?.parts[1]).toEqual({ type: 'media', mimeType: 'image/png', data: 'iVBO' });
+    await ask(m, { contents: [user('hi'), ...stored(last), user('so')] });
+    expect(contentsOf(fake)[1]?.parts).toEqual(sent);
+  });
+
+  test('a part of a kind that is not known is said to be none of those that are', async () => {
+    const { last } = await ask(at(chunk([{ text: 'see' }, { somethingNew: { of: 'theirs' } }], 'STOP')));
+    expect(last.content?.parts.map(({ type }) => type)).toEqual(['text', '_provider']);
+  });
+
   test('pictures and code in an answer', async () => {
     await using served3 = await served(
       chunk(

@@ -119,10 +119,22 @@ describe('the Responses API', () => {
       'invalid_prompt',
       false,
     ],
+    [
+      'response.failed that says nothing of why',
+      { type: 'response.failed', response: response({ status: 'failed', error: null }) },
+      'server_error',
+      true,
+    ],
   ])('F5 %s inside a 200', async (_what, event, errorCode, retryable) => {
     const { last, text } = await ask(at({ type: 'response.output_text.delta', delta: 'Par' }, event));
     expect(text).toBe('Par');
     expect(last).toMatchObject({ errorCode, retryable });
+  });
+
+  test('a text that is empty is no part of the answer', async () => {
+    const content = ['', 'said', ''].map((text) => ({ type: 'output_text', text, annotations: [] }));
+    const { last } = await ask(at(done({ type: 'message', id: 'm', role: 'assistant', content }), completed()));
+    expect(last.content?.parts).toMatchObject([{ type: 'text', text: 'said' }]);
   });
 
   test('refusals and citations are parts of their own', async () => {

@@ -36,6 +36,14 @@ const fn = (name: string, args?: string) => ({
   function: { name, ...(args === undefined ? {} : { arguments: args }) },
 });
 
+test('an answer is known by the id that it began with, or by none', async () => {
+  const named = (id: string) => ({ id, ...delta({ content: 'a' }) });
+  const { last } = await ask(at(sse(named('c-1'), named('c-2'), delta({}, 'stop'), '[DONE]')));
+  expect(last.responseId).toBe('c-1');
+  const { last: nameless } = await ask(at(sse(delta({ content: 'a' }), delta({}, 'stop'), '[DONE]')));
+  expect(Object.keys(nameless)).not.toContain('responseId');
+});
+
 describe('F1 tool deltas with missing or wrong places', () => {
   test('no index: a new id is a new call, and a delta with neither goes on with the one being streamed', async () => {
     const { calls } = await callsIn(

@@ -71,6 +71,16 @@ describe('media, as each provider takes them', () => {
       },
     ],
     [
+      'a document of which there is nothing',
+      media('application/pdf', {}),
+      {
+        anthropic: text(note('application/pdf')),
+        chat: text(note('application/pdf')),
+        responses: { type: 'input_text', text: note('application/pdf') },
+        gemini: { text: note('application/pdf') },
+      },
+    ],
+    [
       'a document at an address of its own',
       media('application/pdf', { uri: 'gs://x/y' }),
       {

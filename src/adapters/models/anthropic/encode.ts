@@ -131,7 +131,7 @@ function userBlocks(parts: readonly ContentPart[], ids: CallIds): ContentBlockPa
 
 function resultBlock(part: FunctionResponsePart, ids: CallIds): ToolResultBlockParam {
   const text = outcomeText(part);
-  const media = mediaOf(part).flatMap((item) => (item.type === 'media' ? [mediaBlock(item)] : []));
+  const media = mediaOf(part).map(mediaBlock);
   const said: TextBlockParam[] = text.trim() === '' ? [] : [{ type: 'text', text }];
   return {
     type: 'tool_result',

@@ -44,7 +44,7 @@ export function outcomeOf({ response, content = [] }: FunctionResponsePart): {
   response: Record<string, unknown>;
   beside: string[];
 } {
-  const words = content.flatMap((item) => (item.type === 'media' ? [] : (wordsOf(item) ?? [])));
+  const words = content.flatMap((item) => wordsOf(item) ?? []);
   const media = content.filter(isLarge);
   if (media.length === 0) return { response, beside: words };
   const once = (text: string): string =>
@@ -67,7 +67,7 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mapTexts(member, change)]));
 }
 
-export function mediaOf(part: FunctionResponsePart): ContentPart[] {
+export function mediaOf(part: FunctionResponsePart): MediaPart[] {
   return (part.content ?? []).filter((item) => item.type === 'media');
 }
 

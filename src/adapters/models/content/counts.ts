@@ -16,15 +16,9 @@ export function grown<T extends object>(before: T | undefined, next: T): T {
   const sum = { ...before } as Record<string, unknown>;
   for (const [key, value] of Object.entries(next)) {
     const known = sum[key];
-    if (isCount(known) && !isCount(value)) continue;
-    if (isObject(value)) sum[key] = grown(isObject(known) ? known : undefined, value);
-    else if (isCount(value) && !(isCount(known) && known > value)) sum[key] = value;
+    if (isCount(value) && !(isCount(known) && known > value)) sum[key] = value;
   }
   return sum as T;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function isCount(value: unknown): value is number {

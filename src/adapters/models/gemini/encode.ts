@@ -3,7 +3,7 @@ import type { ContentPart, FunctionResponsePart, JsonSchema, MediaPart } from '.
 import type { ModelRequest } from '../../../runtime/index.ts';
 import type { Declarations } from '../../schema/index.ts';
 import { renamed, splitConfig, withRest } from '../content/config.ts';
-import { CallIds, decodeText, mediaOf, outcomeOf, turnsOf, wordsOf } from '../content/conversation.ts';
+import { CallIds, decodeText, mediaNote, mediaOf, outcomeOf, turnsOf, wordsOf } from '../content/conversation.ts';
 import { isOpaquePart, stateOf } from '../content/opaque.ts';
 
 export interface GeminiSettings {
@@ -130,7 +130,7 @@ function userParts(parts: readonly ContentPart[], tools: Declarations, ids: Call
   const others: Part[] = [];
   for (const part of parts) {
     if (part.type === 'function_response') {
-      const media = mediaOf(part).flatMap((item) => (item.type === 'media' ? [mediaPart(item)] : []));
+      const media = mediaOf(part).map(mediaPart);
       const id = ids.find(part.id);
       const functionResponse: NonNullable<Part['functionResponse']> = {
         ...(id === undefined ? {} : { id }),
@@ -158,7 +158,9 @@ function responseObject(part: FunctionResponsePart): Record<string, unknown> {
   return beside.length === 0 || 'text' in object ? object : { ...object, text: beside.join('\n') };
 }
 
-function mediaPart({ mimeType, data, uri }: MediaPart): Part {
-  if (data === undefined) return { fileData: { mimeType, ...(uri === undefined ? {} : { fileUri: uri }) } };
+function mediaPart(part: MediaPart): Part {
+  const { mimeType, data, uri } = part;
+  if (data === undefined)
+    return uri === undefined ? { text: mediaNote(part) } : { fileData: { mimeType, fileUri: uri } };
   return mimeType.startsWith('text/') ? { text: decodeText(data) } : { inlineData: { mimeType, data } };
 }

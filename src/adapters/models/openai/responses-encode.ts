@@ -120,7 +120,7 @@ function userItems(parts: readonly ContentPart[], ids: CallIds): ResponseInputIt
 
 function outputItem(part: FunctionResponsePart, ids: CallIds): ResponseInputItem {
   const text = outcomeText(part);
-  const media = mediaOf(part).flatMap((item) => (item.type === 'media' ? [mediaItem(item)] : []));
+  const media = mediaOf(part).map(mediaItem);
   const output: string | ResponseFunctionCallOutputItem[] =
     media.length === 0 ? text : [{ type: 'input_text', text }, ...(media as ResponseFunctionCallOutputItem[])];
   return { type: 'function_call_output', call_id: ids.of(part.id), output };

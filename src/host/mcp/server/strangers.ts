@@ -27,6 +27,6 @@ export class Strangers {
 
 /** What it sent may be what a person has answered too late: only the words before it are told. */
 function withoutContent(what: string): string {
-  const words = what.slice(0, 200).replace(/\s*[{["].*$/s, ' …');
+  const words = what.slice(0, 200).replace(/\s*[{["].*/s, ' …');
   return words.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
 }

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import type { PendingRequest } from '../../src/contracts/index.ts';
+import { HeldSessions } from '../../src/host/mcp/turn/held-sessions.ts';
+import type { FormQuestion } from '../../src/host/mcp/turn/questions.ts';
+import { answerOf, questionOf } from '../../src/host/mcp/turn/questions.ts';
+import { Turn } from '../../src/host/mcp/turn/turn.ts';
+
+const anna = { id: 'anna' };
+const asks = (more: object) =>
+  ({
+    requestId: 'r',
+    sessionId: 's',
+    turnId: 't',
+    kind: 'elicitation',
+    agentPath: ['clerk'],
+    message: 'How many?',
+    ...more,
+  }) as unknown as PendingRequest;
+const formed = (properties: unknown, more: object = {}) =>
+  questionOf(asks({ requestedSchema: { type: 'object', properties, ...more } }), anna);
+const unshown = 'its form is not one that the protocol can show';
+
+describe('a question as a form of the protocol', () => {
+  test('has the members that clients can show, and says which must be filled in', () => {
+    const properties = { count: { type: 'integer' }, name: { type: 'string' }, ok: { type: 'boolean' } };
+    expect(formed(properties, { required: ['count'] })).toMatchObject({
+      form: { message: 'How many?', requestedSchema: { type: 'object', properties, required: ['count'] } },
+    });
+    const { form } = formed({ n: { type: 'number' } }) as FormQuestion;
+    expect(Object.keys(form.requestedSchema)).toEqual(['type', 'properties']);
+  });
+
+  test.each([
+    ['a list', { tags: { type: 'array' } }],
+    ['an object among others', { name: { type: 'string' }, at: { type: 'object' } }],
+    ['a member that is null', { name: null }],
+    ['no members', undefined],
+    ['members that are null', null],
+  ])('with %s in it is none, and is said to be none', (_what, properties) => {
+    expect(formed(properties)).toBe(unshown);
+  });
+
+  test('a form that is no object is none', () => {
+    expect(questionOf(asks({ requestedSchema: { type: 'string', properties: {} } }), anna)).toBe(unshown);
+  });
+});
+
+describe('one of several who must say yes', () => {
+  const approval = {
+    title: 'pay',
+    requestedBy: { id: 'boss' },
+    previewDigest: 'd',
+    preview: [],
+    approvers: { quorum: 2, users: ['anna', 'bert'] },
+  };
+  const vote = { requestId: 'r', action: 'accept', quorum: 2, digest: 'd', by: anna };
+  const asked = (answer: object) =>
+    questionOf(asks({ kind: 'tool', name: 'pay', args: {}, approval, answers: [answer] }), anna);
+
+  test('is not asked again for what he has said yes to', () => {
+    expect(asked(vote)).toBe('the yes is counted; others must say yes too');
+  });
+
+  test.each([
+    ['another said yes', { ...vote, by: { id: 'bert' } }],
+    ['somebody unknown said yes', { ...vote, by: undefined }],
+    ['his yes was to something else', { ...vote, digest: 'other' }],
+    ['his yes was to another question', { ...vote, requestId: 'q' }],
+    ['he said no', { ...vote, action: 'decline' }],
+  ])('is asked where %s', (_what, answer) => {
+    expect(asked(answer)).toMatchObject({ form: { requestedSchema: { required: ['decision'] } } });
+  });
+});
+
+describe('what a person answered', () => {
+  const approval = { title: 'pay', requestedBy: anna, previewDigest: 'd', preview: [] };
+  const question = questionOf(asks({ kind: 'tool', name: 'pay', args: {}, approval }), anna) as FormQuestion;
+
+  test.each<[string, Parameters<typeof answerOf>[1], object]>([
+    ['allow', { action: 'accept', content: { decision: 'allow' } }, { kind: 'approve', previewDigest: 'd' }],
+    ['deny', { action: 'accept', content: { decision: 'deny' } }, { kind: 'deny', reason: 'declined' }],
+    [
+      'a form that is empty',
+      { action: 'accept', content: {} },
+      { kind: 'deny', reason: 'the answer did not say allow' },
+    ],
+    ['no form at all', { action: 'accept' }, { kind: 'deny', reason: 'the answer did not say allow' }],
+    ['no', { action: 'decline' }, { kind: 'deny', reason: 'declined' }],
+    ['no, with a reason', { action: 'decline', reason: 'too much' }, { kind: 'deny', reason: 'too much' }],
+    ['nothing', { action: 'cancel' }, { kind: 'elicitation', action: 'cancel' }],
+  ])('%s', (_what, reply, expected) => {
+    expect(answerOf(question, reply, anna)).toMatchObject({ ...expected, by: anna });
+  });
+});
+
+test('a session that cannot be closed when its caller does not come back is told', async () => {
+  const fault = new Error('the store is away');
+  const told = await new Promise<unknown[]>((resolve) => {
+    const held = new HeldSessions(1, (...words) => resolve(words));
+    held.keep({ id: 's', [Symbol.asyncDispose]: () => Promise.reject(fault) } as never);
+  });
+  expect(told).toEqual([expect.stringContaining('session s'), fault]);
+});
+
+test('what an agent says whole before its call is what it said where nothing follows, and its pieces are not', () => {
+  const turn = new Turn();
+  const says = (text: string, more: object = {}) =>
+    turn.push({ type: 'message', role: 'agent', content: [{ type: 'text', text }], ...more } as never);
+  says('Loo', { partial: true });
+  says('Looking.');
+  turn.push({ type: 'tool_response', requestId: 'c', name: 'look', content: [] } as never);
+  expect(turn.parts).toEqual([{ type: 'text', text: 'Looking.' }]);
+  says('The', { partial: true });
+  expect(turn.parts).toEqual([{ type: 'text', text: 'Looking.' }]);
+  says('There it is.');
+  expect(turn.parts).toEqual([{ type: 'text', text: 'There it is.' }]);
+});
