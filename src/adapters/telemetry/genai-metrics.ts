@@ -16,6 +16,15 @@ const CLIENT = [
 ];
 const TOOL = ['gen_ai.tool.name', 'gen_ai.tool.type', 'gen_ai.agent.name'];
 const AGENT = ['gen_ai.agent.name'];
+const NAMES = new Set([...CLIENT, ...TOOL, ...AGENT]);
+
+/**
+ * Different values that one attribute may have: each is a series of its own for as long as the process lives, and errors,
+ * models and tools are named by providers, servers and users.
+ */
+const MAX_VALUES = 200;
+/** All later ones, in the word of the conventions. */
+const OTHER = '_OTHER';
 
 /** By the attribute of a span that counts them. */
 const USAGE = {
@@ -28,6 +37,7 @@ const USAGE = {
 
 /** The metrics of the GenAI conventions 0.1.0, with the two names that their predecessors (1.41 to 1.45) have for the same. */
 export class GenAiMetrics {
+  readonly #known = new Map<string, Set<string>>();
   readonly #record: Readonly<Record<string, (attributes: Attributes, seconds: number, error: OtelAttributes) => void>>;
 
   constructor(meter: Meter) {
@@ -74,7 +84,22 @@ export class GenAiMetrics {
   record(attributes: Attributes, seconds: number, errorType: string | undefined): void {
     const operation = attributes['gen_ai.operation.name'];
     if (typeof operation !== 'string' || !Object.hasOwn(this.#record, operation)) return;
-    this.#record[operation]?.(attributes, seconds, errorType === undefined ? {} : { 'error.type': errorType });
+    const error = errorType === undefined ? {} : { 'error.type': this.#bounded('error.type', errorType) };
+    const told = Object.entries(attributes).map(([name, value]) => [
+      name,
+      NAMES.has(name) ? this.#bounded(name, value) : value,
+    ]);
+    this.#record[operation]?.(Object.fromEntries(told), seconds, error);
+  }
+
+  #bounded<T>(name: string, value: T): T | string {
+    if (typeof value !== 'string') return value;
+    const known = this.#known.get(name) ?? new Set();
+    this.#known.set(name, known);
+    if (known.has(value)) return value;
+    if (known.size >= MAX_VALUES) return OTHER;
+    known.add(value);
+    return value;
   }
 }
 
