@@ -11,7 +11,102 @@ export interface Equivalent {
   reason: string;
 }
 
+/** Of a listener to an abort, whether it leaves after the first one. */
+function toldOnce(fileName: string, line: string): Equivalent[] {
+  const reason = 'A signal tells of an abort once.';
+  const common = { fileName, line, reason };
+  return [
+    { ...common, original: '{ once: true }', mutated: ['{}'] },
+    { ...common, original: 'true', mutated: ['false'] },
+  ];
+}
+
 export const equivalents: readonly Equivalent[] = [
+  ...toldOnce('src/runtime/hooks/hook-wait.ts', "else signal.addEventListener('abort', aborted, { once: true });"),
+  ...toldOnce('src/runtime/hooks/callback-context.ts', "parent.addEventListener('abort', follow, { once: true });"),
+  ...toldOnce('src/runtime/agent/abort.ts', "signal.addEventListener('abort', stop, { once: true });"),
+  ...toldOnce('src/runtime/agent/abort.ts', "parent.addEventListener('abort', follow, { once: true });"),
+  ...toldOnce('src/runtime/agent/abort.ts', "parent.addEventListener('abort', stop, { once: true });"),
+  ...toldOnce('src/runtime/calls/run-agent-tool.ts', "cancelled.addEventListener('abort', stop, { once: true });"),
+  ...toldOnce('src/runtime/run/invocation.ts', "outer.addEventListener('abort', this.#follow, { once: true });"),
+  {
+    fileName: 'src/runtime/live/live-session.ts',
+    line: 'for (const event of stored) if (sizeOf(event) > MANY) await this.fold.prepare(event);',
+    original: 'sizeOf(event) > MANY',
+    mutated: ['true', 'false', 'sizeOf(event) >= MANY', 'sizeOf(event) <= MANY'],
+    reason:
+      'Calls that are not made beforehand are made as their event is taken in: only how long that takes at a stretch differs.',
+  },
+  {
+    fileName: 'src/runtime/live/live-session.ts',
+    line: 'if (lease.lastSeq > this.fold.at) await this.catchUp();',
+    original: 'lease.lastSeq > this.fold.at',
+    mutated: ['true', 'lease.lastSeq >= this.fold.at'],
+    reason: 'Where nothing is new nothing is read: only time differs.',
+  },
+  {
+    fileName: 'src/runtime/run/invocation.ts',
+    line: 'if (lease.lastSeq > this.fold.at) await this.session.catchUp();',
+    original: 'lease.lastSeq > this.fold.at',
+    mutated: ['true', 'lease.lastSeq >= this.fold.at'],
+    reason: 'Where nothing is new nothing is read: only time differs.',
+  },
+  {
+    fileName: 'src/runtime/run/invocation.ts',
+    line: 'if (this.fold.at > at) for (const event of this.session.since(at)) this.sink.event(event);',
+    original: 'this.fold.at > at',
+    mutated: ['true', 'this.fold.at >= at'],
+    reason: 'Behind the newest event there is none.',
+  },
+  {
+    fileName: 'src/runtime/calls/call-starts.ts',
+    line: 'return Math.min(alone < 0 ? ready.length : alone, concurrency);',
+    original: 'alone < 0',
+    mutated: ['alone <= 0'],
+    reason: 'That it is not 0 was asked just before.',
+  },
+  {
+    fileName: 'src/runtime/session/answer-request.ts',
+    line: "given.kind === 'result' && bounded",
+    original: "given.kind === 'result'",
+    mutated: ['true'],
+    reason: 'Nothing but a result is bounded.',
+  },
+  {
+    fileName: 'src/runtime/agent/turn-limits.ts',
+    line: 'if (limits.tokens !== undefined && totalTokens(turn.usage) >= limits.tokens) {',
+    original: 'limits.tokens !== undefined',
+    mutated: ['true'],
+    reason: 'No number is as large as one that is not there.',
+  },
+  {
+    fileName: 'src/runtime/calls/call-runner.ts',
+    line: 'if (rest) await rest;',
+    original: 'rest',
+    mutated: ['true', 'false'],
+    reason: 'Only how long the work goes on at a stretch differs.',
+  },
+  {
+    fileName: 'src/runtime/calls/run-agent-tool.ts',
+    line: 'actions: Object.keys(stateDelta).length > 0 ? { stateDelta } : {},',
+    original: 'Object.keys(stateDelta).length > 0',
+    mutated: ['true', 'Object.keys(stateDelta).length >= 0'],
+    reason: 'An event without a delta has an empty one.',
+  },
+  {
+    fileName: 'src/runtime/store/in-memory-session.ts',
+    line: 'if (this.#lent) {',
+    original: 'this.#lent',
+    mutated: ['true'],
+    reason: 'A copy that nobody needs differs in time and memory alone.',
+  },
+  {
+    fileName: 'src/runtime/store/in-memory-session.ts',
+    line: 'session.joined = { own, app, user, state };',
+    original: '{ own, app, user, state }',
+    mutated: ['{}'],
+    reason: 'What is put together again is the same: only time is saved.',
+  },
   {
     fileName: 'src/gate/pattern/pattern-machine.ts',
     line: 'if (known.size < MAX_KNOWN) known.set(code, fits);',

@@ -87,7 +87,7 @@ export class History {
     if (!content || event.partial || event.actions.steer || content.parts.length === 0) return;
     if (event.author !== 'user' && event.author !== this.#viewer.agent) this.#foreign(event, content);
     else if (content.role === 'model') this.#model(event, content);
-    else this.#user(event, content);
+    else this.#user(content);
   }
 
   /** Whoever made the call is not there any more, or will not be asked: those who are asked are told. */
@@ -122,7 +122,7 @@ export class History {
     this.contents.push(held);
   }
 
-  #user(event: Event, content: Content): void {
+  #user(content: Content): void {
     const others: ContentPart[] = [];
     for (const part of content.parts) {
       const slot = part.type === 'function_response' ? this.#slots.get(part.id) : undefined;
@@ -137,8 +137,7 @@ export class History {
       this.#slots.delete(part.id);
     }
     if (others.length === content.parts.length) this.contents.push(content);
-    else if (others.length > 0)
-      this.contents.push({ role: event.author === 'user' ? 'user' : content.role, parts: others });
+    else if (others.length > 0) this.contents.push({ role: content.role, parts: others });
   }
 
   #fill(slot: Slot, part: FunctionResponsePart): void {
