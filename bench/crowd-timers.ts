@@ -1,0 +1,70 @@
+/**
+ * `node bench/crowd-timers.ts [--sessions 2000]`
+ *
+ * How long a crowd of new sessions, which come all at once, holds up a timer of the same process: started at the pace of a
+ * server (`limits.startMs`), as they come over a socket, and all at once, as a program may start them. The CPU time that
+ * this process took between two ticks of the timer is held against 20 ms, since on a busy machine others hold it up too.
+ */
+import { parseArgs } from 'node:util';
+import { StartPace } from '../src/host/connection/stream/start-pace.ts';
+import type { Model } from '../src/index.ts';
+import { allowAll, createHost, LlmAgent } from '../src/index.ts';
+import { cpuTime } from './measure.ts';
+
+const LIMIT = 20;
+const START_MS = 2;
+
+const { values } = parseArgs({ options: { sessions: { type: 'string', default: '2000' } } });
+const sessions = Number(values.sessions);
+
+const model: Model = {
+  name: 'm',
+  async *generate() {
+    yield { content: { role: 'model', parts: [{ type: 'text', text: 'word' }] }, turnComplete: true };
+  },
+};
+
+async function crowd(pace: StartPace | undefined): Promise<{ longest: number; late: number; cpu: number }> {
+  const host = createHost({ app: 'crowd', agents: [new LlmAgent({ name: 'a', model })], policy: allowAll() });
+  let [longest, late] = [0, 0];
+  let [cpu, at] = [cpuTime(), performance.now()];
+  const timer = setInterval(() => {
+    const [nextCpu, now] = [cpuTime(), performance.now()];
+    longest = Math.max(longest, nextCpu - cpu);
+    late = Math.max(late, now - at - 1);
+    [cpu, at] = [nextCpu, now];
+  }, 1);
+  const start = cpuTime();
+  await Promise.all(
+    Array.from({ length: sessions }, async () => {
+      const opening = pace?.enter();
+      if (opening) await opening;
+      const session = await host.open('a');
+      const turn = pace?.enter();
+      if (turn) await turn;
+      for await (const event of session.stream('go'))
+        if (event.type === 'stream_end' && event.reason !== 'completed') throw new Error(JSON.stringify(event));
+    }),
+  );
+  const whole = cpuTime() - start;
+  // The tick that has waited for the last of them.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  clearInterval(timer);
+  await host.close();
+  return { longest, late, cpu: whole };
+}
+
+for (const [name, pace] of [
+  ['at the pace of a server', new StartPace(START_MS)],
+  ['all at once', undefined],
+] as const) {
+  const { longest, late, cpu } = await crowd(pace);
+  const isMet = longest <= LIMIT;
+  // What a program does at once is its own choice: it is shown, not judged.
+  const verdict = pace ? `, ≤ ${LIMIT} ms: ${isMet ? 'met' : 'missed'}` : '';
+  if (pace && !isMet) process.exitCode = 1;
+  console.log(
+    `${sessions} new sessions ${name.padEnd(24)} ${cpu.toFixed(0).padStart(6)} ms CPU, a timer waited for ` +
+      `${longest.toFixed(1)} ms of it at most (${late.toFixed(0)} ms late)${verdict}`,
+  );
+}
