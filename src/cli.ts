@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { nodeVersionFault } from './cli/terminal/node-version.ts';
+import { nodeVersionFault } from './node-version.ts';
 
 const fault = nodeVersionFault(process.versions.node);
 if (fault === undefined) {

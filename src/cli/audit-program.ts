@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { VerifyFlags, ViewerFlags } from './commands/audit.ts';
 import type { ExplainFlags, TestFlags } from './commands/policy.ts';
-import { addCommonFlags, addStoreFlags } from './workspace/flags.ts';
+import { addCommonFlags, addStoreFlags } from './workspace/index.ts';
 
 /** `coxswain policy …`. */
 export function addPolicyCommands(program: Command, result: { code: number }): void {

@@ -1,8 +1,5 @@
 import { buildProgram } from './program.ts';
-import { reportError } from './terminal/errors.ts';
-import { EXIT } from './terminal/exit-code.ts';
-import { isOnOwnStdout } from './terminal/own-stdout.ts';
-import { Interrupts } from './terminal/signals.ts';
+import { EXIT, Interrupts, isOnOwnStdout, reportError } from './terminal/index.ts';
 
 /** Runs the command and ends the process with its exit code. */
 export async function main(args: readonly string[]): Promise<void> {

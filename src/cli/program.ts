@@ -8,8 +8,8 @@ import type { McpFlags } from './commands/mcp.ts';
 import type { RunCommandFlags } from './commands/run.ts';
 import type { ServeFlags } from './commands/serve.ts';
 import { addSessions, addStore } from './sessions-program.ts';
-import type { Interrupts } from './terminal/signals.ts';
-import { addHostFlags, addLimitFlags, addRunFlags, port, positiveWhole, whole } from './workspace/flags.ts';
+import type { Interrupts } from './terminal/index.ts';
+import { addHostFlags, addLimitFlags, addRunFlags, port, positiveWhole, whole } from './workspace/index.ts';
 
 const EXIT_CODES = `
 Exit codes:

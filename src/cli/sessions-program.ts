@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addCommonFlags, addStoreFlags, age, positiveWhole, storeOption, whole } from './workspace/flags.ts';
+import { addCommonFlags, addStoreFlags, age, positiveWhole, storeOption, whole } from './workspace/index.ts';
 
 interface Result {
   code: number;

@@ -1,23 +1,12 @@
 /** The conformance kit: does an executor keep the contract? Judges any AgentSession, whoever wrote it. */
-export type { Check } from './check.ts';
+
 export { REQUIREMENTS_VERSION, requirements } from './checks/index.ts';
-export { DECOY_KEY } from './decoy-key.ts';
-export type { FixtureCall, FixtureEntry, FixtureStep } from './fixture.ts';
-export { answerFixture, parseFixture } from './fixture.ts';
-export type { Fault, ModelTurn } from './model-server/dialect.ts';
-export { OPAQUE_STATE } from './model-server/dialect.ts';
-export type { ModelRequestSeen, ModelServerOptions } from './model-server/server.ts';
-export { ModelServer } from './model-server/server.ts';
-export { junitOf } from './report/junit.ts';
-export { describeFinding, tableOf } from './report/table.ts';
-export type { ExpectedFailures, Report, Row, Verdict } from './report/verdict.ts';
-export { makeReport, parseExpectedFailures } from './report/verdict.ts';
-export type { Requirement, Tier } from './requirement.ts';
-export { Breach, Untestable } from './requirement.ts';
-export type { Finding, RunOptions, Status } from './run.ts';
-export { isFailure, judge, runConformance } from './run.ts';
-export type { LaunchOptions } from './stdio/launch.ts';
-export { launchExecutor, PROFILE_VERSION, targetOfCommand } from './stdio/launch.ts';
-export type { ConformanceTarget, RunningExecutor } from './target.ts';
-export { sharedTarget, targetOfFactory, targetOfSource } from './target.ts';
+export type { Check, ConformanceTarget, Finding, Requirement, RunOptions, RunningExecutor, Status, Tier } from './kit/index.ts';
+export { Breach, Untestable, isFailure, judge, runConformance, sharedTarget, targetOfFactory, targetOfSource } from './kit/index.ts';
+export type { Fault, FixtureCall, FixtureEntry, FixtureStep, ModelRequestSeen, ModelServerOptions, ModelTurn } from './model-server/index.ts';
+export { DECOY_KEY, ModelServer, OPAQUE_STATE, answerFixture, parseFixture } from './model-server/index.ts';
+export type { ExpectedFailures, Report, Row, Verdict } from './report/index.ts';
+export { describeFinding, junitOf, makeReport, parseExpectedFailures, tableOf } from './report/index.ts';
+export type { LaunchOptions } from './stdio/index.ts';
+export { PROFILE_VERSION, launchExecutor, targetOfCommand } from './stdio/index.ts';
 export { type ConformanceTest, conformanceTests } from './tests.ts';

@@ -1,10 +1,7 @@
 import { requirements } from './checks/index.ts';
-import { kitInput } from './kit-shape.ts';
-import { describeFinding } from './report/table.ts';
-import type { Tier } from './requirement.ts';
-import type { Finding, RunOptions } from './run.ts';
-import { isFailure, judge } from './run.ts';
-import type { ConformanceTarget } from './target.ts';
+import type { ConformanceTarget, Finding, RunOptions, Tier } from './kit/index.ts';
+import { isFailure, judge, kitInput } from './kit/index.ts';
+import { describeFinding } from './report/index.ts';
 
 /** One requirement as a test of whatever runner: `run` throws where the executor breaks it. */
 export interface ConformanceTest {

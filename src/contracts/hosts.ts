@@ -1,12 +1,15 @@
-import type { AnswerLimits } from './types/answer-limits.ts';
-import type { Principal } from './types/approvals.ts';
-import type { AgentDescriptor } from './types/descriptor.ts';
-import type { AgentEvent } from './types/events.ts';
-import type { LifecycleInterceptor } from './types/lifecycle.ts';
-import type { PolicyEvaluator } from './types/policy.ts';
-import type { AgentSession, SessionSummary } from './types/session.ts';
-import type { Telemetry } from './types/telemetry.ts';
-import type { AnyTool } from './types/tools.ts';
+import type {
+  AgentDescriptor,
+  AgentEvent,
+  AgentSession,
+  AnswerLimits,
+  AnyTool,
+  LifecycleInterceptor,
+  PolicyEvaluator,
+  Principal,
+  SessionSummary,
+  Telemetry,
+} from './types/index.ts';
 
 /** A session as data: enough to open it elsewhere. */
 export interface SessionSnapshot {

@@ -1,10 +1,7 @@
 import type { z } from 'zod';
 import type * as schema from './schemas/protocol.ts';
-import type { Principal } from './types/approvals.ts';
-import type { AgentDescriptor } from './types/descriptor.ts';
-import type { AgentEvent } from './types/events.ts';
-import type { Closed } from './values/closed.ts';
-import type { StatusCode } from './values/errors.ts';
+import type { AgentDescriptor, AgentEvent, Principal } from './types/index.ts';
+import type { Closed, StatusCode } from './values/index.ts';
 
 /** Version of the session contract, as `initialize` events tell it. */
 export const INTERFACE_VERSION = '1.0';

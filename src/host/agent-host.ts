@@ -1,20 +1,8 @@
-import type { AgentDescriptor, PermissionMode, Principal, SessionProvider, SessionRef } from '../contracts/index.ts';
-import type { AuditEntry, RedactionOptions } from '../session/index.ts';
-import type { Approvals, SessionPlace } from './approvals/approvals.ts';
-import type { Recovery } from './approvals/unfinished.ts';
-import type { HostedSession } from './hosted/hosted-session.ts';
-
-export interface OpenOptions extends SessionRef {
-  /** On whose behalf; default the host's. */
-  principal?: Principal;
-  userId?: string;
-  permissionMode?: PermissionMode;
-}
-
-export interface AuditOptions extends RedactionOptions {
-  /** Whose session; default the host's user. */
-  userId?: string;
-}
+import type { AgentDescriptor, PermissionMode, SessionProvider } from '../contracts/index.ts';
+import type { AuditEntry } from '../session/index.ts';
+import type { Approvals, Recovery, SessionPlace } from './approvals/index.ts';
+import type { HostedSession } from './hosted/index.ts';
+import type { AuditOptions, OpenOptions } from './terms/index.ts';
 
 export interface AgentHost {
   readonly agents: readonly AgentDescriptor[];

@@ -14,28 +14,19 @@ import { assertSafeId, CoxswainError } from '../contracts/index.ts';
 import { subagentSessionId } from '../gate/index.ts';
 import type { AuditEntry } from '../session/index.ts';
 import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap, MemoryJournal } from '../session/index.ts';
-import type { AgentHost, AuditOptions, OpenOptions } from './agent-host.ts';
-import type { ApprovalHost, BorrowedSession, OpenSession, SessionPlace } from './approvals/approvals.ts';
-import { Approvals } from './approvals/approvals.ts';
-import type { Recovery } from './approvals/unfinished.ts';
-import { findUnfinished, recover } from './approvals/unfinished.ts';
-import type { FrameHost, Place, SharedStanding } from './frame/hosted-frame.ts';
-import { HostedFrame } from './frame/hosted-frame.ts';
-import { RunTimeQuestions } from './frame/run-time-questions.ts';
-import { HostedSession } from './hosted/hosted-session.ts';
-import { Confirmations } from './questions/confirmation.ts';
-import { SubagentSession } from './subagents/subagent-session.ts';
-import type { Holder } from './terms/held.ts';
-import { held, tellMade } from './terms/held.ts';
-import { hostContext } from './terms/host-context.ts';
-import { checkAudit, checkHost, checkOpen } from './terms/host-shape.ts';
-import type { HostOptions } from './terms/options.ts';
-import { defaultPolicy, RememberedRules } from './terms/remembered.ts';
-import type { Subagent } from './tools/subagent-tool.ts';
-import { ToolRegistry } from './tools/tool-registry.ts';
-import { journalOf } from './witness/journal-of.ts';
-import { SessionJournal } from './witness/session-journal.ts';
-import { WitnessedSession } from './witness/witnessed-session.ts';
+import type { AgentHost } from './agent-host.ts';
+import type { ApprovalHost, BorrowedSession, OpenSession, Recovery, SessionPlace } from './approvals/index.ts';
+import { Approvals, findUnfinished, recover } from './approvals/index.ts';
+import type { FrameHost, Place, SharedStanding } from './frame/index.ts';
+import { HostedFrame } from './frame/index.ts';
+import { HostedSession } from './hosted/index.ts';
+import { Confirmations, RunTimeQuestions } from './questions/index.ts';
+import { SubagentSession } from './subagents/index.ts';
+import type { AuditOptions, Holder, HostOptions, OpenOptions } from './terms/index.ts';
+import { RememberedRules, checkAudit, checkHost, checkOpen, defaultPolicy, held, hostContext, tellMade } from './terms/index.ts';
+import type { Subagent } from './tools/index.ts';
+import { ToolRegistry } from './tools/index.ts';
+import { SessionJournal, WitnessedSession, journalOf } from './witness/index.ts';
 
 /**
  * A host: it owns policy, hooks, tools, approvals and budgets; agents ask, it decides.
@@ -315,7 +306,8 @@ class Host implements AgentHost, Holder {
   /** An open handle of the session, the running one first; else a temporary one. */
   async #borrow(agent: string, userId: string, sessionId: string): Promise<BorrowedSession> {
     const open = this.#open.get(`${userId}/${sessionId}`)?.handles ?? [];
-    const handles = open.filter((handle) => handle.descriptor.name === agent);
+    const ours = open.filter((handle) => handle instanceof HostedSession);
+    const handles = ours.filter((handle) => handle.descriptor.name === agent);
     const known = handles.find((handle) => handle.running) ?? handles[0];
     if (known) return { session: known, [Symbol.asyncDispose]: async () => {} };
     // On behalf of nobody in particular: whose turns they are says the log.

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MINIMUM_NODE, nodeVersionFault } from '../../src/cli/terminal/node-version.ts';
+import { MINIMUM_NODE, nodeVersionFault } from '../../src/node-version.ts';
 import { Place, puppet } from './coxswain.ts';
 
 let place: Place;
@@ -32,8 +32,8 @@ describe('the Node version', () => {
 
   test('is checked before anything is loaded', () => {
     const entry = readFileSync(join(root, 'src', 'cli.ts'), 'utf8');
-    expect(entry.match(/^import .*/gm)).toEqual(["import { nodeVersionFault } from './cli/terminal/node-version.ts';"]);
-    expect(readFileSync(join(root, 'src', 'cli', 'terminal', 'node-version.ts'), 'utf8')).not.toMatch(/^import /m);
+    expect(entry.match(/^import .*/gm)).toEqual(["import { nodeVersionFault } from './node-version.ts';"]);
+    expect(readFileSync(join(root, 'src', 'node-version.ts'), 'utf8')).not.toMatch(/^import /m);
   });
 });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent, PendingRequest, RequestAnswer, SessionInput } from '../../src/contracts/index.ts';
-import { RunTimeQuestions } from '../../src/host/frame/run-time-questions.ts';
 import { AnswerChecks, asCallers, runsNow, withoutStart } from '../../src/host/hosted/answer-checks.ts';
 import { answerRequest, checkRequestAnswer } from '../../src/host/hosted/answer-request.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
 import { takeAnswers } from '../../src/host/hosted/take-answers.ts';
+import { RunTimeQuestions } from '../../src/host/questions/run-time-questions.ts';
 import type { Step } from '../../src/host/questions/step.ts';
 import type { ApprovalQuestion } from '../../src/host/terms/options.ts';
 import { call, hosted } from './judge-kit.ts';

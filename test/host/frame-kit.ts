@@ -1,9 +1,9 @@
 import type { AgentEvent, AgentSession } from '../../src/contracts/index.ts';
 import type { FrameHost, Place, SharedStanding } from '../../src/host/frame/hosted-frame.ts';
 import { HostedFrame } from '../../src/host/frame/hosted-frame.ts';
-import { RunTimeQuestions } from '../../src/host/frame/run-time-questions.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
 import { Confirmations } from '../../src/host/questions/confirmation.ts';
+import { RunTimeQuestions } from '../../src/host/questions/run-time-questions.ts';
 import type { HostOptions } from '../../src/host/terms/options.ts';
 import { RememberedRules } from '../../src/host/terms/remembered.ts';
 import { LazyMap } from '../../src/session/index.ts';

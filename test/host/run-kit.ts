@@ -1,5 +1,5 @@
 import type { AgentEvent, PendingRequest } from '../../src/contracts/index.ts';
-import { RunTimeQuestions } from '../../src/host/frame/run-time-questions.ts';
+import { RunTimeQuestions } from '../../src/host/questions/run-time-questions.ts';
 import { RunQuestions } from '../../src/host/run/run-questions.ts';
 import type { RunScope } from '../../src/host/run/run-scope.ts';
 import type { HostOptions } from '../../src/host/terms/options.ts';

@@ -2,7 +2,6 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { PendingRequest, RequestAnswer, StreamEndEvent } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { questionId } from '../../src/contracts/values/question-id.ts';
-import { answerRun, askInRun } from '../../src/host/frame/run-time-questions.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
 import {
   asAbort,
@@ -14,6 +13,7 @@ import {
   resultInput,
 } from '../../src/host/questions/run-inputs.ts';
 import { WaitingQuestions } from '../../src/host/questions/waiting-questions.ts';
+import { answerRun, askInRun } from '../../src/host/run/ask-in-run.ts';
 import { closedEnd, failedEnd, pausedEnd, shownEnd } from '../../src/host/run/run-end.ts';
 import { RunHold } from '../../src/host/run/run-hold.ts';
 import type { ApprovalQuestion } from '../../src/host/terms/options.ts';

@@ -4,7 +4,7 @@ import { CoxswainError, copyJson, MAX_JSON_DEPTH } from '../../contracts/index.t
 import type { Event, LiveSession, SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
 import { Chain, createEvent } from '../../runtime/index.ts';
 import { settling } from '../../runtime/session/index.ts';
-import { faultOfEvent } from '../stores/common/stored-event.ts';
+import { faultOfEvent } from '../stores/common/index.ts';
 import { project } from './project.ts';
 
 /** A session as data, to be opened elsewhere. */

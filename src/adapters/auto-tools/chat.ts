@@ -23,6 +23,9 @@ export interface ChatResult {
 
 export type ChatTurn = string | readonly ContentPart[] | readonly ChatCall[] | readonly ChatResult[];
 
+/** Text: what the user says. A list: the history, the user's turn last. */
+export type AutoToolsInput = string | readonly Content[] | Chat;
+
 /** A conversation that never changes: each turn makes a new one. Hands its options to whatever it is passed to. */
 export class Chat {
   readonly options: Readonly<Partial<AutoToolsOptions>>;

@@ -1,8 +1,9 @@
 import type { Content, MessageInput } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { guarded } from '../../session/index.ts';
+import type { AutoToolsInput } from './chat.ts';
 import { Chat, openCalls } from './chat.ts';
-import type { AutoToolsInput, AutoToolsOptions } from './options.ts';
+import type { AutoToolsOptions } from './options.ts';
 import { checkAutoTools } from './options-shape.ts';
 
 /** A request's input, and what stood before it. */

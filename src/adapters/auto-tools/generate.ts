@@ -1,6 +1,7 @@
 import type { ModelResponse } from '../../runtime/index.ts';
+import type { AutoToolsInput } from './chat.ts';
 import { conversationOf } from './conversation.ts';
-import type { AutoToolsInput, AutoToolsOptions, GenerateOptions } from './options.ts';
+import type { AutoToolsOptions, GenerateOptions } from './options.ts';
 import { rawFrames } from './raw.ts';
 import { modelOf, request } from './request.ts';
 import type { AutoToolsResponse } from './response.ts';

@@ -3,14 +3,13 @@ export type { RetryToolOptions } from '../../gate/index.ts';
 export { retryTool } from '../../gate/index.ts';
 export type { ToolCache, ToolCacheOptions } from './cache.ts';
 export { cacheToolResults } from './cache.ts';
-export type { ChatCall, ChatResult, ChatTurn } from './chat.ts';
+export type { AutoToolsInput, ChatCall, ChatResult, ChatTurn } from './chat.ts';
 export { Chat } from './chat.ts';
 export { executeCalls } from './execute-calls.ts';
 export { AutoToolsError } from './failure.ts';
 export { generateContent, generateWithAutoTools } from './generate.ts';
 export type {
   ApprovalRequest,
-  AutoToolsInput,
   AutoToolsOptions,
   AutoToolsPhase,
   ExecuteOptions,

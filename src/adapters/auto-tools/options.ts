@@ -1,18 +1,12 @@
 import type {
   AnswerLimits,
   AnyTool,
-  Content,
   LifecycleInterceptor,
   PolicyEvaluator,
   Principal,
   SchemaLike,
 } from '../../contracts/index.ts';
 import type { Model, Plugin, Telemetry } from '../../runtime/index.ts';
-import type { Chat } from './chat.ts';
-import type { FunctionTools } from './tools.ts';
-
-/** Text: what the user says. A list: the history, the user's turn last. */
-export type AutoToolsInput = string | readonly Content[] | Chat;
 
 /** Which model, and what it is told. */
 export interface GenerateOptions {
@@ -23,7 +17,8 @@ export interface GenerateOptions {
   systemInstruction?: string;
   /** Generation settings, passed through: `temperature`, `maxOutputTokens`, … */
   config?: Readonly<Record<string, unknown>>;
-  tools?: FunctionTools | readonly AnyTool[];
+  /** A list, or `FunctionTools`. */
+  tools?: Iterable<AnyTool>;
   /** The final answer's text is JSON of this form. */
   outputSchema?: SchemaLike;
   /** Of each answer of the model. */

@@ -1,10 +1,8 @@
 import type { DispatchContext, ToolCall } from '../../dispatch/index.ts';
 import { enveloped, Media, Message, SpooledArtifact, UNTRUSTED_NOTE } from '../../dispatch/index.ts';
 import { headOf, MAX_RESULT_BYTES } from '../../gate/index.ts';
-import type { MediaOptions } from './chat-media.ts';
+import type { ChatBlock, MediaOptions } from './chat-media.ts';
 import { mediaBlocks } from './chat-media.ts';
-
-export type ChatBlock = Record<string, unknown> & { type: string };
 
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant' | 'tool';

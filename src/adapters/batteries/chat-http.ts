@@ -1,9 +1,8 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import type { DispatchExecutorHelpers } from '../../dispatch/index.ts';
 import { MAX_TIMER_MS, pause } from '../../gate/index.ts';
-import type { ChatChunk } from '../models/openai/chat-decode.ts';
-import { MAX_EVENT_BYTES, repairEvents, upTo } from '../models/wire/event-stream.ts';
-import { retryAfter } from '../models/wire/retry.ts';
+import type { ChatChunk } from '../models/openai/index.ts';
+import { MAX_EVENT_BYTES, repairEvents, retryAfter, upTo } from '../models/wire/index.ts';
 import type { ChatAnswer } from './chat-run.ts';
 import type { OpenAIChatCompletionsOptions } from './options.ts';
 

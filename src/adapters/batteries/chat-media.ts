@@ -7,8 +7,10 @@ import {
   safeMimeType,
   textInsteadOf,
 } from '../../dispatch/index.ts';
-import { audioFormat } from '../models/openai/media.ts';
-import type { ChatBlock } from './chat-history.ts';
+import { audioFormat } from '../models/openai/index.ts';
+
+/** One part of a message of Chat Completions. */
+export type ChatBlock = Record<string, unknown> & { type: string };
 
 export interface MediaOptions {
   policy: UnsupportedMediaPolicy | undefined;

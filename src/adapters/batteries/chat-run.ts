@@ -5,9 +5,9 @@ import { isErrorResult, Message, SpooledArtifact, Thought, ToolCall, toolCallChe
 import type { ModelResponse } from '../../runtime/index.ts';
 import { underSignal } from '../../runtime/index.ts';
 import { AnswerCounter } from '../../session/index.ts';
-import type { ChatChunk } from '../models/openai/chat-decode.ts';
-import { ChatDecoder } from '../models/openai/chat-decode.ts';
-import { partsIn } from '../models/wire/exchange.ts';
+import type { ChatChunk } from '../models/openai/index.ts';
+import { ChatDecoder } from '../models/openai/index.ts';
+import { partsIn } from '../models/wire/index.ts';
 import { declareTools } from '../schema/index.ts';
 import { chatHistory, nextTime } from './chat-history.ts';
 import type { ChatOptions, Resolved } from './options.ts';

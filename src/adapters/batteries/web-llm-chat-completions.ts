@@ -1,5 +1,5 @@
 import type { DispatchExecutorFn, SpoolStore } from '../../dispatch/index.ts';
-import type { ChatChunk } from '../models/openai/chat-decode.ts';
+import type { ChatChunk } from '../models/openai/index.ts';
 import { chatRun } from './chat-run.ts';
 import type { ChatOptions } from './options.ts';
 import { baseOf, check, resolve, WEB_LLM_STASH_KEY } from './options.ts';

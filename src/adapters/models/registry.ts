@@ -3,14 +3,12 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { Model } from '../../runtime/index.ts';
 import type { Check, Shape } from '../../session/index.ts';
 import { bag, checkIs, checkOptions, object, text } from '../../session/index.ts';
-import type { AnthropicOptions } from './anthropic/anthropic.ts';
-import { anthropicModel } from './anthropic/anthropic.ts';
-import type { GeminiOptions } from './gemini/gemini.ts';
-import { geminiModel } from './gemini/gemini.ts';
-import type { OpenAIChatOptions } from './openai/chat.ts';
-import { openaiChatModel } from './openai/chat.ts';
-import type { OpenAIResponsesOptions } from './openai/responses.ts';
-import { openaiResponsesModel } from './openai/responses.ts';
+import type { AnthropicOptions } from './anthropic/index.ts';
+import { anthropicModel } from './anthropic/index.ts';
+import type { GeminiOptions } from './gemini/index.ts';
+import { geminiModel } from './gemini/index.ts';
+import type { OpenAIChatOptions, OpenAIResponsesOptions } from './openai/index.ts';
+import { openaiChatModel, openaiResponsesModel } from './openai/index.ts';
 
 /** A provider by the API it speaks. */
 export type ProviderConfig =

@@ -1,7 +1,7 @@
 import type { DetailedError, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
-import type { CedarEngine } from './cedar.ts';
+import type { CedarEngine } from './cedar-engine.ts';
 import { obligationsOf } from './cedar-obligations.ts';
 import { ANY_ACTION } from './cedar-schema.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AuthorizationAnswer, SchemaJson, StatefulAuthorizationCall } from '@cedar-policy/cedar-wasm/nodejs';
+import type { AuthorizationAnswer, SchemaJson } from '@cedar-policy/cedar-wasm/nodejs';
 import type { AnyTool, PolicyDecision, PolicyEvaluator, PolicyRequest, ToolDescriptor } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
 import type { CheckedDecision, PolicyOutcome } from '../../gate/index.ts';
@@ -18,21 +18,15 @@ import {
   required,
   text,
 } from '../../session/index.ts';
+import type { CedarEngine } from './cedar-engine.ts';
 import type { CedarPolicySet, CedarSource } from './cedar-policies.ts';
 import { readPolicies } from './cedar-policies.ts';
 import type { RequestOptions } from './cedar-request.ts';
 import { cedarCall } from './cedar-request.ts';
 import { schemaOfTools, UNLISTED } from './cedar-schema.ts';
 
+export type { CedarEngine } from './cedar-engine.ts';
 export type { CedarSource } from './cedar-policies.ts';
-
-type CedarModule = typeof import('@cedar-policy/cedar-wasm/nodejs');
-
-/** What is needed of the engine. Its answers may be promises: it may run in another thread. */
-export type CedarEngine = Pick<
-  CedarModule,
-  'policySetTextToParts' | 'policyToJson' | 'validate' | 'preparsePolicySet' | 'preparseSchema'
-> & { statefulIsAuthorized(call: StatefulAuthorizationCall): AuthorizationAnswer | Promise<AuthorizationAnswer> };
 
 export interface CedarPolicyOptions {
   /** Cedar text, or several files of it. */

@@ -4,26 +4,18 @@ import type {
   AttachResult,
   CoxswainError,
   InitializeResult,
-  PermissionMode,
   Principal,
   SessionProvider,
-  SessionRef,
 } from '../../contracts/index.ts';
 import { copyJson, isCoxswainError } from '../../contracts/index.ts';
 import type { OpenApprovalOnWire } from './approvals.ts';
 import { RemoteApprovals } from './approvals.ts';
 import { assertEndpoint } from './endpoint.ts';
 import { Link } from './link.ts';
-import type { ConnectOptions, LinkState } from './options.ts';
+import type { ConnectOptions, LinkState, RemoteOpenOptions } from './options.ts';
 import { remoteProvider } from './remote-provider.ts';
 import { RemoteSession } from './remote-session.ts';
 import { remoteInput } from './remote-shape.ts';
-
-export interface RemoteOpenOptions extends SessionRef {
-  permissionMode?: PermissionMode;
-  /** False: watch only. Default: take control if nobody has it. */
-  control?: boolean;
-}
 
 export interface RemoteHost extends AsyncDisposable {
   readonly state: LinkState;

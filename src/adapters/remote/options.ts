@@ -1,3 +1,4 @@
+import type { PermissionMode, SessionRef } from '../../contracts/index.ts';
 /** As much of a browser's WebSocket as is used. */
 export interface WebSocketLike {
   readonly bufferedAmount: number;
@@ -30,4 +31,10 @@ export interface ConnectOptions {
   onState?: (state: LinkState, reason?: string) => void;
   /** Default Math.random. */
   random?: () => number;
+}
+
+export interface RemoteOpenOptions extends SessionRef {
+  permissionMode?: PermissionMode;
+  /** False: watch only. Default: take control if nobody has it. */
+  control?: boolean;
 }

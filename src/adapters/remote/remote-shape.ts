@@ -12,8 +12,7 @@ import {
   permissionMode,
   text,
 } from '../../session/index.ts';
-import type { RemoteOpenOptions } from './connect.ts';
-import type { ConnectOptions } from './options.ts';
+import type { ConnectOptions, RemoteOpenOptions } from './options.ts';
 
 const connect: Shape<ConnectOptions> = {
   getToken: fn,

@@ -2,7 +2,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { SessionService } from '../../runtime/index.ts';
 import { InMemorySessionService } from '../../runtime/index.ts';
 import { checkIs, text } from '../../session/index.ts';
-import { sqlitePath } from './sql/sqlite-file/path.ts';
+import { sqlitePath } from './sql/sqlite-file/index.ts';
 
 const forms = 'memory:, sqlite:PATH, postgres://user@host/database, mysql://user@host/database, mariadb://…';
 

@@ -1,5 +1,5 @@
 /** Sessions in a SQLite file: the entry `adapters/stores/sqlite`. */
-export type { SqliteOptions } from './sql/open-sqlite.ts';
+
 export {
   migrateDown,
   migrateFile,
@@ -8,3 +8,4 @@ export {
   SCHEMA_VERSION,
   SqliteSessionService,
 } from './sql/open-sqlite.ts';
+export type { SqliteOptions } from './sql/options.ts';

@@ -1,15 +1,10 @@
 import { createWriteStream } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import type { PermissionMode, ToolProvider } from '../../contracts/index.ts';
-import { EXIT } from '../terminal/exit-code.ts';
-import { onOwnStdout } from '../terminal/own-stdout.ts';
-import { Screen } from '../terminal/screen.ts';
-import type { Interrupts } from '../terminal/signals.ts';
-import { isMade } from '../workspace/agent-module.ts';
-import type { HostFlags, LimitFlags } from '../workspace/flags.ts';
-import { limitsOf } from '../workspace/flags.ts';
-import type { Place, Workplace } from '../workspace/workplace.ts';
-import { closeQuietly, openWorkplace } from '../workspace/workplace.ts';
+import type { Interrupts } from '../terminal/index.ts';
+import { EXIT, Screen, onOwnStdout } from '../terminal/index.ts';
+import type { HostFlags, LimitFlags, Place, Workplace } from '../workspace/index.ts';
+import { closeQuietly, isMade, limitsOf, openWorkplace } from '../workspace/index.ts';
 
 export interface AcpFlags extends HostFlags, LimitFlags {
   contextTokens?: number;

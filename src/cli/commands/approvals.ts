@@ -1,18 +1,12 @@
 import type { PendingRequest, Principal, RequestAnswer } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { OpenApproval } from '../../host/index.ts';
-import { questionLines } from '../questions/preview.ts';
-import { usage } from '../terminal/errors.ts';
-import { EXIT } from '../terminal/exit-code.ts';
-import { Screen } from '../terminal/screen.ts';
-import type { Interrupts } from '../terminal/signals.ts';
-import { clean, paint } from '../terminal/text.ts';
-import { runTurn, viewOf } from '../turn/turn.ts';
-import type { HostFlags, RunFlags } from '../workspace/flags.ts';
-import { describeRequest } from '../workspace/open-requests.ts';
-import { openStore } from '../workspace/store.ts';
-import type { Workplace } from '../workspace/workplace.ts';
-import { closeQuietly, openWorkplace } from '../workspace/workplace.ts';
+import { questionLines } from '../questions/index.ts';
+import type { Interrupts } from '../terminal/index.ts';
+import { EXIT, Screen, clean, paint, usage } from '../terminal/index.ts';
+import { runTurn, viewOf } from '../turn/index.ts';
+import type { HostFlags, RunFlags, Workplace } from '../workspace/index.ts';
+import { closeQuietly, describeRequest, openStore, openWorkplace } from '../workspace/index.ts';
 
 /** Digits that are shown, and that at least are wanted back. */
 const DIGEST_LENGTH = 12;

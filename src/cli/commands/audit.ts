@@ -1,19 +1,16 @@
 import { createReadStream } from 'node:fs';
+import { project } from '../../adapters/adk/index.ts';
 import type { AuditReport } from '../../adapters/audit/index.ts';
 import { describeReport, exportAudit, verifyExport, verifySession } from '../../adapters/audit/index.ts';
 import type { Principal } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { auditOf, project } from '../../index.ts';
 import type { ChainHead, SessionKey } from '../../runtime/index.ts';
 import { storeRefusal } from '../../runtime/index.ts';
 import type { AuditEntry, RedactionOptions, RedactionRule } from '../../session/index.ts';
-import { usage } from '../terminal/errors.ts';
-import { EXIT } from '../terminal/exit-code.ts';
-import { linesIn } from '../terminal/lines.ts';
-import { clean, oneLine } from '../terminal/text.ts';
-import type { StoreFlags } from '../workspace/flags.ts';
-import type { Store } from '../workspace/store.ts';
-import { openStore } from '../workspace/store.ts';
+import { auditOf } from '../../session/index.ts';
+import { EXIT, clean, linesIn, oneLine, usage } from '../terminal/index.ts';
+import type { Store, StoreFlags } from '../workspace/index.ts';
+import { openStore } from '../workspace/index.ts';
 
 export interface ViewerFlags extends StoreFlags {
   as?: string;

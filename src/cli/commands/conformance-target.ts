@@ -6,7 +6,7 @@ import { targetOfCommand, targetOfFactory, targetOfSource } from '../../conforma
 import type { AgentDescriptor, AgentSource, SessionFactory } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { Agent } from '../../runtime/index.ts';
-import { usage } from '../terminal/errors.ts';
+import { usage } from '../terminal/index.ts';
 
 export interface TargetOptions {
   /** Its address is in the environment of commands, and of modules. */

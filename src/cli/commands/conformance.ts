@@ -12,10 +12,8 @@ import {
   tableOf,
 } from '../../conformance/index.ts';
 import { messageOf } from '../../contracts/index.ts';
-import { usage } from '../terminal/errors.ts';
-import { EXIT } from '../terminal/exit-code.ts';
-import { onOwnStdout } from '../terminal/own-stdout.ts';
-import type { Interrupts } from '../terminal/signals.ts';
+import type { Interrupts } from '../terminal/index.ts';
+import { EXIT, onOwnStdout, usage } from '../terminal/index.ts';
 import { findTarget, isModule } from './conformance-target.ts';
 
 export interface ConformanceFlags {

@@ -3,17 +3,10 @@ import { createWriteStream, linkSync, readFileSync, rmSync, writeFileSync } from
 import { basename, dirname, join, resolve } from 'node:path';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import type { OpenQuestion } from '../../host/mcp/index.ts';
-import { EXIT } from '../terminal/exit-code.ts';
-import { onOwnStdout } from '../terminal/own-stdout.ts';
-import { Screen } from '../terminal/screen.ts';
-import type { Interrupts } from '../terminal/signals.ts';
-import { commandLine, quote } from '../workspace/command-line.ts';
-import { DATA_FOLDER, dataFolder } from '../workspace/data-folder.ts';
-import type { HostFlags, LimitFlags } from '../workspace/flags.ts';
-import { limitsOf } from '../workspace/flags.ts';
-import { hostOptions } from '../workspace/open-requests.ts';
-import { fileOf } from '../workspace/store.ts';
-import { closeQuietly, openWorkplace } from '../workspace/workplace.ts';
+import type { Interrupts } from '../terminal/index.ts';
+import { EXIT, Screen, onOwnStdout } from '../terminal/index.ts';
+import type { HostFlags, LimitFlags } from '../workspace/index.ts';
+import { DATA_FOLDER, closeQuietly, commandLine, dataFolder, fileOf, hostOptions, limitsOf, openWorkplace, quote } from '../workspace/index.ts';
 
 export type McpFlags = HostFlags & LimitFlags;
 

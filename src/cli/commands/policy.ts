@@ -3,15 +3,9 @@ import { canonicalJson } from '../../contracts/index.ts';
 import { evaluatePolicy } from '../../gate/index.ts';
 import type { CallFacts, CaseResult, Explanation, RulePolicy } from '../../host/index.ts';
 import { describeExplanation, loadPolicyCases, policyCall, runPolicyCases, underMode } from '../../host/index.ts';
-import { usage } from '../terminal/errors.ts';
-import { EXIT } from '../terminal/exit-code.ts';
-import { clean } from '../terminal/text.ts';
-import { loadAgentModule, moduleContext } from '../workspace/agent-module.ts';
-import type { StoreFlags } from '../workspace/flags.ts';
-import { chooseModel } from '../workspace/model.ts';
-import { moduleTools, openPolicy, policyWarning, readText } from '../workspace/policy-file.ts';
-import type { Overrides, StoredCall } from '../workspace/stored-call.ts';
-import { shownRequest, storedCall } from '../workspace/stored-call.ts';
+import { EXIT, clean, usage } from '../terminal/index.ts';
+import type { Overrides, StoreFlags, StoredCall } from '../workspace/index.ts';
+import { chooseModel, loadAgentModule, moduleContext, moduleTools, openPolicy, policyWarning, readText, shownRequest, storedCall } from '../workspace/index.ts';
 
 interface ToolsFlags {
   /** Module whose tools Cedar policies are checked against. */

@@ -1,19 +1,9 @@
-import { usage } from '../terminal/errors.ts';
-import { hasKeyboard } from '../terminal/keyboard.ts';
-import { Screen } from '../terminal/screen.ts';
-import type { Interrupts } from '../terminal/signals.ts';
-import { clean } from '../terminal/text.ts';
-import { chat } from '../turn/chat.ts';
-import { Conversation } from '../turn/conversation.ts';
-import { greet } from '../turn/greeting.ts';
-import { outputCheck } from '../turn/output-schema.ts';
-import type { TurnFrame } from '../turn/turn.ts';
-import { viewOf } from '../turn/turn.ts';
-import { commandName, quote } from '../workspace/command-line.ts';
-import type { RunFlags } from '../workspace/flags.ts';
-import { promptOf } from '../workspace/prompt.ts';
-import type { Workplace } from '../workspace/workplace.ts';
-import { closeQuietly, openWorkplace } from '../workspace/workplace.ts';
+import type { Interrupts } from '../terminal/index.ts';
+import { Screen, clean, hasKeyboard, usage } from '../terminal/index.ts';
+import type { TurnFrame } from '../turn/index.ts';
+import { Conversation, chat, greet, outputCheck, viewOf } from '../turn/index.ts';
+import type { RunFlags, Workplace } from '../workspace/index.ts';
+import { closeQuietly, commandName, openWorkplace, promptOf, quote } from '../workspace/index.ts';
 
 export interface RunCommandFlags extends RunFlags {
   session?: string;

@@ -1,7 +1,6 @@
 import type { Principal } from '../../contracts/index.ts';
 import type { McpListener } from '../../host/mcp/index.ts';
-import type { HostFlags } from '../workspace/flags.ts';
-import type { Workplace } from '../workspace/workplace.ts';
+import type { HostFlags, Workplace } from '../workspace/index.ts';
 import { settleAt, stateKey } from './mcp.ts';
 
 export interface ServeMcpOptions {

@@ -6,15 +6,10 @@ import { messageOf } from '../../contracts/index.ts';
 import type { McpListener } from '../../host/mcp/index.ts';
 import type { AgentServer, ServeOptions } from '../../host/websocket/index.ts';
 import { isLoopback, serve } from '../../host/websocket/index.ts';
-import { usage } from '../terminal/errors.ts';
-import { EXIT } from '../terminal/exit-code.ts';
-import { Screen } from '../terminal/screen.ts';
-import type { Interrupts } from '../terminal/signals.ts';
-import { clean } from '../terminal/text.ts';
-import { dataFolder } from '../workspace/data-folder.ts';
-import type { HostFlags } from '../workspace/flags.ts';
-import type { Workplace } from '../workspace/workplace.ts';
-import { closeQuietly, openWorkplace } from '../workspace/workplace.ts';
+import type { Interrupts } from '../terminal/index.ts';
+import { EXIT, Screen, clean, usage } from '../terminal/index.ts';
+import type { HostFlags, Workplace } from '../workspace/index.ts';
+import { closeQuietly, dataFolder, openWorkplace } from '../workspace/index.ts';
 
 export interface ServeFlags extends HostFlags {
   port: number;

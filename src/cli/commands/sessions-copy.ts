@@ -2,13 +2,12 @@ import { createReadStream, createWriteStream, openSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { settling } from '../../adapters/adk/index.ts';
-import { exportSession, importSession, rewind, turnStarts } from '../../adapters/stores/common/maintenance.ts';
+import { exportSession, importSession, rewind, turnStarts } from '../../adapters/stores/common/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { openCallChanges } from '../../runtime/index.ts';
-import { EXIT } from '../terminal/exit-code.ts';
-import { linesIn } from '../terminal/lines.ts';
-import type { StoreFlags } from '../workspace/flags.ts';
-import { openKeptStore } from '../workspace/store.ts';
+import { EXIT, linesIn } from '../terminal/index.ts';
+import type { StoreFlags } from '../workspace/index.ts';
+import { openKeptStore } from '../workspace/index.ts';
 import { missing, withStore } from './sessions.ts';
 
 export interface ForkFlags extends StoreFlags {

@@ -1,9 +1,8 @@
-import { hasMaintenance } from '../../adapters/stores/common/maintenance.ts';
+import { hasMaintenance } from '../../adapters/stores/common/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { EXIT } from '../terminal/exit-code.ts';
-import { clean } from '../terminal/text.ts';
-import type { StoreFlags } from '../workspace/flags.ts';
-import { isThere, openKeptStore, shownUrl } from '../workspace/store.ts';
+import { EXIT, clean } from '../terminal/index.ts';
+import type { StoreFlags } from '../workspace/index.ts';
+import { isThere, openKeptStore, shownUrl } from '../workspace/index.ts';
 
 export interface PruneFlags extends StoreFlags {
   /** Milliseconds. */

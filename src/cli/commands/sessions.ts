@@ -1,17 +1,12 @@
-import { endData } from '../../adapters/adk/index.ts';
+import { endData, project, projectEnd } from '../../adapters/adk/index.ts';
 import type { AgentEvent, SessionSummary } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
-import { project, projectEnd } from '../../index.ts';
 import type { SessionKey } from '../../runtime/index.ts';
 import { effectiveEvents, Fold } from '../../runtime/index.ts';
-import { EXIT } from '../terminal/exit-code.ts';
-import { Screen } from '../terminal/screen.ts';
-import { clean, oneLine } from '../terminal/text.ts';
-import { TextView } from '../view/text-view.ts';
-import { JsonView } from '../view/view.ts';
-import type { StoreFlags } from '../workspace/flags.ts';
-import type { Store } from '../workspace/store.ts';
-import { openStore } from '../workspace/store.ts';
+import { EXIT, Screen, clean, oneLine } from '../terminal/index.ts';
+import { JsonView, TextView } from '../view/index.ts';
+import type { Store, StoreFlags } from '../workspace/index.ts';
+import { openStore } from '../workspace/index.ts';
 
 interface ShowFlags extends StoreFlags {
   json?: true;

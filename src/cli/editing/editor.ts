@@ -1,8 +1,6 @@
 import type { Key } from 'node:readline';
-import type { Focus } from '../terminal/keyboard.ts';
-import { keyboard } from '../terminal/keyboard.ts';
-import type { Footer, Screen } from '../terminal/screen.ts';
-import { clean, oneLine, paint } from '../terminal/text.ts';
+import type { Focus, Footer, Screen } from '../terminal/index.ts';
+import { clean, keyboard, oneLine, paint } from '../terminal/index.ts';
 import type { History } from './history.ts';
 import { LineInput } from './line-input.ts';
 import { Pastes } from './pastes.ts';

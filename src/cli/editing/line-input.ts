@@ -1,7 +1,7 @@
 import type { Interface, Key } from 'node:readline';
 import { createInterface } from 'node:readline';
 import { PassThrough, Writable } from 'node:stream';
-import { clean } from '../terminal/text.ts';
+import { clean } from '../terminal/index.ts';
 
 /** Where readline draws: the terminal, while it may. What it draws beside that is not seen. */
 class Gate extends Writable {

@@ -1,6 +1,6 @@
 import type { Key } from 'node:readline';
-import type { Focus } from '../terminal/keyboard.ts';
-import { keyboard } from '../terminal/keyboard.ts';
+import type { Focus } from '../terminal/index.ts';
+import { keyboard } from '../terminal/index.ts';
 import { LineInput } from './line-input.ts';
 
 export interface LineOptions {

@@ -1,11 +1,8 @@
 import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
 import { canonicalJson, isCoxswainError } from '../../contracts/index.ts';
 import type { ApprovalQuestion, HostedSession } from '../../host/index.ts';
-import { errorLine } from '../terminal/errors.ts';
-import { Keys } from '../terminal/keys.ts';
-import type { Screen } from '../terminal/screen.ts';
-import type { Interrupts } from '../terminal/signals.ts';
-import { argsLine, clean, paint } from '../terminal/text.ts';
+import type { Interrupts, Screen } from '../terminal/index.ts';
+import { Keys, argsLine, clean, errorLine, paint } from '../terminal/index.ts';
 import { ArgsEdit } from './edit-args.ts';
 import { answerElicitation } from './elicit.ts';
 import { argsWidth, isCut, questionLines } from './preview.ts';

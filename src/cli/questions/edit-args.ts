@@ -3,9 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canonicalJson, messageOf } from '../../contracts/index.ts';
-import { readLine } from '../editing/read-line.ts';
-import { keyboard } from '../terminal/keyboard.ts';
-import { clean, lineWidth } from '../terminal/text.ts';
+import { readLine } from '../editing/index.ts';
+import { clean, keyboard, lineWidth } from '../terminal/index.ts';
 
 type Args = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
-import { readLine } from '../editing/read-line.ts';
-import type { Screen } from '../terminal/screen.ts';
-import { clean, paint } from '../terminal/text.ts';
+import { readLine } from '../editing/index.ts';
+import type { Screen } from '../terminal/index.ts';
+import { clean, paint } from '../terminal/index.ts';
 
 interface Field {
   type?: unknown;

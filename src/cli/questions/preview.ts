@@ -1,5 +1,5 @@
 import type { DisplayContent, PendingRequest } from '../../contracts/index.ts';
-import { argsLine, clean, lineWidth, paint } from '../terminal/text.ts';
+import { argsLine, clean, lineWidth, paint } from '../terminal/index.ts';
 import { diffLines } from './diff.ts';
 
 /**

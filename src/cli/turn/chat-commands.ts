@@ -1,12 +1,8 @@
 import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
 import { nearest } from '../../session/index.ts';
-import { argsWidth, questionLines } from '../questions/preview.ts';
-import { usage } from '../terminal/errors.ts';
-import { argsLine, clean, lineWidth, oneLine, paint } from '../terminal/text.ts';
-import { comeBackLine } from '../workspace/command-line.ts';
-import { modes } from '../workspace/flags.ts';
-import { describeRequest, hostOptions } from '../workspace/open-requests.ts';
-import { moduleTools } from '../workspace/policy-file.ts';
+import { argsWidth, questionLines } from '../questions/index.ts';
+import { argsLine, clean, lineWidth, oneLine, paint, usage } from '../terminal/index.ts';
+import { comeBackLine, describeRequest, hostOptions, modes, moduleTools } from '../workspace/index.ts';
 import type { Conversation } from './conversation.ts';
 
 /** What may be said to the conversation itself. */

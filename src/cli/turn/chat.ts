@@ -1,11 +1,7 @@
 import { join } from 'node:path';
-import { Editor } from '../editing/editor.ts';
-import { History } from '../editing/history.ts';
-import { confirm } from '../terminal/confirm.ts';
-import { errorLine } from '../terminal/errors.ts';
-import { EXIT } from '../terminal/exit-code.ts';
-import { paint } from '../terminal/text.ts';
-import { dataFolder } from '../workspace/data-folder.ts';
+import { Editor, History } from '../editing/index.ts';
+import { EXIT, confirm, errorLine, paint } from '../terminal/index.ts';
+import { dataFolder } from '../workspace/index.ts';
 import { complete, runCommandLine } from './chat-commands.ts';
 import type { Conversation } from './conversation.ts';
 import type { TurnState } from './session-state.ts';

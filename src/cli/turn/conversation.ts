@@ -1,11 +1,9 @@
 import type { PendingRequest, SessionInput, SessionSummary } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { HostedSession } from '../../host/index.ts';
-import { EXIT } from '../terminal/exit-code.ts';
-import { paint } from '../terminal/text.ts';
-import { recap } from '../view/recap.ts';
-import { comeBackLine } from '../workspace/command-line.ts';
-import { hostOptions } from '../workspace/open-requests.ts';
+import { EXIT, paint } from '../terminal/index.ts';
+import { recap } from '../view/index.ts';
+import { comeBackLine, hostOptions } from '../workspace/index.ts';
 import type { TurnState } from './session-state.ts';
 import { openSession, turnState } from './session-state.ts';
 import type { TurnFrame } from './turn.ts';

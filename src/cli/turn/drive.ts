@@ -1,9 +1,9 @@
 import type { AgentEvent, AgentSession, Limits, PendingRequest, SessionInput } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
 import { AnswerWords } from '../../session/index.ts';
-import { exitCodeOf } from '../terminal/exit-code.ts';
-import type { Interrupts } from '../terminal/signals.ts';
-import type { View } from '../view/view.ts';
+import type { Interrupts } from '../terminal/index.ts';
+import { exitCodeOf } from '../terminal/index.ts';
+import type { View } from '../view/index.ts';
 
 /** What one stream came to. */
 export interface Outcome {

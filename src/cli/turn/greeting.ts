@@ -1,7 +1,6 @@
-import type { Screen } from '../terminal/screen.ts';
-import { clean, lineWidth, oneLine, paint } from '../terminal/text.ts';
-import type { HostFlags } from '../workspace/flags.ts';
-import type { Workplace } from '../workspace/workplace.ts';
+import type { Screen } from '../terminal/index.ts';
+import { clean, lineWidth, oneLine, paint } from '../terminal/index.ts';
+import type { HostFlags, Workplace } from '../workspace/index.ts';
 
 /** What somebody should know who sits at the terminal, in four lines at most. */
 export function greet(

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { JsonSchema } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { compileSchema, ensureValidator } from '../../gate/index.ts';
-import { usage } from '../terminal/errors.ts';
+import { usage } from '../terminal/index.ts';
 import type { Outcome } from './drive.ts';
 
 /** Says why an answer does not fit; undefined if it does. */

@@ -1,7 +1,7 @@
 import type { AgentDescriptor } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { HostedSession } from '../../host/index.ts';
-import type { Workplace } from '../workspace/workplace.ts';
+import type { Workplace } from '../workspace/index.ts';
 
 /** How a session stands: `none` without a turn, `open` in the midst of one, else the reason of its end. */
 export type TurnState = 'none' | 'open' | (string & {});

@@ -1,7 +1,7 @@
 import { textOfParts } from '../../contracts/index.ts';
 import type { HostedSession } from '../../host/index.ts';
-import type { Screen } from '../terminal/screen.ts';
-import { clean, lineWidth, oneLine, paint } from '../terminal/text.ts';
+import type { Screen } from '../terminal/index.ts';
+import { clean, lineWidth, oneLine, paint } from '../terminal/index.ts';
 
 /** Lines of an answer that are shown again. */
 const ANSWER_LINES = 12;

@@ -1,7 +1,7 @@
 import type { AgentEvent, ContentPart, PolicyDecisionRecord, ToolResponseEvent } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
-import type { Screen } from '../terminal/screen.ts';
-import { argsLine, clean, lineWidth, oneLine, paint } from '../terminal/text.ts';
+import type { Screen } from '../terminal/index.ts';
+import { argsLine, clean, lineWidth, oneLine, paint } from '../terminal/index.ts';
 import type { View } from './view.ts';
 
 /** A run for people: words as they come, each tool call in one line when it is over. */

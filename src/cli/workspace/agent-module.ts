@@ -12,7 +12,7 @@ import type {
 } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { Agent, Model } from '../../runtime/index.ts';
-import { usage } from '../terminal/errors.ts';
+import { usage } from '../terminal/index.ts';
 import { dataFolder } from './data-folder.ts';
 import type { ModelChoice } from './model.ts';
 

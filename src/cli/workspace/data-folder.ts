@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../../contracts/index.ts';
-import { usage } from '../terminal/errors.ts';
+import { usage } from '../terminal/index.ts';
 
 /** Where the command keeps what it makes, in the current folder. */
 export const DATA_FOLDER = '.coxswain';

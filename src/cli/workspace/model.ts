@@ -1,9 +1,15 @@
+import type { AgentSource } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { Agent, Model } from '../../runtime/index.ts';
-import { usage } from '../terminal/errors.ts';
-import type { AgentModule } from './agent-module.ts';
+import { usage } from '../terminal/index.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+/** What an agent module says of models. */
+export interface ModelUser {
+  readonly agent: Agent | AgentSource;
+  readonly models?: (name: string) => Model | undefined;
+}
 
 /** What `--model` and the environment say. */
 export interface ModelChoice {
@@ -76,7 +82,7 @@ export interface ModelUse {
  * `--model` goes before everything; the environment's model is for agents that take it from their context or have none.
  * @throws CoxswainError `NOT_FOUND / E_NO_MODEL`
  */
-export function modelUse({ agent, models }: AgentModule, choice: ModelChoice): ModelUse {
+export function modelUse({ agent, models }: ModelUser, choice: ModelChoice): ModelUse {
   const { wanted, name, why } = choice;
   const isForeign = !('run' in agent);
   if (wanted !== undefined) {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { usage } from '../terminal/errors.ts';
+import { usage } from '../terminal/index.ts';
 
 /** What is wrong with a module that Node does not load, and where: of whichever file among those that it imports. */
 export function moduleFault(path: string, file: string, error: unknown): CoxswainError {

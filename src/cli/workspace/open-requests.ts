@@ -1,6 +1,6 @@
 import type { PendingRequest } from '../../contracts/index.ts';
-import { describedWidth } from '../questions/preview.ts';
-import { argsLine, clean, paint } from '../terminal/text.ts';
+import { describedWidth } from '../questions/index.ts';
+import { argsLine, clean, paint } from '../terminal/index.ts';
 import { commandLine } from './command-line.ts';
 import type { HostFlags } from './flags.ts';
 import { userName } from './flags.ts';

@@ -1,12 +1,12 @@
+import { project } from '../../adapters/adk/index.ts';
 import type { FunctionCallPart, PolicyRequest } from '../../contracts/index.ts';
 import type { AskedWith } from '../../gate/index.ts';
 import { requestOf } from '../../gate/index.ts';
-import { auditOf, project } from '../../index.ts';
 import type { Event } from '../../runtime/index.ts';
 import { storeRefusal } from '../../runtime/index.ts';
 import type { AuditEntry } from '../../session/index.ts';
-import { redactPointers } from '../../session/index.ts';
-import { usage } from '../terminal/errors.ts';
+import { auditOf, redactPointers } from '../../session/index.ts';
+import { usage } from '../terminal/index.ts';
 import type { StoreFlags } from './flags.ts';
 import { openStore } from './store.ts';
 

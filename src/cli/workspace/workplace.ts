@@ -1,14 +1,11 @@
 import type { McpToolset } from '../../adapters/tools/mcp.ts';
 import type { PendingRequest, RequestAnswer, ToolProvider } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
+import { createHost } from '../../embed/index.ts';
 import type { AgentHost, AnswerFor, ApprovalQuestion, HostedSession } from '../../host/index.ts';
-import { createHost } from '../../index.ts';
-import { Asker } from '../questions/ask.ts';
-import { errorLine } from '../terminal/errors.ts';
-import { hasKeyboard } from '../terminal/keyboard.ts';
-import type { Screen } from '../terminal/screen.ts';
-import type { Interrupts } from '../terminal/signals.ts';
-import { clean, paint } from '../terminal/text.ts';
+import { Asker } from '../questions/index.ts';
+import type { Interrupts, Screen } from '../terminal/index.ts';
+import { clean, errorLine, hasKeyboard, paint } from '../terminal/index.ts';
 import type { AgentModule } from './agent-module.ts';
 import { isMade, loadAgentModule, moduleContext } from './agent-module.ts';
 import type { HostFlags } from './flags.ts';

@@ -1,4 +1,4 @@
-import type { Requirement } from '../requirement.ts';
+import type { Requirement } from '../kit/index.ts';
 import { isClosed, outcomeOf } from './answers.ts';
 
 const tier = 'MANDATORY';

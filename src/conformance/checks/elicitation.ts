@@ -1,9 +1,5 @@
-import type { Check } from '../check.ts';
-import type { EventOf } from '../live-stream.ts';
-import type { Input, Probe } from '../probe.ts';
-import type { Requirement } from '../requirement.ts';
-import { Breach, Untestable } from '../requirement.ts';
-import { json } from '../transcript.ts';
+import type { Check, EventOf, Input, Probe, Requirement } from '../kit/index.ts';
+import { Breach, Untestable, json } from '../kit/index.ts';
 import { isClosed, outcomeOf } from './answers.ts';
 
 const tier = 'CAPABILITY';

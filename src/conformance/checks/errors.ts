@@ -1,7 +1,7 @@
 import { isCoxswainError } from '../../contracts/index.ts';
-import { DECOY_KEY } from '../decoy-key.ts';
-import type { Requirement } from '../requirement.ts';
-import { Breach } from '../requirement.ts';
+import type { Requirement } from '../kit/index.ts';
+import { Breach } from '../kit/index.ts';
+import { DECOY_KEY } from '../model-server/index.ts';
 
 const tier = 'MANDATORY';
 const cites = 'Errors';

@@ -1,10 +1,7 @@
 import type { AgentEvent, GrammarRule, GrammarViolation } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
-import type { Check } from '../check.ts';
-import type { Probe } from '../probe.ts';
-import type { Requirement } from '../requirement.ts';
-import { Breach } from '../requirement.ts';
-import { json } from '../transcript.ts';
+import type { Check, Probe, Requirement } from '../kit/index.ts';
+import { Breach, json } from '../kit/index.ts';
 
 const tier = 'MANDATORY';
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

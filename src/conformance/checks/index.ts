@@ -1,4 +1,4 @@
-import type { Requirement } from '../requirement.ts';
+import type { Requirement } from '../kit/index.ts';
 import { abort } from './abort.ts';
 import { elicitation } from './elicitation.ts';
 import { errors } from './errors.ts';

@@ -1,5 +1,5 @@
-import type { Requirement } from '../requirement.ts';
-import { json } from '../transcript.ts';
+import type { Requirement } from '../kit/index.ts';
+import { json } from '../kit/index.ts';
 
 const tier = 'MANDATORY';
 const cites = 'AgentSession: how an agent runs';

@@ -1,10 +1,6 @@
-import type { Check } from '../check.ts';
-import { DECOY_KEY } from '../decoy-key.ts';
-import { OPAQUE_STATE } from '../model-server/dialect.ts';
-import type { Probe } from '../probe.ts';
-import type { Requirement } from '../requirement.ts';
-import { Breach } from '../requirement.ts';
-import { json } from '../transcript.ts';
+import type { Check, Probe, Requirement } from '../kit/index.ts';
+import { Breach, json } from '../kit/index.ts';
+import { DECOY_KEY, OPAQUE_STATE } from '../model-server/index.ts';
 
 const tier = 'CAPABILITY';
 const capability = 'model_server';

@@ -1,7 +1,6 @@
 import type { PolicyEvaluator } from '../../contracts/index.ts';
-import type { Check } from '../check.ts';
-import type { Requirement } from '../requirement.ts';
-import { Untestable } from '../requirement.ts';
+import type { Check, Requirement } from '../kit/index.ts';
+import { Untestable } from '../kit/index.ts';
 
 const cites = 'PolicyEvaluator: a throw, a timeout, an unknown outcome is a deny';
 

@@ -1,6 +1,6 @@
 import type { SessionUpdate } from '../../contracts/index.ts';
-import type { Requirement } from '../requirement.ts';
-import { Untestable } from '../requirement.ts';
+import type { Requirement } from '../kit/index.ts';
+import { Untestable } from '../kit/index.ts';
 
 const tier = 'CAPABILITY';
 

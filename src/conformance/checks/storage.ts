@@ -1,10 +1,7 @@
 import type { AgentEvent, StreamEndEvent } from '../../contracts/index.ts';
 import { canonicalJson, isCoxswainError } from '../../contracts/index.ts';
-import type { Check } from '../check.ts';
-import type { Probe } from '../probe.ts';
-import type { Requirement } from '../requirement.ts';
-import { Breach, Untestable } from '../requirement.ts';
-import { json } from '../transcript.ts';
+import type { Check, Probe, Requirement } from '../kit/index.ts';
+import { Breach, Untestable, json } from '../kit/index.ts';
 
 const tier = 'CAPABILITY';
 

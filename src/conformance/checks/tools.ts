@@ -1,5 +1,5 @@
-import type { Requirement } from '../requirement.ts';
-import { Breach } from '../requirement.ts';
+import type { Requirement } from '../kit/index.ts';
+import { Breach } from '../kit/index.ts';
 import { isClosed, outcomeOf } from './answers.ts';
 
 const tier = 'CAPABILITY';

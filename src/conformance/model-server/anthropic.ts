@@ -1,6 +1,6 @@
-import type { FixtureEntry } from '../fixture.ts';
 import type { Answer, Dialect, Json } from './dialect.ts';
 import { list, named, OPAQUE_STATE, pieces, textsOf, words } from './dialect.ts';
+import type { FixtureEntry } from './fixture.ts';
 
 const stops = { stop: 'end_turn', calls: 'tool_use', length: 'max_tokens', refusal: 'refusal' } as const;
 

@@ -1,4 +1,4 @@
-import type { FixtureEntry } from '../fixture.ts';
+import type { FixtureEntry } from './fixture.ts';
 
 /** What can go wrong with a model, on purpose. */
 export interface Fault {

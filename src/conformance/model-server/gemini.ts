@@ -1,6 +1,6 @@
-import type { FixtureEntry } from '../fixture.ts';
 import type { Answer, Dialect, Json } from './dialect.ts';
 import { data, list, OPAQUE_STATE, words } from './dialect.ts';
+import type { FixtureEntry } from './fixture.ts';
 
 const finishes = { stop: 'STOP', calls: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY' } as const;
 

@@ -1,6 +1,6 @@
-import type { FixtureEntry } from '../fixture.ts';
 import type { Answer, Dialect, Json } from './dialect.ts';
 import { data, list, pieces, textsOf, words } from './dialect.ts';
+import type { FixtureEntry } from './fixture.ts';
 
 const finishes = { stop: 'stop', calls: 'tool_calls', length: 'length', refusal: 'content_filter' } as const;
 

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DECOY_KEY } from '../decoy-key.ts';
-import type { FixtureEntry, FixtureStep } from '../fixture.ts';
-import { answerFixture } from '../fixture.ts';
-import { kitInput } from '../kit-shape.ts';
+import type { Shape } from '../../session/index.ts';
+import { checkOptions, fn, list } from '../../session/index.ts';
 import { anthropic } from './anthropic.ts';
+import { DECOY_KEY } from './decoy-key.ts';
 import type { Answer, Dialect, Fault, Json, ModelTurn } from './dialect.ts';
+import type { FixtureEntry, FixtureStep } from './fixture.ts';
+import { answerFixture } from './fixture.ts';
 import { gemini } from './gemini.ts';
 import { openaiChat } from './openai-chat.ts';
 import { openaiResponses } from './openai-responses.ts';
@@ -32,6 +33,8 @@ export interface ModelServerOptions {
   aside?: (request: ModelRequestSeen) => ModelTurn | undefined;
 }
 
+const shape: Shape<ModelServerOptions> = { script: list, aside: fn };
+
 /** A model on loopback that says what is written down, in the protocols of four providers. */
 export class ModelServer implements AsyncDisposable {
   readonly requests: ModelRequestSeen[] = [];
@@ -46,7 +49,7 @@ export class ModelServer implements AsyncDisposable {
   }
 
   static async start(options: ModelServerOptions = {}): Promise<ModelServer> {
-    kitInput.server(options);
+    checkOptions<ModelServerOptions>(options, 'ModelServer: options', shape);
     const made = new ModelServer(options);
     await new Promise<void>((resolve) => made.#server.listen(0, '127.0.0.1', resolve));
     return made;

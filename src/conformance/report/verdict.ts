@@ -1,7 +1,6 @@
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { kitInput } from '../kit-shape.ts';
-import type { Finding } from '../run.ts';
-import { isFailure } from '../run.ts';
+import type { Finding } from '../kit/index.ts';
+import { isFailure, kitInput } from '../kit/index.ts';
 
 /** Known deviations: the reason of each, by id of the requirement. */
 export type ExpectedFailures = Readonly<Record<string, string>>;

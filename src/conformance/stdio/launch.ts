@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { AgentDescriptor, AgentEvent, AgentSession, SessionRef } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
-import type { StreamQueue } from '../../session/index.ts';
-import { kitInput } from '../kit-shape.ts';
-import type { ConformanceTarget, RunningExecutor } from '../target.ts';
+import type { Check, Shape, StreamQueue } from '../../session/index.ts';
+import { amount, checkIs, checkOptions, name, names, signal, texts } from '../../session/index.ts';
+import type { ConformanceTarget, RunningExecutor } from '../kit/index.ts';
 import { broken, lost, RpcClient } from './rpc.ts';
 import { StdioSession } from './stdio-session.ts';
 
@@ -20,6 +20,18 @@ export interface LaunchOptions {
   signal?: AbortSignal;
   /** Milliseconds between the end of its input and its end by signal; default 1,000. */
   graceMs?: number;
+}
+
+const launch: Shape<LaunchOptions> = { env: texts, cwd: name, signal, graceMs: amount };
+const words: Check = {
+  needs: 'a list: the command, then its arguments',
+  fits: (value) => names.fits(value) && name.fits((value as readonly string[])[0]),
+};
+
+/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
+function checkCommand(command: readonly string[], options: LaunchOptions): void {
+  checkIs(command, 'command', words);
+  checkOptions<LaunchOptions>(options, 'options', launch);
 }
 
 const DEFAULT_GRACE_MS = 1_000;
@@ -38,7 +50,7 @@ export async function launchExecutor(
   command: readonly string[],
   options: LaunchOptions = {},
 ): Promise<RunningExecutor & { descriptor: AgentDescriptor }> {
-  kitInput.launch(command, options);
+  checkCommand(command, options);
   const [file = '', ...args] = command;
   const child = spawn(file, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -168,7 +180,7 @@ async function end(child: ChildProcessWithoutNullStreams, exited: Promise<void>,
 
 /** A target that is a command: one process a check. */
 export function targetOfCommand(command: readonly string[], options: LaunchOptions = {}): ConformanceTarget {
-  kitInput.launch(command, options);
+  checkCommand(command, options);
   return {
     name: command.join(' '),
     start: ({ signal } = {}) => launchExecutor(command, { ...options, ...(signal ? { signal } : {}) }),

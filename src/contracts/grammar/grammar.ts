@@ -1,8 +1,8 @@
-import type { AgentEvent } from '../types/events.ts';
-import { CoxswainError, messageOf } from '../values/errors.ts';
-import { canonicalJson } from '../values/json.ts';
+import type { AgentEvent } from '../types/index.ts';
+import { CoxswainError, canonicalJson, messageOf } from '../values/index.ts';
 import { messagesAreWhole } from './messages.ts';
 import { requestsAreAnswered } from './requests.ts';
+import type { Fault, StreamRule } from './rule.ts';
 
 /** Numbers of the rules in the specification's grammar of one stream. */
 export type GrammarRule = 1 | 2 | 3 | 4 | 5 | 6 | 7;
@@ -34,15 +34,6 @@ export interface GrammarChecker {
   readonly openRequests: ReadonlySet<string>;
   readonly initialized: boolean;
   readonly places: ReadonlyMap<string | undefined, number>;
-}
-
-/** Names a fault; `event` is the one to blame. */
-export type Fault = (message: string, event?: AgentEvent) => void;
-
-/** One rule's view of a stream. */
-export interface StreamRule {
-  push(event: AgentEvent, fault: Fault): void;
-  end?(fault: Fault): void;
 }
 
 export function createGrammarChecker(options: GrammarOptions = {}): GrammarChecker {

@@ -1,6 +1,5 @@
-import type { ContentPart } from '../types/content.ts';
-import type { MessageEvent } from '../types/events.ts';
-import type { Fault, StreamRule } from './grammar.ts';
+import type { ContentPart, MessageEvent } from '../types/index.ts';
+import type { Fault, StreamRule } from './rule.ts';
 
 interface Written {
   type: 'text' | 'thought';

@@ -1,6 +1,6 @@
-import type { AgentEvent, StreamEndEvent } from '../types/events.ts';
-import { callIdOf, isDerivedQuestion, isQuestion } from '../values/question-id.ts';
-import type { Fault, StreamRule } from './grammar.ts';
+import type { AgentEvent, StreamEndEvent } from '../types/index.ts';
+import { callIdOf, isDerivedQuestion, isQuestion } from '../values/index.ts';
+import type { Fault, StreamRule } from './rule.ts';
 
 type RequestKind = 'tool' | 'elicitation';
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { AgentDescriptor } from '../types/descriptor.ts';
 import { openEnum, record, withMeta } from './open.ts';
 import { jsonSchema, toolDescriptor } from './tools.ts';
 
@@ -50,7 +49,7 @@ function isShallow(agents: unknown): boolean {
   return true;
 }
 
-export const agentDescriptor = z.looseObject({
+const members = {
   name: agentName,
   displayName: z.string().optional(),
   description: z.string(),
@@ -64,8 +63,18 @@ export const agentDescriptor = z.looseObject({
   composition: compositionConfig.optional(),
   constraints: agentConstraints.optional(),
   metadata: record.optional(),
+};
+
+type Flat = z.infer<z.ZodObject<typeof members & typeof withMeta, z.core.$loose>>;
+/** An agent with all below it. */
+interface AgentTree extends Flat {
+  subAgents: AgentTree[];
+}
+
+export const agentDescriptor = z.looseObject({
+  ...members,
   /** Recursive, hence the explicit type. */
-  get subAgents(): z.ZodType<AgentDescriptor[]> {
+  get subAgents(): z.ZodType<AgentTree[]> {
     return z.preprocess((agents, context) => {
       if (isShallow(agents)) return agents;
       context.addIssue(`agents are nested deeper than ${MAX_AGENT_DEPTH} levels`);

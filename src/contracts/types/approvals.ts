@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type * as schema from '../schemas/approvals.ts';
-import type { Closed } from '../values/closed.ts';
+import type { Closed } from '../values/index.ts';
 
 /**
  * Whoever acts: a person, a service, an agent on somebody's behalf. Logs keep `id`, `roles` and `onBehalfOf` and nothing

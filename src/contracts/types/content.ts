@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type * as schema from '../schemas/content.ts';
-import type { Closed } from '../values/closed.ts';
+import type { Closed } from '../values/index.ts';
 
 export type TextPart = Closed<z.infer<typeof schema.textPart>>;
 export type ThoughtPart = Closed<z.infer<typeof schema.thoughtPart>>;

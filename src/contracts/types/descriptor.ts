@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type * as schema from '../schemas/descriptor.ts';
-import type { Closed } from '../values/closed.ts';
-import type { JsonSchema } from '../values/json.ts';
+import type { Closed, JsonSchema } from '../values/index.ts';
 import type { ToolDescriptor } from './tools.ts';
 
 export type Capability = z.infer<typeof schema.capability>;

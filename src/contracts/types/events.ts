@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import type * as schema from '../schemas/events.ts';
-import type { Closed } from '../values/closed.ts';
-import type { DecisionRecord } from './session.ts';
+import type * as sessionSchema from '../schemas/session.ts';
+import type { Closed } from '../values/index.ts';
+
+/** Who decided on a call, and why. */
+export type DecisionRecord = Closed<z.infer<typeof sessionSchema.decisionRecord>>;
 
 export type InitializeEvent = Closed<z.infer<typeof schema.initializeEvent>>;
 export type SessionUpdateEvent = Closed<z.infer<typeof schema.sessionUpdateEvent>>;

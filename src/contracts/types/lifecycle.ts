@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type * as schema from '../schemas/policy.ts';
-import type { Closed } from '../values/closed.ts';
-import { CoxswainError } from '../values/errors.ts';
+import type { Closed } from '../values/index.ts';
+import { CoxswainError } from '../values/index.ts';
 import type { Content } from './content.ts';
 import type { ToolDescriptor } from './tools.ts';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type * as schema from '../schemas/policy.ts';
-import type { Closed } from '../values/closed.ts';
+import type { Closed } from '../values/index.ts';
 
 export type PolicyContext = Closed<z.infer<typeof schema.policyContext>>;
 export type PolicyRequest = Closed<z.infer<typeof schema.policyRequest>>;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type * as mode from '../schemas/permission-mode.ts';
 import type * as schema from '../schemas/session.ts';
-import type { Closed } from '../values/closed.ts';
+import type { Closed } from '../values/index.ts';
 import type { PendingRequest, Principal } from './approvals.ts';
 import type { AgentDescriptor } from './descriptor.ts';
 import type { AgentEvent } from './events.ts';
@@ -14,7 +14,6 @@ export type ToolResultInput = Closed<z.infer<typeof schema.toolResultInput>>;
 export type ToolApprovalInput = Closed<z.infer<typeof schema.toolApprovalInput>>;
 export type ElicitationResponseInput = Closed<z.infer<typeof schema.elicitationResponseInput>>;
 export type RequestAnswer = Closed<z.infer<typeof schema.requestAnswer>>;
-export type DecisionRecord = Closed<z.infer<typeof schema.decisionRecord>>;
 export type ElicitationAction = z.infer<typeof schema.elicitationAction>;
 export type Settlement = Closed<z.infer<typeof schema.settlement>>;
 export type SteerData = Closed<z.infer<typeof schema.steerData>>;

@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import type * as schema from '../schemas/tools.ts';
-import type { Closed } from '../values/closed.ts';
-import { CoxswainError } from '../values/errors.ts';
-import type { JsonSchema } from '../values/json.ts';
+import type { Closed, JsonSchema } from '../values/index.ts';
+import { CoxswainError } from '../values/index.ts';
 import type { DisplayContent } from './content.ts';
 
 export type ToolKind = z.infer<typeof schema.toolKind>;

@@ -16,14 +16,9 @@ import {
   off,
   text,
 } from '../../session/index.ts';
-import { agentContract } from '../tools/media-results.ts';
-import { Tool } from '../tools/tool.ts';
-import { ToolRegistry } from '../tools/tool-registry.ts';
-import { DispatchBuses } from '../turn/buses.ts';
-import type { DispatchExecutorFn } from '../turn/dispatch.ts';
-import type { TurnOptions } from '../turn/turn.ts';
-import type { WatchdogOptions } from '../turn/watchdog.ts';
-import { checkWatchdog } from '../turn/watchdog.ts';
+import { Tool, ToolRegistry, agentContract } from '../tools/index.ts';
+import type { DispatchExecutorFn, TurnOptions, WatchdogOptions } from '../turn/index.ts';
+import { DispatchBuses, checkWatchdog } from '../turn/index.ts';
 import { HeldExecutor } from './held-executor.ts';
 
 export interface DispatchAgentOptions

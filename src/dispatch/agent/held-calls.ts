@@ -4,10 +4,9 @@ import { isCoxswainError, messageOf } from '../../contracts/index.ts';
 import { errorResult } from '../../gate/index.ts';
 import type { AgentContext, CallState, Event, HookChain, ToolMap } from '../../runtime/index.ts';
 import { abandoned, prepareCall, resolveTool, responseEvent, settleCalls } from '../../runtime/index.ts';
-import { responseTo, valueOfResponse } from '../tools/call-value.ts';
-import { agentContract, mediaOfResponse } from '../tools/media-results.ts';
-import type { Tool } from '../tools/tool.ts';
-import type { TurnContext } from '../turn/turn-context.ts';
+import type { Tool } from '../tools/index.ts';
+import { agentContract, mediaOfResponse, responseTo, valueOfResponse } from '../tools/index.ts';
+import type { TurnContext } from '../turn/index.ts';
 
 export interface Waiting {
   resolve(value: unknown): void;

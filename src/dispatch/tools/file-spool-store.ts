@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { checkIs, name } from '../../session/index.ts';
-import type { SpoolReader } from '../records/spooled-artifact.ts';
+import type { SpoolReader } from '../records/index.ts';
 import type { SpoolStore } from './spool-store.ts';
 
 /** One file for each content, in a folder of its own; file names are digests, whatever the ids are. */

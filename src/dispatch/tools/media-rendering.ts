@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { Media, MediaStashEntry, TrustTier } from '../records/media.ts';
+import type { Media, MediaStashEntry, TrustTier } from '../records/index.ts';
 
 /** What to do with media that the model cannot take. */
 export type UnsupportedMediaPolicy =

@@ -1,5 +1,5 @@
-import { bytesInMemory } from '../records/bytes.ts';
-import type { SpoolReader } from '../records/spooled-artifact.ts';
+import type { SpoolReader } from '../records/index.ts';
+import { bytesInMemory } from '../records/index.ts';
 
 /** Keeps what tools return in bulk. `write` is done when it returns. */
 export interface SpoolStore {

@@ -9,7 +9,7 @@ import type {
 } from '../../contracts/index.ts';
 import { describeTool } from '../../gate/index.ts';
 import { bag, checkIs, fn } from '../../session/index.ts';
-import type { SpooledArtifactConstructor } from '../records/spooled-artifact.ts';
+import type { SpooledArtifactConstructor } from '../records/index.ts';
 
 /** Key of what runs a tool for a context: the gate directly, or the runtime's scheduler. */
 export const runTool: unique symbol = Symbol('coxswain.dispatch.runTool');

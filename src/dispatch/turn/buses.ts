@@ -1,4 +1,4 @@
-import { snapshot } from '../records/snapshot.ts';
+import { snapshot } from '../records/index.ts';
 
 /** A message or thought as far as it has come. Times are epoch milliseconds. */
 export interface StreamedContent {

@@ -1,12 +1,8 @@
 import { messageOf } from '../../contracts/index.ts';
-import { toolCallChecksum } from '../records/checksum.ts';
-import type { Message } from '../records/message.ts';
-import type { RecordChange } from '../records/records.ts';
-import { checkChange } from '../records/records.ts';
-import type { Thought } from '../records/thought.ts';
-import type { ToolCall } from '../records/tool-call.ts';
-import type { Tool, ToolRunner, ToolRunOptions } from '../tools/tool.ts';
-import { runTool } from '../tools/tool.ts';
+import type { Message, RecordChange, Thought, ToolCall } from '../records/index.ts';
+import { checkChange, toolCallChecksum } from '../records/index.ts';
+import type { Tool, ToolRunOptions, ToolRunner } from '../tools/index.ts';
+import { runTool } from '../tools/index.ts';
 import type { DispatchState } from './dispatch-state.ts';
 import { TurnContext } from './turn-context.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { CoxswainError } from '../../contracts/index.ts';
 import { AnswerCounter, charsOf } from '../../session/index.ts';
-import type { RecordChange } from '../records/records.ts';
-import { Records } from '../records/records.ts';
+import type { RecordChange } from '../records/index.ts';
+import { Records } from '../records/index.ts';
 import type { LogLevel, Violation } from './buses.ts';
 import { asError } from './errors.ts';
 import type { TurnContext } from './turn-context.ts';

@@ -1,6 +1,6 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import { AnswerCounter, charsOf } from '../../session/index.ts';
-import { toolCallChecksum } from '../records/checksum.ts';
+import { toolCallChecksum } from '../records/index.ts';
 import type { GenerationStats, LogEntry, LogLevel, StreamedContent, StreamedToolCall } from './buses.ts';
 import type { DispatchState } from './dispatch-state.ts';
 

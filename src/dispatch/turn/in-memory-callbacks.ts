@@ -1,4 +1,4 @@
-import { Records } from '../records/records.ts';
+import { Records } from '../records/index.ts';
 import type { TurnCallbacks } from './turn-runner.ts';
 
 /** Callbacks over a conversation that lives as long as the process: for tests, examples and first steps. */

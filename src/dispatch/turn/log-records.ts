@@ -3,14 +3,8 @@ import { CoxswainError, textOfParts } from '../../contracts/index.ts';
 import { toJsonValue } from '../../gate/index.ts';
 import type { AgentContext, Event, EventInit } from '../../runtime/index.ts';
 import { sees } from '../../runtime/index.ts';
-import { bytesInMemory } from '../records/bytes.ts';
-import type { MediaKind, ModalityHazard, TrustTier } from '../records/media.ts';
-import { Media } from '../records/media.ts';
-import { Message } from '../records/message.ts';
-import type { RecordChange, RecordKind } from '../records/records.ts';
-import { Records } from '../records/records.ts';
-import { Thought } from '../records/thought.ts';
-import { ToolCall } from '../records/tool-call.ts';
+import type { MediaKind, ModalityHazard, RecordChange, RecordKind, TrustTier } from '../records/index.ts';
+import { Media, Message, Records, Thought, ToolCall, bytesInMemory } from '../records/index.ts';
 
 /** What is kept of a record beside its words. */
 interface Stored {

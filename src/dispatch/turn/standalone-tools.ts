@@ -3,8 +3,8 @@ import type { ToolCallContext } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { decide, ensureValidator, isTimed, runHandler, validateArgs } from '../../gate/index.ts';
 import { orAbort } from '../../runtime/index.ts';
-import { assertSameCall, CallsById } from '../records/known-call.ts';
-import type { Tool, ToolRunOptions } from '../tools/tool.ts';
+import { CallsById, assertSameCall } from '../records/index.ts';
+import type { Tool, ToolRunOptions } from '../tools/index.ts';
 import { caused } from './errors.ts';
 import type { TurnContext } from './turn-context.ts';
 

@@ -1,14 +1,10 @@
 import type { AnswerLimits } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Event, EventActions } from '../../runtime/index.ts';
-import type { Message } from '../records/message.ts';
-import type { RecordChange } from '../records/records.ts';
-import { checkChange, Records } from '../records/records.ts';
-import { Registry } from '../records/registry.ts';
-import type { Thought } from '../records/thought.ts';
-import type { ToolCall } from '../records/tool-call.ts';
-import type { Tool, ToolRunOptions } from '../tools/tool.ts';
-import { ToolRegistry } from '../tools/tool-registry.ts';
+import type { Message, RecordChange, Thought, ToolCall } from '../records/index.ts';
+import { Records, Registry, checkChange } from '../records/index.ts';
+import type { Tool, ToolRunOptions } from '../tools/index.ts';
+import { ToolRegistry } from '../tools/index.ts';
 import type { DispatchBuses, GenerationStats } from './buses.ts';
 
 /** Where a turn's writes go, and who runs its tools. */

@@ -17,13 +17,10 @@ import {
   object,
   text,
 } from '../../session/index.ts';
-import type { Message } from '../records/message.ts';
-import type { RecordChange } from '../records/records.ts';
-import { checkChange } from '../records/records.ts';
-import type { Thought } from '../records/thought.ts';
-import type { ToolCall } from '../records/tool-call.ts';
-import type { Tool } from '../tools/tool.ts';
-import { ToolRegistry } from '../tools/tool-registry.ts';
+import type { Message, RecordChange, Thought, ToolCall } from '../records/index.ts';
+import { checkChange } from '../records/index.ts';
+import type { Tool } from '../tools/index.ts';
+import { ToolRegistry } from '../tools/index.ts';
 import type { FunctionalEvents, ObservabilityEvents } from './buses.ts';
 import { DispatchBuses } from './buses.ts';
 import type { DispatchExecutorFn } from './dispatch.ts';

@@ -1,7 +1,7 @@
 import { callIdOf, isCoxswainError } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
-import type { ApprovalHost, OpenApproval } from './approvals.ts';
 import { callersOf, named } from './open-places.ts';
+import type { ApprovalHost, OpenApproval } from './open-sessions.ts';
 
 /**
  * Looks for questions that other processes over the same store ask: its index tells which calls are open, and only

@@ -1,6 +1,6 @@
 import type { PendingRequest } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { OpenApproval, OpenSession } from './approvals.ts';
+import type { OpenApproval, OpenSession } from './open-sessions.ts';
 
 /** Where a page begins: behind this question of this session. */
 interface Place {

@@ -12,80 +12,24 @@ import {
   StreamQueue,
   text,
 } from '../../session/index.ts';
-import type { DeniedSince } from '../hosted/denied-question.ts';
-import { deniedQuestion } from '../hosted/denied-question.ts';
-import { settleExpired } from '../hosted/expiry.ts';
-import { goOn } from '../hosted/going-on.ts';
-import type { HostedSession } from '../hosted/hosted-session.ts';
-import type { AskedRequest } from '../questions/approver-rule.ts';
-import { notApprover, whyNotOpen } from '../questions/approver-rule.ts';
-import { putAs } from '../questions/obligations.ts';
-import { isQuestion } from '../questions/run-inputs.ts';
-import type { Holder } from '../terms/held.ts';
-import { held } from '../terms/held.ts';
+import type { DeniedSince, HostedSession } from '../hosted/index.ts';
+import { deniedQuestion, goOn, settleExpired } from '../hosted/index.ts';
+import type { AskedRequest } from '../questions/index.ts';
+import { isQuestion, notApprover, putAs, whyNotOpen } from '../questions/index.ts';
+import type { Holder } from '../terms/index.ts';
+import { held } from '../terms/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
 import { byAge, cursorOf, isBefore, order, startOf, wasShown } from './approval-pages.ts';
 import { lookInto, placesOf, wasDeleted, withoutSubagents } from './open-places.ts';
-
-/** A question that somebody may answer who holds no session. */
-export interface OpenApproval {
-  agent: string;
-  userId: string;
-  request: PendingRequest;
-  /** Policy denies the call since: no answer lets it run, and each stores that. */
-  denied?: DeniedSince;
-  /** Its place in a list that is asked for page by page. */
-  cursor?: string;
-}
-
-export interface ApprovalFilter {
-  /** At most so many. Default: all. */
-  limit?: number;
-  /** `cursor` of the last one that was seen; it may have been answered since. */
-  after?: string;
-  /** Only what this person may decide: where policy names nobody, the owner of the session and whoever asked. */
-  approver?: Principal;
-  sessionId?: string;
-}
-
-/** Where a question is asked: its id is unique in its session, not beyond. */
-export interface ApprovalPlace {
-  agent?: string | undefined;
-  userId?: string | undefined;
-  sessionId?: string | undefined;
-}
-
-export interface SessionPlace {
-  agent: string;
-  userId: string;
-  sessionId: string;
-}
-
-/** A session with open calls. */
-export interface OpenSession extends SessionPlace {
-  /** Ids of the open calls, where the provider knows them. */
-  calls?: string[];
-  /** Epoch milliseconds: when the first of them came into the index. */
-  since?: number;
-}
-
-/** A session for a moment: disposed of, it is closed unless somebody else holds it, too. */
-export interface BorrowedSession extends AsyncDisposable {
-  readonly session: HostedSession;
-}
-
-/** What approvals need of a host. */
-export interface ApprovalHost {
-  /** Sessions with open calls, over all users and processes, those that have waited longest first. */
-  openSessions(scope?: { userId?: string; sessionId?: string }): Promise<OpenSession[]>;
-  /** Sessions whose newest turn has not ended, over all users. */
-  openTurns(): Promise<(SessionPlace & { running: boolean })[]>;
-  /** @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` for one that was deleted since */
-  borrow(agent: string, userId: string, sessionId: string): Promise<BorrowedSession>;
-  warn(message: string, error?: unknown): void;
-  /** A run that nobody holds is on its way: whoever closes the host, or waits for it, knows of it. */
-  during(work: Promise<void>): void;
-}
+import type {
+  ApprovalFilter,
+  ApprovalHost,
+  ApprovalPlace,
+  BorrowedSession,
+  OpenApproval,
+  OpenSession,
+  SessionPlace,
+} from './open-sessions.ts';
 
 /** Sessions that a list looks into at a time. */
 const AT_ONCE = 8;

@@ -1,6 +1,6 @@
 import { callIdOf, isCoxswainError } from '../../contracts/index.ts';
-import type { HostedSession } from '../hosted/hosted-session.ts';
-import type { ApprovalHost, ApprovalPlace, OpenSession, SessionPlace } from './approvals.ts';
+import type { HostedSession } from '../hosted/index.ts';
+import type { ApprovalHost, ApprovalPlace, OpenSession, SessionPlace } from './open-sessions.ts';
 
 type Places = Pick<ApprovalHost, 'openSessions' | 'borrow'>;
 

@@ -1,6 +1,6 @@
-import { goOn, isUnfinished } from '../hosted/going-on.ts';
-import type { ApprovalHost, SessionPlace } from './approvals.ts';
+import { goOn, isUnfinished } from '../hosted/index.ts';
 import { lookInto, withoutSubagents } from './open-places.ts';
+import type { ApprovalHost, SessionPlace } from './open-sessions.ts';
 
 /** Sessions that are gone on with at a time. */
 const AT_ONCE = 8;

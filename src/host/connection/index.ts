@@ -1,13 +1,4 @@
-export type { ServerLimits } from './protocol/limits.ts';
-export { DEFAULT_LIMITS, limitsOf } from './protocol/limits.ts';
-export { loadProtocol } from './protocol/messages.ts';
-export type { Opened, Transport } from './protocol/transport.ts';
-export type { ServerOptions } from './server/ceiling.ts';
-export type { ConnectionOptions, Identity } from './server/connection.ts';
-export { Connection } from './server/connection.ts';
-export type { HubOptions } from './server/hub.ts';
-export { Hub } from './server/hub.ts';
-export type { OpenRequest, Served, ServedApprovals } from './server/served.ts';
-export type { ExecutorOptions } from './server/served-executor.ts';
-export { servedExecutor } from './server/served-executor.ts';
-export { servedHost } from './server/served-host.ts';
+export type { Opened, ServerLimits, Transport } from './protocol/index.ts';
+export { DEFAULT_LIMITS, limitsOf, loadProtocol } from './protocol/index.ts';
+export type { ConnectionOptions, ExecutorOptions, HubOptions, Identity, OpenRequest, Served, ServedApprovals, ServerOptions } from './server/index.ts';
+export { Connection, Hub, servedExecutor, servedHost } from './server/index.ts';

@@ -14,29 +14,21 @@ import type {
 import { capResult, excludedBy } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
 import { isPipeable } from '../../session/index.ts';
-import type { HostedSession } from '../hosted/hosted-session.ts';
 import type { PolicyRule } from '../policy/index.ts';
-import type { Confirmations } from '../questions/confirmation.ts';
-import type { JudgeOptions } from '../questions/judge.ts';
-import { Judge } from '../questions/judge.ts';
-import type { ApprovalQuestion, HostOptions } from '../terms/options.ts';
-import type { Remembered, RememberedFor, RememberedRules } from '../terms/remembered.ts';
-import { firstOf, sessionPolicy } from '../terms/remembered.ts';
-import { stricterMode } from '../terms/stricter-mode.ts';
-import { forBoth, onBehalfOf } from '../terms/turn-terms.ts';
-import type { Grounds } from '../tools/grounds.ts';
-import type { Subagent } from '../tools/subagent-tool.ts';
-import { subagentOf } from '../tools/subagent-tool.ts';
-import type { HostTool } from '../tools/tool-registry.ts';
-import type { Claimed } from '../witness/believed.ts';
-import { claimed } from '../witness/believed.ts';
-import type { SessionJournal } from '../witness/session-journal.ts';
-import type { RunTimeQuestions } from './run-time-questions.ts';
+import type { Confirmations, JudgeOptions, RunTimeQuestions } from '../questions/index.ts';
+import { Judge } from '../questions/index.ts';
+import type { ApprovalQuestion, HostOptions, Remembered, RememberedFor, RememberedRules } from '../terms/index.ts';
+import { firstOf, forBoth, onBehalfOf, sessionPolicy, stricterMode } from '../terms/index.ts';
+import type { Grounds, HostTool, Subagent } from '../tools/index.ts';
+import { subagentOf } from '../tools/index.ts';
+import type { Claimed, SessionJournal } from '../witness/index.ts';
+import { claimed } from '../witness/index.ts';
+import type { Handle } from './handle.ts';
 
 /** What all handles of a session know of it. */
 export interface SharedStanding {
   /** Those that are open in this host. */
-  handles: readonly HostedSession[];
+  handles: readonly Handle[];
   /** People who have opened it, with the roles that they had last. */
   readonly present: LazyMap<string, Principal>;
   /** What the newest turn was begun with, for executors that keep no terms. */
@@ -77,7 +69,7 @@ export interface FrameHost {
     callersId: string,
     create: boolean,
     place: Place,
-  ): Promise<HostedSession>;
+  ): Promise<Handle>;
 }
 
 /** One handle of a session. */
@@ -96,7 +88,7 @@ export class HostedFrame implements JudgeOptions {
   /** Set where the session was opened, or by an update that the inner session does not keep. */
   ownMode: PermissionMode | undefined;
   /** Whose frame it is. */
-  session: HostedSession | undefined;
+  session: Handle | undefined;
   readonly shared: SharedStanding;
   readonly tools: ReadonlyMap<string, HostTool>;
   readonly descriptors: readonly ToolDescriptor[];
@@ -244,7 +236,7 @@ export class HostedFrame implements JudgeOptions {
   }
 
   /** The handle of this session that runs it, in this host. */
-  running(): HostedSession | undefined {
+  running(): Handle | undefined {
     return this.shared.handles.find((handle) => handle.running);
   }
 
@@ -274,7 +266,7 @@ export class HostedFrame implements JudgeOptions {
   }
 
   /** The session of an agent that is called as a tool: the same at each call. */
-  openSubagent(agent: Subagent, request: PendingRequest, callersId: string, create: boolean): Promise<HostedSession> {
+  openSubagent(agent: Subagent, request: PendingRequest, callersId: string, create: boolean): Promise<Handle> {
     return this.#host.openSubagent(agent, request, callersId, create, {
       ...this.#place,
       principal: this.requesterOf(request),

@@ -1,16 +1,12 @@
 import type { AbortTarget } from '../../contracts/index.ts';
 import { callIdOf, isCoxswainError } from '../../contracts/index.ts';
 import { hold, isHoldable } from '../../session/index.ts';
-import type { HostedRun } from '../run/hosted-run.ts';
+import type { HostedRun } from '../run/index.ts';
 import { callsWithin } from './calls-within.ts';
-import type { HostedSession } from './hosted-session.ts';
+import type { LiveSession } from './live-session.ts';
 
 /** Ends one call or thread of a session, beside whatever runs it; all that is open where nothing does. */
-export async function abortPart(
-  session: HostedSession,
-  run: HostedRun | undefined,
-  target: AbortTarget,
-): Promise<void> {
+export async function abortPart(session: LiveSession, run: HostedRun | undefined, target: AbortTarget): Promise<void> {
   if ((target.requestId ?? target.threadId) !== undefined && (await session.subagents.abort(target))) {
     session.frame.wakeAll();
     return;
@@ -26,7 +22,7 @@ export async function abortPart(
  * All that is open, sub-agents first, while nobody else runs the session. Whoever does run it ends them itself: it would
  * go on with what they have come to.
  */
-async function abortWithSubagents(session: HostedSession, target: AbortTarget): Promise<void> {
+async function abortWithSubagents(session: LiveSession, target: AbortTarget): Promise<void> {
   const giveBack = await takeIdle(session);
   try {
     if (giveBack) {
@@ -40,7 +36,7 @@ async function abortWithSubagents(session: HostedSession, target: AbortTarget): 
 }
 
 /** Undefined: somebody else runs it. Executors that keep no lease are taken to be idle. */
-async function takeIdle({ inner }: HostedSession): Promise<(() => Promise<void>) | undefined> {
+async function takeIdle({ inner }: LiveSession): Promise<(() => Promise<void>) | undefined> {
   const idle = async () => {};
   if (!isHoldable(inner)) return idle;
   try {
@@ -52,7 +48,7 @@ async function takeIdle({ inner }: HostedSession): Promise<(() => Promise<void>)
 }
 
 async function abortInner(
-  session: HostedSession,
+  session: LiveSession,
   run: HostedRun | undefined,
   target: AbortTarget,
   callId: string | undefined,

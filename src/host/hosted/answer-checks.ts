@@ -1,12 +1,11 @@
 import type { AgentSession, PendingRequest, Principal, RequestAnswer, SessionInput } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, canonicalJson, isHostQuestion } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
-import type { HostedFrame } from '../frame/hosted-frame.ts';
-import { fromElicitation } from '../questions/answer-forms.ts';
-import { assertApprover } from '../questions/approver-rule.ts';
-import type { Judge } from '../questions/judge.ts';
-import type { ApprovalQuestion } from '../terms/options.ts';
-import { validatorOf } from '../tools/grounds.ts';
+import type { HostedFrame } from '../frame/index.ts';
+import type { Judge } from '../questions/index.ts';
+import { assertApprover, fromElicitation } from '../questions/index.ts';
+import type { ApprovalQuestion } from '../terms/index.ts';
+import { validatorOf } from '../tools/index.ts';
 
 /** Whoever runs the session in this host has the last word on its calls. */
 export interface Ruling {

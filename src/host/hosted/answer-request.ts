@@ -1,16 +1,16 @@
 import type { PendingRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
 import { openRequest } from '../../session/index.ts';
-import { answerRun } from '../frame/run-time-questions.ts';
-import { assertApprover, decidingAnswer } from '../questions/approver-rule.ts';
-import { putAs } from '../questions/obligations.ts';
-import type { ApprovalQuestion } from '../terms/options.ts';
+
+import { assertApprover, decidingAnswer, putAs } from '../questions/index.ts';
+import { answerRun } from '../run/index.ts';
+import type { ApprovalQuestion } from '../terms/index.ts';
 import { runsNow } from './answer-checks.ts';
-import type { HostedSession } from './hosted-session.ts';
+import type { LiveSession } from './live-session.ts';
 import { findOpen } from './open-request.ts';
 
 /** Answers what is open under an id: a question of the host, a request of the agent, or one of a sub-agent's. */
 export async function answerRequest(
-  session: HostedSession,
+  session: LiveSession,
   requestId: string,
   answer: RequestAnswer,
 ): Promise<Settlement> {
@@ -26,7 +26,7 @@ export async function answerRequest(
 
 /** A question that was put, about a call that policy denies since: whatever the answer, the call does not run. */
 async function deniedNow(
-  session: HostedSession,
+  session: LiveSession,
   requestId: string,
   request: PendingRequest,
   { by = session.frame.principal }: RequestAnswer,
@@ -49,20 +49,20 @@ async function deniedNow(
  * @throws CoxswainError as `respond`
  */
 export async function checkRequestAnswer(
-  session: HostedSession,
+  session: LiveSession,
   requestId: string,
   answer: RequestAnswer,
 ): Promise<void> {
   const open = await findOpen(session, requestId);
   const child = open ? undefined : await session.subagents.owner(requestId);
-  if (child) await checkRequestAnswer(child, requestId, answer);
+  if (child) await child.checkResponse(requestId, answer);
   else if (open?.question) await session.answerChecks.decision(open.request, open.question, answer);
   else await session.answerChecks.direct(requestId, open?.request, answer);
 }
 
 /** A call that is being answered is not started meanwhile. */
 async function answerDirect(
-  session: HostedSession,
+  session: LiveSession,
   requestId: string,
   request: PendingRequest | undefined,
   answer: RequestAnswer,
@@ -84,7 +84,7 @@ async function answerDirect(
 }
 
 async function answerQuestion(
-  session: HostedSession,
+  session: LiveSession,
   request: PendingRequest,
   question: ApprovalQuestion,
   answer: RequestAnswer,
@@ -109,7 +109,7 @@ async function answerQuestion(
 
 /** Others may have voted meanwhile: whose vote decides is told from what is stored, the same for everybody. */
 async function afterVote(
-  session: HostedSession,
+  session: LiveSession,
   { requestId, approval }: ApprovalQuestion,
   { by }: RequestAnswer,
 ): Promise<Settlement> {
@@ -121,7 +121,7 @@ async function afterVote(
   return { status: 'settled', ...who };
 }
 
-async function remember(session: HostedSession, question: ApprovalQuestion, answer: RequestAnswer): Promise<void> {
+async function remember(session: LiveSession, question: ApprovalQuestion, answer: RequestAnswer): Promise<void> {
   if (answer.kind !== 'approve' || answer.remember === undefined) return;
   const option = question.approval.remember[answer.remember];
   if (option) await session.frame.remember(option);

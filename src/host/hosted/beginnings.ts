@@ -1,8 +1,8 @@
 import type { CoxswainError, ExecutionOptions, SessionInput } from '../../contracts/index.ts';
 import { joined, LazySet } from '../../session/index.ts';
-import type { HostedRun } from '../run/hosted-run.ts';
-import { beginTurn, goOnWithTurn } from '../terms/turn-terms.ts';
-import type { HostedSession } from './hosted-session.ts';
+import type { Handle, Hosted } from '../frame/index.ts';
+import type { HostedRun } from '../run/index.ts';
+import { beginTurn, goOnWithTurn } from '../terms/index.ts';
 import { callsToJoin } from './joining.ts';
 
 /** A stream that looks up what its turn is held to. */
@@ -18,10 +18,10 @@ export type StartRun = (held: ReturnType<typeof beginTurn>, begun?: Record<strin
 
 /** The streams of one handle that do not run yet. */
 export class Beginnings {
-  readonly #session: HostedSession;
+  readonly #session: Hosted;
   readonly #underWay = new LazySet<Beginning>();
 
-  constructor(session: HostedSession) {
+  constructor(session: Hosted) {
     this.#session = session;
   }
 
@@ -67,7 +67,7 @@ export class Beginnings {
 }
 
 /** Ends the streams that are about to begin, on whichever handle; false: there is none. */
-export async function abortBeginnings(handles: readonly HostedSession[], reason: CoxswainError): Promise<boolean> {
+export async function abortBeginnings(handles: readonly Handle[], reason: CoxswainError): Promise<boolean> {
   const runs = await Promise.all(handles.flatMap((handle) => handle.beginnings.abort(reason)));
   await Promise.all(runs.map((run) => run?.ended));
   return runs.some((run) => run !== undefined);

@@ -35,22 +35,20 @@ import {
   SessionTrace,
   streamIdOf,
 } from '../../session/index.ts';
-import type { HostedFrame } from '../frame/hosted-frame.ts';
-import type { Judge } from '../questions/judge.ts';
-import { HostedRun } from '../run/hosted-run.ts';
-import { closedEnd, failedEnd, shownEnd } from '../run/run-end.ts';
-import { passSteer } from '../run/user-message.ts';
-import { noSubagents } from '../subagents/no-subagents.ts';
-import { Subagents } from '../subagents/subagents.ts';
-import { isTighter, stricterMode } from '../terms/stricter-mode.ts';
+import type { CalledAgents, HostedFrame } from '../frame/index.ts';
+import type { Judge } from '../questions/index.ts';
+import { HostedRun, closedEnd, failedEnd, passSteer, shownEnd } from '../run/index.ts';
+import { Subagents, noSubagents } from '../subagents/index.ts';
+import { isTighter, stricterMode } from '../terms/index.ts';
 import { abortPart } from './abort-part.ts';
 import type { Ruling } from './answer-checks.ts';
 import { AnswerChecks, withoutStart } from './answer-checks.ts';
-import { answerRequest } from './answer-request.ts';
+import { answerRequest, checkRequestAnswer } from './answer-request.ts';
 import type { StartRun } from './beginnings.ts';
 import { abortBeginnings, Beginnings } from './beginnings.ts';
 import { settleExpired } from './expiry.ts';
 import { resume } from './going-on.ts';
+import type { LiveSession } from './live-session.ts';
 import { offeredTools } from './offered-tools.ts';
 import { questionOf } from './open-request.ts';
 import { takeAnswers } from './take-answers.ts';
@@ -59,10 +57,10 @@ import { takeAnswers } from './take-answers.ts';
  * A session under the host's control: the same interface as the executor's own. Inner streams run one after the
  * other; each open request of one goes through the gate, and the caller sees one stream.
  */
-export class HostedSession implements AgentSession, Ruling {
+export class HostedSession implements LiveSession, Ruling {
   readonly inner: AgentSession;
   readonly frame: HostedFrame;
-  readonly subagents: Pick<Subagents, keyof Subagents>;
+  readonly subagents: CalledAgents;
   /** Whose `initialize` this handle has shown. */
   introducedBy: 'agent' | 'host' | undefined;
   #madeChecks: AnswerChecks | undefined;
@@ -126,6 +124,10 @@ export class HostedSession implements AgentSession, Ruling {
     const settlement = await answerRequest(this, requestId, answer);
     this.frame.wakeAll();
     return settlement;
+  }
+
+  async checkResponse(requestId: string, answer: RequestAnswer): Promise<void> {
+    await checkRequestAnswer(this, requestId, answer);
   }
 
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
@@ -313,7 +315,8 @@ export class HostedSession implements AgentSession, Ruling {
 
   /** Whoever runs the session in this host: one of its handles, or this one if it is idle. */
   get #owner(): HostedSession {
-    return this.#run ? this : (this.frame.running() ?? this);
+    const other = this.#run ? undefined : this.frame.running();
+    return other instanceof HostedSession ? other : this;
   }
 
   #assertOpen(): void {

@@ -1,13 +1,13 @@
 import type { PendingRequest, SessionInput } from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
 import { isPipeable } from '../../session/index.ts';
-import type { HostedSession } from './hosted-session.ts';
+import type { Hosted } from '../frame/index.ts';
 
 /**
  * Ids of the calls of a turn that waits which somebody has answered, beside a message or before it, and which are open
  * still: the message joins their turn. Undefined: there is no need to look.
  */
-export function callsToJoin(session: HostedSession, inputs: readonly SessionInput[]): Promise<string[]> | undefined {
+export function callsToJoin(session: Hosted, inputs: readonly SessionInput[]): Promise<string[]> | undefined {
   if (!inputs.some(({ kind }) => kind === 'message')) return undefined;
   const { inner } = session;
   // Whoever keeps no log here is asked only where the input itself has answers.
@@ -15,7 +15,7 @@ export function callsToJoin(session: HostedSession, inputs: readonly SessionInpu
   return answeredCalls(session, inputs);
 }
 
-async function answeredCalls(session: HostedSession, inputs: readonly SessionInput[]): Promise<string[]> {
+async function answeredCalls(session: Hosted, inputs: readonly SessionInput[]): Promise<string[]> {
   const ids = new Set<string>();
   for (const input of inputs) {
     if (input.kind === 'elicitation_response' || input.kind === 'tool_approval') ids.add(input.requestId);
@@ -30,7 +30,7 @@ async function answeredCalls(session: HostedSession, inputs: readonly SessionInp
 }
 
 /** One of these questions is about the call, or is asked within it. */
-async function isAmong(session: HostedSession, request: PendingRequest, ids: ReadonlySet<string>): Promise<boolean> {
+async function isAmong(session: Hosted, request: PendingRequest, ids: ReadonlySet<string>): Promise<boolean> {
   for (const id of ids) if (id === request.requestId || callIdOf(id) === request.callId) return true;
   if (ids.size === 0) return false;
   const below = await session.subagents.openBelow(request);
@@ -38,7 +38,7 @@ async function isAmong(session: HostedSession, request: PendingRequest, ids: Rea
 }
 
 /** A person has said what becomes of it, and that holds. */
-async function isAnswered(session: HostedSession, request: PendingRequest): Promise<boolean> {
+async function isAnswered(session: Hosted, request: PendingRequest): Promise<boolean> {
   if (!request.answers?.some(({ quorum }) => !quorum)) return false;
   const { kind } = await session.judge.step(request, session.frame.toolOf(request), undefined, true);
   return kind === 'run' || kind === 'settle';

@@ -1,7 +1,7 @@
 import type { AnyTool, ToolDescriptor } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { describeTool } from '../../gate/index.ts';
-import type { HostedFrame } from '../frame/hosted-frame.ts';
+import type { HostedFrame } from '../frame/index.ts';
 
 /**
  * The host's tools and those of one stream's caller.

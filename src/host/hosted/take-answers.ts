@@ -1,19 +1,19 @@
 import type { RequestAnswer, SessionInput } from '../../contracts/index.ts';
-import { answerOf, inputOf } from '../questions/answer-forms.ts';
+import type { Handle } from '../frame/index.ts';
+import { answerOf, inputOf } from '../questions/index.ts';
 import { asCallers, withoutStart } from './answer-checks.ts';
-import { checkRequestAnswer } from './answer-request.ts';
-import type { HostedSession } from './hosted-session.ts';
+import type { LiveSession } from './live-session.ts';
 import { findOpen } from './open-request.ts';
 
 /**
  * Inputs of a caller as inputs of the inner session. Answers to the host's questions pass the same checks as `respond`,
  * all before one is stored.
  */
-export async function takeAnswers(session: HostedSession, inputs: readonly SessionInput[]): Promise<SessionInput[]> {
+export async function takeAnswers(session: LiveSession, inputs: readonly SessionInput[]): Promise<SessionInput[]> {
   if (inputs.length > 0 && inputs.every(({ kind }) => kind === 'message' || kind === 'continue')) return inputs.slice();
   const translated: SessionInput[] = [];
   const stored: [requestId: string, answer: RequestAnswer][] = [];
-  const below: [child: HostedSession, requestId: string, answer: RequestAnswer][] = [];
+  const below: [child: Handle, requestId: string, answer: RequestAnswer][] = [];
   const unasked: string[] = [];
   for (const input of inputs) {
     if (input.kind === 'message' || input.kind === 'continue') {
@@ -25,7 +25,7 @@ export async function takeAnswers(session: HostedSession, inputs: readonly Sessi
     const child = open ? undefined : await session.subagents.owner(input.requestId);
     if (child) {
       const given = withoutStart(answer);
-      await checkRequestAnswer(child, input.requestId, given);
+      await child.checkResponse(input.requestId, given);
       below.push([child, input.requestId, given]);
       continue;
     }

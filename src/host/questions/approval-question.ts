@@ -1,19 +1,10 @@
-import type {
-  AnyTool,
-  ApproverRule,
-  DisplayContent,
-  PendingRequest,
-  PolicyEvaluator,
-  Principal,
-  QuestionKind,
-  RememberOption,
-} from '../../contracts/index.ts';
+import type { AnyTool, ApproverRule, DisplayContent, PendingRequest, PolicyEvaluator, Principal, QuestionKind, RememberOption } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import type { GateCall, GateRules, Question } from '../../gate/index.ts';
 import { evaluatePolicy, policyRequest, untilAborted } from '../../gate/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
-import type { ApprovalQuestion } from '../terms/options.ts';
-import { isRulePolicy } from '../terms/remembered.ts';
+import type { ApprovalQuestion } from '../terms/index.ts';
+import { isRulePolicy } from '../terms/index.ts';
 
 const PREVIEW_TIMEOUT_MS = 10_000;
 

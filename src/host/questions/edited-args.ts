@@ -1,7 +1,7 @@
 import type { Principal } from '../../contracts/index.ts';
 import type { GateCall, Question } from '../../gate/index.ts';
 import { policyOn } from '../../gate/index.ts';
-import type { HostRules } from '../tools/grounds.ts';
+import type { HostRules } from '../tools/index.ts';
 import { mayDecide } from './approver-rule.ts';
 import { hidden } from './step.ts';
 

@@ -24,12 +24,9 @@ import {
   validatedInTime,
 } from '../../gate/index.ts';
 import { LazyMap } from '../../session/index.ts';
-import type { ApprovalQuestion } from '../terms/options.ts';
-import { approvalOf, askedByHook, asTaken, floorOf, gateCall } from '../tools/gate-call.ts';
-import type { Grounds, HostRules } from '../tools/grounds.ts';
-import { validatorOf } from '../tools/grounds.ts';
-import type { HostTool } from '../tools/tool-registry.ts';
-import { supports } from '../tools/tool-runner.ts';
+import type { ApprovalQuestion } from '../terms/index.ts';
+import type { Grounds, HostRules, HostTool } from '../tools/index.ts';
+import { approvalOf, asTaken, askedByHook, floorOf, gateCall, supports, validatorOf } from '../tools/index.ts';
 import type { QuestionOptions } from './approval-question.ts';
 import { votesFor } from './approver-rule.ts';
 import type { Confirmation, Confirmations } from './confirmation.ts';

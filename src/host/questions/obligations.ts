@@ -2,9 +2,9 @@ import type { ApproverRule, DecisionRecord, PendingRequest, PutQuestion, ToolRes
 import { canonicalJson, isPolicyQuestion } from '../../contracts/index.ts';
 import type { GateCall, Question } from '../../gate/index.ts';
 import { policyDenied, policyOn, reasonOf, recordFacts } from '../../gate/index.ts';
-import type { ApprovalQuestion } from '../terms/options.ts';
-import { approvalOf } from '../tools/gate-call.ts';
-import type { HostRules } from '../tools/grounds.ts';
+import type { ApprovalQuestion } from '../terms/index.ts';
+import type { HostRules } from '../tools/index.ts';
+import { approvalOf } from '../tools/index.ts';
 import { bothRules, votesFor } from './approver-rule.ts';
 import { hidden } from './step.ts';
 

@@ -6,7 +6,7 @@ import type {
   ToolResultInput,
 } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
-import type { ApprovalQuestion } from '../terms/options.ts';
+import type { ApprovalQuestion } from '../terms/index.ts';
 import type { Step } from './step.ts';
 
 export type RunStep = Extract<Step, { kind: 'run' }>;

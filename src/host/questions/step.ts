@@ -1,7 +1,7 @@
 import type { DecisionRecord, PendingRequest, ToolResult } from '../../contracts/index.ts';
 import type { Decision, Question } from '../../gate/index.ts';
 import { deniedResult, errorResult } from '../../gate/index.ts';
-import type { ApprovalQuestion } from '../terms/options.ts';
+import type { ApprovalQuestion } from '../terms/index.ts';
 
 /** What a host does about one open request. */
 export type Step =

@@ -1,5 +1,5 @@
 import type { PendingRequest } from '../../contracts/index.ts';
-import type { Grounds } from '../tools/grounds.ts';
+import type { Grounds } from '../tools/index.ts';
 import type { Step } from './step.ts';
 
 type Asked = Extract<Step, { kind: 'ask' }>;

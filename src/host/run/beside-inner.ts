@@ -9,7 +9,7 @@ import type {
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { Stirred, StirringSession } from '../../session/index.ts';
 import { isStirring, stirs } from '../../session/index.ts';
-import { asAbort, closedByOthers } from '../questions/run-inputs.ts';
+import { asAbort, closedByOthers } from '../questions/index.ts';
 import { judgeOpen } from './judge-open.ts';
 import { recordStart } from './outlived-calls.ts';
 import type { RunScope } from './run-scope.ts';

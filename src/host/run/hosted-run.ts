@@ -12,13 +12,10 @@ import type {
 import { isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { EventStream, JoiningOptions } from '../../session/index.ts';
 import { breath, endTurn, joined, MANY } from '../../session/index.ts';
-import type { HostedSession } from '../hosted/hosted-session.ts';
-import { closedByOthers, hasClosed, isOver, onAbort } from '../questions/run-inputs.ts';
-import type { CallersStream } from '../subagents/subagent-events.ts';
-import type { Budget } from '../terms/budget.ts';
-import { budgetOf } from '../terms/budget.ts';
-import type { BusyClock } from '../terms/busy-clock.ts';
-import { startClock } from '../terms/busy-clock.ts';
+import type { CallersStream, Hosted } from '../frame/index.ts';
+import { closedByOthers, hasClosed, isOver, onAbort } from '../questions/index.ts';
+import type { Budget, BusyClock } from '../terms/index.ts';
+import { budgetOf, startClock } from '../terms/index.ts';
 import { Bell } from './bell.ts';
 import { BesideInner } from './beside-inner.ts';
 import { excludedTools, innerOptions } from './inner-options.ts';
@@ -26,12 +23,12 @@ import { runInner } from './inner-stream.ts';
 import { judgeOpen } from './judge-open.ts';
 import { runOutlived, runOutliving } from './outlived-calls.ts';
 import { Repeats } from './repeats.ts';
+import { errorEvent } from './run-base.ts';
 import { RunCalls } from './run-calls.ts';
 import { pausedEnd } from './run-end.ts';
 import { RunHold } from './run-hold.ts';
 import { RunQuestions } from './run-questions.ts';
 import type { RunScope } from './run-scope.ts';
-import { errorEvent } from './run-scope.ts';
 import { passUserMessages } from './user-message.ts';
 
 // As it is now: whoever replaces the clock later means to hold time, not runs.
@@ -42,7 +39,7 @@ const AT_ONCE = 128;
 
 /** One stream of a hosted session: inner streams, and the gate between them. */
 export class HostedRun implements RunScope, CallersStream {
-  readonly session: HostedSession;
+  readonly session: Hosted;
   readonly options: JoiningOptions & { streamId: string };
   readonly span: TelemetrySpan | undefined;
   readonly hold: RunHold;
@@ -69,7 +66,7 @@ export class HostedRun implements RunScope, CallersStream {
   #ended: PromiseWithResolvers<string> | undefined;
 
   constructor(
-    session: HostedSession,
+    session: Hosted,
     out: EventStream,
     options: JoiningOptions & { streamId: string },
     terms: TurnTerms | undefined,

@@ -1,6 +1,5 @@
 import type { ExecutionOptions, Limits, TelemetrySpan, TurnTerms } from '../../contracts/index.ts';
-import type { HostedFrame } from '../frame/hosted-frame.ts';
-import type { HostedSession } from '../hosted/hosted-session.ts';
+import type { Hosted, HostedFrame } from '../frame/index.ts';
 import { traceContextOf } from './run-spans.ts';
 
 /** What one inner stream is held to, beside what its host's stream is. */
@@ -16,7 +15,7 @@ export interface InnerHold {
 
 /** The options of one inner stream: tools are left to the host, and what its models cost the host counts. */
 export function innerOptions(
-  { frame }: HostedSession,
+  { frame }: Hosted,
   options: ExecutionOptions,
   { limits: { usd: _, ...limits }, signal, excluded, terms, span }: InnerHold,
 ): ExecutionOptions {

@@ -1,10 +1,8 @@
 import type { PendingRequest, SessionInput } from '../../contracts/index.ts';
 import { eachInPieces, keepsQuestions, Pace, putQuestions } from '../../session/index.ts';
-import { toPut } from '../questions/obligations.ts';
-import type { RunStep } from '../questions/run-inputs.ts';
-import { resultInput } from '../questions/run-inputs.ts';
-import type { Step } from '../questions/step.ts';
-import type { HostTool } from '../tools/tool-registry.ts';
+import type { RunStep, Step } from '../questions/index.ts';
+import { resultInput, toPut } from '../questions/index.ts';
+import type { HostTool } from '../tools/index.ts';
 import type { RecordStart } from './run-calls.ts';
 import type { RunScope } from './run-scope.ts';
 

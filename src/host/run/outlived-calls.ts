@@ -1,7 +1,7 @@
 import type { PendingRequest, SessionInput, StreamEndEvent } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { RunStep } from '../questions/run-inputs.ts';
-import { callsOf, closedByOthers, resultInput } from '../questions/run-inputs.ts';
+import type { RunStep } from '../questions/index.ts';
+import { callsOf, closedByOthers, resultInput } from '../questions/index.ts';
 import { approve } from './judge-open.ts';
 import type { RunScope } from './run-scope.ts';
 

@@ -2,15 +2,14 @@ import type { PendingRequest, RunQuestion, SessionInput, ToolResultInput, ToolUp
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { errorResult } from '../../gate/index.ts';
 import { LazyMap, LazySet, openRequest, Pace } from '../../session/index.ts';
-import { askInRun } from '../frame/run-time-questions.ts';
-import type { RunStep } from '../questions/run-inputs.ts';
-import { callsOf, resultInput } from '../questions/run-inputs.ts';
-import { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from '../terms/options.ts';
-import { RunQueue } from '../tools/run-queue.ts';
-import type { HostTool } from '../tools/tool-registry.ts';
-import { runHostTool } from '../tools/tool-runner.ts';
-import type { RunScope } from './run-scope.ts';
-import { eventBase } from './run-scope.ts';
+import type { RunStep } from '../questions/index.ts';
+import { callsOf, resultInput } from '../questions/index.ts';
+import { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from '../terms/index.ts';
+import type { HostTool } from '../tools/index.ts';
+import { RunQueue, runHostTool } from '../tools/index.ts';
+import type { AskingRun } from './ask-in-run.ts';
+import { askInRun } from './ask-in-run.ts';
+import { eventBase } from './run-base.ts';
 import { callOperation, measured, within } from './run-spans.ts';
 import { runTailCalls } from './tail-calls.ts';
 
@@ -32,7 +31,7 @@ export type RecordStart = (request: PendingRequest, step: RunStep) => Promise<bo
 
 /** The calls of one run that run here, from the decision to the result that waits for the log. */
 export class RunCalls {
-  readonly #scope: RunScope;
+  readonly #scope: AskingRun;
   readonly #queue: RunQueue;
   readonly #pace = new Pace();
   /** Calls whose turn has come; their start goes with the next inner stream. */
@@ -53,7 +52,7 @@ export class RunCalls {
   /** Results that wait for the next inner stream. */
   #ready: ToolResultInput[] = [];
 
-  constructor(scope: RunScope) {
+  constructor(scope: AskingRun) {
     this.#scope = scope;
     this.#queue = new RunQueue(scope.session.frame.options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY);
   }

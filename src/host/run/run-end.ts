@@ -1,8 +1,8 @@
 import type { PendingRequest, StreamEndEvent } from '../../contracts/index.ts';
 import { INTERFACE_VERSION, isCoxswainError, messageOf } from '../../contracts/index.ts';
-import { isQuestion } from '../questions/run-inputs.ts';
+import { isQuestion } from '../questions/index.ts';
+import { errorEvent, eventBase } from './run-base.ts';
 import type { RunScope } from './run-scope.ts';
-import { errorEvent, eventBase } from './run-scope.ts';
 
 /** Nothing that can be done here is left: the end says what is open. */
 export function pausedEnd(end: StreamEndEvent, questions: PendingRequest[]): StreamEndEvent {

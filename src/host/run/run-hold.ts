@@ -2,7 +2,7 @@ import type { PendingRequest } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
 import { hold, isHoldable } from '../../session/index.ts';
-import type { HostedSession } from '../hosted/hosted-session.ts';
+import type { Hosted } from '../frame/index.ts';
 
 /** Milliseconds between two looks for what other processes have stored, while a run waits. */
 const LOOK_MS = 2000;
@@ -12,10 +12,10 @@ const LOOK_MS = 2000;
  * handlers are asked. Only a pause for people gives it up. Executors that keep no lease are left as they are.
  */
 export class RunHold {
-  readonly #session: HostedSession;
+  readonly #session: Hosted;
   #release: (() => Promise<void>) | undefined;
 
-  constructor(session: HostedSession) {
+  constructor(session: Hosted) {
     this.#session = session;
   }
 

@@ -2,23 +2,22 @@ import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
 import { LazyMap, LazySet } from '../../session/index.ts';
-import { closedByOthers } from '../questions/run-inputs.ts';
-import { WaitingQuestions } from '../questions/waiting-questions.ts';
-import type { ApprovalQuestion } from '../terms/options.ts';
-import type { RunScope } from './run-scope.ts';
-import { eventBase } from './run-scope.ts';
+import { WaitingQuestions, closedByOthers } from '../questions/index.ts';
+import type { ApprovalQuestion } from '../terms/index.ts';
+import type { RunBase } from './run-base.ts';
+import { eventBase } from './run-base.ts';
 
 /** The questions of one run: each is shown once, and handed to whoever answers questions here. */
 export class RunQuestions {
   readonly waiting = new WaitingQuestions();
-  readonly #scope: RunScope;
+  readonly #scope: RunBase;
   readonly #shown = new LazySet<string>();
   /** Questions that handlers were given in this stream; true while a handler thinks about one. */
   readonly #asked = new LazyMap<string, boolean>();
   readonly #underWay = new LazySet<string>();
   #expiry: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(scope: RunScope) {
+  constructor(scope: RunBase) {
     this.#scope = scope;
   }
 

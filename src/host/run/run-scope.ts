@@ -1,61 +1,11 @@
-import type {
-  AgentEvent,
-  CoxswainError,
-  ExecutionOptions,
-  PendingRequest,
-  TelemetrySpan,
-} from '../../contracts/index.ts';
-import { isoTime, newId } from '../../session/index.ts';
-import type { HostedSession } from '../hosted/hosted-session.ts';
-import type { CallersStream } from '../subagents/subagent-events.ts';
+import type { RunBase } from './run-base.ts';
 import type { RunCalls } from './run-calls.ts';
 import type { RunQuestions } from './run-questions.ts';
 
-/** What the parts of one run share. */
-export interface RunScope {
-  readonly session: HostedSession;
-  readonly options: ExecutionOptions & { streamId: string };
-  /** Fires when the run is aborted. */
-  readonly signal: AbortSignal;
-  /** The turn's. */
-  readonly span: TelemetrySpan | undefined;
-  /** The first inner stream has begun: what fails from now on ends the stream. */
-  accepted: boolean;
-  /** Nothing more is shown but the end. */
-  readonly hasFailed: boolean;
+/** A run with the parts that do its work: what these share. */
+export interface RunScope extends RunBase {
   /** Its calls that run here; made when first asked for. */
   readonly calls: RunCalls;
   /** What it asks; made when first asked for. */
   readonly questions: RunQuestions;
-  push(event: AgentEvent): void;
-  /** For the sub-agents that are called in this run. */
-  readonly below: CallersStream;
-  /** Something changed that the run should look at. */
-  wake(): void;
-  /** Resolves when something has changed that nobody has looked at yet. */
-  woken(): Promise<void>;
-}
-
-/** What every event of the host's own carries; with a request, where in the tree it belongs. */
-export function eventBase({ session, options }: RunScope, request?: PendingRequest) {
-  const agentId = request?.agentPath.at(-1);
-  return {
-    id: newId(),
-    timestamp: isoTime(),
-    sessionId: session.id,
-    streamId: options.streamId,
-    source: 'host' as const,
-    ...(request === undefined ? {} : { turnId: request.turnId }),
-    ...(agentId === undefined ? {} : { agentId }),
-    ...(request?.threadId === undefined ? {} : { threadId: request.threadId }),
-  };
-}
-
-/** An error of the host's own in one run. */
-export function errorEvent(
-  run: RunScope,
-  { status, code, message, retryable }: Pick<CoxswainError, 'status' | 'code' | 'message' | 'retryable'>,
-  fatal: boolean,
-): AgentEvent {
-  return { ...eventBase(run), type: 'error', status, code, message, fatal, retryable };
 }

@@ -1,9 +1,8 @@
 import type { PendingRequest, TelemetrySpan } from '../../contracts/index.ts';
 import { Operation } from '../../gate/index.ts';
-import type { HostedFrame } from '../frame/hosted-frame.ts';
-import type { CallersStream } from '../subagents/subagent-events.ts';
-import type { ToolOutcome } from '../tools/tool-runner.ts';
-import type { RunScope } from './run-scope.ts';
+import type { CallersStream, HostedFrame } from '../frame/index.ts';
+import type { ToolOutcome } from '../tools/index.ts';
+import type { RunBase } from './run-base.ts';
 
 /** What is called below a span is told of it, if the tracing system can say it. */
 export function traceContextOf({ options }: HostedFrame, span: TelemetrySpan | undefined) {
@@ -12,7 +11,7 @@ export function traceContextOf({ options }: HostedFrame, span: TelemetrySpan | u
 }
 
 /** A call that this host runs, for the tracing system and for plain subscribers. Undefined where nobody listens. */
-export function callOperation(scope: RunScope, request: PendingRequest, callId: string): Operation | undefined {
+export function callOperation(scope: RunBase, request: PendingRequest, callId: string): Operation | undefined {
   const { session, span } = scope;
   return Operation.start('tool', `execute_tool ${request.name}`, session.frame.options.telemetry, span, () => ({
     'gen_ai.operation.name': 'execute_tool',
@@ -26,7 +25,7 @@ export function callOperation(scope: RunScope, request: PendingRequest, callId: 
 }
 
 /** A run as the sub-agent of one call sees it. */
-export function within({ below, session }: RunScope, span: TelemetrySpan): CallersStream {
+export function within({ below, session }: RunBase, span: TelemetrySpan): CallersStream {
   return {
     options: { ...below.options, ...traceContextOf(session.frame, span) },
     limits: (used) => below.limits(used),

@@ -1,9 +1,8 @@
 import type { ContentPart, PendingRequest, ToolResult } from '../../contracts/index.ts';
 import { decide, errorResult, recordFacts, validatedInTime } from '../../gate/index.ts';
-import type { HostedFrame } from '../frame/hosted-frame.ts';
-import { validatorOf } from '../tools/grounds.ts';
-import type { HostCall, RunToolOptions } from '../tools/tool-runner.ts';
-import { runHostTool } from '../tools/tool-runner.ts';
+import type { HostedFrame } from '../frame/index.ts';
+import type { HostCall, RunToolOptions } from '../tools/index.ts';
+import { runHostTool, validatorOf } from '../tools/index.ts';
 
 const MAX_TAIL_CALLS = 16;
 

@@ -1,15 +1,15 @@
 import type { SessionInput, SteerData } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import { fireHook } from '../../gate/index.ts';
-import type { HostedSession } from '../hosted/hosted-session.ts';
-import { supports } from '../tools/tool-runner.ts';
+import type { Hosted } from '../frame/index.ts';
+import { supports } from '../tools/index.ts';
 
 /**
  * The on_user_message hook may replace what a person said, or refuse it. One that fails refuses it too.
  * @throws CoxswainError `PERMISSION_DENIED / E_HOOK_BLOCKED`, `INTERNAL / E_HOOK_FAILED`
  */
 export async function passUserMessages(
-  session: HostedSession,
+  session: Hosted,
   inputs: SessionInput[],
   signal: AbortSignal | undefined,
 ): Promise<SessionInput[]> {
@@ -38,7 +38,7 @@ export async function passUserMessages(
 }
 
 /** Words that are added to a turn are a person's like those that begin one. */
-export async function passSteer(session: HostedSession, data: SteerData): Promise<SteerData> {
+export async function passSteer(session: Hosted, data: SteerData): Promise<SteerData> {
   const [passed] = await passUserMessages(session, [{ kind: 'message', content: data.content }], undefined);
   return passed?.kind === 'message' ? { ...data, content: passed.content } : data;
 }

@@ -1,7 +1,7 @@
-import type { Subagents } from './subagents.ts';
+import type { CalledAgents } from '../frame/index.ts';
 
 /** Of all sessions none of whose tools is an agent. */
-export const noSubagents: Pick<Subagents, keyof Subagents> = {
+export const noSubagents: CalledAgents = {
   of: () => undefined,
   isResumable: () => false,
   begin: async () => [],

@@ -1,16 +1,5 @@
-import type { AgentEvent, ExecutionOptions, Limits, PendingRequest, Usage } from '../../contracts/index.ts';
-
-/** The caller's stream, as a sub-agent sees it. */
-export interface CallersStream {
-  readonly options: ExecutionOptions & { streamId: string };
-  /** What a sub-agent may still use that has used this much. */
-  limits(used: Usage): Limits;
-  /** Nothing is shown before the first event of its own, nor after a fatal error. */
-  phase(): 'early' | 'open' | 'over';
-  /** Counts what an earlier stream was charged for. */
-  see(event: AgentEvent): void;
-  show(event: AgentEvent): Promise<void> | undefined;
-}
+import type { AgentEvent, PendingRequest } from '../../contracts/index.ts';
+import type { CallersStream } from '../frame/index.ts';
 
 /** What one handle's streams show of its sub-agents. */
 export class SubagentEvents {

@@ -1,8 +1,8 @@
 import type { ExecutionOptions, PendingRequest, Principal, SessionInput } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
-import type { HostedSession } from '../hosted/hosted-session.ts';
+import type { CallersStream, Handle } from '../frame/index.ts';
 import { askedWith } from './subagent-calls.ts';
-import type { CallersStream, SubagentEvents } from './subagent-events.ts';
+import type { SubagentEvents } from './subagent-events.ts';
 import type { SubagentTurn } from './subagent-turn.ts';
 
 /** One call of a sub-agent, in its caller's stream. */
@@ -18,7 +18,7 @@ export interface SubagentCall {
  * @param principal on whose behalf the caller's turn runs
  */
 export async function streamSubagent(
-  child: HostedSession,
+  child: Handle,
   turn: SubagentTurn,
   { request, args, stream, signal }: SubagentCall,
   principal: Principal,

@@ -1,15 +1,15 @@
-import type { AbortTarget } from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
-import type { HostedSession } from '../hosted/hosted-session.ts';
+import type { AbortTarget } from '../../contracts/index.ts';
+import type { Handle } from '../frame/index.ts';
 import type { SubagentSession } from './subagent-session.ts';
 
 /** Sessions of sub-agents whose calls are open in one session; each may have such sessions of its own. */
-type Children = AsyncIterable<HostedSession>;
+type Children = AsyncIterable<Handle>;
 
 /** The one in which, or below which, a request is open or was answered. */
-export async function ownerAmong(children: Children, requestId: string): Promise<HostedSession | undefined> {
+export async function ownerAmong(children: Children, requestId: string): Promise<Handle | undefined> {
   const callId = callIdOf(requestId);
-  const all: HostedSession[] = [];
+  const all: Handle[] = [];
   for await (const child of children) all.push(child);
   for (const child of all) {
     const open = await child.inner.pending();
@@ -28,7 +28,7 @@ export async function ownerAmong(children: Children, requestId: string): Promise
 export async function holderAmong(
   children: Children,
   { requestId, threadId }: AbortTarget,
-): Promise<HostedSession | undefined> {
+): Promise<Handle | undefined> {
   if (threadId === undefined) return requestId === undefined ? undefined : ownerAmong(children, requestId);
   for await (const child of children) {
     if ((child.inner as SubagentSession).holds(threadId)) return child;
@@ -37,7 +37,7 @@ export async function holderAmong(
 }
 
 /** The one whose thread, or a thread below it, somebody has words for. */
-export async function steeredAmong(children: Children, threadId: string): Promise<HostedSession | undefined> {
+export async function steeredAmong(children: Children, threadId: string): Promise<Handle | undefined> {
   for await (const child of children) {
     const inner = child.inner as SubagentSession;
     if (threadId === inner.threadId || inner.holds(threadId)) return child;

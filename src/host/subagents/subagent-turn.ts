@@ -1,7 +1,7 @@
 import type { AgentEvent, JsonSchema, PendingRequest, PriceTable, ToolResult, Usage } from '../../contracts/index.ts';
 import { errorResult, readOutput } from '../../gate/index.ts';
 import { AnswerWords, addUsage } from '../../session/index.ts';
-import { costOf } from '../terms/price.ts';
+import { costOf } from '../terms/index.ts';
 
 /** What a sub-agent's turn has come to, by its events. */
 export class SubagentTurn {
@@ -62,11 +62,4 @@ export class SubagentTurn {
       return errorResult('failed', `the answer of agent ${name} does not fit its output schema: ${read.message}`);
     return { content, structuredContent: read.value };
   }
-}
-
-/** What a sub-agent has used, as its caller's log says: it stands with the decision on its call. */
-export function usageOfSubagent(event: AgentEvent): { callId: string; usage: Usage } | undefined {
-  if (event.type !== 'custom' || event.kind !== 'policy_decision') return undefined;
-  const { callId, usage } = event.data as { callId: string; usage?: Usage };
-  return usage && { callId, usage };
 }

@@ -12,24 +12,23 @@ import type {
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { JoiningOptions } from '../../session/index.ts';
 import { addUsage, joined, LazyMap, LazySet } from '../../session/index.ts';
-import type { HostedSession } from '../hosted/hosted-session.ts';
-import type { Subagent } from '../tools/subagent-tool.ts';
-import { Suspended, subagentOf } from '../tools/subagent-tool.ts';
-import type { HostTool } from '../tools/tool-registry.ts';
+import type { CalledAgents, CallersStream, Handle, Hosted } from '../frame/index.ts';
+import { usageOfSubagent } from '../terms/index.ts';
+import type { HostTool, Subagent } from '../tools/index.ts';
+import { Suspended, subagentOf } from '../tools/index.ts';
 import { callOf, namesOf } from './subagent-calls.ts';
-import type { CallersStream } from './subagent-events.ts';
 import { ClosedCalls, closedRequest, SubagentEvents } from './subagent-events.ts';
 import type { SubagentSession } from './subagent-session.ts';
 import { subagentThread } from './subagent-session.ts';
 import type { SubagentCall } from './subagent-stream.ts';
 import { streamSubagent } from './subagent-stream.ts';
 import { holderAmong, idsOf, ownerAmong, steeredAmong } from './subagent-tree.ts';
-import { SubagentTurn, usageOfSubagent } from './subagent-turn.ts';
+import { SubagentTurn } from './subagent-turn.ts';
 
 /** The sub-agents that one hosted session has called: their sessions, their questions, their turns. */
-export class Subagents {
-  readonly #session: HostedSession;
-  readonly #children = new LazyMap<string, Promise<HostedSession>>();
+export class Subagents implements CalledAgents {
+  readonly #session: Hosted;
+  readonly #children = new LazyMap<string, Promise<Handle>>();
   readonly #requests = new LazyMap<string, PendingRequest>();
   /** What sub-agents have used, by call. */
   readonly #used = new LazyMap<string, { turnId: string | undefined; readonly usage: Usage }>();
@@ -40,7 +39,7 @@ export class Subagents {
   readonly #events = new SubagentEvents();
   #healing: Promise<void> | undefined;
 
-  constructor(session: HostedSession) {
+  constructor(session: Hosted) {
     this.#session = session;
   }
 
@@ -135,7 +134,7 @@ export class Subagents {
   }
 
   /** The sub-agent's session in which, or below which, a request is open or was answered. */
-  owner(requestId: string): Promise<HostedSession | undefined> {
+  owner(requestId: string): Promise<Handle | undefined> {
     return ownerAmong(this.#open(), requestId);
   }
 
@@ -175,7 +174,7 @@ export class Subagents {
   }
 
   /** Undefined: the words are for no thread of a sub-agent. */
-  async steer(data: SteerData): Promise<Awaited<ReturnType<HostedSession['steer']>> | undefined> {
+  async steer(data: SteerData): Promise<Awaited<ReturnType<Hosted['steer']>> | undefined> {
     if (data.threadId === undefined) return undefined;
     const child = await steeredAmong(this.#open(), data.threadId);
     return child?.steer(data);
@@ -241,7 +240,7 @@ export class Subagents {
     }
   }
 
-  async #found(agent: Subagent, request: PendingRequest): Promise<HostedSession | undefined> {
+  async #found(agent: Subagent, request: PendingRequest): Promise<Handle | undefined> {
     try {
       return await this.#session.frame.openSubagent(agent, request, this.#session.id, false);
     } catch (error) {
@@ -310,7 +309,7 @@ export class Subagents {
   }
 
   /** The sessions of all sub-agents whose calls are open. */
-  async *#open(): AsyncGenerator<HostedSession, void> {
+  async *#open(): AsyncGenerator<Handle, void> {
     for (const request of await this.#session.inner.pending()) {
       const child = await this.#existing(request);
       if (child) yield child;
@@ -318,7 +317,7 @@ export class Subagents {
   }
 
   /** The session of a call that was started. */
-  async #existing(request: PendingRequest): Promise<HostedSession | undefined> {
+  async #existing(request: PendingRequest): Promise<Handle | undefined> {
     const agent = this.of(request);
     if (!agent || !this.isResumable(request)) return undefined;
     try {
@@ -329,7 +328,7 @@ export class Subagents {
     }
   }
 
-  #child(agent: Subagent, request: PendingRequest): Promise<HostedSession> {
+  #child(agent: Subagent, request: PendingRequest): Promise<Handle> {
     const callId = callOf(request);
     let child = this.#children.get(callId);
     if (!child) {

@@ -1,7 +1,6 @@
 import type { AgentDescriptor, AgentEvent, Limits, PriceTable, Usage } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { usageOfSubagent } from '../subagents/subagent-turn.ts';
-import { costOf } from './price.ts';
+import { costOf, usageOfSubagent } from './price.ts';
 
 /** One for all streams that have none. */
 const none: Limits = Object.freeze({});

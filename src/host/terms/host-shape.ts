@@ -20,8 +20,7 @@ import {
   required,
   text,
 } from '../../session/index.ts';
-import type { AuditOptions, OpenOptions } from '../agent-host.ts';
-import type { HostOptions } from './options.ts';
+import type { AuditOptions, HostOptions, OpenOptions } from './options.ts';
 
 /** What decides must be able to: a policy that is none would be found out at the first call. */
 export const policy = having('evaluate');

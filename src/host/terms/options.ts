@@ -12,9 +12,11 @@ import type {
   PriceTable,
   Principal,
   RequestAnswer,
+  SessionRef,
   Telemetry,
   ToolProvider,
 } from '../../contracts/index.ts';
+import type { RedactionOptions } from '../../session/index.ts';
 
 /** A question to a person about one call: bound to exactly what is shown. */
 export type ApprovalQuestion = PendingRequest & { approval: ApprovalRequest };
@@ -101,3 +103,15 @@ export interface HostOptions {
 
 export const DEFAULT_TOOL_TIMEOUT_MS = 120_000;
 export const DEFAULT_TOOL_CONCURRENCY = 64;
+
+export interface OpenOptions extends SessionRef {
+  /** On whose behalf; default the host's. */
+  principal?: Principal;
+  userId?: string;
+  permissionMode?: PermissionMode;
+}
+
+export interface AuditOptions extends RedactionOptions {
+  /** Whose session; default the host's user. */
+  userId?: string;
+}

@@ -24,7 +24,7 @@ import {
   object,
   text,
 } from '../../session/index.ts';
-import { source } from '../terms/host-shape.ts';
+import { source } from '../terms/index.ts';
 
 /** Marks a tool that is an agent with a session of its own. */
 const subagent: unique symbol = Symbol.for('coxswain.subagent') as never;

@@ -17,9 +17,9 @@ import {
   permissionMode,
   required,
 } from '../../session/index.ts';
-import type { AgentHost } from '../agent-host.ts';
 import type { ExecutorOptions, ServerOptions } from '../connection/index.ts';
-import { source } from '../terms/host-shape.ts';
+import type { AgentHost } from '../index.ts';
+import { source } from '../terms/index.ts';
 import type { ServeOptions } from './options.ts';
 
 // Ports and limits have checks of their own.

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Principal } from '../../contracts/index.ts';
 import { BEARER_PREFIX, CoxswainError, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
 import type { Identity } from '../connection/index.ts';
-import { faultOfPrincipal } from '../terms/principal.ts';
+import { faultOfPrincipal } from '../terms/index.ts';
 import type { ServeOptions } from './options.ts';
 
 /** An upgrade that is let in, or the HTTP status that it is refused with. */

@@ -1,7 +1,7 @@
 import type { PendingRequest, PermissionMode, Principal } from '../../contracts/index.ts';
 import { copyJson, isCoxswainError, isHostQuestion } from '../../contracts/index.ts';
 import { kindOf } from '../../session/index.ts';
-import { isTighter, stricterMode } from '../terms/stricter-mode.ts';
+import { isTighter, stricterMode } from '../terms/index.ts';
 import type { KnownCall, KnownCalls } from './known-calls.ts';
 import { announced } from './records.ts';
 

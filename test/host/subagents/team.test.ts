@@ -7,8 +7,8 @@ import type {
   ToolResult,
 } from '../../../src/contracts/index.ts';
 import { CoxswainError } from '../../../src/contracts/index.ts';
+import type { CallersStream } from '../../../src/host/frame/handle.ts';
 import type { HostedSession } from '../../../src/host/hosted/hosted-session.ts';
-import type { CallersStream } from '../../../src/host/subagents/subagent-events.ts';
 import { Subagents } from '../../../src/host/subagents/subagents.ts';
 import { Suspended, subagentTool } from '../../../src/host/tools/subagent-tool.ts';
 import { joined } from '../../../src/session/index.ts';

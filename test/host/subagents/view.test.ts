@@ -8,11 +8,12 @@ import type {
   PendingRequest,
   SteerData,
 } from '../../../src/contracts/index.ts';
+import type { CallersStream } from '../../../src/host/frame/handle.ts';
 import { askedWith, callOf, namesOf } from '../../../src/host/subagents/subagent-calls.ts';
-import type { CallersStream } from '../../../src/host/subagents/subagent-events.ts';
 import { ClosedCalls, closedRequest, SubagentEvents } from '../../../src/host/subagents/subagent-events.ts';
 import { SubagentSession, subagentThread } from '../../../src/host/subagents/subagent-session.ts';
-import { SubagentTurn, usageOfSubagent } from '../../../src/host/subagents/subagent-turn.ts';
+import { SubagentTurn } from '../../../src/host/subagents/subagent-turn.ts';
+import { usageOfSubagent } from '../../../src/host/terms/price.ts';
 import type { Heeded } from '../../../src/session/index.ts';
 import { heed, hold, putQuestions } from '../../../src/session/index.ts';
 import { all } from '../kit.ts';

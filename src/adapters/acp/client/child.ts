@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
 import { CoxswainError } from '../../../contracts/index.ts';
-import { endGroup, HAS_GROUPS, signalGroup } from '../../process-group.ts';
+import { endGroup, HAS_GROUPS, signalGroup } from './process-group.ts';
 
 /** A way to an agent that runs already, wherever it is. */
 export interface AcpPipe {

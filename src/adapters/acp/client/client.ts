@@ -11,7 +11,7 @@ import type {
   SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import { CoxswainError, isCoxswainError, messageOf, PACKAGE_VERSION } from '../../../contracts/index.ts';
-import { loadSdk } from '../calls/sdk.ts';
+import { loadSdk } from '../calls/index.ts';
 import type { AcpPipe } from './child.ts';
 import { processError } from './child.ts';
 

@@ -1,7 +1,7 @@
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import type { Usage } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
-import { membersOf } from '../calls/same-call.ts';
+import { membersOf } from '../calls/index.ts';
 
 const COUNTS: Readonly<Record<string, keyof Usage>> = {
   inputTokens: 'inputTokens',

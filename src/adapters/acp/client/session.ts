@@ -1,7 +1,7 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
 import type { DispatchContext, DispatchExecutorHelpers, Message } from '../../../dispatch/index.ts';
 import { storeEvent } from '../../../dispatch/index.ts';
-import { blocksOf } from '../calls/content.ts';
+import { blocksOf } from '../calls/index.ts';
 import type { AcpPipe } from './child.ts';
 import type { AcpFiles } from './client.ts';
 import { AcpClient } from './client.ts';

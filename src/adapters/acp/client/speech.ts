@@ -3,7 +3,7 @@ import type { DispatchContext, DispatchExecutorHelpers, Media } from '../../../d
 import { Message, Thought } from '../../../dispatch/index.ts';
 import { newId } from '../../../runtime/index.ts';
 import { AnswerCounter, charsOf } from '../../../session/index.ts';
-import { mediaOfBlock, textOfBlock } from '../calls/content.ts';
+import { mediaOfBlock, textOfBlock } from '../calls/index.ts';
 
 interface Speaking {
   kind: 'message' | 'thought';

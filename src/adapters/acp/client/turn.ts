@@ -9,8 +9,8 @@ import { CoxswainError, canonicalJson, isCoxswainError, messageOf } from '../../
 import type { DispatchContext, DispatchExecutorHelpers, ToolRunOptions } from '../../../dispatch/index.ts';
 import { storeEvent, Tool } from '../../../dispatch/index.ts';
 import { errorResult } from '../../../gate/index.ts';
-import type { ToldOfCall } from '../calls/call.ts';
-import { AcpCall } from '../calls/call.ts';
+import type { ToldOfCall } from '../calls/index.ts';
+import { AcpCall } from '../calls/index.ts';
 import type { AcpFiles, AcpListener } from './client.ts';
 import type { ReadRequest, WriteRequest } from './host-files.ts';
 import { readFile, writeFile } from './host-files.ts';

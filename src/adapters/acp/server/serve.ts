@@ -25,8 +25,7 @@ import {
   text,
 } from '../../../session/index.ts';
 import type { McpToolset } from '../../tools/mcp.ts';
-import { partOfBlock } from '../calls/content.ts';
-import { loadSdk } from '../calls/sdk.ts';
+import { loadSdk, partOfBlock } from '../calls/index.ts';
 import { EditorServers } from './editor-servers.ts';
 import { OpenSession } from './open-session.ts';
 import { Prompt } from './prompt.ts';

@@ -1,13 +1,11 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages';
 import type { Model } from '../../../runtime/index.ts';
+import type { Shape } from '../../../session/index.ts';
+import { amount } from '../../../session/index.ts';
 import { declareTools } from '../../schema/index.ts';
-import { exchange } from '../wire/exchange.ts';
-import { modelInput } from '../wire/model-shape.ts';
-import type { ModelOptions } from '../wire/options.ts';
-import { providerName, toldOf } from '../wire/options.ts';
-import { notInstalled } from '../wire/sdk.ts';
-import type { Wire } from '../wire/wire.ts';
+import type { ModelOptions, Wire } from '../wire/index.ts';
+import { checkModel, exchange, modelShape, notInstalled, providerName, toldOf } from '../wire/index.ts';
 import type { AnthropicChunk } from './decode.ts';
 import { AnthropicDecoder } from './decode.ts';
 import { assistantBlocks, messagesBody } from './encode.ts';
@@ -20,12 +18,14 @@ export interface AnthropicOptions extends ModelOptions {
 const OWN_URL = 'https://api.anthropic.com';
 const ownHosts = /(^|\.)anthropic\.com$/;
 
+const shape: Shape<AnthropicOptions> = { ...modelShape, maxTokens: amount };
+
 /**
  * A Claude model behind the Messages API.
  * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
  */
 export function anthropicModel(name: string, options: AnthropicOptions = {}): Model {
-  modelInput.anthropic(name, options);
+  checkModel(name, options, 'anthropicModel', shape);
   const provider = providerName('anthropic', options, ownHosts);
   const clientFor = clients(options);
   const settings = { provider, maxTokens: options.maxTokens ?? 8192, config: options.config };

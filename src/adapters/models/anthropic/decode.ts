@@ -9,11 +9,8 @@ import type { ModelResponse } from '../../../runtime/index.ts';
 import type { AnswerCounter } from '../../../session/index.ts';
 import { addUsage, charsOf } from '../../../session/index.ts';
 import type { Declarations } from '../../schema/index.ts';
-import { parseArgs } from '../content/call-args.ts';
-import { countsOf, grown } from '../content/counts.ts';
-import { bodyFailure, knownEnd, laterEnd, ProviderFailure, textOf } from '../content/failure.ts';
-import { callPart, extrasOf, opaquePart, withState } from '../content/opaque.ts';
-import type { Decoder } from '../wire/exchange.ts';
+import { ProviderFailure, bodyFailure, callPart, countsOf, extrasOf, grown, knownEnd, laterEnd, opaquePart, parseArgs, textOf, withState } from '../content/index.ts';
+import type { Decoder } from '../wire/index.ts';
 
 /** An event of a stream, or the whole message of a call without one. */
 export type AnthropicChunk = RawMessageStreamEvent | Message;

@@ -8,9 +8,7 @@ import type { ContentPart, FunctionResponsePart, MediaPart } from '../../../cont
 import type { ModelRequest } from '../../../runtime/index.ts';
 import type { Declarations } from '../../schema/index.ts';
 import { toAnthropicOutput } from '../../schema/index.ts';
-import { renamed, splitConfig, withRest } from '../content/config.ts';
-import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, turnsOf, wordsOf } from '../content/conversation.ts';
-import { isOpaquePart, stateOf } from '../content/opaque.ts';
+import { CallIds, decodeText, isOpaquePart, mediaNote, mediaOf, outcomeText, renamed, splitConfig, stateOf, turnsOf, withRest, wordsOf } from '../content/index.ts';
 
 export interface AnthropicSettings {
   provider: string;

@@ -4,10 +4,8 @@ import type { ModelResponse } from '../../../runtime/index.ts';
 import type { AnswerCounter } from '../../../session/index.ts';
 import { charsOf } from '../../../session/index.ts';
 import type { Declarations } from '../../schema/index.ts';
-import { countsOf, grown, isCount } from '../content/counts.ts';
-import { bodyFailure, knownEnd, laterEnd, ProviderFailure, textOf } from '../content/failure.ts';
-import { callPart, opaquePart, withState } from '../content/opaque.ts';
-import type { Decoder } from '../wire/exchange.ts';
+import { ProviderFailure, bodyFailure, callPart, countsOf, grown, isCount, knownEnd, laterEnd, opaquePart, textOf, withState } from '../content/index.ts';
+import type { Decoder } from '../wire/index.ts';
 import type { GeminiState } from './encode.ts';
 
 /** The model made a mess of its answer; another try may not. */

@@ -1,11 +1,8 @@
 import type { GenerateContentResponse, GoogleGenAI } from '@google/genai';
 import type { Model } from '../../../runtime/index.ts';
 import { declareTools } from '../../schema/index.ts';
-import { exchange } from '../wire/exchange.ts';
-import { modelInput } from '../wire/model-shape.ts';
-import type { Fetch, ModelOptions } from '../wire/options.ts';
-import { providerName, toldOf } from '../wire/options.ts';
-import { notInstalled } from '../wire/sdk.ts';
+import type { Fetch, ModelOptions } from '../wire/index.ts';
+import { checkModel, exchange, modelShape, notInstalled, providerName, toldOf } from '../wire/index.ts';
 import { GeminiDecoder } from './decode.ts';
 import { geminiConfig, geminiContents } from './encode.ts';
 
@@ -19,7 +16,7 @@ const ownHosts = /(^|\.)googleapis\.com$/;
  * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
  */
 export function geminiModel(name: string, options: GeminiOptions = {}): Model {
-  modelInput.gemini(name, options);
+  checkModel(name, options, 'geminiModel', modelShape);
   const provider = providerName('gemini', options, ownHosts);
   const settings = { provider, config: options.config };
   let loading: Promise<GoogleGenAI> | undefined;

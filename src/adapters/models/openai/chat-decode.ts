@@ -4,11 +4,8 @@ import type { ModelResponse } from '../../../runtime/index.ts';
 import type { AnswerCounter } from '../../../session/index.ts';
 import { charsOf } from '../../../session/index.ts';
 import type { Declarations } from '../../schema/index.ts';
-import { parseArgs } from '../content/call-args.ts';
-import { countsOf, grown } from '../content/counts.ts';
-import { bodyFailure, knownEnd, laterEnd, ProviderFailure, textOf } from '../content/failure.ts';
-import { callPart, extrasOf, withState } from '../content/opaque.ts';
-import type { Decoder } from '../wire/exchange.ts';
+import { ProviderFailure, bodyFailure, callPart, countsOf, extrasOf, grown, knownEnd, laterEnd, parseArgs, textOf, withState } from '../content/index.ts';
+import type { Decoder } from '../wire/index.ts';
 import type { ReasoningState } from './chat-encode.ts';
 
 /** What compatible servers really send: anything may be missing, and some things have several names. */

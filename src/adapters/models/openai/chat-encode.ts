@@ -7,10 +7,8 @@ import type { Content, ContentPart, MediaPart } from '../../../contracts/index.t
 import type { ModelRequest } from '../../../runtime/index.ts';
 import type { Declarations } from '../../schema/index.ts';
 import { toStrictSchema } from '../../schema/index.ts';
-import type { ToolChoice } from '../content/config.ts';
-import { renamed, splitConfig, withRest } from '../content/config.ts';
-import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, turnsOf, wordsOf } from '../content/conversation.ts';
-import { stateOf } from '../content/opaque.ts';
+import type { ToolChoice } from '../content/index.ts';
+import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, renamed, splitConfig, stateOf, turnsOf, withRest, wordsOf } from '../content/index.ts';
 import { audioFormat, dataUrl, fileName } from './media.ts';
 
 export interface ChatSettings {

@@ -1,10 +1,10 @@
 import type { ChatCompletionCreateParamsNonStreaming } from 'openai/resources/chat/completions';
 import type { Model } from '../../../runtime/index.ts';
+import type { Shape } from '../../../session/index.ts';
+import { flag, oneOf } from '../../../session/index.ts';
 import { declareTools } from '../../schema/index.ts';
-import { exchange } from '../wire/exchange.ts';
-import { modelInput } from '../wire/model-shape.ts';
-import type { ModelOptions } from '../wire/options.ts';
-import { providerName, toldOf } from '../wire/options.ts';
+import type { ModelOptions } from '../wire/index.ts';
+import { checkModel, exchange, modelShape, providerName, toldOf } from '../wire/index.ts';
 import type { ChatChunk } from './chat-decode.ts';
 import { ChatDecoder } from './chat-decode.ts';
 import type { ChatSettings } from './chat-encode.ts';
@@ -28,12 +28,20 @@ export interface OpenAIChatOptions extends ModelOptions {
   unmarkedEnd?: 'fail' | 'accept';
 }
 
+const shape: Shape<OpenAIChatOptions> = {
+  ...modelShape,
+  strictTools: flag,
+  streamUsage: flag,
+  replayReasoning: oneOf('auto', 'always', 'never'),
+  unmarkedEnd: oneOf('fail', 'accept'),
+};
+
 /**
  * A model behind Chat Completions: OpenAI's, or any compatible server by its `baseUrl`.
  * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
  */
 export function openaiChatModel(name: string, options: OpenAIChatOptions = {}): Model {
-  modelInput.chat(name, options);
+  checkModel(name, options, 'openaiChatModel', shape);
   const provider = providerName('openai', options, openaiHosts);
   const clientFor = openaiClients(options);
   const settings: ChatSettings = {

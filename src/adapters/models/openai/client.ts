@@ -1,7 +1,6 @@
 import type OpenAI from 'openai';
-import type { ModelOptions } from '../wire/options.ts';
-import { notInstalled } from '../wire/sdk.ts';
-import type { Wire } from '../wire/wire.ts';
+import type { ModelOptions, Wire } from '../wire/index.ts';
+import { notInstalled } from '../wire/index.ts';
 
 export const OWN_URL = 'https://api.openai.com/v1';
 

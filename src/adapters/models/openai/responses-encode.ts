@@ -6,9 +6,7 @@ import type {
 import type { ContentPart, FunctionResponsePart, MediaPart } from '../../../contracts/index.ts';
 import type { ModelRequest } from '../../../runtime/index.ts';
 import type { Declarations } from '../../schema/index.ts';
-import { renamed, splitConfig, withRest } from '../content/config.ts';
-import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, turnsOf, wordsOf } from '../content/conversation.ts';
-import { isOpaquePart, stateOf } from '../content/opaque.ts';
+import { CallIds, decodeText, isOpaquePart, mediaNote, mediaOf, outcomeText, renamed, splitConfig, stateOf, turnsOf, withRest, wordsOf } from '../content/index.ts';
 import { outputFormat } from './chat-encode.ts';
 import { dataUrl, fileName } from './media.ts';
 

@@ -1,10 +1,10 @@
 import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses';
 import type { Model } from '../../../runtime/index.ts';
+import type { Shape } from '../../../session/index.ts';
+import { flag } from '../../../session/index.ts';
 import { declareTools } from '../../schema/index.ts';
-import { exchange } from '../wire/exchange.ts';
-import { modelInput } from '../wire/model-shape.ts';
-import type { ModelOptions } from '../wire/options.ts';
-import { providerName, toldOf } from '../wire/options.ts';
+import type { ModelOptions } from '../wire/index.ts';
+import { checkModel, exchange, modelShape, providerName, toldOf } from '../wire/index.ts';
 import { OWN_URL, openaiClients, openaiHosts } from './client.ts';
 import type { ResponsesChunk } from './responses-decode.ts';
 import { ResponsesDecoder } from './responses-decode.ts';
@@ -15,12 +15,14 @@ export interface OpenAIResponsesOptions extends ModelOptions {
   strictTools?: boolean;
 }
 
+const shape: Shape<OpenAIResponsesOptions> = { ...modelShape, strictTools: flag };
+
 /**
  * A model behind OpenAI's Responses API, without state at the provider: reasoning travels encrypted in the history.
  * @throws CoxswainError `FAILED_PRECONDITION / E_MODEL_SETUP` without a key where one is needed, or a baseUrl that is none
  */
 export function openaiResponsesModel(name: string, options: OpenAIResponsesOptions = {}): Model {
-  modelInput.responses(name, options);
+  checkModel(name, options, 'openaiResponsesModel', shape);
   const provider = providerName('openai-responses', options, openaiHosts);
   const clientFor = openaiClients(options);
   return {

@@ -1,25 +1,11 @@
 import type { Shape } from '../../../session/index.ts';
-import {
-  amount,
-  bag,
-  checkIs,
-  checkOptions,
-  flag,
-  fn,
-  name,
-  object,
-  oneOf,
-  text,
-  texts,
-} from '../../../session/index.ts';
-import type { AnthropicOptions } from '../anthropic/anthropic.ts';
-import type { OpenAIChatOptions } from '../openai/chat.ts';
-import type { OpenAIResponsesOptions } from '../openai/responses.ts';
+import { amount, bag, checkIs, checkOptions, fn, name, object, text, texts } from '../../../session/index.ts';
 import type { ModelOptions } from './options.ts';
 import type { RetryOptions } from './retry.ts';
 import { checkSetup } from './sdk.ts';
 
-const common: Shape<ModelOptions> = {
+/** Options that the models of all providers take. */
+export const modelShape: Shape<ModelOptions> = {
   apiKey: text,
   baseUrl: text,
   headers: texts,
@@ -39,26 +25,13 @@ const retry: Shape<RetryOptions> = {
   random: fn,
   now: fn,
 };
-const anthropic: Shape<AnthropicOptions> = { ...common, maxTokens: amount };
-const responses: Shape<OpenAIResponsesOptions> = { ...common, strictTools: flag };
-const chat: Shape<OpenAIChatOptions> = {
-  ...common,
-  strictTools: flag,
-  streamUsage: flag,
-  replayReasoning: oneOf('auto', 'always', 'never'),
-  unmarkedEnd: oneOf('fail', 'accept'),
-};
 
-/** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`, `FAILED_PRECONDITION / E_MODEL_SETUP` */
-export const modelInput = {
-  anthropic: (model: string, options: AnthropicOptions): void => check(model, options, 'anthropicModel', anthropic),
-  chat: (model: string, options: OpenAIChatOptions): void => check(model, options, 'openaiChatModel', chat),
-  responses: (model: string, options: OpenAIResponsesOptions): void =>
-    check(model, options, 'openaiResponsesModel', responses),
-  gemini: (model: string, options: ModelOptions): void => check(model, options, 'geminiModel', common),
-};
-
-function check<T extends ModelOptions>(model: string, options: T, maker: string, shape: Shape<T>): void {
+/**
+ * Checks what a model is made with.
+ * @param maker name of the function that makes it, for messages
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`, `FAILED_PRECONDITION / E_MODEL_SETUP`
+ */
+export function checkModel<T extends ModelOptions>(model: string, options: T, maker: string, shape: Shape<T>): void {
   checkIs(model, `${maker}: name`, name);
   checkOptions<T>(options, `${maker}: options`, shape);
   if (options.retry) checkOptions<RetryOptions>(options.retry, `${maker}: options.retry`, retry);

@@ -1,4 +1,4 @@
-import type { Failure } from '../content/failure.ts';
+import type { Failure } from '../content/index.ts';
 
 export interface RetryOptions {
   /** Attempts after the first. Default 2. */

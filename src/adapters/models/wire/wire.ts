@@ -1,5 +1,5 @@
-import type { Failure } from '../content/failure.ts';
-import { fromBody } from '../content/failure.ts';
+import type { Failure } from '../content/index.ts';
+import { fromBody } from '../content/index.ts';
 import { errorIn, MAX_EVENT_BYTES, repairEvents, upTo } from './event-stream.ts';
 import type { Fetch } from './options.ts';
 

@@ -1,7 +1,7 @@
 /** Session stores in SQL databases. */
 
 export { nodeSqlite } from './node-sqlite.ts';
-export { migrateSql, openSql, type SqlOptions } from './open.ts';
-export { SqlArtifactService } from './services/artifact-service.ts';
-export { SqlMemoryService } from './services/memory-service.ts';
-export { type SqlServiceOptions, SqlSessionService } from './services/session-service.ts';
+export { migrateSql, openSql } from './open.ts';
+export type { SqlOptions } from './options.ts';
+export type { SqlServiceOptions } from './services/index.ts';
+export { SqlArtifactService, SqlMemoryService, SqlSessionService } from './services/index.ts';

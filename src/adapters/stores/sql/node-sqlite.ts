@@ -1,8 +1,8 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { messageOf } from '../../../contracts/index.ts';
-import type { ConnectionOptions } from './sqlite-file/connection.ts';
-import { openAlone } from './sqlite-file/connection.ts';
+import type { ConnectionOptions } from './sqlite-file/index.ts';
+import { openAlone } from './sqlite-file/index.ts';
 import { checkSqlite } from './store-shape.ts';
 
 /** Statements that stay prepared. */

@@ -1,22 +1,17 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeRefusal, wholeNumber } from '../../../runtime/index.ts';
-import { sqlite } from './databases/sqlite-dialect.ts';
-import { isBusy, storeError } from './databases/sqlite-errors.ts';
-import type { SqlServiceOptions } from './services/session-service.ts';
-import { SqlSessionService } from './services/session-service.ts';
-import type { Connection, ConnectionOptions } from './sqlite-file/connection.ts';
-import { openAlone, openConnection, patienceOf } from './sqlite-file/connection.ts';
-import { migrateDown, SCHEMA_VERSION } from './sqlite-file/migrations.ts';
-import type { Engine } from './statements/engine.ts';
-import type { Migrated } from './statements/schema.ts';
-import type { Answer, Query, Steps, TransactionKind } from './statements/steps.ts';
-import { runNow } from './statements/steps.ts';
+import { isBusy, sqlite, storeError } from './databases/index.ts';
+import type { SqliteOptions } from './options.ts';
+import { SqlSessionService } from './services/index.ts';
+import type { Connection } from './sqlite-file/index.ts';
+import { SCHEMA_VERSION, migrateDown, openAlone, openConnection, patienceOf } from './sqlite-file/index.ts';
+import type { Answer, Engine, Migrated, Query, Steps, TransactionKind } from './statements/index.ts';
+import { runNow } from './statements/index.ts';
 import { checkSqlite } from './store-shape.ts';
 
-export { migrateDown, migrateUp, SCHEMA_VERSION } from './sqlite-file/migrations.ts';
-
-export interface SqliteOptions extends ConnectionOptions, SqlServiceOptions {}
+export type { SqliteOptions } from './options.ts';
+export { SCHEMA_VERSION, migrateDown, migrateUp } from './sqlite-file/index.ts';
 
 /**
  * A session store in one SQLite file, for any number of processes of one machine; `:memory:` is private to this

@@ -1,33 +1,13 @@
 import type { Kysely } from 'kysely';
 import { CoxswainError } from '../../../contracts/index.ts';
 import { wholeNumber } from '../../../runtime/index.ts';
-import { KyselyEngine } from './databases/kysely-engine.ts';
-import { mysql } from './databases/mysql-dialect.ts';
-import { loadKysely } from './databases/peers.ts';
-import { postgres } from './databases/postgres-dialect.ts';
-import { sqlite } from './databases/sqlite-dialect.ts';
+import { KyselyEngine, loadKysely, mysql, postgres, sqlite } from './databases/index.ts';
 import { migrateFile, openSqlite } from './open-sqlite.ts';
-import { oneConnection } from './services/leases.ts';
-import type { SqlServiceOptions } from './services/session-service.ts';
-import { SqlSessionService } from './services/session-service.ts';
-import { sqlitePath } from './sqlite-file/path.ts';
-import type { Dialect } from './statements/dialect.ts';
-import type { Migrated } from './statements/schema.ts';
+import type { SqlOptions } from './options.ts';
+import { SqlSessionService, oneConnection } from './services/index.ts';
+import { sqlitePath } from './sqlite-file/index.ts';
+import type { Dialect, Migrated } from './statements/index.ts';
 import { checkSql } from './store-shape.ts';
-
-export interface SqlOptions extends SqlServiceOptions {
-  /** Make the tables, or bring them up to date. Default true; needs the right to do so. */
-  migrate?: boolean;
-  /** Connections of a pool that is opened here. Default 10, at least 2: one of them holds the locks. */
-  maxConnections?: number;
-  /** Of a given Kysely; needed only where it cannot be told. */
-  dialect?: Dialect['name'];
-  /**
-   * Whose connections hold the locks of running sessions: a Kysely, or a URL. Needed where the first argument leads
-   * to a pooler that hands out connections by transaction; locks need connections that stay.
-   */
-  locks?: Kysely<unknown> | string;
-}
 
 /** One holds the locks of running sessions. */
 const MIN_CONNECTIONS = 2;

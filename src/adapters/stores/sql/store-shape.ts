@@ -11,8 +11,7 @@ import {
   oneOf,
   text,
 } from '../../../session/index.ts';
-import type { SqlOptions } from './open.ts';
-import type { SqliteOptions } from './open-sqlite.ts';
+import type { SqliteOptions, SqlOptions } from './options.ts';
 
 // An empty path or URL has an error of its own.
 const sqlite: Shape<SqliteOptions> = { readOnly: flag, busyTimeout: amount, host: name };

@@ -1,10 +1,9 @@
 import type { RequestAnswer } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
-import type { Connection } from './connection.ts';
-import type { Handlers } from './methods.ts';
+import type { Caller, Handlers } from './caller.ts';
 import type { ServedApprovals } from './served.ts';
 
-const watching = new WeakMap<Connection, () => void>();
+const watching = new WeakMap<Caller, () => void>();
 
 /** For people who hold no session. */
 export const approvalMethods: Handlers<'approvals/list' | 'approvals/watch' | 'approvals/decide'> = {
@@ -48,7 +47,7 @@ export const approvalMethods: Handlers<'approvals/list' | 'approvals/watch' | 'a
   },
 };
 
-async function tell(connection: Connection, questions: AsyncIterable<object>): Promise<void> {
+async function tell(connection: Caller, questions: AsyncIterable<object>): Promise<void> {
   try {
     for await (const approval of questions) {
       await connection.room();
@@ -69,7 +68,7 @@ function fitting<T>(items: readonly T[], maxBytes: number): T[] {
   });
 }
 
-function approvals({ hub }: Connection): ServedApprovals {
+function approvals({ hub }: Caller): ServedApprovals {
   if (hub.served.approvals) return hub.served.approvals;
   throw new CoxswainError(
     'UNIMPLEMENTED',

@@ -7,7 +7,7 @@ import type {
   SessionUpdate,
 } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
-import { strictnessOf } from '../../terms/stricter-mode.ts';
+import { strictnessOf } from '../../terms/index.ts';
 
 /** What a remote client may ask for; everything that is not named here it may not. */
 export interface ServerOptions {

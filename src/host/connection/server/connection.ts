@@ -7,16 +7,13 @@ import {
   SUBPROTOCOL,
 } from '../../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../../gate/index.ts';
-import { readIncoming } from '../protocol/incoming.ts';
-import { errorText, noticeText, protocolError, resultText, wireError } from '../protocol/json-rpc.ts';
-import { assertFits, check, numberOf } from '../protocol/messages.ts';
-import { RateLimit } from '../protocol/rate-limit.ts';
-import type { Opened, Transport } from '../protocol/transport.ts';
-import { BackPressure } from '../stream/back-pressure.ts';
-import type { Channel } from '../stream/channel.ts';
-import type { Controller } from '../stream/control.ts';
+import type { Opened, Transport } from '../protocol/index.ts';
+import { RateLimit, assertFits, check, errorText, noticeText, numberOf, protocolError, readIncoming, resultText, wireError } from '../protocol/index.ts';
+import type { Channel } from '../stream/index.ts';
+import { BackPressure } from '../stream/index.ts';
 import type { Authorize } from './authorize.ts';
 import { assertAllowed } from './authorize.ts';
+import type { Caller } from './caller.ts';
 import type { Hub } from './hub.ts';
 import { largeAnswers, methodNamed } from './methods.ts';
 import { SessionHold } from './session-hold.ts';
@@ -48,7 +45,7 @@ const STRANGER_MS = 500;
 const EXPIRED = 'credentials expired; come back with new ones';
 
 /** The protocol over one socket, whatever library it comes from: `spec/PROTOCOL.md`. */
-export class Connection implements Opened, Controller {
+export class Connection implements Opened, Caller {
   readonly hub: Hub;
   readonly transport: Transport;
   /** Sessions that this client holds, by id. */

@@ -5,9 +5,8 @@ import type {
   SessionUpdate,
   SteerData,
 } from '../../../contracts/index.ts';
-import type { Channel } from '../stream/channel.ts';
-import type { Connection } from './connection.ts';
-import type { Handlers } from './methods.ts';
+import type { Channel } from '../stream/index.ts';
+import type { Caller, Handlers } from './caller.ts';
 
 interface Controlled {
   sessionId: string;
@@ -17,11 +16,11 @@ interface Controlled {
 
 /** Only whoever is in control changes a session; each change is done once for its key. */
 function controlled<P extends Controlled>(
-  act: (channel: Channel, params: P, connection: Connection) => Promise<unknown>,
+  act: (channel: Channel, params: P, connection: Caller) => Promise<unknown>,
   /** The log tells whether it was done. */
   isInLog = false,
 ) {
-  return (connection: Connection, params: P): Promise<unknown> => {
+  return (connection: Caller, params: P): Promise<unknown> => {
     const { channel } = connection.held(params.sessionId);
     channel.control.assert(connection, params.fencingToken);
     const { key, fencingToken: _, retry: __, ...body } = params as P & { retry?: unknown };

@@ -1,10 +1,8 @@
 import type { InitializeResult, Principal } from '../../../contracts/index.ts';
 import { CoxswainError, PROTOCOL_VERSION } from '../../../contracts/index.ts';
-import { Counts } from '../protocol/counts.ts';
-import type { ServerLimits } from '../protocol/limits.ts';
-import { Quota } from '../protocol/quota.ts';
-import { Channel } from '../stream/channel.ts';
-import { StartPace } from '../stream/start-pace.ts';
+import type { ServerLimits } from '../protocol/index.ts';
+import { Counts, Quota } from '../protocol/index.ts';
+import { Channel, StartPace } from '../stream/index.ts';
 import type { OpenRequest, Served } from './served.ts';
 
 export interface HubOptions {

@@ -1,13 +1,9 @@
-import type { AgentEvent, ParamsOf, RpcMethod } from '../../../contracts/index.ts';
-import { fittingEvent } from '../protocol/wire-event.ts';
+import type { AgentEvent, RpcMethod } from '../../../contracts/index.ts';
+import { fittingEvent } from '../protocol/index.ts';
 import { approvalMethods } from './approval-methods.ts';
-import type { Connection } from './connection.ts';
+import type { Caller, Handlers } from './caller.ts';
 import { controlMethods } from './control-methods.ts';
 import { storeMethods } from './store-methods.ts';
-
-export type Handlers<M extends RpcMethod> = {
-  [K in M]: (connection: Connection, params: ParamsOf<K>) => unknown;
-};
 
 const PAGE = 200;
 /** Bytes of a page: it has to get through a slow line before it counts as stuck. */
@@ -80,7 +76,7 @@ export const largeAnswers: ReadonlySet<string> = new Set<RpcMethod>([
 ]);
 
 /** The method of this name, for params that were checked; undefined: there is none. */
-export function methodNamed(name: string): ((connection: Connection, params: unknown) => unknown) | undefined {
+export function methodNamed(name: string): ((connection: Caller, params: unknown) => unknown) | undefined {
   const method = Object.hasOwn(methods, name) ? methods[name as keyof typeof methods] : undefined;
-  return method as ((connection: Connection, params: unknown) => unknown) | undefined;
+  return method as ((connection: Caller, params: unknown) => unknown) | undefined;
 }

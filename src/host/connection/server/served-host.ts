@@ -1,11 +1,10 @@
 import { CoxswainError } from '../../../contracts/index.ts';
-import type { AgentHost } from '../../agent-host.ts';
-import { onlyOne } from '../../approvals/approvals.ts';
-import { goOn } from '../../hosted/going-on.ts';
-import { HostedSession } from '../../hosted/hosted-session.ts';
-import { notApprover, whyNotOpen } from '../../questions/approver-rule.ts';
-import { stricterMode } from '../../terms/stricter-mode.ts';
-import type { Channel } from '../stream/channel.ts';
+import { onlyOne } from '../../approvals/index.ts';
+import { HostedSession, goOn } from '../../hosted/index.ts';
+import type { AgentHost } from '../../index.ts';
+import { notApprover, whyNotOpen } from '../../questions/index.ts';
+import { stricterMode } from '../../terms/index.ts';
+import type { Channel } from '../stream/index.ts';
 import type { ServerOptions } from './ceiling.ts';
 import { answerBy, Ceiling, inputBy } from './ceiling.ts';
 import type { Served, ServedApprovals } from './served.ts';

@@ -11,8 +11,8 @@ import type {
   SessionUpdate,
   Settlement,
 } from '../../../contracts/index.ts';
-import type { ApprovalPlace, OpenApproval } from '../../approvals/approvals.ts';
-import type { Channel } from '../stream/channel.ts';
+import type { ApprovalPlace, OpenApproval } from '../../approvals/index.ts';
+import type { Channel } from '../stream/index.ts';
 
 export interface OpenRequest extends SessionRef {
   permissionMode?: PermissionMode;

@@ -1,16 +1,23 @@
 import type { AttachResult } from '../../../contracts/index.ts';
-import type { Position } from '../stream/attachment.ts';
-import { Attachment } from '../stream/attachment.ts';
-import type { Channel } from '../stream/channel.ts';
-import type { Connection } from './connection.ts';
+import type { Transport } from '../protocol/index.ts';
+import type { Channel, Controller, Position } from '../stream/index.ts';
+import { Attachment } from '../stream/index.ts';
+
+/** A connection that holds sessions. */
+export interface Holder extends Controller<Channel> {
+  readonly transport: Transport;
+  readonly hub: { release(channel: Channel): void };
+  /** Its client does not read what it is sent. */
+  slow(): void;
+}
 
 /** A session that one connection holds. */
 export class SessionHold {
   readonly channel: Channel;
   attachment: Attachment | undefined;
-  readonly #connection: Connection;
+  readonly #connection: Holder;
 
-  constructor(connection: Connection, channel: Channel) {
+  constructor(connection: Holder, channel: Channel) {
     this.#connection = connection;
     this.channel = channel;
   }

@@ -1,9 +1,7 @@
 import type { AttachResult, SessionSnapshot } from '../../../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../../../contracts/index.ts';
-import type { Position } from '../stream/attachment.ts';
-import type { Channel } from '../stream/channel.ts';
-import type { Connection } from './connection.ts';
-import type { Handlers } from './methods.ts';
+import type { Channel, Position } from '../stream/index.ts';
+import type { Caller, Handlers } from './caller.ts';
 import type { OpenRequest } from './served.ts';
 import type { SessionHold } from './session-hold.ts';
 
@@ -94,7 +92,7 @@ export const storeMethods: Handlers<
 };
 
 /** The connection's own hold of a channel; refused where the client says that it has what was never there. */
-async function take(connection: Connection, channel: Channel, { cursor }: Position): Promise<SessionHold> {
+async function take(connection: Caller, channel: Channel, { cursor }: Position): Promise<SessionHold> {
   try {
     await channel.assertCursor(cursor);
   } catch (error) {
@@ -104,7 +102,7 @@ async function take(connection: Connection, channel: Channel, { cursor }: Positi
   return connection.hold(channel);
 }
 
-function provider(connection: Connection, agent: string | undefined) {
+function provider(connection: Caller, agent: string | undefined) {
   return connection.hub.served.sessions(connection.principal, agent);
 }
 

@@ -1,8 +1,6 @@
 import type { AttachResult } from '../../../contracts/index.ts';
-import { noticeText } from '../protocol/json-rpc.ts';
-import type { RingEntry } from '../protocol/ring.ts';
-import type { Transport } from '../protocol/transport.ts';
-import { wireEvent } from '../protocol/wire-event.ts';
+import type { RingEntry, Transport } from '../protocol/index.ts';
+import { noticeText, wireEvent } from '../protocol/index.ts';
 import type { Channel } from './channel.ts';
 
 /** Deltas that are joined into one frame, at most. */

@@ -1,5 +1,4 @@
-import type { ServerLimits } from '../protocol/limits.ts';
-import type { Transport } from '../protocol/transport.ts';
+import type { ServerLimits, Transport } from '../protocol/index.ts';
 
 /**
  * Holds back a client that asks faster than it reads: above a mark its socket is not read any more, and where it makes

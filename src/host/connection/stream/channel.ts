@@ -7,13 +7,9 @@ import type {
 } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
 import { inTime, isoTime } from '../../../session/index.ts';
-import { HostedSession } from '../../hosted/hosted-session.ts';
-import type { Counts } from '../protocol/counts.ts';
-import type { ServerLimits } from '../protocol/limits.ts';
-import { Offsets } from '../protocol/offsets.ts';
-import { Ring } from '../protocol/ring.ts';
-import { wireEvent } from '../protocol/wire-event.ts';
-import type { Attachment } from './attachment.ts';
+import { HostedSession } from '../../hosted/index.ts';
+import type { Counts, ServerLimits } from '../protocol/index.ts';
+import { Offsets, Ring, wireEvent } from '../protocol/index.ts';
 import { Control } from './control.ts';
 import { IdempotencyKeys } from './idempotency.ts';
 import { LogFollower } from './log-follower.ts';
@@ -26,6 +22,11 @@ export interface ChannelOptions {
   warn(message: string, error?: unknown): void;
 }
 
+/** Who is told that there are new frames. */
+export interface Watcher {
+  pump(): void;
+}
+
 /** One session as a server shows it: numbered frames for any number of watchers, one of whom is in control. */
 export class Channel {
   readonly session: AgentSession;
@@ -33,8 +34,8 @@ export class Channel {
   readonly epoch: string = crypto.randomUUID();
   readonly ring: Ring;
   readonly keys: IdempotencyKeys;
-  readonly control: Control = new Control(this);
-  readonly attachments = new Set<Attachment>();
+  readonly control: Control<Channel> = new Control<Channel>(this);
+  readonly attachments = new Set<Watcher>();
   /** Connections that hold the session, attached or not. */
   holders = 0;
   /** Where the newest durable event is: its cursor, and the offset of its frame. */

@@ -1,10 +1,9 @@
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { Principal } from '../../../contracts/index.ts';
-import { faultOfPrincipal } from '../../terms/principal.ts';
-import { authInfoOf } from '../server/server.ts';
-import { hostNames, pagesOf } from '../turn/check-options.ts';
-import type { loadServerSdk } from '../turn/sdk.ts';
-import type { McpHttpOptions } from './http.ts';
+import { faultOfPrincipal } from '../../terms/index.ts';
+import { authInfoOf } from '../server/index.ts';
+import type { McpHttpOptions, loadServerSdk } from '../turn/index.ts';
+import { hostNames, pagesOf } from '../turn/index.ts';
 import { refusal } from './refusal.ts';
 
 export type Admission = { refused: Response } | { authInfo: AuthInfo | undefined };

@@ -3,7 +3,7 @@ import type {
   McpServerFactory,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { loadServerSdk } from '../turn/sdk.ts';
+import type { loadServerSdk } from '../turn/index.ts';
 import { RecentEvents } from './recent-events.ts';
 import { refusal } from './refusal.ts';
 

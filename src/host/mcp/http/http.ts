@@ -2,13 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AuthInfo } from '@modelcontextprotocol/server';
-import type { Principal } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
-import type { AgentHost } from '../../agent-host.ts';
-import { createMcpFactory, warnOnStderr } from '../server/server.ts';
-import { bad, checkNumbers, factoryOptions, mcpInput } from '../turn/check-options.ts';
-import type { McpOptions } from '../turn/options.ts';
-import { loadNodeSdk, loadServerSdk } from '../turn/sdk.ts';
+import type { AgentHost } from '../../index.ts';
+import { createMcpFactory, warnOnStderr } from '../server/index.ts';
+import type { McpHttpOptions, McpServeOptions } from '../turn/index.ts';
+import { bad, checkNumbers, factoryOptions, loadNodeSdk, loadServerSdk, mcpInput } from '../turn/index.ts';
 import { withNamedTypes } from './accept.ts';
 import { admissionOf } from './admission.ts';
 import { HttpSessions } from './http-sessions.ts';
@@ -21,29 +19,6 @@ const BODIES_WAITING = 256;
 /** Milliseconds that a request may take to come in, and between looks at those that have not. */
 const BODY_MS = 30_000;
 const CHECK_MS = 5_000;
-
-export interface McpHttpOptions extends McpOptions {
-  /** Who it is; undefined: nobody we know, which is 401. Absent: everybody who can reach the socket is the host's user. */
-  authenticate?: (request: Request) => Principal | undefined | Promise<Principal | undefined>;
-  /** Host names without port that requests may be addressed to. Default: those of loopback, and the one listened on. */
-  allowedHosts?: readonly string[];
-  /**
-   * Web pages that may call: whole origins (`https://app.example`), or names of hosts for any scheme and port. Default:
-   * the names of loopback. A request without Origin comes from no page.
-   */
-  allowedOrigins?: readonly string[];
-  /** Sessions of 2025 clients at one time. Default 1,000. */
-  maxSessions?: number;
-  /** Milliseconds after which an unused session is forgotten. Default 1,800,000. */
-  sessionIdleMs?: number;
-  /**
-   * Bytes of the newest messages that are kept for each session of a 2025 client, in memory, for one that comes back
-   * with `Last-Event-ID`; the newest is kept however large. Default 262,144.
-   */
-  resumeBytes?: number;
-  /** Bytes of one request. Default 4 MiB. */
-  maxBodyBytes?: number;
-}
 
 export interface McpHttp {
   /** For runtimes that speak fetch. */
@@ -134,15 +109,6 @@ async function answer(response: ServerResponse, refused: Response): Promise<void
   // What it would still send is not read.
   response.writeHead(refused.status, { ...Object.fromEntries(refused.headers), connection: 'close' });
   response.end(await refused.text());
-}
-
-export interface McpServeOptions extends McpHttpOptions {
-  /** Default 0: one that is free. */
-  port?: number;
-  /** Address to listen on. Default 127.0.0.1; others only with `authenticate`, and their names in `allowedHosts`. */
-  hostname?: string;
-  /** Default `/mcp`. */
-  path?: string;
 }
 
 export interface McpListener {

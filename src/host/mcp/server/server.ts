@@ -8,19 +8,9 @@ import type {
 import type { Principal } from '../../../contracts/index.ts';
 import { CoxswainError, PACKAGE_VERSION } from '../../../contracts/index.ts';
 import { ensureValidator, MAX_TIMER_MS } from '../../../gate/index.ts';
-import type { AgentHost } from '../../agent-host.ts';
-import type { AgentTool } from '../turn/agent-tool.ts';
-import { agentTool, outputSchema } from '../turn/agent-tool.ts';
-import { byParking, byPushing } from '../turn/asking.ts';
-import type { Answers, CallFrame } from '../turn/call.ts';
-import { AgentCall } from '../turn/call.ts';
-import { bad, checkNumbers, mcpInput } from '../turn/check-options.ts';
-import { HeldSessions } from '../turn/held-sessions.ts';
-import type { McpOptions } from '../turn/options.ts';
-import { DEFAULT_ANSWER_MS } from '../turn/options.ts';
-import type { ParkedCall } from '../turn/request-state.ts';
-import { parkedCalls } from '../turn/request-state.ts';
-import { loadServerSdk } from '../turn/sdk.ts';
+import type { AgentHost } from '../../index.ts';
+import type { AgentTool, Answers, CallFrame, McpOptions, ParkedCall } from '../turn/index.ts';
+import { AgentCall, DEFAULT_ANSWER_MS, HeldSessions, agentTool, bad, byParking, byPushing, checkNumbers, loadServerSdk, mcpInput, outputSchema, parkedCalls } from '../turn/index.ts';
 import { Strangers } from './strangers.ts';
 
 /** Where {@link principalOf} finds who was authenticated. */

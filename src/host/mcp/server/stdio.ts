@@ -1,18 +1,10 @@
 import { syncBuiltinESMExports } from 'node:module';
-import type { Readable, Writable } from 'node:stream';
-import type { AgentHost } from '../../agent-host.ts';
-import { factoryOptions, mcpInput } from '../turn/check-options.ts';
-import type { McpOptions } from '../turn/options.ts';
-import { loadStdioSdk } from '../turn/sdk.ts';
+import type { Writable } from 'node:stream';
+import type { AgentHost } from '../../index.ts';
+import type { McpStdioOptions } from '../turn/index.ts';
+import { factoryOptions, loadStdioSdk, mcpInput } from '../turn/index.ts';
 import { createMcpFactory, warnOnStderr } from './server.ts';
 import { Strangers } from './strangers.ts';
-
-export interface McpStdioOptions extends McpOptions {
-  /** Default: stdin. */
-  input?: Readable;
-  /** Where the protocol goes. Default: stdout, which nothing else in the process can write to from then on. */
-  output?: Writable;
-}
 
 export interface McpStdioServer {
   /**

@@ -1,8 +1,8 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
 import type { PendingRequest, Principal, SessionInput } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
-import type { AgentHost } from '../../agent-host.ts';
-import type { HostedSession } from '../../hosted/hosted-session.ts';
+import type { HostedSession } from '../../hosted/index.ts';
+import type { AgentHost } from '../../index.ts';
 import type { AgentTool } from './agent-tool.ts';
 import type { HeldSessions } from './held-sessions.ts';
 import type { McpOptions } from './options.ts';

@@ -17,10 +17,8 @@ import {
   permissionMode,
   text,
 } from '../../../session/index.ts';
-import type { AgentHost } from '../../agent-host.ts';
-import type { McpServeOptions } from '../http/http.ts';
-import type { McpStdioOptions } from '../server/stdio.ts';
-import type { McpOptions } from './options.ts';
+import type { AgentHost } from '../../index.ts';
+import type { McpOptions, McpServeOptions, McpStdioOptions } from './options.ts';
 
 // Numbers, names of hosts and the secret are told about by their own checks.
 const common: Shape<McpOptions> = {

@@ -1,4 +1,4 @@
-import type { HostedSession } from '../../hosted/hosted-session.ts';
+import type { HostedSession } from '../../hosted/index.ts';
 
 /** Sessions that live in memory only, held open while a caller has their question. */
 export class HeldSessions {

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import type { McpServer, RequestStateCodec } from '@modelcontextprotocol/server';
 import type { Limits, PermissionMode, Principal } from '../../../contracts/index.ts';
 
@@ -45,6 +46,45 @@ export interface McpOptions {
   configure?: (server: McpServer, state: Pick<RequestStateCodec, 'mint'>) => void;
   /** Told of what went wrong without consequence. Default: stderr. */
   warn?: (message: string, error?: unknown) => void;
+}
+
+export interface McpHttpOptions extends McpOptions {
+  /** Who it is; undefined: nobody we know, which is 401. Absent: everybody who can reach the socket is the host's user. */
+  authenticate?: (request: Request) => Principal | undefined | Promise<Principal | undefined>;
+  /** Host names without port that requests may be addressed to. Default: those of loopback, and the one listened on. */
+  allowedHosts?: readonly string[];
+  /**
+   * Web pages that may call: whole origins (`https://app.example`), or names of hosts for any scheme and port. Default:
+   * the names of loopback. A request without Origin comes from no page.
+   */
+  allowedOrigins?: readonly string[];
+  /** Sessions of 2025 clients at one time. Default 1,000. */
+  maxSessions?: number;
+  /** Milliseconds after which an unused session is forgotten. Default 1,800,000. */
+  sessionIdleMs?: number;
+  /**
+   * Bytes of the newest messages that are kept for each session of a 2025 client, in memory, for one that comes back
+   * with `Last-Event-ID`; the newest is kept however large. Default 262,144.
+   */
+  resumeBytes?: number;
+  /** Bytes of one request. Default 4 MiB. */
+  maxBodyBytes?: number;
+}
+
+export interface McpServeOptions extends McpHttpOptions {
+  /** Default 0: one that is free. */
+  port?: number;
+  /** Address to listen on. Default 127.0.0.1; others only with `authenticate`, and their names in `allowedHosts`. */
+  hostname?: string;
+  /** Default `/mcp`. */
+  path?: string;
+}
+
+export interface McpStdioOptions extends McpOptions {
+  /** Default: stdin. */
+  input?: Readable;
+  /** Where the protocol goes. Default: stdout, which nothing else in the process can write to from then on. */
+  output?: Writable;
 }
 
 /** On whose behalf a call is made. */

@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { JsonSchema, PendingRequest, Principal, RequestAnswer } from '../../../contracts/index.ts';
 import { fitsSchema } from '../../../gate/index.ts';
-import { whyNot } from '../../questions/approver-rule.ts';
+import { whyNot } from '../../questions/index.ts';
 import { previewText, visible } from './preview-text.ts';
 
 /** What a person answered to one question, as it came over the wire. */

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { PendingRequest } from '../../../contracts/index.ts';
 import { fitsSchema } from '../../../gate/index.ts';
-import type { HostedSession } from '../../hosted/hosted-session.ts';
+import type { HostedSession } from '../../hosted/index.ts';
 import type { AgentTool } from './agent-tool.ts';
 import { toBlocks } from './content.ts';
 import type { McpOptions } from './options.ts';

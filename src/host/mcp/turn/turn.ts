@@ -1,7 +1,7 @@
 import type { AgentEvent, ContentPart, StreamEndReason } from '../../../contracts/index.ts';
 import { textOfParts } from '../../../contracts/index.ts';
 import { AnswerWords } from '../../../session/index.ts';
-import type { HostedSession } from '../../hosted/hosted-session.ts';
+import type { HostedSession } from '../../hosted/index.ts';
 
 /** What became of a call: `unknown` was begun and may have run, `waiting` has not begun. */
 export type CallOutcome = 'ran' | 'failed' | 'refused' | 'denied' | 'unknown' | 'running' | 'waiting';

@@ -1,11 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CompiledQuery, DatabaseConnection, Kysely } from 'kysely';
-import type { Dialect } from '../statements/dialect.ts';
-import type { Engine, HeldConnection } from '../statements/engine.ts';
-import type { Migrated } from '../statements/schema.ts';
-import { migrate, refuseNewer, refuseOlder, refuseSettings } from '../statements/schema.ts';
-import type { Answer, Query, Steps, TransactionKind } from '../statements/steps.ts';
-import { runEach } from '../statements/steps.ts';
+import type { Answer, Dialect, Engine, HeldConnection, Migrated, Query, Steps, TransactionKind } from '../statements/index.ts';
+import { migrate, refuseNewer, refuseOlder, refuseSettings, runEach } from '../statements/index.ts';
 
 /** Statements that are kept in Kysely's form. */
 const KEPT = 500;

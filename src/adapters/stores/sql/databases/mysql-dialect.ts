@@ -1,7 +1,5 @@
-import type { Dialect } from '../statements/dialect.ts';
-import { versionTable } from '../statements/schema.ts';
-import { one } from '../statements/steps.ts';
-import { codeOf, isNetwork, troubleError } from '../statements/store-errors.ts';
+import type { Dialect } from '../statements/index.ts';
+import { codeOf, isNetwork, one, troubleError, versionTable } from '../statements/index.ts';
 import { mysqlSteps } from './mysql-schema.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { fillOpenTurns } from '../statements/open-turns.ts';
+import { fillOpenTurns } from '../statements/index.ts';
 
 // A binary collation: otherwise 'abc' = 'ABC'. JSON is text; utf8mb4 is what holds every character.
 

@@ -1,6 +1,5 @@
-import type { Dialect } from '../statements/dialect.ts';
-import { versionTable } from '../statements/schema.ts';
-import { codeOf, isNetwork, troubleError } from '../statements/store-errors.ts';
+import type { Dialect } from '../statements/index.ts';
+import { codeOf, isNetwork, troubleError, versionTable } from '../statements/index.ts';
 import { postgresSteps } from './postgres-schema.ts';
 
 function numbered(sql: string): string {

@@ -1,4 +1,4 @@
-import { fillOpenTurns } from '../statements/open-turns.ts';
+import { fillOpenTurns } from '../statements/index.ts';
 
 // JSON is text: jsonb refuses \u0000 and lone surrogates and reorders keys. Keys compare by their bytes.
 

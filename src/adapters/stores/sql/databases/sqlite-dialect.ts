@@ -1,5 +1,5 @@
-import type { Dialect } from '../statements/dialect.ts';
-import { one, run } from '../statements/steps.ts';
+import type { Dialect } from '../statements/index.ts';
+import { one, run } from '../statements/index.ts';
 import { resultCode, storeError } from './sqlite-errors.ts';
 import { SCHEMA_VERSION, sqliteSteps } from './sqlite-schema.ts';
 

@@ -1,5 +1,5 @@
 import { CoxswainError, isCoxswainError, messageOf } from '../../../../contracts/index.ts';
-import { DuplicateEvent } from '../statements/duplicate.ts';
+import { DuplicateEvent } from '../statements/index.ts';
 
 const BUSY = 5;
 const LOCKED = 6;

@@ -1,4 +1,4 @@
-import { fillOpenTurns } from '../statements/open-turns.ts';
+import { fillOpenTurns } from '../statements/index.ts';
 
 // Names, columns and keys of the first four tables are shared with other readers; what they do not know is last in
 // each. JSON is text; timestamps are ISO 8601 in UTC with microseconds and without zone.

@@ -14,10 +14,8 @@ import {
   toBase64,
   wholeNumber,
 } from '../../../../runtime/index.ts';
-import type { Engine } from '../statements/engine.ts';
-import { now, readText, writeText } from '../statements/rows.ts';
-import type { Steps, Value } from '../statements/steps.ts';
-import { all, one, run } from '../statements/steps.ts';
+import type { Engine, Steps, Value } from '../statements/index.ts';
+import { all, now, one, readText, run, writeText } from '../statements/index.ts';
 
 /** Versions are counted in 32 bits; there is none beyond. */
 const MAX_VERSION = 2 ** 31 - 1;

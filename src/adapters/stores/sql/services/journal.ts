@@ -9,11 +9,8 @@ import type {
 } from '../../../../contracts/index.ts';
 import { CoxswainError, isSafeId, messageOf, parseJson } from '../../../../contracts/index.ts';
 import { newId } from '../../../../runtime/index.ts';
-import type { Dialect } from '../statements/dialect.ts';
-import type { Engine } from '../statements/engine.ts';
-import { now } from '../statements/rows.ts';
-import type { Row, Steps, Value } from '../statements/steps.ts';
-import { all, run } from '../statements/steps.ts';
+import type { Dialect, Engine, Row, Steps, Value } from '../statements/index.ts';
+import { all, now, run } from '../statements/index.ts';
 
 const KEY = 'app_name = ? AND user_id = ? AND session_id = ? AND agent = ?';
 const COLUMNS = 'app_name, user_id, session_id, agent';

@@ -2,14 +2,9 @@ import { createHash } from 'node:crypto';
 import { CoxswainError } from '../../../../contracts/index.ts';
 import type { Lease, SessionKey } from '../../../../runtime/index.ts';
 import { newId, storeRefusal } from '../../../../runtime/index.ts';
-import { isDead, parseOwner, thisProcess } from '../sqlite-file/lease-owner.ts';
-import type { Locks } from '../statements/dialect.ts';
-import type { Engine, HeldConnection } from '../statements/engine.ts';
-import { values, WHERE_SESSION } from '../statements/reads.ts';
-import type { SessionRow } from '../statements/rows.ts';
-import { sharedState } from '../statements/rows.ts';
-import type { Steps, Value } from '../statements/steps.ts';
-import { one, run } from '../statements/steps.ts';
+import { isDead, parseOwner, thisProcess } from '../sqlite-file/index.ts';
+import type { Engine, HeldConnection, Locks, SessionRow, Steps, Value } from '../statements/index.ts';
+import { WHERE_SESSION, one, run, sharedState, values } from '../statements/index.ts';
 import type { Writes } from './writes.ts';
 
 // Texts that are put together anew are looked up slowly.

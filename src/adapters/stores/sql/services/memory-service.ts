@@ -11,11 +11,8 @@ import {
   wholeNumber,
   wordsOf,
 } from '../../../../runtime/index.ts';
-import type { Engine } from '../statements/engine.ts';
-import { OF_SESSION, values } from '../statements/reads.ts';
-import { readText, uniqueNow, writeText } from '../statements/rows.ts';
-import type { Value } from '../statements/steps.ts';
-import { all, run } from '../statements/steps.ts';
+import type { Engine, Value } from '../statements/index.ts';
+import { OF_SESSION, all, readText, run, uniqueNow, values, writeText } from '../statements/index.ts';
 
 const COLUMNS = 'app_name, user_id, session_id, ordinal, author, content, timestamp, words, inserted_at';
 const ROW = `(${COLUMNS.replace(/\w+/g, '?')})`;

@@ -1,10 +1,7 @@
 import type { Event, OpenedCall, SessionKey } from '../../../../runtime/index.ts';
 import { openCallChanges } from '../../../../runtime/index.ts';
-import type { Dialect } from '../statements/dialect.ts';
-import { OF_SESSION, values } from '../statements/reads.ts';
-import { now, writeText } from '../statements/rows.ts';
-import type { Steps, Value } from '../statements/steps.ts';
-import { repeat, run } from '../statements/steps.ts';
+import type { Dialect, Steps, Value } from '../statements/index.ts';
+import { OF_SESSION, now, repeat, run, values, writeText } from '../statements/index.ts';
 
 const CALL_VALUES = 8;
 

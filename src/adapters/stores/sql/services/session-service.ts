@@ -24,10 +24,9 @@ import {
 } from '../../../../runtime/index.ts';
 import type { Shape } from '../../../../session/index.ts';
 import { checkShape, list, object, required, text } from '../../../../session/index.ts';
-import type { RestoredSession, SessionMaintenance } from '../../common/maintenance.ts';
-import { DuplicateEvent } from '../statements/duplicate.ts';
-import type { Engine } from '../statements/engine.ts';
-import { run } from '../statements/steps.ts';
+import type { RestoredSession, SessionMaintenance } from '../../common/index.ts';
+import type { Engine } from '../statements/index.ts';
+import { DuplicateEvent, run } from '../statements/index.ts';
 import { SqlArtifactService } from './artifact-service.ts';
 import { SqlCheckpoints } from './checkpoints.ts';
 import { SqlJournal } from './journal.ts';

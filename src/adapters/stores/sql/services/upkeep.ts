@@ -2,10 +2,8 @@ import { assertSafeId, CoxswainError, isCoxswainError } from '../../../../contra
 import type { SessionKey } from '../../../../runtime/index.ts';
 import { sqlTime } from '../../../../runtime/index.ts';
 import { checkOptions, flag, guarded, text } from '../../../../session/index.ts';
-import type { Engine } from '../statements/engine.ts';
-import { values, WHERE_SESSION } from '../statements/reads.ts';
-import type { Steps, Value } from '../statements/steps.ts';
-import { all, run } from '../statements/steps.ts';
+import type { Engine, Steps, Value } from '../statements/index.ts';
+import { WHERE_SESSION, all, run, values } from '../statements/index.ts';
 import { forgetCheckpoint } from './checkpoints.ts';
 import { forgetOldNotes } from './journal.ts';
 import type { Leases } from './leases.ts';

@@ -12,22 +12,8 @@ import {
   storeRefusal,
   titleChange,
 } from '../../../../runtime/index.ts';
-import type { Dialect } from '../statements/dialect.ts';
-import { DuplicateEvent } from '../statements/duplicate.ts';
-import { OF_SESSION, Reads, values, WHERE_SESSION } from '../statements/reads.ts';
-import type { State } from '../statements/rows.ts';
-import {
-  damaged,
-  EVENT_VALUES,
-  eventColumns,
-  eventValues,
-  now,
-  parseState,
-  uniqueNow,
-  writeText,
-} from '../statements/rows.ts';
-import type { Row, Steps, Value } from '../statements/steps.ts';
-import { all, one, repeat, run } from '../statements/steps.ts';
+import type { Dialect, Row, State, Steps, Value } from '../statements/index.ts';
+import { damaged, DuplicateEvent, EVENT_VALUES, OF_SESSION, Reads, WHERE_SESSION, all, eventColumns, eventValues, now, one, parseState, repeat, run, uniqueNow, values, writeText } from '../statements/index.ts';
 import { forgetCheckpoint } from './checkpoints.ts';
 import { forgetNotes } from './journal.ts';
 import { OpenIndex } from './open-index.ts';

@@ -3,8 +3,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
 import { CoxswainError } from '../../../../contracts/index.ts';
-import { isBusy, storeError } from '../databases/sqlite-errors.ts';
-import type { Row } from '../statements/steps.ts';
+import { isBusy, storeError } from '../databases/index.ts';
+import type { Row } from '../statements/index.ts';
 import { migrateUp, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations.ts';
 
 export interface ConnectionOptions {

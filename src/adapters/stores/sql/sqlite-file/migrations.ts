@@ -1,14 +1,12 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { wholeNumber } from '../../../../runtime/index.ts';
 import { checkIs, having } from '../../../../session/index.ts';
-import { SCHEMA_VERSION, sqlite } from '../databases/sqlite-dialect.ts';
-import type { Migrated } from '../statements/schema.ts';
-import { migrate } from '../statements/schema.ts';
-import type { Answer, Query } from '../statements/steps.ts';
-import { runNow } from '../statements/steps.ts';
+import { SCHEMA_VERSION, sqlite } from '../databases/index.ts';
+import type { Answer, Migrated, Query } from '../statements/index.ts';
+import { migrate, runNow } from '../statements/index.ts';
 
-export { SCHEMA_VERSION } from '../databases/sqlite-dialect.ts';
-export { refuseNewer } from '../statements/schema.ts';
+export { SCHEMA_VERSION } from '../databases/index.ts';
+export { refuseNewer } from '../statements/index.ts';
 
 export function schemaVersion(database: DatabaseSync): number {
   return runNow(sqlite.schema.version(), (query) => execute(database, query));

@@ -2,7 +2,7 @@ import type { SessionSummary } from '../../../../contracts/index.ts';
 import { CoxswainError, canonicalJson, deepFreeze, messageOf, parseJson } from '../../../../contracts/index.ts';
 import type { Event, OpenCall, SessionKey, SessionRecord, StoredEventRow } from '../../../../runtime/index.ts';
 import { decodeEvent, encodeEvent, joinState, sqlTime, timeOf } from '../../../../runtime/index.ts';
-import { faultOfEvent } from '../../common/stored-event.ts';
+import { faultOfEvent } from '../../common/index.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Value } from './steps.ts';
 

@@ -4,7 +4,7 @@ import { basename, resolve, sep } from 'node:path';
 import { parseEnv } from 'node:util';
 import { CoxswainError, messageOf } from '../../../../contracts/index.ts';
 import { bag } from '../../../../session/index.ts';
-import type { McpServer, McpToolsetOptions } from '../wire/options.ts';
+import type { McpServer, McpToolsetOptions } from '../wire/index.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 type Own = Pick<

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { copyJson, messageOf } from '../../../../contracts/index.ts';
 import { bag, checkIs, guarded, name } from '../../../../session/index.ts';
-import type { McpToolset } from '../toolset/toolset.ts';
-import { mcpToolset, warnOnStderr } from '../toolset/toolset.ts';
-import { dropNulls } from '../wire/nulls.ts';
-import type { McpToolsetOptions } from '../wire/options.ts';
-import { faultOf } from '../wire/secrets.ts';
+import type { McpToolset } from '../toolset/index.ts';
+import { mcpToolset, warnOnStderr } from '../toolset/index.ts';
+import type { McpToolsetOptions } from '../wire/index.ts';
+import { dropNulls, faultOf } from '../wire/index.ts';
 import type { Environment } from './config-entry.ts';
 import { fault, isDisabled, known, membersOf, ownOptions, serverOf } from './config-entry.ts';
 

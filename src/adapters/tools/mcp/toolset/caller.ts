@@ -1,11 +1,8 @@
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
 import type { ToolCallContext, ToolResult } from '../../../../contracts/index.ts';
 import { errorResult } from '../../../../gate/index.ts';
-import type { McpConnection, Sdk } from '../wire/connection.ts';
-import { loadSdk } from '../wire/connection.ts';
-import { Idle } from '../wire/idle.ts';
-import type { McpQuestion, McpReply, McpToolsetOptions } from '../wire/options.ts';
-import { isForgotten, outcomeOf } from '../wire/outcome.ts';
+import type { McpConnection, McpQuestion, McpReply, McpToolsetOptions, Sdk } from '../wire/index.ts';
+import { Idle, isForgotten, loadSdk, outcomeOf } from '../wire/index.ts';
 import { toToolResult } from './content.ts';
 import { readResource } from './resources.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/client';
 import type { AnyTool, JsonSchema, ToolAnnotations, ToolCallContext, ToolReturn } from '../../../../contracts/index.ts';
 import { canonicalJson } from '../../../../contracts/index.ts';
-import type { McpToolsetOptions } from '../wire/options.ts';
+import type { McpToolsetOptions } from '../wire/index.ts';
 
 export type Call = (
   tool: string,

@@ -11,10 +11,8 @@ import { CoxswainError, canonicalJson, messageOf } from '../../../../contracts/i
 import { describeTool, ensureValidator } from '../../../../gate/index.ts';
 import type { Toolset } from '../../../../runtime/index.ts';
 import { bag, checkIs } from '../../../../session/index.ts';
-import { McpConnection } from '../wire/connection.ts';
-import { namedTwice } from '../wire/listed.ts';
-import type { McpServer, McpToolsetOptions } from '../wire/options.ts';
-import { checkServer } from '../wire/secrets.ts';
+import type { McpServer, McpToolsetOptions } from '../wire/index.ts';
+import { McpConnection, checkServer, namedTwice } from '../wire/index.ts';
 import type { CallContext, Caller } from './caller.ts';
 import { McpCalls } from './caller.ts';
 import { readTool } from './resources.ts';

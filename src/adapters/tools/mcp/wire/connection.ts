@@ -8,9 +8,8 @@ import { readLeniently } from './lenient.ts';
 import { eachOnce, ListWalk } from './listed.ts';
 import type { McpQuestion, McpReply, McpServer, McpToolsetOptions } from './options.ts';
 import { isAnswer, isLate } from './outcome.ts';
+import type { Sdk } from './sdk.ts';
 import { explainer } from './secrets.ts';
-
-export type Sdk = typeof import('@modelcontextprotocol/client');
 
 /** Characters of what a child printed that an error shows, and those that are kept so that no secret is cut in two. */
 const MAX_PRINTED = 1_000;

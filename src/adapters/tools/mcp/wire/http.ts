@@ -1,8 +1,8 @@
 import type { AuthProvider, JSONRPCMessage, OAuthClientProvider } from '@modelcontextprotocol/client';
 import { boundedFetch } from './bounded.ts';
 import { hearFirst } from './heard.ts';
+import type { Sdk } from './sdk.ts';
 
-type Sdk = typeof import('@modelcontextprotocol/client');
 export type HttpTransport = InstanceType<Sdk['StreamableHTTPClientTransport']>;
 type Send = Parameters<HttpTransport['send']>;
 

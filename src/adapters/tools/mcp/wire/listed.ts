@@ -1,8 +1,8 @@
 import type { Tool } from '@modelcontextprotocol/client';
 import { canonicalJson } from '../../../../contracts/index.ts';
-import type { Sdk } from './connection.ts';
 import { dropNulls, isBefore2026, isObject } from './nulls.ts';
 import { mendSchema } from './schema.ts';
+import type { Sdk } from './sdk.ts';
 
 export interface Reading {
   sdk: Sdk;

@@ -1,7 +1,6 @@
 import type { ToolErrorType } from '../../../../contracts/index.ts';
 import { UNANSWERED } from './http.ts';
-
-type Sdk = typeof import('@modelcontextprotocol/client');
+import type { Sdk } from './sdk.ts';
 
 /** What a request that was sent over HTTP and refused says of its session: only the transport's own word counts. */
 export function isForgotten(error: unknown, sessionId: string | undefined, { SdkHttpError }: Sdk): boolean {

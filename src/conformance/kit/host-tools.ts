@@ -1,4 +1,4 @@
-import type { ToolDescriptor, ToolResult } from '../contracts/index.ts';
+import type { ToolDescriptor, ToolResult } from '../../contracts/index.ts';
 
 /** Tools that the kit offers as the host of an executor. */
 export const hostTools: readonly ToolDescriptor[] = [

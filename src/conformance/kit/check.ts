@@ -1,9 +1,9 @@
-import type { AgentEvent, CoxswainError, SessionRef } from '../contracts/index.ts';
-import { isCoxswainError, messageOf } from '../contracts/index.ts';
+import type { AgentEvent, CoxswainError, SessionRef } from '../../contracts/index.ts';
+import { isCoxswainError, messageOf } from '../../contracts/index.ts';
+import type { ModelServer } from '../model-server/index.ts';
+import { Breach, Untestable } from './breach.ts';
 import { Deadline } from './deadline.ts';
-import type { ModelServer } from './model-server/server.ts';
 import { Probe } from './probe.ts';
-import { Breach, Untestable } from './requirement.ts';
 import type { RunningExecutor } from './target.ts';
 import { json, Transcript } from './transcript.ts';
 

@@ -6,10 +6,10 @@ import type {
   PolicyEvaluator,
   SessionFactory,
   SessionRef,
-} from '../contracts/index.ts';
+} from '../../contracts/index.ts';
+import type { ModelServer } from '../model-server/index.ts';
+import { Untestable } from './breach.ts';
 import { kitInput } from './kit-shape.ts';
-import type { ModelServer } from './model-server/server.ts';
-import { Untestable } from './requirement.ts';
 
 /** One executor that was started for one check. */
 export interface RunningExecutor {

@@ -5,10 +5,10 @@ import type {
   StreamEndEvent,
   ToolRequestEvent,
   ToolResponseEvent,
-} from '../contracts/index.ts';
-import { textOfParts } from '../contracts/index.ts';
+} from '../../contracts/index.ts';
+import { textOfParts } from '../../contracts/index.ts';
+import { Breach } from './breach.ts';
 import type { Deadline } from './deadline.ts';
-import { Breach } from './requirement.ts';
 
 interface Waiter {
   fits(event: AgentEvent): boolean;

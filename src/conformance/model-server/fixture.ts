@@ -1,4 +1,4 @@
-import { checkIs, text } from '../session/index.ts';
+import { checkIs, text } from '../../session/index.ts';
 
 /** What the agent does in one step of a fixture: what a model would have answered. */
 export interface FixtureStep {

@@ -1,9 +1,10 @@
-import { isCoxswainError, messageOf } from '../contracts/index.ts';
+import { isCoxswainError, messageOf } from '../../contracts/index.ts';
+import { Breach, Untestable } from './breach.ts';
 import { Check } from './check.ts';
 import { Deadline } from './deadline.ts';
+import type { RunOptions } from './kit-shape.ts';
 import { kitInput } from './kit-shape.ts';
 import type { Requirement, Tier } from './requirement.ts';
-import { Breach, Untestable } from './requirement.ts';
 import type { ConformanceTarget, RunningExecutor } from './target.ts';
 
 /** `untested`: not advertised, or it gives no way to be judged. A mandatory one is never that: it fails. */
@@ -22,11 +23,6 @@ export interface Finding {
   note?: string;
   /** What went over the contract, of a failure. */
   transcript: readonly string[];
-}
-
-export interface RunOptions {
-  /** Milliseconds that one wait may take; default 10,000. */
-  deadlineMs?: number;
 }
 
 const DEFAULT_DEADLINE_MS = 10_000;

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../contracts/index.ts';
+import type { AgentEvent } from '../../contracts/index.ts';
 
 const MAX_LINES = 400;
 const MAX_WIDTH = 300;

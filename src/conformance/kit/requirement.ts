@@ -1,4 +1,4 @@
-import type { PolicyEvaluator } from '../contracts/index.ts';
+import type { PolicyEvaluator } from '../../contracts/index.ts';
 import type { Check } from './check.ts';
 
 /**
@@ -21,25 +21,4 @@ export interface Requirement {
   readonly cites: string;
   /** Judges one fresh executor. May return a fact to show. Throws {@link Breach} or {@link Untestable}. */
   check(check: Check): Promise<string | undefined> | Promise<void>;
-}
-
-/** The executor does not do what a requirement says. */
-export class Breach extends Error {
-  readonly expected: string;
-  readonly found: string;
-
-  constructor(expected: string, found: string) {
-    super(`expected ${expected}; found ${found}`);
-    this.name = 'Breach';
-    this.expected = expected;
-    this.found = found;
-  }
-}
-
-/** This executor gives no way to judge a requirement. */
-export class Untestable extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = 'Untestable';
-  }
 }

@@ -1,4 +1,4 @@
-import { Breach } from './requirement.ts';
+import { Breach } from './breach.ts';
 
 /** Bounds every wait of a check, so that an executor that hangs fails with what was waited for. */
 export class Deadline {

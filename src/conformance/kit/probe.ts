@@ -11,13 +11,13 @@ import type {
   SessionUpdate,
   Settlement,
   SteerData,
-} from '../contracts/index.ts';
-import { createGrammarChecker, isCoxswainError } from '../contracts/index.ts';
+} from '../../contracts/index.ts';
+import { createGrammarChecker, isCoxswainError } from '../../contracts/index.ts';
+import { Breach } from './breach.ts';
 import type { Deadline } from './deadline.ts';
 import { hostTools, resultOf } from './host-tools.ts';
 import type { EventOf } from './live-stream.ts';
 import { LiveStream } from './live-stream.ts';
-import { Breach } from './requirement.ts';
 import type { Transcript } from './transcript.ts';
 
 /** Why the kit's tools may run. */

@@ -1,0 +1,6 @@
+/** Tool calls and content in the words of the protocol. */
+export type { ToldOfCall } from './call.ts';
+export { AcpCall } from './call.ts';
+export { blocksOf, mediaOfBlock, partOfBlock, textOfBlock } from './content.ts';
+export { membersOf } from './same-call.ts';
+export { loadSdk } from './sdk.ts';

@@ -1,0 +1,3 @@
+/** Anthropic Messages. */
+export type { AnthropicOptions } from './anthropic.ts';
+export { anthropicModel } from './anthropic.ts';

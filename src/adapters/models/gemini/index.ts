@@ -1,0 +1,3 @@
+/** Gemini. */
+export type { GeminiOptions } from './gemini.ts';
+export { geminiModel } from './gemini.ts';

@@ -1,0 +1,6 @@
+/** A SQLite file: connection, migrations, who holds a lease. */
+export type { Connection, ConnectionOptions } from './connection.ts';
+export { openAlone, openConnection, patienceOf } from './connection.ts';
+export { isDead, parseOwner, thisProcess } from './lease-owner.ts';
+export { SCHEMA_VERSION, migrateDown, migrateUp } from './migrations.ts';
+export { sqlitePath } from './path.ts';

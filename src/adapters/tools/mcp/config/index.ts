@@ -1,0 +1,2 @@
+/** MCP servers named in a file. */
+export { loadMcpServers, readMcpServers } from './config.ts';

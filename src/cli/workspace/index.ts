@@ -1,0 +1,16 @@
+/** What a command works on: flags, agent module, model, policy, store, host. */
+export { isMade, loadAgentModule, moduleContext } from './agent-module.ts';
+export { comeBackLine, commandLine, commandName, quote } from './command-line.ts';
+export { DATA_FOLDER, dataFolder } from './data-folder.ts';
+export type { HostFlags, LimitFlags, RunFlags, StoreFlags } from './flags.ts';
+export { addCommonFlags, addHostFlags, addLimitFlags, addRunFlags, addStoreFlags, age, limitsOf, modes, port, positiveWhole, storeOption, whole } from './flags.ts';
+export { chooseModel } from './model.ts';
+export { describeRequest, hostOptions, openQuestionLines, openRequestLines } from './open-requests.ts';
+export { moduleTools, openPolicy, policyWarning, readText } from './policy-file.ts';
+export { promptOf } from './prompt.ts';
+export type { Store } from './store.ts';
+export { fileOf, isThere, openKeptStore, openStore, shownUrl } from './store.ts';
+export type { Overrides, StoredCall } from './stored-call.ts';
+export { shownRequest, storedCall } from './stored-call.ts';
+export type { Place, Workplace } from './workplace.ts';
+export { closeQuietly, openWorkplace } from './workplace.ts';

@@ -1,0 +1,7 @@
+/** Errors, ids and JSON. */
+export type { Closed } from './closed.ts';
+export * from './errors.ts';
+export * from './ids.ts';
+export * from './json.ts';
+export { PACKAGE_VERSION } from './package-version.ts';
+export * from './question-id.ts';

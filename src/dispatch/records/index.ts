@@ -1,0 +1,20 @@
+/** Messages, thoughts, tool calls and media as records. */
+export type { ByteSource } from './bytes.ts';
+export { bytesInMemory } from './bytes.ts';
+export { toolCallChecksum } from './checksum.ts';
+export { mergeTiers } from './config-tiers.ts';
+export { CallsById, assertSameCall } from './known-call.ts';
+export type { MediaKind, MediaStashEntry, ModalityHazard, RawMedia, TrustTier } from './media.ts';
+export { MEDIA_KINDS, MODALITY_HAZARDS, Media, TRUST_TIERS } from './media.ts';
+export type { MessageRole, RawMessage } from './message.ts';
+export { Message } from './message.ts';
+export type { RecordChange, RecordKind } from './records.ts';
+export { Records, checkChange } from './records.ts';
+export { Registry } from './registry.ts';
+export { snapshot } from './snapshot.ts';
+export type { SpoolReader, SpooledArtifactConstructor } from './spooled-artifact.ts';
+export { SpooledArtifact } from './spooled-artifact.ts';
+export type { RawThought } from './thought.ts';
+export { Thought } from './thought.ts';
+export type { RawToolCall } from './tool-call.ts';
+export { ToolCall } from './tool-call.ts';

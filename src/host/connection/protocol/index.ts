@@ -1,0 +1,14 @@
+/** JSON-RPC, messages, limits, offsets. */
+export { Counts } from './counts.ts';
+export { readIncoming } from './incoming.ts';
+export { errorText, noticeText, protocolError, resultText, wireError } from './json-rpc.ts';
+export type { ServerLimits } from './limits.ts';
+export { DEFAULT_LIMITS, limitsOf } from './limits.ts';
+export { assertFits, check, loadProtocol, numberOf } from './messages.ts';
+export { Offsets } from './offsets.ts';
+export { Quota } from './quota.ts';
+export { RateLimit } from './rate-limit.ts';
+export type { RingEntry } from './ring.ts';
+export { Ring } from './ring.ts';
+export type { Opened, Transport } from './transport.ts';
+export { fittingEvent, wireEvent } from './wire-event.ts';

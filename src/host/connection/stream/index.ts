@@ -1,0 +1,7 @@
+/** A session on a connection: frames, replay, control. */
+export type { Position } from './attachment.ts';
+export { Attachment } from './attachment.ts';
+export { BackPressure } from './back-pressure.ts';
+export { Channel } from './channel.ts';
+export type { Controller } from './control.ts';
+export { StartPace } from './start-pace.ts';

@@ -1,0 +1,6 @@
+/** The hosted session: answers, aborts, going on. */
+export type { DeniedSince } from './denied-question.ts';
+export { deniedQuestion } from './denied-question.ts';
+export { settleExpired } from './expiry.ts';
+export { goOn, isUnfinished } from './going-on.ts';
+export { HostedSession } from './hosted-session.ts';

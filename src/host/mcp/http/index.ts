@@ -1,0 +1,3 @@
+/** MCP over HTTP: sessions, admission, replay. */
+export type { McpHttp, McpListener } from './http.ts';
+export { createMcpHttp, serveMcpHttp } from './http.ts';

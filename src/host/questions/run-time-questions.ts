@@ -1,0 +1,62 @@
+import { isAskedByRun, questionId, questionNumber } from '../../contracts/index.ts';
+import type { PendingRequest, RunQuestion, RunReply } from '../../contracts/index.ts';
+import { isoTime } from '../../session/index.ts';
+
+interface Asked {
+  readonly request: PendingRequest;
+  readonly reply: (reply: RunReply) => void;
+}
+
+/** What handlers ask while they run, in all sessions of a host: in memory, as the runs are that wait for it. */
+export class RunTimeQuestions {
+  readonly #open = new Map<string, Map<string, Asked>>();
+  /** Number of the next question of each call that has asked: an answer that comes late is to no later question. */
+  readonly #next = new Map<string, number>();
+
+  of(session: string): PendingRequest[] {
+    return [...(this.#open.get(session)?.values() ?? [])].map(({ request }) => request);
+  }
+
+  get(session: string, requestId: string): Asked | undefined {
+    return this.#open.get(session)?.get(requestId);
+  }
+
+  put(session: string, call: PendingRequest, question: RunQuestion, reply: Asked['reply']): PendingRequest {
+    const callId = call.callId ?? call.requestId;
+    const answered = (call.answers ?? []).map(({ requestId }) => requestId).filter(isAskedByRun);
+    const key = keyOf(session, callId);
+    const number = Math.max(this.#next.get(key) ?? 0, ...answered.map((requestId) => questionNumber(requestId) + 1));
+    this.#next.set(key, number + 1);
+    const requestId = questionId(callId, 'asked', number);
+    const { decision: _, answers: __, questions: ___, message: ____, ...about } = call;
+    const { message, requestedSchema, context } = question;
+    const request: PendingRequest = {
+      ...about,
+      requestId,
+      callId,
+      kind: 'elicitation',
+      elicitation: requestedSchema ? 'clarification' : 'user_approval',
+      started: true,
+      running: true,
+      message,
+      requestedAt: isoTime(),
+      ...(requestedSchema ? { requestedSchema } : {}),
+      ...(context ? { context } : {}),
+    };
+    const asked = this.#open.get(session) ?? new Map<string, Asked>();
+    this.#open.set(session, asked.set(requestId, { request, reply }));
+    return request;
+  }
+
+  take(session: string, requestId: string): void {
+    const asked = this.#open.get(session);
+    if (asked?.delete(requestId) && asked.size === 0) this.#open.delete(session);
+  }
+
+  /** The call has come to something. */
+  over(session: string, callId: string): void {
+    if (this.#next.size > 0) this.#next.delete(keyOf(session, callId));
+  }
+}
+
+const keyOf = (session: string, callId: string): string => JSON.stringify([session, callId]);

@@ -1,0 +1,17 @@
+/** What turns are held to: options, budget, principal, mode, remembered answers. */
+export type { Budget } from './budget.ts';
+export { budgetOf, strictestLimits } from './budget.ts';
+export type { BusyClock } from './busy-clock.ts';
+export { startClock } from './busy-clock.ts';
+export type { Holder } from './held.ts';
+export { held, tellMade } from './held.ts';
+export { hostContext } from './host-context.ts';
+export { checkAudit, checkHost, checkOpen, source } from './host-shape.ts';
+export type { AnswerFor, ApprovalQuestion, AuditOptions, HostOptions, OpenOptions } from './options.ts';
+export { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from './options.ts';
+export { costOf, usageOfSubagent } from './price.ts';
+export { faultOfPrincipal } from './principal.ts';
+export type { Remembered, RememberedFor } from './remembered.ts';
+export { RememberedRules, defaultPolicy, firstOf, isRulePolicy, sessionPolicy } from './remembered.ts';
+export { isTighter, stricterMode, strictnessOf } from './stricter-mode.ts';
+export { beginTurn, forBoth, goOnWithTurn, onBehalfOf } from './turn-terms.ts';

@@ -1,0 +1,12 @@
+/** Tools that the host runs, and the gate call for one request. */
+export { previewDigest } from './digest.ts';
+export { approvalOf, asTaken, askedByHook, floorOf, gateCall } from './gate-call.ts';
+export type { Grounds, HostRules } from './grounds.ts';
+export { validatorOf } from './grounds.ts';
+export { RunQueue } from './run-queue.ts';
+export type { Subagent, SubagentOptions, SubagentTool } from './subagent-tool.ts';
+export { Suspended, subagentOf, subagentTool } from './subagent-tool.ts';
+export type { HostTool } from './tool-registry.ts';
+export { ToolRegistry } from './tool-registry.ts';
+export type { HostCall, RunToolOptions, ToolOutcome } from './tool-runner.ts';
+export { runHostTool, supports } from './tool-runner.ts';
