@@ -2,9 +2,84 @@
 
 export type { DispatchAgent, DispatchAgentOptions } from './agent/index.ts';
 export { dispatchAgent } from './agent/index.ts';
-export type { ByteSource, MediaKind, MediaStashEntry, MessageRole, ModalityHazard, RawMedia, RawMessage, RawThought, RawToolCall, SpoolReader, SpooledArtifactConstructor, TrustTier } from './records/index.ts';
-export { MEDIA_KINDS, MODALITY_HAZARDS, Media, Message, Records, Registry, SpooledArtifact, TRUST_TIERS, Thought, ToolCall, bytesInMemory, mergeTiers, toolCallChecksum } from './records/index.ts';
-export type { Collision, RawTool, SpoolStore, ToolRunOptions, ToolRunner, TypedTool, UnsupportedMediaPolicy } from './tools/index.ts';
-export { DEFAULT_STASH_KEYS, FileSpoolStore, InMemorySpoolStore, Tool, ToolRegistry, UNTRUSTED_NOTE, attributesOf, envelopeMarks, enveloped, isErrorResult, isFirstParty, safeFilename, safeMimeType, textInsteadOf } from './tools/index.ts';
-export type { DispatchContext, DispatchExecutorFn, DispatchExecutorHelpers, DispatchOptions, DispatchStatus, ForeignEvent, FunctionalEvents, GenerationStats, LogEntry, LogLevel, Middleware, ObservabilityEvents, ReportOptions, StreamedContent, StreamedToolCall, ToolCallReport, TurnCallbacks, TurnContext, TurnInput, TurnOptions, TurnOutcome, TurnRunnerConfig, Violation, WatchdogOptions } from './turn/index.ts';
-export { DispatchBuses, TurnRunner, inMemoryCallbacks, storeEvent } from './turn/index.ts';
+export type {
+  ByteSource,
+  MediaKind,
+  MediaStashEntry,
+  MessageRole,
+  ModalityHazard,
+  RawMedia,
+  RawMessage,
+  RawThought,
+  RawToolCall,
+  SpooledArtifactConstructor,
+  SpoolReader,
+  TrustTier,
+} from './records/index.ts';
+export {
+  bytesInMemory,
+  MEDIA_KINDS,
+  Media,
+  Message,
+  MODALITY_HAZARDS,
+  mergeTiers,
+  Records,
+  Registry,
+  SpooledArtifact,
+  Thought,
+  ToolCall,
+  TRUST_TIERS,
+  toolCallChecksum,
+} from './records/index.ts';
+export type {
+  Collision,
+  RawTool,
+  SpoolStore,
+  ToolRunner,
+  ToolRunOptions,
+  TypedTool,
+  UnsupportedMediaPolicy,
+} from './tools/index.ts';
+export {
+  attributesOf,
+  DEFAULT_STASH_KEYS,
+  enveloped,
+  envelopeMarks,
+  FileSpoolStore,
+  InMemorySpoolStore,
+  isErrorResult,
+  isFirstParty,
+  safeFilename,
+  safeMimeType,
+  Tool,
+  ToolRegistry,
+  textInsteadOf,
+  UNTRUSTED_NOTE,
+} from './tools/index.ts';
+export type {
+  DispatchContext,
+  DispatchExecutorFn,
+  DispatchExecutorHelpers,
+  DispatchOptions,
+  DispatchStatus,
+  ForeignEvent,
+  FunctionalEvents,
+  GenerationStats,
+  LogEntry,
+  LogLevel,
+  Middleware,
+  ObservabilityEvents,
+  ReportOptions,
+  StreamedContent,
+  StreamedToolCall,
+  ToolCallReport,
+  TurnCallbacks,
+  TurnContext,
+  TurnInput,
+  TurnOptions,
+  TurnOutcome,
+  TurnRunnerConfig,
+  Violation,
+  WatchdogOptions,
+} from './turn/index.ts';
+export { DispatchBuses, inMemoryCallbacks, storeEvent, TurnRunner } from './turn/index.ts';

@@ -23,10 +23,19 @@ import { HostedSession } from './hosted/index.ts';
 import { Confirmations, RunTimeQuestions } from './questions/index.ts';
 import { SubagentSession } from './subagents/index.ts';
 import type { AuditOptions, Holder, HostOptions, OpenOptions } from './terms/index.ts';
-import { RememberedRules, checkAudit, checkHost, checkOpen, defaultPolicy, held, hostContext, tellMade } from './terms/index.ts';
+import {
+  checkAudit,
+  checkHost,
+  checkOpen,
+  defaultPolicy,
+  held,
+  hostContext,
+  RememberedRules,
+  tellMade,
+} from './terms/index.ts';
 import type { Subagent } from './tools/index.ts';
 import { ToolRegistry } from './tools/index.ts';
-import { SessionJournal, WitnessedSession, journalOf } from './witness/index.ts';
+import { journalOf, SessionJournal, WitnessedSession } from './witness/index.ts';
 
 /**
  * A host: it owns policy, hooks, tools, approvals and budgets; agents ask, it decides.

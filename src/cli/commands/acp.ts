@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import type { PermissionMode, ToolProvider } from '../../contracts/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
-import { EXIT, Screen, onOwnStdout } from '../terminal/index.ts';
+import { EXIT, onOwnStdout, Screen } from '../terminal/index.ts';
 import type { HostFlags, LimitFlags, Place, Workplace } from '../workspace/index.ts';
 import { closeQuietly, isMade, limitsOf, openWorkplace } from '../workspace/index.ts';
 

@@ -3,7 +3,7 @@ import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index
 import type { OpenApproval } from '../../host/index.ts';
 import { questionLines } from '../questions/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
-import { EXIT, Screen, clean, paint, usage } from '../terminal/index.ts';
+import { clean, EXIT, paint, Screen, usage } from '../terminal/index.ts';
 import { runTurn, viewOf } from '../turn/index.ts';
 import type { HostFlags, RunFlags, Workplace } from '../workspace/index.ts';
 import { closeQuietly, describeRequest, openStore, openWorkplace } from '../workspace/index.ts';

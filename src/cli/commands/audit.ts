@@ -8,7 +8,7 @@ import type { ChainHead, SessionKey } from '../../runtime/index.ts';
 import { storeRefusal } from '../../runtime/index.ts';
 import type { AuditEntry, RedactionOptions, RedactionRule } from '../../session/index.ts';
 import { auditOf } from '../../session/index.ts';
-import { EXIT, clean, linesIn, oneLine, usage } from '../terminal/index.ts';
+import { clean, EXIT, linesIn, oneLine, usage } from '../terminal/index.ts';
 import type { Store, StoreFlags } from '../workspace/index.ts';
 import { openStore } from '../workspace/index.ts';
 

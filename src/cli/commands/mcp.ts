@@ -4,9 +4,19 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import type { OpenQuestion } from '../../host/mcp/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
-import { EXIT, Screen, onOwnStdout } from '../terminal/index.ts';
+import { EXIT, onOwnStdout, Screen } from '../terminal/index.ts';
 import type { HostFlags, LimitFlags } from '../workspace/index.ts';
-import { DATA_FOLDER, closeQuietly, commandLine, dataFolder, fileOf, hostOptions, limitsOf, openWorkplace, quote } from '../workspace/index.ts';
+import {
+  closeQuietly,
+  commandLine,
+  DATA_FOLDER,
+  dataFolder,
+  fileOf,
+  hostOptions,
+  limitsOf,
+  openWorkplace,
+  quote,
+} from '../workspace/index.ts';
 
 export type McpFlags = HostFlags & LimitFlags;
 

@@ -3,9 +3,19 @@ import { canonicalJson } from '../../contracts/index.ts';
 import { evaluatePolicy } from '../../gate/index.ts';
 import type { CallFacts, CaseResult, Explanation, RulePolicy } from '../../host/index.ts';
 import { describeExplanation, loadPolicyCases, policyCall, runPolicyCases, underMode } from '../../host/index.ts';
-import { EXIT, clean, usage } from '../terminal/index.ts';
-import type { Overrides, StoreFlags, StoredCall } from '../workspace/index.ts';
-import { chooseModel, loadAgentModule, moduleContext, moduleTools, openPolicy, policyWarning, readText, shownRequest, storedCall } from '../workspace/index.ts';
+import { clean, EXIT, usage } from '../terminal/index.ts';
+import type { Overrides, StoredCall, StoreFlags } from '../workspace/index.ts';
+import {
+  chooseModel,
+  loadAgentModule,
+  moduleContext,
+  moduleTools,
+  openPolicy,
+  policyWarning,
+  readText,
+  shownRequest,
+  storedCall,
+} from '../workspace/index.ts';
 
 interface ToolsFlags {
   /** Module whose tools Cedar policies are checked against. */

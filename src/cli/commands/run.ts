@@ -1,5 +1,5 @@
 import type { Interrupts } from '../terminal/index.ts';
-import { Screen, clean, hasKeyboard, usage } from '../terminal/index.ts';
+import { clean, hasKeyboard, Screen, usage } from '../terminal/index.ts';
 import type { TurnFrame } from '../turn/index.ts';
 import { Conversation, chat, greet, outputCheck, viewOf } from '../turn/index.ts';
 import type { RunFlags, Workplace } from '../workspace/index.ts';

@@ -7,7 +7,7 @@ import type { McpListener } from '../../host/mcp/index.ts';
 import type { AgentServer, ServeOptions } from '../../host/websocket/index.ts';
 import { isLoopback, serve } from '../../host/websocket/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
-import { EXIT, Screen, clean, usage } from '../terminal/index.ts';
+import { clean, EXIT, Screen, usage } from '../terminal/index.ts';
 import type { HostFlags, Workplace } from '../workspace/index.ts';
 import { closeQuietly, dataFolder, openWorkplace } from '../workspace/index.ts';
 

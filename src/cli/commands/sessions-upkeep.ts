@@ -1,6 +1,6 @@
 import { hasMaintenance } from '../../adapters/stores/common/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { EXIT, clean } from '../terminal/index.ts';
+import { clean, EXIT } from '../terminal/index.ts';
 import type { StoreFlags } from '../workspace/index.ts';
 import { isThere, openKeptStore, shownUrl } from '../workspace/index.ts';
 

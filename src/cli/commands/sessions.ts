@@ -3,7 +3,7 @@ import type { AgentEvent, SessionSummary } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { SessionKey } from '../../runtime/index.ts';
 import { effectiveEvents, Fold } from '../../runtime/index.ts';
-import { EXIT, Screen, clean, oneLine } from '../terminal/index.ts';
+import { clean, EXIT, oneLine, Screen } from '../terminal/index.ts';
 import { JsonView, TextView } from '../view/index.ts';
 import type { Store, StoreFlags } from '../workspace/index.ts';
 import { openStore } from '../workspace/index.ts';

@@ -2,7 +2,7 @@ import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
 import { canonicalJson, isCoxswainError } from '../../contracts/index.ts';
 import type { ApprovalQuestion, HostedSession } from '../../host/index.ts';
 import type { Interrupts, Screen } from '../terminal/index.ts';
-import { Keys, argsLine, clean, errorLine, paint } from '../terminal/index.ts';
+import { argsLine, clean, errorLine, Keys, paint } from '../terminal/index.ts';
 import { ArgsEdit } from './edit-args.ts';
 import { answerElicitation } from './elicit.ts';
 import { argsWidth, isCut, questionLines } from './preview.ts';

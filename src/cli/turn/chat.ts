@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Editor, History } from '../editing/index.ts';
-import { EXIT, confirm, errorLine, paint } from '../terminal/index.ts';
+import { confirm, EXIT, errorLine, paint } from '../terminal/index.ts';
 import { dataFolder } from '../workspace/index.ts';
 import { complete, runCommandLine } from './chat-commands.ts';
 import type { Conversation } from './conversation.ts';

@@ -1,6 +1,6 @@
 import type { AgentSession, SessionInput } from '../../contracts/index.ts';
 import type { Interrupts, Screen } from '../terminal/index.ts';
-import { EXIT, clean, errorLine, paint } from '../terminal/index.ts';
+import { clean, EXIT, errorLine, paint } from '../terminal/index.ts';
 import type { View } from '../view/index.ts';
 import { JsonView, TextView } from '../view/index.ts';
 import type { RunFlags, Workplace } from '../workspace/index.ts';

@@ -3,7 +3,20 @@ export { isMade, loadAgentModule, moduleContext } from './agent-module.ts';
 export { comeBackLine, commandLine, commandName, quote } from './command-line.ts';
 export { DATA_FOLDER, dataFolder } from './data-folder.ts';
 export type { HostFlags, LimitFlags, RunFlags, StoreFlags } from './flags.ts';
-export { addCommonFlags, addHostFlags, addLimitFlags, addRunFlags, addStoreFlags, age, limitsOf, modes, port, positiveWhole, storeOption, whole } from './flags.ts';
+export {
+  addCommonFlags,
+  addHostFlags,
+  addLimitFlags,
+  addRunFlags,
+  addStoreFlags,
+  age,
+  limitsOf,
+  modes,
+  port,
+  positiveWhole,
+  storeOption,
+  whole,
+} from './flags.ts';
 export { chooseModel } from './model.ts';
 export { describeRequest, hostOptions, openQuestionLines, openRequestLines } from './open-requests.ts';
 export { moduleTools, openPolicy, policyWarning, readText } from './policy-file.ts';

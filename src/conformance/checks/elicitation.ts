@@ -1,5 +1,5 @@
 import type { Check, EventOf, Input, Probe, Requirement } from '../kit/index.ts';
-import { Breach, Untestable, json } from '../kit/index.ts';
+import { Breach, json, Untestable } from '../kit/index.ts';
 import { isClosed, outcomeOf } from './answers.ts';
 
 const tier = 'CAPABILITY';

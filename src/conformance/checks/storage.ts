@@ -1,7 +1,7 @@
 import type { AgentEvent, StreamEndEvent } from '../../contracts/index.ts';
 import { canonicalJson, isCoxswainError } from '../../contracts/index.ts';
 import type { Check, Probe, Requirement } from '../kit/index.ts';
-import { Breach, Untestable, json } from '../kit/index.ts';
+import { Breach, json, Untestable } from '../kit/index.ts';
 
 const tier = 'CAPABILITY';
 

@@ -1,3 +1,3 @@
 /** An executor behind a pipe. */
 export type { LaunchOptions } from './launch.ts';
-export { PROFILE_VERSION, launchExecutor, targetOfCommand } from './launch.ts';
+export { launchExecutor, PROFILE_VERSION, targetOfCommand } from './launch.ts';

@@ -16,9 +16,9 @@ import {
   off,
   text,
 } from '../../session/index.ts';
-import { Tool, ToolRegistry, agentContract } from '../tools/index.ts';
+import { agentContract, Tool, ToolRegistry } from '../tools/index.ts';
 import type { DispatchExecutorFn, TurnOptions, WatchdogOptions } from '../turn/index.ts';
-import { DispatchBuses, checkWatchdog } from '../turn/index.ts';
+import { checkWatchdog, DispatchBuses } from '../turn/index.ts';
 import { HeldExecutor } from './held-executor.ts';
 
 export interface DispatchAgentOptions

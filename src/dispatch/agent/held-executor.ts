@@ -6,7 +6,7 @@ import type { RecordChange } from '../records/index.ts';
 import { CallsById } from '../records/index.ts';
 import type { Tool, ToolRunOptions } from '../tools/index.ts';
 import type { ForeignEvent, TurnBackend, TurnInit, TurnOptions, TurnOutcome } from '../turn/index.ts';
-import { ShownReports, TurnContext, eventIdOf, recordEvent, recordsOf, runTurn, steersOf } from '../turn/index.ts';
+import { eventIdOf, recordEvent, recordsOf, runTurn, ShownReports, steersOf, TurnContext } from '../turn/index.ts';
 import type { AskedCall, Waiting } from './held-calls.ts';
 import { HeldCalls, madeWithin, unwanted } from './held-calls.ts';
 import { countRun } from './run-limits.ts';

@@ -1,6 +1,6 @@
 import type { AnyTool, FunctionResponsePart, MediaPart, ToolResult } from '../../contracts/index.ts';
 import type { RawMedia } from '../records/index.ts';
-import { Media, bytesInMemory } from '../records/index.ts';
+import { bytesInMemory, Media } from '../records/index.ts';
 import type { Tool } from './tool.ts';
 
 /** Where a part keeps what Media knows beyond bytes and type. */

@@ -1,7 +1,7 @@
 import { messageOf } from '../../contracts/index.ts';
 import type { Message, RecordChange, Thought, ToolCall } from '../records/index.ts';
 import { checkChange, toolCallChecksum } from '../records/index.ts';
-import type { Tool, ToolRunOptions, ToolRunner } from '../tools/index.ts';
+import type { Tool, ToolRunner, ToolRunOptions } from '../tools/index.ts';
 import { runTool } from '../tools/index.ts';
 import type { DispatchState } from './dispatch-state.ts';
 import { TurnContext } from './turn-context.ts';

@@ -4,7 +4,7 @@ import { toJsonValue } from '../../gate/index.ts';
 import type { AgentContext, Event, EventInit } from '../../runtime/index.ts';
 import { sees } from '../../runtime/index.ts';
 import type { MediaKind, ModalityHazard, RecordChange, RecordKind, TrustTier } from '../records/index.ts';
-import { Media, Message, Records, Thought, ToolCall, bytesInMemory } from '../records/index.ts';
+import { bytesInMemory, Media, Message, Records, Thought, ToolCall } from '../records/index.ts';
 
 /** What is kept of a record beside its words. */
 interface Stored {

@@ -3,7 +3,7 @@ import type { ToolCallContext } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { decide, ensureValidator, isTimed, runHandler, validateArgs } from '../../gate/index.ts';
 import { orAbort } from '../../runtime/index.ts';
-import { CallsById, assertSameCall } from '../records/index.ts';
+import { assertSameCall, CallsById } from '../records/index.ts';
 import type { Tool, ToolRunOptions } from '../tools/index.ts';
 import { caused } from './errors.ts';
 import type { TurnContext } from './turn-context.ts';

@@ -2,7 +2,7 @@ import type { AnswerLimits } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Event, EventActions } from '../../runtime/index.ts';
 import type { Message, RecordChange, Thought, ToolCall } from '../records/index.ts';
-import { Records, Registry, checkChange } from '../records/index.ts';
+import { checkChange, Records, Registry } from '../records/index.ts';
 import type { Tool, ToolRunOptions } from '../tools/index.ts';
 import { ToolRegistry } from '../tools/index.ts';
 import type { DispatchBuses, GenerationStats } from './buses.ts';

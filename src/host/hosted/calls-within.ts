@@ -1,5 +1,5 @@
-import { callIdOf } from '../../contracts/index.ts';
 import type { AbortTarget, PendingRequest } from '../../contracts/index.ts';
+import { callIdOf } from '../../contracts/index.ts';
 
 /**
  * Open calls that end with a thread, or with a call that runs an agent, as far as a host can tell: they are not started

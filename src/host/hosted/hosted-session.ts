@@ -37,8 +37,8 @@ import {
 } from '../../session/index.ts';
 import type { CalledAgents, HostedFrame } from '../frame/index.ts';
 import type { Judge } from '../questions/index.ts';
-import { HostedRun, closedEnd, failedEnd, passSteer, shownEnd } from '../run/index.ts';
-import { Subagents, noSubagents } from '../subagents/index.ts';
+import { closedEnd, failedEnd, HostedRun, passSteer, shownEnd } from '../run/index.ts';
+import { noSubagents, Subagents } from '../subagents/index.ts';
 import { isTighter, stricterMode } from '../terms/index.ts';
 import { abortPart } from './abort-part.ts';
 import type { Ruling } from './answer-checks.ts';

@@ -1,4 +1,13 @@
-import type { AnyTool, ApproverRule, DisplayContent, PendingRequest, PolicyEvaluator, Principal, QuestionKind, RememberOption } from '../../contracts/index.ts';
+import type {
+  AnyTool,
+  ApproverRule,
+  DisplayContent,
+  PendingRequest,
+  PolicyEvaluator,
+  Principal,
+  QuestionKind,
+  RememberOption,
+} from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import type { GateCall, GateRules, Question } from '../../gate/index.ts';
 import { evaluatePolicy, policyRequest, untilAborted } from '../../gate/index.ts';

@@ -7,7 +7,17 @@ export type { JudgeOptions } from './judge.ts';
 export { Judge } from './judge.ts';
 export { putAs, putByPolicy, toPut } from './obligations.ts';
 export type { RunStep } from './run-inputs.ts';
-export { asAbort, callsOf, closedByOthers, hasClosed, hasOutlived, isOver, isQuestion, onAbort, resultInput } from './run-inputs.ts';
+export {
+  asAbort,
+  callsOf,
+  closedByOthers,
+  hasClosed,
+  hasOutlived,
+  isOver,
+  isQuestion,
+  onAbort,
+  resultInput,
+} from './run-inputs.ts';
 export { RunTimeQuestions } from './run-time-questions.ts';
 export type { Step } from './step.ts';
 export { WaitingQuestions } from './waiting-questions.ts';

@@ -26,7 +26,7 @@ import {
 import { LazyMap } from '../../session/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import type { Grounds, HostRules, HostTool } from '../tools/index.ts';
-import { approvalOf, asTaken, askedByHook, floorOf, gateCall, supports, validatorOf } from '../tools/index.ts';
+import { approvalOf, askedByHook, asTaken, floorOf, gateCall, supports, validatorOf } from '../tools/index.ts';
 import type { QuestionOptions } from './approval-question.ts';
 import { votesFor } from './approver-rule.ts';
 import type { Confirmation, Confirmations } from './confirmation.ts';

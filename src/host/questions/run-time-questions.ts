@@ -1,5 +1,5 @@
-import { isAskedByRun, questionId, questionNumber } from '../../contracts/index.ts';
 import type { PendingRequest, RunQuestion, RunReply } from '../../contracts/index.ts';
+import { isAskedByRun, questionId, questionNumber } from '../../contracts/index.ts';
 import { isoTime } from '../../session/index.ts';
 
 interface Asked {

@@ -1,5 +1,5 @@
-import { callIdOf } from '../../contracts/index.ts';
 import type { AbortTarget } from '../../contracts/index.ts';
+import { callIdOf } from '../../contracts/index.ts';
 import type { Handle } from '../frame/index.ts';
 import type { SubagentSession } from './subagent-session.ts';
 

@@ -12,6 +12,6 @@ export { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from './options.ts'
 export { costOf, usageOfSubagent } from './price.ts';
 export { faultOfPrincipal } from './principal.ts';
 export type { Remembered, RememberedFor } from './remembered.ts';
-export { RememberedRules, defaultPolicy, firstOf, isRulePolicy, sessionPolicy } from './remembered.ts';
+export { defaultPolicy, firstOf, isRulePolicy, RememberedRules, sessionPolicy } from './remembered.ts';
 export { isTighter, stricterMode, strictnessOf } from './stricter-mode.ts';
 export { beginTurn, forBoth, goOnWithTurn, onBehalfOf } from './turn-terms.ts';

@@ -1,6 +1,6 @@
 /** Tools that the host runs, and the gate call for one request. */
 export { previewDigest } from './digest.ts';
-export { approvalOf, asTaken, askedByHook, floorOf, gateCall } from './gate-call.ts';
+export { approvalOf, askedByHook, asTaken, floorOf, gateCall } from './gate-call.ts';
 export type { Grounds, HostRules } from './grounds.ts';
 export { validatorOf } from './grounds.ts';
 export { RunQueue } from './run-queue.ts';

@@ -14,7 +14,15 @@ import type {
   Settlement,
   SteerData,
 } from '../../contracts/index.ts';
-import { CoxswainError, MAX_JSON_DEPTH, callIdOf, copyJson, isCoxswainError, isHostQuestion, messageOf } from '../../contracts/index.ts';
+import {
+  CoxswainError,
+  callIdOf,
+  copyJson,
+  isCoxswainError,
+  isHostQuestion,
+  MAX_JSON_DEPTH,
+  messageOf,
+} from '../../contracts/index.ts';
 import type { CapOptions } from '../../gate/index.ts';
 import { capResult } from '../../gate/index.ts';
 import { derived, EventStream, isoTime, newId, normaliseInput, putQuestions, streamIdOf } from '../../session/index.ts';

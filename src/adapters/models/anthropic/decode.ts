@@ -9,7 +9,20 @@ import type { ModelResponse } from '../../../runtime/index.ts';
 import type { AnswerCounter } from '../../../session/index.ts';
 import { addUsage, charsOf } from '../../../session/index.ts';
 import type { Declarations } from '../../schema/index.ts';
-import { ProviderFailure, bodyFailure, callPart, countsOf, extrasOf, grown, knownEnd, laterEnd, opaquePart, parseArgs, textOf, withState } from '../content/index.ts';
+import {
+  bodyFailure,
+  callPart,
+  countsOf,
+  extrasOf,
+  grown,
+  knownEnd,
+  laterEnd,
+  opaquePart,
+  ProviderFailure,
+  parseArgs,
+  textOf,
+  withState,
+} from '../content/index.ts';
 import type { Decoder } from '../wire/index.ts';
 
 /** An event of a stream, or the whole message of a call without one. */

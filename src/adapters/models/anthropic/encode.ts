@@ -8,7 +8,20 @@ import type { ContentPart, FunctionResponsePart, MediaPart } from '../../../cont
 import type { ModelRequest } from '../../../runtime/index.ts';
 import type { Declarations } from '../../schema/index.ts';
 import { toAnthropicOutput } from '../../schema/index.ts';
-import { CallIds, decodeText, isOpaquePart, mediaNote, mediaOf, outcomeText, renamed, splitConfig, stateOf, turnsOf, withRest, wordsOf } from '../content/index.ts';
+import {
+  CallIds,
+  decodeText,
+  isOpaquePart,
+  mediaNote,
+  mediaOf,
+  outcomeText,
+  renamed,
+  splitConfig,
+  stateOf,
+  turnsOf,
+  withRest,
+  wordsOf,
+} from '../content/index.ts';
 
 export interface AnthropicSettings {
   provider: string;

@@ -5,5 +5,5 @@ export { renamed, splitConfig, withRest } from './config.ts';
 export { CallIds, decodeText, mediaNote, mediaOf, outcomeOf, outcomeText, turnsOf, wordsOf } from './conversation.ts';
 export { countsOf, grown, isCount } from './counts.ts';
 export type { Failure } from './failure.ts';
-export { ProviderFailure, bodyFailure, failureOf, fromBody, knownEnd, laterEnd, redact, textOf } from './failure.ts';
+export { bodyFailure, failureOf, fromBody, knownEnd, laterEnd, ProviderFailure, redact, textOf } from './failure.ts';
 export { callPart, extrasOf, isOpaquePart, opaquePart, stateOf, withDistinctIds, withState } from './opaque.ts';

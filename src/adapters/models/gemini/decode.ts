@@ -4,7 +4,19 @@ import type { ModelResponse } from '../../../runtime/index.ts';
 import type { AnswerCounter } from '../../../session/index.ts';
 import { charsOf } from '../../../session/index.ts';
 import type { Declarations } from '../../schema/index.ts';
-import { ProviderFailure, bodyFailure, callPart, countsOf, grown, isCount, knownEnd, laterEnd, opaquePart, textOf, withState } from '../content/index.ts';
+import {
+  bodyFailure,
+  callPart,
+  countsOf,
+  grown,
+  isCount,
+  knownEnd,
+  laterEnd,
+  opaquePart,
+  ProviderFailure,
+  textOf,
+  withState,
+} from '../content/index.ts';
 import type { Decoder } from '../wire/index.ts';
 import type { GeminiState } from './encode.ts';
 

@@ -2,7 +2,20 @@ import type { Content as GeminiContent, GenerateContentConfig, Part } from '@goo
 import type { ContentPart, FunctionResponsePart, JsonSchema, MediaPart } from '../../../contracts/index.ts';
 import type { ModelRequest } from '../../../runtime/index.ts';
 import type { Declarations } from '../../schema/index.ts';
-import { CallIds, decodeText, isOpaquePart, mediaNote, mediaOf, outcomeOf, renamed, splitConfig, stateOf, turnsOf, withRest, wordsOf } from '../content/index.ts';
+import {
+  CallIds,
+  decodeText,
+  isOpaquePart,
+  mediaNote,
+  mediaOf,
+  outcomeOf,
+  renamed,
+  splitConfig,
+  stateOf,
+  turnsOf,
+  withRest,
+  wordsOf,
+} from '../content/index.ts';
 
 export interface GeminiSettings {
   provider: string;

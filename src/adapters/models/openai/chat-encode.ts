@@ -8,7 +8,19 @@ import type { ModelRequest } from '../../../runtime/index.ts';
 import type { Declarations } from '../../schema/index.ts';
 import { toStrictSchema } from '../../schema/index.ts';
 import type { ToolChoice } from '../content/index.ts';
-import { CallIds, decodeText, mediaNote, mediaOf, outcomeText, renamed, splitConfig, stateOf, turnsOf, withRest, wordsOf } from '../content/index.ts';
+import {
+  CallIds,
+  decodeText,
+  mediaNote,
+  mediaOf,
+  outcomeText,
+  renamed,
+  splitConfig,
+  stateOf,
+  turnsOf,
+  withRest,
+  wordsOf,
+} from '../content/index.ts';
 import { audioFormat, dataUrl, fileName } from './media.ts';
 
 export interface ChatSettings {

@@ -6,7 +6,20 @@ import type {
 import type { ContentPart, FunctionResponsePart, MediaPart } from '../../../contracts/index.ts';
 import type { ModelRequest } from '../../../runtime/index.ts';
 import type { Declarations } from '../../schema/index.ts';
-import { CallIds, decodeText, isOpaquePart, mediaNote, mediaOf, outcomeText, renamed, splitConfig, stateOf, turnsOf, withRest, wordsOf } from '../content/index.ts';
+import {
+  CallIds,
+  decodeText,
+  isOpaquePart,
+  mediaNote,
+  mediaOf,
+  outcomeText,
+  renamed,
+  splitConfig,
+  stateOf,
+  turnsOf,
+  withRest,
+  wordsOf,
+} from '../content/index.ts';
 import { outputFormat } from './chat-encode.ts';
 import { dataUrl, fileName } from './media.ts';
 

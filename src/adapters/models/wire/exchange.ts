@@ -4,7 +4,7 @@ import { pause } from '../../../gate/index.ts';
 import type { ModelResponse } from '../../../runtime/index.ts';
 import { AnswerCounter, addUsage } from '../../../session/index.ts';
 import type { Failure } from '../content/index.ts';
-import { ProviderFailure, failureOf, redact, withDistinctIds } from '../content/index.ts';
+import { failureOf, ProviderFailure, redact, withDistinctIds } from '../content/index.ts';
 import type { ModelOptions } from './options.ts';
 import { delayBefore } from './retry.ts';
 import { Wire } from './wire.ts';

@@ -5,13 +5,13 @@ import { isBusy, sqlite, storeError } from './databases/index.ts';
 import type { SqliteOptions } from './options.ts';
 import { SqlSessionService } from './services/index.ts';
 import type { Connection } from './sqlite-file/index.ts';
-import { SCHEMA_VERSION, migrateDown, openAlone, openConnection, patienceOf } from './sqlite-file/index.ts';
+import { migrateDown, openAlone, openConnection, patienceOf, SCHEMA_VERSION } from './sqlite-file/index.ts';
 import type { Answer, Engine, Migrated, Query, Steps, TransactionKind } from './statements/index.ts';
 import { runNow } from './statements/index.ts';
 import { checkSqlite } from './store-shape.ts';
 
 export type { SqliteOptions } from './options.ts';
-export { SCHEMA_VERSION, migrateDown, migrateUp } from './sqlite-file/index.ts';
+export { migrateDown, migrateUp, SCHEMA_VERSION } from './sqlite-file/index.ts';
 
 /**
  * A session store in one SQLite file, for any number of processes of one machine; `:memory:` is private to this

@@ -4,7 +4,7 @@ import { wholeNumber } from '../../../runtime/index.ts';
 import { KyselyEngine, loadKysely, mysql, postgres, sqlite } from './databases/index.ts';
 import { migrateFile, openSqlite } from './open-sqlite.ts';
 import type { SqlOptions } from './options.ts';
-import { SqlSessionService, oneConnection } from './services/index.ts';
+import { oneConnection, SqlSessionService } from './services/index.ts';
 import { sqlitePath } from './sqlite-file/index.ts';
 import type { Dialect, Migrated } from './statements/index.ts';
 import { checkSql } from './store-shape.ts';

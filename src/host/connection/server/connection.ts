@@ -8,7 +8,18 @@ import {
 } from '../../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../../gate/index.ts';
 import type { Opened, Transport } from '../protocol/index.ts';
-import { RateLimit, assertFits, check, errorText, noticeText, numberOf, protocolError, readIncoming, resultText, wireError } from '../protocol/index.ts';
+import {
+  assertFits,
+  check,
+  errorText,
+  noticeText,
+  numberOf,
+  protocolError,
+  RateLimit,
+  readIncoming,
+  resultText,
+  wireError,
+} from '../protocol/index.ts';
 import type { Channel } from '../stream/index.ts';
 import { BackPressure } from '../stream/index.ts';
 import type { Authorize } from './authorize.ts';

@@ -1,6 +1,6 @@
 import { CoxswainError } from '../../../contracts/index.ts';
 import { onlyOne } from '../../approvals/index.ts';
-import { HostedSession, goOn } from '../../hosted/index.ts';
+import { goOn, HostedSession } from '../../hosted/index.ts';
 import type { AgentHost } from '../../index.ts';
 import { notApprover, whyNotOpen } from '../../questions/index.ts';
 import { stricterMode } from '../../terms/index.ts';

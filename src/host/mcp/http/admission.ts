@@ -2,7 +2,7 @@ import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { Principal } from '../../../contracts/index.ts';
 import { faultOfPrincipal } from '../../terms/index.ts';
 import { authInfoOf } from '../server/index.ts';
-import type { McpHttpOptions, loadServerSdk } from '../turn/index.ts';
+import type { loadServerSdk, McpHttpOptions } from '../turn/index.ts';
 import { hostNames, pagesOf } from '../turn/index.ts';
 import { refusal } from './refusal.ts';
 

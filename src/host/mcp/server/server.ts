@@ -10,7 +10,20 @@ import { CoxswainError, PACKAGE_VERSION } from '../../../contracts/index.ts';
 import { ensureValidator, MAX_TIMER_MS } from '../../../gate/index.ts';
 import type { AgentHost } from '../../index.ts';
 import type { AgentTool, Answers, CallFrame, McpOptions, ParkedCall } from '../turn/index.ts';
-import { AgentCall, DEFAULT_ANSWER_MS, HeldSessions, agentTool, bad, byParking, byPushing, checkNumbers, loadServerSdk, mcpInput, outputSchema, parkedCalls } from '../turn/index.ts';
+import {
+  AgentCall,
+  agentTool,
+  bad,
+  byParking,
+  byPushing,
+  checkNumbers,
+  DEFAULT_ANSWER_MS,
+  HeldSessions,
+  loadServerSdk,
+  mcpInput,
+  outputSchema,
+  parkedCalls,
+} from '../turn/index.ts';
 import { Strangers } from './strangers.ts';
 
 /** Where {@link principalOf} finds who was authenticated. */

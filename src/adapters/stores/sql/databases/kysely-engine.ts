@@ -1,6 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CompiledQuery, DatabaseConnection, Kysely } from 'kysely';
-import type { Answer, Dialect, Engine, HeldConnection, Migrated, Query, Steps, TransactionKind } from '../statements/index.ts';
+import type {
+  Answer,
+  Dialect,
+  Engine,
+  HeldConnection,
+  Migrated,
+  Query,
+  Steps,
+  TransactionKind,
+} from '../statements/index.ts';
 import { migrate, refuseNewer, refuseOlder, refuseSettings, runEach } from '../statements/index.ts';
 
 /** Statements that are kept in Kysely's form. */

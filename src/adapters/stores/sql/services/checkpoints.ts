@@ -1,7 +1,7 @@
 import type { CheckpointStore, SessionKey, StoredCheckpoint } from '../../../../runtime/index.ts';
 import { checkKey } from '../../../../runtime/index.ts';
 import type { Engine, Steps } from '../statements/index.ts';
-import { OF_SESSION, WHERE_SESSION, one, run, values } from '../statements/index.ts';
+import { OF_SESSION, one, run, values, WHERE_SESSION } from '../statements/index.ts';
 
 /** What logs have come to, one row a session. Each can be made again from its log. */
 export class SqlCheckpoints implements CheckpointStore {

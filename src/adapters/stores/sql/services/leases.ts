@@ -4,7 +4,7 @@ import type { Lease, SessionKey } from '../../../../runtime/index.ts';
 import { newId, storeRefusal } from '../../../../runtime/index.ts';
 import { isDead, parseOwner, thisProcess } from '../sqlite-file/index.ts';
 import type { Engine, HeldConnection, Locks, SessionRow, Steps, Value } from '../statements/index.ts';
-import { WHERE_SESSION, one, run, sharedState, values } from '../statements/index.ts';
+import { one, run, sharedState, values, WHERE_SESSION } from '../statements/index.ts';
 import type { Writes } from './writes.ts';
 
 // Texts that are put together anew are looked up slowly.

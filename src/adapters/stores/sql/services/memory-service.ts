@@ -12,7 +12,7 @@ import {
   wordsOf,
 } from '../../../../runtime/index.ts';
 import type { Engine, Value } from '../statements/index.ts';
-import { OF_SESSION, all, readText, run, uniqueNow, values, writeText } from '../statements/index.ts';
+import { all, OF_SESSION, readText, run, uniqueNow, values, writeText } from '../statements/index.ts';
 
 const COLUMNS = 'app_name, user_id, session_id, ordinal, author, content, timestamp, words, inserted_at';
 const ROW = `(${COLUMNS.replace(/\w+/g, '?')})`;

@@ -1,7 +1,7 @@
 import type { Event, OpenedCall, SessionKey } from '../../../../runtime/index.ts';
 import { openCallChanges } from '../../../../runtime/index.ts';
 import type { Dialect, Steps, Value } from '../statements/index.ts';
-import { OF_SESSION, now, repeat, run, values, writeText } from '../statements/index.ts';
+import { now, OF_SESSION, repeat, run, values, writeText } from '../statements/index.ts';
 
 const CALL_VALUES = 8;
 

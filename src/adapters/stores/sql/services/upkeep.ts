@@ -3,7 +3,7 @@ import type { SessionKey } from '../../../../runtime/index.ts';
 import { sqlTime } from '../../../../runtime/index.ts';
 import { checkOptions, flag, guarded, text } from '../../../../session/index.ts';
 import type { Engine, Steps, Value } from '../statements/index.ts';
-import { WHERE_SESSION, all, run, values } from '../statements/index.ts';
+import { all, run, values, WHERE_SESSION } from '../statements/index.ts';
 import { forgetCheckpoint } from './checkpoints.ts';
 import { forgetOldNotes } from './journal.ts';
 import type { Leases } from './leases.ts';

@@ -13,7 +13,25 @@ import {
   titleChange,
 } from '../../../../runtime/index.ts';
 import type { Dialect, Row, State, Steps, Value } from '../statements/index.ts';
-import { damaged, DuplicateEvent, EVENT_VALUES, OF_SESSION, Reads, WHERE_SESSION, all, eventColumns, eventValues, now, one, parseState, repeat, run, uniqueNow, values, writeText } from '../statements/index.ts';
+import {
+  all,
+  DuplicateEvent,
+  damaged,
+  EVENT_VALUES,
+  eventColumns,
+  eventValues,
+  now,
+  OF_SESSION,
+  one,
+  parseState,
+  Reads,
+  repeat,
+  run,
+  uniqueNow,
+  values,
+  WHERE_SESSION,
+  writeText,
+} from '../statements/index.ts';
 import { forgetCheckpoint } from './checkpoints.ts';
 import { forgetNotes } from './journal.ts';
 import { OpenIndex } from './open-index.ts';

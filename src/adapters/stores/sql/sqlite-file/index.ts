@@ -2,5 +2,5 @@
 export type { Connection, ConnectionOptions } from './connection.ts';
 export { openAlone, openConnection, patienceOf } from './connection.ts';
 export { isDead, parseOwner, thisProcess } from './lease-owner.ts';
-export { SCHEMA_VERSION, migrateDown, migrateUp } from './migrations.ts';
+export { migrateDown, migrateUp, SCHEMA_VERSION } from './migrations.ts';
 export { sqlitePath } from './path.ts';

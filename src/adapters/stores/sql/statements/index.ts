@@ -3,9 +3,20 @@ export type { Dialect, Locks } from './dialect.ts';
 export { DuplicateEvent } from './duplicate.ts';
 export type { Engine, HeldConnection } from './engine.ts';
 export { fillOpenTurns } from './open-turns.ts';
-export { OF_SESSION, Reads, WHERE_SESSION, values } from './reads.ts';
+export { OF_SESSION, Reads, values, WHERE_SESSION } from './reads.ts';
 export type { SessionRow, State } from './rows.ts';
-export { EVENT_VALUES, eventColumns, eventValues, now, parseState, readText, sharedState, uniqueNow, writeText, damaged } from './rows.ts';
+export {
+  damaged,
+  EVENT_VALUES,
+  eventColumns,
+  eventValues,
+  now,
+  parseState,
+  readText,
+  sharedState,
+  uniqueNow,
+  writeText,
+} from './rows.ts';
 export type { Migrated } from './schema.ts';
 export { migrate, refuseNewer, refuseOlder, refuseSettings, versionTable } from './schema.ts';
 export type { Answer, Query, Row, Steps, TransactionKind, Value } from './steps.ts';

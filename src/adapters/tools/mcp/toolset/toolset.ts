@@ -12,7 +12,7 @@ import { describeTool, ensureValidator } from '../../../../gate/index.ts';
 import type { Toolset } from '../../../../runtime/index.ts';
 import { bag, checkIs } from '../../../../session/index.ts';
 import type { McpServer, McpToolsetOptions } from '../wire/index.ts';
-import { McpConnection, checkServer, namedTwice } from '../wire/index.ts';
+import { checkServer, McpConnection, namedTwice } from '../wire/index.ts';
 import type { CallContext, Caller } from './caller.ts';
 import { McpCalls } from './caller.ts';
 import { readTool } from './resources.ts';

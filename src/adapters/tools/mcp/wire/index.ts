@@ -1,5 +1,5 @@
 /** The connection to an MCP server, and what it may send. */
-export { McpConnection, loadSdk } from './connection.ts';
+export { loadSdk, McpConnection } from './connection.ts';
 export { Idle } from './idle.ts';
 export { namedTwice } from './listed.ts';
 export { dropNulls } from './nulls.ts';
