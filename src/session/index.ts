@@ -41,7 +41,7 @@ export {
   text,
   texts,
 } from '../base/index.ts';
-export { callIdOf, isHostQuestion } from '../contracts/index.ts';
+export { callIdOf, isHostQuestion, PERMISSION_MODES } from '../contracts/index.ts';
 export * from './audit.ts';
 export {
   AnswerCounter,
@@ -61,7 +61,6 @@ export {
   checkSteer,
   MAX_INPUT_CHARS,
   normaliseInput,
-  PERMISSION_MODES,
   permissionMode,
   streamIdOf,
 } from './checks/index.ts';

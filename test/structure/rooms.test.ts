@@ -121,3 +121,8 @@ describe('the reader of circles', () => {
     ]);
   });
 });
+
+test('permission modes are listed once: whoever needs them takes them from the contracts', () => {
+  const lists = sourceFiles().filter(({ code }) => /\[[^\]]*'auto_edit'[^\]]*'dont_ask'[^\]]*\]/.test(code));
+  expect(lists.map(({ path }) => path)).toEqual(['contracts/values/permission-modes.ts']);
+});

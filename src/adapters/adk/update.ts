@@ -1,12 +1,11 @@
 import { guarded, kindOf } from '../../base/index.ts';
 import type { SessionUpdate } from '../../contracts/index.ts';
-import { CoxswainError, copyJson } from '../../contracts/index.ts';
+import { CoxswainError, copyJson, PERMISSION_MODES } from '../../contracts/index.ts';
 
 const checks: { [K in keyof Required<SessionUpdate>]: (value: unknown) => boolean } = {
   model: (value) => typeof value === 'string' && value !== '',
   title: (value) => typeof value === 'string',
-  permissionMode: (value) =>
-    typeof value === 'string' && ['default', 'auto_edit', 'autonomous', 'plan', 'dont_ask'].includes(value),
+  permissionMode: (value) => PERMISSION_MODES.some((mode) => mode === value),
   tools: (value) =>
     Array.isArray(value) && value.every((tool) => typeof (tool as { name?: unknown })?.name === 'string'),
   config: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),

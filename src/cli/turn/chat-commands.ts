@@ -1,8 +1,9 @@
 import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
+import { PERMISSION_MODES } from '../../contracts/index.ts';
 import { nearest } from '../../session/index.ts';
 import { argsWidth, questionLines } from '../questions/index.ts';
 import { argsLine, clean, lineWidth, oneLine, paint, usage } from '../terminal/index.ts';
-import { comeBackLine, describeRequest, hostOptions, modes, moduleTools } from '../workspace/index.ts';
+import { comeBackLine, describeRequest, hostOptions, moduleTools } from '../workspace/index.ts';
 import type { Conversation } from './conversation.ts';
 
 /** What may be said to the conversation itself. */
@@ -27,7 +28,12 @@ export const commands: Readonly<Record<string, Command>> = {
   sessions: { about: 'your newest sessions', run: sessions },
   resume: { takes: '[n or id]', about: 'go on with another session; without a number the newest', run: resume },
   model: { takes: '[name]', about: 'which model is asked, or another one from now on', run: model },
-  mode: { takes: '[mode]', about: `permission mode: ${modes.join(', ')}`, words: modes, run: mode },
+  mode: {
+    takes: '[mode]',
+    about: `permission mode: ${PERMISSION_MODES.join(', ')}`,
+    words: PERMISSION_MODES,
+    run: mode,
+  },
   usage: { about: 'tokens and cost of this session', run: usageOf },
   clear: { about: 'begin a new session; this one stays stored', run: clear },
   exit: { about: 'leave (also Ctrl-D)', run: async () => 'leave' },
@@ -191,8 +197,8 @@ async function model(talk: Conversation, rest: string): Promise<void> {
 
 async function mode(talk: Conversation, rest: string): Promise<void> {
   const { screen } = talk.frame;
-  const wanted = modes.find((known) => known === rest);
-  if (rest !== '' && !wanted) throw usage(`there is no mode ${clean(rest)}; there are ${modes.join(', ')}`);
+  const wanted = PERMISSION_MODES.find((known) => known === rest);
+  if (rest !== '' && !wanted) throw usage(`there is no mode ${clean(rest)}; there are ${PERMISSION_MODES.join(', ')}`);
   if (wanted) await (await talk.current()).update({ permissionMode: wanted });
   const standing = await talk.session?.standing?.();
   screen.line(`mode ${standing?.permissionMode ?? talk.frame.work.host.permissionMode ?? 'default'}`);

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Limits, PermissionMode } from '../../contracts/index.ts';
-import { assertSafeId, messageOf } from '../../contracts/index.ts';
+import { assertSafeId, messageOf, PERMISSION_MODES } from '../../contracts/index.ts';
 import { DEFAULT_STORE } from './store.ts';
 
 export interface CommonFlags {
@@ -40,8 +40,6 @@ export interface RunFlags extends HostFlags, LimitFlags {
   streamJson?: true;
 }
 
-export const modes: PermissionMode[] = ['default', 'auto_edit', 'autonomous', 'plan', 'dont_ask'];
-
 export function addCommonFlags(command: Command): Command {
   return command.option('--verbose', 'show where an error comes from');
 }
@@ -62,7 +60,7 @@ export function storeOption(): Option {
 export function addHostFlags(command: Command): Command {
   return addStoreFlags(command)
     .option('--policy <file>', "rules (YAML, JSON), Cedar (.cedar) or a policy server's URL, instead of the module's")
-    .addOption(new Option('--mode <mode>', 'permission mode').choices(modes))
+    .addOption(new Option('--mode <mode>', 'permission mode').choices(PERMISSION_MODES))
     .addOption(
       new Option('--approve <how>', 'what to do about a call that needs a yes')
         .choices(['ask', 'allow', 'deny'])

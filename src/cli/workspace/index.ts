@@ -11,7 +11,6 @@ export {
   addStoreFlags,
   age,
   limitsOf,
-  modes,
   port,
   positiveWhole,
   storeOption,

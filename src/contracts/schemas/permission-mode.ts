@@ -1,4 +1,5 @@
+import { PERMISSION_MODES } from '../values/index.ts';
 import { openEnum } from './open.ts';
 
-export const permissionModes = ['default', 'auto_edit', 'autonomous', 'plan', 'dont_ask'] as const;
+export const permissionModes = PERMISSION_MODES;
 export const permissionMode = openEnum(permissionModes);

@@ -4,4 +4,5 @@ export * from './errors.ts';
 export * from './ids.ts';
 export * from './json.ts';
 export { PACKAGE_VERSION } from './package-version.ts';
+export * from './permission-modes.ts';
 export * from './question-id.ts';

@@ -1,11 +1,11 @@
 import type { PermissionMode } from '../../contracts/index.ts';
+import { MODE_STRICTNESS } from '../../contracts/index.ts';
 
-/** Modes from loose to strict. */
-const STRICTNESS: Record<string, number> = { autonomous: 0, auto_edit: 1, default: 2, dont_ask: 3, plan: 4 };
+const strictness: Readonly<Record<string, number>> = MODE_STRICTNESS;
 
 /** How strict a mode is; undefined for one that is not known. */
 export function strictnessOf(mode: string): number | undefined {
-  return Object.hasOwn(STRICTNESS, mode) ? STRICTNESS[mode] : undefined;
+  return Object.hasOwn(strictness, mode) ? strictness[mode] : undefined;
 }
 
 /** The stricter of two modes; one that is not known is as strict as `default`, as for policy. */

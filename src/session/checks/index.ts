@@ -4,6 +4,6 @@ export { checkAnswer } from './answer.ts';
 export { AnswerCounter, answerLimits, charsOf } from './answer-counter.ts';
 export { checkHooks } from './hook-points.ts';
 export { checkContent, checkSize, MAX_INPUT_CHARS, normaliseInput } from './input.ts';
-export { PERMISSION_MODES, permissionMode } from './permission-modes.ts';
+export { permissionMode } from './permission-modes.ts';
 export { checkLimits, checkNames, checkPrincipal } from './principal.ts';
 export { checkAbort, checkEvents, checkExecution, checkRequestId, checkSteer, streamIdOf } from './session-calls.ts';

@@ -1,8 +1,8 @@
 import type { Check } from '../../base/index.ts';
 import { nearest } from '../../base/index.ts';
-import type { PermissionMode } from '../../contracts/index.ts';
+import { PERMISSION_MODES } from '../../contracts/index.ts';
 
-export const PERMISSION_MODES: readonly PermissionMode[] = ['default', 'auto_edit', 'autonomous', 'plan', 'dont_ask'];
+const known: readonly string[] = PERMISSION_MODES;
 
 /**
  * A mode that is known, or one of a host's own, which its policy has words for. A slip of the pen is neither: `plann`
@@ -11,8 +11,6 @@ export const PERMISSION_MODES: readonly PermissionMode[] = ['default', 'auto_edi
 export const permissionMode: Check = {
   needs: `one of ${PERMISSION_MODES.join(', ')}, or a mode of your own that is not nearly one of them`,
   fits: (value) =>
-    typeof value === 'string' &&
-    value !== '' &&
-    (PERMISSION_MODES.includes(value) || nearest(value, PERMISSION_MODES) === undefined),
+    typeof value === 'string' && value !== '' && (known.includes(value) || nearest(value, known) === undefined),
   shown: true,
 };
