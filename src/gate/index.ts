@@ -17,6 +17,8 @@ export type {
   Verdict,
 } from './policy/index.ts';
 export {
+  answeringAtOnce,
+  answersAtOnce,
   askHook,
   checkConfirmation,
   checkHookResult,

@@ -10,7 +10,15 @@ export { excludedBy } from './excluded-by.ts';
 export type { GateCall, GateRules } from './gate-call.ts';
 export { checkHookResult, fireHook, isHookResult } from './hook-result.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
-export { checkConfirmation, evaluatePolicy, MAX_EXPIRES_IN, POLICY_TIMEOUT_MS, withRedact } from './policy.ts';
+export {
+  answeringAtOnce,
+  answersAtOnce,
+  checkConfirmation,
+  evaluatePolicy,
+  MAX_EXPIRES_IN,
+  POLICY_TIMEOUT_MS,
+  withRedact,
+} from './policy.ts';
 export type { ShadowDecision, ShadowOptions, ShadowPolicy } from './shadow.ts';
 export { shadow } from './shadow.ts';
 export { subagentSessionId } from './subagent-session-id.ts';

@@ -17,6 +17,18 @@ export interface EvaluateOptions {
 export const POLICY_TIMEOUT_MS = 10_000;
 const MAX_MESSAGE = 300;
 
+const immediate = new WeakSet<PolicyEvaluator>();
+
+/** Policies that answer with a value and look at no signal: none is made for them. */
+export function answeringAtOnce<T extends PolicyEvaluator>(policy: T): T {
+  immediate.add(policy);
+  return policy;
+}
+
+export function answersAtOnce(policy: PolicyEvaluator): boolean {
+  return immediate.has(policy);
+}
+
 /**
  * Asks a policy, and denies when it gives no proper answer: it threw, took too long, was aborted, or said something
  * that is no decision. The reason tells which. `ask` is read as `ask_user`. No policy allows. A value rather than a
@@ -30,10 +42,11 @@ export function evaluatePolicy(
   if (!policy) return { outcome: 'allow' };
   const { signal } = options;
   if (signal?.aborted) return denied('The policy was not asked: the call was aborted.');
-  const controller = new AbortController();
+  const controller = immediate.has(policy) ? undefined : new AbortController();
   try {
-    const answer: unknown = policy.evaluate(request, controller.signal);
-    return isThenable(answer) ? awaitAnswer(answer, controller, options) : checkDecision(answer);
+    const answer: unknown = policy.evaluate(request, controller?.signal);
+    if (!isThenable(answer)) return checkDecision(answer);
+    return awaitAnswer(answer, controller ?? new AbortController(), options);
   } catch (error) {
     return threw(error);
   }

@@ -1,6 +1,6 @@
 import type { PermissionMode, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
-import { evaluatePolicy, withRedact } from '../../gate/index.ts';
+import { answeringAtOnce, evaluatePolicy, withRedact } from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
 import { checkIs, checkOptions, flag, having, permissionMode, text } from '../../session/index.ts';
 import { isForeign } from './compile.ts';
@@ -38,7 +38,9 @@ const deny = (mode: string, reason: string): CheckedDecision => ({ outcome: 'den
 export function presetPolicy(mode: PermissionMode = 'default', options: PresetOptions = {}): PolicyEvaluator {
   checkIs(mode, 'presetPolicy: mode', permissionMode);
   checkOptions<PresetOptions>(options, 'presetPolicy: options', presetShape);
-  return { evaluate: (request) => decidePreset(request.context?.permissionMode ?? mode, request, options) };
+  return answeringAtOnce({
+    evaluate: (request) => decidePreset(request.context?.permissionMode ?? mode, request, options),
+  });
 }
 
 function decidePreset(mode: string, request: PolicyRequest, options: PresetOptions): CheckedDecision {
@@ -104,12 +106,12 @@ export function underMode(policy: PolicyEvaluator, mode: PermissionMode | undefi
 /** Everything runs, nobody is asked. */
 export function allowAll(): PolicyEvaluator {
   const decision: PolicyDecision = Object.freeze({ outcome: 'allow' });
-  return { evaluate: () => decision };
+  return answeringAtOnce({ evaluate: () => decision });
 }
 
 /** Nothing runs. */
 export function denyAll(reason = 'No tool may run here.'): PolicyEvaluator {
   checkIs(reason, 'denyAll: reason', text);
   const decision: PolicyDecision = Object.freeze({ outcome: 'deny', reason });
-  return { evaluate: () => decision };
+  return answeringAtOnce({ evaluate: () => decision });
 }

@@ -1,6 +1,13 @@
 import type { PolicyDecision, PolicyEvaluator, PolicyRequest, ToolDescriptor } from '../../contracts/index.ts';
 import type { CheckedDecision, PolicyOutcome } from '../../gate/index.ts';
-import { evaluatePolicy, mergeDecisions, withEffort, withRedact } from '../../gate/index.ts';
+import {
+  answeringAtOnce,
+  answersAtOnce,
+  evaluatePolicy,
+  mergeDecisions,
+  withEffort,
+  withRedact,
+} from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
 import { checkIs, checkOptions, flag, fn, guarded, having, list, oneOf, text } from '../../session/index.ts';
 import type { CompiledRule, PolicyScope } from './compile.ts';
@@ -42,6 +49,8 @@ export interface RulePolicy extends PolicyEvaluator {
    * @throws CoxswainError `INVALID_ARGUMENT / E_POLICY_RULE`
    */
   with(rule: PolicyRule, tier: PolicyTier): RulePolicy;
+  /** False: no rule of this tier can let the call run, since another tier keeps it from that. True is not sure. */
+  mayLet?(request: PolicyRequest, tier: PolicyTier): boolean;
   /** Why it says what it says about a call: which rules were tried, which spoke, what kept the others from it. */
   explain(request: PolicyRequest): Promise<Explanation>;
   /** Rules that can never apply or never change anything, a line each. */
@@ -110,6 +119,7 @@ class Rules implements RulePolicy {
       outcome: options.defaultOutcome ?? 'ask_user',
       reason: 'No rule speaks about this call.',
     });
+    if (!options.fallback || answersAtOnce(options.fallback)) answeringAtOnce(this);
   }
 
   evaluate(request: PolicyRequest, signal?: AbortSignal): PolicyDecision | Promise<PolicyDecision> {
@@ -153,6 +163,17 @@ class Rules implements RulePolicy {
     return new Rules(this.#tiers.with(place, new TierRules([added, ...others])), this.#options);
   }
 
+  mayLet(request: PolicyRequest, tier: PolicyTier): boolean {
+    try {
+      return withEffort(() =>
+        POLICY_TIERS.every((name, place) => name === tier || !isFirm(this.#tiers[place], request)),
+      );
+    } catch {
+      // What it says is found out by asking it.
+      return true;
+    }
+  }
+
   async explain(request: PolicyRequest): Promise<Explanation> {
     const rules = this.#tiers.flatMap((tier) => explained(tier, request));
     const decision = await evaluatePolicy(this, request);
@@ -178,6 +199,11 @@ class Rules implements RulePolicy {
     ]);
     return this.#warnings;
   }
+}
+
+function isFirm(tier: TierRules | undefined, request: PolicyRequest): boolean {
+  const rule = tier?.first(request);
+  return rule !== undefined && !rule.overridable && rule.decision.outcome !== 'allow';
 }
 
 /** Given by the runtime itself, where an agent needs them. */

@@ -121,6 +121,8 @@ async function rememberOptions(
     ['session', `Always run ${name} in this session`],
     ['user', `Always run ${name}`],
   ] as const) {
+    // Mostly this is plain without making such a rule.
+    if (base.mayLet?.(request, scope) === false) continue;
     const would = await evaluatePolicy(base.with(rule, scope), request);
     if (would.outcome === 'allow') options.push({ label, scope, rule: { ...rule } });
   }

@@ -119,7 +119,10 @@ function seal(value: object, depth: number): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return ` is a ${value.constructor?.name ?? 'class object'}`;
   for (const key in value) {
-    const fault = sealMember((value as Record<string, unknown>)[key], depth);
+    const member = (value as Record<string, unknown>)[key];
+    // Most members are text: a call for each of them would cost more than the look.
+    if (typeof member === 'string') continue;
+    const fault = sealMember(member, depth);
     if (fault !== undefined) return `.${key}${fault}`;
   }
   Object.freeze(value);
