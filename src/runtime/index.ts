@@ -265,6 +265,7 @@ export type {
   EventRow,
   ForkOptions,
   Lease,
+  LeaseAppend,
   OpenCall,
   OpenTurn,
   RestoredSession,

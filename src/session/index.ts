@@ -69,6 +69,7 @@ export type {
   Heeded,
   HeedfulSession,
   HoldableSession,
+  HoldOptions,
   JoiningOptions,
   PipeableSession,
   QuestionKeeper,
@@ -91,6 +92,7 @@ export {
   openRequest,
   pipe,
   putQuestions,
+  startCalls,
   stirs,
 } from './link/index.ts';
 export * from './redact.ts';

@@ -703,6 +703,52 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         expect(await service.holder(key)).toBeUndefined();
       });
 
+      test('F25 a lease and the first events under it are one step, where the log stands as it is said to', async () => {
+        const { leasesWithEvents = false } = service;
+        await service.append(key, [event('e1')]);
+        const lease = await service.acquire(key, { events: [event('e2')], expectedSeq: 1 });
+        expect(ids(lease.stored)).toEqual(leasesWithEvents ? ['e2'] : []);
+        expect(lease.lastSeq).toBe(leasesWithEvents ? 2 : 1);
+        expect(ids((await service.get(key))?.events)).toEqual(leasesWithEvents ? ['e1', 'e2'] : ['e1']);
+        expect(await refusalOf(service.acquire(key, { events: [event('e3')], expectedSeq: 2 }))).toMatchObject({
+          code: 'E_SESSION_BUSY',
+        });
+        await service.append(key, [event('e4')], { epoch: lease.epoch });
+        await lease.release();
+        // Somebody has written meanwhile: the lease alone is taken.
+        const late = await service.acquire(key, { events: [event('e5')], expectedSeq: 1 });
+        expect(late.stored).toBeUndefined();
+        const { lastSeq, events } = (await service.get(key))!;
+        expect(late.lastSeq).toBe(lastSeq);
+        expect(ids(events)).not.toContain('e5');
+        await late.release();
+        if (!leasesWithEvents) return;
+        const twice = service.acquire(key, { events: [event('e1')], expectedSeq: lastSeq });
+        expect(await refusalOf(twice)).toMatchObject({ code: 'E_EVENT_EXISTS' });
+        // Nobody holds it: it is both or nothing.
+        expect(await service.holder(key)).toBeUndefined();
+        await (await service.acquire(key)).release();
+      });
+
+      test('F25 the last events under a lease give it back in the same step, or it is held still', async () => {
+        const lease = await service.acquire(key);
+        expect(lease.releaseWith !== undefined).toBe(service.leasesWithEvents ?? false);
+        if (!lease.releaseWith) return;
+        await service.append(key, [event('e1')], { epoch: lease.epoch });
+        expect(await refusalOf(lease.releaseWith([event('e1')]))).toMatchObject({ code: 'E_EVENT_EXISTS' });
+        expect(await service.holder(key)).toBe(lease.epoch);
+        expect(ids(await lease.releaseWith([event('e2')]))).toEqual(['e2']);
+        expect(await service.holder(key)).toBeUndefined();
+        const fenced = { status: 'ABORTED', code: 'E_FENCED' };
+        expect(await refusalOf(service.append(key, [event('e3')], { epoch: lease.epoch }))).toMatchObject(fenced);
+        expect(await refusalOf(lease.releaseWith([event('e3')]))).toMatchObject(fenced);
+        const next = await service.acquire(key);
+        // Once it is given back it is somebody else's to hold.
+        await lease.release();
+        expect(await service.holder(key)).toBe(next.epoch);
+        expect(ids((await service.get(key))?.events)).toEqual(['e1', 'e2']);
+      });
+
       test('F25 of many at once exactly one gets it', async () => {
         const tries = await Promise.allSettled(Array.from({ length: 20 }, () => service.acquire(key)));
         expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);

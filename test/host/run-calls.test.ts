@@ -1,5 +1,11 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { AnyTool, PendingRequest, SessionInput, ToolCallContext } from '../../src/contracts/index.ts';
+import type {
+  AnyTool,
+  PendingRequest,
+  SessionInput,
+  ToolApprovalInput,
+  ToolCallContext,
+} from '../../src/contracts/index.ts';
 import { decide } from '../../src/gate/index.ts';
 import type { RunStep } from '../../src/host/questions/run-inputs.ts';
 import { RunCalls } from '../../src/host/run/run-calls.ts';
@@ -59,7 +65,7 @@ function callsOf(tools: AnyTool[], { frame, subagents, ...given }: Parameters<ty
   return { ...made, fake: made, calls, start, settled, confirmations };
 }
 
-const approvalOf = (callId: string): SessionInput => ({ kind: 'tool_approval', requestId: callId });
+const approvalOf = (callId: string): ToolApprovalInput => ({ kind: 'tool_approval', requestId: callId });
 const readOnly = { annotations: { readOnly: true } };
 
 /** A tool that waits until it is let go, and notes with what it was called. */

@@ -17,6 +17,7 @@ import type {
   SteerData,
   StreamEndEvent,
   TelemetrySpan,
+  ToolApprovalInput,
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, INTERFACE_VERSION } from '../../contracts/index.ts';
 import type {
@@ -33,14 +34,16 @@ import {
   answerRequest,
   heedLog,
   openRequestNow,
+  openRequests,
   openRequestsNow,
   standingOf,
   startRun,
   storeConfig,
   storeQuestions,
+  storeStarts,
   storeSteer,
 } from '../../runtime/session/index.ts';
-import type { Heeded, Stirred, StreamQueue } from '../../session/index.ts';
+import type { Heeded, HoldOptions, Stirred, StreamQueue } from '../../session/index.ts';
 import {
   checkAbort,
   checkAnswer,
@@ -59,9 +62,11 @@ import {
   pipe,
   putQuestions,
   SessionTrace,
+  startCalls,
   stirs,
   streamIdOf,
 } from '../../session/index.ts';
+import { project } from './project.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
 import { lostEnd, storedEnd, streamEnd } from './stream-end.ts';
@@ -187,12 +192,29 @@ export class AdkSession implements AgentSession {
   }
 
   /** The session is this handle's until it is given back: its streams, and what happens between them. */
-  async [hold](): Promise<() => Promise<void>> {
+  async [hold](options?: HoldOptions): Promise<() => Promise<void>> {
     if (this.#closed) throw closed(this.id);
     // An abort of what is open holds the lease for a moment.
     while (this.live.aborting) await this.live.aborting.catch(() => {});
     if (this.live.current || this.live.holding) throw busy(this.id);
-    return this.live.hold(this);
+    return this.live.hold(this, options);
+  }
+
+  async [startCalls](
+    starts: readonly ToolApprovalInput[],
+    streamId: string,
+    queue: StreamQueue<AgentEvent>,
+  ): Promise<{ open: PendingRequest[]; isNews: boolean }> {
+    this.#assertOpen();
+    const { live } = this;
+    const { lease } = live.holding ?? {};
+    if (live.current || live.holding?.by !== this || !lease) throw busy(this.id);
+    const from = this.#shown?.streamId === streamId ? this.#shown.seq : live.at;
+    const isNews = !(await storeStarts(live, lease.epoch, starts, streamId));
+    const events = live.since(from);
+    this.#shown = { streamId, seq: live.at };
+    for (const event of events) for (const shown of project(this.id, event)) queue.push(shown);
+    return { open: openRequests(live, this.tree), isNews };
   }
 
   #ended(

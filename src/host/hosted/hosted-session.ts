@@ -262,7 +262,7 @@ export class HostedSession implements LiveSession, Ruling {
     const deaf = isHeedful(this.inner) ? this.inner[heed]((heard) => this.#heed(run, heard)) : undefined;
     let end: StreamEndEvent;
     try {
-      await run.hold.take();
+      await run.hold.take(run.holdOptions(inputs));
       await run.open(await takeAnswers(this, inputs));
       try {
         end = await shownEnd(run, await run.toEnd());

@@ -10,7 +10,7 @@ import type {
   Usage,
 } from '../../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../../contracts/index.ts';
-import type { EventStream, JoiningOptions } from '../../session/index.ts';
+import type { EventStream, HoldOptions, JoiningOptions } from '../../session/index.ts';
 import { breath, endTurn, joined, MANY } from '../../session/index.ts';
 import type { CallersStream, Hosted } from '../frame/index.ts';
 import { closedByOthers, hasClosed, isOver, onAbort } from '../questions/index.ts';
@@ -29,13 +29,11 @@ import { pausedEnd } from './run-end.ts';
 import { RunHold } from './run-hold.ts';
 import { RunQuestions } from './run-questions.ts';
 import type { RunScope } from './run-scope.ts';
+import { AT_ONCE, startNow } from './start-now.ts';
 import { passUserMessages } from './user-message.ts';
 
 // As it is now: whoever replaces the clock later means to hold time, not runs.
 const later = setImmediate;
-
-/** Approvals and results that an inner stream is given at once: storing them is one piece of work. */
-const AT_ONCE = 128;
 
 /** One stream of a hosted session: inner streams, and the gate between them. */
 export class HostedRun implements RunScope, CallersStream {
@@ -163,6 +161,19 @@ export class HostedRun implements RunScope, CallersStream {
     this.wake();
   }
 
+  /**
+   * How the session is taken: with the message, where nobody is told of that before it is stored; and it is given back
+   * with the end of the turn, where nothing of the turn runs then.
+   */
+  holdOptions(inputs: readonly SessionInput[]): HoldOptions {
+    const { hasSubagents, hooks } = this.session.frame;
+    const [only] = inputs;
+    return {
+      withEvents: inputs.length === 1 && only?.kind === 'message' && !hasSubagents && !hooks,
+      mayEnd: () => !hasSubagents && (this.#madeCalls?.running ?? 0) === 0,
+    };
+  }
+
   /** Gets ready: nothing has been sent yet. */
   async open(inputs: SessionInput[]): Promise<void> {
     const { session, options } = this;
@@ -249,7 +260,17 @@ export class HostedRun implements RunScope, CallersStream {
         if (signal.aborted) return this.#abortInner();
         const questions: PendingRequest[] = [];
         await judgeOpen(this, open, batch, questions);
-        if (this.#madeCalls) batch.push(...this.#madeCalls.takeStarts());
+        if (signal.aborted) break;
+        const starts = this.#madeCalls?.takeStarts() ?? [];
+        const isAll = batch.length === 0 && !this.calls.hasResults;
+        const begun = isAll && starts.length > 0 ? await startNow(this, starts, this.#out) : undefined;
+        if (begun) {
+          open = begun.open;
+          if (!begun.isNews) continue;
+          batch.push({ kind: 'continue' });
+          break;
+        }
+        batch.push(...starts);
         if (batch.length > 0 || this.calls.hasResults || signal.aborted) break;
         if (beside?.goesOn) {
           batch.push({ kind: 'continue' });
@@ -277,11 +298,8 @@ export class HostedRun implements RunScope, CallersStream {
         leave();
         this.#clock?.resume();
         if (this.calls.hasResults || signal.aborted) break;
-        const started = this.calls.takeStarts();
-        if (started.length > 0) {
-          batch.push(...started);
-          break;
-        }
+        // Its start is taken when what is open has been looked at.
+        if (this.calls.hasDue) continue;
         const now = await this.session.inner.pending();
         // Whoever waited for it can go on.
         if (hasClosed(open, now)) {

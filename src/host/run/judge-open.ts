@@ -1,4 +1,4 @@
-import type { PendingRequest, SessionInput } from '../../contracts/index.ts';
+import type { PendingRequest, SessionInput, ToolApprovalInput } from '../../contracts/index.ts';
 import { eachInPieces, keepsQuestions, Pace, putQuestions } from '../../session/index.ts';
 import type { RunStep, Step } from '../questions/index.ts';
 import { resultInput, toPut } from '../questions/index.ts';
@@ -103,7 +103,7 @@ export function approve(
     return;
   }
   const { args, record: decision } = step.decision;
-  const approval: SessionInput = {
+  const approval: ToolApprovalInput = {
     kind: 'tool_approval',
     requestId: request.requestId,
     ...(decision.args ? { args } : {}),

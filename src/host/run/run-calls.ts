@@ -1,4 +1,11 @@
-import type { PendingRequest, RunQuestion, SessionInput, ToolResultInput, ToolUpdate } from '../../contracts/index.ts';
+import type {
+  PendingRequest,
+  RunQuestion,
+  SessionInput,
+  ToolApprovalInput,
+  ToolResultInput,
+  ToolUpdate,
+} from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { errorResult } from '../../gate/index.ts';
 import { LazyMap, LazySet, openRequest, Pace } from '../../session/index.ts';
@@ -21,7 +28,7 @@ const over = new CoxswainError('ABORTED', 'E_ABORTED', 'the run is over');
 /** A call whose turn has come, but for its start in the log. */
 interface Due {
   readonly callId: string;
-  readonly approval: SessionInput;
+  readonly approval: ToolApprovalInput;
   /** Its start is in the log; false: it does not run. */
   readonly begin: (isStored: boolean) => void;
 }
@@ -62,6 +69,11 @@ export class RunCalls {
     return this.#running.size;
   }
 
+  /** The turn of a call has come whose start is not on its way into the log. */
+  get hasDue(): boolean {
+    return this.#due.length > 0;
+  }
+
   get hasResults(): boolean {
     return this.#ready.length > 0;
   }
@@ -88,7 +100,7 @@ export class RunCalls {
   }
 
   /** What is to be in the log before the calls begin whose turn has come. */
-  takeStarts(): SessionInput[] {
+  takeStarts(): ToolApprovalInput[] {
     const due = this.#due.splice(0);
     this.#starting.push(...due);
     return due.map(({ approval }) => approval);
@@ -223,7 +235,7 @@ export class RunCalls {
   }
 
   /** It runs when its turn comes and its start is in the log, which goes there not before. */
-  enqueue(request: PendingRequest, step: RunStep, approval: SessionInput): void {
+  enqueue(request: PendingRequest, step: RunStep, approval: ToolApprovalInput): void {
     const callId = request.callId ?? request.requestId;
     this.start(request, step, (hasWaited) => {
       if (this.#record) return this.#record(request, step);

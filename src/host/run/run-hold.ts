@@ -1,6 +1,7 @@
 import type { PendingRequest } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
+import type { HoldOptions } from '../../session/index.ts';
 import { hold, isHoldable } from '../../session/index.ts';
 import type { Hosted } from '../frame/index.ts';
 
@@ -14,6 +15,8 @@ const LOOK_MS = 2000;
 export class RunHold {
   readonly #session: Hosted;
   #release: (() => Promise<void>) | undefined;
+  /** How it is taken again, after a pause. */
+  #again: HoldOptions = {};
 
   constructor(session: Hosted) {
     this.#session = session;
@@ -24,9 +27,10 @@ export class RunHold {
   }
 
   /** @throws CoxswainError `ABORTED / E_SESSION_BUSY` while anybody else runs the session */
-  async take(): Promise<void> {
+  async take(options: HoldOptions = this.#again): Promise<void> {
     const { inner } = this.#session;
-    if (isHoldable(inner)) this.#release = await inner[hold]();
+    if (isHoldable(inner)) this.#release = await inner[hold](options);
+    this.#again = { ...options, withEvents: false };
   }
 
   /** Never rejects: what the store cannot take back now it takes back before it gives out the next lease. */

@@ -14,7 +14,7 @@ import type {
   Settlement,
   SteerData,
 } from '../../contracts/index.ts';
-import type { Heeded, HeedfulSession, HoldableSession } from '../../session/index.ts';
+import type { Heeded, HeedfulSession, HoldableSession, HoldOptions } from '../../session/index.ts';
 import { derived, heed, hold, isHeedful, isHoldable, keepsQuestions, putQuestions } from '../../session/index.ts';
 
 /** Where the words of the sub-agent of a call are shown. */
@@ -102,8 +102,8 @@ export class SubagentSession implements HeedfulSession, HoldableSession {
     return this.#inner.abort(own === undefined ? rest : { ...rest, threadId: own });
   }
 
-  async [hold](): Promise<(() => Promise<void>) | undefined> {
-    return isHoldable(this.#inner) ? this.#inner[hold]() : undefined;
+  async [hold](options?: HoldOptions): Promise<(() => Promise<void>) | undefined> {
+    return isHoldable(this.#inner) ? this.#inner[hold](options) : undefined;
   }
 
   [heed](tell: (heard: Heeded) => void): (() => void) | undefined {

@@ -181,6 +181,13 @@ export interface Run extends InvocationInfo {
   hooksRan(path: string, point: 'entered' | 'exited'): void;
   haveHooksRun(path: string, point: 'entered' | 'exited'): boolean;
   origin(): { streamId: string; invocationId: string };
+  /** The end of the turn, where it was stored with the answer before it. */
+  readonly end: Event | undefined;
+  /**
+   * The end of the turn, to be stored with this answer. Undefined: something may come between the two. Once it is made,
+   * nothing that comes reaches the turn.
+   */
+  endBehind(answer: Event): Event | undefined;
   /** Ends the run; resolves elsewhere (the stream's end). Idempotent. */
   abort(reason?: unknown): void;
 }

@@ -181,6 +181,8 @@ export class LlmAgent implements ModelUser {
       if (!tools || this.toolsets.length > 0) tools = await this.resolveTools(context);
       const failed = await modelStep(context, this, tools, hooks);
       if (failed) return { kind: 'failed', failure: failed };
+      // Stored with what it has said.
+      if (context.invocation.end) return DONE;
     }
   }
 

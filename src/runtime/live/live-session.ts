@@ -1,9 +1,9 @@
 import { breath, LazyMap, MANY } from '../../base/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { Stirred } from '../../session/index.ts';
+import type { HoldOptions, Stirred } from '../../session/index.ts';
 import type { Event, Fold, Viewer } from '../log/index.ts';
 import { History, sharedPart, sizeOf } from '../log/index.ts';
-import type { Lease, SessionKey, SessionRecord, SessionService } from '../store/index.ts';
+import type { Lease, LeaseAppend, SessionKey, SessionRecord, SessionService } from '../store/index.ts';
 import { checkKey, storeRefusal } from '../store/index.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { newestCheckpoint, storedForm } from './checkpoint.ts';
@@ -35,7 +35,17 @@ function knownOf(service: SessionService): KnownSessions<LiveSession> {
 /** Events from one checkpoint to the next, where the store says nothing; a log of twice as many is read as it is. */
 const EVERY = 500;
 
+/** A turn of several runs that is under way. */
+interface Holding {
+  readonly by: object;
+  /** Undefined: it is taken with the first events of the first run. */
+  lease: Lease | undefined;
+  /** Whether the lease may be given back with the end of the turn: nothing of it runs then. */
+  readonly mayEnd: () => boolean;
+}
+
 const noListeners: readonly never[] = [];
+const never = () => false;
 
 /**
  * One session in this process: its log, the fold of it, and the one way into the log. All handles of a process share
@@ -51,7 +61,7 @@ export class LiveSession {
   readonly held = new LazyMap<string, Held>();
   current: CurrentRun | undefined;
   /** A turn of several runs is under way here: it keeps the session between them, too. */
-  holding: { readonly lease: Lease; readonly by: object } | undefined;
+  holding: Holding | undefined;
   /** Of the newest lease that was taken here; it may have been given back. */
   epoch: number | undefined;
   /** What is open is being settled while nothing runs. */
@@ -247,15 +257,16 @@ export class LiveSession {
    * @returns what gives it back
    * @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND`
    */
-  async hold(by: object): Promise<() => Promise<void>> {
-    const lease = await this.#acquire();
-    const holding = { lease, by };
+  async hold(by: object, { withEvents = false, mayEnd = never }: HoldOptions = {}): Promise<() => Promise<void>> {
+    const lease = withEvents && this.#isAtRest ? undefined : await this.#acquire();
+    const holding: Holding = { lease, by, mayEnd };
     this.holding = holding;
     const release = async () => {
       if (this.holding !== holding) return;
       this.holding = undefined;
-      await lease.release();
+      await holding.lease?.release();
     };
+    if (!lease) return release;
     try {
       if (lease.lastSeq > this.fold.at) await this.catchUp();
       return release;
@@ -269,21 +280,61 @@ export class LiveSession {
   async lease(): Promise<Lease> {
     const { holding } = this;
     if (!holding) return this.#acquire();
+    if (!holding.lease) return this.#held(holding, await this.#acquire());
     const record = await this.catchUp();
     if (!record) throw storeRefusal.missing(this.key);
     const { epoch } = holding.lease;
     return { epoch, lastSeq: record.lastSeq, shared: sharedPart(record.state), release: async () => {} };
   }
 
-  async #acquire(): Promise<Lease> {
-    const lease = await this.service.acquire(this.key);
+  /**
+   * The same, with a run's first events where nobody has written since `at`: in one transaction. `lease.stored` are
+   * those, not taken in; undefined: they are not stored.
+   */
+  async leaseWith(events: readonly Event[], at: number): Promise<Lease> {
+    const { holding } = this;
+    const lease = await this.#acquire({ events: this.link(events), expectedSeq: at });
+    return holding ? this.#held(holding, lease) : lease;
+  }
+
+  /** A lease can be taken with the events of a turn that begins: nothing is open that they would have to be made for. */
+  get takesLeaseWithEvents(): boolean {
+    return this.#isAtRest && !this.holding?.lease;
+  }
+
+  get #isAtRest(): boolean {
+    const { open, turn } = this.fold;
+    return this.service.leasesWithEvents === true && open.size === 0 && (!turn || turn.ended !== undefined);
+  }
+
+  /** As a run has it: what holds the session over several gives it back. */
+  async #held(holding: Holding, lease: Lease): Promise<Lease> {
+    if (this.holding !== holding) {
+      await lease.release();
+      throw new CoxswainError('ABORTED', 'E_ABORTED', `session ${this.key.id} was given back before its run began`);
+    }
+    holding.lease = lease;
+    return { ...lease, release: async () => {} };
+  }
+
+  async #acquire(first?: LeaseAppend): Promise<Lease> {
+    const lease = await (first ? this.service.acquire(this.key, first) : this.service.acquire(this.key));
     this.epoch = lease.epoch;
     return lease;
   }
 
+  /** The last events of a turn, under the lease of its run; with them it is given back, where that can be. */
+  async commitLast(events: Event[], lease: Lease): Promise<void> {
+    const { holding } = this;
+    const own = holding ? (holding.mayEnd() ? holding.lease : undefined) : lease;
+    if (!own?.releaseWith || this.#appends.isWriting) return this.commit(events, lease.epoch);
+    const gap = this.absorb(await own.releaseWith(this.link(events)));
+    if (gap) await gap;
+  }
+
   /** Epoch of the lease that somebody alive holds now. */
   async holder(): Promise<number | undefined> {
-    return this.holding?.lease.epoch ?? this.service.holder(this.key);
+    return this.holding?.lease?.epoch ?? this.service.holder(this.key);
   }
 
   /** Called for each stored event, in order, as soon as it is part of the fold. */
@@ -320,7 +371,7 @@ export class LiveSession {
   /** Appends without a lease: answers, steers, updates. With `expectedSeq` only where nobody has written since. */
   async append(events: readonly Event[], options?: { expectedSeq: number }): Promise<void> {
     const { holding } = this;
-    const own = holding ? startedIn(holding.lease.epoch, events) : events;
+    const own = holding?.lease ? startedIn(holding.lease.epoch, events) : events;
     const stored = await this.service.append(this.key, this.link(own), options);
     if (isLarge(stored)) await breath();
     const gap = this.absorb(stored);

@@ -33,6 +33,10 @@ export class SharedAppends {
     this.#target = target;
   }
 
+  get isWriting(): boolean {
+    return this.#writing !== undefined;
+  }
+
   /** Resolves when they are written. */
   commit(events: Event[], epoch: number): Promise<void> {
     if (!this.#writing) {

@@ -13,7 +13,7 @@ import type { BoundedAnswer } from '../agent/index.ts';
 import { boundedAnswer, checkEdited, withBounded } from '../agent/index.ts';
 import { callsToJoin, hasUnheard } from '../calls/index.ts';
 import { hookUserMessage } from '../hooks/index.ts';
-import type { CallState, Event } from '../log/index.ts';
+import type { AnswerOrigin, CallState, Event, Fold } from '../log/index.ts';
 import { answerEvent, answerId, createEvent } from '../log/index.ts';
 import type { GivenCredential } from '../services/index.ts';
 import { givenCredential } from '../services/index.ts';
@@ -120,23 +120,8 @@ function answerTo(invocation: OpenRun, input: Exclude<SessionInput, { kind: 'mes
       const call = invocation.fold.calls.get(requestId);
       return input.interim && call ? interimOf(event, call) : event;
     }
-    case 'tool_approval': {
-      const { requestId, args, by, decision, previewDigest } = input;
-      const event = answerEvent(
-        invocation.fold,
-        requestId,
-        {
-          kind: 'approve',
-          ...(args ? { args } : {}),
-          ...(by ? { by } : {}),
-          ...(previewDigest === undefined ? {} : { previewDigest }),
-        },
-        origin,
-      );
-      const callId = invocation.fold.callOf(requestId)?.id;
-      if (decision && callId !== undefined && event.actions.decisions) event.actions.decisions[callId] = decision;
-      return event;
-    }
+    case 'tool_approval':
+      return approvedEvent(invocation.fold, input, origin);
     default: {
       const { requestId, response, by } = input;
       return answerEvent(
@@ -147,6 +132,25 @@ function answerTo(invocation: OpenRun, input: Exclude<SessionInput, { kind: 'mes
       );
     }
   }
+}
+
+/** The event that stores a yes to a call, or to what a host asked about it. */
+export function approvedEvent(fold: Fold, input: ToolApprovalInput, origin: AnswerOrigin): Event {
+  const { requestId, args, by, decision, previewDigest } = input;
+  const event = answerEvent(
+    fold,
+    requestId,
+    {
+      kind: 'approve',
+      ...(args ? { args } : {}),
+      ...(by ? { by } : {}),
+      ...(previewDigest === undefined ? {} : { previewDigest }),
+    },
+    origin,
+  );
+  const callId = fold.callOf(requestId)?.id;
+  if (decision && callId !== undefined && event.actions.decisions) event.actions.decisions[callId] = decision;
+  return event;
 }
 
 function credentialOf(

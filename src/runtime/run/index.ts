@@ -1,4 +1,5 @@
 /** One run of a session, from its inputs to its end. */
+export { approvedEvent } from './accept-inputs.ts';
 export { Invocation } from './invocation.ts';
 export type { RunnerOptions, RunRequest } from './runner.ts';
 export {

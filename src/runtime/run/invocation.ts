@@ -19,7 +19,7 @@ import type { Plugin } from '../hooks/index.ts';
 import { editEvent } from '../hooks/index.ts';
 import type { LiveSession, RunningInvocation } from '../live/index.ts';
 import type { BeganRecord, CallState, CompletedRecord, Event, EventInit, Fold, Outcome } from '../log/index.ts';
-import { abandoned, applyDelta, createEvent, responseEvent } from '../log/index.ts';
+import { abandoned, applyDelta, createEvent, DONE, responseEvent } from '../log/index.ts';
 import type { ContextServices } from '../services/index.ts';
 import { ModelCalls } from '../step/index.ts';
 import type { Lease, SessionKey, SessionService } from '../store/index.ts';
@@ -28,7 +28,7 @@ import type { OpenRun } from './open-run.ts';
 import { eventAt } from './place-event.ts';
 import { beforeRun } from './run-hooks.ts';
 import { runSlot } from './slot.ts';
-import { storeInputs } from './store-inputs.ts';
+import { leaseWithMessage, storeInputs } from './store-inputs.ts';
 import { endRun } from './turn-end.ts';
 
 /** One run: from the acceptance of its inputs to the end of its stream. */
@@ -55,6 +55,8 @@ export class Invocation implements OpenRun, RunningInvocation {
   accepted = false;
   /** Nothing that comes now can reach the turn any more. */
   closing = false;
+  /** Id of the turn's end, where that is stored with the answer before it. */
+  endId: string | undefined;
   readonly #controller = new AbortController();
   readonly #reservations = new LazySet<Promise<unknown>>();
   /** How often something was reserved: what was open may be closed now. */
@@ -128,9 +130,10 @@ export class Invocation implements OpenRun, RunningInvocation {
         try {
           if (this.fold.open.size > 0) await runDetachedCalls(this);
           const reached = await this.#runRoot();
-          if (!(await this.#isNews(reached, before))) outcome = reached;
+          if (this.end) outcome = DONE;
+          else if (!(await this.#isNews(reached, before))) outcome = reached;
         } catch (error) {
-          outcome = thrownOutcome(this.signal, error);
+          outcome = this.end ? DONE : thrownOutcome(this.signal, error);
         }
       }
       return await endRun(this, outcome);
@@ -258,12 +261,36 @@ export class Invocation implements OpenRun, RunningInvocation {
     const first = events[0];
     if (!first) return Promise.resolve();
     this.#marks.putOn(first);
-    return this.session.commit(events, this.#lease?.epoch ?? 0);
+    const lease = this.#lease;
+    if (lease && this.endId !== undefined && events.at(-1)?.id === this.endId && this.#mayLetGo)
+      return this.session.commitLast(events, lease);
+    return this.session.commit(events, lease?.epoch ?? 0);
+  }
+
+  /** Nothing of the run comes after the end of its turn. */
+  get #mayLetGo(): boolean {
+    return !this.engine.plugins.some(({ afterRun }) => afterRun);
   }
 
   /** An event of the turn, of no agent's place. */
   rootEvent(init: EventInit): Event {
     return createEvent({ ...this.origin(), turnId: this.turnId, ...init });
+  }
+
+  /** The end of the turn, where it was stored with the answer before it. */
+  get end(): Event | undefined {
+    const { endId } = this;
+    return endId === undefined ? undefined : this.session.log.findLast((event) => event.id === endId);
+  }
+
+  /** The end of the turn, to be stored with this answer. Undefined: something may come between the two. */
+  endBehind(answer: Event): Event | undefined {
+    const { fold, eventHooks } = this;
+    if (eventHooks.length > 0 || fold.open.size > 0 || fold.steers.size > 0 || this.stored()) return undefined;
+    this.closing = true;
+    const end = this.rootEvent({ author: answer.author, actions: { end: { reason: 'completed' } } });
+    this.endId = end.id;
+    return end;
   }
 
   /** What closes calls that nobody will answer. */
@@ -276,16 +303,17 @@ export class Invocation implements OpenRun, RunningInvocation {
   async #begin(inputs: readonly SessionInput[]): Promise<void> {
     // An abort of what is open holds the lease for a moment.
     while (this.session.aborting) await this.session.aborting.catch(() => {});
-    const lease = await this.session.lease();
+    const taken = await leaseWithMessage(this, inputs);
+    const lease = taken?.lease ?? (await this.session.lease());
     this.#lease = lease;
-    if (lease.lastSeq > this.fold.at) await this.session.catchUp();
+    if (!taken?.stored && lease.lastSeq > this.fold.at) await this.session.catchUp();
     this.fold.shared = { ...lease.shared };
     const outer = this.options.signal;
     if (outer) {
       this.#follow = () => this.abort(outer.reason);
       outer.addEventListener('abort', this.#follow, { once: true });
     }
-    const { at, stored } = await storeInputs(this, inputs, lease.epoch);
+    const { at, stored } = taken?.stored ?? (await storeInputs(this, inputs, lease.epoch));
     this.accepted = true;
     // What others wrote before this stream is not a part of it.
     this.sink.accepted(at);

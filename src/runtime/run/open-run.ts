@@ -11,6 +11,8 @@ export interface OpenRun extends Run {
   readonly eventHooks: readonly Plugin[];
   /** Nothing that comes now can reach the turn any more. */
   closing: boolean;
+  /** Id of the turn's end, where that is stored with the answer before it. */
+  readonly endId: string | undefined;
   /** A slot has ended: recorded with the next event. */
   completed(record: CompletedRecord): void;
   /** An event of the turn, of no agent's place. */

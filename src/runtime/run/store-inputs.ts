@@ -1,14 +1,43 @@
 import type { SessionInput } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
+import { joined } from '../../session/index.ts';
 import type { Event } from '../log/index.ts';
 import type { GivenCredential } from '../services/index.ts';
 import { keepCredentials } from '../services/index.ts';
+import type { Lease } from '../store/index.ts';
 import type { Heard } from './accept-inputs.ts';
 import { acceptInputs } from './accept-inputs.ts';
 import type { OpenRun } from './open-run.ts';
 
 /** Codes of a store where somebody else was faster. */
 export const outrun: ReadonlySet<string> = new Set(['E_SESSION_CONFLICT', 'E_EVENT_EXISTS']);
+
+interface StoredInputs {
+  at: number;
+  stored: readonly Event[];
+}
+
+/**
+ * Takes the lease of a run together with the message that begins its turn, in one transaction. Undefined: there is more
+ * to look at than what this process knows of the log, or the store cannot. Without `stored` the lease is taken, and the
+ * message is to be stored.
+ */
+export async function leaseWithMessage(
+  invocation: OpenRun,
+  inputs: readonly SessionInput[],
+): Promise<{ lease: Lease; stored: StoredInputs | undefined } | undefined> {
+  const { session, fold, engine, options } = invocation;
+  const [only] = inputs;
+  const isLone = inputs.length === 1 && only?.kind === 'message' && options[joined] === undefined;
+  if (!isLone || !session.takesLeaseWithEvents) return undefined;
+  // A hook hears what a person says once the session is theirs.
+  if (engine.plugins.some(({ onUserMessage }) => onUserMessage)) return undefined;
+  const { at } = fold;
+  const events = await acceptInputs(invocation, inputs, [], { results: new Map() });
+  if (!session.takesLeaseWithEvents || fold.at !== at) return undefined;
+  const lease = await session.leaseWith(events, at);
+  return { lease, stored: lease.stored && { at, stored: lease.stored } };
+}
 
 /**
  * Stores a run's inputs, or refuses them all. They are stored only where nobody has written since they were looked at:
@@ -19,7 +48,7 @@ export async function storeInputs(
   invocation: OpenRun,
   inputs: readonly SessionInput[],
   epoch: number,
-): Promise<{ at: number; stored: readonly Event[] }> {
+): Promise<StoredInputs> {
   const { session, fold } = invocation;
   const heard: Heard = { results: new Map() };
   for (;;) {

@@ -12,8 +12,12 @@ const never = new AbortController().signal;
 /** Settles what is open, ends the turn, tells the plugins. */
 export async function endRun(invocation: OpenRun, outcome: Outcome): Promise<InvocationResult> {
   invocation.closing = true;
+  // It may be in the log, whatever the store says.
+  if (invocation.endId !== undefined && !invocation.end) await invocation.session.catchUp();
+  const { end: stored } = invocation;
   let result: InvocationResult;
-  if (invocation.signal.aborted)
+  if (stored) result = { reason: 'completed', end: stored };
+  else if (invocation.signal.aborted)
     result = await end(invocation, { reason: limitReason(invocation.signal.reason) ?? 'aborted' }, outcome);
   else if (outcome.kind === 'failed') {
     result = await end(invocation, { reason: outcome.failure.reason, failure: outcome.failure }, outcome);

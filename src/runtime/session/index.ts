@@ -10,6 +10,7 @@ export { OpenRequests } from './pending-requests.ts';
 export { storeQuestions } from './put-questions.ts';
 export { settling } from './settling.ts';
 export { standingOf } from './standing.ts';
+export { storeStarts } from './start-calls.ts';
 export type { RunStart, StartedRun } from './start-run.ts';
 export { startRun } from './start-run.ts';
 export type { SteerWords } from './steer.ts';

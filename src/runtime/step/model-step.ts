@@ -9,6 +9,7 @@ import { CallbackContext, Editing, failClosed, hookResponse } from '../hooks/ind
 import type { Event, EventActions, Failure } from '../log/index.ts';
 import type { FinishReason, ModelResponse, RequestDraft } from '../model/index.ts';
 import { finishReasonOf, isResponse, modelFailure, thrownFailure, unknownEndOf } from '../model/index.ts';
+import { endBehind } from './end-behind.ts';
 import type { Fault } from './model-call.ts';
 import { ModelCall } from './model-call.ts';
 import type { ModelUser } from './model-user.ts';
@@ -269,6 +270,8 @@ async function storeResponse(
     }
   }
   if (parts.length > MANY) await breath();
+  const end = events.length === 1 && !hasRefused(response) ? endBehind(context, agent, hooks, event) : undefined;
+  if (end) events.push(end);
   await context.invocation.emit(...events);
   if (hasRefused(response)) {
     return {

@@ -9,6 +9,7 @@ export type {
   CheckpointStore,
   ForkOptions,
   Lease,
+  LeaseAppend,
   OpenCall,
   OpenTurn,
   RestoredSession,

@@ -31,7 +31,20 @@ export interface Lease {
   readonly lastSeq: number;
   /** `app:` and `user:` state as it is now: other sessions may have changed it. */
   readonly shared: Readonly<Record<string, unknown>>;
+  /** What was appended as it was taken; absent: nothing was, since the log stood elsewhere. */
+  readonly stored?: readonly Event[];
   release(): Promise<void>;
+  /**
+   * Appends under the lease and gives it back, in one transaction. Absent: the store does one after the other.
+   * @throws CoxswainError as `append`: nothing is stored then, and the lease is held still
+   */
+  releaseWith?(events: readonly Event[]): Promise<readonly Event[]>;
+}
+
+/** What is appended with the taking of a lease, in one transaction, where the log stands at `expectedSeq`. */
+export interface LeaseAppend {
+  events: readonly Event[];
+  expectedSeq: number;
 }
 
 export interface AppendOptions {
@@ -108,6 +121,8 @@ export interface RestoredSession {
 export interface SessionService {
   /** Whether evidence is linked to an audit chain as it is appended. Default true. */
   readonly chained?: boolean;
+  /** `acquire` can append in the transaction that takes the lease. Default false. */
+  readonly leasesWithEvents?: boolean;
   /** Nobody but this object can write here: nothing of other processes is looked for. Default false. */
   readonly isPrivate?: boolean;
   /** Goes with each session. Absent: whoever opens a session reads all of its log. */
@@ -156,10 +171,11 @@ export interface SessionService {
    */
   restore?(key: SessionKey, session: RestoredSession): Promise<SessionRecord>;
   /**
-   * Takes the session for one run; free again after release or when the holder's process is dead.
-   * @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND`
+   * Takes the session for one run; free again after release or when the holder's process is dead. With `first`, where
+   * the store says `leasesWithEvents`: both or nothing, unless the log stands elsewhere: then the lease alone.
+   * @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND`, `ALREADY_EXISTS / E_EVENT_EXISTS`
    */
-  acquire(key: SessionKey): Promise<Lease>;
+  acquire(key: SessionKey, first?: LeaseAppend): Promise<Lease>;
   /**
    * Epoch of the lease that somebody alive holds now; undefined if the session is free, its holder is dead, or there is
    * no such session. A look: it takes nothing, and may be out of date when it comes back.

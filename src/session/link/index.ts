@@ -5,6 +5,7 @@ export type {
   Heeded,
   HeedfulSession,
   HoldableSession,
+  HoldOptions,
   JoiningOptions,
   PipeableSession,
   Stirred,
@@ -21,6 +22,7 @@ export {
   openNow,
   openRequest,
   pipe,
+  startCalls,
   stirs,
 } from './pipe.ts';
 export type { QuestionKeeper } from './put-questions.ts';

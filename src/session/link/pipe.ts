@@ -7,6 +7,7 @@ import type {
   PermissionMode,
   SessionInput,
   StreamEndEvent,
+  ToolApprovalInput,
 } from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
 import type { StreamQueue } from '../stream/index.ts';
@@ -19,6 +20,9 @@ export const openNow: unique symbol = Symbol.for('coxswain.openNow') as never;
 
 /** Key of {@link PipeableSession}'s method. */
 export const hold: unique symbol = Symbol.for('coxswain.hold') as never;
+
+/** Key of {@link PipeableSession}'s method. */
+export const startCalls: unique symbol = Symbol.for('coxswain.startCalls') as never;
 
 /** Key of {@link HeedfulSession}'s method. */
 export const heed: unique symbol = Symbol.for('coxswain.heed') as never;
@@ -60,13 +64,32 @@ export interface PipeableSession extends AgentSession {
    * Takes the session for a turn of several streams, over what happens between them. Returns what gives it back.
    * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while anybody else runs it
    */
-  [hold](): Promise<() => Promise<void>>;
+  [hold](options?: HoldOptions): Promise<() => Promise<void>>;
+  /**
+   * Stores the starts of calls that whoever holds the session runs, in one append, and shows them in the stream that the
+   * last inner one was a part of. No agent runs.
+   * @returns what is open then; `isNews`: others have written meanwhile, which an agent may have to go on with
+   * @throws CoxswainError what a stream with these inputs is refused for: nothing was stored
+   */
+  [startCalls](
+    starts: readonly ToolApprovalInput[],
+    streamId: string,
+    queue: StreamQueue<AgentEvent>,
+  ): Promise<{ open: PendingRequest[]; isNews: boolean }>;
+}
+
+/** How a session is taken for a turn of several streams. */
+export interface HoldOptions {
+  /** The first of them begins a turn: the session may be taken with its message. */
+  withEvents?: boolean;
+  /** Asked when the turn ends: whether the session may be given back with that. */
+  mayEnd?: () => boolean;
 }
 
 /** A session that can be taken for a turn of several streams: see {@link PipeableSession}. */
 export interface HoldableSession extends AgentSession {
   /** Resolves to undefined where its executor keeps no lease. */
-  [hold](): Promise<(() => Promise<void>) | undefined>;
+  [hold](options?: HoldOptions): Promise<(() => Promise<void>) | undefined>;
 }
 
 /** A session whose log other processes can write. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CoxswainError } from '../../../../contracts/index.ts';
-import type { Lease, SessionKey } from '../../../../runtime/index.ts';
+import type { Event, Lease, LeaseAppend, SessionKey } from '../../../../runtime/index.ts';
 import { newId, storeRefusal } from '../../../../runtime/index.ts';
 import { isDead, parseOwner, thisProcess } from '../sqlite-file/index.ts';
 import type { Engine, HeldConnection, Locks, SessionRow, Steps, Value } from '../statements/index.ts';
@@ -10,6 +10,12 @@ import type { Writes } from './writes.ts';
 // Texts that are put together anew are looked up slowly.
 const RELEASE = `UPDATE adk_sessions SET owner = NULL ${WHERE_SESSION} AND owner = ?`;
 const CLAIM = `UPDATE adk_sessions SET epoch = epoch + 1, owner = ? ${WHERE_SESSION}`;
+
+/** The session's row, with the new epoch, and what was appended as it was taken. */
+interface Taken {
+  row: SessionRow;
+  stored?: readonly Event[] | undefined;
+}
 
 /** Who may run a session. */
 export abstract class Leases {
@@ -31,16 +37,17 @@ export abstract class Leases {
       FROM adk_sessions ${WHERE_SESSION}`;
   }
 
-  /** @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND` */
-  async acquire(key: SessionKey): Promise<Lease> {
+  /** @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND`; DuplicateEvent */
+  async acquire(key: SessionKey, first?: LeaseAppend): Promise<Lease> {
     // Nobody waits for a debt of this service; if it cannot be paid now either, what comes next says so.
     await Promise.allSettled([...this.#owed].map((give) => give()));
     const owner = JSON.stringify(thisProcess(newId(), this.host));
-    const { row, free } = await this.take(key, owner);
+    const { row, free, stored } = await this.take(key, owner, first);
     const lease: Lease = {
       epoch: row.epoch,
-      lastSeq: row.last_seq,
+      lastSeq: row.last_seq + (stored?.length ?? 0),
       shared: sharedState(row),
+      ...(stored ? { stored } : {}),
       release: async () => {
         if (this.#closed || !this.#leases.delete(lease)) return;
         await this.#giveBack(async () => {
@@ -48,6 +55,11 @@ export abstract class Leases {
           await this.engine.transaction('lease', () => run(RELEASE, [...values(key), owner]));
           await free?.();
         });
+      },
+      releaseWith: async (events) => {
+        const last = await this.engine.transaction('write', () => this.#last(key, owner, row.epoch, events));
+        if (this.#leases.delete(lease) && free) await this.#giveBack(free);
+        return last;
       },
     };
     this.#leases.add(lease);
@@ -59,6 +71,12 @@ export abstract class Leases {
     if (typeof row?.owner !== 'string') return undefined;
     const isHeld = await this.isHeld(key, row.owner, String(row.inserted_at));
     return isHeld ? Number(row.epoch) : undefined;
+  }
+
+  *#last(key: SessionKey, owner: string, epoch: number, events: readonly Event[]): Steps<readonly Event[]> {
+    const stored = yield* this.tables.append(key, events, { epoch });
+    yield* run(RELEASE, [...values(key), owner]);
+    return stored;
   }
 
   #giveBack(work: () => Promise<void>): Promise<void> {
@@ -87,8 +105,17 @@ export abstract class Leases {
     }
   }
 
-  /** The session's row, with the new epoch. */
-  protected abstract take(key: SessionKey, owner: string): Promise<{ row: SessionRow; free?: () => Promise<void> }>;
+  protected abstract take(
+    key: SessionKey,
+    owner: string,
+    first: LeaseAppend | undefined,
+  ): Promise<Taken & { free?: () => Promise<void> }>;
+
+  /** Under the lease that was just taken, where the log stands as it should; undefined: it does not. */
+  protected *first(key: SessionKey, row: SessionRow, first: LeaseAppend | undefined): Steps<Event[] | undefined> {
+    if (first?.expectedSeq !== row.last_seq) return undefined;
+    return yield* this.tables.append(key, first.events, { epoch: row.epoch, expectedSeq: first.expectedSeq });
+  }
 
   /** Whether the holder that the session's row names is alive. */
   protected abstract isHeld(key: SessionKey, owner: string, insertedAt: string): boolean | Promise<boolean>;
@@ -112,9 +139,8 @@ export abstract class Leases {
 
 /** By a record of the owner, whose death can be proved on the machine that it ran on. */
 export class OwnerLeases extends Leases {
-  protected async take(key: SessionKey, owner: string): Promise<{ row: SessionRow }> {
-    const steps = this.#steps.bind(this);
-    return { row: await this.engine.transaction('lease', () => steps(key, owner)) };
+  protected async take(key: SessionKey, owner: string, first: LeaseAppend | undefined): Promise<Taken> {
+    return this.engine.transaction(first ? 'write' : 'lease', () => this.#steps(key, owner, first));
   }
 
   protected isHeld(_: SessionKey, owner: string): boolean {
@@ -122,12 +148,13 @@ export class OwnerLeases extends Leases {
     return !holder || !isDead(holder, this.host);
   }
 
-  *#steps(key: SessionKey, owner: string): Steps<SessionRow> {
+  *#steps(key: SessionKey, owner: string, first: LeaseAppend | undefined): Steps<Taken> {
     const held = yield* this.tables.session(key);
     if (!held) throw storeRefusal.missing(key);
     if (held.owner !== null && this.isHeld(key, held.owner)) throw this.busy(key, held.owner, held.epoch, true);
     yield* this.claim(key, owner);
-    return { ...held, epoch: held.epoch + 1 };
+    const row = { ...held, epoch: held.epoch + 1 };
+    return { row, stored: yield* this.first(key, row, first) };
   }
 }
 
@@ -159,7 +186,11 @@ export class LockLeases extends Leases {
     this.#locks = locks;
   }
 
-  protected async take(key: SessionKey, owner: string): Promise<{ row: SessionRow; free: () => Promise<void> }> {
+  protected async take(
+    key: SessionKey,
+    owner: string,
+    first: LeaseAppend | undefined,
+  ): Promise<Taken & { free: () => Promise<void> }> {
     const same = ` AND inserted_at = ${this.tables.dialect.timeValue}`;
     for (;;) {
       const row = await this.engine.transaction('single', () => this.tables.session(key));
@@ -168,15 +199,28 @@ export class LockLeases extends Leases {
       if (!(await this.#lock(name))) throw this.busy(key, row.owner, row.epoch);
       const free = () => this.#free(name);
       try {
-        const claimed = await this.engine.transaction('single', () => this.claim(key, owner, same, [row.inserted_at]));
-        const now = await this.engine.transaction('single', () => this.tables.session(key));
-        if (claimed && now?.owner === owner) return { row: now, free };
+        if (first) {
+          const both = await this.engine.transaction('write', () => this.#both(key, owner, same, row, first));
+          if (both) return { ...both, free };
+        } else {
+          const claimed = await this.engine.transaction('single', () =>
+            this.claim(key, owner, same, [row.inserted_at]),
+          );
+          const now = await this.engine.transaction('single', () => this.tables.session(key));
+          if (claimed && now?.owner === owner) return { row: now, free };
+        }
       } catch (error) {
         await free().catch(() => {});
         throw error;
       }
       await free();
     }
+  }
+
+  *#both(key: SessionKey, owner: string, same: string, row: SessionRow, first: LeaseAppend): Steps<Taken | undefined> {
+    if (!(yield* this.claim(key, owner, same, [row.inserted_at]))) return undefined;
+    const now = yield* this.tables.session(key);
+    return now && { row: now, stored: yield* this.first(key, now, first) };
   }
 
   override async close(): Promise<void> {

@@ -5,6 +5,7 @@ import type {
   Event,
   ForkOptions,
   Lease,
+  LeaseAppend,
   OpenCall,
   OpenTurn,
   SessionKey,
@@ -57,6 +58,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   /** What logs have come to, so that opening a session costs what its log has gained since. */
   readonly checkpoints: SqlCheckpoints;
   readonly isPrivate: boolean;
+  readonly leasesWithEvents = true;
   readonly #engine: Engine;
   readonly #tables: Writes;
   readonly #leases: Leases;
@@ -144,18 +146,28 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const engine = this.#ready();
     checkKey(key);
     storeInput.append(events, options);
-    try {
-      return await engine.transaction('write', () => this.#tables.append(key, events, options));
-    } catch (error) {
-      if (error instanceof DuplicateEvent) throw storeRefusal.eventExists(key, await this.#duplicate(key, error.ids));
-      throw error;
-    }
+    return this.#appending(key, () => engine.transaction('write', () => this.#tables.append(key, events, options)));
   }
 
-  async acquire(key: SessionKey): Promise<Lease> {
+  async acquire(key: SessionKey, first?: LeaseAppend): Promise<Lease> {
     this.#ready();
     checkKey(key);
-    return this.#leases.acquire(key);
+    if (!first) return this.#namingIn(key, await this.#leases.acquire(key));
+    storeInput.append(first.events, undefined);
+    return this.#namingIn(key, await this.#appending(key, () => this.#leases.acquire(key, first)));
+  }
+
+  #namingIn(key: SessionKey, lease: Lease): Lease {
+    const { releaseWith } = lease;
+    if (!releaseWith) return lease;
+    return {
+      ...lease,
+      releaseWith: async (events) => {
+        this.#ready();
+        storeInput.append(events, undefined);
+        return this.#appending(key, () => releaseWith(events));
+      },
+    };
   }
 
   async holder(key: SessionKey): Promise<number | undefined> {
@@ -276,6 +288,15 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
       return await work();
     } catch (error) {
       if (error instanceof DuplicateEvent) throw storeRefusal.eventExists(key, error.ids[0] ?? '');
+      throw error;
+    }
+  }
+
+  async #appending<T>(key: SessionKey, work: () => T | Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof DuplicateEvent) throw storeRefusal.eventExists(key, await this.#duplicate(key, error.ids));
       throw error;
     }
   }

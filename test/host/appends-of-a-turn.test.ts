@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { allowAll, InMemorySessionService } from '../../src/index.ts';
+import type { AppendOptions, Event, SessionKey } from '../../src/runtime/index.ts';
+import { bot, endOf, hostOf, say, tool } from './kit.ts';
+
+/** Notes what each append stored, in a word an event. */
+class Noting extends InMemorySessionService {
+  readonly appends: string[] = [];
+  /** Another process writes this before the next append of a start. */
+  meanwhile: (() => Promise<unknown>) | undefined;
+
+  override async append(key: SessionKey, events: readonly Event[], options?: AppendOptions) {
+    if (events.some(({ actions }) => actions.started)) {
+      const write = this.meanwhile;
+      this.meanwhile = undefined;
+      await write?.();
+    }
+    const stored = await super.append(key, events, options);
+    this.appends.push(stored.map(wordOf).join('+'));
+    return stored;
+  }
+}
+
+function wordOf({ actions, content }: Event): string {
+  if (actions.turn) return 'input';
+  if (actions.end) return `end:${actions.end.reason}`;
+  if (actions.started) return 'start';
+  if (actions.config) return 'update';
+  const [part] = content?.parts ?? [];
+  if (part?.type === 'function_call') return 'call';
+  return part?.type === 'function_response' ? 'result' : 'answer';
+}
+
+test('a turn without tools is two appends: its input, and its answer with its end', async () => {
+  const store = new Noting();
+  const { host } = hostOf(bot(['hello']), { store });
+  const session = await host.open('bot');
+  expect(endOf(await say(session, 'hi')).reason).toBe('completed');
+  expect(store.appends).toEqual(['input', 'answer+end:completed']);
+});
+
+test('a step of a hosted tool loop is a call, its start and its result, each stored before what follows', async () => {
+  const store = new Noting();
+  const before: string[][] = [];
+  const look = tool('look', () => {
+    before.push([...store.appends]);
+    return 'seen';
+  });
+  const { host } = hostOf(bot([{ calls: [['look', {}]] }, { calls: [['look', {}]] }, 'done']), {
+    store,
+    policy: allowAll(),
+    tools: [look],
+  });
+  const session = await host.open('bot');
+  const events = await say(session, 'hi');
+  expect(store.appends).toEqual([
+    'input',
+    'call',
+    'start',
+    'result',
+    'call',
+    'start',
+    'result',
+    'answer+end:completed',
+  ]);
+  expect(before.map((appends) => appends.at(-1))).toEqual(['start', 'start']);
+  // The decision is shown before the result, in the order of the log.
+  const seqs = events.flatMap((event) => ('seq' in event && event.seq !== undefined ? [event.seq] : []));
+  expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
+  expect(new Set(seqs).size).toBe(9);
+});
+
+test('a start that others have written before is stored behind what they wrote, and both are shown', async () => {
+  const store = new Noting();
+  const runs: string[] = [];
+  const { host } = hostOf(bot([{ calls: [['look', {}]] }, 'done']), {
+    store,
+    policy: allowAll(),
+    tools: [tool('look', () => void runs.push('look'))],
+  });
+  const session = await host.open('bot');
+  const other = await hostOf(bot(['unused']), { store }).host.open('bot', { sessionId: session.id });
+  store.meanwhile = () => other.update({ title: 'seen' });
+  const events = await say(session, 'hi');
+  expect(endOf(events).reason).toBe('completed');
+  expect(runs).toEqual(['look']);
+  expect(store.appends.slice(0, 4)).toEqual(['input', 'call', 'update', 'start']);
+  expect(events.map(({ type }) => type)).toContain('session_update');
+});
