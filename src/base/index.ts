@@ -2,6 +2,7 @@
 export { derived } from './derived.ts';
 export { newId } from './identity.ts';
 export { inTime } from './in-time.ts';
+export { isObject } from './is-object.ts';
 export { LazyMap, LazySet } from './lazy.ts';
 export { nearest } from './nearest.ts';
 export { breath, eachInPieces, MANY, Pace } from './pace.ts';
@@ -39,3 +40,4 @@ export {
 export { isoTime } from './time.ts';
 export { isTimed, MAX_TIMER_MS } from './timer.ts';
 export { untilAborted, untilLate } from './until-aborted.ts';
+export { warnOnStderr } from './warn-on-stderr.ts';

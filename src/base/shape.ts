@@ -1,4 +1,5 @@
 import { CoxswainError } from '../contracts/index.ts';
+import { isObject } from './is-object.ts';
 import { nearest } from './nearest.ts';
 
 /** What a member may be. Absent ones are fine, unless it is {@link required}. */
@@ -192,10 +193,6 @@ export function kindOf(value: unknown): string {
   } catch {
     return 'an object';
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isWhole(value: unknown): boolean {

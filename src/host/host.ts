@@ -1,3 +1,4 @@
+import { warnOnStderr } from '../base/index.ts';
 import type {
   AgentDescriptor,
   AgentSession,
@@ -323,8 +324,4 @@ class Host implements AgentHost, Holder {
     const session = await this.#openFor(agent, { sessionId }, userId, { id: userId });
     return { session, [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() };
   }
-}
-
-function warnOnStderr(message: string, error?: unknown): void {
-  console.warn(`coxswain: ${message}`, ...(error === undefined ? [] : [error]));
 }

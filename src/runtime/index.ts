@@ -1,4 +1,6 @@
 /** The event-sourced agent runtime. */
+
+export { warnOnStderr } from '../base/index.ts';
 export { addUsage, newId } from '../session/index.ts';
 export type {
   Agent,
@@ -202,7 +204,6 @@ export {
   openOrCreate,
   outrun,
   Runner,
-  warnOnStderr,
 } from './run/index.ts';
 export type {
   ArtifactContent,

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/index.ts';
 import { parseJson } from '../../contracts/index.ts';
 import type { ChainHead, ChainRow, Event } from '../../runtime/index.ts';
 import { digestOf, verifyRows } from '../../runtime/index.ts';
@@ -104,8 +105,4 @@ function fitsDigest({ event }: Members, { id, seq, digest }: ChainRow): boolean 
   } catch {
     return false;
   }
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/index.ts';
 import type { JsonSchema } from '../../contracts/index.ts';
 import type { AdkTool } from './types.ts';
 
@@ -35,8 +36,4 @@ export function jsonSchemaOf(schema: Record<string, unknown>): JsonSchema {
 
 function isDialect({ type, anyOf }: Record<string, unknown>): boolean {
   return (typeof type === 'string' && type === type.toUpperCase()) || (type === undefined && Array.isArray(anyOf));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

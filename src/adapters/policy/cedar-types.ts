@@ -1,4 +1,5 @@
 import type { CedarValueJson, Type } from '@cedar-policy/cedar-wasm/nodejs';
+import { isObject } from '../../base/index.ts';
 import type { JsonSchema } from '../../contracts/index.ts';
 
 /** How values of one JSON Schema look to Cedar, which has no null, no floating point and no lists. */
@@ -139,8 +140,4 @@ function resolve(ref: string, root: JsonSchema): unknown {
     at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
   }
   return at;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/index.ts';
 import type { PolicyDecision } from '../../contracts/index.ts';
 
 /** What rules of both spellings may say, and how it is called here. */
@@ -50,8 +51,4 @@ function renamed(
     found[name] = value;
   }
   return found;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

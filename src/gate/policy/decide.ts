@@ -1,4 +1,4 @@
-import { untilAborted, untilLate } from '../../base/index.ts';
+import { isObject, untilAborted, untilLate } from '../../base/index.ts';
 import type {
   AnyTool,
   ApproverRule,
@@ -11,7 +11,6 @@ import type {
 import { canonicalJson, deepFreeze, messageOf } from '../../contracts/index.ts';
 import { errorResult, normaliseReturn } from '../result/index.ts';
 import { validatedInTime } from '../schema/index.ts';
-import { isObject } from '../values/index.ts';
 import { askedWith, requestOf } from './asked-with.ts';
 import type { Decision } from './decision.ts';
 import { mintDecision } from './decision.ts';

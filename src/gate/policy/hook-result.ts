@@ -1,7 +1,7 @@
-import { isTimed, untilAborted } from '../../base/index.ts';
+import { isObject, isTimed, untilAborted } from '../../base/index.ts';
 import type { HookResult, LifecycleInterceptor } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { headOf, isObject } from '../values/index.ts';
+import { headOf } from '../values/index.ts';
 
 /** Milliseconds that an interceptor may think about one point. */
 export const DEFAULT_HOOK_TIMEOUT_MS = 10_000;

@@ -1,7 +1,6 @@
-import { isTimed } from '../../base/index.ts';
+import { isObject, isTimed } from '../../base/index.ts';
 import type { ConfirmationRequest, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { isObject } from '../values/index.ts';
 import { asUnanswered, isUnanswered } from './denial.ts';
 
 /** The one outcome a decision has after it was checked. */

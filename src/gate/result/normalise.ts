@@ -1,14 +1,6 @@
+import { isObject } from '../../base/index.ts';
 import type { ContentPart, ToolErrorType, ToolResult } from '../../contracts/index.ts';
-import {
-  BYTES_MIME,
-  isKnownPartType,
-  isObject,
-  textPart,
-  toBase64,
-  toDisplay,
-  toJsonValue,
-  toParts,
-} from '../values/index.ts';
+import { BYTES_MIME, isKnownPartType, textPart, toBase64, toDisplay, toJsonValue, toParts } from '../values/index.ts';
 import type { CapLimit } from './cap-result.ts';
 import { capSync } from './cap-result.ts';
 

@@ -1,5 +1,6 @@
+import { isObject } from '../../base/index.ts';
 import type { ContentPart, FunctionResponsePart, ToolResult } from '../../contracts/index.ts';
-import { isObject, partText, textPart, toDisplay } from '../values/index.ts';
+import { partText, textPart, toDisplay } from '../values/index.ts';
 
 type Attachments = NonNullable<FunctionResponsePart['content']>;
 

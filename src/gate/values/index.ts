@@ -2,4 +2,4 @@
 export { headOf, jsonBytes } from './head.ts';
 export { BYTES_MIME, toBase64, toJsonValue } from './json-value.ts';
 export { isKnownPartType } from './part-shapes.ts';
-export { isObject, partText, textPart, toDisplay, toParts } from './parts.ts';
+export { partText, textPart, toDisplay, toParts } from './parts.ts';

@@ -1,12 +1,9 @@
+import { isObject } from '../../base/index.ts';
 import type { ContentPart, DisplayContent } from '../../contracts/index.ts';
 import { BYTES_MIME, toBase64, toJsonValue } from './json-value.ts';
 import { fitsDisplay, fitsPart } from './part-shapes.ts';
 
 type Members = Record<string, unknown>;
-
-export function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export const textPart = (text: string): ContentPart => ({ type: 'text', text });
 

@@ -1,7 +1,7 @@
+import { isObject } from '../../base/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import { boundedTest, compilePredicate, faultOfPattern, Undecided } from '../../gate/index.ts';
 import type { ArgsCondition } from './rule.ts';
-import { isObject } from './rule.ts';
 import { strictly } from './strictly.ts';
 
 /** `undefined`: it cannot be told. */

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/index.ts';
 import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
 import type { AskedWith, CheckedDecision } from '../../gate/index.ts';
@@ -5,7 +6,6 @@ import { evaluatePolicy, requestOf } from '../../gate/index.ts';
 import type { Check } from '../../session/index.ts';
 import { checkIs, checkOptions, having, text as isText, listOf, object } from '../../session/index.ts';
 import { underMode } from './presets.ts';
-import { isObject } from './rule.ts';
 import { YamlFile } from './yaml-file.ts';
 
 /** A call that a policy is tried on, and what must become of it. */

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/index.ts';
 import type { PolicyRequest } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
@@ -7,7 +8,7 @@ import { argsCondition, listOf, staticConditions } from './conditions.ts';
 import type { Glob } from './glob.ts';
 import { compileGlob } from './glob.ts';
 import type { PolicyRule, PolicyTier } from './rule.ts';
-import { faultOfRule, isObject } from './rule.ts';
+import { faultOfRule } from './rule.ts';
 import { holdsWherever } from './subsume.ts';
 
 export { isForeign } from './conditions.ts';

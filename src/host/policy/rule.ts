@@ -1,3 +1,4 @@
+import { isObject } from '../../base/index.ts';
 import type { ApproverRule } from '../../contracts/index.ts';
 import type { PolicyOutcome } from '../../gate/index.ts';
 import { MAX_EXPIRES_IN } from '../../gate/index.ts';
@@ -147,8 +148,4 @@ function faultOfApprovers(value: unknown): string | undefined {
   if (quorum !== undefined && !(Number.isInteger(quorum) && Number(quorum) >= 1))
     return 'needs a whole number above 0 as quorum';
   return undefined;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

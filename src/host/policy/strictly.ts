@@ -1,4 +1,4 @@
-import { isObject } from './rule.ts';
+import { isObject } from '../../base/index.ts';
 
 type Schema = Record<string, unknown>;
 

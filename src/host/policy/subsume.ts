@@ -1,9 +1,9 @@
+import { isObject } from '../../base/index.ts';
 import { canonicalJson } from '../../contracts/index.ts';
 import { compilePredicate } from '../../gate/index.ts';
 import { listOf } from './conditions.ts';
 import { compileGlob, covers } from './glob.ts';
 import type { PolicyRule } from './rule.ts';
-import { isObject } from './rule.ts';
 
 type List = string | readonly string[];
 

@@ -1,10 +1,11 @@
+import { isObject } from '../../base/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import type { PolicyOutcome } from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
 import { checkIs, checkOptions, flag, fn, having, text as isText } from '../../session/index.ts';
 import { isRuleError } from './compile.ts';
 import type { PolicyRule, PolicyTier } from './rule.ts';
-import { isObject, POLICY_TIERS } from './rule.ts';
+import { POLICY_TIERS } from './rule.ts';
 import type { RulePolicy, RulePolicyOptions } from './rules.ts';
 import { rulePolicy } from './rules.ts';
 import { YamlFile } from './yaml-file.ts';

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { WebSocket, WebSocketServer } from 'ws';
+import { warnOnStderr } from '../../base/index.ts';
 import { CLOSE_CODES, CoxswainError, messageOf, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
 import { inTime } from '../../session/index.ts';
@@ -313,8 +314,4 @@ function refuse(socket: Socket, status: number, reason: string): void {
     `HTTP/1.1 ${status} ${names[status] ?? 'Internal Server Error'}\r\n${extra}Connection: close\r\n` +
       `Content-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
-}
-
-function warnOnStderr(message: string, error?: unknown): void {
-  console.warn(`coxswain: ${message}`, ...(error === undefined ? [] : [error]));
 }

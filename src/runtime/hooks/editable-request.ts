@@ -1,3 +1,4 @@
+import { isObject } from '../../base/index.ts';
 import type { Content, ToolDescriptor } from '../../contracts/index.ts';
 import { CoxswainError, setOwn } from '../../contracts/index.ts';
 import type { ModelRequest, RequestDraft } from '../model/index.ts';
@@ -67,10 +68,6 @@ export class Editing {
 function isContent(value: unknown): boolean {
   const { role, parts } = (value ?? {}) as Partial<Content>;
   return (role === 'user' || role === 'model') && Array.isArray(parts) && parts.every(isObject);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function copiedTools(tools: ReadonlyMap<string, ToolDescriptor>): Map<string, ToolDescriptor> {

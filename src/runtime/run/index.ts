@@ -9,6 +9,5 @@ export {
   DEFAULT_TOOL_CONCURRENCY,
   openOrCreate,
   Runner,
-  warnOnStderr,
 } from './runner.ts';
 export { outrun } from './store-inputs.ts';

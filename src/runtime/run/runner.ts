@@ -17,6 +17,7 @@ import {
   signal,
   text,
   texts,
+  warnOnStderr,
 } from '../../base/index.ts';
 import type {
   AnswerLimits,
@@ -249,10 +250,6 @@ export function assertUniquePlugins(plugins: readonly Plugin[]): void {
     }
     names.add(plugin.name);
   }
-}
-
-export function warnOnStderr(message: string, error?: unknown): void {
-  console.warn(`coxswain: ${message}`, ...(error === undefined ? [] : [error]));
 }
 
 /** Shows a run as runtime events. */

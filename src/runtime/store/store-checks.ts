@@ -7,6 +7,7 @@ import {
   checkOptions,
   fn,
   guarded,
+  isObject,
   list,
   newId,
   number,
@@ -96,9 +97,6 @@ function faultOf(event: Event): string | undefined {
   }
   return undefined;
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_ID | E_BAD_INPUT` */
 export function checkKey(key: SessionKey): void {

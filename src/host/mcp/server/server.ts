@@ -5,6 +5,7 @@ import type {
   RequestStateCodec,
   ServerContext,
 } from '@modelcontextprotocol/server';
+import { warnOnStderr } from '../../../base/index.ts';
 import type { Principal } from '../../../contracts/index.ts';
 import { CoxswainError, PACKAGE_VERSION } from '../../../contracts/index.ts';
 import { ensureValidator, MAX_TIMER_MS } from '../../../gate/index.ts';
@@ -131,8 +132,4 @@ function answersOf(
       return view.kind === 'elicit' ? { action: view.action, content: view.content } : undefined;
     },
   };
-}
-
-export function warnOnStderr(message: string, error?: unknown): void {
-  console.warn(`coxswain: ${message}`, ...(error === undefined ? [] : [error]));
 }

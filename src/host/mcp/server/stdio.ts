@@ -1,9 +1,10 @@
 import { syncBuiltinESMExports } from 'node:module';
 import type { Writable } from 'node:stream';
+import { warnOnStderr } from '../../../base/index.ts';
 import type { AgentHost } from '../../index.ts';
 import type { McpStdioOptions } from '../turn/index.ts';
 import { factoryOptions, loadStdioSdk, mcpInput } from '../turn/index.ts';
-import { createMcpFactory, warnOnStderr } from './server.ts';
+import { createMcpFactory } from './server.ts';
 import { Strangers } from './strangers.ts';
 
 export interface McpStdioServer {

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { warnOnStderr } from '../../../../base/index.ts';
 import { copyJson, messageOf } from '../../../../contracts/index.ts';
 import { bag, checkIs, guarded, name } from '../../../../session/index.ts';
 import type { McpToolset } from '../toolset/index.ts';
-import { mcpToolset, warnOnStderr } from '../toolset/index.ts';
+import { mcpToolset } from '../toolset/index.ts';
 import type { McpToolsetOptions } from '../wire/index.ts';
 import { dropNulls, faultOf } from '../wire/index.ts';
 import type { Environment } from './config-entry.ts';

@@ -1,3 +1,3 @@
 /** Tools of a server as tools of an agent. */
 export type { McpToolset } from './toolset.ts';
-export { mcpToolset, warnOnStderr } from './toolset.ts';
+export { mcpToolset } from './toolset.ts';

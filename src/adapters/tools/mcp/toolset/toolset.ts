@@ -1,4 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/client';
+import { warnOnStderr } from '../../../../base/index.ts';
 import type {
   AnyTool,
   ProvidedTool,
@@ -302,10 +303,6 @@ function nameOf(server: McpServer): string {
 function readable(text: string): string {
   const cut = text.length > MAX_WARNING ? `${text.slice(0, MAX_WARNING)}…` : text;
   return cut.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
-}
-
-export function warnOnStderr(message: string, error?: unknown): void {
-  console.warn(`coxswain: ${message}`, ...(error === undefined ? [] : [error]));
 }
 
 const callKey = (tool: string, args: Record<string, unknown>): string => canonicalJson([tool, args]);

@@ -1,8 +1,9 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { isObject } from '../../../../base/index.ts';
 import type { Reading } from './listed.ts';
 import { readListed } from './listed.ts';
 import type { Members } from './nulls.ts';
-import { dropNulls, dropNullsWithin, isBefore2026, isObject } from './nulls.ts';
+import { dropNulls, dropNullsWithin, isBefore2026 } from './nulls.ts';
 
 /**
  * Mends what a server has written and the SDK would refuse whole, though it means no harm: null for what is absent, one

@@ -1,6 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/client';
+import { isObject } from '../../../../base/index.ts';
 import { canonicalJson } from '../../../../contracts/index.ts';
-import { dropNulls, isBefore2026, isObject } from './nulls.ts';
+import { dropNulls, isBefore2026 } from './nulls.ts';
 import { mendSchema } from './schema.ts';
 import type { Sdk } from './sdk.ts';
 

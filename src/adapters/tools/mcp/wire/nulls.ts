@@ -1,3 +1,5 @@
+import { isObject } from '../../../../base/index.ts';
+
 export type Members = Record<string, unknown>;
 
 /** Of the protocol's versions, which are dates. */
@@ -12,8 +14,4 @@ export function dropNullsWithin(value: unknown): void {
   if (!isObject(value)) return;
   dropNulls(value);
   for (const member of Object.values(value)) dropNullsWithin(member);
-}
-
-export function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

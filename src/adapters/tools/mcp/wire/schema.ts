@@ -1,5 +1,5 @@
+import { isObject } from '../../../../base/index.ts';
 import type { Members } from './nulls.ts';
-import { isObject } from './nulls.ts';
 
 const single = ['items', 'additionalProperties', 'contains', 'if', 'then', 'else', 'not', 'propertyNames'];
 const lists = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
