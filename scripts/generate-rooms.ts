@@ -54,15 +54,17 @@ export function lintRules(): string {
 const begin = '<!-- rooms: written by scripts/generate-rooms.ts -->\n';
 const end = '<!-- rooms end -->\n';
 
-/** The picture of rooms, in the order of imports; rooms of a part that stand together are indented below it. */
+/** The picture of rooms, in the order of imports; the rooms of a part stand below its name. */
 export function picture(): string {
-  let part = '';
+  const within = new Set(rooms.flatMap(({ path }) => (path.includes('/') ? [partOf(`${path}/`)] : [])));
+  const named = new Set<string>();
   const lines = rooms.flatMap(({ path, holds }) => {
-    const [first = '', ...rest] = path.split('/');
-    const heading = rest.length > 0 && first !== part ? [first] : [];
-    part = first;
-    const name = rest.length > 0 ? `  ${rest.join('/')}` : first || '(src)';
-    return [...heading, `${name.padEnd(20)} ${holds}`];
+    const part = partOf(`${path}/`);
+    const heading = within.has(part) && !named.has(part) ? [part] : [];
+    named.add(part);
+    // The files of a part that lie in none of the rooms below it: its front.
+    const name = path.includes('/') ? path.slice(part.length + 1) : within.has(part) ? '(front)' : path || '(src)';
+    return [...heading, `${(within.has(part) ? `  ${name}` : name).padEnd(22)} ${holds}`];
   });
   return `${begin}\n\`\`\`text\n${lines.join('\n')}\n\`\`\`\n\n${end}`;
 }
