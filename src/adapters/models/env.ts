@@ -1,5 +1,7 @@
 import type { Model } from '../../runtime/index.ts';
 import { bag, checkIs, text } from '../../session/index.ts';
+import type { ProviderKind } from './provider-kinds.ts';
+import { PROVIDER_KINDS } from './provider-kinds.ts';
 import type { ModelRegistry, ModelRegistryOptions } from './registry.ts';
 import { modelRegistry } from './registry.ts';
 
@@ -15,28 +17,8 @@ export interface ModelFromEnv {
   why: string;
 }
 
-interface Source {
-  provider: 'gemini' | 'anthropic' | 'openai';
-  keys: readonly string[];
-  baseUrl: string;
-  /** Where no model is named. */
-  model: string;
-}
-
-/** In this order: the first with a key is asked, where no model is named. */
-const sources: readonly Source[] = [
-  {
-    provider: 'gemini',
-    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    baseUrl: 'GEMINI_BASE_URL',
-    model: 'gemini-flash-latest',
-  },
-  { provider: 'anthropic', keys: ['ANTHROPIC_API_KEY'], baseUrl: 'ANTHROPIC_BASE_URL', model: 'claude-sonnet-5' },
-  { provider: 'openai', keys: ['OPENAI_API_KEY'], baseUrl: 'OPENAI_BASE_URL', model: 'gpt-5-mini' },
-];
-
 /** Variables that keys are read from. */
-export const MODEL_KEYS: readonly string[] = sources.flatMap(({ keys }) => keys);
+export const MODEL_KEYS: readonly string[] = PROVIDER_KINDS.flatMap(({ keys }) => keys);
 
 /**
  * The model that the environment asks for: `COXSWAIN_MODEL` or `wanted` by name, else the default one of the first
@@ -47,17 +29,17 @@ export function modelFromEnv(env: Env, wanted?: string): ModelFromEnv {
   checkIs(env, 'modelFromEnv: env', bag);
   if (wanted !== undefined) checkIs(wanted, 'modelFromEnv: wanted', text);
   const options: ModelRegistryOptions = {};
-  const found: { source: Source; variable: string }[] = [];
-  for (const source of sources) {
+  const found: { source: ProviderKind; variable: string }[] = [];
+  for (const source of PROVIDER_KINDS) {
     const variable = source.keys.find((key) => env[key]?.trim());
     const baseUrl = env[source.baseUrl]?.trim();
     // Read from a file, a key often ends in a line end.
     const apiKey = variable === undefined ? undefined : env[variable]?.trim();
     if (variable === undefined && !baseUrl) continue;
-    options[source.provider] = { ...(apiKey ? { apiKey } : {}), ...(baseUrl ? { baseUrl } : {}) };
+    options[source.kind] = { ...(apiKey ? { apiKey } : {}), ...(baseUrl ? { baseUrl } : {}) };
     found.push({ source, variable: variable ?? source.baseUrl });
     // A server of one's own serves what its owner calls it.
-    if (source.provider === 'openai' && baseUrl) options.fallback = { ...options[source.provider], api: 'openai' };
+    if (source.kind === 'openai' && baseUrl) options.fallback = { ...options[source.kind], api: 'openai' };
   }
   const registry = modelRegistry(options);
   const name = (wanted ?? env.COXSWAIN_MODEL)?.trim();

@@ -9,6 +9,8 @@ import type { GeminiOptions } from './gemini/index.ts';
 import { geminiModel } from './gemini/index.ts';
 import type { OpenAIChatOptions, OpenAIResponsesOptions } from './openai/index.ts';
 import { openaiChatModel, openaiResponsesModel } from './openai/index.ts';
+import type { Kind } from './provider-kinds.ts';
+import { PROVIDER_KINDS } from './provider-kinds.ts';
 
 /** A provider by the API it speaks. */
 export type ProviderConfig =
@@ -41,19 +43,6 @@ export interface ModelRegistry {
   /** As {@link findModel}, but undefined for an unknown name: what a runner and a host take. */
   models(name: string): Model | undefined;
 }
-
-const aliases: Readonly<Record<string, 'gemini' | 'anthropic' | 'openai'>> = {
-  gemini: 'gemini',
-  google: 'gemini',
-  anthropic: 'anthropic',
-  claude: 'anthropic',
-  openai: 'openai',
-};
-const byName: readonly [RegExp, 'gemini' | 'anthropic' | 'openai'][] = [
-  [/^(models\/)?(gemini|gemma|learnlm)/, 'gemini'],
-  [/^claude/, 'anthropic'],
-  [/^(gpt|chatgpt|codex|o\d)/, 'openai'],
-];
 
 const provider: Check = {
   needs: "options of a provider, with api: 'openai', 'openai-responses', 'anthropic' or 'gemini'",
@@ -110,16 +99,17 @@ function choose(name: string, options: ModelRegistryOptions): { model: string; c
     const rest = name.slice(slash + 1);
     const own = options.providers;
     if (own && Object.hasOwn(own, prefix) && own[prefix]) return { model: rest, config: own[prefix] };
-    const config = Object.hasOwn(aliases, prefix) ? ofKind(aliases[prefix], options) : undefined;
+    const kind = PROVIDER_KINDS.find(({ prefixes }) => prefixes.includes(prefix))?.kind;
+    const config = ofKind(kind, options);
     if (config && rest !== '') return { model: rest, config };
   }
-  const kind = byName.find(([pattern]) => pattern.test(name))?.[1];
+  const kind = PROVIDER_KINDS.find(({ names }) => names.test(name))?.kind;
   const config = ofKind(kind, options) ?? (name === '' ? undefined : options.fallback);
   return config && { model: name, config };
 }
 
 function ofKind(
-  kind: 'gemini' | 'anthropic' | 'openai' | undefined,
+  kind: Kind | undefined,
   { gemini, anthropic, openai }: ModelRegistryOptions,
 ): ProviderConfig | undefined {
   if (kind === 'gemini') return gemini && { api: 'gemini', ...gemini };
@@ -164,11 +154,10 @@ function withPrices(
   return { ...config, prices: { ...common, ...(price ? { [model]: price } : {}), ...config.prices } };
 }
 
-function setUp({ gemini, anthropic, openai, providers = {}, fallback }: ModelRegistryOptions): string {
+function setUp(options: ModelRegistryOptions): string {
+  const { providers = {}, fallback } = options;
   const known = [
-    ...(gemini ? ['gemini…'] : []),
-    ...(anthropic ? ['claude…'] : []),
-    ...(openai ? ['gpt…, o…'] : []),
+    ...PROVIDER_KINDS.flatMap(({ kind, shown }) => (options[kind] ? [shown] : [])),
     ...Object.keys(providers).map((prefix) => `${prefix}/…`),
     ...(fallback ? ['anything else'] : []),
   ];
