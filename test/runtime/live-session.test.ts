@@ -120,3 +120,36 @@ test('a session that is deleted while it is read is not there', async () => {
   };
   expect(await LiveSession.find(sessions, key)).toBeUndefined();
 });
+
+test('SPD-1 the contents of a long log are made in pieces, and of nothing that was taken back meanwhile', async () => {
+  const sessions = new InMemorySessionService();
+  await sessions.create(key);
+  const says = (n: number) =>
+    createEvent({ id: `e${n}`, author: 'user', content: { role: 'user', parts: [{ type: 'text', text: `${n}` }] } });
+  await sessions.append(
+    key,
+    Array.from({ length: 1500 }, (_, n) => says(n)),
+  );
+  const live = await LiveSession.open(sessions, key);
+  const { log } = live;
+  const viewer = { agent: 'bot', branch: undefined, iso: '' };
+  let pieces = 0;
+  const slow = vi.spyOn(live, 'log', 'get').mockImplementation(() => {
+    const until = performance.now() + 6;
+    while (performance.now() < until);
+    pieces++;
+    return log;
+  });
+  onTestFinished(() => slow.mockRestore());
+  const whole = live.contents(viewer);
+  const other = live.contents(viewer);
+  const first = await Promise.race([whole, new Promise((go) => setImmediate(go, 'others'))]);
+  expect(first).toBe('others');
+  expect((await whole).map(({ parts }) => parts)).toEqual(log.map(({ content }) => content?.parts));
+  expect(await other).toBe(await whole);
+  expect(pieces).toBeGreaterThan(5);
+
+  const again = live.contents({ ...viewer, agent: 'eve' });
+  await live.append([createEvent({ id: 'back', author: 'user', actions: { rewound: { through: 1000 } } })]);
+  expect(await again).toHaveLength(1000);
+});

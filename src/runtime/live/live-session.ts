@@ -1,4 +1,4 @@
-import { breath, LazyMap, MANY } from '../../base/index.ts';
+import { breath, LazyMap, MANY, Pace } from '../../base/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { HoldOptions, Stirred } from '../../session/index.ts';
 import type { Event, Fold, Viewer } from '../log/index.ts';
@@ -413,15 +413,34 @@ export class LiveSession {
     return isHere ? this.#contents(viewer) : this.whole().then(() => this.#contents(viewer));
   }
 
-  #contents(viewer: Viewer): History['contents'] {
+  #contents(viewer: Viewer): History['contents'] | Promise<History['contents']> {
+    const history = this.#history(viewer);
+    if (history.lacks(this.log) > MANY) return this.#contentsInPieces(viewer);
+    history.extend(this.log, (id) => this.#log.steer(id));
+    return history.contents;
+  }
+
+  /** Of a long log: others of the process are let in on the way. */
+  async #contentsInPieces(viewer: Viewer): Promise<History['contents']> {
+    const pace = new Pace();
+    for (;;) {
+      // Looked up each time: a rewind that came meanwhile has thrown away what was made so far.
+      const history = this.#history(viewer);
+      history.extend(this.log, (id) => this.#log.steer(id), MANY);
+      if (history.lacks(this.log) === 0) return history.contents;
+      const rest = pace.rest();
+      if (rest) await rest;
+    }
+  }
+
+  #history(viewer: Viewer): History {
     const key = `${viewer.agent}|${viewer.branch ?? ''}|${viewer.iso}|${viewer.from ?? ''}`;
     let history = this.#histories.get(key);
     if (!history) {
       history = new History(viewer, this.#log.longRunning);
       this.#histories.set(key, history);
     }
-    history.extend(this.log, (id) => this.#log.steer(id));
-    return history.contents;
+    return history;
   }
 
   /** Ends every executor that waits in memory. */

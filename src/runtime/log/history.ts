@@ -55,13 +55,26 @@ export class History {
     for (const id of longRunning) this.#longRunning.add(id);
   }
 
-  /** Takes in what the log has gained; `byId` finds steers that are delivered later than they were written. */
-  extend(log: readonly Event[], byId: (id: string) => Event | undefined): readonly Content[] {
-    for (; this.#upto < log.length; this.#upto++) {
+  /**
+   * Takes in what the log has gained, or the first `most` events of that; `byId` finds steers that are delivered later
+   * than they were written.
+   */
+  extend(
+    log: readonly Event[],
+    byId: (id: string) => Event | undefined,
+    most = Number.POSITIVE_INFINITY,
+  ): readonly Content[] {
+    const end = Math.min(log.length, this.#upto + most);
+    for (; this.#upto < end; this.#upto++) {
       const event = log[this.#upto];
       if (event) this.#take(event, byId);
     }
     return this.contents;
+  }
+
+  /** How many events of the log are not taken in. */
+  lacks(log: readonly Event[]): number {
+    return log.length - this.#upto;
   }
 
   #take(event: Event, byId: (id: string) => Event | undefined): void {
