@@ -5,7 +5,7 @@ export { inTime } from './in-time.ts';
 export { isObject } from './is-object.ts';
 export { LazyMap, LazySet } from './lazy.ts';
 export { nearest } from './nearest.ts';
-export { breath, eachInPieces, MANY, Pace } from './pace.ts';
+export { breath, eachInPieces, MANY, Pace, pauseAfter } from './pace.ts';
 export { pause } from './pause.ts';
 export type { Check, Shape } from './shape.ts';
 export {

@@ -27,6 +27,23 @@ export class Pace {
   }
 }
 
+// The same: a clock that somebody holds would hold up whoever waits here.
+const after: (go: () => void, ms: number) => void = (globalThis.setTimeout as typeof setTimeout).bind(globalThis);
+/** Writers that are outrun as often go on at once. */
+const QUICK_TRIES = 3;
+const LONGEST_PAUSE_MS = 32;
+
+/**
+ * Before whoever was outrun by another writer tries again: of many that write at once each gets its turn, and others of
+ * the process are served. Undefined: go on at once.
+ * @param tries how many have failed
+ */
+export function pauseAfter(tries: number): Promise<void> | undefined {
+  if (tries < QUICK_TRIES) return undefined;
+  const longest = Math.min(LONGEST_PAUSE_MS, 2 ** (tries - QUICK_TRIES));
+  return new Promise((resolve) => after(resolve, Math.random() * longest));
+}
+
 /** As many parts of one event, or things of one list, take milliseconds: work on them stands by itself. */
 export const MANY = 256;
 

@@ -94,6 +94,7 @@ export {
   prepareCall,
   releaseWithin,
   settleCalls,
+  unheardCalls,
 } from './calls/index.ts';
 export type {
   AgentCallbacks,
@@ -116,7 +117,7 @@ export {
   ToolContext,
 } from './hooks/index.ts';
 export type { CurrentRun, Followed, FollowOptions, Held, RunningInvocation } from './live/index.ts';
-export { DEFAULT_FOLLOW_MS, LiveSession, StoreFollower } from './live/index.ts';
+export { DEFAULT_FOLLOW_MS, LiveSession, outrun, readOn, StoreFollower } from './live/index.ts';
 export type {
   Activation,
   AnswerOrigin,
@@ -202,7 +203,6 @@ export {
   DEFAULT_TOOL_CONCURRENCY,
   Invocation,
   openOrCreate,
-  outrun,
   Runner,
 } from './run/index.ts';
 export type {
@@ -295,6 +295,7 @@ export {
   rewoundBy,
   SessionsBelow,
   sealEvent,
+  settling,
   splitInitial,
   sqlTime,
   storeInput,

@@ -36,6 +36,7 @@ export {
   off,
   oneOf,
   Pace,
+  pauseAfter,
   required,
   signal,
   text,
@@ -66,6 +67,7 @@ export {
 } from './checks/index.ts';
 export * from './guarded-telemetry.ts';
 export type {
+  AnsweredSession,
   Heeded,
   HeedfulSession,
   HoldableSession,
@@ -77,6 +79,7 @@ export type {
   StirringSession,
 } from './link/index.ts';
 export {
+  answeredNow,
   claimOwn,
   heed,
   hold,
@@ -86,6 +89,7 @@ export {
   isPipeable,
   isStirring,
   joined,
+  keepsAnswers,
   keepsQuestions,
   MemoryJournal,
   openNow,

@@ -958,25 +958,26 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
       });
 
       test('S0-58 all of the log, or what comes before a place in it', async () => {
-        const whole = await service.fork(key, { id: 'f1' });
+        const settle = () => [];
+        const whole = await service.fork(key, { id: 'f1', settle });
         const source = (await service.get(key))!;
         expect(whole).toMatchObject({ key: { ...key, id: 'f1' }, title: 'T', lastSeq: 4 });
         expect(whole.events).toEqual(source.events);
         expect(whole.state).toEqual(source.state);
-        const part = await service.fork(key, { id: 'f2', through: 2 });
+        const part = await service.fork(key, { id: 'f2', through: 2, settle });
         expect(ids(part.events)).toEqual(['e1', 'e2']);
         expect(part.state).toEqual({ n: 1, kept: 1, 'app:x': 2 });
         expect(part.initialState).toEqual({ n: 0, kept: 1 });
         expect(await read(service, part.key)).toBe(canonicalJson({ ...part, epoch: 0, createdAt: 0, updatedAt: 0 }));
         expect((await service.fork(key, { through: 0 })).state).toEqual({ n: 0, kept: 1, 'app:x': 2 });
-        expect((await service.fork(key, { through: 99 })).lastSeq).toBe(4);
+        expect((await service.fork(key, { through: 99, settle })).lastSeq).toBe(4);
         expect((await service.openCalls({ ...key, id: 'f1' })).map(({ callId }) => callId)).toEqual(['c2']);
         expect((await service.openCalls({ ...key, id: 'f2' })).map(({ callId }) => callId)).toEqual(['c1', 'c2']);
       });
 
       test('the copy goes its own way', async () => {
         const lease = await service.acquire(key);
-        const copy = await service.fork(key);
+        const copy = await service.fork(key, { settle: () => [] });
         await service.append(copy.key, [change('own', { n: 9 }), answer('e9', 'c2')], { expectedSeq: 4 });
         await service.append(key, [event('own')], { epoch: lease.epoch, expectedSeq: 4 });
         expect((await service.get(key))?.state.n).toBe(2);
@@ -985,6 +986,28 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         await service.delete(key);
         expect((await service.get(copy.key))?.events).toHaveLength(6);
         expect((await service.acquire(copy.key)).epoch).toBe(copy.epoch + 1);
+      });
+
+      test('ATT-B1 a copy asks nothing and carries no yes, unless whoever copies takes that upon himself', async () => {
+        const yes = createEvent({
+          id: 'e5',
+          turnId: 't1',
+          author: 'user',
+          actions: { answers: { c2: { action: 'accept' } } },
+        });
+        await service.append(key, [yes]);
+        for (const [id, through] of [['f1'], ['f2', 5], ['f3', 2]] as const) {
+          const copy = await service.fork(key, { id, ...(through === undefined ? {} : { through }) });
+          expect(await service.openCalls(copy.key)).toEqual([]);
+          const ended = copy.events.slice(through ?? 5).flatMap(({ content }) => content?.parts ?? []);
+          expect(ended.map((part) => part.type === 'function_response' && part.id)).toEqual(
+            id === 'f3' ? ['c2', 'c1'] : ['c2'],
+          );
+          expect(JSON.stringify(ended)).toContain('the session was forked');
+        }
+        expect((await service.openCalls(key)).map(({ callId }) => callId)).toEqual(['c2']);
+        const whole = await service.fork(key, { id: 'f4', settle: () => [] });
+        expect((await service.openCalls(whole.key)).map(({ callId }) => callId)).toEqual(['c2']);
       });
 
       test('F19 what settles a copy is in it from its first moment, or there is no copy', async () => {
@@ -1040,7 +1063,7 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         await store.append(key, [event('e1'), fullEvent('e2'), call('e3', 'c5')], { epoch: lease.epoch });
         await store.append(key, [change('e4', { n: 1, 'app:a': null }), answer('e5', 'c1')], { expectedSeq: 3 });
         await store.append(other, [change('e1', { 'user:u': { lone: '\udc00' } })]);
-        await store.fork(key, { id: 'copy', through: 4 });
+        await store.fork(key, { id: 'copy', through: 4, settle: () => [] });
         await lease.release();
       }
       const compare = async (store: SessionService) => {

@@ -20,6 +20,11 @@ const endless: [string, keyof AnswerLimits, DispatchExecutorFn][] = [
   ['reports nothing, often', 'frames', async (_, { reportMessage }) => forEver(() => reportMessage('m', ''))],
   ['reports calls', 'calls', async (_, { reportToolCall }) => forEver((k) => reportToolCall(`c${k}`, { tool: 't' }))],
   ['reports arguments', 'args', async (_, { reportToolCall }) => forEver(() => reportToolCall('c', { args: { big } }))],
+  [
+    'reports results',
+    'other',
+    async (_, { reportToolCall }) => forEver(() => reportToolCall('c', { tool: 't', results: [{ big }] })),
+  ],
   ['stores messages', 'text', async (ctx) => forEver((k) => ctx.storeMessage(message(`m${k}`, big)))],
   [
     'stores thoughts',
@@ -27,6 +32,7 @@ const endless: [string, keyof AnswerLimits, DispatchExecutorFn][] = [
     async (ctx) =>
       forEver((k) => ctx.storeThought(new Thought({ id: `t${k}`, content: big, createdAt: 1, updatedAt: 1 }))),
   ],
+  ['stores results', 'other', async (ctx) => forEver((k) => ctx.storeToolCall(call(`c${k}`, 't', {}, [{ big }])))],
   ['stores calls', 'calls', async (ctx) => forEver((k) => ctx.storeToolCall(call(`c${k}`, 't', {})))],
 ];
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { PendingRequest, SessionInput } from '../../src/contracts/index.ts';
+import { agentTool, allowAll, fromAgent, LlmAgent, subagentTool } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bot, endOf, firstOf, hostOf, notingTool, policyOf, refusal, results, say } from './kit.ts';
+import { bot, endOf, firstOf, hostOf, notingTool, policyOf, refusal, results, say, tool } from './kit.ts';
 import { askExpert, team } from './subagents/kit.ts';
 
 const words: SessionInput = { kind: 'message', content: 'and be quick' };
@@ -15,7 +16,8 @@ const yes = (request: PendingRequest | undefined, action: 'accept' | 'decline' =
 function told(model: ScriptedModel): string[] {
   return (model.requests.at(-1)?.contents ?? []).flatMap(({ parts }) =>
     parts.map((part) => {
-      if (part.type === 'function_response') return `${part.name} = ${part.response.content ?? part.response.error}`;
+      if (part.type === 'function_response')
+        return `${part.name} = ${part.response.content ?? part.response.result ?? part.response.error}`;
       return part.type === 'text' ? part.text : part.type;
     }),
   );
@@ -152,4 +154,68 @@ test('CASE-P8 a yes to what a sub-agent asks, and words to its caller', async ()
   const events = await say(session, [yes((await session.pending())[0]), words]);
   expect([pay.runs.length, endOf(events).reason]).toEqual([1, 'completed']);
   expect(told(boss)).toEqual(['go', 'function_call', 'expert = paid', 'and be quick']);
+});
+
+describe('what an agent asks itself, answered before the words', () => {
+  /** Runs once its own question was answered. */
+  const own = () => {
+    const heard: unknown[] = [];
+    const made = tool('pay', (_, context) => {
+      if (!context?.confirmation) return context?.requestConfirmation({ hint: 'sure?' });
+      heard.push(context.confirmation.confirmed);
+      return 'paid';
+    });
+    return { made, heard };
+  };
+
+  test.each(['agent', 'agent as a tool', 'sub-agent', 'host, for a sub-agent'] as const)(
+    'CASE-P8 of the %s: the answer holds, and the words are heard in its turn',
+    async (where) => {
+      const { made, heard } = own();
+      const asks = where === 'agent' ? [['pay']] : [['expert', { request: 'go' }]];
+      const boss = new ScriptedModel([{ calls: asks as [string][] }, 'end', 'next']);
+      const tools = where === 'host, for a sub-agent' ? [] : [made];
+      const expert = new LlmAgent({
+        name: 'expert',
+        description: 'knows',
+        model: new ScriptedModel([{ calls: [['pay']] }, 'paid']),
+        tools,
+      });
+      const bench = hostOf(
+        bot(boss, { tools: where === 'agent' ? [made] : where === 'agent as a tool' ? [agentTool(expert)] : [] }),
+        { tools: [...(tools.length === 0 ? [made] : []), subagentTool(fromAgent(expert))], policy: allowAll() },
+      );
+      const session = await bench.host.open('bot', { sessionId: 's', create: true });
+      await say(session, 'go');
+      const [open] = await session.pending();
+      expect((await session.respond(open?.requestId ?? '', { kind: 'approve' })).status).toBe('settled');
+      const events = await say(session, 'and be quick');
+      expect([heard, endOf(events).reason]).toEqual([[true], 'completed']);
+      expect(told(boss).slice(-2)).toEqual([where === 'agent' ? 'pay = paid' : 'expert = paid', 'and be quick']);
+      const turns = new Set<string>();
+      for await (const { turnId } of session.events()) if (turnId !== undefined) turns.add(turnId);
+      expect(turns.size).toBe(1);
+    },
+  );
+
+  test('CASE-P8 with other questions open, words close those, and the answer holds', async () => {
+    const { made, heard } = own();
+    const mail = notingTool('mail');
+    const model = new ScriptedModel([{ calls: [['pay'], ['mail']] }, 'end']);
+    const { host } = hostOf(bot(model, { tools: [made] }), {
+      tools: [mail.tool],
+      policy: policyOf({ mail: 'ask_user', pay: 'allow' }),
+    });
+    const session = await host.open('bot', { sessionId: 's', create: true });
+    await say(session, 'go');
+    const ofPay = (await session.pending()).find(({ name }) => name === 'pay');
+    await session.respond(ofPay?.requestId ?? '', { kind: 'approve' });
+    await say(session, 'never mind the mail');
+    expect([heard, mail.runs]).toEqual([[true], []]);
+    expect(told(model).slice(-3)).toEqual([
+      'pay = paid',
+      'mail = cancelled (a new message came): it never ran',
+      'never mind the mail',
+    ]);
+  });
 });

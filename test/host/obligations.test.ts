@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
-import type { PolicyDecision } from '../../src/contracts/index.ts';
+import type { PolicyDecision, Principal } from '../../src/contracts/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
 import { bot, endOf, hostOf, notingTool, only, policyOf, refusal, results, say, slowTool, tool } from './kit.ts';
 
@@ -269,6 +269,52 @@ describe('what a question was put with', () => {
     word = { outcome: 'deny', reason: 'no more' };
     expect(results(await say(session, { kind: 'continue' })).pay).toBe('denied by policy: no more');
     expect(runs).toEqual([]);
+    await host.close();
+  });
+
+  test('APP-B1 what a handler asks while it runs is for the approvers of the call, by policy of then and of now', async () => {
+    const heard: unknown[] = [];
+    const elicits = tool('pay', async (_, context) => {
+      for (const message of ['sure?', 'still sure?', 'quite sure?']) heard.push(await context?.elicit?.({ message }));
+      return 'paid';
+    });
+    let word: PolicyDecision = { outcome: 'ask_user', approvers: { roles: ['boss'] } };
+    const { host } = hostOf(pay(), {
+      tools: [elicits],
+      policy: policyOf({ pay: () => word }),
+      store: new InMemorySessionService(),
+    });
+    const session = await host.open('bot', { sessionId: 's', create: true, principal: anna });
+    await say(session, 'go');
+    await session.respond((await only(session)).requestId, { kind: 'approve', by: boss });
+    const asked = async (message: string) => {
+      await expect.poll(async () => (await session.pending()).at(-1)?.message).toBe(message);
+      return (await session.pending()).at(-1)?.requestId ?? '';
+    };
+    const refused = async (requestId: string, by: Principal) => {
+      const ways = [
+        session.respond(requestId, { kind: 'approve', by }),
+        session.respond(requestId, { kind: 'deny', by }),
+        host.approvals.decide(requestId, { kind: 'approve' }, { by }),
+      ];
+      for (const way of ways) expect((await refusal(way)).code).toBe('E_NOT_APPROVER');
+      expect(await host.approvals.list({ approver: by })).toEqual([]);
+    };
+    // It is for the boss also where policy lets the call run since.
+    word = { outcome: 'allow' };
+    const done = say(session, { kind: 'continue' });
+    const first = await asked('sure?');
+    await refused(first, anna);
+    expect(await host.approvals.list({ approver: boss })).toHaveLength(1);
+    word = { outcome: 'ask_user', approvers: { roles: ['finance'] } };
+    await host.approvals.decide(first, { kind: 'approve' }, { by: boss });
+    const second = await asked('still sure?');
+    await refused(second, anna);
+    await refused(second, boss);
+    word = { outcome: 'deny' };
+    await session.respond(second, { kind: 'approve', by: { id: 'cy', roles: ['boss', 'finance'] } });
+    expect(results(await done).pay).toBe('paid');
+    expect(heard).toEqual([{ action: 'accept' }, { action: 'accept' }, { action: 'cancel' }]);
     await host.close();
   });
 

@@ -61,6 +61,7 @@ export function fakeRun({
         release: () => {},
         of: () => undefined,
         isResumable: () => false,
+        within: async () => undefined,
         ...subagents,
       },
       respond: async (...given: unknown[]) => {
@@ -77,6 +78,8 @@ export function fakeRun({
         announce: ({ requestId }: PendingRequest) => void announced.push(requestId),
         warn: (...said: unknown[]) => void warnings.push(said),
         hasSubagents: false,
+        toolOf: () => undefined,
+        judge: { obliges: async () => ({}) },
         ...frame,
       },
       ...session,

@@ -28,6 +28,7 @@ import type {
   InvocationResult,
   LiveSession,
 } from '../../runtime/index.ts';
+import { unheardCalls } from '../../runtime/index.ts';
 import type { AbortCall } from '../../runtime/session/index.ts';
 import {
   abortSession,
@@ -45,6 +46,7 @@ import {
 } from '../../runtime/session/index.ts';
 import type { Heeded, HoldOptions, Stirred, StreamQueue } from '../../session/index.ts';
 import {
+  answeredNow,
   checkAbort,
   checkAnswer,
   checkContent,
@@ -133,6 +135,10 @@ export class AdkSession implements AgentSession {
 
   get hasOpen(): boolean {
     return this.live.fold.open.size > 0;
+  }
+
+  [answeredNow](): string[] {
+    return unheardCalls(this.live.fold);
   }
 
   stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {

@@ -41,6 +41,7 @@ async function forkOf(
   const found = await service.get(key, { limit: 0 });
   if (!found) return undefined;
   const after = forkedAt(fork);
+  // A store of somebody else's may know of no default.
   const settle = settling(service);
   if (after === undefined) return service.fork(key, { settle });
   const through = parseCursor(after)?.seq;

@@ -146,9 +146,12 @@ export class DispatchState {
     const { counter } = this.#stored;
     if (change.kind === 'message') counter.more('text', charsOf(change.value.content));
     else if (change.kind === 'thought') counter.more('thoughts', charsOf(change.value.content));
-    else if (change.op === 'store') {
-      counter.more('calls', 1);
-      counter.more('args', charsOf(change.value.args));
+    else {
+      if (change.op === 'store') {
+        counter.more('calls', 1);
+        counter.more('args', charsOf(change.value.args));
+      }
+      counter.more('other', charsOf(change.value.results));
     }
   }
 

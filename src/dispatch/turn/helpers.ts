@@ -106,6 +106,7 @@ export class Reports {
       counter.add([]);
       if (!known) counter.more('calls', 1);
       if ('args' in partial) counter.more('args', charsOf(partial.args));
+      if ('results' in partial) counter.more('other', charsOf(partial.results));
     });
     const { tool, args, results, isError, isComplete } = partial;
     const next: StreamedToolCall = {

@@ -73,6 +73,8 @@ export interface CalledAgents {
   waitsFor(request: PendingRequest): Promise<PendingRequest[] | undefined>;
   /** What is open inside of a sub-agent that was called: it stands in the place of the call. */
   openBelow(request: PendingRequest): Promise<PendingRequest[] | undefined>;
+  /** The session of the sub-agent of a call that was started. */
+  within(request: PendingRequest): Promise<Handle | undefined>;
   /** The sub-agent's session in which, or below which, a request is open or was answered. */
   owner(requestId: string): Promise<Handle | undefined>;
   /** Ids of the sessions of sub-agents that are open below this one. */

@@ -1,6 +1,6 @@
 import type { PendingRequest, SessionInput } from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
-import { isPipeable } from '../../session/index.ts';
+import { answeredNow, isPipeable, keepsAnswers } from '../../session/index.ts';
 import type { Hosted } from '../frame/index.ts';
 
 /**
@@ -20,13 +20,25 @@ async function answeredCalls(session: Hosted, inputs: readonly SessionInput[]): 
   for (const input of inputs) {
     if (input.kind === 'elicitation_response' || input.kind === 'tool_approval') ids.add(input.requestId);
   }
+  const { inner } = session;
   const calls: string[] = [];
-  for (const request of await session.inner.pending()) {
+  for (const request of await inner.pending()) {
     const { callId, detached } = request;
     if (callId === undefined || detached) continue;
-    if ((await isAmong(session, request, ids)) || (await isAnswered(session, request))) calls.push(callId);
+    const isTheirs =
+      (await isAmong(session, request, ids)) ||
+      (await isAnswered(session, request)) ||
+      (await isAnsweredWithin(session, request));
+    if (isTheirs) calls.push(callId);
   }
-  return calls;
+  // Of those that the agent runs itself nothing is open once they are answered.
+  return keepsAnswers(inner) ? [...calls, ...inner[answeredNow]()] : calls;
+}
+
+/** The same is so of a call within the sub-agent that it has called. */
+async function isAnsweredWithin(session: Hosted, request: PendingRequest): Promise<boolean> {
+  const child = await session.subagents.within(request);
+  return child !== undefined && (await answeredCalls(child, [])).length > 0;
 }
 
 /** One of these questions is about the call, or is asked within it. */

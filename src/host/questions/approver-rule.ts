@@ -40,7 +40,10 @@ export function notApprover(requestId: string, by: Principal, why: string): Coxs
  * nobody, that is for whose session it is and for whoever asked.
  */
 export function whyNotOpen({ userId, request }: AskedFor, by: Principal): string | undefined {
-  const rule = request.approval?.approvers ?? request.approvers;
+  const { questions = [], requestId, approval, approvers } = request;
+  // What the handler of a running call asks is put with its approvers, as nothing else that is open is.
+  const put = questions.findLast((question) => question.requestId === requestId);
+  const rule = approval?.approvers ?? approvers ?? put?.approvers;
   const requestedBy = request.approval?.requestedBy ?? request.requestedBy ?? { id: userId };
   if (rule && namesPeople(rule)) return whyNot(rule, requestedBy, by);
   if (by.id === userId || by.id === requestedBy.id) return undefined;
@@ -56,7 +59,10 @@ export interface AskedFor {
 }
 
 /** `approvers`: of a question that is not asked any more. */
-export type AskedRequest = Pick<PendingRequest, 'approval' | 'requestedBy'> & { approvers?: ApproverRule };
+export type AskedRequest = Pick<PendingRequest, 'approval' | 'requestedBy' | 'questions'> & {
+  requestId?: string;
+  approvers?: ApproverRule;
+};
 
 /** How many it takes is no word on who they are. */
 function namesPeople(rule: ApproverRule): boolean {

@@ -32,7 +32,7 @@ import { votesFor } from './approver-rule.ts';
 import type { Confirmation, Confirmations } from './confirmation.ts';
 import { confirmationOf, confirmationQuestion } from './confirmation.ts';
 import { whyNotEdited } from './edited-args.ts';
-import { heldTo, putByPolicy, underPolicy, wantedSince } from './obligations.ts';
+import { heldTo, obliged, putByPolicy, underPolicy, wantedSince } from './obligations.ts';
 import { questionStanding } from './question-outcome.ts';
 import { callsOf } from './run-inputs.ts';
 import type { Step } from './step.ts';
@@ -266,6 +266,11 @@ export class Judge {
     // It was started once, whatever is said about the next time.
     if (rerun && !confirmation) return refusedAgain(verdict);
     return { kind: 'settle', result: verdict.result, decision: verdict.record };
+  }
+
+  /** As `obliged`. */
+  obliges(request: PendingRequest, hostTool: HostTool | undefined, signal: AbortSignal): ReturnType<typeof obliged> {
+    return obliged(request, gateCall(request, hostTool, this.#options.agent), this.#rules(request, hostTool, signal));
   }
 
   /** Why an agent's own question may not be answered with these arguments; undefined if it may. */

@@ -62,6 +62,19 @@ export async function underPolicy(
   return { kind: 'ask', question: heldTo(now, putByPolicy(request), false) };
 }
 
+/** Who has to answer what the handler of a running call asks: as policy obliges to now, and has obliged to before. */
+export async function obliged(
+  request: PendingRequest,
+  call: GateCall,
+  rules: HostRules,
+): Promise<{ approvers?: ApproverRule } | 'denied'> {
+  const { args = call.args } = approvalOf(request);
+  const under = await underPolicy(request, call, rules, { args });
+  if (under.kind === 'refuse') return 'denied';
+  const { approvers } = under.question;
+  return approvers ? { approvers } : {};
+}
+
 /**
  * What policy wants to be asked now about a call that was let run before; undefined where whoever let it run satisfies
  * what policy says now.

@@ -1,4 +1,4 @@
-import type { PendingRequest, RunQuestion, RunReply } from '../../contracts/index.ts';
+import type { ApproverRule, PendingRequest, RunQuestion, RunReply } from '../../contracts/index.ts';
 import { isAskedByRun, questionId, questionNumber } from '../../contracts/index.ts';
 import { isoTime } from '../../session/index.ts';
 
@@ -21,7 +21,13 @@ export class RunTimeQuestions {
     return this.#open.get(session)?.get(requestId);
   }
 
-  put(session: string, call: PendingRequest, question: RunQuestion, reply: Asked['reply']): PendingRequest {
+  put(
+    session: string,
+    call: PendingRequest,
+    question: RunQuestion,
+    approvers: ApproverRule | undefined,
+    reply: Asked['reply'],
+  ): PendingRequest {
     const callId = call.callId ?? call.requestId;
     const answered = (call.answers ?? []).map(({ requestId }) => requestId).filter(isAskedByRun);
     const key = keyOf(session, callId);
@@ -42,6 +48,7 @@ export class RunTimeQuestions {
       requestedAt: isoTime(),
       ...(requestedSchema ? { requestedSchema } : {}),
       ...(context ? { context } : {}),
+      ...(approvers ? { questions: [{ requestId, approvers }] } : {}),
     };
     const asked = this.#open.get(session) ?? new Map<string, Asked>();
     this.#open.set(session, asked.set(requestId, { request, reply }));

@@ -3,6 +3,7 @@ import { CoxswainError } from '../../contracts/index.ts';
 import { ensureValidator, fitsSchema, untilAborted } from '../../gate/index.ts';
 import { keepsQuestions, putQuestions } from '../../session/index.ts';
 import type { Hosted } from '../frame/index.ts';
+import { assertApprover, putAs } from '../questions/index.ts';
 import type { RunBase } from './run-base.ts';
 import type { RunQuestions } from './run-questions.ts';
 
@@ -11,7 +12,10 @@ export interface AskingRun extends RunBase {
   readonly questions: Pick<RunQuestions, 'askForRun'>;
 }
 
-/** Asks for the handler of a call that runs here, and waits for the answer. */
+/**
+ * Asks for the handler of a call that runs here, and waits for the answer. Whom policy names for the call may answer, by
+ * what it says now and has said before; of a quorum each of them speaks for all, since the call runs by their yeses.
+ */
 export async function askInRun(
   scope: AskingRun,
   call: PendingRequest,
@@ -20,11 +24,17 @@ export async function askInRun(
 ): Promise<RunReply> {
   const { frame, inner } = scope.session;
   if (signal.aborted || !frame.grounds(call).interactive) return { action: 'cancel' };
+  const obliged = await frame.judge.obliges(call, frame.toolOf(call), signal);
+  if (signal.aborted || obliged === 'denied') return { action: 'cancel' };
+  const { approvers } = obliged;
   const { promise, resolve } = Promise.withResolvers<RunReply>();
-  const request = frame.runTimeQuestions.put(frame.name, call, question, resolve);
+  const request = frame.runTimeQuestions.put(frame.name, call, question, approvers, resolve);
   const { requestId, message } = request;
   try {
-    if (keepsQuestions(inner)) await inner[putQuestions]([{ requestId, ...(message ? { reason: message } : {}) }]);
+    if (keepsQuestions(inner)) {
+      const reason = message ? { reason: message } : {};
+      await inner[putQuestions]([{ requestId, ...reason, ...(approvers ? { approvers } : {}) }]);
+    }
     scope.questions.askForRun(request);
     return await untilAborted(promise, signal);
   } catch (error) {
@@ -44,8 +54,12 @@ export async function answerRun(
   const { frame } = session;
   const asked = frame.runTimeQuestions.get(frame.name, requestId);
   if (!asked) return undefined;
-  const reply = await replyOf(asked.request, answer);
+  const { request } = asked;
   const by = answer.by ?? frame.principal;
+  const reply = await replyOf(request, answer);
+  // To withdraw the question is no answer to it.
+  if (reply.action !== 'cancel')
+    assertApprover(requestId, putAs(request, requestId)?.approvers, frame.grounds(request).principal, by);
   const settlement = await session.inner.respond(requestId, { kind: 'elicitation', ...reply, by });
   if (settlement.status === 'settled') asked.reply(reply);
   return settlement;

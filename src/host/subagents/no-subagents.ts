@@ -14,6 +14,7 @@ export const noSubagents: CalledAgents = {
   settled: async () => {},
   bound: (_, hostTool) => hostTool,
   waitsFor: async () => undefined,
+  within: async () => undefined,
   openBelow: async () => undefined,
   owner: async () => undefined,
   sessionIds: async () => [],

@@ -14,8 +14,18 @@ import type {
   Settlement,
   SteerData,
 } from '../../contracts/index.ts';
-import type { Heeded, HeedfulSession, HoldableSession, HoldOptions } from '../../session/index.ts';
-import { derived, heed, hold, isHeedful, isHoldable, keepsQuestions, putQuestions } from '../../session/index.ts';
+import type { AnsweredSession, Heeded, HeedfulSession, HoldableSession, HoldOptions } from '../../session/index.ts';
+import {
+  answeredNow,
+  derived,
+  heed,
+  hold,
+  isHeedful,
+  isHoldable,
+  keepsAnswers,
+  keepsQuestions,
+  putQuestions,
+} from '../../session/index.ts';
 
 /** Where the words of the sub-agent of a call are shown. */
 export function subagentThread({ threadId = '', callId, requestId }: PendingRequest): string {
@@ -26,7 +36,7 @@ export function subagentThread({ threadId = '', callId, requestId }: PendingRequ
  * A sub-agent's own session as its caller's host sees it: agents are named from the caller's root on, threads stand
  * below the caller's call, and requests are of the caller's session, where they are answered.
  */
-export class SubagentSession implements HeedfulSession, HoldableSession {
+export class SubagentSession implements AnsweredSession, HeedfulSession, HoldableSession {
   readonly #inner: AgentSession;
   readonly #caller: PendingRequest;
   /** Thread of the sub-agent's own words. */
@@ -104,6 +114,10 @@ export class SubagentSession implements HeedfulSession, HoldableSession {
 
   async [hold](options?: HoldOptions): Promise<(() => Promise<void>) | undefined> {
     return isHoldable(this.#inner) ? this.#inner[hold](options) : undefined;
+  }
+
+  [answeredNow](): string[] {
+    return keepsAnswers(this.#inner) ? this.#inner[answeredNow]() : [];
   }
 
   [heed](tell: (heard: Heeded) => void): (() => void) | undefined {

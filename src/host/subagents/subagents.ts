@@ -82,7 +82,7 @@ export class Subagents implements CalledAgents {
   async abortAll(reason: string, kept: readonly string[] = []): Promise<void> {
     for (const request of await this.#session.inner.pending()) {
       if (kept.includes(callOf(request))) continue;
-      const child = await this.#existing(request);
+      const child = await this.within(request);
       await this.#working.get(callOf(request));
       await child?.abort({ reason });
     }
@@ -129,7 +129,7 @@ export class Subagents implements CalledAgents {
 
   /** What is open inside of a sub-agent that was called: it stands in the place of the call. */
   async openBelow(request: PendingRequest): Promise<PendingRequest[] | undefined> {
-    const open = await (await this.#existing(request))?.pending();
+    const open = await (await this.within(request))?.pending();
     return open && open.length > 0 ? open : undefined;
   }
 
@@ -187,7 +187,7 @@ export class Subagents implements CalledAgents {
       const callId = callOf(request);
       if (open.has(callId)) continue;
       this.#requests.delete(callId);
-      const child = await this.#existing(request);
+      const child = await this.within(request);
       if (!child) continue;
       this.#children.delete(callId);
       await this.#working.get(callId);
@@ -311,13 +311,13 @@ export class Subagents implements CalledAgents {
   /** The sessions of all sub-agents whose calls are open. */
   async *#open(): AsyncGenerator<Handle, void> {
     for (const request of await this.#session.inner.pending()) {
-      const child = await this.#existing(request);
+      const child = await this.within(request);
       if (child) yield child;
     }
   }
 
-  /** The session of a call that was started. */
-  async #existing(request: PendingRequest): Promise<Handle | undefined> {
+  /** The session of the sub-agent of a call that was started. */
+  async within(request: PendingRequest): Promise<Handle | undefined> {
     const agent = this.of(request);
     if (!agent || !this.isResumable(request)) return undefined;
     try {

@@ -1,5 +1,6 @@
 import type { HostJournal, JournalKey, JournalMark, JournalRecord } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
+import { pauseAfter } from '../../session/index.ts';
 import { KnownCalls } from './known-calls.ts';
 import type { WitnessRecord } from './records.ts';
 
@@ -51,6 +52,8 @@ export class SessionJournal {
         }
         if (tries === TRIES)
           throw new CoxswainError('ABORTED', 'E_STORE', 'the journal of the host is never up to date');
+        const pause = pauseAfter(tries);
+        if (pause) await pause;
         await this.#read();
       }
     });

@@ -1,6 +1,6 @@
-import { isCoxswainError } from '../../contracts/index.ts';
 import type { Run } from '../agent/index.ts';
 import type { LiveSession } from '../live/index.ts';
+import { readOn } from '../live/index.ts';
 import type { CallState, CompletedRecord, Event, Fold } from '../log/index.ts';
 import { abandoned, createEvent, DONE, isWithin, responseEvent, slotOfCall } from '../log/index.ts';
 
@@ -60,16 +60,14 @@ export function ownerOfThread(fold: Fold, threadId: string): CompletedRecord | C
 /** Stores what ends something. Made again if somebody has answered one of its calls in the same moment. */
 export async function storeEnd(invocation: Run, make: () => Event[]): Promise<void> {
   const { fold, session } = invocation;
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     const { at } = fold;
     const events = make();
     if (events.length === 0) return;
     try {
       return await invocation.emit(...events);
     } catch (error) {
-      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
-      await session.catchUp();
-      if (fold.at === at) throw error;
+      await readOn(session, { error, at, tries });
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Agent, Place, Run } from '../agent/index.ts';
 import { AgentContext, isToolUser } from '../agent/index.ts';
-import type { AskState, CallState } from '../log/index.ts';
+import type { AskState, CallState, Fold } from '../log/index.ts';
 import { threadOf } from '../log/index.ts';
 import { settleCalls } from './scheduler.ts';
 
@@ -51,6 +51,11 @@ export function hasUnheard({ fold, tree }: Pick<Run, 'fold' | 'tree'>): boolean 
     if (isUnheard(call) && tree.find(call.author)) return true;
   }
   return false;
+}
+
+/** Ids of the calls of the present turn of which that is so. */
+export function unheardCalls({ open, turn }: Fold): string[] {
+  return [...open.values()].filter((call) => call.turnId === turn?.id && isUnheard(call)).map(({ id }) => id);
 }
 
 /** It was answered, or its question has run out of time, and its agent has not acted upon that. */

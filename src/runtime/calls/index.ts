@@ -1,6 +1,6 @@
 /** Tool calls of an agent: prepared, scheduled, run, closed. */
 export { endOfCall, endOfSlot, ownerOfThread, releaseWithin, storeEnd } from './close-slot.ts';
-export { hasUnheard, runDetachedCalls } from './detached-calls.ts';
+export { hasUnheard, runDetachedCalls, unheardCalls } from './detached-calls.ts';
 export { callsToJoin } from './joining.ts';
 export { prepareCall } from './prepare-call.ts';
 export { settleCalls } from './scheduler.ts';

@@ -1,6 +1,6 @@
 import { eachInPieces, untilAborted } from '../../base/index.ts';
 import type { DecisionRecord, ToolResult, UnknownOutcomeVerdict } from '../../contracts/index.ts';
-import { agentQuestionId, isCoxswainError } from '../../contracts/index.ts';
+import { agentQuestionId } from '../../contracts/index.ts';
 import type { Approval, GateCall, GateRules, Question, Verdict } from '../../gate/index.ts';
 import {
   decide,
@@ -14,6 +14,7 @@ import type { AgentContext, ResolvedTool, Run, ToolMap } from '../agent/index.ts
 import { boundedResult, isHostRun, keepWrites, mayRepeat, notFound, validateCall } from '../agent/index.ts';
 import type { CallSignals, HookChain, ToolEffects } from '../hooks/index.ts';
 import { signalsOf, ToolContext } from '../hooks/index.ts';
+import { readOn } from '../live/index.ts';
 import type { Ask, AskState, CallState, Event, EventActions } from '../log/index.ts';
 import { responseEvent } from '../log/index.ts';
 import { runAll } from './call-runner.ts';
@@ -46,6 +47,7 @@ export async function settleCalls(
   const { invocation } = context;
   const loading = ensureValidator();
   if (loading) await loading;
+  let outruns = 0;
   for (;;) {
     const seen = invocation.fold.answers;
     const ready: ReadyCall[] = [];
@@ -68,7 +70,16 @@ export async function settleCalls(
     }
     const starts = new CallStarts(context);
     const events = [...announce(context, starts.first(ready), asks), ...settled];
-    if (events.length > 0 && !(await isStored(invocation, events))) continue;
+    if (events.length > 0) {
+      const { at } = invocation.fold;
+      try {
+        await invocation.emit(...events);
+      } catch (error) {
+        // Somebody else has settled one of the calls in the same moment: they are looked at again.
+        await readOn(invocation.session, { error, at, tries: ++outruns });
+        continue;
+      }
+    }
     if (context.signal.aborted) return 'suspended';
     if (ready.length > 0) await runAll(context, ready, hooks, starts);
     if (batch.every((call) => call.settled || call.interim)) return 'complete';
@@ -77,20 +88,6 @@ export async function settleCalls(
     await invocation.reservations();
     // Answered while others ran: go on; else nothing moves here any more.
     if (context.signal.aborted || invocation.fold.answers === seen) return 'suspended';
-  }
-}
-
-/** False: somebody else has settled one of the calls in the same moment; they are to be looked at again. */
-async function isStored(invocation: Run, events: readonly Event[]): Promise<boolean> {
-  const { at } = invocation.fold;
-  try {
-    await invocation.emit(...events);
-    return true;
-  } catch (error) {
-    if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
-    await invocation.session.catchUp();
-    if (invocation.fold.at === at) throw error;
-    return false;
   }
 }
 

@@ -2,5 +2,6 @@
 export type { CurrentRun, RunningInvocation } from './current-run.ts';
 export type { Held } from './live-session.ts';
 export { LiveSession } from './live-session.ts';
+export { MOST_TRIES, outrun, readOn } from './outrun.ts';
 export type { Followed, FollowOptions } from './store-follower.ts';
 export { DEFAULT_FOLLOW_MS, StoreFollower } from './store-follower.ts';

@@ -10,4 +10,3 @@ export {
   openOrCreate,
   Runner,
 } from './runner.ts';
-export { outrun } from './store-inputs.ts';

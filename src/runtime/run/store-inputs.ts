@@ -1,6 +1,6 @@
 import type { SessionInput } from '../../contracts/index.ts';
-import { isCoxswainError } from '../../contracts/index.ts';
 import { joined } from '../../session/index.ts';
+import { outrun, readOn } from '../live/index.ts';
 import type { Event } from '../log/index.ts';
 import type { GivenCredential } from '../services/index.ts';
 import { keepCredentials } from '../services/index.ts';
@@ -8,9 +8,6 @@ import type { Lease } from '../store/index.ts';
 import type { Heard } from './accept-inputs.ts';
 import { acceptInputs } from './accept-inputs.ts';
 import type { OpenRun } from './open-run.ts';
-
-/** Codes of a store where somebody else was faster. */
-export const outrun: ReadonlySet<string> = new Set(['E_SESSION_CONFLICT', 'E_EVENT_EXISTS']);
 
 interface StoredInputs {
   at: number;
@@ -51,7 +48,7 @@ export async function storeInputs(
 ): Promise<StoredInputs> {
   const { session, fold } = invocation;
   const heard: Heard = { results: new Map() };
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     const { at } = fold;
     const credentials: GivenCredential[] = [];
     const events = await acceptInputs(invocation, inputs, credentials, heard);
@@ -63,9 +60,7 @@ export async function storeInputs(
     } catch (error) {
       // What came with answers that somebody else was faster with was not asked for any more.
       await takeBack?.();
-      if (!isCoxswainError(error) || !outrun.has(error.code)) throw error;
-      await session.catchUp();
-      if (fold.at === at) throw error;
+      await readOn(session, { error, at, tries }, outrun);
       // Made again, they would be stored again and again by a store that says no to what it does.
       if (session.since(at).some(({ id, invocationId }) => invocationId === invocation.invocationId && ids.has(id)))
         throw error;

@@ -1,7 +1,7 @@
-import { isCoxswainError } from '../../contracts/index.ts';
 import type { InvocationResult } from '../agent/index.ts';
 import { errorFields, failureOf, limitReason } from '../agent/index.ts';
 import { editEvent, withGrace } from '../hooks/index.ts';
+import { readOn } from '../live/index.ts';
 import type { Event, Outcome } from '../log/index.ts';
 import type { OpenRun } from './open-run.ts';
 import { afterRun } from './run-hooks.ts';
@@ -32,15 +32,13 @@ export async function endRun(invocation: OpenRun, outcome: Outcome): Promise<Inv
 }
 
 async function end(invocation: OpenRun, result: InvocationResult, outcome: Outcome): Promise<InvocationResult> {
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     const { at } = invocation.fold;
     try {
       return await writeEnd(invocation, result, outcome);
     } catch (error) {
-      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
       // Somebody else has answered one of the open calls in between.
-      await invocation.session.catchUp();
-      if (invocation.fold.at === at) throw error;
+      await readOn(invocation.session, { error, at, tries });
     }
   }
 }

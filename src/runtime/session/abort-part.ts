@@ -1,6 +1,7 @@
-import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import { CoxswainError } from '../../contracts/index.ts';
 import { endOfCall, endOfSlot, ownerOfThread, releaseWithin } from '../calls/index.ts';
 import type { LiveSession, RunningInvocation } from '../live/index.ts';
+import { readOn } from '../live/index.ts';
 import type { Event } from '../log/index.ts';
 import { slotOfCall } from '../log/index.ts';
 import { wish } from './abort-elsewhere.ts';
@@ -90,7 +91,7 @@ function aborted(reason: string): CoxswainError {
 
 /** Stores the end of a part of the turn, together with what is open in it. */
 async function storeEnd(live: LiveSession, slot: string, reason: string, make: () => Event[]): Promise<void> {
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     const { at } = live.fold;
     const running = live.current?.invocation;
     const events = make();
@@ -102,10 +103,8 @@ async function storeEnd(live: LiveSession, slot: string, reason: string, make: (
       releaseWithin(live, slot, aborted(reason));
       return;
     } catch (error) {
-      if (!isCoxswainError(error) || error.code !== 'E_EVENT_EXISTS') throw error;
       // Something of it was settled in the same moment.
-      await live.catchUp();
-      if (live.fold.at === at) throw error;
+      await readOn(live, { error, at, tries });
     }
   }
 }

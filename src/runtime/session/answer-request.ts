@@ -1,16 +1,14 @@
+import { pauseAfter } from '../../base/index.ts';
 import type { RequestAnswer, Settlement } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
 import type { BoundedAnswer, Engine } from '../agent/index.ts';
 import { boundedAnswer, checkEdited, withBounded } from '../agent/index.ts';
 import type { LiveSession } from '../live/index.ts';
+import { MOST_TRIES, outrun } from '../live/index.ts';
 import { answerEvent, settlementOf } from '../log/index.ts';
-import { outrun } from '../run/index.ts';
 import { givenCredential, keepCredentials } from '../services/index.ts';
 import { originOf } from './abort-part.ts';
-
-/** Somebody else has written in between as often: a store that says so each time is not right. */
-const TRIES = 1000;
 
 /**
  * Stores the answer to an open request, or tells how that was settled before. It is stored only where nobody has
@@ -32,9 +30,11 @@ export async function answerRequest(
         const settlement = await storeAnswer(live, engine, requestId, given, {
           held: held.promise,
           kept,
-          isLast: tries === TRIES,
+          isLast: tries === MOST_TRIES,
         });
         if (settlement) return settlement;
+        const pause = pauseAfter(tries);
+        if (pause) await pause;
       }
     } finally {
       held.resolve();

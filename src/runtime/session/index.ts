@@ -1,4 +1,5 @@
 /** Answers, aborts and questions of a session while it runs or rests. */
+export { settling } from '../store/index.ts';
 export { heedLog } from './abort-elsewhere.ts';
 export { originOf } from './abort-part.ts';
 export type { AbortCall } from './abort-session.ts';
@@ -8,7 +9,6 @@ export { EndsGivenBack } from './given-back.ts';
 export { openRequestNow, openRequests, openRequestsNow } from './open-requests.ts';
 export { OpenRequests } from './pending-requests.ts';
 export { storeQuestions } from './put-questions.ts';
-export { settling } from './settling.ts';
 export { standingOf } from './standing.ts';
 export { storeStarts } from './start-calls.ts';
 export type { RunStart, StartedRun } from './start-run.ts';

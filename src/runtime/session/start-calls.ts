@@ -2,7 +2,8 @@ import { newId } from '../../base/index.ts';
 import type { ToolApprovalInput } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { LiveSession } from '../live/index.ts';
-import { approvedEvent, outrun } from '../run/index.ts';
+import { outrun } from '../live/index.ts';
+import { approvedEvent } from '../run/index.ts';
 
 /**
  * Stores the starts of calls that a host runs, under its lease, as the inputs of a run are stored: where nobody has

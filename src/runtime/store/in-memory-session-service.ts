@@ -18,6 +18,7 @@ import type {
   SessionService,
 } from './session-service.ts';
 import { idsBelow, SessionsBelow } from './sessions-below.ts';
+import { settling } from './settling.ts';
 import {
   checkKey,
   checkScope,
@@ -164,7 +165,7 @@ export class InMemorySessionService implements SessionService {
     const copy = this.#add(key, app, user, from.initialState, state, from.title);
     addCopies(copy, events);
     try {
-      const more = options.settle?.(recordOf(copy, events)) ?? [];
+      const more = (options.settle ?? settling(this))(recordOf(copy, events));
       storeInput.append(more, undefined);
       return recordOf(copy, [...events, ...storeEvents(copy, more)]);
     } catch (error) {

@@ -19,6 +19,7 @@ export type {
   StoredCheckpoint,
 } from './session-service.ts';
 export { idsBelow, SessionsBelow } from './sessions-below.ts';
+export { endOfAll, settling } from './settling.ts';
 export type { SplitState } from './store-rules.ts';
 export {
   batchDelta,

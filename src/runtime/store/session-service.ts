@@ -57,7 +57,11 @@ export interface AppendOptions {
 export interface ForkOptions {
   id?: string;
   through?: number;
-  /** Called with the copy before anybody can see it, and again where the transaction had to be. */
+  /**
+   * Called with the copy before anybody can see it, and again where the transaction had to be. Default: `settling`, which
+   * ends what is open in the copy. One that says nothing leaves it open, with the answers that were given: by one yes
+   * a call then runs in both.
+   */
   settle?: (copy: SessionRecord) => readonly Event[];
 }
 

@@ -2,6 +2,7 @@
 export { MemoryJournal } from './memory-journal.ts';
 export { claimOwn, isOwn } from './own-session.ts';
 export type {
+  AnsweredSession,
   Heeded,
   HeedfulSession,
   HoldableSession,
@@ -12,6 +13,7 @@ export type {
   StirringSession,
 } from './pipe.ts';
 export {
+  answeredNow,
   heed,
   hold,
   isHeedful,
@@ -19,6 +21,7 @@ export {
   isPipeable,
   isStirring,
   joined,
+  keepsAnswers,
   openNow,
   openRequest,
   pipe,

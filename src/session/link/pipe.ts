@@ -18,6 +18,9 @@ export const pipe: unique symbol = Symbol.for('coxswain.pipe') as never;
 /** Key of {@link PipeableSession}'s method. */
 export const openNow: unique symbol = Symbol.for('coxswain.openNow') as never;
 
+/** Key of {@link AnsweredSession}'s method. */
+export const answeredNow: unique symbol = Symbol.for('coxswain.answeredNow') as never;
+
 /** Key of {@link PipeableSession}'s method. */
 export const hold: unique symbol = Symbol.for('coxswain.hold') as never;
 
@@ -86,6 +89,15 @@ export interface HoldOptions {
   mayEnd?: () => boolean;
 }
 
+/** A session that says which answers its agent has yet to act upon. */
+export interface AnsweredSession extends AgentSession {
+  /**
+   * Ids of the present turn's calls that the agent runs and that were answered, as long as it has not acted upon that:
+   * `pending()` has nothing of them. As far as this process has read.
+   */
+  [answeredNow](): string[];
+}
+
 /** A session that can be taken for a turn of several streams: see {@link PipeableSession}. */
 export interface HoldableSession extends AgentSession {
   /** Resolves to undefined where its executor keeps no lease. */
@@ -112,6 +124,10 @@ export interface StirringSession extends AgentSession {
 
 export function isStirring(session: AgentSession): session is StirringSession {
   return stirs in session;
+}
+
+export function keepsAnswers(session: AgentSession): session is AnsweredSession {
+  return answeredNow in session;
 }
 
 export function isHeedful(session: AgentSession): session is HeedfulSession {

@@ -18,6 +18,7 @@ import {
   checkScope,
   newId,
   newKey,
+  settling,
   splitInitial,
   storeInput,
   storeRefusal,
@@ -184,12 +185,13 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const target = { app: source.app, userId: source.userId, id: options.id ?? newId() };
     checkKey(target);
     const tables = this.#tables;
+    const settle = options.settle ?? settling(this);
     return this.#distinct(target, () =>
       engine.transaction('write', function* () {
         // Read once: of a long log that is most of the work.
         const events = yield* tables.fork(source, target, through);
         const copy = yield* tables.recordWith(target, events);
-        const more = options.settle?.(copy) ?? [];
+        const more = settle(copy);
         storeInput.append(more, undefined);
         if (more.length === 0) return copy;
         const settled = yield* tables.append(target, more, {});
