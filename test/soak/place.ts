@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fromAcp } from '../../src/adapters/acp/index.ts';
 import { connect } from '../../src/adapters/remote/index.ts';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
@@ -41,7 +45,9 @@ const IDLE_MS = 1_000;
 
 /** A server of each kind over one store, as a program would have them. */
 export async function openPlace() {
-  const store = openSqlite(':memory:');
+  const folder = mkdtempSync(join(tmpdir(), 'coxswain-soak-'));
+  const file = join(folder, 'soak.db');
+  const store = openSqlite(file);
   const pay = defineTool({
     name: 'pay',
     description: 'Pays.',
@@ -67,7 +73,7 @@ export async function openPlace() {
   const mcp = await serveMcpHttp(host, { sessionIdleMs: IDLE_MS, answerMs: IDLE_MS, agents: ['bot'] });
   const back = await serveExecutor({ app: 'back', agents: [clerk], sessions: store }, { limits });
   const upstream = await connect(back.url, { token: back.token ?? '' });
-  const front = await serve(createHost({ app: 'front', agents: upstream.sources }), { limits });
+  const front = await serve(createHost({ app: 'front', agents: upstream.sources, sessions: store }), { limits });
   return {
     host,
     server,
@@ -89,7 +95,8 @@ export async function openPlace() {
       const apps = ['soak', 'back'];
       const sessions = await Promise.all(apps.map((app) => store.list({ app }, { limit: 100_000 })));
       const calls = await Promise.all(apps.map((app) => store.openCalls({ app })));
-      return { 'rows: sessions': sessions.flat().length, 'rows: open calls': calls.flat().length };
+      const counts = { 'rows: sessions': sessions.flat().length, 'rows: open calls': calls.flat().length };
+      return { ...counts, 'rows: notes': rowsOf(file, 'adk_journals') };
     },
     /** Whoever comes last has left sessions behind: those of MCP conversations, and of clients that were cut off. */
     async prune(): Promise<void> {
@@ -103,8 +110,19 @@ export async function openPlace() {
       await server.close({ deadlineMs: 0 });
       await host.close();
       await store.close();
+      rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Past the store, as whoever looks after the database would count them. */
+function rowsOf(file: string, table: string): number {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
+  } finally {
+    database.close();
+  }
 }
 
 export type Place = Awaited<ReturnType<typeof openPlace>>;

@@ -34,10 +34,9 @@ async function cut({ server }: Place): Promise<void> {
     minBackoffMs: 1,
     maxBackoffMs: 10,
   };
-  const remote = await connect(server.url, options);
+  await using remote = await connect(server.url, options);
   const session = await remote.open('bot');
   expectReason(await say(session, 'hello'), 'completed');
-  await remote.close();
 }
 
 /** Somebody watches approvals, and a question that another one answers, or that is deleted with its session. */
@@ -53,25 +52,27 @@ async function ask({ server, host }: Place, isAnswered: boolean): Promise<void> 
   }
   await session[Symbol.asyncDispose]();
   const { id } = session;
-  const own = await host.open('bot', { sessionId: id });
-  await own[Symbol.asyncDispose]();
+  // Whoever opens a session closes it, also where something fails in between: else the harness is the leak.
+  await (await host.open('bot', { sessionId: id }))[Symbol.asyncDispose]();
   await host.sessions().delete(id);
 }
 
 /** A sub-agent that asks; its caller is aborted, or deleted with all that it has called. */
 async function delegate({ host }: Place, isAborted: boolean): Promise<void> {
   const session = await host.open('bot');
-  expectReason(await say(session, 'call clerk'), 'input_required');
-  if (isAborted) await session.abort();
-  await session[Symbol.asyncDispose]();
-  await host.sessions().delete(session.id);
+  try {
+    expectReason(await say(session, 'call clerk'), 'input_required');
+    if (isAborted) await session.abort();
+  } finally {
+    await session[Symbol.asyncDispose]();
+    await host.sessions().delete(session.id);
+  }
 }
 
 /** A process of its own. */
 async function child({ host }: Place): Promise<void> {
-  const session = await host.open('child');
+  await using session = await host.open('child');
   expectReason(await say(session, 'hello'), 'completed');
-  await session[Symbol.asyncDispose]();
 }
 
 /** A server between. */

@@ -1,4 +1,4 @@
-import { newId } from '../../base/index.ts';
+import { LazyMap, newId } from '../../base/index.ts';
 import type {
   HostJournal,
   JournalAppend,
@@ -23,7 +23,8 @@ interface Notes {
 interface Family {
   readonly app: string;
   readonly userId: string;
-  readonly notes: Map<string, Notes>;
+  /** Nearly always of one session. */
+  readonly notes: LazyMap<string, Notes>;
 }
 
 /**
@@ -50,7 +51,7 @@ export class MemoryJournal implements HostJournal {
     mark: JournalMark,
     { waits = false, instead = false }: JournalAppend = {},
   ): Promise<JournalMark | undefined> {
-    const family = this.#family(key) ?? { app: key.app, userId: key.userId, notes: new Map<string, Notes>() };
+    const family = this.#family(key) ?? { app: key.app, userId: key.userId, notes: new LazyMap<string, Notes>() };
     const known = family.notes.get(nameOf(key));
     if ((known?.id ?? '') !== mark.id || (known?.records.length ?? 0) !== mark.length) return undefined;
     const added = records.map((record) => JSON.stringify(record));
