@@ -397,9 +397,16 @@ export class LiveSession {
     return this.#log.link(events);
   }
 
-  /** Takes in what other processes have written. */
+  /**
+   * Takes in what other processes have written.
+   * @throws CoxswainError `ABORTED / E_SESSION_CONFLICT` where another session has its id by now
+   */
   catchUp(): Promise<SessionRecord | undefined> {
-    return readInPages(this.service, this.key, this.fold.at, (page) => this.#takeInAfter(page));
+    return readInPages(this.service, this.key, this.fold.at, (page) => {
+      // What is known here is of the one that was deleted: nothing of it may befall the new one.
+      if (!this.isOf(page)) throw storeRefusal.replaced(this.key);
+      return this.#takeInAfter(page);
+    });
   }
 
   /** Events of the log with a higher seq, none of them before `from`. */

@@ -1,4 +1,5 @@
 import { LazySet } from '../../base/index.ts';
+import { isCoxswainError } from '../../contracts/index.ts';
 import type { SessionKey, SessionService } from '../store/index.ts';
 
 /** Milliseconds between two looks into a store for what other processes write. */
@@ -97,7 +98,7 @@ export class StoreFollower {
     const sessions = [...new Set(all.map(({ session }) => session))];
     try {
       const grown = new Set((await this.#grown(sessions.map(({ key, at }) => ({ key, seq: at })))).map(nameOf));
-      for (const session of sessions) if (grown.has(nameOf(session.key))) await session.catchUp();
+      for (const session of sessions) if (grown.has(nameOf(session.key))) await session.catchUp().catch(unlessReplaced);
     } catch (error) {
       const message = 'what other processes have written could not be looked for; the next look is as usual';
       for (const warn of new Set(all.map((follower) => follower.warn))) warn?.(message, error);
@@ -113,6 +114,11 @@ export class StoreFollower {
     }
     return grown;
   }
+}
+
+/** Whoever holds a session that was deleted and made again hears of it when it is used. */
+function unlessReplaced(error: unknown): void {
+  if (!isCoxswainError(error) || error.code !== 'E_SESSION_CONFLICT') throw error;
 }
 
 const nameOf = ({ app, userId, id }: SessionKey) => `${app}/${userId}/${id}`;

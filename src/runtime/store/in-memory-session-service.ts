@@ -51,6 +51,8 @@ export class InMemorySessionService implements SessionService {
   };
   readonly #apps = new Map<string, MemoryApp>();
   #created = 0;
+  /** Epoch milliseconds: when the newest session was made. */
+  #newest = 0;
   #closed = false;
 
   /**
@@ -284,7 +286,9 @@ export class InMemorySessionService implements SessionService {
     state: State,
     title: string | undefined,
   ): MemorySession {
-    const now = Date.now();
+    // One that is made again under its id is told by its time: no two have the same.
+    const now = Math.max(Date.now(), this.#newest + 1);
+    this.#newest = now;
     const session: MemorySession = {
       key,
       title,

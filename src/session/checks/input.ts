@@ -48,6 +48,7 @@ function checkInput(item: SessionInput, index: number): SessionInput {
       checkRequestId(copy.requestId, index);
       checkGiver(copy.by, index);
       if (!isRecordOrNone(copy.args)) throw bad(`input ${index}: args is not an object`);
+      checkRemember(copy, index);
       checkSize(copy.args);
       break;
     case 'elicitation_response':
@@ -57,6 +58,8 @@ function checkInput(item: SessionInput, index: number): SessionInput {
       }
       checkGiver(copy.by, index);
       if (!isRecordOrNone(copy.response.content)) throw bad(`input ${index}: response.content is not an object`);
+      checkRemember(copy, index);
+      checkRemember(copy.response, index);
       checkSize(copy.response);
       break;
     default:
@@ -118,4 +121,10 @@ function isRecordOrNone(value: unknown): boolean {
 
 function rank(input: SessionInput): number {
   return input.kind === 'message' || input.kind === 'continue' ? 1 : 0;
+}
+
+/** An answer for more than this call is an answer of its own, which says which of the offered rules it means. */
+function checkRemember(given: object, index: number): void {
+  if (!('remember' in given)) return;
+  throw bad(`input ${index}: remember is for respond() and approvals.decide(); answer there, then continue`);
 }
