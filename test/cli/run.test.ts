@@ -246,3 +246,28 @@ describe('--output-schema', () => {
     expect(stderr).not.toContain('session');
   });
 });
+
+test.each([
+  ['ask', [], 'cancel'],
+  ['ask', ['--store', 'memory:'], 'cancel'],
+  ['deny', [], 'cancel'],
+  ['allow', [], 'accept'],
+] as const)(
+  'what a call asks while it runs, with nobody here: --approve %s %j hears %s',
+  async (approve, more, heard) => {
+    const { code, stdout } = await place.run(pull('call wonder {}', '--approve', approve, ...more));
+    expect([code, stdout]).toEqual([0, `{"content":"${heard}"}\n`]);
+  },
+);
+
+test('--approve allow says no yes to a running call whose approvers policy names', async () => {
+  const file = join(place.path, 'policy.yaml');
+  writeFileSync(file, 'version: 1\nrules:\n  - tool: wonder\n    outcome: ask\n    approvers: { roles: [boss] }\n');
+  const policy = ['--policy', file];
+  const { code, stderr } = await place.run(pull('call wonder {}', '--approve', 'allow', ...policy));
+  expect(code).toBe(4);
+  const who = ['--by', 'bert', '--role', 'boss', '--agent', puppet];
+  expect((await place.run(['approvals', 'approve', requestIn(stderr), '--no-run', ...who, ...policy])).code).toBe(0);
+  const on = ['--workspace', place.desk, '--session', sessionIn(stderr), '--approve', 'allow', ...policy];
+  expect((await place.run(['run', puppet, ...on])).stdout).toBe('{"content":"cancel"}\n');
+});

@@ -6,8 +6,8 @@ import { createEngine, InMemoryCredentialService, LiveSession } from '../../src/
 import { abortIdle } from '../../src/runtime/session/abort-idle.ts';
 import { answerRequest } from '../../src/runtime/session/answer-request.ts';
 import { openRequestNow, openRequestsNow } from '../../src/runtime/session/open-requests.ts';
-import { endOfAll, settling } from '../../src/runtime/store/settling.ts';
 import { storeBeside } from '../../src/runtime/session/store-beside.ts';
+import { endOfAll, settling } from '../../src/runtime/store/settling.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { elsewhere } from './elsewhere.ts';
 import { Folding } from './folding.ts';

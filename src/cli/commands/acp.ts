@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
-import type { PermissionMode, ToolProvider } from '../../contracts/index.ts';
+import type { AgentSession, PermissionMode, ToolProvider } from '../../contracts/index.ts';
 import { MODE_STRICTNESS, PERMISSION_MODES } from '../../contracts/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
 import { EXIT, onOwnStdout, Screen } from '../terminal/index.ts';
@@ -39,10 +39,11 @@ async function serve(
         limits: limitsOf(flags),
         modes: modesUnder(flags.mode),
         ...(flags.contextTokens === undefined ? {} : { contextTokens: flags.contextTokens }),
-        open: async ({ sessionId, cwd, mcpToolsets }) => {
-          const { host, agent } = await rooms.for(cwd, await mcpToolsets());
-          return host.open(agent, sessionId === undefined ? {} : { sessionId });
-        },
+        open: async ({ sessionId, cwd, mcpToolsets }) =>
+          rooms.open(cwd, await mcpToolsets(), ({ host, agent }) =>
+            host.open(agent, sessionId === undefined ? {} : { sessionId }),
+          ),
+        closed: (session) => rooms.leave(session),
         list: (page) => work.host.sessions(flags.user).list(page),
         delete: (sessionId) => work.host.sessions(flags.user).delete(sessionId),
         warn: work.warn,
@@ -66,14 +67,21 @@ interface Own {
   toolProviders: readonly ToolProvider[];
 }
 
+/** A workplace that ends with the last session in it. */
+interface Room {
+  readonly work: Promise<Workplace>;
+  sessions: number;
+}
+
 /** Workplaces of sessions that have a folder or tools of their own. */
 class Rooms {
   readonly #make: (more: Own) => Promise<Workplace>;
   readonly #flags: AcpFlags;
   readonly #path: string;
   readonly #first: Workplace;
-  readonly #byFolder = new Map<string, Promise<Workplace>>();
-  readonly #opened: Promise<Workplace>[] = [];
+  readonly #byFolder = new Map<string, Room>();
+  readonly #opened = new Set<Room>();
+  readonly #of = new Map<AgentSession, Room>();
 
   constructor(path: string, flags: AcpFlags, place: Place, first: Workplace) {
     this.#make = (more) => openWorkplace(path, flags, { ...place, ...more, beside: first });
@@ -82,28 +90,62 @@ class Rooms {
     this.#first = first;
   }
 
-  async for(cwd: string, toolProviders: readonly ToolProvider[]): Promise<Workplace> {
+  async open(
+    cwd: string,
+    toolProviders: readonly ToolProvider[],
+    open: (work: Workplace) => Promise<AgentSession>,
+  ): Promise<AgentSession> {
     // What is exported ready-made has its folder; a flag says more than an editor.
     const isOwn = this.#flags.workspace === undefined && (await isMade(this.#path));
-    const folder = isOwn ? { workspace: cwd } : {};
-    if (toolProviders.length > 0) return this.#open({ ...folder, toolProviders });
-    if (!isOwn) return this.#first;
-    const known = this.#byFolder.get(cwd) ?? this.#open({ ...folder, toolProviders });
-    this.#byFolder.set(cwd, known);
-    known.catch(() => this.#byFolder.delete(cwd));
-    return known;
-  }
-
-  async close(): Promise<void> {
-    for (const work of await Promise.allSettled(this.#opened)) {
-      if (work.status === 'fulfilled') await closeQuietly(work.value);
+    if (!isOwn && toolProviders.length === 0) return open(this.#first);
+    const room = this.#enter(isOwn ? cwd : undefined, toolProviders);
+    try {
+      const session = await open(await room.work);
+      this.#of.set(session, room);
+      return session;
+    } catch (error) {
+      await this.#left(room);
+      throw error;
     }
   }
 
-  #open(more: Own): Promise<Workplace> {
-    const work = this.#make(more);
-    this.#opened.push(work);
-    return work;
+  async leave(session: AgentSession): Promise<void> {
+    const room = this.#of.get(session);
+    if (!room) return;
+    this.#of.delete(session);
+    await this.#left(room);
+  }
+
+  async close(): Promise<void> {
+    for (const room of [...this.#opened]) await this.#end(room);
+  }
+
+  #enter(workspace: string | undefined, toolProviders: readonly ToolProvider[]): Room {
+    const shared = toolProviders.length === 0 ? workspace : undefined;
+    const known = shared === undefined ? undefined : this.#byFolder.get(shared);
+    if (known) {
+      known.sessions++;
+      return known;
+    }
+    const room: Room = {
+      work: this.#make({ ...(workspace === undefined ? {} : { workspace }), toolProviders }),
+      sessions: 1,
+    };
+    this.#opened.add(room);
+    if (shared !== undefined) this.#byFolder.set(shared, room);
+    return room;
+  }
+
+  async #left(room: Room): Promise<void> {
+    room.sessions--;
+    if (room.sessions === 0) await this.#end(room);
+  }
+
+  async #end(room: Room): Promise<void> {
+    this.#opened.delete(room);
+    for (const [folder, one] of this.#byFolder) if (one === room) this.#byFolder.delete(folder);
+    const [made] = await Promise.allSettled([room.work]);
+    if (made.status === 'fulfilled') await closeQuietly(made.value);
   }
 }
 

@@ -126,7 +126,7 @@ async function furnish(path: string, flags: HostFlags, place: Place, servers: Mc
     ...(module.prices ? { prices: module.prices } : {}),
     ...(module.limits ? { limits: module.limits } : {}),
     ...(flags.mode === undefined ? {} : { permissionMode: flags.mode }),
-    ...approvers(flags, asks ? asker : undefined, answerable),
+    ...approvers(flags, asks ? asker : undefined, { answerable, elsewhere: asksElsewhere }),
   });
   let { name } = use;
   const workplace: Workplace = {
@@ -164,14 +164,22 @@ interface Answering {
   onElicitation?: AnswerFor<PendingRequest>;
 }
 
-function approvers(flags: HostFlags, asker: Asker | undefined, answerable: boolean): Answering {
-  const person: Answering = asker ? { onApproval: asker.approval, onElicitation: asker.elicitation } : {};
+function approvers(
+  flags: HostFlags,
+  asker: Asker | undefined,
+  { answerable, elsewhere }: { answerable: boolean; elsewhere: boolean },
+): Answering {
+  const person: Answering = asker
+    ? { onApproval: asker.approval, onElicitation: asker.elicitation }
+    : elsewhere
+      ? {}
+      : { onElicitation: withdrawn };
   if (flags.approve === 'allow') {
     return {
       onApproval: (question, context) =>
         mayAllow(question) ? allow(question) : person.onApproval?.(question, context),
       onElicitation: (request, context) =>
-        request.elicitation === 'tool_confirmation' || request.elicitation === 'user_approval'
+        isYesOrNo(request) && !isForOthers(request)
           ? { kind: 'elicitation', action: 'accept', by: { id: 'cli' } }
           : person.onElicitation?.(request, context),
     };
@@ -179,6 +187,18 @@ function approvers(flags: HostFlags, asker: Asker | undefined, answerable: boole
   // The host's own questions never come up then; an agent's own ones would wait for ever.
   if (!answerable) return { onElicitation: () => ({ kind: 'elicitation', action: 'decline', by: { id: 'cli' } }) };
   return person;
+}
+
+const isYesOrNo = ({ elicitation }: PendingRequest) =>
+  elicitation === 'tool_confirmation' || elicitation === 'user_approval';
+
+/** Policy has named who answers for the call. */
+const isForOthers = ({ requestId, questions = [] }: PendingRequest) =>
+  questions.some((put) => put.requestId === requestId && put.approvers !== undefined);
+
+/** What a call asks while it runs ends with this process: nobody could ever answer, and the call would wait for ever. */
+function withdrawn({ running }: PendingRequest): RequestAnswer | undefined {
+  return running ? { kind: 'elicitation', action: 'cancel', by: { id: 'cli' } } : undefined;
 }
 
 /** A rule that names its approvers wants people; and whether a half-run call may run again nobody said beforehand. */

@@ -95,6 +95,13 @@ export default function puppet({ workspace = '.', env }: AgentModuleContext): Ag
         },
       }),
       defineTool({
+        name: 'wonder',
+        description: 'Asks while it runs.',
+        annotations: { readOnly: true },
+        inputSchema: { type: 'object' },
+        execute: async (_, context) => (await context.elicit?.({ message: 'Shall I?' }))?.action,
+      }),
+      defineTool({
         name: 'look',
         description: 'Looks.',
         kind: 'read',

@@ -55,6 +55,8 @@ export interface ServeAcpOptions {
    * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
    */
   open(request: AcpOpening): Promise<AgentSession>;
+  /** A session that `open` gave is closed: what was made for it alone may go. */
+  closed?(session: AgentSession): Promise<void>;
   /** Stored sessions, newest first, for an editor that offers them; `after` is the id of the last one seen. */
   list?(page: { limit: number; after?: string }): Promise<SessionSummary[]>;
   /** Deletes a stored session, for an editor that offers it. It is closed then. */
@@ -86,6 +88,7 @@ const shape: Shape<ServeAcpOptions> = {
   name: isName,
   version: text,
   open: required(fn),
+  closed: fn,
   list: fn,
   delete: fn,
   modes: listOf(permissionMode),
@@ -229,11 +232,18 @@ class Served {
   async #open({ sessionId, cwd, mcpServers = [] }: Opening): Promise<OpenSession> {
     const servers = new EditorServers(mcpServers, cwd, (message) => this.#options.warn?.(message));
     const request = { cwd, mcpServers, mcpToolsets: () => servers.toolsets(), ...(sessionId ? { sessionId } : {}) };
+    let session: AgentSession | undefined;
     let open: OpenSession;
     try {
-      open = await OpenSession.of(await this.#options.open(request), servers, this.#options.modes ?? []);
+      session = await this.#options.open(request);
+      open = await OpenSession.of(session, servers, this.#options.modes ?? []);
     } catch (error) {
-      await servers.close();
+      try {
+        await session?.[Symbol.asyncDispose]();
+        if (session) await this.#options.closed?.(session);
+      } finally {
+        await servers.close();
+      }
       throw error;
     }
     this.#sessions.set(open.session.id, open);
@@ -261,10 +271,15 @@ class Served {
   }
 
   async #disposed(open: OpenSession): Promise<void> {
+    const { session } = open;
     try {
-      await open.close();
+      try {
+        await open.close();
+      } finally {
+        await this.#options.closed?.(session);
+      }
     } catch (error) {
-      this.#options.warn?.(`session ${open.session.id} was not closed in good order`, error);
+      this.#options.warn?.(`session ${session.id} was not closed in good order`, error);
     }
   }
 
