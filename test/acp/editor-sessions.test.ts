@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
@@ -52,6 +52,29 @@ async function withCommand(flags: readonly string[], work: (editor: Editor) => P
 }
 
 describe('the editor’s own servers and folder', () => {
+  test('what coxswain acp has made for a folder ends with the last session in it', async () => {
+    const [one, two] = [mkdtempSync(join(tmpdir(), 'acp-')), mkdtempSync(join(tmpdir(), 'acp-'))];
+    const ends = (folder: string) =>
+      existsSync(join(folder, 'closed.txt')) ? readFileSync(join(folder, 'closed.txt'), 'utf8') : '';
+    try {
+      await withCommand([], async ({ agent }) => {
+        const open = async (cwd: string) => (await agent.request('session/new', { cwd, mcpServers: [] })).sessionId;
+        const close = (sessionId: string) => agent.request('session/close', { sessionId });
+        const [a, b, c] = [await open(one), await open(one), await open(two)];
+        await close(a);
+        expect([ends(one), ends(two)]).toEqual(['', '']);
+        await close(b);
+        expect([ends(one), ends(two)]).toEqual(['closed\n', '']);
+        // It is made anew for whoever comes later.
+        await close(await open(one));
+        await close(c);
+        expect([ends(one), ends(two)]).toEqual(['closed\nclosed\n', 'closed\n']);
+      });
+    } finally {
+      for (const folder of [one, two]) rmSync(folder, { recursive: true });
+    }
+  });
+
   test('IOP-A4 coxswain acp runs a tool of the editor’s server, after a yes, for the editor’s folder', async () => {
     const cwd = mkdtempSync(join(tmpdir(), 'acp-'));
     try {

@@ -1,4 +1,9 @@
-/** An agent module that is made for a folder, and calls a tool that only an editor's server has. */
+/**
+ * An agent module that is made for a folder, and calls a tool that only an editor's server has. Notes its end in
+ * `closed.txt` of the folder.
+ */
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { AgentModule, AgentModuleContext } from '../../src/cli/workspace/agent-module.ts';
 import { LlmAgent } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
@@ -8,4 +13,7 @@ export default ({ workspace = 'no folder' }: AgentModuleContext): AgentModule =>
     name: 'folder',
     model: new ScriptedModel([{ calls: [['echo', { text: `from ${workspace}` }]] }, { text: `done in ${workspace}` }]),
   }),
+  close: () => {
+    if (existsSync(workspace)) appendFileSync(join(workspace, 'closed.txt'), 'closed\n');
+  },
 });
