@@ -33,6 +33,8 @@ export interface Handle extends AgentSession {
   readonly inner: AgentSession;
   /** What it has of its host. */
   readonly frame: object;
+  /** Ids of open calls that somebody has answered, in it or below it. */
+  answeredCalls(): Promise<string[]>;
   readonly subagents: CalledAgents;
   /** A stream is live on this handle. */
   readonly running: boolean;

@@ -48,6 +48,7 @@ import type { StartRun } from './beginnings.ts';
 import { abortBeginnings, Beginnings } from './beginnings.ts';
 import { settleExpired } from './expiry.ts';
 import { resume } from './going-on.ts';
+import { answeredCalls } from './joining.ts';
 import type { LiveSession } from './live-session.ts';
 import { offeredTools } from './offered-tools.ts';
 import { questionOf } from './open-request.ts';
@@ -194,6 +195,10 @@ export class HostedSession implements LiveSession, Ruling {
       yield event;
       if (event.type === 'tool_request' && this.frame.hasSubagents) yield* this.subagents.history(event);
     }
+  }
+
+  answeredCalls(): Promise<string[]> {
+    return answeredCalls(this, []);
   }
 
   async pending(): Promise<PendingRequest[]> {

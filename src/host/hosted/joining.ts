@@ -15,7 +15,8 @@ export function callsToJoin(session: Hosted, inputs: readonly SessionInput[]): P
   return answeredCalls(session, inputs);
 }
 
-async function answeredCalls(session: Hosted, inputs: readonly SessionInput[]): Promise<string[]> {
+/** Ids of the calls that are open still and that somebody has answered, or answers with these inputs. */
+export async function answeredCalls(session: Hosted, inputs: readonly SessionInput[]): Promise<string[]> {
   const ids = new Set<string>();
   for (const input of inputs) {
     if (input.kind === 'elicitation_response' || input.kind === 'tool_approval') ids.add(input.requestId);
@@ -38,7 +39,7 @@ async function answeredCalls(session: Hosted, inputs: readonly SessionInput[]): 
 /** The same is so of a call within the sub-agent that it has called. */
 async function isAnsweredWithin(session: Hosted, request: PendingRequest): Promise<boolean> {
   const child = await session.subagents.within(request);
-  return child !== undefined && (await answeredCalls(child, [])).length > 0;
+  return child !== undefined && (await child.answeredCalls()).length > 0;
 }
 
 /** One of these questions is about the call, or is asked within it. */

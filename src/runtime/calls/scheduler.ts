@@ -10,7 +10,7 @@ import {
   errorResult,
   normaliseReturn,
 } from '../../gate/index.ts';
-import type { AgentContext, ResolvedTool, Run, ToolMap } from '../agent/index.ts';
+import type { AgentContext, ResolvedTool, ToolMap } from '../agent/index.ts';
 import { boundedResult, isHostRun, keepWrites, mayRepeat, notFound, validateCall } from '../agent/index.ts';
 import type { CallSignals, HookChain, ToolEffects } from '../hooks/index.ts';
 import { signalsOf, ToolContext } from '../hooks/index.ts';
