@@ -92,6 +92,7 @@ export {
   hasUnheard,
   ownerOfThread,
   prepareCall,
+  refusalEvents,
   releaseWithin,
   settleCalls,
   unheardCalls,

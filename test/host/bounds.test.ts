@@ -274,6 +274,22 @@ describe('maxResultBytes', () => {
     expect(Buffer.from((await artifacts.load(key, name))?.data ?? '', 'base64').toString()).toBe(big);
   });
 
+  test('T5 the result of a hook that is asked before its host is an artifact of the log', async () => {
+    const artifacts = new InMemoryArtifactService();
+    const model = new ScriptedModel([{ calls: [['read']] }, 'end']);
+    const beforeTool = () => ({ result: big });
+    const { host } = hostOf(bot(model, { tools: [tool('read', () => 'never')], beforeTool }), {
+      from: { services: { artifacts } },
+      policy: allowAll(),
+      maxResultBytes: MAX,
+    });
+    const session = await host.open('bot', { sessionId: 's', create: true });
+    await say(session, 'go');
+    const [name = ''] = await artifacts.list({ app: 'shop', userId: 'local', id: 's' });
+    const told = ofType(await all(session.events()), 'custom').filter(({ kind }) => kind === 'artifact_delta');
+    expect([isBounded(model), told]).toEqual([true, [expect.objectContaining({ data: { [name]: 1 } })]]);
+  });
+
   test('CASE-F2 a result with those of its tail calls is cut as one', async () => {
     const part = tool('part', () => 'y'.repeat(MAX - 200));
     const first = tool('first', () => ({

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FunctionCallPart, ToolResult } from '../../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../../contracts/index.ts';
 import { errorResult } from '../../gate/index.ts';
-import type { AgentContext, CallState, Event, HookChain, ToolMap } from '../../runtime/index.ts';
-import { abandoned, prepareCall, resolveTool, responseEvent, settleCalls } from '../../runtime/index.ts';
+import type { AgentContext, CallState, HookChain, ToolMap } from '../../runtime/index.ts';
+import { abandoned, prepareCall, refusalEvents, resolveTool, responseEvent, settleCalls } from '../../runtime/index.ts';
 import type { Tool } from '../tools/index.ts';
 import { agentContract, mediaOfResponse, responseTo, valueOfResponse } from '../tools/index.ts';
 import type { TurnContext } from '../turn/index.ts';
@@ -114,11 +114,8 @@ export class HeldCalls {
       return isLong ? [call.id] : [];
     });
     const parts = prepared.map(({ call }) => call);
-    const events: Event[] = [context.event({ content: { role: 'model', parts }, longRunningToolIds })];
-    for (const { refusal } of prepared) {
-      if (refusal) events.push(context.event({ id: `res:${refusal.id}`, content: { role: 'user', parts: [refusal] } }));
-    }
-    await context.invocation.emit(...events);
+    const announced = context.event({ content: { role: 'model', parts }, longRunningToolIds });
+    await context.invocation.emit(announced, ...refusalEvents(context, prepared));
     for (const [index, { call, refusal }] of prepared.entries()) {
       const op = ops[index];
       const state = context.invocation.fold.calls.get(call.id);

@@ -75,7 +75,20 @@ export function withOutput(
   return value === undefined ? delta : { ...delta, [outputKey]: value };
 }
 
-/** State that a hook wrote is kept, whatever it returned. */
-export async function keepWrites(context: AgentContext, { state }: { readonly state: StateView }): Promise<void> {
-  if (Object.keys(state.delta).length > 0) await context.emit({ actions: { stateDelta: state.delta } });
+/** What a hook wrote: state, and artifacts where its context has them (file name → version). */
+interface HookWrites {
+  readonly state: StateView;
+  readonly artifactDelta?: Record<string, number>;
+}
+
+/** State that a hook wrote and artifacts that it saved stand in the log, whatever it returned. */
+export async function keepWrites(
+  context: AgentContext,
+  { state: { delta: stateDelta }, artifactDelta = {} }: HookWrites,
+): Promise<void> {
+  const actions = {
+    ...(Object.keys(stateDelta).length > 0 ? { stateDelta } : {}),
+    ...(Object.keys(artifactDelta).length > 0 ? { artifactDelta } : {}),
+  };
+  if (Object.keys(actions).length > 0) await context.emit({ actions });
 }

@@ -7,16 +7,12 @@ interface Bounding {
   readonly engine: Pick<EngineParts, 'maxResultBytes' | 'services' | 'spill'>;
 }
 
-/**
- * A result as large as a model is given it, whoever made it; the whole is kept by the host, or as an artifact, where
- * there is somebody to keep it.
- * @param delta gets file name → version of what is kept as an artifact
- */
-export function boundedResult(
+/** Asks the host to keep the whole, or keeps it as an artifact and notes file name → version in `delta`. */
+function capped(
   { engine }: Bounding,
   callId: string,
   result: ToolResult,
-  delta: Record<string, number> = {},
+  delta: Record<string, number>,
 ): ToolResult | Promise<ToolResult> {
   const { maxResultBytes: maxBytes, services } = engine;
   const spill =
@@ -34,27 +30,31 @@ export function boundedResult(
   return capResult(result, { callId, maxBytes, spill });
 }
 
-/** A result that somebody hands in, as it is stored. */
+/** A result as it is stored. {@link withBounded} puts both fields' facts on its event. */
 export interface BoundedAnswer {
   result: ToolResult;
   /** File name → version of what is kept as an artifact. */
   artifactDelta: Record<string, number>;
 }
 
-/** A promise only where something is to be kept. */
+/**
+ * A result as large as a model is given it, whoever made it: the only way in which the runtime bounds one. The whole is
+ * kept by the host, or as an artifact; without either it is dropped. Gives a promise only where something is kept.
+ */
 export function boundedAnswer(
   place: Bounding,
   callId: string,
   result: ToolResult,
 ): BoundedAnswer | Promise<BoundedAnswer> {
   const artifactDelta: Record<string, number> = {};
-  const bounded = boundedResult(place, callId, result, artifactDelta);
+  const bounded = capped(place, callId, result, artifactDelta);
   if (!(bounded instanceof Promise)) return { result: bounded, artifactDelta };
   return bounded.then((kept) => ({ result: kept, artifactDelta }));
 }
 
-/** The event of such a result says what is kept of it. */
+/** The event of such a result says what is kept of it, beside what it said before. */
 export function withBounded(event: Event, { artifactDelta }: BoundedAnswer): Event {
-  if (Object.keys(artifactDelta).length > 0) event.actions.artifactDelta = artifactDelta;
+  if (Object.keys(artifactDelta).length > 0)
+    event.actions.artifactDelta = { ...event.actions.artifactDelta, ...artifactDelta };
   return event;
 }

@@ -1,6 +1,6 @@
 import { Pace } from '../../base/index.ts';
 import type { AgentContext, TelemetrySpan } from '../agent/index.ts';
-import { boundedResult, Operation, runAttributes } from '../agent/index.ts';
+import { boundedAnswer, Operation, runAttributes } from '../agent/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { ToolContext } from '../hooks/index.ts';
 import type { CallState, Event } from '../log/index.ts';
@@ -125,13 +125,10 @@ async function runOne(
     if (outcome?.result.isError) fault = toolContext.withoutSecrets(outcome.result.errorType ?? 'failed');
     if (outcome === undefined || context.signal.aborted) return;
     const { abandons } = outcome;
-    const { artifactDelta } = toolContext;
-    outcome.result = await boundedResult(
-      invocation,
-      call.id,
-      toolContext.hasSecrets ? toolContext.withoutSecrets(outcome.result) : outcome.result,
-      artifactDelta,
-    );
+    const told = toolContext.hasSecrets ? toolContext.withoutSecrets(outcome.result) : outcome.result;
+    const bounded = await boundedAnswer(invocation, call.id, told);
+    outcome.result = bounded.result;
+    Object.assign(toolContext.artifactDelta, bounded.artifactDelta);
     if (context.signal.aborted) return;
     await storeOutcome(context, call, () => [
       ...(abandons === undefined ? [] : closeWithin(invocation.fold, call, abandons, invocation.origin())),

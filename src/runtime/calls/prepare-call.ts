@@ -11,16 +11,28 @@ import {
   toResponse,
   validatedInTime,
 } from '../../gate/index.ts';
-import type { AgentContext, ResolvedTool, ToolMap } from '../agent/index.ts';
-import { boundedResult, isHostRun, keepWrites, notFound, validateCall } from '../agent/index.ts';
+import type { AgentContext, BoundedAnswer, ResolvedTool, ToolMap } from '../agent/index.ts';
+import { boundedAnswer, isHostRun, keepWrites, notFound, validateCall, withBounded } from '../agent/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { signalsOf, ToolContext } from '../hooks/index.ts';
+import type { Event } from '../log/index.ts';
 import { askOnToolError } from './tool-hooks.ts';
 
 export interface Prepared {
   call: FunctionCallPart;
   /** The call cannot run: what it is answered with. */
   refusal?: FunctionResponsePart;
+  /** The result of a hook that the refusal was made of, with what is kept of it. */
+  bounded?: BoundedAnswer;
+}
+
+/** The events that answer the calls which cannot run. */
+export function refusalEvents(context: AgentContext, prepared: readonly Prepared[]): Event[] {
+  return prepared.flatMap(({ refusal: part, bounded }) => {
+    if (!part) return [];
+    const event = context.event({ id: `res:${part.id}`, content: { role: 'user', parts: [part] } });
+    return [bounded ? withBounded(event, bounded) : event];
+  });
 }
 
 export async function prepareCall(
@@ -43,7 +55,7 @@ export async function prepareCall(
       : notFound(part.name, tools);
     const recovered = resolved ? undefined : await askAboutUnknown(context, call, hooks);
     if (recovered) call._meta = { ...call._meta, hooked: true };
-    return { call, refusal: answerTo(call, recovered ?? result) };
+    return recovered ? answeredWith(call, recovered) : { call, refusal: answerTo(call, result) };
   }
   const hostRun = isHostRun(resolved);
   if (hostRun) call._meta = { ...call._meta, handledBy: 'host' };
@@ -117,10 +129,8 @@ async function hookBeforeAnnouncement(
     ...(asked ? { ask: asked.hint ?? 'a hook asks for confirmation', asked } : {}),
     ...(signals ? { signals } : {}),
   };
-  if (answer.kind === 'result') {
-    const result = await boundedResult(context.invocation, call.id, normaliseReturn(answer.value));
-    return { call, refusal: answerTo(call, result) };
-  }
+  if (answer.kind === 'result')
+    return answeredWith(call, await boundedAnswer(context.invocation, call.id, normaliseReturn(answer.value)));
   if (answer.kind === 'block') return { call, refusal: answerTo(call, deniedResult(answer.reason)) };
   if (!answer.args) return { call };
   const checked = await validatedInTime(validateCall(resolved, answer.args, context.invocation), context.signal);
@@ -154,17 +164,21 @@ async function askAboutUnknown(
   context: AgentContext,
   call: FunctionCallPart,
   hooks: HookChain,
-): Promise<ToolResult | undefined> {
+): Promise<BoundedAnswer | undefined> {
   if (!hooks.has('onToolError')) return undefined;
   const descriptor = { name: call.name, description: '', inputSchema: {} };
   const error = new CoxswainError('NOT_FOUND', 'E_TOOL', `there is no tool ${call.name}`);
   const toolContext = ToolContext.ofHooks(context, call);
   const value = await askOnToolError(context, toolContext, descriptor, call.args, error, hooks);
   await keepWrites(context, toolContext);
-  return value === undefined ? undefined : boundedResult(context.invocation, call.id, normaliseReturn(value));
+  return value === undefined ? undefined : boundedAnswer(context.invocation, call.id, normaliseReturn(value));
 }
 
-function answerTo(call: FunctionCallPart, result: Parameters<typeof toResponse>[0]): FunctionResponsePart {
+function answeredWith(call: FunctionCallPart, bounded: BoundedAnswer): Prepared {
+  return { call, refusal: answerTo(call, bounded.result), bounded };
+}
+
+function answerTo(call: FunctionCallPart, result: ToolResult): FunctionResponsePart {
   const { response, content } = toResponse(result);
   return {
     type: 'function_response',

@@ -11,7 +11,15 @@ import {
   normaliseReturn,
 } from '../../gate/index.ts';
 import type { AgentContext, ResolvedTool, ToolMap } from '../agent/index.ts';
-import { boundedResult, isHostRun, keepWrites, mayRepeat, notFound, validateCall } from '../agent/index.ts';
+import {
+  boundedAnswer,
+  isHostRun,
+  keepWrites,
+  mayRepeat,
+  notFound,
+  validateCall,
+  withBounded,
+} from '../agent/index.ts';
 import type { CallSignals, HookChain, ToolEffects } from '../hooks/index.ts';
 import { signalsOf, ToolContext } from '../hooks/index.ts';
 import { readOn } from '../live/index.ts';
@@ -64,8 +72,9 @@ export async function settleCalls(
         // Its agent has begun: what that waits for is nobody's any more.
         if (call.entered)
           settled.push(...closeWithin(invocation.fold, call, `${call.name} was ended`, invocation.origin()));
-        const result = await boundedResult(invocation, call.id, step.result);
-        settled.push(responseEvent(call, result, invocation.origin(), step.actions ? { actions: step.actions } : {}));
+        const bounded = await boundedAnswer(invocation, call.id, step.result);
+        const told = step.actions ? { actions: step.actions } : {};
+        settled.push(withBounded(responseEvent(call, bounded.result, invocation.origin(), told), bounded));
       }
     }
     const starts = new CallStarts(context);

@@ -1,9 +1,10 @@
 import { breath, MANY, newId, Pace } from '../../base/index.ts';
-import type { Content, ContentPart, FunctionResponsePart } from '../../contracts/index.ts';
+import type { Content, ContentPart } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, isCoxswainError, messageOf, textOfParts } from '../../contracts/index.ts';
 import type { AgentContext, ToolMap } from '../agent/index.ts';
 import { keepWrites, modelNameOf, orAbort, promisedValue, withOutput } from '../agent/index.ts';
-import { prepareCall } from '../calls/index.ts';
+import type { Prepared } from '../calls/index.ts';
+import { prepareCall, refusalEvents } from '../calls/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { CallbackContext, Editing, failClosed, hookResponse } from '../hooks/index.ts';
 import type { Event, EventActions, Failure } from '../log/index.ts';
@@ -231,7 +232,7 @@ async function storeResponse(
 ): Promise<Failure | undefined> {
   const { response } = answer;
   const truncated = endOf(response) === 'length';
-  const refusals: FunctionResponsePart[] = [];
+  const refused: Prepared[] = [];
   const parts: ContentPart[] = [];
   const longRunning: string[] = [];
   const pace = new Pace();
@@ -244,7 +245,7 @@ async function storeResponse(
     }
     const prepared = await prepareCall(context, part, tools, hooks, truncated);
     parts.push(prepared.call);
-    if (prepared.refusal) refusals.push(prepared.refusal);
+    if (prepared.refusal) refused.push(prepared);
     else if (tools.get(part.name)?.descriptor.annotations?.longRunning) longRunning.push(prepared.call.id);
   }
   // A copy: an array that was pushed to keeps room for sixteen more, as long as the log does.
@@ -263,12 +264,7 @@ async function storeResponse(
     ...optional(response, answer),
     actions,
   });
-  const events = [event];
-  if (refusals.length > 0) {
-    for (const part of refusals) {
-      events.push(context.event({ id: `res:${part.id}`, content: { role: 'user', parts: [part] } }));
-    }
-  }
+  const events = [event, ...refusalEvents(context, refused)];
   if (parts.length > MANY) await breath();
   const end = events.length === 1 && !hasRefused(response) ? endBehind(context, agent, hooks, event) : undefined;
   if (end) events.push(end);
