@@ -82,4 +82,4 @@ export type {
   Violation,
   WatchdogOptions,
 } from './turn/index.ts';
-export { DispatchBuses, inMemoryCallbacks, storeEvent, TurnRunner } from './turn/index.ts';
+export { DispatchBuses, inMemoryCallbacks, statsOfUsage, storeEvent, TurnRunner } from './turn/index.ts';

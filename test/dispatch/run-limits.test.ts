@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DispatchContext } from '../../src/dispatch/index.ts';
 import { dispatchAgent } from '../../src/dispatch/index.ts';
-import { allowAll } from '../../src/index.ts';
+import { allowAll, createHost, fromAgent } from '../../src/index.ts';
 import { SequentialAgent } from '../../src/runtime/index.ts';
 import { collect } from '../runtime/kit.ts';
 import { byo, endOf, open, say } from './agent-kit.ts';
@@ -88,6 +88,37 @@ describe('limits of a turn', () => {
     for (const input of ['one', 'two']) {
       expect(endOf(await say(session, input, { limits: { steps: 2 } }))).toMatchObject({ reason: 'completed' });
     }
+  });
+
+  test("T7 what was cached counts at its own price against the host's budget", async () => {
+    const usage = {
+      prompt_tokens: 1000,
+      completion_tokens: 10,
+      prompt_tokens_details: { cached_tokens: 900, cache_write_tokens: 50 },
+      completion_tokens_details: { reasoning_tokens: 4 },
+    };
+    const asked = { id: 'c1', type: 'function', function: { name: 'clock', arguments: '{}' } };
+    const reply = (message: object) => ({ json: { model: 'small', choices: [{ index: 0, message }], usage } });
+    await using at = await serve(reply({ content: null, tool_calls: [asked] }), reply({ content: 'hello' }));
+    const agent = dispatchAgent({ name: 'bot', executor: at.adapter({ stream: false }).executor(), tools: [clock] });
+    const host = createHost({
+      app: 'shop',
+      agents: [fromAgent(agent)],
+      policy: allowAll(),
+      // USD: 50 fresh at 1, 900 read at 0.1, 50 written at 2, 10 put out at 10: 340 a million.
+      prices: { small: { input: 1, cachedRead: 0.1, cacheWrite: 2, output: 10 } },
+    });
+    const session = await host.open('bot');
+    const events = await collect(session.stream('hi', { limits: { usd: 0.0008 } }));
+    expect(events.find(({ type }) => type === 'usage')).toMatchObject({
+      model: 'small',
+      inputTokens: 1000,
+      outputTokens: 10,
+      cachedReadTokens: 900,
+      cacheWriteTokens: 50,
+      thoughtTokens: 4,
+    });
+    expect(endOf(events)).toMatchObject({ reason: 'completed' });
   });
 
   test('CASE-F4 tokens that an executor reports end the turn before its next run', async () => {

@@ -1,7 +1,15 @@
 import type { ContentPart, FunctionCallPart, ToolDescriptor } from '../../contracts/index.ts';
 import { messageOf, textOfParts } from '../../contracts/index.ts';
 import type { DispatchContext, DispatchExecutorHelpers, Tool } from '../../dispatch/index.ts';
-import { isErrorResult, Message, SpooledArtifact, Thought, ToolCall, toolCallChecksum } from '../../dispatch/index.ts';
+import {
+  isErrorResult,
+  Message,
+  SpooledArtifact,
+  statsOfUsage,
+  Thought,
+  ToolCall,
+  toolCallChecksum,
+} from '../../dispatch/index.ts';
 import type { ModelResponse } from '../../runtime/index.ts';
 import { underSignal } from '../../runtime/index.ts';
 import { AnswerCounter } from '../../session/index.ts';
@@ -89,8 +97,7 @@ async function speak(
   const { usage, finishReason, model: spoke } = response;
   helpers.reportGenerationStats({
     provider,
-    ...(usage?.inputTokens === undefined ? {} : { promptTokens: usage.inputTokens }),
-    ...(usage?.outputTokens === undefined ? {} : { completionTokens: usage.outputTokens }),
+    ...(usage ? statsOfUsage(usage) : {}),
     ...(finishReason === undefined ? {} : { finishReason }),
     ...(spoke === undefined ? {} : { model: spoke }),
   });

@@ -6,7 +6,16 @@ import type { RecordChange } from '../records/index.ts';
 import { CallsById } from '../records/index.ts';
 import type { Tool, ToolRunOptions } from '../tools/index.ts';
 import type { ForeignEvent, TurnBackend, TurnInit, TurnOptions, TurnOutcome } from '../turn/index.ts';
-import { eventIdOf, recordEvent, recordsOf, runTurn, ShownReports, steersOf, TurnContext } from '../turn/index.ts';
+import {
+  eventIdOf,
+  recordEvent,
+  recordsOf,
+  runTurn,
+  ShownReports,
+  steersOf,
+  TurnContext,
+  usageOfStats,
+} from '../turn/index.ts';
 import type { AskedCall, Waiting } from './held-calls.ts';
 import { HeldCalls, madeWithin, unwanted } from './held-calls.ts';
 import { countRun } from './run-limits.ts';
@@ -173,18 +182,11 @@ export class HeldExecutor implements Held, TurnBackend {
   }
 
   /** Tokens count for budgets, whoever spent them; an answer that was cut says so. */
-  stats({
-    promptTokens,
-    completionTokens,
-    model,
-    finishReason,
-  }: Parameters<NonNullable<TurnBackend['stats']>>[0]): void {
-    const usage = {
-      ...(promptTokens === undefined ? {} : { inputTokens: promptTokens }),
-      ...(completionTokens === undefined ? {} : { outputTokens: completionTokens }),
-    };
+  stats(stats: Parameters<NonNullable<TurnBackend['stats']>>[0]): void {
+    const { model, finishReason } = stats;
+    const usage = usageOfStats(stats);
     const told = {
-      ...(Object.keys(usage).length === 0 ? {} : { usage }),
+      ...(usage ? { usage } : {}),
       ...(finishReason === undefined ? {} : { finishReason }),
     };
     if (Object.keys(told).length === 0) return;

@@ -1,4 +1,5 @@
 import { snapshot } from '../records/index.ts';
+import type { GenerationStats } from './generation-stats.ts';
 
 /** A message or thought as far as it has come. Times are epoch milliseconds. */
 export interface StreamedContent {
@@ -49,18 +50,6 @@ export type DispatchStatus = 'ack' | 'nack' | 'aborted';
 interface InDispatch {
   turnId: string;
   dispatchId: string;
-}
-
-export interface GenerationStats {
-  promptTokens?: number;
-  completionTokens?: number;
-  totalTokens?: number;
-  /** Of the answer whose message was stored last. */
-  finishReason?: string;
-  model?: string;
-  provider?: string;
-  /** As the provider has it. */
-  raw?: Record<string, unknown>;
 }
 
 /** Something that came after the end had been decided; it changed nothing. */

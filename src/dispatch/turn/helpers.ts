@@ -1,8 +1,9 @@
 import { CoxswainError } from '../../contracts/index.ts';
 import { AnswerCounter, charsOf } from '../../session/index.ts';
 import { toolCallChecksum } from '../records/index.ts';
-import type { GenerationStats, LogEntry, LogLevel, StreamedContent, StreamedToolCall } from './buses.ts';
+import type { LogEntry, LogLevel, StreamedContent, StreamedToolCall } from './buses.ts';
 import type { DispatchState } from './dispatch-state.ts';
+import type { GenerationStats } from './generation-stats.ts';
 
 export interface ReportOptions {
   /** The last piece: a later report of the same id throws. */

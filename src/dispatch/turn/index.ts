@@ -2,7 +2,6 @@
 export type {
   DispatchStatus,
   FunctionalEvents,
-  GenerationStats,
   LogEntry,
   LogLevel,
   ObservabilityEvents,
@@ -13,6 +12,8 @@ export type {
 export { DispatchBuses } from './buses.ts';
 export type { DispatchExecutorFn, DispatchOptions } from './dispatch.ts';
 export type { DispatchContext } from './dispatch-context.ts';
+export type { GenerationStats } from './generation-stats.ts';
+export { statsOfUsage, usageOfStats } from './generation-stats.ts';
 export type { DispatchExecutorHelpers, ReportOptions, ToolCallReport } from './helpers.ts';
 export { inMemoryCallbacks } from './in-memory-callbacks.ts';
 export { eventIdOf, recordEvent, recordsOf, steersOf } from './log-records.ts';

@@ -5,7 +5,8 @@ import type { Message, RecordChange, Thought, ToolCall } from '../records/index.
 import { checkChange, Records, Registry } from '../records/index.ts';
 import type { Tool, ToolRunOptions } from '../tools/index.ts';
 import { ToolRegistry } from '../tools/index.ts';
-import type { DispatchBuses, GenerationStats } from './buses.ts';
+import type { DispatchBuses } from './buses.ts';
+import type { GenerationStats } from './generation-stats.ts';
 
 /** Where a turn's writes go, and who runs its tools. */
 export interface TurnBackend {
@@ -15,7 +16,7 @@ export interface TurnBackend {
   /** A piece of a message that is being made. */
   delta?(kind: 'message' | 'thought', id: string, delta: string): void;
   /** Tokens that a generation took, and how it ended. */
-  stats?(stats: Pick<GenerationStats, 'promptTokens' | 'completionTokens' | 'model' | 'finishReason'>): void;
+  stats?(stats: GenerationStats): void;
   /** Stores an event of another framework as it is. */
   event?(init: ForeignEvent): Promise<void>;
   /** Resolves when words that have come since the last look are among the messages. */
