@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PendingRequest, RequestAnswer, SessionInput } from '../../src/contracts/index.ts';
+import { asksNobody, PERMISSION_MODES, traitsOfMode } from '../../src/contracts/index.ts';
 import {
   callIdOf,
   isHostQuestion,
@@ -44,7 +45,13 @@ describe('permission modes', () => {
   test('from loose to strict', () => {
     const modes = ['autonomous', 'auto_edit', 'default', 'dont_ask', 'plan'];
     expect(modes.map(strictnessOf)).toEqual([0, 1, 2, 3, 4]);
-    expect(['', 'toString', 'other'].map(strictnessOf)).toEqual([undefined, undefined, undefined]);
+    const unknown = ['', 'toString', 'other'];
+    expect(unknown.map(strictnessOf)).toEqual([2, 2, 2]);
+    expect([...unknown, undefined].map(traitsOfMode)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  test('one alone asks nobody', () => {
+    expect([...PERMISSION_MODES, 'other', undefined].filter(asksNobody)).toEqual(['dont_ask']);
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import type { AgentSession, PermissionMode, ToolProvider } from '../../contracts/index.ts';
-import { MODE_STRICTNESS, PERMISSION_MODES } from '../../contracts/index.ts';
+import { MODE_TRAITS, PERMISSION_MODES } from '../../contracts/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
 import { EXIT, onOwnStdout, Screen } from '../terminal/index.ts';
 import type { HostFlags, LimitFlags, Place, Workplace } from '../workspace/index.ts';
@@ -150,7 +150,7 @@ class Rooms {
 }
 
 const LOOSE_TO_STRICT: readonly PermissionMode[] = PERMISSION_MODES.toSorted(
-  (a, b) => MODE_STRICTNESS[a] - MODE_STRICTNESS[b],
+  (a, b) => MODE_TRAITS[a].strictness - MODE_TRAITS[b].strictness,
 );
 
 /** What an editor may choose: a mode that a flag names is the loosest. */

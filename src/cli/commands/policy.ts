@@ -1,5 +1,5 @@
 import type { AnyTool, PolicyEvaluator, PolicyRequest, ToolDescriptor } from '../../contracts/index.ts';
-import { canonicalJson } from '../../contracts/index.ts';
+import { asksNobody, canonicalJson } from '../../contracts/index.ts';
 import { evaluatePolicy } from '../../gate/index.ts';
 import type { CallFacts, CaseResult, Explanation, RulePolicy } from '../../host/index.ts';
 import { describeExplanation, loadPolicyCases, policyCall, runPolicyCases, underMode } from '../../host/index.ts';
@@ -120,7 +120,7 @@ function overridesOf(
     ...(as === undefined ? {} : { principal: { id: as, ...(roles ? { roles: [...roles] } : {}) } }),
     ...(source === undefined ? {} : { source }),
     ...(kind === undefined ? {} : { kind }),
-    ...(mode === undefined ? {} : { permissionMode: mode, interactive: mode !== 'dont_ask' }),
+    ...(mode === undefined ? {} : { permissionMode: mode, interactive: !asksNobody(mode) }),
     ...(agents === undefined ? {} : { agentPath: [...agents] }),
     ...(flags.readOnly || flags.destructive ? { annotations: annotations ?? {} } : {}),
   };

@@ -11,6 +11,7 @@ import type {
   ToolResult,
   TurnTerms,
 } from '../../contracts/index.ts';
+import { asksNobody } from '../../contracts/index.ts';
 import { capResult, excludedBy } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
 import { isPipeable } from '../../session/index.ts';
@@ -205,7 +206,7 @@ export class HostedFrame implements JudgeOptions {
     return {
       ...onBehalfOf(requester, this.shared.present.get(requester.id), policy),
       permissionMode: mode,
-      interactive: (this.options.interactive ?? true) && mode !== 'dont_ask',
+      interactive: (this.options.interactive ?? true) && !asksNobody(mode),
     };
   }
 

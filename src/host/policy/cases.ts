@@ -1,6 +1,6 @@
 import { isObject } from '../../base/index.ts';
 import type { PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
-import { CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
+import { asksNobody, CoxswainError, canonicalJson, messageOf } from '../../contracts/index.ts';
 import type { AskedWith, CheckedDecision } from '../../gate/index.ts';
 import { evaluatePolicy, requestOf } from '../../gate/index.ts';
 import type { Check } from '../../session/index.ts';
@@ -135,7 +135,7 @@ export function policyCall(name: string, args: Record<string, unknown>, facts: C
   const asked = {
     source,
     agentPath: [...agents],
-    interactive: mode !== 'dont_ask',
+    interactive: !asksNobody(mode),
     usage: { calls: 0 },
     ...(as === undefined ? {} : { principal: { id: as, ...(roles ? { roles: [...roles] } : {}) } }),
     ...(digest === undefined ? {} : { digest }),

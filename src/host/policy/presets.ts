@@ -1,4 +1,5 @@
 import type { PermissionMode, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
+import { asksNobody } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
 import { answeringAtOnce, evaluatePolicy, withRedact } from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
@@ -47,7 +48,7 @@ function decidePreset(mode: string, request: PolicyRequest, options: PresetOptio
   const { isReadOnly, isDestructive, kind } = traitsOf(request, options);
   if (isReadOnly) return allow(mode);
   if (mode === 'plan') return deny(mode, 'Plan mode runs nothing that changes anything.');
-  if (mode === 'dont_ask') return deny(mode, 'This call needs approval and nobody is asked in this mode.');
+  if (asksNobody(mode)) return deny(mode, 'This call needs approval and nobody is asked in this mode.');
   if (isDestructive) return ask(mode, 'The tool may destroy what cannot be brought back.');
   if (mode === 'autonomous' || (mode === 'auto_edit' && editing.has(kind))) return allow(mode);
   return ask(mode, 'The tool may change something.');
@@ -79,9 +80,10 @@ export function applyMode(policy: PolicyEvaluator, mode: PermissionMode, options
       return decidePreset('plan', request, options);
     }
     if (decision.outcome !== 'ask_user') return decision;
-    if (mode === 'dont_ask' || current === 'dont_ask') {
+    const silent = [mode, current].find(asksNobody);
+    if (silent !== undefined) {
       const reason = decision.reason === undefined ? '' : ` (${decision.reason})`;
-      const denial = deny('dont_ask', `This call needs approval and nobody is asked in this mode${reason}.`);
+      const denial = deny(silent, `This call needs approval and nobody is asked in this mode${reason}.`);
       return decision.ruleId === undefined ? denial : { ...denial, ruleId: decision.ruleId };
     }
     if (!decision.ruleId?.startsWith('preset:')) return decision;

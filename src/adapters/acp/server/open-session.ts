@@ -1,6 +1,6 @@
 import type { SessionMode, SessionModeState } from '@agentclientprotocol/sdk';
 import type { AgentSession, PermissionMode } from '../../../contracts/index.ts';
-import { CoxswainError } from '../../../contracts/index.ts';
+import { CoxswainError, traitsOfMode } from '../../../contracts/index.ts';
 import type { EditorServers } from './editor-servers.ts';
 import type { Showing } from './showing.ts';
 
@@ -63,14 +63,7 @@ export class OpenSession {
   }
 }
 
-const MODES: Readonly<Record<string, Omit<SessionMode, 'id'>>> = {
-  default: { name: 'Ask', description: 'Reads unasked, asks before anything else' },
-  auto_edit: { name: 'Edit', description: 'Reads and edits unasked, asks before anything else' },
-  autonomous: { name: 'Autonomous', description: 'Asks only before what cannot be brought back' },
-  plan: { name: 'Plan', description: 'Reads, and changes nothing' },
-  dont_ask: { name: 'Never ask', description: 'Reads; whatever would have to be asked about is denied' },
-};
-
 function describe(id: PermissionMode): SessionMode {
-  return { id, ...(MODES[id] ?? { name: id }) };
+  const traits = traitsOfMode(id);
+  return { id, ...(traits ? { name: traits.label, description: traits.description } : { name: id }) };
 }

@@ -6,7 +6,7 @@ import type {
   SessionInput,
   SessionUpdate,
 } from '../../../contracts/index.ts';
-import { CoxswainError } from '../../../contracts/index.ts';
+import { CoxswainError, traitsOfMode } from '../../../contracts/index.ts';
 import { strictnessOf } from '../../terms/index.ts';
 
 /** What a remote client may ask for; everything that is not named here it may not. */
@@ -36,9 +36,8 @@ export class Ceiling {
   mode(mode: PermissionMode | null | undefined): void {
     if (mode === undefined || mode === null) return;
     const ceiling = this.#options.permissionMode ?? 'default';
-    const asked = strictnessOf(mode);
     // One that is not known is as strict as `default` by policy, and refused here.
-    if (asked === undefined || asked < (strictnessOf(ceiling) ?? 2)) {
+    if (!traitsOfMode(mode) || strictnessOf(mode) < strictnessOf(ceiling)) {
       throw refuse(`permission mode ${JSON.stringify(mode)} is looser than ${ceiling}`);
     }
   }
