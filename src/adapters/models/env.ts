@@ -1,7 +1,7 @@
 import type { Model } from '../../runtime/index.ts';
 import { bag, checkIs, text } from '../../session/index.ts';
-import type { ProviderKind } from './provider-kinds.ts';
-import { PROVIDER_KINDS } from './provider-kinds.ts';
+import type { Provider } from './provider-kinds.ts';
+import { configOf, PROVIDERS, providerNames } from './provider-kinds.ts';
 import type { ModelRegistry, ModelRegistryOptions } from './registry.ts';
 import { modelRegistry } from './registry.ts';
 
@@ -18,7 +18,7 @@ export interface ModelFromEnv {
 }
 
 /** Variables that keys are read from. */
-export const MODEL_KEYS: readonly string[] = PROVIDER_KINDS.flatMap(({ keys }) => keys);
+export const MODEL_KEYS: readonly string[] = providerNames.flatMap((name) => PROVIDERS[name].keys);
 
 /**
  * The model that the environment asks for: `COXSWAIN_MODEL` or `wanted` by name, else the default one of the first
@@ -29,17 +29,19 @@ export function modelFromEnv(env: Env, wanted?: string): ModelFromEnv {
   checkIs(env, 'modelFromEnv: env', bag);
   if (wanted !== undefined) checkIs(wanted, 'modelFromEnv: wanted', text);
   const options: ModelRegistryOptions = {};
-  const found: { source: ProviderKind; variable: string }[] = [];
-  for (const source of PROVIDER_KINDS) {
+  const found: { provider: Provider; variable: string }[] = [];
+  for (const provider of providerNames) {
+    const source = PROVIDERS[provider];
     const variable = source.keys.find((key) => env[key]?.trim());
     const baseUrl = env[source.baseUrl]?.trim();
     // Read from a file, a key often ends in a line end.
     const apiKey = variable === undefined ? undefined : env[variable]?.trim();
     if (variable === undefined && !baseUrl) continue;
-    options[source.kind] = { ...(apiKey ? { apiKey } : {}), ...(baseUrl ? { baseUrl } : {}) };
-    found.push({ source, variable: variable ?? source.baseUrl });
+    options[provider] = { ...(apiKey ? { apiKey } : {}), ...(baseUrl ? { baseUrl } : {}) };
+    found.push({ provider, variable: variable ?? source.baseUrl });
     // A server of one's own serves what its owner calls it.
-    if (source.kind === 'openai' && baseUrl) options.fallback = { ...options[source.kind], api: 'openai' };
+    const any = source.servesAny && baseUrl ? configOf(provider, options) : undefined;
+    if (any) options.fallback = any;
   }
   const registry = modelRegistry(options);
   const name = (wanted ?? env.COXSWAIN_MODEL)?.trim();
@@ -51,7 +53,7 @@ export function modelFromEnv(env: Env, wanted?: string): ModelFromEnv {
   if (!first) {
     return { registry, why: `none of ${MODEL_KEYS.join(', ')}, OPENAI_BASE_URL is set` };
   }
-  const chosen = first.source.model;
+  const chosen = PROVIDERS[first.provider].model;
   return {
     model: registry.findModel(chosen),
     name: chosen,

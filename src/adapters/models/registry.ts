@@ -3,29 +3,18 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { Model } from '../../runtime/index.ts';
 import type { Check, Shape } from '../../session/index.ts';
 import { bag, checkIs, checkOptions, object, text } from '../../session/index.ts';
-import type { AnthropicOptions } from './anthropic/index.ts';
-import { anthropicModel } from './anthropic/index.ts';
-import type { GeminiOptions } from './gemini/index.ts';
-import { geminiModel } from './gemini/index.ts';
-import type { OpenAIChatOptions, OpenAIResponsesOptions } from './openai/index.ts';
-import { openaiChatModel, openaiResponsesModel } from './openai/index.ts';
-import type { Kind } from './provider-kinds.ts';
-import { PROVIDER_KINDS } from './provider-kinds.ts';
+import type { ProviderConfig, ProviderOptions } from './provider-kinds.ts';
+import {
+  APIS,
+  configOf,
+  makeModel,
+  PROVIDERS,
+  providerNames,
+  providerOfName,
+  providerOfPrefix,
+} from './provider-kinds.ts';
 
-/** A provider by the API it speaks. */
-export type ProviderConfig =
-  | ({ api: 'openai' } & OpenAIChatOptions)
-  | ({ api: 'openai-responses' } & OpenAIResponsesOptions)
-  | ({ api: 'anthropic' } & AnthropicOptions)
-  | ({ api: 'gemini' } & GeminiOptions);
-
-export interface ModelRegistryOptions {
-  /** For `gemini…`, `gemini/…` and `google/…`. */
-  gemini?: GeminiOptions;
-  /** For `claude…`, `anthropic/…` and `claude/…`. */
-  anthropic?: AnthropicOptions;
-  /** For `gpt…`, `o1…` and the like, and `openai/…`. The default API is Responses at OpenAI, Chat Completions elsewhere. */
-  openai?: (OpenAIChatOptions & OpenAIResponsesOptions) & { api?: 'chat' | 'responses' };
+export interface ModelRegistryOptions extends ProviderOptions {
   /** Further providers by their prefix: `deepseek/deepseek-chat` asks `deepseek` for `deepseek-chat`. */
   providers?: Readonly<Record<string, ProviderConfig>>;
   /** USD per million tokens by any name that a model is found under: answers then tell their cost. */
@@ -44,16 +33,14 @@ export interface ModelRegistry {
   models(name: string): Model | undefined;
 }
 
+const apis = Object.keys(APIS).map((api) => `'${api}'`);
+
 const provider: Check = {
-  needs: "options of a provider, with api: 'openai', 'openai-responses', 'anthropic' or 'gemini'",
-  fits: (value) =>
-    object.fits(value) &&
-    ['openai', 'openai-responses', 'anthropic', 'gemini'].includes(String((value as ProviderConfig).api)),
+  needs: `options of a provider, with api: ${apis.slice(0, -1).join(', ')} or ${apis.at(-1)}`,
+  fits: (value) => object.fits(value) && Object.hasOwn(APIS, String((value as ProviderConfig).api)),
 };
 const shape: Shape<ModelRegistryOptions> = {
-  gemini: object,
-  anthropic: object,
-  openai: object,
+  ...(Object.fromEntries(providerNames.map((name) => [name, object])) as Record<keyof ProviderOptions, Check>),
   providers: bag,
   prices: object,
   fallback: provider,
@@ -99,37 +86,13 @@ function choose(name: string, options: ModelRegistryOptions): { model: string; c
     const rest = name.slice(slash + 1);
     const own = options.providers;
     if (own && Object.hasOwn(own, prefix) && own[prefix]) return { model: rest, config: own[prefix] };
-    const kind = PROVIDER_KINDS.find(({ prefixes }) => prefixes.includes(prefix))?.kind;
-    const config = ofKind(kind, options);
+    const known = providerOfPrefix(prefix);
+    const config = known && configOf(known, options);
     if (config && rest !== '') return { model: rest, config };
   }
-  const kind = PROVIDER_KINDS.find(({ names }) => names.test(name))?.kind;
-  const config = ofKind(kind, options) ?? (name === '' ? undefined : options.fallback);
+  const owner = providerOfName(name);
+  const config = (owner && configOf(owner, options)) ?? (name === '' ? undefined : options.fallback);
   return config && { model: name, config };
-}
-
-function ofKind(
-  kind: Kind | undefined,
-  { gemini, anthropic, openai }: ModelRegistryOptions,
-): ProviderConfig | undefined {
-  if (kind === 'gemini') return gemini && { api: 'gemini', ...gemini };
-  if (kind === 'anthropic') return anthropic && { api: 'anthropic', ...anthropic };
-  if (kind === undefined || !openai) return undefined;
-  const { api = openai.baseUrl === undefined ? 'responses' : 'chat', ...rest } = openai;
-  return { ...rest, api: api === 'responses' ? 'openai-responses' : 'openai' };
-}
-
-function makeModel(name: string, { api, ...options }: ProviderConfig): Model {
-  switch (api) {
-    case 'openai':
-      return openaiChatModel(name, options);
-    case 'openai-responses':
-      return openaiResponsesModel(name, options);
-    case 'anthropic':
-      return anthropicModel(name, options);
-    case 'gemini':
-      return geminiModel(name, options);
-  }
 }
 
 /** Whoever asks for it by the name that it was found under means the provider's name of it. */
@@ -157,7 +120,7 @@ function withPrices(
 function setUp(options: ModelRegistryOptions): string {
   const { providers = {}, fallback } = options;
   const known = [
-    ...PROVIDER_KINDS.flatMap(({ kind, shown }) => (options[kind] ? [shown] : [])),
+    ...providerNames.flatMap((name) => (options[name] ? [PROVIDERS[name].shown] : [])),
     ...Object.keys(providers).map((prefix) => `${prefix}/…`),
     ...(fallback ? ['anything else'] : []),
   ];

@@ -30,7 +30,7 @@ export interface ModelChoice {
 export async function chooseModel(option: string | undefined, env: Env): Promise<ModelChoice> {
   const wanted = option?.trim();
   if (wanted === '') throw usage('--model: give a name, such as claude-sonnet-5 or provider/name');
-  const { MODEL_KEYS, modelFromEnv } = await import('../../adapters/models/index.ts');
+  const { keyOfModel, MODEL_KEYS, modelFromEnv } = await import('../../adapters/models/index.ts');
   const { COXSWAIN_MODEL: said, ...keys } = env;
   const named = said?.trim();
   const byKey = modelFromEnv(keys);
@@ -43,7 +43,7 @@ export async function chooseModel(option: string | undefined, env: Env): Promise
     } catch (error) {
       if (!isCoxswainError(error) || error.code !== 'E_NO_MODEL') throw error;
       const own = 'OPENAI_BASE_URL for a server of your own';
-      const key = keyOf(asked);
+      const key = keyOfModel(asked);
       const missing = `model ${asked} needs ${key}, which is not set; set it, name another model, or set ${own}`;
       const keys = `${error.message}. Check the name, or set the key of its provider (${MODEL_KEYS.join(', ')}), or ${own}`;
       throw new CoxswainError('NOT_FOUND', 'E_NO_MODEL', key === undefined ? keys : missing);
@@ -58,18 +58,6 @@ export async function chooseModel(option: string | undefined, env: Env): Promise
     // What only the module knows is found there, later.
     model: () => (name === undefined ? undefined : wanted === undefined ? require(name) : registry.models(name)),
   };
-}
-
-/** By how models are called, as the registry of models finds their provider. */
-const keysByName: readonly [RegExp, string][] = [
-  [/^(models\/)?(gemini|gemma|learnlm|google\/)/, 'GEMINI_API_KEY'],
-  [/^(claude|anthropic\/)/, 'ANTHROPIC_API_KEY'],
-  [/^(gpt|chatgpt|codex|o\d|openai\/)/, 'OPENAI_API_KEY'],
-];
-
-/** The variable that is wanting for a model of that name; undefined: nobody knows whose it is. */
-function keyOf(name: string): string | undefined {
-  return keysByName.find(([pattern]) => pattern.test(name))?.[1];
 }
 
 /** Which model the turns of a module's agent name, and what a person should know of it. */

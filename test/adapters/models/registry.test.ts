@@ -2,7 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { anthropicModel, findModel, modelFromEnv, modelRegistry } from '../../../src/adapters/models/index.ts';
+import {
+  anthropicModel,
+  findModel,
+  keyOfModel,
+  modelFromEnv,
+  modelRegistry,
+} from '../../../src/adapters/models/index.ts';
 import { isCoxswainError } from '../../../src/contracts/index.ts';
 import { root } from '../../structure/source.ts';
 import { ask } from './kit.ts';
@@ -128,4 +134,22 @@ test('importing the models loads no vendor package; the first request loads one'
   `;
   const out = execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
   expect(out.trim().split('\n')).toEqual(['[]', '["@anthropic-ai/sdk"]']);
+});
+
+test('T2 the variable of a key is found by the name that its model is found by', () => {
+  const names = [
+    'models/gemini-x',
+    'google/a',
+    'claude/a',
+    'anthropic/a',
+    'openai/a',
+    'o3',
+    'other',
+    'other/gpt-5',
+    '',
+  ];
+  const [gemini, claude, gpt] = ['GEMINI_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY'];
+  expect(names.map(keyOfModel)).toEqual([gemini, gemini, claude, claude, gpt, gpt, undefined, undefined, undefined]);
+  const { models } = modelRegistry({ gemini: { apiKey }, anthropic: { apiKey }, openai: { apiKey } });
+  for (const name of names.slice(0, -1)) expect(models(name) !== undefined).toBe(keyOfModel(name) !== undefined);
 });
