@@ -89,12 +89,13 @@ function sessionOf({
     grounds: () => ({ principal: { id: 'ann' } }),
     remember: async (option: unknown) => void remembered.push(option),
   };
-  const session = {
-    ...{ id: 's', inner, frame, judge, liveRun: run, isBusy: () => isBusy },
-    subagents: { owner: async () => child },
-  };
   const answerChecks = new AnswerChecks(inner as never, frame as never, { judge, isBusy: () => isBusy } as never);
-  return { session: Object.assign(session, { answerChecks }) as unknown as HostedSession, stored, asked, remembered };
+  const session = {
+    ...{ id: 's', inner, frame, judge, answerChecks, liveRun: run, isBusy: () => isBusy },
+    subagents: { owner: async () => child },
+    checkResponse: (id: string, answer: RequestAnswer) => checkRequestAnswer(session, id, answer),
+  } as unknown as HostedSession;
+  return { session, stored, asked, remembered };
 }
 
 const checks = (given: Given = {}) => {

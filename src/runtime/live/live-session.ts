@@ -323,11 +323,15 @@ export class LiveSession {
     return lease;
   }
 
-  /** The last events of a turn, under the lease of its run; with them it is given back, where that can be. */
+  /**
+   * The last events of a turn, under the lease of its run; with them it is given back, where that can be. Only a store
+   * that says so is asked: one wrapped around another may hand on that one's lease, and see each event in its `append`.
+   */
   async commitLast(events: Event[], lease: Lease): Promise<void> {
     const { holding } = this;
     const own = holding ? (holding.mayEnd() ? holding.lease : undefined) : lease;
-    if (!own?.releaseWith || this.#appends.isWriting) return this.commit(events, lease.epoch);
+    const goesBack = this.service.leasesWithEvents === true && !this.#appends.isWriting;
+    if (!goesBack || !own?.releaseWith) return this.commit(events, lease.epoch);
     const gap = this.absorb(await own.releaseWith(this.link(events)));
     if (gap) await gap;
   }
