@@ -69,10 +69,12 @@ export const storeInput = {
 function isProper(options: object, shape: object): boolean {
   try {
     if (Object.getPrototypeOf(options) !== Object.prototype) return false;
-    for (const name of Object.keys(options)) {
-      if (!Object.hasOwn(shape, name) || !Number.isSafeInteger(options[name as never])) return false;
+    // Each name is read, as the store will: what throws then is refused with a code.
+    for (const name of Object.keys(shape)) {
+      const value: unknown = options[name as never];
+      if (value !== undefined && !Number.isSafeInteger(value)) return false;
     }
-    return true;
+    return Object.keys(options).every((name) => Object.hasOwn(shape, name));
   } catch {
     return false;
   }
