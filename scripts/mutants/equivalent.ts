@@ -46,7 +46,7 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     fileName: 'src/runtime/run/invocation.ts',
-    line: 'if (lease.lastSeq > this.fold.at) await this.session.catchUp();',
+    line: 'if (!taken?.stored && lease.lastSeq > this.fold.at) await this.session.catchUp();',
     original: 'lease.lastSeq > this.fold.at',
     mutated: ['true', 'lease.lastSeq >= this.fold.at'],
     reason: 'Where nothing is new nothing is read: only time differs.',
@@ -374,7 +374,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'To await nothing is to go on in the same piece of work.',
   },
   {
-    fileName: 'src/host/frame/run-time-questions.ts',
+    fileName: 'src/host/questions/run-time-questions.ts',
     line: 'if (this.#next.size > 0) this.#next.delete(keyOf(session, callId));',
     original: 'this.#next.size > 0',
     mutated: ['true', 'this.#next.size >= 0'],

@@ -435,6 +435,7 @@ function session(open: PendingRequest[], step: (request: PendingRequest) => Step
     },
     subagents: {
       ...{
+        within: async () => undefined,
         abort: async () => false,
         openBelow: async () => undefined,
         reap: vi.fn(async () => {}),
@@ -577,6 +578,12 @@ describe('a turn that a message joins', () => {
     const below = { openBelow: async () => [question({ requestId: 'd#policy' })] };
     const of = (id: string) => callsToJoin(session([call()], run, { subagents: below }).made, [hi, yes(id)]);
     expect([await of('d#policy'), await of('e#policy')]).toEqual([['c'], []]);
+    // What was answered within it before, by whoever looks at all sessions, counts as well.
+    const joinedAfter = (calls: string[]) => {
+      const within = async () => ({ answeredCalls: async () => calls });
+      return callsToJoin(session([call()], run, { subagents: { ...below, within } }).made, [hi, yes('e#policy')]);
+    };
+    expect([await joinedAfter(['d']), await joinedAfter([])]).toEqual([['c'], []]);
   });
 });
 
