@@ -478,6 +478,27 @@ export const equivalents: readonly Equivalent[] = [
     mutated: ['index <= text.length'],
     reason: 'Behind the end there is no character that it looks for.',
   },
+  {
+    fileName: 'src/runtime/live/live-session.ts',
+    line: 'if (this.from > 0 && !this.fold.callOf(requestId)) await this.whole();',
+    original: 'this.from > 0',
+    mutated: ['true', 'this.from >= 0'],
+    reason: 'Where all of the log is here, there is nothing more for it to read.',
+  },
+  {
+    fileName: 'src/runtime/live/live-session.ts',
+    line: 'const [last] = page?.events ?? [];',
+    original: '[]',
+    mutated: ['["Stryker was here"]'],
+    reason: 'Without a page its creation time differs already: the event is not looked at.',
+  },
+  {
+    fileName: 'src/runtime/agents/composite-agents.ts',
+    line: "return outcomes.some((outcome) => outcome.kind === 'done' && outcome.escalate)",
+    original: "outcome.kind === 'done'",
+    mutated: ['true'],
+    reason: 'Where one has failed or waits, that one has been returned before.',
+  },
 ];
 
 export function reasonFor({ fileName, line, original, mutated }: Survivor): string | undefined {

@@ -206,6 +206,7 @@ describe('an answer to a question', () => {
       roles: ['boss'],
       reason: 'no',
     });
+    expect(stored(f, { kind: 'deny', reason: undefined })).toStrictEqual({ action: 'decline' });
     for (const action of ['accept', 'decline', 'cancel'] as const) {
       const content = { size: 3 };
       expect(stored(f, { kind: 'elicitation', action, content })).toStrictEqual({ action, content });

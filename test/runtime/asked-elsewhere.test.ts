@@ -90,6 +90,17 @@ describe('what runs in another process', () => {
     expect(await codeOf(endElsewhere(lying.live, {}, 1, () => Promise.reject(busy())))).toBe('E_SESSION_CONFLICT');
   });
 
+  test('is not asked again where the store fails while somebody else writes', async () => {
+    const { live, sessions, log } = await opened();
+    await sessions.acquire(key);
+    once(sessions, async () => {
+      await sessions.theirs(note('between'));
+      throw new CoxswainError('UNAVAILABLE', 'E_STORE', 'away');
+    });
+    expect(await codeOf(endElsewhere(live, {}, 1, () => Promise.reject(busy())))).toBe('E_STORE');
+    expect((await log()).some(({ actions }) => actions.abort)).toBe(false);
+  });
+
   test('is wished to end in part, or whole', () => {
     expect(wish({})).toStrictEqual({ reason: 'aborted' });
     expect(wish({ reason: 'r', requestId: 'c', threadId: 't' })).toStrictEqual({

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Telemetry, TelemetrySpan } from '../../src/contracts/index.ts';
-import type { LlmAgentOptions, Model, ModelResponse } from '../../src/runtime/index.ts';
+import type { Agent, LlmAgentOptions, Model, ModelResponse } from '../../src/runtime/index.ts';
 import { agentTool, ParallelAgent } from '../../src/runtime/index.ts';
 import { requestAttributes, responseAttributes } from '../../src/runtime/step/model-telemetry.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, llm, text, tool } from './kit.ts';
+import { bench, endOf, errorOf, llm, text, tool } from './kit.ts';
 
 interface Noted {
   name: string;
@@ -98,6 +98,20 @@ describe('what is measured of a run', () => {
     expect(
       [of('execute_tool pay'), of('execute_tool look'), of('execute_tool (merged)')].map(({ error }) => error),
     ).toEqual(['failed', undefined, undefined]);
+  });
+
+  test('tells of an agent that throws, whose run fails with what it has thrown', async () => {
+    const { spans, telemetry } = noting();
+    const thrown = new Error('broken');
+    const agent: Agent = {
+      name: 'bot',
+      description: '',
+      subAgents: [],
+      run: () => Promise.reject(thrown),
+    };
+    const events = await bench(agent, { telemetry }).say('hi');
+    expect(spans.map(({ name, error, ends }) => [name, error, ends])).toEqual([['invoke_agent bot', thrown, 1]]);
+    expect([endOf(events), errorOf(events)?.message]).toEqual(['failed', expect.stringContaining('broken')]);
   });
 
   test('tells of a model that fails, and of its agent', async () => {

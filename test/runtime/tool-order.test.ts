@@ -61,3 +61,11 @@ test('S1-28 what comes after a call that waits for a yes waits with it, also aft
   await run({ kind: 'elicitation_response', requestId: ask?.requestId ?? '', response: { action: 'accept' } });
   expect(order).toEqual(['ask begins', 'ask ends', 'pay begins', 'pay ends']);
 });
+
+test('S1-28 what comes after a call that is refused runs then, though another call still waits for a yes', async () => {
+  const asks = (name: string) => tool(name, undefined, { needsApproval: true });
+  const { events, run } = await batch([tool('pay', ['ask']), asks('ask'), asks('other')], ['pay', 'ask', 'other']);
+  const [ask] = events.flatMap((event) => event.actions.asks ?? []);
+  await run({ kind: 'elicitation_response', requestId: ask?.requestId ?? '', response: { action: 'decline' } });
+  expect(order).toEqual(['pay begins', 'pay ends']);
+});

@@ -105,6 +105,8 @@ test('a child that is not there (modules that import each other) is refused with
   expect(tree(undefined)).toThrow(expect.objectContaining({ code: 'E_COMPOSITION' }));
   const bare = { name: 'x', subAgents: [{ name: 'y' }], run: () => {} };
   expect(tree(bare)).toThrow(/at x\.subAgents\[0\]: it is no agent/);
+  const still = { name: 'x', subAgents: [{ name: 'y', subAgents: [] }], run: () => {} };
+  expect(tree(still)).toThrow(/at x\.subAgents\[0\]: it is no agent/);
 });
 
 test('S0-10 two plugins of one name are refused where the agent is made a source', () => {
