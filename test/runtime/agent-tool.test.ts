@@ -203,3 +203,25 @@ describe('an agent as a tool', () => {
     expect(brief(model.requests[1]?.contents)).toEqual(['user: {"n":3}']);
   });
 });
+
+test('an agent run as a tool that sees its own turn only sees its call whole, also where the next turn has begun', async () => {
+  const expert = llm('expert', undefined, {
+    includeContents: 'none',
+    tools: [tool('pay', () => 'paid', { needsApproval: true })],
+  });
+  const model = new ScriptedModel({
+    byAgent: {
+      bot: [{ calls: [['expert', { request: 'buy it' }]] }, 'well', 'bought'],
+      expert: [{ calls: [['pay']] }, 'done'],
+    },
+  });
+  const { say } = bench(llm('bot', model, { tools: [agentTool(expert)] }));
+  const [ask] = (await say('first')).flatMap(({ actions }) => actions.asks ?? []);
+  await say('second', { whilePending: 'proceed' });
+  await say({ kind: 'elicitation_response', requestId: ask?.requestId ?? '', response: { action: 'accept' } });
+  expect(model.requests.map(({ contents }) => brief(contents))).toContainEqual([
+    'user: buy it',
+    'model: call pay({})',
+    'user: pay = {"content":"paid"}',
+  ]);
+});
