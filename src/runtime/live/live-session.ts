@@ -112,8 +112,9 @@ export class LiveSession {
       }
       const known = live;
       let isSame = true;
-      const record = await readInPages(service, key, known.at, (page) => {
-        isSame &&= known.isOf(page);
+      const { at } = known;
+      const record = await readInPages(service, key, at, (page) => {
+        isSame &&= known.isOf(page, at);
         return isSame ? known.#takeInAfter(page) : undefined;
       });
       if (!record || isSame) return record && known;
@@ -171,9 +172,12 @@ export class LiveSession {
     return new LiveSession(service, record);
   }
 
-  /** A log that is shorter than what was read of it is another one: deleted and made again. */
-  private isOf(record: SessionRecord): boolean {
-    return this.fold.at <= record.lastSeq && this.createdAt === record.createdAt;
+  /**
+   * A log that is shorter than what was read of it is another one: deleted and made again. `at` is where it stood when
+   * the record was asked for: what was written here meanwhile is not in it.
+   */
+  private isOf(record: SessionRecord, at = this.fold.at): boolean {
+    return at <= record.lastSeq && this.createdAt === record.createdAt;
   }
 
   #takeIn(record: SessionRecord): void {
@@ -406,9 +410,10 @@ export class LiveSession {
    * @throws CoxswainError `ABORTED / E_SESSION_CONFLICT` where another session has its id by now
    */
   catchUp(): Promise<SessionRecord | undefined> {
-    return readInPages(this.service, this.key, this.fold.at, (page) => {
+    const { at } = this.fold;
+    return readInPages(this.service, this.key, at, (page) => {
       // What is known here is of the one that was deleted: nothing of it may befall the new one.
-      if (!this.isOf(page)) throw storeRefusal.replaced(this.key);
+      if (!this.isOf(page, at)) throw storeRefusal.replaced(this.key);
       return this.#takeInAfter(page);
     });
   }
