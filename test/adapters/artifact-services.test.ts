@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { FileArtifactService } from '../../src/adapters/stores/file-artifacts.ts';
 import { InMemoryArtifactService } from '../../src/runtime/index.ts';
-import { artifactServiceSuite } from '../contract/artifact-service.ts';
+import { artifactServiceSuite } from '../suites/artifact-service.ts';
 
 artifactServiceSuite('in memory', async () => ({ service: new InMemoryArtifactService(), close: async () => {} }));
 

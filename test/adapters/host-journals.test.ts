@@ -4,8 +4,8 @@ import type { SqlSessionService } from '../../src/adapters/stores/sql/services/s
 import type { JournalKey } from '../../src/contracts/index.ts';
 import { InMemorySessionService } from '../../src/index.ts';
 import { MemoryJournal } from '../../src/session/index.ts';
-import { hostJournalSuite } from '../contract/host-journal.ts';
-import { event, refusalOf } from '../contract/session-service.ts';
+import { hostJournalSuite } from '../suites/host-journal.ts';
+import { event, refusalOf } from '../suites/session-service.ts';
 import type { TestDatabase } from './databases.ts';
 import { kyselySqlite, mariadbServer, openKyselySqlite, postgresServer, sqliteFile } from './databases.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { sessionServiceSuite } from '../contract/session-service.ts';
+import { sessionServiceSuite } from '../suites/session-service.ts';
 import type { TestDatabase } from './databases.ts';
 import { kyselySqlite, mariadbServer, openKyselySqlite, postgresServer } from './databases.ts';
 

@@ -20,7 +20,7 @@ import {
   other,
   refusalOf,
   sessionServiceSuite,
-} from '../contract/session-service.ts';
+} from '../suites/session-service.ts';
 
 sessionServiceSuite('sqlite :memory:', async () => {
   const service = openSqlite(':memory:');

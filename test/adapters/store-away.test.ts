@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openSql } from '../../src/adapters/stores/sql/index.ts';
 import { InMemorySessionService } from '../../src/runtime/index.ts';
-import { event, key, other, refusalOf } from '../contract/session-service.ts';
+import { event, key, other, refusalOf } from '../suites/session-service.ts';
 import { mariadbServer, postgresServer, sqliteFile } from './databases.ts';
 import { lineTo } from './line.ts';
 

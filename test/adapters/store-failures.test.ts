@@ -12,7 +12,7 @@ import { sqlite } from '../../src/adapters/stores/sql/databases/sqlite-dialect.t
 import { nodeSqlite, openSql } from '../../src/adapters/stores/sql/index.ts';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { InMemorySessionService } from '../../src/runtime/index.ts';
-import { event, key, other, refusalOf } from '../contract/session-service.ts';
+import { event, key, other, refusalOf } from '../suites/session-service.ts';
 import { mariadbServer, openKyselySqlite, postgresServer, sqliteFile } from './databases.ts';
 
 const closing: (() => unknown)[] = [];

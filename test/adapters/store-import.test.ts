@@ -7,8 +7,8 @@ import { isCoxswainError } from '../../src/contracts/index.ts';
 import { project } from '../../src/index.ts';
 import type { SessionService } from '../../src/runtime/index.ts';
 import { InMemorySessionService, LiveSession } from '../../src/runtime/index.ts';
-import { answer, call, change, event, fullEvent, key } from '../contract/session-service.ts';
 import { collect } from '../runtime/kit.ts';
+import { answer, call, change, event, fullEvent, key } from '../suites/session-service.ts';
 
 const scope = { app: 'shop', userId: 'eve' };
 

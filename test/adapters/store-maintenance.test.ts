@@ -11,8 +11,8 @@ import {
 import { migrateSql, openSql } from '../../src/adapters/stores/sql/index.ts';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import { createEvent, InMemorySessionService } from '../../src/runtime/index.ts';
-import { answer, call, change, event, fullEvent, key, other, refusalOf } from '../contract/session-service.ts';
 import { collect } from '../runtime/kit.ts';
+import { answer, call, change, event, fullEvent, key, other, refusalOf } from '../suites/session-service.ts';
 import type { TestDatabase } from './databases.ts';
 import { kyselySqlite, shared } from './databases.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
-import { event } from '../contract/session-service.ts';
+import { event } from '../suites/session-service.ts';
 import type { TestDatabase } from './databases.ts';
 import { shared } from './databases.ts';
 import { acquireSoon, killWriters, randomFrom } from './kill.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
-import { artifactServiceSuite } from '../contract/artifact-service.ts';
-import { memoryServiceSuite } from '../contract/memory-service.ts';
+import { artifactServiceSuite } from '../suites/artifact-service.ts';
+import { memoryServiceSuite } from '../suites/memory-service.ts';
 import type { TestDatabase } from './databases.ts';
 import { mariadbServer, openKyselySqlite, postgresServer, sqliteFile } from './databases.ts';
 

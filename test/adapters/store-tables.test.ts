@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
-import { answer, call, change, event, key, other, refusalOf } from '../contract/session-service.ts';
+import { answer, call, change, event, key, other, refusalOf } from '../suites/session-service.ts';
 import type { TestDatabase } from './databases.ts';
 import { kyselySqlite, shared } from './databases.ts';
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { generateWithAutoTools, streamWithAutoTools } from '../../src/adapters/auto-tools/index.ts';
 import { providers } from '../adapters/models/providers.ts';
 import { FakeProvider } from '../adapters/models/server.ts';
-import type { ModelUnderTest, Said } from '../contract/model.ts';
+import type { ModelUnderTest, Said } from '../suites/model.ts';
 import { failure, gate, weather } from './kit.ts';
 
 const calls = (city: string): Said => ({

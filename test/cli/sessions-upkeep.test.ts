@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { shownUrl } from '../../src/cli/workspace/store.ts';
 import { mariadbServer, postgresServer } from '../adapters/databases.ts';
-import { answer, call, change, event, fullEvent } from '../contract/session-service.ts';
+import { answer, call, change, event, fullEvent } from '../suites/session-service.ts';
 import { Place } from './coxswain.ts';
 import { command } from './in-process.ts';
 

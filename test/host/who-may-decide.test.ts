@@ -6,7 +6,7 @@ import {
   decidingAnswer,
   mayDecide,
   votesFor,
-  whyNot,
+  whyNotApprover,
 } from '../../src/host/questions/approver-rule.ts';
 
 const ann: Principal = { id: 'ann', roles: ['staff'] };
@@ -33,7 +33,7 @@ describe('whoever may decide', () => {
     ],
     ['one with none of others', { also: [['board']] }, ann, 'it takes one of the roles board'],
   ])('%s', (_, rule, by, fault) => {
-    expect(whyNot(rule, ann, by)).toBe(fault);
+    expect(whyNotApprover(rule, ann, by)).toBe(fault);
     expect(mayDecide(rule, ann, by)).toBe(fault === undefined);
     const check = () => assertApprover('q', rule, ann, by);
     if (fault === undefined) expect(check).not.toThrow();

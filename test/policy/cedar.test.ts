@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import type { CedarEngine } from '../../src/adapters/policy/cedar.ts';
 import { cedarPolicy } from '../../src/adapters/policy/cedar.ts';
 import type { AnyTool, PolicyRequest } from '../../src/contracts/index.ts';
-import { policySuite, teamToolList } from '../contract/policy.ts';
 import { refusal } from '../host/kit.ts';
+import { policySuite, teamToolList } from '../suites/policy.ts';
 
 const file = join(import.meta.dirname, 'team.cedar');
 const teamPolicies = readFileSync(file, 'utf8');

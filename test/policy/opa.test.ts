@@ -3,8 +3,8 @@ import type { OpaPolicyOptions } from '../../src/adapters/policy/opa.ts';
 import { opaPolicy } from '../../src/adapters/policy/opa.ts';
 import type { PolicyRequest } from '../../src/contracts/index.ts';
 import { evaluatePolicy } from '../../src/gate/index.ts';
-import { policySuite } from '../contract/policy.ts';
 import { bot, hostOf, notingTool, refusal, say } from '../host/kit.ts';
+import { policySuite } from '../suites/policy.ts';
 import type { OpaServer } from './opa-server.ts';
 import { opaServer } from './opa-server.ts';
 

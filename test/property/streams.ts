@@ -2,7 +2,7 @@ import type { ModelResponse } from '../../src/runtime/index.ts';
 import { finishReasonOf } from '../../src/runtime/index.ts';
 import { fetchOf, request, tool } from '../adapters/models/kit.ts';
 import { anthropic, gemini, openaiChat, openaiResponses } from '../adapters/models/providers.ts';
-import type { ModelUnderTest, Said } from '../contract/model.ts';
+import type { ModelUnderTest, Said } from '../suites/model.ts';
 import type { Random } from './patterns.ts';
 import { randomOf } from './patterns.ts';
 

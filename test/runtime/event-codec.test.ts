@@ -4,7 +4,7 @@ import type { ContentPart } from '../../src/contracts/index.ts';
 import { canonicalJson, deepFreeze } from '../../src/contracts/index.ts';
 import type { Event, EventActions } from '../../src/runtime/index.ts';
 import { createEvent, decodeEvent, encodeEvent } from '../../src/runtime/index.ts';
-import { fullEvent } from '../contract/session-service.ts';
+import { fullEvent } from '../suites/session-service.ts';
 
 /** JSON as what it says: members come in any order. */
 const columnsOf = (row: object) =>

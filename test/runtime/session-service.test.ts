@@ -1,5 +1,5 @@
 import { InMemorySessionService } from '../../src/runtime/index.ts';
-import { sessionServiceSuite } from '../contract/session-service.ts';
+import { sessionServiceSuite } from '../suites/session-service.ts';
 
 sessionServiceSuite('memory', async () => {
   const service = new InMemorySessionService();

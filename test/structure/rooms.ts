@@ -218,7 +218,7 @@ export const rooms: readonly Room[] = [
   ),
   room(
     'adapters/adk',
-    'the runtime as AgentSessions',
+    "the adapter of this package's own runtime: its agents as AgentSessions",
     'contracts base session gate runtime/session runtime adapters/stores/common',
   ),
   room(
@@ -263,7 +263,11 @@ export const rooms: readonly Room[] = [
     'agents behind the Agent Client Protocol, and the reverse',
     'adapters/acp/client adapters/acp/server',
   ),
-  room('adapters/google-adk', "Google's ADK as executor", 'contracts base session gate runtime dispatch adapters/adk'),
+  room(
+    'adapters/google-adk',
+    "Google's ADK, another product, as executor",
+    'contracts base session gate runtime dispatch adapters/adk',
+  ),
   room('host/policy', 'rules, presets and policy files', 'contracts base session gate'),
   room(
     'host/terms',

@@ -1,4 +1,4 @@
-/** The runtime as AgentSessions. */
+/** The adapter of this package's own runtime: its agents as AgentSessions. Google's ADK, another product, is in `../google-adk`. */
 
 export { settling } from '../../runtime/session/index.ts';
 export * from './adk-session.ts';

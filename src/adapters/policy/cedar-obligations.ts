@@ -13,7 +13,7 @@ const ofAsks = ['roles', 'not_requester', 'quorum', 'expires_in'];
  * `@description` is for readers.
  * @throws Error with a readable message for other annotations, and for values that mean nothing
  */
-export function obligationsOf({ effect, annotations = {} }: PolicyJson): CheckedDecision {
+export function cedarObligations({ effect, annotations = {} }: PolicyJson): CheckedDecision {
   const given = annotations as Record<string, string | null>;
   // It may be a misspelt obligation, which would oblige nobody.
   const unknown = Object.keys(given).find((name) => !known.includes(name) && !remarks.includes(name));

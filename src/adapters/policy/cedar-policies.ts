@@ -2,7 +2,7 @@ import type { DetailedError, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs'
 import { CoxswainError } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
 import type { CedarEngine } from './cedar-engine.ts';
-import { obligationsOf } from './cedar-obligations.ts';
+import { cedarObligations } from './cedar-obligations.ts';
 import { ANY_ACTION } from './cedar-schema.ts';
 
 export interface CedarSource {
@@ -77,7 +77,7 @@ function actionsOf({ action }: PolicyJson): readonly string[] | undefined {
 
 function decisionOf(json: PolicyJson, place: Place): CheckedDecision {
   try {
-    return obligationsOf(json);
+    return cedarObligations(json);
   } catch (error) {
     throw policyFileError(place, (error as Error).message);
   }

@@ -8,7 +8,7 @@ import { openaiNames, toOpenAISchema } from './openai.ts';
 import { fromStrictArgs, toStrictSchema } from './openai-strict.ts';
 
 /** `openai-strict` falls back to `openai` for the tools that strict mode cannot express. */
-export type Dialect = 'openai' | 'openai-strict' | 'anthropic' | 'gemini';
+export type SchemaDialect = 'openai' | 'openai-strict' | 'anthropic' | 'gemini';
 
 export interface DeclaredTool {
   /** The provider's name of it. */
@@ -30,7 +30,7 @@ export interface Declarations {
   argsOf(alias: string, args: unknown): unknown;
 }
 
-const names: Record<Dialect, NameRules> = {
+const names: Record<SchemaDialect, NameRules> = {
   openai: openaiNames,
   'openai-strict': openaiNames,
   anthropic: anthropicNames,
@@ -40,7 +40,7 @@ const names: Record<Dialect, NameRules> = {
 type Converted = Pick<DeclaredTool, 'schema' | 'strict'>;
 
 /** Converted once for each schema object: declarations are made for every request. */
-const converted: Record<Dialect, WeakMap<JsonSchema, Converted>> = {
+const converted: Record<SchemaDialect, WeakMap<JsonSchema, Converted>> = {
   openai: new WeakMap(),
   'openai-strict': new WeakMap(),
   anthropic: new WeakMap(),
@@ -49,7 +49,7 @@ const converted: Record<Dialect, WeakMap<JsonSchema, Converted>> = {
 
 const known = oneOf('openai', 'openai-strict', 'anthropic', 'gemini');
 
-export function toDialect(schema: JsonSchema, dialect: Dialect): Converted {
+export function toDialect(schema: JsonSchema, dialect: SchemaDialect): Converted {
   checkIs(dialect, 'dialect', known);
   checkIs(schema, 'the schema of a tool', object);
   const cached = converted[dialect].get(schema);
@@ -59,7 +59,7 @@ export function toDialect(schema: JsonSchema, dialect: Dialect): Converted {
   return result;
 }
 
-function convert(schema: JsonSchema, dialect: Dialect): Converted {
+function convert(schema: JsonSchema, dialect: SchemaDialect): Converted {
   if (dialect === 'gemini') return { schema: toGeminiSchema(schema), strict: false };
   if (dialect === 'anthropic') return { schema: toAnthropicSchema(schema), strict: false };
   const strict = dialect === 'openai-strict' ? toStrictSchema(schema) : undefined;
@@ -67,7 +67,7 @@ function convert(schema: JsonSchema, dialect: Dialect): Converted {
 }
 
 /** What a provider is told of the tools of one request, and the way back from what it answers. */
-export function declareTools(tools: ReadonlyMap<string, ToolDescriptor>, dialect: Dialect): Declarations {
+export function declareTools(tools: ReadonlyMap<string, ToolDescriptor>, dialect: SchemaDialect): Declarations {
   checkIs(dialect, 'dialect', known);
   checkIs(tools, 'tools', { needs: 'a map of descriptors by name', fits: having('entries', 'get').fits });
   const rules = names[dialect];

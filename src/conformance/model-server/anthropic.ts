@@ -1,11 +1,11 @@
-import type { Answer, Dialect, Json } from './dialect.ts';
+import type { Answer, Json, WireDialect } from './dialect.ts';
 import { list, named, OPAQUE_STATE, pieces, textsOf, words } from './dialect.ts';
 import type { FixtureEntry } from './fixture.ts';
 
 const stops = { stop: 'end_turn', calls: 'tool_use', length: 'max_tokens', refusal: 'refusal' } as const;
 
 /** https://docs.anthropic.com/en/api/messages */
-export const anthropic: Dialect = {
+export const anthropic: WireDialect = {
   name: 'anthropic',
   path: /\/messages$/,
   streams: (_, body) => body.stream === true,

@@ -52,7 +52,7 @@ export interface Answer {
 }
 
 /** How one provider's protocol is read and written. */
-export interface Dialect {
+export interface WireDialect {
   readonly name: 'openai-chat' | 'openai-responses' | 'anthropic' | 'gemini';
   /** Of the path without its query. */
   readonly path: RegExp;

@@ -1,11 +1,11 @@
-import type { Answer, Dialect, Json } from './dialect.ts';
+import type { Answer, Json, WireDialect } from './dialect.ts';
 import { data, list, OPAQUE_STATE, words } from './dialect.ts';
 import type { FixtureEntry } from './fixture.ts';
 
 const finishes = { stop: 'STOP', calls: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY' } as const;
 
 /** https://ai.google.dev/api/generate-content */
-export const gemini: Dialect = {
+export const gemini: WireDialect = {
   name: 'gemini',
   path: /:(streamGenerateContent|generateContent)$/,
   streams: (path) => path.includes(':streamGenerateContent'),

@@ -1,11 +1,11 @@
-import type { Answer, Dialect, Json } from './dialect.ts';
+import type { Answer, Json, WireDialect } from './dialect.ts';
 import { data, list, pieces, textsOf, words } from './dialect.ts';
 import type { FixtureEntry } from './fixture.ts';
 
 const finishes = { stop: 'stop', calls: 'tool_calls', length: 'length', refusal: 'content_filter' } as const;
 
 /** https://platform.openai.com/docs/api-reference/chat */
-export const openaiChat: Dialect = {
+export const openaiChat: WireDialect = {
   name: 'openai-chat',
   path: /\/chat\/completions$/,
   streams: (_, body) => body.stream === true,

@@ -1,9 +1,9 @@
-import type { Answer, Dialect, Json } from './dialect.ts';
+import type { Answer, Json, WireDialect } from './dialect.ts';
 import { list, named, OPAQUE_STATE, pieces, textsOf, words } from './dialect.ts';
 import type { FixtureEntry } from './fixture.ts';
 
 /** https://platform.openai.com/docs/api-reference/responses */
-export const openaiResponses: Dialect = {
+export const openaiResponses: WireDialect = {
   name: 'openai-responses',
   path: /\/responses$/,
   streams: (_, body) => body.stream === true,

@@ -5,21 +5,21 @@ import type { Shape } from '../../session/index.ts';
 import { checkOptions, fn, list } from '../../session/index.ts';
 import { anthropic } from './anthropic.ts';
 import { DECOY_KEY } from './decoy-key.ts';
-import type { Answer, Dialect, Fault, Json, ModelTurn } from './dialect.ts';
+import type { Answer, Fault, Json, ModelTurn, WireDialect } from './dialect.ts';
 import type { FixtureEntry, FixtureStep } from './fixture.ts';
 import { answerFixture } from './fixture.ts';
 import { gemini } from './gemini.ts';
 import { openaiChat } from './openai-chat.ts';
 import { openaiResponses } from './openai-responses.ts';
 
-const dialects: readonly Dialect[] = [openaiChat, openaiResponses, anthropic, gemini];
+const dialects: readonly WireDialect[] = [openaiChat, openaiResponses, anthropic, gemini];
 
 /** Larger requests are refused. */
 const MAX_BODY = 16 * 1024 * 1024;
 
 /** What an executor sent to its model. */
 export interface ModelRequestSeen {
-  dialect: Dialect['name'];
+  dialect: WireDialect['name'];
   path: string;
   body: Json;
   /** The same, whatever the dialect. */
@@ -104,7 +104,7 @@ export class ModelServer implements AsyncDisposable {
     return turn;
   }
 
-  async #answer(dialect: Dialect, streams: boolean, turn: ModelTurn, response: ServerResponse): Promise<void> {
+  async #answer(dialect: WireDialect, streams: boolean, turn: ModelTurn, response: ServerResponse): Promise<void> {
     const { fault = {} } = turn;
     if (fault.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
     if (fault.status !== undefined) {

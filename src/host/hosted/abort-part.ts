@@ -3,10 +3,14 @@ import { callIdOf, isCoxswainError } from '../../contracts/index.ts';
 import { hold, isHoldable } from '../../session/index.ts';
 import type { HostedRun } from '../run/index.ts';
 import { callsWithin } from './calls-within.ts';
-import type { LiveSession } from './live-session.ts';
+import type { ControlledSession } from './controlled-session.ts';
 
 /** Ends one call or thread of a session, beside whatever runs it; all that is open where nothing does. */
-export async function abortPart(session: LiveSession, run: HostedRun | undefined, target: AbortTarget): Promise<void> {
+export async function abortPart(
+  session: ControlledSession,
+  run: HostedRun | undefined,
+  target: AbortTarget,
+): Promise<void> {
   if ((target.requestId ?? target.threadId) !== undefined && (await session.subagents.abort(target))) {
     session.frame.wakeAll();
     return;
@@ -22,7 +26,7 @@ export async function abortPart(session: LiveSession, run: HostedRun | undefined
  * All that is open, sub-agents first, while nobody else runs the session. Whoever does run it ends them itself: it would
  * go on with what they have come to.
  */
-async function abortWithSubagents(session: LiveSession, target: AbortTarget): Promise<void> {
+async function abortWithSubagents(session: ControlledSession, target: AbortTarget): Promise<void> {
   const giveBack = await takeIdle(session);
   try {
     if (giveBack) {
@@ -36,7 +40,7 @@ async function abortWithSubagents(session: LiveSession, target: AbortTarget): Pr
 }
 
 /** Undefined: somebody else runs it. Executors that keep no lease are taken to be idle. */
-async function takeIdle({ inner }: LiveSession): Promise<(() => Promise<void>) | undefined> {
+async function takeIdle({ inner }: ControlledSession): Promise<(() => Promise<void>) | undefined> {
   const idle = async () => {};
   if (!isHoldable(inner)) return idle;
   try {
@@ -48,7 +52,7 @@ async function takeIdle({ inner }: LiveSession): Promise<(() => Promise<void>) |
 }
 
 async function abortInner(
-  session: LiveSession,
+  session: ControlledSession,
   run: HostedRun | undefined,
   target: AbortTarget,
   callId: string | undefined,

@@ -5,12 +5,12 @@ import { assertApprover, decidingAnswer, putAs } from '../questions/index.ts';
 import { answerRun } from '../run/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import { runsNow } from './answer-checks.ts';
-import type { LiveSession } from './live-session.ts';
+import type { ControlledSession } from './controlled-session.ts';
 import { findOpen } from './open-request.ts';
 
 /** Answers what is open under an id: a question of the host, a request of the agent, or one of a sub-agent's. */
 export async function answerRequest(
-  session: LiveSession,
+  session: ControlledSession,
   requestId: string,
   answer: RequestAnswer,
 ): Promise<Settlement> {
@@ -26,7 +26,7 @@ export async function answerRequest(
 
 /** A question that was put, about a call that policy denies since: whatever the answer, the call does not run. */
 async function deniedNow(
-  session: LiveSession,
+  session: ControlledSession,
   requestId: string,
   request: PendingRequest,
   { by = session.frame.principal }: RequestAnswer,
@@ -49,7 +49,7 @@ async function deniedNow(
  * @throws CoxswainError as `respond`
  */
 export async function checkRequestAnswer(
-  session: LiveSession,
+  session: ControlledSession,
   requestId: string,
   answer: RequestAnswer,
 ): Promise<void> {
@@ -62,7 +62,7 @@ export async function checkRequestAnswer(
 
 /** A call that is being answered is not started meanwhile. */
 async function answerDirect(
-  session: LiveSession,
+  session: ControlledSession,
   requestId: string,
   request: PendingRequest | undefined,
   answer: RequestAnswer,
@@ -84,7 +84,7 @@ async function answerDirect(
 }
 
 async function answerQuestion(
-  session: LiveSession,
+  session: ControlledSession,
   request: PendingRequest,
   question: ApprovalQuestion,
   answer: RequestAnswer,
@@ -109,7 +109,7 @@ async function answerQuestion(
 
 /** Others may have voted meanwhile: whose vote decides is told from what is stored, the same for everybody. */
 async function afterVote(
-  session: LiveSession,
+  session: ControlledSession,
   { requestId, approval }: ApprovalQuestion,
   { by }: RequestAnswer,
 ): Promise<Settlement> {
@@ -121,7 +121,7 @@ async function afterVote(
   return { status: 'settled', ...who };
 }
 
-async function remember(session: LiveSession, question: ApprovalQuestion, answer: RequestAnswer): Promise<void> {
+async function remember(session: ControlledSession, question: ApprovalQuestion, answer: RequestAnswer): Promise<void> {
   if (answer.kind !== 'approve' || answer.remember === undefined) return;
   const option = question.approval.remember[answer.remember];
   if (option) await session.frame.remember(option);

@@ -1,7 +1,7 @@
 import type { PendingRequest } from '../../contracts/index.ts';
 import { putByPolicy } from '../questions/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
-import type { LiveSession } from './live-session.ts';
+import type { ControlledSession } from './controlled-session.ts';
 
 /** What policy says to a question that was put before: no answer lets the call run. */
 export interface DeniedSince {
@@ -15,7 +15,7 @@ export interface DeniedSince {
  * policy's word. Whoever answers it, whatever they say, has that stored; so has whoever goes on with the session.
  */
 export async function deniedQuestion(
-  session: LiveSession,
+  session: ControlledSession,
   request: PendingRequest,
 ): Promise<{ request: ApprovalQuestion; denied: DeniedSince } | undefined> {
   const put = request.kind === 'tool' ? putByPolicy(request) : undefined;

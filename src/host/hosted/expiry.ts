@@ -1,10 +1,10 @@
-import type { LiveSession } from './live-session.ts';
+import type { ControlledSession } from './controlled-session.ts';
 
 /**
  * A question that nobody has answered in time counts as answered no: whoever looks at the session first stores that.
  * Where a run is under way in this host, that run does.
  */
-export async function settleExpired(session: LiveSession): Promise<void> {
+export async function settleExpired(session: ControlledSession): Promise<void> {
   if (session.liveRun) return;
   for (const request of await session.inner.pending()) {
     if (request.kind !== 'tool' || request.callId === undefined) continue;

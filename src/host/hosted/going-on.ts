@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingRequest } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import { hasOutlived, isQuestion } from '../questions/index.ts';
-import type { LiveSession } from './live-session.ts';
+import type { ControlledSession } from './controlled-session.ts';
 
 /** Milliseconds between two looks whether whoever runs a session has let go of it. */
 const LOOK_MS = 250;
@@ -14,7 +14,7 @@ const OUTLIVED_MS = 1000;
  * Goes on with a session after an answer. Whoever runs it in that moment may have looked before the answer was there:
  * it is looked at again once that one has let go.
  */
-export async function goOn(session: LiveSession): Promise<void> {
+export async function goOn(session: ControlledSession): Promise<void> {
   for (;;) {
     try {
       return await resume(session);
@@ -32,7 +32,7 @@ export async function goOn(session: LiveSession): Promise<void> {
  * process looks again after it has let go of the session, so that a refusal means that somebody goes on.
  * @throws CoxswainError `ABORTED / E_SESSION_BUSY` while another process runs the session
  */
-export async function resume(session: LiveSession): Promise<void> {
+export async function resume(session: ControlledSession): Promise<void> {
   const { frame, inner } = session;
   for (;;) {
     const reason = await session.liveRun?.ended;
@@ -56,7 +56,7 @@ export async function resume(session: LiveSession): Promise<void> {
 const others: ReadonlySet<string> = new Set(['E_SESSION_BUSY', 'E_TURN_COMPLETED', 'E_SESSION_CLOSED']);
 
 /** Nobody here runs it, and it has something to do that needs nobody's answer. */
-export async function isUnfinished(session: LiveSession): Promise<boolean> {
+export async function isUnfinished(session: ControlledSession): Promise<boolean> {
   if (session.liveRun) return false;
   const open = await session.pending();
   const { isOver } = await session.standing();
@@ -68,7 +68,7 @@ export async function isUnfinished(session: LiveSession): Promise<boolean> {
 }
 
 /** The host can do something about it by itself. */
-async function canGoOn(session: LiveSession, request: PendingRequest): Promise<boolean> {
+async function canGoOn(session: ControlledSession, request: PendingRequest): Promise<boolean> {
   if (request.kind !== 'tool' || isQuestion(request)) return false;
   const { kind } = await session.judge.step(request, session.frame.toolOf(request), undefined, true);
   return kind === 'run' || kind === 'settle';

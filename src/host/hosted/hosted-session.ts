@@ -46,10 +46,10 @@ import { AnswerChecks, withoutStart } from './answer-checks.ts';
 import { answerRequest, checkRequestAnswer } from './answer-request.ts';
 import type { StartRun } from './beginnings.ts';
 import { abortBeginnings, Beginnings } from './beginnings.ts';
+import type { ControlledSession } from './controlled-session.ts';
 import { settleExpired } from './expiry.ts';
 import { resume } from './going-on.ts';
 import { answeredCalls } from './joining.ts';
-import type { LiveSession } from './live-session.ts';
 import { offeredTools } from './offered-tools.ts';
 import { questionOf } from './open-request.ts';
 import { takeAnswers } from './take-answers.ts';
@@ -58,7 +58,7 @@ import { takeAnswers } from './take-answers.ts';
  * A session under the host's control: the same interface as the executor's own. Inner streams run one after the
  * other; each open request of one goes through the gate, and the caller sees one stream.
  */
-export class HostedSession implements LiveSession, Ruling {
+export class HostedSession implements ControlledSession, Ruling {
   readonly inner: AgentSession;
   readonly frame: HostedFrame;
   readonly subagents: CalledAgents;

@@ -1,7 +1,7 @@
 import type { PendingRequest } from '../../contracts/index.ts';
 import { openRequest } from '../../session/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
-import type { LiveSession } from './live-session.ts';
+import type { ControlledSession } from './controlled-session.ts';
 
 /** A request that is open in a session, with what its host asks about it, if anything. */
 export interface OpenRequest {
@@ -10,7 +10,7 @@ export interface OpenRequest {
 }
 
 /** What is open under an id: the request's own, that of its call or that of the host's question about it. */
-export async function findOpen(session: LiveSession, requestId: string): Promise<OpenRequest | undefined> {
+export async function findOpen(session: ControlledSession, requestId: string): Promise<OpenRequest | undefined> {
   const request = await openRequest(session.inner, requestId);
   if (!request || (request.requestId !== requestId && request.kind !== 'tool')) return undefined;
   const question = await questionOf(session, request);
@@ -21,7 +21,10 @@ export async function findOpen(session: LiveSession, requestId: string): Promise
 }
 
 /** What the host asks about an open request; undefined where it asks nothing, or the call is on its way already. */
-export async function questionOf(session: LiveSession, request: PendingRequest): Promise<ApprovalQuestion | undefined> {
+export async function questionOf(
+  session: ControlledSession,
+  request: PendingRequest,
+): Promise<ApprovalQuestion | undefined> {
   const tool = session.frame.toolOf(request);
   if (session.isBusy(request.callId)) return undefined;
   const step = await session.judge.step(request, tool, undefined, true);

@@ -2,14 +2,17 @@ import type { RequestAnswer, SessionInput } from '../../contracts/index.ts';
 import type { Handle } from '../frame/index.ts';
 import { answerOf, inputOf } from '../questions/index.ts';
 import { asCallers, withoutStart } from './answer-checks.ts';
-import type { LiveSession } from './live-session.ts';
+import type { ControlledSession } from './controlled-session.ts';
 import { findOpen } from './open-request.ts';
 
 /**
  * Inputs of a caller as inputs of the inner session. Answers to the host's questions pass the same checks as `respond`,
  * all before one is stored.
  */
-export async function takeAnswers(session: LiveSession, inputs: readonly SessionInput[]): Promise<SessionInput[]> {
+export async function takeAnswers(
+  session: ControlledSession,
+  inputs: readonly SessionInput[],
+): Promise<SessionInput[]> {
   if (inputs.length > 0 && inputs.every(({ kind }) => kind === 'message' || kind === 'continue')) return inputs.slice();
   const translated: SessionInput[] = [];
   const stored: [requestId: string, answer: RequestAnswer][] = [];

@@ -4,7 +4,11 @@ import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
 type Answers = NonNullable<PendingRequest['answers']>;
 
 /** Why somebody may not decide on a request; undefined if they may. */
-export function whyNot(rule: ApproverRule | undefined, requestedBy: Principal, by: Principal): string | undefined {
+export function whyNotApprover(
+  rule: ApproverRule | undefined,
+  requestedBy: Principal,
+  by: Principal,
+): string | undefined {
   if (!rule) return undefined;
   if (rule.notRequester && by.id === requestedBy.id) return 'whoever asked may not approve';
   for (const roles of rolesOf(rule)) {
@@ -15,7 +19,7 @@ export function whyNot(rule: ApproverRule | undefined, requestedBy: Principal, b
 
 /** Without a rule anybody may, with one nobody who is not named. */
 export function mayDecide(rule: ApproverRule | undefined, requestedBy: Principal, by: Principal | undefined): boolean {
-  return !rule || (by !== undefined && whyNot(rule, requestedBy, by) === undefined);
+  return !rule || (by !== undefined && whyNotApprover(rule, requestedBy, by) === undefined);
 }
 
 /** @throws CoxswainError `PERMISSION_DENIED / E_NOT_APPROVER` */
@@ -25,7 +29,7 @@ export function assertApprover(
   requestedBy: Principal,
   by: Principal,
 ): void {
-  const fault = whyNot(rule, requestedBy, by);
+  const fault = whyNotApprover(rule, requestedBy, by);
   if (fault !== undefined) throw notApprover(requestId, by, fault);
 }
 
@@ -45,7 +49,7 @@ export function whyNotOpen({ userId, request }: AskedFor, by: Principal): string
   const put = questions.findLast((question) => question.requestId === requestId);
   const rule = approval?.approvers ?? approvers ?? put?.approvers;
   const requestedBy = request.approval?.requestedBy ?? request.requestedBy ?? { id: userId };
-  if (rule && namesPeople(rule)) return whyNot(rule, requestedBy, by);
+  if (rule && namesPeople(rule)) return whyNotApprover(rule, requestedBy, by);
   if (by.id === userId || by.id === requestedBy.id) return undefined;
   const several =
     (rule?.quorum ?? 1) > 1 ? `, though it wants ${rule?.quorum} people: give it roles or notRequester` : '';

@@ -33,7 +33,7 @@ import type { Confirmation, Confirmations } from './confirmation.ts';
 import { confirmationOf, confirmationQuestion } from './confirmation.ts';
 import { whyNotEdited } from './edited-args.ts';
 import { heldTo, obliged, putByPolicy, underPolicy, wantedSince } from './obligations.ts';
-import { questionStanding } from './question-outcome.ts';
+import { questionOutcome } from './question-outcome.ts';
 import { callsOf } from './run-inputs.ts';
 import type { Step } from './step.ts';
 import { refusedAgain } from './step.ts';
@@ -238,7 +238,7 @@ export class Judge {
     confirmation?: Confirmation,
   ): Promise<Step> {
     const inquiry = { request, hostTool, call, rules, question, kind, confirmation };
-    const standing = await questionStanding(inquiry, this.#options);
+    const standing = await questionOutcome(inquiry, this.#options);
     if (standing.kind === 'open') return { kind: 'ask', question: standing.question };
     if (standing.kind === 'refused') return standing.step;
     const { approval, payload } = standing;

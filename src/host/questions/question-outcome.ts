@@ -27,17 +27,17 @@ export interface Inquiry {
   confirmation?: Confirmation | undefined;
 }
 
-export type QuestionStanding =
+export type QuestionOutcome =
   | { kind: 'open'; question: ApprovalQuestion }
   | { kind: 'refused'; step: Step }
   | { kind: 'approved'; approval: Approval; payload: unknown };
 
 /** What a question has come to, by the answers that the log holds: still open, refused, out of time, or approved. */
-export async function questionStanding(inquiry: Inquiry, options: QuestionOptions): Promise<QuestionStanding> {
+export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions): Promise<QuestionOutcome> {
   const { request, hostTool, call, rules, kind, confirmation } = inquiry;
   const answers = request.answers ?? [];
   let question: Held = inquiry.question;
-  const no = (step: Step): QuestionStanding => ({
+  const no = (step: Step): QuestionOutcome => ({
     kind: 'refused',
     step: underRule(step, question, recordFacts(call, question.args, rules).asked),
   });

@@ -58,7 +58,7 @@ export function believed(
     }
     const { requestId } = read;
     const call = read.kind === 'tool' ? known.meet(requestId, announced(read)) : undefined;
-    const what = ids.has(requestId) ? 'it is listed twice' : whyNot(read, call, known);
+    const what = ids.has(requestId) ? 'it is listed twice' : whyNotBelieved(read, call, known);
     ids.add(requestId);
     if (what === undefined) open.push(withKnown(read, call, known));
     else contradictions.push({ requestId, what });
@@ -67,7 +67,7 @@ export function believed(
   return { open, contradictions };
 }
 
-function whyNot(
+function whyNotBelieved(
   { requestId, kind }: PendingRequest,
   call: KnownCall | undefined,
   known: KnownCalls,

@@ -3,7 +3,7 @@ import { fromAgent } from '../../../src/adapters/adk/index.ts';
 import type { AgentEvent } from '../../../src/contracts/index.ts';
 import { checkStream } from '../../../src/contracts/index.ts';
 import { InMemorySessionService, LlmAgent } from '../../../src/runtime/index.ts';
-import type { ModelUnderTest, Said } from '../../contract/model.ts';
+import type { ModelUnderTest, Said } from '../../suites/model.ts';
 import { request, tool } from './kit.ts';
 import { providers } from './providers.ts';
 

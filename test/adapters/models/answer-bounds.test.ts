@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { AnswerLimits } from '../../../src/contracts/index.ts';
 import { allowAll } from '../../../src/index.ts';
-import type { ModelUnderTest } from '../../contract/model.ts';
 import { bot, endOf, hostOf, notingTool, ofType, say } from '../../host/kit.ts';
+import type { ModelUnderTest } from '../../suites/model.ts';
 import { ask, named, sse, tool } from './kit.ts';
 import { anthropic, gemini, openaiChat, openaiResponses, providers } from './providers.ts';
 import { FakeProvider } from './server.ts';

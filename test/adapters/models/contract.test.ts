@@ -1,4 +1,4 @@
-import { describeModel } from '../../contract/model.ts';
+import { describeModel } from '../../suites/model.ts';
 import { providers } from './providers.ts';
 
 for (const provider of providers) {

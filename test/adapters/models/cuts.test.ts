@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Model, ModelResponse } from '../../../src/runtime/index.ts';
-import type { ModelUnderTest } from '../../contract/model.ts';
+import type { ModelUnderTest } from '../../suites/model.ts';
 import { ask, fetchOf, tool } from './kit.ts';
 import { providers } from './providers.ts';
 import { FakeProvider } from './server.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Model } from '../../../src/runtime/index.ts';
 import { finishReasonOf } from '../../../src/runtime/index.ts';
-import type { ModelUnderTest } from '../../contract/model.ts';
 import { bot, hostOf, notingTool, say } from '../../host/kit.ts';
+import type { ModelUnderTest } from '../../suites/model.ts';
 import { ask, fetchOf, named, sse, tool } from './kit.ts';
 import { anthropic, gemini, openaiChat, openaiResponses } from './providers.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Content } from '../../../src/contracts/index.ts';
-import type { ModelUnderTest } from '../../contract/model.ts';
+import type { ModelUnderTest } from '../../suites/model.ts';
 import { ask, call, model, result, stored, tool, user } from './kit.ts';
 import { openaiChat, providers } from './providers.ts';
 import { FakeProvider } from './server.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ModelUnderTest } from '../../contract/model.ts';
+import type { ModelUnderTest } from '../../suites/model.ts';
 import { ask, fetchOf, named, sse, tool } from './kit.ts';
 import { anthropic, gemini, openaiChat, openaiResponses, providers } from './providers.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { modelRegistry } from '../../../src/adapters/models/index.ts';
 import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
 import { createHost, LlmAgent, run } from '../../../src/index.ts';
-import type { ModelUnderTest } from '../../contract/model.ts';
+import type { ModelUnderTest } from '../../suites/model.ts';
 import { anthropic, gemini, openaiChat, openaiResponses } from './providers.ts';
 import { FakeProvider } from './server.ts';
 

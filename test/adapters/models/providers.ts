@@ -6,7 +6,7 @@ import {
   openaiResponsesModel,
 } from '../../../src/adapters/models/index.ts';
 import type { Model } from '../../../src/runtime/index.ts';
-import type { ModelUnderTest, Said, WireTurn } from '../../contract/model.ts';
+import type { ModelUnderTest, Said, WireTurn } from '../../suites/model.ts';
 import { named, sse } from './kit.ts';
 
 type Json = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import type { PolicyEvaluator } from '../../../src/contracts/index.ts';
 import { rulePolicy } from '../../../src/host/index.ts';
-import type { Failure } from '../../contract/policy.ts';
-import { policySuite } from '../../contract/policy.ts';
+import type { Failure } from '../../suites/policy.ts';
+import { policySuite } from '../../suites/policy.ts';
 
 const broken: Record<Failure, PolicyEvaluator> = {
   down: {

@@ -1,7 +1,7 @@
 import type { Steps } from './steps.ts';
 
 /** All that differs between databases. */
-export interface Dialect {
+export interface SqlDialect {
   readonly name: 'sqlite' | 'postgres' | 'mysql';
   /** `UPDATE` and upserts give rows back. Otherwise `LAST_INSERT_ID(expression)` is there. */
   readonly returning: boolean;

@@ -1,9 +1,9 @@
-import type { Dialect } from './dialect.ts';
+import type { SqlDialect } from './dialect.ts';
 import type { Answer, Query, Steps, TransactionKind } from './steps.ts';
 
 /** Runs steps on a database. */
 export interface Engine {
-  readonly dialect: Dialect;
+  readonly dialect: SqlDialect;
   /** For messages; without secrets. */
   readonly store: string;
   /** Nobody else can reach it. Default false. */

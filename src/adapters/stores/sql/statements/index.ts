@@ -1,5 +1,5 @@
 /** SQL without a database: steps, rows, reads, versions of a schema. */
-export type { Dialect, Locks } from './dialect.ts';
+export type { Locks, SqlDialect as Dialect } from './dialect.ts';
 export { DuplicateEvent } from './duplicate.ts';
 export type { Engine, HeldConnection } from './engine.ts';
 export { fillOpenTurns } from './open-turns.ts';

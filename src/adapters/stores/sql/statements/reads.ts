@@ -2,7 +2,7 @@ import type { SessionSummary } from '../../../../contracts/index.ts';
 import { isSafeId } from '../../../../contracts/index.ts';
 import type { AlteredRow, Event, OpenCall, OpenTurn, SessionKey, SessionRecord } from '../../../../runtime/index.ts';
 import { eventWindow, storeRefusal, wholeNumber } from '../../../../runtime/index.ts';
-import type { Dialect } from './dialect.ts';
+import type { SqlDialect } from './dialect.ts';
 import type { SessionRow } from './rows.ts';
 import {
   alteredColumn,
@@ -31,11 +31,11 @@ export const values = (key: SessionKey): Value[] => [key.app, key.userId, key.id
 
 /** What is asked of the tables. */
 export class Reads {
-  readonly dialect: Dialect;
+  readonly dialect: SqlDialect;
   readonly #session: string;
   readonly #events: string;
 
-  constructor(dialect: Dialect) {
+  constructor(dialect: SqlDialect) {
     this.dialect = dialect;
     const own = ['state', 'last_seq', 'epoch', 'owner', 'title', 'initial_state'].map((column) => `s.${column}`);
     this.#session = `SELECT s.app_name, s.user_id, s.id, ${own.join(', ')},

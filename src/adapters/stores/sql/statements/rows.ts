@@ -3,7 +3,7 @@ import { CoxswainError, canonicalJson, deepFreeze, messageOf, parseJson } from '
 import type { Event, OpenCall, SessionKey, SessionRecord, StoredEventRow } from '../../../../runtime/index.ts';
 import { decodeEvent, encodeEvent, joinState, sqlTime, timeOf } from '../../../../runtime/index.ts';
 import { faultOfEvent } from '../../common/index.ts';
-import type { Dialect } from './dialect.ts';
+import type { SqlDialect } from './dialect.ts';
 import type { Row, Value } from './steps.ts';
 
 export type State = Record<string, unknown>;
@@ -47,19 +47,19 @@ const columns = [
 ] as const satisfies readonly (keyof StoredEventRow)[];
 
 /** `partial` is a reserved word of some databases. */
-export function eventColumns({ name }: Dialect): string {
+export function eventColumns({ name }: SqlDialect): string {
   return columns.map((column) => (name === 'mysql' && column === 'partial' ? '`partial`' : column)).join(', ');
 }
 
 export const EVENT_VALUES = columns.length;
 
 /** The same, as they are read. */
-export function eventFields(dialect: Dialect): string {
+export function eventFields(dialect: SqlDialect): string {
   const time = dialect.time('timestamp');
   return eventColumns(dialect).replace('timestamp', time === 'timestamp' ? time : `${time} AS event_time`);
 }
 
-export function eventValues(event: Event, { boolean }: Dialect): Value[] {
+export function eventValues(event: Event, { boolean }: SqlDialect): Value[] {
   const row: StoredEventRow = encodeEvent(event);
   return columns.map((column) => {
     const value = row[column];

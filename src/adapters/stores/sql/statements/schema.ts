@@ -1,5 +1,5 @@
 import { CoxswainError } from '../../../../contracts/index.ts';
-import type { Dialect, Schema } from './dialect.ts';
+import type { Schema, SqlDialect } from './dialect.ts';
 import type { Steps } from './steps.ts';
 import { one, run } from './steps.ts';
 
@@ -50,7 +50,10 @@ export interface Migrated {
  * @throws CoxswainError `FAILED_PRECONDITION / E_STORE` for tables of a newer release, or of another program,
  *   `INVALID_ARGUMENT / E_BAD_INPUT` for a version that this release does not know
  */
-export function* migrate({ schema }: Dialect, { target = schema.steps.length }: MigrateOptions = {}): Steps<Migrated> {
+export function* migrate(
+  { schema }: SqlDialect,
+  { target = schema.steps.length }: MigrateOptions = {},
+): Steps<Migrated> {
   const known = schema.steps.length;
   if (!Number.isInteger(target) || target < 0 || target > known) throw noSuchVersion(target, known);
   const from = yield* schema.version();

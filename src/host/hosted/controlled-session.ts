@@ -3,7 +3,7 @@ import type { HostedRun } from '../run/index.ts';
 import type { AnswerChecks } from './answer-checks.ts';
 
 /** A hosted session, as what answers, aborts and goes on with it uses it. */
-export interface LiveSession extends Hosted {
+export interface ControlledSession extends Hosted {
   readonly liveRun: HostedRun | undefined;
   /** What judges an answer before it is stored. */
   readonly answerChecks: AnswerChecks;
