@@ -59,7 +59,7 @@ export function addAuditCommands(program: Command, result: { code: number }): vo
   addViewerFlags(audit.command('export').description('the evidence as JSON lines').argument('<id>', 'session'))
     .addHelpText('after', "\nExample:\n  $ coxswain audit export 01J… --hide 'pay:/card/number' > audit.jsonl")
     .action(async (id: string, flags: ViewerFlags) => {
-      result.code = await (await import('./commands/audit.ts')).exportSession(id, flags);
+      result.code = await (await import('./commands/audit.ts')).exportEvidence(id, flags);
     });
   addStoreFlags(audit.command('verify'))
     .description('check a stored session or an exported file; ends with 1 and names the place if something is wrong')

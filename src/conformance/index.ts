@@ -2,10 +2,10 @@
 
 export { REQUIREMENTS_VERSION, requirements } from './checks/index.ts';
 export type {
-  Check,
   ConformanceTarget,
   Finding,
   Requirement,
+  RequirementCheck,
   RunningExecutor,
   RunOptions,
   Status,
@@ -31,7 +31,7 @@ export type {
   ModelTurn,
 } from './model-server/index.ts';
 export { answerFixture, DECOY_KEY, ModelServer, OPAQUE_STATE, parseFixture } from './model-server/index.ts';
-export type { ExpectedFailures, Report, Row, Verdict } from './report/index.ts';
+export type { ExpectedFailures, Report, ReportRow, RequirementVerdict } from './report/index.ts';
 export { describeFinding, junitOf, makeReport, parseExpectedFailures, tableOf } from './report/index.ts';
 export type { LaunchOptions } from './stdio/index.ts';
 export { launchExecutor, PROFILE_VERSION, targetOfCommand } from './stdio/index.ts';

@@ -16,9 +16,9 @@ import { subagentSessionId } from '../gate/index.ts';
 import type { AuditEntry } from '../session/index.ts';
 import { auditOf, checkPrincipal, guardedTelemetry, isOwn, kindOf, LazyMap, MemoryJournal } from '../session/index.ts';
 import type { AgentHost } from './agent-host.ts';
-import type { ApprovalHost, BorrowedSession, OpenSession, Recovery, SessionPlace } from './approvals/index.ts';
-import { Approvals, findUnfinished, recover } from './approvals/index.ts';
-import type { FrameHost, Place, SharedStanding } from './frame/index.ts';
+import type { ApprovalHost, BorrowedSession, Recovery, SessionPlace, WaitingSession } from './approvals/index.ts';
+import { Approvals, findUnfinished, recoverSessions } from './approvals/index.ts';
+import type { FrameHost, SessionOwnership, SharedStanding } from './frame/index.ts';
 import { HostedFrame } from './frame/index.ts';
 import { HostedSession } from './hosted/index.ts';
 import { Confirmations, RunTimeQuestions } from './questions/index.ts';
@@ -35,7 +35,7 @@ import {
   tellMade,
 } from './terms/index.ts';
 import type { Subagent } from './tools/index.ts';
-import { ToolRegistry } from './tools/index.ts';
+import { HostToolRegistry } from './tools/index.ts';
 import { journalOf, SessionJournal, WitnessedSession } from './witness/index.ts';
 
 /**
@@ -52,7 +52,7 @@ class Host implements AgentHost, Holder {
   readonly approvals: Approvals;
   readonly #options: HostOptions;
   readonly #sources = new Map<string, AgentSource>();
-  readonly #tools: ToolRegistry;
+  readonly #tools: HostToolRegistry;
   /** Sessions that are open here, by user and id. */
   readonly #open = new Map<string, SharedStanding>();
   readonly #frameHost: FrameHost;
@@ -81,7 +81,7 @@ class Host implements AgentHost, Holder {
       }
       this.#sources.set(name, source);
     }
-    this.#tools = new ToolRegistry(options.tools ?? [], options.toolProviders ?? [], this.#warn);
+    this.#tools = new HostToolRegistry(options.tools ?? [], options.toolProviders ?? [], this.#warn);
     const host: ApprovalHost = {
       openSessions: (scope) => this.#openSessions(scope),
       openTurns: () => this.#openTurns(),
@@ -156,7 +156,7 @@ class Host implements AgentHost, Holder {
   async #hosted(
     agent: string,
     opened: AgentSession,
-    place: Place,
+    place: SessionOwnership,
     wrap: (session: AgentSession) => AgentSession = (session) => session,
   ): Promise<HostedSession> {
     const offered = await this.#tools.forAgent(agent);
@@ -186,7 +186,7 @@ class Host implements AgentHost, Holder {
     agent: string,
     session: AgentSession,
     id: string,
-    { userId, ephemeral, root }: Place,
+    { userId, ephemeral, root }: SessionOwnership,
     shared: SharedStanding,
   ): AgentSession {
     let journal = shared.journals.get(agent);
@@ -205,7 +205,7 @@ class Host implements AgentHost, Holder {
     request: PendingRequest,
     callersId: string,
     create: boolean,
-    place: Place,
+    place: SessionOwnership,
   ): Promise<HostedSession> {
     const sessionId = subagentSessionId(place.root, callersId, request.callId ?? request.requestId);
     const ref: SessionRef = { sessionId, create, ...(place.ephemeral ? { ephemeral: true } : {}) };
@@ -270,8 +270,8 @@ class Host implements AgentHost, Holder {
     return hostContext(this.#options, { userId, principal }, this.#warn);
   }
 
-  async #openSessions(scope?: { userId?: string; sessionId?: string }): Promise<OpenSession[]> {
-    const found: OpenSession[] = [];
+  async #openSessions(scope?: { userId?: string; sessionId?: string }): Promise<WaitingSession[]> {
+    const found: WaitingSession[] = [];
     for (const [agent, source] of this.#sources) {
       const provider = source.sessions?.(this.#context(this.#options.userId ?? 'local'));
       for (const open of (await provider?.open?.(scope)) ?? []) found.push({ agent, ...open });
@@ -298,7 +298,7 @@ class Host implements AgentHost, Holder {
   }
 
   async recover(): Promise<Recovery> {
-    const recovery = recover(this.#approvalHost, await this.unfinished());
+    const recovery = recoverSessions(this.#approvalHost, await this.unfinished());
     this.#during(recovery.done);
     return recovery;
   }

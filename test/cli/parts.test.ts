@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { History } from '../../src/cli/editing/history.ts';
+import { LineHistory } from '../../src/cli/editing/history.ts';
 import { diffLines } from '../../src/cli/questions/diff.ts';
 import { questionLines } from '../../src/cli/questions/preview.ts';
 import { exitCodeOf } from '../../src/cli/terminal/exit-code.ts';
@@ -185,12 +185,12 @@ test('NEW-T11 the history keeps the newest 500 texts, of several lines too, in a
   const file = join(folder, 'history');
   try {
     writeFileSync(file, 'no JSON\n5\n', { mode: 0o600 });
-    const history = new History(file);
+    const history = new LineHistory(file);
     for (let count = 0; count < 1100; count++) history.add(`text ${count}`);
     history.add('a\nb');
     history.add('a\nb');
     history.add(' ');
-    const next = new History(file);
+    const next = new LineHistory(file);
     expect(next.step(1, 'draft')).toBeUndefined();
     expect([next.step(-1, 'draft'), next.step(-1, ''), next.step(1, ''), next.step(1, '')]).toEqual([
       'a\nb',

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../src/contracts/index.ts';
 import { charge, spend, Undecided, withEffort } from '../../src/gate/pattern/effort.ts';
 import { SchemaEffort } from '../../src/gate/schema/schema-effort.ts';
-import { CHARACTERS, sizeOf } from '../../src/gate/schema/value-size.ts';
+import { CHARACTERS, valueSize } from '../../src/gate/schema/value-size.ts';
 
 const cost = (schema: JsonSchema, value: unknown) => new SchemaEffort(schema).of(value, 0);
 
@@ -246,5 +246,5 @@ test.each<[unknown, number]>([
   [{}, 1],
   [{ ['a'.repeat(CHARACTERS)]: [1] }, 5],
 ])('%j holds %d values', (value, size) => {
-  expect(sizeOf(value)).toBe(size);
+  expect(valueSize(value)).toBe(size);
 });

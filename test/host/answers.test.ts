@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent, PendingRequest, RequestAnswer, SessionInput } from '../../src/contracts/index.ts';
 import { AnswerChecks, asCallers, runsNow, withoutStart } from '../../src/host/hosted/answer-checks.ts';
-import { answerRequest, checkRequestAnswer } from '../../src/host/hosted/answer-request.ts';
+import { answerHostedRequest, checkRequestAnswer } from '../../src/host/hosted/answer-request.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
 import { takeAnswers } from '../../src/host/hosted/take-answers.ts';
 import { RunTimeQuestions } from '../../src/host/questions/run-time-questions.ts';
@@ -289,22 +289,24 @@ describe('what an answer comes to', () => {
   test('to the newest question about a call: it is settled, and remembered where that was said', async () => {
     const option = { label: 'l', scope: 'session', rule: {} };
     const { session, stored, remembered } = sessionOf({ step: asks({ remember: [option] }) });
-    expect(await answerRequest(session, 'c#policy', { kind: 'approve', remember: 0 })).toEqual({ status: 'settled' });
+    expect(await answerHostedRequest(session, 'c#policy', { kind: 'approve', remember: 0 })).toEqual({
+      status: 'settled',
+    });
     expect(stored).toMatchObject([['c#policy', { kind: 'approve', by: { id: 'ann' }, previewDigest: 'd' }]]);
     expect(remembered).toEqual([option]);
-    await answerRequest(session, 'c', { kind: 'approve' });
+    await answerHostedRequest(session, 'c', { kind: 'approve' });
     expect(stored[1]?.[0]).toBe('c#policy');
-    await answerRequest(session, 'c#policy', { kind: 'deny', remember: 0 } as never);
-    await answerRequest(session, 'c#policy', { kind: 'approve', remember: 7 });
+    await answerHostedRequest(session, 'c#policy', { kind: 'deny', remember: 0 } as never);
+    await answerHostedRequest(session, 'c#policy', { kind: 'approve', remember: 7 });
     expect(remembered).toHaveLength(1);
     const open = sessionOf({ step: asks({ remember: [option] }), settles: 'already_settled' });
-    await answerRequest(open.session, 'c#policy', { kind: 'approve', remember: 0 });
+    await answerHostedRequest(open.session, 'c#policy', { kind: 'approve', remember: 0 });
     expect(open.remembered).toEqual([]);
   });
 
   test('to a question that was asked again is to none', async () => {
     const { session, stored } = sessionOf({ step: asks() });
-    expect(await codeOf(answerRequest(session, 'c#policy.1', { kind: 'approve' }))).toBe('E_UNKNOWN_REQUEST');
+    expect(await codeOf(answerHostedRequest(session, 'c#policy.1', { kind: 'approve' }))).toBe('E_UNKNOWN_REQUEST');
     expect(await codeOf(checkRequestAnswer(session, 'c#policy.1', { kind: 'approve' }))).toBe('E_UNKNOWN_REQUEST');
     expect(stored).toEqual([]);
   });
@@ -321,19 +323,19 @@ describe('what an answer comes to', () => {
       },
     };
     const { session } = sessionOf({ step: asks(), run });
-    await answerRequest(session, 'c#policy', { kind: 'approve' });
+    await answerHostedRequest(session, 'c#policy', { kind: 'approve' });
     expect(told.splice(0)).toEqual([
       ['underWay', 'c#policy'],
       ['arrived', true],
     ]);
     const failing = sessionOf({ step: asks(), run, settles: new Error('lost') });
-    await expect(answerRequest(failing.session, 'c#policy', { kind: 'deny' })).rejects.toThrow('lost');
+    await expect(answerHostedRequest(failing.session, 'c#policy', { kind: 'deny' })).rejects.toThrow('lost');
     expect(told.splice(0)).toEqual([
       ['underWay', 'c#policy'],
       ['arrived', false],
     ]);
     const vote = sessionOf({ step: asks({ approvers: { quorum: 2 } }), run });
-    await answerRequest(vote.session, 'c#policy', { kind: 'approve' });
+    await answerHostedRequest(vote.session, 'c#policy', { kind: 'approve' });
     expect(told).toEqual([['show', 'c#policy']]);
   });
 
@@ -346,7 +348,7 @@ describe('what an answer comes to', () => {
       },
     };
     const { session, stored } = sessionOf({ step: asks(), run });
-    await answerRequest(session, 'c#policy', { kind: 'deny', quorum: 2 } as never);
+    await answerHostedRequest(session, 'c#policy', { kind: 'deny', quorum: 2 } as never);
     expect([told, stored.length]).toEqual([['arrived'], 1]);
     const no = { kind: 'elicitation_response', requestId: 'c', response: { action: 'decline', quorum: 2 } };
     const asked = sessionOf({ step: asks() });
@@ -363,7 +365,7 @@ describe('what an answer comes to', () => {
         step: asks({ approvers: { quorum: 2 } }),
         settles: 'waiting_quorum',
       });
-      return answerRequest(session, 'c#policy', { kind: 'approve', by: { id: by } });
+      return answerHostedRequest(session, 'c#policy', { kind: 'approve', by: { id: by } });
     };
     expect(await voted(votes('bob'))).toEqual({ status: 'waiting_quorum', by: 'bob' });
     expect(await voted(votes('eve', 'bob'))).toEqual({ status: 'settled', by: 'bob' });
@@ -371,7 +373,7 @@ describe('what an answer comes to', () => {
     expect(await voted(votes('eve', 'joe', 'bob'))).toEqual({ status: 'waiting_quorum', by: 'bob' });
     expect(await voted([])).toEqual({ status: 'waiting_quorum', by: 'bob' });
     const settled = sessionOf({ step: asks({ approvers: { quorum: 2 } }), settles: 'already_settled' });
-    expect(await answerRequest(settled.session, 'c#policy', { kind: 'approve' })).toEqual({
+    expect(await answerHostedRequest(settled.session, 'c#policy', { kind: 'approve' })).toEqual({
       status: 'already_settled',
     });
   });
@@ -386,9 +388,9 @@ describe('what an answer comes to', () => {
       },
     };
     const hostTool = hosted(tool('pay'));
-    await answerRequest(sessionOf({ hostTool, run }).session, 'c', { kind: 'result', result });
+    await answerHostedRequest(sessionOf({ hostTool, run }).session, 'c', { kind: 'result', result });
     expect(told.splice(0)).toEqual([['withhold', 'c']]);
-    await answerRequest(sessionOf({ hostTool, run, settles: 'already_settled' }).session, 'c', {
+    await answerHostedRequest(sessionOf({ hostTool, run, settles: 'already_settled' }).session, 'c', {
       kind: 'result',
       result,
     });
@@ -397,16 +399,16 @@ describe('what an answer comes to', () => {
       ['back', 'c'],
     ]);
     const failing = sessionOf({ hostTool, run, settles: new Error('lost') }).session;
-    await expect(answerRequest(failing, 'c', { kind: 'result', result })).rejects.toThrow('lost');
+    await expect(answerHostedRequest(failing, 'c', { kind: 'result', result })).rejects.toThrow('lost');
     expect(told.splice(0)).toHaveLength(2);
     const busy = sessionOf({ hostTool, run: { ...run, isBusy: () => true } }).session;
-    expect((await refusal(answerRequest(busy, 'c', { kind: 'result', result }))).message).toContain('is running');
+    expect((await refusal(answerHostedRequest(busy, 'c', { kind: 'result', result }))).message).toContain('is running');
     const own = sessionOf({
       open: [call({ kind: 'elicitation', requestId: 'q' })],
       run,
       step: () => ({ kind: 'leave' }),
     });
-    await answerRequest(own.session, 'q', { kind: 'approve' });
+    await answerHostedRequest(own.session, 'q', { kind: 'approve' });
     expect([told, own.stored]).toEqual([[], [['q', { kind: 'approve' }]]]);
   });
 
@@ -419,10 +421,10 @@ describe('what an answer comes to', () => {
       },
     };
     const { session } = sessionOf({ open: [], child });
-    expect(await answerRequest(session, 'q', { kind: 'approve' })).toEqual({ status: 'settled', by: 'x' });
+    expect(await answerHostedRequest(session, 'q', { kind: 'approve' })).toEqual({ status: 'settled', by: 'x' });
     expect(given).toEqual([['q', { kind: 'approve' }]]);
     const own = sessionOf({ child, step: asks() });
-    await answerRequest(own.session, 'c#policy', { kind: 'approve' });
+    await answerHostedRequest(own.session, 'c#policy', { kind: 'approve' });
     expect([given.length, own.stored.length]).toEqual([1, 1]);
   });
 
@@ -436,7 +438,7 @@ describe('what an answer comes to', () => {
     const said = async (request: PendingRequest, given: Given = {}, answer: RequestAnswer = { kind: 'approve' }) => {
       const history = [{ type: 'elicitation_response', requestId: 'c#policy' }];
       const { session, stored } = sessionOf({ open: [request], step: denies(), history, ...given });
-      return [await answerRequest(session, 'c#policy', answer), stored] as const;
+      return [await answerHostedRequest(session, 'c#policy', answer), stored] as const;
     };
 
     test('is a no, which is stored for the call', async () => {

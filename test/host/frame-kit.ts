@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentSession } from '../../src/contracts/index.ts';
-import type { FrameHost, Place, SharedStanding } from '../../src/host/frame/hosted-frame.ts';
+import type { FrameHost, SessionOwnership, SharedStanding } from '../../src/host/frame/hosted-frame.ts';
 import { HostedFrame } from '../../src/host/frame/hosted-frame.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
 import { Confirmations } from '../../src/host/questions/confirmation.ts';
@@ -21,7 +21,7 @@ export function frameOf({
   base = policyOf({}),
 }: {
   options?: Partial<HostOptions>;
-  place?: Partial<Place>;
+  place?: Partial<SessionOwnership>;
   inner?: object;
   tools?: ReturnType<typeof hosted>[];
   base?: HostOptions['policy'];
@@ -42,7 +42,7 @@ export function frameOf({
     },
   };
   const shared: SharedStanding = { handles: [], present: new LazyMap(), begun: undefined, journals: new LazyMap() };
-  const where: Place = {
+  const where: SessionOwnership = {
     ...{ userId: 'ann', principal: ann, ephemeral: undefined, root: 's', rootAgent: 'bot' },
     ...place,
   };

@@ -7,7 +7,7 @@ import type {
   StreamEndEvent,
 } from '../../src/contracts/index.ts';
 import { decide } from '../../src/gate/index.ts';
-import type { Place } from '../../src/host/frame/hosted-frame.ts';
+import type { SessionOwnership } from '../../src/host/frame/hosted-frame.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
 import type { PolicyRule } from '../../src/host/policy/index.ts';
 import { rulePolicy } from '../../src/host/policy/index.ts';
@@ -201,7 +201,7 @@ describe('what a session is to its host', () => {
     const { made, told, shared } = frameOf({ place: { ephemeral: true } });
     const request = call({ requestedBy: { id: 'joe' }, permissionMode: 'default' } as never);
     await made.openSubagent({} as never, request, 's', true);
-    const given = told[0]?.[5] as Place;
+    const given = told[0]?.[5] as SessionOwnership;
     expect(told[0]?.slice(1, 5)).toEqual([{}, request, 's', true]);
     expect(given).toMatchObject({
       userId: 'ann',

@@ -6,7 +6,7 @@ import { hidden } from '../../src/host/questions/step.ts';
 import { Repeats } from '../../src/host/run/repeats.ts';
 import { BusyClock, startClock } from '../../src/host/terms/busy-clock.ts';
 import type { ApprovalQuestion } from '../../src/host/terms/options.ts';
-import { digestOf, previewDigest } from '../../src/host/tools/digest.ts';
+import { jsonDigest, previewDigest } from '../../src/host/tools/digest.ts';
 
 describe('time that a stream is busy', () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -181,8 +181,8 @@ describe('an executor that goes on listing what it was told of', () => {
 });
 
 test('digests do not hang on the order of members, and tell apart what is shown', () => {
-  expect(digestOf({ a: 1, b: 2 })).toBe(digestOf({ b: 2, a: 1 }));
-  expect(digestOf({ a: 1 })).not.toBe(digestOf({ a: 2 }));
+  expect(jsonDigest({ a: 1, b: 2 })).toBe(jsonDigest({ b: 2, a: 1 }));
+  expect(jsonDigest({ a: 1 })).not.toBe(jsonDigest({ a: 2 }));
   const tool = { name: 't' } as never;
   const shown = [{ type: 'text' as const, text: 'x' }];
   const all = [

@@ -8,8 +8,8 @@ import {
   questionId,
   questionNumber,
 } from '../../src/contracts/values/question-id.ts';
-import { byAge, cursorOf, isBefore, startOf, wasShown } from '../../src/host/approvals/approval-pages.ts';
-import { callersOf, isAt, named } from '../../src/host/approvals/open-places.ts';
+import { approvalCursor, byAge, isBefore, startOf, wasShown } from '../../src/host/approvals/approval-pages.ts';
+import { byAgentName, callersOf, isAt } from '../../src/host/approvals/open-places.ts';
 import { callsWithin } from '../../src/host/hosted/calls-within.ts';
 import { answerOf, fromElicitation, inputOf } from '../../src/host/questions/answer-forms.ts';
 import { faultOfPrincipal } from '../../src/host/terms/principal.ts';
@@ -154,7 +154,7 @@ describe('pages of questions', () => {
   const request = { requestId: 'q2', requestedAt: '2026-01-01T00:00:02Z' } as PendingRequest;
 
   test('go on behind a question, wherever it is meanwhile', () => {
-    const place = startOf(cursorOf(session(5, 'ann', 's1'), request));
+    const place = startOf(approvalCursor(session(5, 'ann', 's1'), request));
     expect(place).toEqual({
       since: 5,
       userId: 'ann',
@@ -223,7 +223,7 @@ describe('pages of questions', () => {
 test('places of sessions: those whose ids stand before a dot may have called one', () => {
   const at = (userId: string, sessionId: string) => ({ agent: 'a', userId, sessionId });
   const all = [at('ann', 's'), at('ann', 's.c1'), at('ann', 's.c1.c2'), at('bob', 's'), at('ann', 's')];
-  const byName = named(all);
+  const byName = byAgentName(all);
   expect([byName.size, byName.get('ann/s')?.length]).toEqual([4, 2]);
   expect(callersOf(at('ann', 's.c1.c2'), byName)).toEqual([all[0], all[4], all[1]]);
   expect(callersOf(at('ann', 's'), byName)).toEqual([]);

@@ -3,14 +3,14 @@ import type { PendingRequest, StreamEndEvent } from '../../src/contracts/index.t
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { ApprovalLookout } from '../../src/host/approvals/approval-lookout.ts';
 import { Approvals, onlyOne } from '../../src/host/approvals/approvals.ts';
-import type { ApprovalHost, OpenApproval, OpenSession } from '../../src/host/approvals/open-sessions.ts';
-import { findUnfinished, recover } from '../../src/host/approvals/unfinished.ts';
+import type { ApprovalHost, OpenApproval, WaitingSession } from '../../src/host/approvals/open-sessions.ts';
+import { findUnfinished, recoverSessions } from '../../src/host/approvals/unfinished.ts';
 import { abortPart } from '../../src/host/hosted/abort-part.ts';
 import { deniedQuestion } from '../../src/host/hosted/denied-question.ts';
 import { settleExpired } from '../../src/host/hosted/expiry.ts';
 import { goOn, isUnfinished, resume } from '../../src/host/hosted/going-on.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
-import { callsToJoin } from '../../src/host/hosted/joining.ts';
+import { hostedCallsToJoin } from '../../src/host/hosted/joining.ts';
 import { findOpen, questionOf } from '../../src/host/hosted/open-request.ts';
 import type { Step } from '../../src/host/questions/step.ts';
 import { runOutlived, runOutliving } from '../../src/host/run/outlived-calls.ts';
@@ -26,7 +26,7 @@ const fault = (code: 'E_SESSION_BUSY' | 'E_SESSION_NOT_FOUND' | 'E_TURN_COMPLETE
   new CoxswainError('ABORTED', code, code);
 const question = (more: object = {}) =>
   call({ requestId: 'c#policy', kind: 'elicitation', approval: { title: 't' }, ...more } as never) as ApprovalQuestion;
-const place = (sessionId: string, more: object = {}): OpenSession => ({
+const place = (sessionId: string, more: object = {}): WaitingSession => ({
   agent: 'bot',
   userId: 'ann',
   sessionId,
@@ -34,7 +34,7 @@ const place = (sessionId: string, more: object = {}): OpenSession => ({
 });
 
 /** A host over sessions that are open, by id; what is borrowed is counted. */
-function hostOf(sessions: OpenSession[], looks: Record<string, object> = {}, more: Partial<ApprovalHost> = {}) {
+function hostOf(sessions: WaitingSession[], looks: Record<string, object> = {}, more: Partial<ApprovalHost> = {}) {
   const borrowed: string[] = [];
   const warnings: unknown[][] = [];
   const works: Promise<void>[] = [];
@@ -286,7 +286,7 @@ describe('a decision across sessions', () => {
 describe('questions that other processes ask', () => {
   function lookout(looks: Record<string, object>, everyMs = 100) {
     vi.useFakeTimers();
-    let open: OpenSession[] = [];
+    let open: WaitingSession[] = [];
     let isAway = false;
     const told: string[] = [];
     const made = hostOf([], looks, {
@@ -302,12 +302,12 @@ describe('questions that other processes ask', () => {
       ...made,
       out,
       told,
-      see: async (now: OpenSession[] | 'away') => {
+      see: async (now: WaitingSession[] | 'away') => {
         isAway = now === 'away';
         if (now !== 'away') open = now;
         await vi.advanceTimersByTimeAsync(everyMs);
       },
-      start: (now: OpenSession[]) => {
+      start: (now: WaitingSession[]) => {
         open = now;
         return out.begin();
       },
@@ -548,17 +548,17 @@ describe('a turn that a message joins', () => {
 
   test('is looked for where somebody has answered, or may have', async () => {
     const { made } = session([answered()], run);
-    expect(callsToJoin(made, [yes('c')])).toBeUndefined();
-    expect(callsToJoin(made, [hi])).toBeUndefined();
-    expect(await callsToJoin(made, [hi, yes('c#policy')])).toEqual(['c']);
+    expect(hostedCallsToJoin(made, [yes('c')])).toBeUndefined();
+    expect(hostedCallsToJoin(made, [hi])).toBeUndefined();
+    expect(await hostedCallsToJoin(made, [hi, yes('c#policy')])).toEqual(['c']);
     const kept = (hasOpen: boolean) => session([answered()], run, { inner: { [pipe]: () => {}, hasOpen } }).made;
-    expect(callsToJoin(kept(false), [hi])).toBeUndefined();
-    expect(await callsToJoin(kept(true), [hi])).toEqual(['c']);
+    expect(hostedCallsToJoin(kept(false), [hi])).toBeUndefined();
+    expect(await hostedCallsToJoin(kept(true), [hi])).toEqual(['c']);
   });
 
   test('is that of the calls that are answered, and hold', async () => {
     const joined = (open: PendingRequest[], step: (request: PendingRequest) => Step, ...inputs: object[]) =>
-      callsToJoin(session(open, step).made, [hi, ...(inputs as never[]), { kind: 'continue' }]);
+      hostedCallsToJoin(session(open, step).made, [hi, ...(inputs as never[]), { kind: 'continue' }]);
     expect(await joined([answered()], run)).toEqual(['c']);
     expect(await joined([answered()], settles('user:bob'))).toEqual(['c']);
     expect(await joined([answered()], () => ({ kind: 'leave' }))).toEqual([]);
@@ -576,12 +576,12 @@ describe('a turn that a message joins', () => {
 
   test('is that of a sub-agent’s call whose question is answered', async () => {
     const below = { openBelow: async () => [question({ requestId: 'd#policy' })] };
-    const of = (id: string) => callsToJoin(session([call()], run, { subagents: below }).made, [hi, yes(id)]);
+    const of = (id: string) => hostedCallsToJoin(session([call()], run, { subagents: below }).made, [hi, yes(id)]);
     expect([await of('d#policy'), await of('e#policy')]).toEqual([['c'], []]);
     // What was answered within it before, by whoever looks at all sessions, counts as well.
     const joinedAfter = (calls: string[]) => {
       const within = async () => ({ answeredCalls: async () => calls });
-      return callsToJoin(session([call()], run, { subagents: { ...below, within } }).made, [hi, yes('e#policy')]);
+      return hostedCallsToJoin(session([call()], run, { subagents: { ...below, within } }).made, [hi, yes('e#policy')]);
     };
     expect([await joinedAfter(['d']), await joinedAfter([])]).toEqual([['c'], []]);
   });
@@ -720,7 +720,7 @@ describe('sessions that a crash has cut off', () => {
     const places = Array.from({ length: 10 }, (_, n) => place(`s${n}`));
     for (const { sessionId } of places) looks[sessionId] = { stream, frame };
     const { host, warnings, count } = hostOf([], looks);
-    const { sessions, done } = recover(host, [place('bad'), ...places]);
+    const { sessions, done } = recoverSessions(host, [place('bad'), ...places]);
     expect(sessions).toHaveLength(11);
     let isDone = false;
     void done.then(() => {
@@ -731,7 +731,7 @@ describe('sessions that a crash has cut off', () => {
       gates.shift()?.();
     }
     expect([most, count.open, warnings]).toEqual([8, 0, [['session bad could not be gone on with', fault('E_STORE')]]]);
-    await recover(host, []).done;
+    await recoverSessions(host, []).done;
   });
 });
 

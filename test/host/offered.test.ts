@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { AnyTool, ProvidedTool, ToolProvider } from '../../src/contracts/index.ts';
 import { offeredTools } from '../../src/host/hosted/offered-tools.ts';
 import { RunQueue } from '../../src/host/tools/run-queue.ts';
-import { ToolRegistry } from '../../src/host/tools/tool-registry.ts';
+import { HostToolRegistry } from '../../src/host/tools/tool-registry.ts';
 import { door, tool } from './kit.ts';
 
 const provided = (name: string) => tool(name) as unknown as ProvidedTool;
 
 function registry(tools: AnyTool[], providers: Partial<ToolProvider>[]) {
   const warnings: string[] = [];
-  const made = new ToolRegistry(
+  const made = new HostToolRegistry(
     tools,
     providers.map((one) => ({ name: 'p', execute: () => 'ran', ...one })) as ToolProvider[],
     (message) => void warnings.push(message),

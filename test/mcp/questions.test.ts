@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { PendingRequest } from '../../src/contracts/index.ts';
 import { HeldSessions } from '../../src/host/mcp/turn/held-sessions.ts';
 import type { FormQuestion } from '../../src/host/mcp/turn/questions.ts';
-import { answerOf, questionOf } from '../../src/host/mcp/turn/questions.ts';
+import { answerOfForm, formQuestion } from '../../src/host/mcp/turn/questions.ts';
 import { Turn } from '../../src/host/mcp/turn/turn.ts';
 
 const anna = { id: 'anna' };
@@ -17,7 +17,7 @@ const asks = (more: object) =>
     ...more,
   }) as unknown as PendingRequest;
 const formed = (properties: unknown, more: object = {}) =>
-  questionOf(asks({ requestedSchema: { type: 'object', properties, ...more } }), anna);
+  formQuestion(asks({ requestedSchema: { type: 'object', properties, ...more } }), anna);
 const unshown = 'its form is not one that the protocol can show';
 
 describe('a question as a form of the protocol', () => {
@@ -41,7 +41,7 @@ describe('a question as a form of the protocol', () => {
   });
 
   test('a form that is no object is none', () => {
-    expect(questionOf(asks({ requestedSchema: { type: 'string', properties: {} } }), anna)).toBe(unshown);
+    expect(formQuestion(asks({ requestedSchema: { type: 'string', properties: {} } }), anna)).toBe(unshown);
   });
 });
 
@@ -55,7 +55,7 @@ describe('one of several who must say yes', () => {
   };
   const vote = { requestId: 'r', action: 'accept', quorum: 2, digest: 'd', by: anna };
   const asked = (answer: object) =>
-    questionOf(asks({ kind: 'tool', name: 'pay', args: {}, approval, answers: [answer] }), anna);
+    formQuestion(asks({ kind: 'tool', name: 'pay', args: {}, approval, answers: [answer] }), anna);
 
   test('is not asked again for what he has said yes to', () => {
     expect(asked(vote)).toBe('the yes is counted; others must say yes too');
@@ -74,9 +74,9 @@ describe('one of several who must say yes', () => {
 
 describe('what a person answered', () => {
   const approval = { title: 'pay', requestedBy: anna, previewDigest: 'd', preview: [] };
-  const question = questionOf(asks({ kind: 'tool', name: 'pay', args: {}, approval }), anna) as FormQuestion;
+  const question = formQuestion(asks({ kind: 'tool', name: 'pay', args: {}, approval }), anna) as FormQuestion;
 
-  test.each<[string, Parameters<typeof answerOf>[1], object]>([
+  test.each<[string, Parameters<typeof answerOfForm>[1], object]>([
     ['allow', { action: 'accept', content: { decision: 'allow' } }, { kind: 'approve', previewDigest: 'd' }],
     ['deny', { action: 'accept', content: { decision: 'deny' } }, { kind: 'deny', reason: 'declined' }],
     [
@@ -89,7 +89,7 @@ describe('what a person answered', () => {
     ['no, with a reason', { action: 'decline', reason: 'too much' }, { kind: 'deny', reason: 'too much' }],
     ['nothing', { action: 'cancel' }, { kind: 'elicitation', action: 'cancel' }],
   ])('%s', (_what, reply, expected) => {
-    expect(answerOf(question, reply, anna)).toMatchObject({ ...expected, by: anna });
+    expect(answerOfForm(question, reply, anna)).toMatchObject({ ...expected, by: anna });
   });
 });
 

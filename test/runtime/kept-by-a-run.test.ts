@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Editing } from '../../src/runtime/hooks/editable-request.ts';
 import { StoreFollower } from '../../src/runtime/live/store-follower.ts';
 import type { CallState } from '../../src/runtime/log/call-state.ts';
-import { newCall, stillCall, turnsOf } from '../../src/runtime/log/call-state.ts';
+import { callTurns, newCall, stillCall } from '../../src/runtime/log/call-state.ts';
 import { createEvent } from '../../src/runtime/log/event.ts';
 import type { RequestDraft } from '../../src/runtime/model/request-draft.ts';
 import { Marks } from '../../src/runtime/run/marks.ts';
@@ -41,7 +41,7 @@ describe('a call', () => {
     const call = newCall(event, part(), false, new Set());
     call.attempts = 2;
     call.asks.push({ requestId: 'q', callId: 'c', kind: 'tool_confirmation', message: '', requestedAt: 1, attempt: 0 });
-    expect(turnsOf(call)).toBe(3);
+    expect(callTurns(call)).toBe(3);
     const still: CallState = stillCall(call);
     Object.assign(call.asks[0] ?? {}, { answer: { action: 'accept' } });
     call.asks.push(...call.asks);

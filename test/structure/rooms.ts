@@ -244,7 +244,7 @@ export const rooms: readonly Room[] = [
   room('adapters/telemetry', 'spans for OpenTelemetry', 'contracts session runtime'),
   room('adapters/audit', 'the log as audit files', 'contracts base session runtime'),
   room('adapters/policy', 'Cedar and OPA as policies', 'contracts base session gate'),
-  room('adapters/remote', 'the client of a served host', 'contracts session'),
+  room('adapters/remote', 'the client of a served host', 'contracts base session'),
   room('adapters/auto-tools', 'tools without session or host', 'contracts session gate runtime adapters/models'),
   room(
     'adapters/batteries',

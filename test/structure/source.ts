@@ -93,3 +93,16 @@ function reachedFrom(start: string, graph: ReadonlyMap<string, readonly string[]
   }
   return reached;
 }
+
+const declaration =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|class|interface|type|const|let) ([A-Za-z_$][\w$]*)/gm;
+const exportList = /^export (?:type )?\{([^}]*)\}/gm;
+
+/** Names that a file gives to what it exports: those that it declares, and those under which it hands something on. */
+export function declaredNames(code: string): string[] {
+  const names = new Set([...code.matchAll(declaration)].map(([, name = '']) => name));
+  for (const [, list = ''] of code.matchAll(exportList)) {
+    for (const [, name = ''] of list.matchAll(/\bas ([\w$]+)/g)) names.add(name);
+  }
+  return [...names];
+}

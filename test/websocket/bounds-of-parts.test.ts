@@ -10,7 +10,7 @@ import {
   resultText,
   wireError,
 } from '../../src/host/connection/protocol/json-rpc.ts';
-import { assertFits, check, loadProtocol, numberOf } from '../../src/host/connection/protocol/messages.ts';
+import { assertFits, checkParams, loadProtocol, numberOf } from '../../src/host/connection/protocol/messages.ts';
 import { Offsets } from '../../src/host/connection/protocol/offsets.ts';
 import { Quota } from '../../src/host/connection/protocol/quota.ts';
 import { Ring } from '../../src/host/connection/protocol/ring.ts';
@@ -190,7 +190,7 @@ describe('what goes back', () => {
 
   test('says which member of the params is wrong', async () => {
     await loadProtocol();
-    expect(() => check('session/pending', { sessionId: 5 })).toThrow(/session\/pending: params\.sessionId: /);
+    expect(() => checkParams('session/pending', { sessionId: 5 })).toThrow(/session\/pending: params\.sessionId: /);
   });
 
   test('fits into one message, measured in bytes', () => {

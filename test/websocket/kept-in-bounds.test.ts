@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ServerLimits } from '../../src/host/connection/protocol/limits.ts';
-import { DEFAULT_LIMITS, limitsOf } from '../../src/host/connection/protocol/limits.ts';
+import { DEFAULT_LIMITS, serverLimits } from '../../src/host/connection/protocol/limits.ts';
 import type { Transport } from '../../src/host/connection/protocol/transport.ts';
 import { BackPressure } from '../../src/host/connection/stream/back-pressure.ts';
 import { IdempotencyKeys } from '../../src/host/connection/stream/idempotency.ts';
@@ -126,12 +126,12 @@ describe('a client that asks faster than it reads', () => {
 
 describe('limits of a server', () => {
   test('are the defaults with what is given', () => {
-    expect(limitsOf()).toEqual(DEFAULT_LIMITS);
-    expect(limitsOf({ window: 1, keyMs: undefined } as unknown as ServerLimits)).toEqual({
+    expect(serverLimits()).toEqual(DEFAULT_LIMITS);
+    expect(serverLimits({ window: 1, keyMs: undefined } as unknown as ServerLimits)).toEqual({
       ...DEFAULT_LIMITS,
       window: 1,
     });
-    expect(limitsOf({ heartbeatMs: 2 ** 31 - 1, keyMs: 2 ** 40, highWaterBytes: 65_536 })).toMatchObject({
+    expect(serverLimits({ heartbeatMs: 2 ** 31 - 1, keyMs: 2 ** 40, highWaterBytes: 65_536 })).toMatchObject({
       keyMs: 2 ** 40,
     });
   });
@@ -148,7 +148,7 @@ describe('limits of a server', () => {
     ]),
     [{ highWaterBytes: 65_535 }, 'at least 65536'],
   ])('%j is refused', (given, message) => {
-    expect(() => limitsOf(given as Partial<ServerLimits>)).toThrow(
+    expect(() => serverLimits(given as Partial<ServerLimits>)).toThrow(
       expect.objectContaining({ code: 'E_BAD_INPUT', message: expect.stringContaining(message) }),
     );
   });

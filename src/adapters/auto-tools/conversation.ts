@@ -7,7 +7,7 @@ import type { AutoToolsOptions } from './options.ts';
 import { checkAutoTools } from './options-shape.ts';
 
 /** A request's input, and what stood before it. */
-export interface Conversation {
+export interface ChatWithOptions {
   chat: Chat;
   options: AutoToolsOptions;
 }
@@ -19,7 +19,7 @@ export interface Conversation {
 export function conversationOf(
   input: AutoToolsInput,
   given: AutoToolsOptions | Partial<AutoToolsOptions>,
-): Conversation {
+): ChatWithOptions {
   checkAutoTools(given);
   const isChat = guarded('contents', () => input instanceof Chat);
   const options = (isChat ? { ...(input as Chat).options, ...given } : given) as AutoToolsOptions;

@@ -7,7 +7,7 @@ import { checkIs, listOf, name, object } from '../../session/index.ts';
 import type { ChatCall } from './chat.ts';
 import { Chat } from './chat.ts';
 import { split } from './conversation.ts';
-import { AutoToolsError, failureOf } from './failure.ts';
+import { AutoToolsError, loopFailure } from './failure.ts';
 import type { ExecuteOptions, GenerateOptions } from './options.ts';
 import { checkAutoTools } from './options-shape.ts';
 import { runLoop } from './run-loop.ts';
@@ -73,7 +73,7 @@ async function runCalls(
       },
     },
   );
-  const failure = end.reason === 'max_turns' ? undefined : failureOf(end, 1, options.signal);
+  const failure = end.reason === 'max_turns' ? undefined : loopFailure(end, 1, options.signal);
   if (failure) throw new AutoToolsError(failure, Chat.new({}, end.contents ?? []));
   return ids.map((id, index) => {
     const part = results.get(id);

@@ -21,7 +21,11 @@ export class AutoToolsError extends CoxswainError {
 }
 
 /** Why a run came to no answer; undefined if it did come to one. */
-export function failureOf(end: LoopEnd, turnLimit: number, signal: AbortSignal | undefined): CoxswainError | undefined {
+export function loopFailure(
+  end: LoopEnd,
+  turnLimit: number,
+  signal: AbortSignal | undefined,
+): CoxswainError | undefined {
   const { reason, failure } = end;
   if (reason === 'completed' || reason === 'refusal') return undefined;
   if (reason === 'aborted') {

@@ -3,7 +3,7 @@ import type { AutoToolsInput } from './chat.ts';
 import { conversationOf } from './conversation.ts';
 import type { AutoToolsOptions, GenerateOptions } from './options.ts';
 import { rawFrames } from './raw.ts';
-import { modelOf, request } from './request.ts';
+import { modelOfOptions, request } from './request.ts';
 import type { AutoToolsResponse } from './response.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function generateContent(
   options: GenerateOptions | Partial<GenerateOptions>,
 ): Promise<ModelResponse> {
   const conversation = conversationOf(input, options);
-  const model = await modelOf(conversation.options);
+  const model = await modelOfOptions(conversation.options);
   let last: ModelResponse | undefined;
   for await (const frame of rawFrames(model, conversation, false)) if (!frame.partial) last = frame;
   return last ?? { errorCode: 'empty', errorMessage: 'the model ended without an answer', retryable: true };

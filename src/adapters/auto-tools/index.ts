@@ -9,9 +9,9 @@ export { executeCalls } from './execute-calls.ts';
 export { AutoToolsError } from './failure.ts';
 export { generateContent, generateWithAutoTools } from './generate.ts';
 export type {
-  ApprovalRequest,
   AutoToolsOptions,
   AutoToolsPhase,
+  CallToApprove,
   ExecuteOptions,
   GenerateOptions,
 } from './options.ts';

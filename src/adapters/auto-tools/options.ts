@@ -27,7 +27,7 @@ export interface GenerateOptions {
 }
 
 /** A call that somebody must say yes to: its tool or the policy wants it. */
-export interface ApprovalRequest {
+export interface CallToApprove {
   readonly callId: string;
   readonly name: string;
   /** What would run. */
@@ -41,7 +41,7 @@ export interface ExecuteOptions {
   policy?: PolicyEvaluator;
   principal?: Principal;
   /** Says yes or no to a call. Absent, throwing, or anything but true: no. */
-  onApproval?: (request: ApprovalRequest, context: { signal: AbortSignal }) => boolean | Promise<boolean>;
+  onApproval?: (request: CallToApprove, context: { signal: AbortSignal }) => boolean | Promise<boolean>;
   /** Milliseconds that one call may run, unless its tool says otherwise. Default 30,000; 0: no limit. */
   toolTimeoutMs?: number;
   /** Of each answer of the model; also how many calls run at once. */
@@ -71,4 +71,4 @@ export interface AutoToolsOptions extends GenerateOptions, ExecuteOptions {
 }
 
 export const DEFAULT_TURN_LIMIT = 10;
-export const DEFAULT_TOOL_TIMEOUT_MS = 30_000;
+export const DEFAULT_AUTO_TOOL_TIMEOUT_MS = 30_000;

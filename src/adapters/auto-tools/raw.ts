@@ -1,12 +1,12 @@
 import type { ToolDescriptor } from '../../contracts/index.ts';
 import { describeTool, toJsonSchema } from '../../gate/index.ts';
 import type { Model, ModelResponse } from '../../runtime/index.ts';
-import type { Conversation } from './conversation.ts';
+import type { ChatWithOptions } from './conversation.ts';
 
 /** The frames of one model call, untouched. */
 export function rawFrames(
   model: Model,
-  { chat, options }: Conversation,
+  { chat, options }: ChatWithOptions,
   stream: boolean,
 ): AsyncIterable<ModelResponse> {
   const {

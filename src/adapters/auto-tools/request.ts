@@ -4,9 +4,9 @@ import type { Event, Model } from '../../runtime/index.ts';
 import { addUsage } from '../../runtime/index.ts';
 import { kindOf } from '../../session/index.ts';
 import { Chat } from './chat.ts';
-import type { Conversation } from './conversation.ts';
+import type { ChatWithOptions } from './conversation.ts';
 import { split } from './conversation.ts';
-import { AutoToolsError, failureOf } from './failure.ts';
+import { AutoToolsError, loopFailure } from './failure.ts';
 import type { AutoToolsOptions, AutoToolsPhase, GenerateOptions } from './options.ts';
 import { DEFAULT_TURN_LIMIT } from './options.ts';
 import type { AutoToolsResponse } from './response.ts';
@@ -26,14 +26,14 @@ export interface RequestWatch {
  * @throws AutoToolsError
  */
 export async function request(
-  { chat, options }: Conversation,
+  { chat, options }: ChatWithOptions,
   streaming: boolean,
   watch: RequestWatch,
 ): Promise<AutoToolsResponse> {
   const turnLimit = checkLimit(options.turnLimit ?? DEFAULT_TURN_LIMIT);
   const progress = new Progress(options, watch);
   try {
-    const model = await modelOf(options);
+    const model = await modelOfOptions(options);
     const loop = {
       ...options,
       model,
@@ -43,7 +43,7 @@ export async function request(
     };
     const end = await runLoop(split(chat.history), loop, progress);
     const whole = end.contents ? Chat.new(chat.options, end.contents) : chat;
-    const failure = failureOf(end, turnLimit, options.signal);
+    const failure = loopFailure(end, turnLimit, options.signal);
     if (failure) throw new AutoToolsError(failure, whole);
     return progress.response(whole);
   } finally {
@@ -52,7 +52,7 @@ export async function request(
 }
 
 /** @throws CoxswainError `NOT_FOUND / E_NO_MODEL` */
-export async function modelOf({ model, models }: GenerateOptions): Promise<Model> {
+export async function modelOfOptions({ model, models }: GenerateOptions): Promise<Model> {
   if (typeof model !== 'string') return model;
   if (!models) {
     const { modelFromEnv } = await import('../models/index.ts');

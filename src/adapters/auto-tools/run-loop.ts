@@ -5,12 +5,12 @@ import { defaultProcessors, interceptorPlugin, LlmAgent, newId, Runner } from '.
 import { answersTo } from './approve.ts';
 import { isToolCache } from './cache.ts';
 import type { ExecuteOptions, GenerateOptions } from './options.ts';
-import { DEFAULT_TOOL_TIMEOUT_MS } from './options.ts';
+import { DEFAULT_AUTO_TOOL_TIMEOUT_MS } from './options.ts';
 import { runnable } from './runnable.ts';
 
 const AGENT = 'assistant';
 
-export interface LoopOptions
+export interface AutoLoopOptions
   extends ExecuteOptions,
     Pick<GenerateOptions, 'systemInstruction' | 'config' | 'tools' | 'outputSchema'> {
   model: Model;
@@ -37,7 +37,7 @@ export interface LoopEnd {
 /** Runs one turn on the runtime's own loop and scheduler, with a log that lives as long as the turn. */
 export async function runLoop(
   history: { before: readonly Content[]; input: SessionInput; placeholder: boolean },
-  options: LoopOptions,
+  options: AutoLoopOptions,
   watch: LoopWatch,
 ): Promise<LoopEnd> {
   const signal = options.signal ?? new AbortController().signal;
@@ -81,7 +81,7 @@ export async function runLoop(
   };
 }
 
-function agentOf(options: LoopOptions, contents: RequestProcessor): LlmAgent {
+function agentOf(options: AutoLoopOptions, contents: RequestProcessor): LlmAgent {
   const { model, systemInstruction, config, outputSchema } = options;
   const caches = (options.interceptors ?? []).filter(isToolCache);
   const tools = [...(options.tools ?? [])].map((tool) =>
@@ -99,12 +99,12 @@ function agentOf(options: LoopOptions, contents: RequestProcessor): LlmAgent {
   });
 }
 
-function runnerOptions(options: LoopOptions) {
+function runnerOptions(options: AutoLoopOptions) {
   const { policy, principal, telemetry, toolConcurrency, warn, interceptors = [], plugins = [] } = options;
   const all = [...interceptors.map((one, index) => interceptorPlugin(one, `interceptor-${index}`)), ...plugins];
   return {
     limits: options.limits,
-    toolTimeoutMs: options.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
+    toolTimeoutMs: options.toolTimeoutMs ?? DEFAULT_AUTO_TOOL_TIMEOUT_MS,
     ...(options.answerLimits ? { answerLimits: options.answerLimits } : {}),
     ...(policy ? { policy } : {}),
     ...(principal ? { principal } : {}),

@@ -3,11 +3,11 @@ import type { ModelResponse } from '../../runtime/index.ts';
 import { newId } from '../../runtime/index.ts';
 import { bag, checkIs } from '../../session/index.ts';
 import type { AutoToolsInput } from './chat.ts';
-import type { Conversation } from './conversation.ts';
+import type { ChatWithOptions } from './conversation.ts';
 import { conversationOf } from './conversation.ts';
 import type { AutoToolsOptions, AutoToolsPhase, GenerateOptions } from './options.ts';
 import { rawFrames } from './raw.ts';
-import { modelOf, request } from './request.ts';
+import { modelOfOptions, request } from './request.ts';
 import type { AutoToolsResponse } from './response.ts';
 import { tell } from './tell.ts';
 
@@ -23,7 +23,7 @@ export type AutoToolsStreamEvent =
  */
 export class AutoToolsStream implements AsyncIterableIterator<string> {
   readonly id: string = newId();
-  readonly #conversation: Conversation;
+  readonly #conversation: ChatWithOptions;
   readonly #abort = new AbortController();
   readonly #subscribers = new Set<(event: AutoToolsStreamEvent) => void>();
   /** Text of the answer, in pieces. */
@@ -37,7 +37,7 @@ export class AutoToolsStream implements AsyncIterableIterator<string> {
   #wake: (() => void)[] = [];
   #isLeft = false;
 
-  constructor(conversation: Conversation) {
+  constructor(conversation: ChatWithOptions) {
     this.#conversation = conversation;
   }
 
@@ -187,6 +187,6 @@ export function streamContent(
   return frames(conversationOf(input, rest));
 }
 
-async function* frames(conversation: Conversation): AsyncGenerator<ModelResponse> {
-  yield* rawFrames(await modelOf(conversation.options), conversation, true);
+async function* frames(conversation: ChatWithOptions): AsyncGenerator<ModelResponse> {
+  yield* rawFrames(await modelOfOptions(conversation.options), conversation, true);
 }

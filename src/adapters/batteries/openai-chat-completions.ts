@@ -2,7 +2,7 @@ import type { DispatchExecutorFn, SpoolStore } from '../../dispatch/index.ts';
 import { askHttp } from './chat-http.ts';
 import { chatRun } from './chat-run.ts';
 import type { OpenAIChatCompletionsOptions, Resolved } from './options.ts';
-import { baseOf, check, OPENAI_STASH_KEY, resolve } from './options.ts';
+import { baseOf, checkBatteryOptions, OPENAI_STASH_KEY, resolve } from './options.ts';
 
 /** An executor over any Chat Completions server, written against the same contract as one of your own. */
 export class OpenAIChatCompletionsAdapter {
@@ -19,7 +19,7 @@ export class OpenAIChatCompletionsAdapter {
    * @throws CoxswainError `INVALID_ARGUMENT / E_INVALID_OPENAI_CHAT_COMPLETIONS_OPTIONS`
    */
   executor(overrides: Partial<OpenAIChatCompletionsOptions> = {}): DispatchExecutorFn {
-    check(overrides, false);
+    checkBatteryOptions(overrides, false);
     return (context, helpers) => {
       let settings: Resolved<OpenAIChatCompletionsOptions>;
       return chatRun(

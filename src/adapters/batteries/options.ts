@@ -84,20 +84,20 @@ export function resolve<T extends ChatOptions>(
     overrides,
     perTurn,
   );
-  check(merged, true);
+  checkBatteryOptions(merged, true);
   return merged as Resolved<T>;
 }
 
 /** Settings as a constructor keeps them. */
 export function baseOf<T extends ChatOptions>(options: T): T & { spoolStore: SpoolStore } {
-  check(options, false);
+  checkBatteryOptions(options, false);
   return { ...options, spoolStore: options.spoolStore ?? new InMemorySpoolStore() };
 }
 
 const modes = ['throw', 'fallback-stash', 'synthetic-description'];
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_INVALID_OPENAI_CHAT_COMPLETIONS_OPTIONS` naming all that is wrong */
-export function check(options: object, isWhole: boolean): void {
+export function checkBatteryOptions(options: object, isWhole: boolean): void {
   checkIs(options, 'the options of the battery', bag);
   const given = options as Record<string, unknown>;
   const faults: string[] = [];

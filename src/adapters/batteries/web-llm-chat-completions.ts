@@ -2,7 +2,7 @@ import type { DispatchExecutorFn, SpoolStore } from '../../dispatch/index.ts';
 import type { ChatChunk } from '../models/openai/index.ts';
 import { chatRun } from './chat-run.ts';
 import type { ChatOptions } from './options.ts';
-import { baseOf, check, resolve, WEB_LLM_STASH_KEY } from './options.ts';
+import { baseOf, checkBatteryOptions, resolve, WEB_LLM_STASH_KEY } from './options.ts';
 
 /** As much of a WebLLM engine as is needed: `CreateMLCEngine` makes one. */
 export interface WebLLMEngine {
@@ -31,7 +31,7 @@ export class WebLLMChatCompletionsAdapter {
    * @throws CoxswainError `INVALID_ARGUMENT / E_INVALID_OPENAI_CHAT_COMPLETIONS_OPTIONS`
    */
   executor(overrides: Partial<Omit<WebLLMChatCompletionsOptions, 'engine'>> = {}): DispatchExecutorFn {
-    check(overrides, false);
+    checkBatteryOptions(overrides, false);
     return (context, helpers) =>
       chatRun(
         context,

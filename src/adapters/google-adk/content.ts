@@ -36,7 +36,7 @@ export async function contentOf(message: Message): Promise<AdkContent> {
   return { role: message.role === 'user' ? 'user' : 'model', parts };
 }
 
-export function usageOf({ usageMetadata }: AdkEvent): Usage | undefined {
+export function googleUsage({ usageMetadata }: AdkEvent): Usage | undefined {
   if (!usageMetadata) return undefined;
   const { promptTokenCount, candidatesTokenCount, cachedContentTokenCount, thoughtsTokenCount } = usageMetadata;
   const usage: Usage = {

@@ -3,7 +3,7 @@ import { CoxswainError, textOfParts } from '../../contracts/index.ts';
 import type { DispatchContext, DispatchExecutorHelpers } from '../../dispatch/index.ts';
 import { Message, storeEvent, Thought } from '../../dispatch/index.ts';
 import { finishReasonOf, newId } from '../../runtime/index.ts';
-import { partsOf, usageOf } from './content.ts';
+import { googleUsage, partsOf } from './content.ts';
 import type { AdkAgent, AdkEvent } from './types.ts';
 
 /** Puts the package's events into the session's log, in their order. */
@@ -67,7 +67,7 @@ export class AdkEvents {
   /** Another agent's words, and what an event does beside saying something. */
   async #rest(event: AdkEvent & { author: string }, parts: ContentPart[]): Promise<void> {
     const { author, branch, actions, customMetadata, finishReason } = event;
-    const usage = usageOf(event);
+    const usage = googleUsage(event);
     const stateDelta = storableDelta(actions.stateDelta);
     const { artifactDelta, transferToAgent, escalate, skipSummarization } = actions;
     const told = {

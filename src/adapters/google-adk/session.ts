@@ -16,10 +16,10 @@ import type {
   AdkContent,
   AdkModule,
   AdkPart,
-  AdkSession,
   AdkSessionService,
   AdkTool,
   AdkToolContext,
+  GoogleAdkSession,
 } from './types.ts';
 
 export interface AdkExecutorOptions {
@@ -185,7 +185,7 @@ export class AdkExecutor {
   }
 
   /** The package's session; made anew from the log where it is gone, so that a restart loses nothing. */
-  async #session(said: readonly Message[]): Promise<AdkSession> {
+  async #session(said: readonly Message[]): Promise<GoogleAdkSession> {
     const { sessionService, agent } = this.#options;
     const { state: stateNow, ...key } = this.#place;
     const known = await this.#known(said);
@@ -207,7 +207,7 @@ export class AdkExecutor {
   }
 
   /** The package's session, unless it is of a log that was deleted, or taken back behind what it was told. */
-  async #known(said: readonly Message[]): Promise<AdkSession | undefined> {
+  async #known(said: readonly Message[]): Promise<GoogleAdkSession | undefined> {
     const { sessionService, lastTold } = this.#options;
     const { state: _, ...key } = this.#place;
     const known = await sessionService.getSession(key);
@@ -233,7 +233,7 @@ export class AdkExecutor {
   }
 
   /** What others have changed of the state since the last run: shared keys, a rewind. */
-  async #tellState(session: AdkSession, state: Readonly<Record<string, unknown>>): Promise<void> {
+  async #tellState(session: GoogleAdkSession, state: Readonly<Record<string, unknown>>): Promise<void> {
     const delta: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(state)) {
       if (!isDeepStrictEqual(session.state[key], value)) setOwn(delta, key, value);
@@ -246,7 +246,7 @@ export class AdkExecutor {
   }
 
   /** What an abort or a crash has left without an answer would be left so for ever. */
-  async #heal(session: AdkSession): Promise<void> {
+  async #heal(session: GoogleAdkSession): Promise<void> {
     for (const { id, name, author, branch } of danglingCalls(session.events)) {
       const response = { error: 'interrupted: its effects are unknown' };
       const content = { role: 'user', parts: [{ functionResponse: { id, name, response } }] };
@@ -254,7 +254,7 @@ export class AdkExecutor {
     }
   }
 
-  async #append(session: AdkSession, init: Appended): Promise<void> {
+  async #append(session: GoogleAdkSession, init: Appended): Promise<void> {
     const { adk, sessionService } = this.#options;
     const event = adk.createEvent({ invocationId: `coxswain-${newId()}`, ...init } as never);
     await sessionService.appendEvent({ session, event } as never);

@@ -83,7 +83,7 @@ export interface AdkRequest {
   toolsDict: Record<string, AdkTool>;
 }
 
-export interface AdkSession {
+export interface GoogleAdkSession {
   id: string;
   userId: string;
   appName: string;
@@ -97,14 +97,14 @@ export interface AdkSessionService {
     userId: string;
     sessionId: string;
     state?: Record<string, unknown>;
-  }): Promise<AdkSession>;
-  getSession(request: { appName: string; userId: string; sessionId: string }): Promise<AdkSession | undefined>;
+  }): Promise<GoogleAdkSession>;
+  getSession(request: { appName: string; userId: string; sessionId: string }): Promise<GoogleAdkSession | undefined>;
   getOrCreateSession(request: {
     appName: string;
     userId: string;
     sessionId: string;
     state?: Record<string, unknown>;
-  }): Promise<AdkSession>;
+  }): Promise<GoogleAdkSession>;
   deleteSession(request: { appName: string; userId: string; sessionId: string }): Promise<void>;
   appendEvent(request: never): Promise<unknown>;
 }

@@ -1,6 +1,6 @@
 import type { ActionType, CedarValueJson, RecordType, SchemaJson, Type } from '@cedar-policy/cedar-wasm/nodejs';
 import type { ToolDescriptor } from '../../contracts/index.ts';
-import { recordOf } from './cedar-types.ts';
+import { cedarRecord } from './cedar-types.ts';
 
 /** Action of every tool that the schema does not list; its arguments are not shown. */
 export const UNLISTED = 'unlisted tool';
@@ -46,7 +46,7 @@ export function schemaOfTools(tools: readonly ToolDescriptor[]): ToolSchema {
   for (const { name, inputSchema } of tools) {
     // A tool of such a name is asked about as one that is not listed.
     if (name === ANY_ACTION || name === UNLISTED) continue;
-    const args = recordOf(inputSchema, inputSchema);
+    const args = cedarRecord(inputSchema, inputSchema);
     encoders.set(name, (value) => args.encode(value, 'args'));
     actions.push([name, actionOf({ args: args.type })]);
   }

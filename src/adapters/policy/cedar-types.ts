@@ -62,7 +62,7 @@ function plainShape(
     case 'array':
       return setOf(schema, root, depth);
     case 'object':
-      return recordOf(schema, root, depth);
+      return cedarRecord(schema, root, depth);
     default:
       return undefined;
   }
@@ -104,7 +104,7 @@ function setOf({ items }: Record<string, unknown>, root: JsonSchema, depth: numb
 }
 
 /** Only declared members of a known type: nothing else can be said about a call, or be mistaken for an entity. */
-export function recordOf(schema: Record<string, unknown>, root: JsonSchema, depth = 0): CedarShape {
+export function cedarRecord(schema: Record<string, unknown>, root: JsonSchema, depth = 0): CedarShape {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const members = Object.entries(isObject(schema.properties) ? schema.properties : {}).flatMap(([name, member]) => {
     const shape = reserved.has(name) ? undefined : shapeOf(member, root, depth + 1);

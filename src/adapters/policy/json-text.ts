@@ -2,7 +2,7 @@
  * JSON as a value. Of a member that is there twice, the parser keeps the last one: which one was meant, nobody knows.
  * @throws Error with a readable message
  */
-export function parseJson(text: string): unknown {
+export function parseStrictJson(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);

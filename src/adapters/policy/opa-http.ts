@@ -1,5 +1,5 @@
 import { messageOf } from '../../contracts/index.ts';
-import { parseJson } from './json-text.ts';
+import { parseStrictJson } from './json-text.ts';
 
 export interface PostOptions {
   headers: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export async function postJson(address: URL, body: unknown, options: PostOptions
       await response.body?.cancel();
       throw new Error(`it answered with status ${response.status}`);
     }
-    return parseJson(await readText(response, options.maxBytes));
+    return parseStrictJson(await readText(response, options.maxBytes));
   } catch (error) {
     if (timeout.aborted) throw new Error(`no answer within ${options.timeoutMs} ms`, { cause: error });
     throw error instanceof TypeError ? new Error(causeOf(error), { cause: error }) : error;

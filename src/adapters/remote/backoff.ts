@@ -1,7 +1,5 @@
+import { MAX_TIMER_MS } from '../../base/index.ts';
 import type { ConnectOptions } from './options.ts';
-
-/** Milliseconds that a timer reaches; one that is set further off fires at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Milliseconds to wait before the nth attempt to connect again, counted from 0. */
 export function backoffMs(attempt: number, options: ConnectOptions): number {

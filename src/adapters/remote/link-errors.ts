@@ -2,18 +2,20 @@ import type { WireError } from '../../contracts/index.ts';
 import { CLOSE_CODES, CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 
 /** There is no connection; another one may be made. */
-export function lost(message: string): CoxswainError {
+export function connectionLost(message: string): CoxswainError {
   return new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message, { retryable: true });
 }
 
 /** Nobody has taken the connection up; on a page of another origin the platform does not say why. */
 export function unreached(url: string, why: string): CoxswainError {
-  return lost(`cannot reach ${url}: nothing answers there, or it refuses this page (the connection was ${why})`);
+  return connectionLost(
+    `cannot reach ${url}: nothing answers there, or it refuses this page (the connection was ${why})`,
+  );
 }
 
 /** What went wrong while a connection was made. */
 export function asLost(error: unknown): CoxswainError {
-  return isCoxswainError(error) ? error : lost(error instanceof Error ? error.message : String(error));
+  return isCoxswainError(error) ? error : connectionLost(error instanceof Error ? error.message : String(error));
 }
 
 /** The server has closed for good. */

@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from '../../base/index.ts';
 import type { InitializeResult, RpcMethod, WireError } from '../../contracts/index.ts';
 import {
   BEARER_PREFIX,
@@ -7,10 +8,10 @@ import {
   parseJson,
   SUBPROTOCOL,
 } from '../../contracts/index.ts';
-import { backoffMs, MAX_TIMER_MS } from './backoff.ts';
+import { backoffMs } from './backoff.ts';
 import { base64url } from './base64url.ts';
 import { assertWelcome, whyRefused } from './endpoint.ts';
-import { asLost, errorOf, lost, refused, unreached } from './link-errors.ts';
+import { asLost, connectionLost, errorOf, refused, unreached } from './link-errors.ts';
 import type { ConnectOptions, LinkState, WebSocketClass, WebSocketLike } from './options.ts';
 import { noticeText, requestText } from './outgoing.ts';
 
@@ -107,7 +108,7 @@ export class Link {
 
   /** A request of the take-up itself: sent before those that wait. */
   now<T>(method: RpcMethod, params: object, take?: (result: T) => void): Promise<T> {
-    if (!this.#socket) return Promise.reject(lost('the connection was lost while it was taken up'));
+    if (!this.#socket) return Promise.reject(connectionLost('the connection was lost while it was taken up'));
     return this.#ask(method, () => params, false, true, take) as Promise<T>;
   }
 
@@ -166,7 +167,7 @@ export class Link {
     await new Promise<void>((resolve, reject) => {
       const timeout = setTimeout(() => {
         socket.close();
-        reject(lost('the server did not answer in time'));
+        reject(connectionLost('the server did not answer in time'));
       }, timeoutMs);
       const settle = (done: () => void) => {
         clearTimeout(timeout);
@@ -185,7 +186,7 @@ export class Link {
       socket.onerror = () => {};
       socket.onclose = ((event: { code: number; reason: string }) => {
         const why = `closed with ${event.code}${event.reason ? ` (${event.reason})` : ''}`;
-        if (isOpen) settle(() => reject(lost(`the connection was ${why}`)));
+        if (isOpen) settle(() => reject(connectionLost(`the connection was ${why}`)));
         else {
           void whyRefused(this.#url, token, timeoutMs).then((error) =>
             settle(() => reject(error ?? unreached(this.#url, why))),
@@ -206,7 +207,7 @@ export class Link {
     this.#keyMs = init.limits.keyMs;
     this.#isInitialised = true;
     await this.#listener.ready(init, isFirst);
-    if (this.#socket !== socket) throw lost('the connection was lost while it was taken up');
+    if (this.#socket !== socket) throw connectionLost('the connection was lost while it was taken up');
     this.#isReady = true;
     this.#attempt = 0;
     this.#lostAt = undefined;
@@ -266,7 +267,7 @@ export class Link {
     for (const [id, waiting] of [...this.#waiting]) {
       if (waiting.resend || waiting.attempts === 0) continue;
       this.#waiting.delete(id);
-      waiting.reject(lost(`the connection was lost while ${waiting.method} waited for its answer`));
+      waiting.reject(connectionLost(`the connection was lost while ${waiting.method} waited for its answer`));
     }
     this.#again(why);
   }
@@ -275,7 +276,7 @@ export class Link {
     if (this.#failure) return;
     const { giveUpMs = 600_000 } = this.#options;
     if (Date.now() - (this.#lostAt ?? Date.now()) > giveUpMs) {
-      this.#fail(lost(`no connection for ${giveUpMs} ms: ${why}`));
+      this.#fail(connectionLost(`no connection for ${giveUpMs} ms: ${why}`));
       return;
     }
     this.#change('waiting', why);

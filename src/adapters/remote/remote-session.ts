@@ -34,7 +34,7 @@ import type { Link } from './link.ts';
 import { liveEvents, storedEvents } from './log.ts';
 import { Position } from './position.ts';
 import { RemoteStream } from './remote-stream.ts';
-import { lostEnd, wireOptions } from './wire.ts';
+import { lostStreamEnd, wireOptions } from './wire.ts';
 
 /** Events between two parts of one stream that are kept for the second part. */
 const MAX_BETWEEN = 1000;
@@ -201,7 +201,7 @@ export class RemoteSession implements AgentSession {
   fail(error: CoxswainError, isOwn = false): void {
     const stream = this.#stream;
     if (stream?.isAccepted && !stream.isEnded)
-      for (const event of lostEnd(this.id, stream.streamId, error)) stream.push(event);
+      for (const event of lostStreamEnd(this.id, stream.streamId, error)) stream.push(event);
     this.#end(isOwn ? undefined : error);
   }
 
@@ -298,7 +298,7 @@ export class RemoteSession implements AgentSession {
       'E_STREAM_LOST',
       'the server lost this stream; what is durable is in the log, and continue goes on with the turn',
     );
-    for (const event of lostEnd(this.id, stream.streamId, error, pending)) this.#show(event);
+    for (const event of lostStreamEnd(this.id, stream.streamId, error, pending)) this.#show(event);
   }
 
   #change<T>(method: RpcMethod, params: object, isOnce = false): Promise<T> {

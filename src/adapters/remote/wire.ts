@@ -16,7 +16,7 @@ export function wireOptions(options: ExecutionOptions): object {
 }
 
 /** How a stream ends whose own end will not come. */
-export function lostEnd(
+export function lostStreamEnd(
   sessionId: string,
   streamId: string,
   error: CoxswainError,

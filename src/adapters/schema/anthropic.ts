@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../contracts/index.ts';
 import { bag, checkIs } from '../../session/index.ts';
 import type { NameRules } from './names.ts';
-import { isSchema, membersOf, namesIn, schemasIn, typesOf } from './node.ts';
+import { isSchema, namesIn, schemaMembers, schemasIn, typesOf } from './node.ts';
 import { withObjectRoot } from './object-root.ts';
 
 export const anthropicNames: NameRules = { legal: /^[a-zA-Z0-9_-]+$/, maxLength: 64 };
@@ -26,7 +26,7 @@ export function toAnthropicOutput(schema: JsonSchema): JsonSchema | undefined {
   if (!closed) return undefined;
   for (const key of ['$defs', 'definitions']) {
     if (!isSchema(schema[key])) continue;
-    const definitions = closeAll(membersOf(schema[key]));
+    const definitions = closeAll(schemaMembers(schema[key]));
     if (!definitions) return undefined;
     closed[key] = definitions;
   }
@@ -51,7 +51,7 @@ function close(node: JsonSchema): JsonSchema | undefined {
   }
   if (!typesOf(node).includes('object')) return out;
   const open = node.additionalProperties;
-  const members = membersOf(node.properties);
+  const members = schemaMembers(node.properties);
   if ((open !== undefined && open !== false) || (members.length === 0 && open === undefined)) return undefined;
   const properties = closeAll(members);
   if (!properties) return undefined;

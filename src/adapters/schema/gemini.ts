@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../contracts/index.ts';
 import { bag, checkIs } from '../../session/index.ts';
 import type { NameRules } from './names.ts';
-import { conjuncts, describe, isSchema, membersOf, namesIn, resolveRef, schemasIn, typesOf } from './node.ts';
+import { conjuncts, describe, isSchema, namesIn, resolveRef, schemaMembers, schemasIn, typesOf } from './node.ts';
 
 export const geminiNames: NameRules = {
   legal: /^[a-zA-Z_][a-zA-Z0-9_-]*$/,
@@ -88,7 +88,7 @@ function leaf(node: JsonSchema, root: JsonSchema): JsonSchema {
 /** What all of them say; members and required names add up. */
 function merged(parts: readonly JsonSchema[]): JsonSchema {
   const required = new Set(parts.flatMap((part) => namesIn(part.required)));
-  const properties = Object.fromEntries(parts.flatMap((part) => membersOf(part.properties)));
+  const properties = Object.fromEntries(parts.flatMap((part) => schemaMembers(part.properties)));
   const result: JsonSchema = Object.fromEntries(parts.flatMap((part) => Object.entries(part)));
   if (required.size > 0) result.required = [...required];
   if (Object.keys(properties).length > 0) result.properties = properties;
@@ -101,7 +101,7 @@ function union(node: JsonSchema, branches: readonly JsonSchema[], work: Work): J
   const nullable = taken.length < branches.length || typesOf(node).includes('null');
   const members = taken.map((branch) =>
     // What stands beside the union holds for each branch.
-    convert(membersOf(shared.properties).length > 0 ? { allOf: [shared, branch] } : branch, work),
+    convert(schemaMembers(shared.properties).length > 0 ? { allOf: [shared, branch] } : branch, work),
   );
   const description = describe(node, []);
   const [first, ...others] = members;
@@ -153,7 +153,7 @@ function typed(node: JsonSchema, type: string, values: unknown, work: Work): Jso
   const hints: string[] = [];
   if (type === 'object') {
     // The SDK loses a member of this name, and a required one that is not there spoils the request.
-    const members = membersOf(node.properties).filter(([name]) => name !== '__proto__');
+    const members = schemaMembers(node.properties).filter(([name]) => name !== '__proto__');
     if (members.length > 0) {
       out.properties = Object.fromEntries(members.map(([name, member]) => [name, convert(member, work)]));
       const required = namesIn(node.required).filter((name) => members.some(([known]) => known === name));
@@ -203,7 +203,7 @@ function itemsOf(node: JsonSchema, work: Work): JsonSchema {
 function objectOf(branches: readonly JsonSchema[], node: JsonSchema): JsonSchema | undefined {
   const members = new Map<string, JsonSchema>();
   for (const branch of branches) {
-    for (const [name, member] of membersOf(branch.properties)) {
+    for (const [name, member] of schemaMembers(branch.properties)) {
       const present = members.get(name);
       members.set(name, present ? anyOf([present, member].flatMap((each) => schemasIn(each.anyOf ?? [each]))) : member);
     }

@@ -1,6 +1,6 @@
 /** Tool schemas and names in each provider's dialect. */
 export { anthropicNames, toAnthropicOutput, toAnthropicSchema } from './anthropic.ts';
-export type { Declarations, DeclaredTool, SchemaDialect as Dialect } from './declare.ts';
+export type { Declarations, DeclaredTool, SchemaDialect } from './declare.ts';
 export { declareTools, toDialect } from './declare.ts';
 export { geminiNames, toGeminiSchema } from './gemini.ts';
 export type { NameRules } from './names.ts';

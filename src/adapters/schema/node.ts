@@ -16,7 +16,7 @@ export function typesOf(node: JsonSchema): string[] {
 }
 
 /** The members of an object of schemas; `true` stands for any value, `false` members are left out. */
-export function membersOf(value: unknown): [name: string, schema: JsonSchema][] {
+export function schemaMembers(value: unknown): [name: string, schema: JsonSchema][] {
   if (!isSchema(value)) return [];
   return Object.entries(value).flatMap(([name, member]) => {
     if (isSchema(member)) return [[name, member]] as [string, JsonSchema][];

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../contracts/index.ts';
-import { conjuncts, isSchema, MAX_DEPTH, mapSchema, membersOf, namesIn, resolveRef, schemasIn } from './node.ts';
+import { conjuncts, isSchema, MAX_DEPTH, mapSchema, namesIn, resolveRef, schemaMembers, schemasIn } from './node.ts';
 
 /**
  * The schema with a plain object at its root, as OpenAI and Anthropic want it: unions and references at the root
@@ -57,7 +57,7 @@ class Members {
     if (depth > MAX_DEPTH) return taken;
     this.#known.set(node, taken);
     for (const part of conjuncts(node, this.#root, new Set())) {
-      for (const [name, member] of membersOf(part.properties)) add(taken, name, JSON.stringify(member), member);
+      for (const [name, member] of schemaMembers(part.properties)) add(taken, name, JSON.stringify(member), member);
       for (const name of namesIn(part.required)) taken.required.add(name);
       // A branch that leads back to where it stands adds nothing.
       const branches = [...schemasIn(part.anyOf), ...schemasIn(part.oneOf)].map((branch) => this.of(branch, depth + 1));

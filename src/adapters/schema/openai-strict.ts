@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../contracts/index.ts';
 import { bag, checkIs, checkOptions, oneOf as wordOf } from '../../session/index.ts';
-import { isSchema, MAX_DEPTH, membersOf, namesIn, resolveRef, schemasIn, typesOf } from './node.ts';
+import { isSchema, MAX_DEPTH, namesIn, resolveRef, schemaMembers, schemasIn, typesOf } from './node.ts';
 
 /** Keywords that strict mode understands; the rest is enforced locally. */
 const kept = [
@@ -43,7 +43,7 @@ export function toStrictSchema(schema: JsonSchema, options: StrictOptions = {}):
     // Arguments are an object, whatever else the schema would take at its root.
     const strict = convert({ ...schema, type: 'object' }, work, 0);
     for (const key of ['$defs', 'definitions']) {
-      const definitions = membersOf(schema[key]);
+      const definitions = schemaMembers(schema[key]);
       if (definitions.length === 0) continue;
       strict[key] = Object.fromEntries(definitions.map(([name, node]) => [name, convert(node, work, 1)]));
     }
@@ -92,7 +92,7 @@ function convert(node: JsonSchema, work: Work, depth: number): JsonSchema {
 
 function closeObject(node: JsonSchema, out: JsonSchema, work: Work, depth: number): void {
   const open = node.additionalProperties;
-  const members = membersOf(node.properties);
+  const members = schemaMembers(node.properties);
   if ((open !== undefined && open !== false) || (members.length === 0 && open !== false && depth > 0)) {
     throw new Inexpressible();
   }

@@ -4,8 +4,8 @@ import type { AgentSession, PermissionMode, ToolProvider } from '../../contracts
 import { MODE_TRAITS, PERMISSION_MODES } from '../../contracts/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
 import { EXIT, onOwnStdout, Screen } from '../terminal/index.ts';
-import type { HostFlags, LimitFlags, Place, Workplace } from '../workspace/index.ts';
-import { closeQuietly, isMade, limitsOf, openWorkplace } from '../workspace/index.ts';
+import type { HostFlags, LimitFlags, Workplace, WorkplaceOptions } from '../workspace/index.ts';
+import { closeQuietly, isMade, limitsFromFlags, openWorkplace } from '../workspace/index.ts';
 
 export interface AcpFlags extends HostFlags, LimitFlags {
   contextTokens?: number;
@@ -36,7 +36,7 @@ async function serve(
       {
         name: work.agent,
         version,
-        limits: limitsOf(flags),
+        limits: limitsFromFlags(flags),
         modes: modesUnder(flags.mode),
         ...(flags.contextTokens === undefined ? {} : { contextTokens: flags.contextTokens }),
         open: async ({ sessionId, cwd, mcpToolsets }) =>
@@ -83,7 +83,7 @@ class Rooms {
   readonly #opened = new Set<Room>();
   readonly #of = new Map<AgentSession, Room>();
 
-  constructor(path: string, flags: AcpFlags, place: Place, first: Workplace) {
+  constructor(path: string, flags: AcpFlags, place: WorkplaceOptions, first: Workplace) {
     this.#make = (more) => openWorkplace(path, flags, { ...place, ...more, beside: first });
     this.#path = path;
     this.#flags = flags;

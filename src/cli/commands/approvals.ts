@@ -3,10 +3,10 @@ import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index
 import type { OpenApproval } from '../../host/index.ts';
 import { questionLines } from '../questions/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
-import { clean, EXIT, paint, Screen, usage } from '../terminal/index.ts';
-import { runTurn, viewOf } from '../turn/index.ts';
+import { clean, EXIT, paint, Screen, usageError } from '../terminal/index.ts';
+import { runStreamOnScreen, viewOf } from '../turn/index.ts';
 import type { HostFlags, RunFlags, Workplace } from '../workspace/index.ts';
-import { closeQuietly, describeRequest, openStore, openWorkplace } from '../workspace/index.ts';
+import { closeQuietly, describeRequest, openWorkplace, openWorkspaceStore } from '../workspace/index.ts';
 
 /** Digits that are shown, and that at least are wanted back. */
 const DIGEST_LENGTH = 12;
@@ -33,7 +33,7 @@ export async function listApprovals(flags: ListApprovalsFlags, interrupts: Inter
 }
 
 async function listCalls(flags: ListApprovalsFlags): Promise<number> {
-  const store = await openStore(flags.store);
+  const store = await openWorkspaceStore(flags.store);
   try {
     const calls = await store.sessions.openCalls({ app: flags.app });
     const shown = calls.filter(({ key }) => flags.session === undefined || key.id === flags.session);
@@ -89,7 +89,7 @@ export async function answerApproval(
   interrupts: Interrupts,
 ): Promise<number> {
   const path = flags.agent;
-  if (path === undefined) throw usage('--agent MODULE is needed: its tools and policy say what is being answered');
+  if (path === undefined) throw usageError('--agent MODULE is needed: its tools and policy say what is being answered');
   const args = flags.args === undefined ? undefined : parseArgs(flags.args);
   const screen = new Screen();
   const work = await openWorkplace(path, flags, { screen, interrupts });
@@ -114,7 +114,7 @@ export async function answerApproval(
     else screen.line(`${past} by ${clean(by.id)}: ${describeRequest(open.request)}`);
     if (!flags.run) return EXIT.done;
     const frame = { path, flags, work, screen, interrupts, view: viewOf(flags, screen) };
-    return await goOn(() => runTurn(frame, session, { kind: 'continue' }), screen);
+    return await goOn(() => runStreamOnScreen(frame, session, { kind: 'continue' }), screen);
   } finally {
     await closeQuietly(work);
   }
@@ -134,7 +134,7 @@ async function goOn(run: () => Promise<number>, screen: Screen): Promise<number>
 
 /** A yes is to what was listed, not to what has become of it since. */
 function assertShown({ requestId, approval }: PendingRequest, digest: string): void {
-  if (digest.length < DIGEST_LENGTH) throw usage(`--digest takes ${DIGEST_LENGTH} digits or more`);
+  if (digest.length < DIGEST_LENGTH) throw usageError(`--digest takes ${DIGEST_LENGTH} digits or more`);
   if (approval?.previewDigest.startsWith(digest.toLowerCase())) return;
   throw new CoxswainError(
     'FAILED_PRECONDITION',
@@ -148,7 +148,9 @@ function theOnly(found: readonly OpenApproval[], id: string): OpenApproval | und
   const places = new Set(found.map(({ userId, request }) => JSON.stringify([userId, request.sessionId])));
   if (places.size <= 1) return found[0];
   const sessions = found.map(({ request }) => request.sessionId).join(', ');
-  throw usage(`${places.size} sessions ask a question ${id} (${sessions}); answer with "coxswain run --session ID"`);
+  throw usageError(
+    `${places.size} sessions ask a question ${id} (${sessions}); answer with "coxswain run --session ID"`,
+  );
 }
 
 function isMeant(request: PendingRequest, id: string): boolean {
@@ -176,9 +178,10 @@ function parseArgs(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw usage(`--args is not JSON: ${messageOf(error)}`, error);
+    throw usageError(`--args is not JSON: ${messageOf(error)}`, error);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw usage('--args must be a JSON object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usageError('--args must be a JSON object');
   return value as Record<string, unknown>;
 }
 

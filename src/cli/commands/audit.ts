@@ -8,9 +8,9 @@ import type { ChainHead, SessionKey } from '../../runtime/index.ts';
 import { storeRefusal } from '../../runtime/index.ts';
 import type { AuditEntry, RedactionOptions, RedactionRule } from '../../session/index.ts';
 import { auditOf } from '../../session/index.ts';
-import { clean, EXIT, linesIn, oneLine, usage } from '../terminal/index.ts';
+import { clean, EXIT, linesIn, oneLine, usageError } from '../terminal/index.ts';
 import type { Store, StoreFlags } from '../workspace/index.ts';
-import { openStore } from '../workspace/index.ts';
+import { openWorkspaceStore } from '../workspace/index.ts';
 
 export interface ViewerFlags extends StoreFlags {
   as?: string;
@@ -45,7 +45,7 @@ export async function showAudit(id: string, flags: ViewerFlags): Promise<number>
 }
 
 /** `coxswain audit export`: the evidence as JSON lines on stdout. */
-export async function exportSession(id: string, flags: ViewerFlags): Promise<number> {
+export async function exportEvidence(id: string, flags: ViewerFlags): Promise<number> {
   return withStore(flags, async (store) => {
     for await (const line of exportAudit(store.sessions, keyOf(id, flags), redactionOf(flags))) {
       if (!process.stdout.write(`${line}\n`)) await new Promise((resolve) => process.stdout.once('drain', resolve));
@@ -56,7 +56,7 @@ export async function exportSession(id: string, flags: ViewerFlags): Promise<num
 
 /** `coxswain audit verify`: of a stored session, or of an exported file. */
 export async function verifyAudit(id: string | undefined, flags: VerifyFlags): Promise<number> {
-  if ((id === undefined) === (flags.file === undefined)) throw usage('give the id of a session, or --file');
+  if ((id === undefined) === (flags.file === undefined)) throw usageError('give the id of a session, or --file');
   if (flags.file !== undefined) return report(await verifyFile(flags.file, '--file'));
   const anchor = await anchorOf(flags);
   return withStore(flags, async (store) => {
@@ -65,10 +65,10 @@ export async function verifyAudit(id: string | undefined, flags: VerifyFlags): P
 }
 
 async function anchorOf({ against, head }: VerifyFlags): Promise<ChainHead | undefined> {
-  if (against !== undefined && head !== undefined) throw usage('give --against or --head, not both');
+  if (against !== undefined && head !== undefined) throw usageError('give --against or --head, not both');
   if (head !== undefined) {
     const [, seq, hash] = /^(\d+):([\w-]{43})$/.exec(head) ?? [];
-    if (seq === undefined || hash === undefined) throw usage('--head is the NUMBER:HASH that verify prints');
+    if (seq === undefined || hash === undefined) throw usageError('--head is the NUMBER:HASH that verify prints');
     return { seq: Number(seq), hash };
   }
   if (against === undefined) return undefined;
@@ -82,7 +82,7 @@ async function verifyFile(file: string, flag: string): Promise<AuditReport> {
   try {
     return await verifyExport(linesIn(createReadStream(file)));
   } catch (error) {
-    throw usage(`${flag}: ${file} cannot be read (${messageOf(error)})`, error);
+    throw usageError(`${flag}: ${file} cannot be read (${messageOf(error)})`, error);
   }
 }
 
@@ -106,7 +106,7 @@ function ruleOf(text: string): RedactionRule {
   const colon = text.lastIndexOf(':');
   const [tool, what] = [text.slice(0, colon), text.slice(colon + 1)];
   if (colon < 1 || !(what === 'result' || what.startsWith('/'))) {
-    throw usage(`--hide ${text}: write TOOL:/pointer or TOOL:result, with * for every tool`);
+    throw usageError(`--hide ${text}: write TOOL:/pointer or TOOL:result, with * for every tool`);
   }
   return { ...(tool === '*' ? {} : { tool }), ...(what === 'result' ? { result: true } : { args: [what] }) };
 }
@@ -134,7 +134,7 @@ const because = (reason: string | undefined): string => (reason === undefined ? 
 const keyOf = (id: string, { app, user }: StoreFlags): SessionKey => ({ app, userId: user, id });
 
 async function withStore<T>(flags: StoreFlags, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(flags.store);
+  const store = await openWorkspaceStore(flags.store);
   try {
     return await work(store);
   } finally {

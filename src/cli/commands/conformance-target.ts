@@ -6,7 +6,7 @@ import { targetOfCommand, targetOfFactory, targetOfSource } from '../../conforma
 import type { AgentDescriptor, AgentSource, SessionFactory } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { Agent } from '../../runtime/index.ts';
-import { usage } from '../terminal/index.ts';
+import { usageError } from '../terminal/index.ts';
 
 export interface TargetOptions {
   /** Its address is in the environment of commands, and of modules. */
@@ -30,13 +30,15 @@ export function isModule([first = '', ...more]: readonly string[]): boolean {
  */
 export async function findTarget(words: readonly string[], options: TargetOptions): Promise<ConformanceTarget> {
   const [first = '', ...more] = words;
-  if (first === '') throw usage('name a module, a ws:// address, or a command after --');
+  if (first === '') throw usageError('name a module, a ws:// address, or a command after --');
   if (more.length > 0) return command(words, options);
   if (/^wss?:\/\//.test(first)) return targetOfUrl(first, options);
   if (MODULE.test(first) && existsSync(first)) return targetOfModule(first, options);
-  if (MODULE.test(first)) throw usage(`there is no module ${first}; to start a command, write it after --`);
-  if (existsSync(first) && statSync(first).isDirectory()) throw usage(`${first} is a folder; name the module in it`);
-  if (/\s/.test(first) && !existsSync(first)) throw usage(`write the command without quotes, after --: -- ${first}`);
+  if (MODULE.test(first)) throw usageError(`there is no module ${first}; to start a command, write it after --`);
+  if (existsSync(first) && statSync(first).isDirectory())
+    throw usageError(`${first} is a folder; name the module in it`);
+  if (/\s/.test(first) && !existsSync(first))
+    throw usageError(`write the command without quotes, after --: -- ${first}`);
   return command(words, options);
 }
 
@@ -65,7 +67,7 @@ function targetOfUrl(url: string, options: TargetOptions): ConformanceTarget {
       const agent = options.agent ?? names[0];
       if (agent === undefined || (options.agent === undefined && names.length > 1) || !names.includes(agent)) {
         await remote.close();
-        throw usage(`--agent: name one of the server's agents: ${names.join(', ') || 'it has none'}`);
+        throw usageError(`--agent: name one of the server's agents: ${names.join(', ') || 'it has none'}`);
       }
       return { open: (ref = {}) => remote.open(agent, ref), close: () => remote.close() };
     },
@@ -105,7 +107,7 @@ async function asTarget(path: string, value: unknown): Promise<ConformanceTarget
     }
     if (given.agent) return asTarget(path, given.agent as Exported);
   }
-  throw usage(
+  throw usageError(
     `${path} exports nothing to judge; export an Agent, an AgentSource, {factory, descriptor} or a ConformanceTarget ` +
       'as its default, or a function that makes one',
   );

@@ -13,7 +13,7 @@ import {
 } from '../../conformance/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
-import { EXIT, onOwnStdout, usage } from '../terminal/index.ts';
+import { EXIT, onOwnStdout, usageError } from '../terminal/index.ts';
 import { findTarget, isModule } from './conformance-target.ts';
 
 export interface ConformanceFlags {
@@ -85,7 +85,7 @@ function choose(pattern: string | undefined): readonly Requirement[] {
   if (pattern === undefined) return requirements;
   const wanted = pattern.toUpperCase();
   const chosen = requirements.filter(({ id }) => id.includes(wanted));
-  if (chosen.length === 0) throw usage(`--only: no requirement has ${pattern} in its id; ids are like CX-TOOL-01`);
+  if (chosen.length === 0) throw usageError(`--only: no requirement has ${pattern} in its id; ids are like CX-TOOL-01`);
   return chosen;
 }
 
@@ -98,13 +98,13 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw usage(`--expected: ${messageOf(error)}`, error);
+    throw usageError(`--expected: ${messageOf(error)}`, error);
   }
 }
 
 function milliseconds(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw usage('--deadline: give milliseconds, a whole number above 0');
+  if (!Number.isInteger(value) || value < 1) throw usageError('--deadline: give milliseconds, a whole number above 0');
   return value;
 }
 

@@ -13,7 +13,7 @@ import {
   dataFolder,
   fileOf,
   hostOptions,
-  limitsOf,
+  limitsFromFlags,
   openWorkplace,
   quote,
 } from '../workspace/index.ts';
@@ -44,7 +44,7 @@ async function serve(
     const server = await serveMcpStdio(work.host, {
       output: createWriteStream('', { fd }),
       version,
-      limits: limitsOf(flags),
+      limits: limitsFromFlags(flags),
       // In memory nobody else can ever answer.
       unanswerable: store.durable ? 'park' : 'deny',
       ...(store.durable ? { stateKey: stateKey(flags.store) } : {}),

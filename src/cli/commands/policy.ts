@@ -3,7 +3,7 @@ import { asksNobody, canonicalJson } from '../../contracts/index.ts';
 import { evaluatePolicy } from '../../gate/index.ts';
 import type { CallFacts, CaseResult, Explanation, RulePolicy } from '../../host/index.ts';
 import { describeExplanation, loadPolicyCases, policyCall, runPolicyCases, underMode } from '../../host/index.ts';
-import { clean, EXIT, usage } from '../terminal/index.ts';
+import { clean, EXIT, usageError } from '../terminal/index.ts';
 import type { Overrides, StoredCall, StoreFlags } from '../workspace/index.ts';
 import {
   chooseModel,
@@ -12,7 +12,7 @@ import {
   moduleTools,
   openPolicy,
   policyWarning,
-  readText,
+  readFlagFile,
   shownRequest,
   storedCall,
 } from '../workspace/index.ts';
@@ -44,7 +44,7 @@ export interface ExplainFlags extends ToolsFlags, StoreFlags {
 /** `coxswain policy test`: the cases beside a policy. */
 export async function testPolicy(file: string, flags: TestFlags): Promise<number> {
   const table = flags.cases ?? beside(file);
-  const cases = await loadPolicyCases(readText(table, '--cases'), { file: table });
+  const cases = await loadPolicyCases(readFlagFile(table, '--cases'), { file: table });
   const results = await runPolicyCases(await policyOf(file, flags), cases);
   for (const result of results) process.stdout.write(`${clean(lineOf(result, table))}\n`);
   const failed = results.filter(({ wrong }) => wrong.length > 0).length;
@@ -53,7 +53,7 @@ export async function testPolicy(file: string, flags: TestFlags): Promise<number
 }
 
 function beside(file: string): string {
-  if (/^https?:/.test(file)) throw usage('a policy server has no table of cases beside it: give --cases FILE');
+  if (/^https?:/.test(file)) throw usageError('a policy server has no table of cases beside it: give --cases FILE');
   return `${file.replace(/\.[^./\\]+$/, '')}.cases.yaml`;
 }
 
@@ -132,7 +132,7 @@ function factsOf(flags: ExplainFlags): CallFacts {
     ...(flags.destructive ? { destructive: true } : {}),
   };
   const { as, role: roles, source, kind, mode } = flags;
-  if (roles && as === undefined) throw usage("--role goes with --as: roles are somebody's");
+  if (roles && as === undefined) throw usageError("--role goes with --as: roles are somebody's");
   return { as, roles, source, kind, mode, annotations, agents: flags.agents?.split('/') };
 }
 
@@ -144,13 +144,13 @@ function argsOf(text: string | undefined): Record<string, unknown> {
   } catch {
     // Told below.
   }
-  throw usage('--args is no JSON object');
+  throw usageError('--args is no JSON object');
 }
 
 async function policyOf(file: string, flags: ToolsFlags): Promise<PolicyEvaluator> {
   const source = await openPolicy(file);
   if (source.kind === 'cedar' && flags.agent === undefined) {
-    throw usage('Cedar policies are checked against tools: give --agent MODULE');
+    throw usageError('Cedar policies are checked against tools: give --agent MODULE');
   }
   const tools = flags.agent === undefined ? undefined : await toolsOf(flags);
   return source.make(tools, (line) => process.stderr.write(`${policyWarning(line)}\n`));

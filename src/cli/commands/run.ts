@@ -1,5 +1,5 @@
 import type { Interrupts } from '../terminal/index.ts';
-import { clean, hasKeyboard, Screen, usage } from '../terminal/index.ts';
+import { clean, hasKeyboard, Screen, usageError } from '../terminal/index.ts';
 import type { TurnFrame } from '../turn/index.ts';
 import { Conversation, chat, greet, outputCheck, viewOf } from '../turn/index.ts';
 import type { RunFlags, Workplace } from '../workspace/index.ts';
@@ -19,9 +19,9 @@ export async function runCommand(
   flags: RunCommandFlags,
   interrupts: Interrupts,
 ): Promise<number> {
-  if (flags.json && flags.streamJson) throw usage('--json and --stream-json exclude one another');
+  if (flags.json && flags.streamJson) throw usageError('--json and --stream-json exclude one another');
   const check = flags.outputSchema === undefined ? undefined : await outputCheck(flags.outputSchema);
-  if (flags.session !== undefined && flags.continue) throw usage('--session and --continue exclude one another');
+  if (flags.session !== undefined && flags.continue) throw usageError('--session and --continue exclude one another');
   const isStored = flags.session !== undefined || flags.continue === true;
   const given = await promptOf(words, { waits: !flags.demo });
   const isPlain = !flags.json && !flags.streamJson && !check;
@@ -49,7 +49,9 @@ export async function runCommand(
 
 function noPrompt(path: string): Error {
   const example = `${commandName()} run ${quote(path)} "what to do"`;
-  return usage(`there is no prompt: give it as an argument (${example}), pipe it in, or run without one at a terminal`);
+  return usageError(
+    `there is no prompt: give it as an argument (${example}), pipe it in, or run without one at a terminal`,
+  );
 }
 
 /** What a module gives as an example, where nobody has said anything and nobody can. */

@@ -7,7 +7,7 @@ import type { McpListener } from '../../host/mcp/index.ts';
 import type { AgentServer, ServeOptions } from '../../host/websocket/index.ts';
 import { isLoopback, serve } from '../../host/websocket/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
-import { clean, EXIT, Screen, usage } from '../terminal/index.ts';
+import { clean, EXIT, Screen, usageError } from '../terminal/index.ts';
 import type { HostFlags, Workplace } from '../workspace/index.ts';
 import { closeQuietly, dataFolder, openWorkplace } from '../workspace/index.ts';
 
@@ -34,7 +34,7 @@ export async function serveCommand(
 ): Promise<number> {
   const people = flags.people === undefined ? undefined : readPeople(flags.people);
   if (!people && !isLoopback(flags.listen)) {
-    throw usage(`--listen ${flags.listen} is reachable from elsewhere: say who may come with --people`);
+    throw usageError(`--listen ${flags.listen} is reachable from elsewhere: say who may come with --people`);
   }
   const screen = new Screen();
   const work = await openWorkplace(path, flags, { screen, interrupts, asksElsewhere: true, asksWhileItRuns: true });
@@ -118,7 +118,7 @@ function readPeople(file: string): Map<string, Principal> {
   } catch (error) {
     // A syntax error would quote the file.
     const why = error instanceof SyntaxError ? 'it is no JSON' : messageOf(error);
-    throw usage(`--people: ${file} cannot be read (${why})`);
+    throw usageError(`--people: ${file} cannot be read (${why})`);
   }
   const people = new Map<string, Principal>();
   const list = Array.isArray(value) ? (value as unknown[]) : [];
@@ -127,13 +127,13 @@ function readPeople(file: string): Map<string, Principal> {
     const rolesFit = roles === undefined || (Array.isArray(roles) && roles.every((role) => typeof role === 'string'));
     const known = digestOf(token, tokenSha256);
     if (known === undefined || typeof id !== 'string' || id === '' || !rolesFit) {
-      throw usage(
+      throw usageError(
         `--people: entry ${index} of ${file} needs {"token": 16 characters or more, or "tokenSha256": 64 hex digits; "id", "roles"?: […]}`,
       );
     }
     people.set(known, { id, ...(roles === undefined ? {} : { roles: roles as string[] }) });
   }
-  if (people.size === 0) throw usage(`--people: ${file} names nobody; it is [{"token": "…", "id": "…"}]`);
+  if (people.size === 0) throw usageError(`--people: ${file} names nobody; it is [{"token": "…", "id": "…"}]`);
   return people;
 }
 

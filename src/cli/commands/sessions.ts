@@ -6,7 +6,7 @@ import { effectiveEvents, Fold } from '../../runtime/index.ts';
 import { clean, EXIT, oneLine, Screen } from '../terminal/index.ts';
 import { JsonView, TextView } from '../view/index.ts';
 import type { Store, StoreFlags } from '../workspace/index.ts';
-import { openStore } from '../workspace/index.ts';
+import { openWorkspaceStore } from '../workspace/index.ts';
 
 interface ShowFlags extends StoreFlags {
   json?: true;
@@ -91,7 +91,7 @@ export async function deleteSessions(ids: readonly string[], flags: StoreFlags):
 }
 
 export async function withStore<T>(flags: StoreFlags, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(flags.store);
+  const store = await openWorkspaceStore(flags.store);
   try {
     return await work(store);
   } finally {

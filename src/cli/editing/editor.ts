@@ -1,13 +1,13 @@
 import type { Key } from 'node:readline';
 import type { Focus, Footer, Screen } from '../terminal/index.ts';
 import { clean, keyboard, oneLine, paint } from '../terminal/index.ts';
-import type { History } from './history.ts';
+import type { LineHistory } from './history.ts';
 import { LineInput } from './line-input.ts';
 import { Pastes } from './pastes.ts';
 import { isCtrl } from './read-line.ts';
 
 export interface EditorOptions {
-  history: History;
+  history: LineHistory;
   completer: (line: string) => [string[], string];
   /** Ctrl-C while something runs. */
   stop: () => void;

@@ -6,7 +6,7 @@ const MAX_ENTRIES = 500;
 const MAX_CHARACTERS = 10_000;
 
 /** What was typed before, newest last; in a file, a JSON string a line, if there is one. */
-export class History {
+export class LineHistory {
   readonly #entries: string[];
   readonly #file: string | undefined;
   /** What is shown: the number of entries is the text that is being typed. */

@@ -4,7 +4,7 @@ import { EXIT } from './exit-code.ts';
 import { clean } from './text.ts';
 
 /** The command was called with something that it cannot take. */
-export function usage(message: string, cause?: unknown): CoxswainError {
+export function usageError(message: string, cause?: unknown): CoxswainError {
   return new CoxswainError('INVALID_ARGUMENT', 'E_USAGE', message, cause === undefined ? {} : { cause });
 }
 

@@ -1,6 +1,6 @@
 /** The terminal: keys, colours, signals, exit codes. */
 export { confirm } from './confirm.ts';
-export { errorLine, reportError, usage } from './errors.ts';
+export { errorLine, reportError, usageError } from './errors.ts';
 export { EXIT, exitCodeOf } from './exit-code.ts';
 export type { Focus } from './keyboard.ts';
 export { hasKeyboard, keyboard } from './keyboard.ts';

@@ -2,7 +2,7 @@ import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
 import { PERMISSION_MODES } from '../../contracts/index.ts';
 import { nearest } from '../../session/index.ts';
 import { argsWidth, questionLines } from '../questions/index.ts';
-import { argsLine, clean, lineWidth, oneLine, paint, usage } from '../terminal/index.ts';
+import { argsLine, clean, lineWidth, oneLine, paint, usageError } from '../terminal/index.ts';
 import { comeBackLine, describeRequest, hostOptions, moduleTools } from '../workspace/index.ts';
 import type { Conversation } from './conversation.ts';
 
@@ -49,7 +49,7 @@ export async function runCommandLine(talk: Conversation, line: string): Promise<
   if (!command) {
     const near = nearest(name, Object.keys(commands));
     const hint = near === undefined ? '' : ` (did you mean /${near}?)`;
-    throw usage(`there is no command /${clean(name)}${hint}; /help lists them. Nothing was sent`);
+    throw usageError(`there is no command /${clean(name)}${hint}; /help lists them. Nothing was sent`);
   }
   return (await command.run(talk, rest.trim())) || undefined;
 }
@@ -111,7 +111,7 @@ async function approve(talk: Conversation, rest: string): Promise<void> {
   const { request, index } = await chosen(talk, rest);
   const { approval } = request;
   if (!approval && (request.requestedSchema !== undefined || request.elicitation === 'auth_required')) {
-    throw usage('this one wants more than a yes: press Enter at an empty line, and it is asked');
+    throw usageError('this one wants more than a yes: press Enter at an empty line, and it is asked');
   }
   // A yes is to what was shown.
   if (talk.shown.get(request.requestId) !== digestOf(request)) {
@@ -139,10 +139,10 @@ async function deny(talk: Conversation, rest: string): Promise<void> {
 
 async function chosen(talk: Conversation, text: string): Promise<{ request: PendingRequest; index: number }> {
   const open = await talk.openQuestions();
-  if (open.length === 0) throw usage('nothing waits for an answer');
+  if (open.length === 0) throw usageError('nothing waits for an answer');
   const index = text === '' && open.length === 1 ? 0 : open.findIndex(isMeant(text));
   const request = open[index];
-  if (!request) throw usage(`${open.length} questions are open; give the number of one, as /pending shows them`);
+  if (!request) throw usageError(`${open.length} questions are open; give the number of one, as /pending shows them`);
   return { request, index };
 }
 
@@ -176,14 +176,14 @@ async function resume(talk: Conversation, rest: string): Promise<void> {
   const list = await talk.newest(SESSIONS_SHOWN);
   const others = list.filter(({ id }) => id !== talk.session?.id);
   const id = rest === '' ? others[0]?.id : /^\d{1,2}$/.test(rest) ? list[Number(rest) - 1]?.id : rest;
-  if (id === undefined) throw usage('there is no such session; /sessions lists them');
-  if (id === talk.session?.id) throw usage('this is the session that you are in');
+  if (id === undefined) throw usageError('there is no such session; /sessions lists them');
+  if (id === talk.session?.id) throw usageError('this is the session that you are in');
   const known = list.find((session) => session.id === id);
   const { path, flags } = talk.frame;
   if (flags.mcpServers !== undefined && (!known || known.pending > 0 || known.unfinished)) {
     // This conversation may have begun without one of the servers, which something of that session may wait for.
     const line = comeBackLine(path, { session: id, ...hostOptions(flags) });
-    throw usage(`with --mcp-servers a session that is not complete is taken up by a command of its own: ${line}`);
+    throw usageError(`with --mcp-servers a session that is not complete is taken up by a command of its own: ${line}`);
   }
   const { turn } = await talk.open(id);
   await talk.takeUp(turn);
@@ -198,7 +198,8 @@ async function model(talk: Conversation, rest: string): Promise<void> {
 async function mode(talk: Conversation, rest: string): Promise<void> {
   const { screen } = talk.frame;
   const wanted = PERMISSION_MODES.find((known) => known === rest);
-  if (rest !== '' && !wanted) throw usage(`there is no mode ${clean(rest)}; there are ${PERMISSION_MODES.join(', ')}`);
+  if (rest !== '' && !wanted)
+    throw usageError(`there is no mode ${clean(rest)}; there are ${PERMISSION_MODES.join(', ')}`);
   if (wanted) await (await talk.current()).update({ permissionMode: wanted });
   const standing = await talk.session?.standing?.();
   screen.line(`mode ${standing?.permissionMode ?? talk.frame.work.host.permissionMode ?? 'default'}`);

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { Editor, History } from '../editing/index.ts';
+import { Editor, LineHistory } from '../editing/index.ts';
 import { confirm, EXIT, errorLine, paint } from '../terminal/index.ts';
 import { dataFolder } from '../workspace/index.ts';
 import { complete, runCommandLine } from './chat-commands.ts';
 import type { Conversation } from './conversation.ts';
-import type { TurnState } from './session-state.ts';
+import type { TurnStanding } from './session-state.ts';
 
 /** Presses of Ctrl-C at something that does not end, until the command is ended. */
 const PATIENCE = 3;
 
 /** A conversation at the terminal, until somebody leaves it. Returns the exit code. */
-export async function chat(talk: Conversation, stored: TurnState | undefined): Promise<number> {
+export async function chat(talk: Conversation, stored: TurnStanding | undefined): Promise<number> {
   const { screen, interrupts, work } = talk.frame;
   let presses = 0;
   const stop = () => {
@@ -23,7 +23,7 @@ export async function chat(talk: Conversation, stored: TurnState | undefined): P
     const line = talk.farewell();
     if (line !== undefined) screen.now(`${paint('dim', `come back: ${line}`)}\n`);
   };
-  const history = new History(work.store.durable ? historyFile() : undefined);
+  const history = new LineHistory(work.store.durable ? historyFile() : undefined);
   const editor = new Editor(screen, { history, completer: complete, stop });
   interrupts.beforeEnd(() => {
     editor.close();

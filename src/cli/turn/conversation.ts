@@ -4,10 +4,10 @@ import type { HostedSession } from '../../host/index.ts';
 import { EXIT, paint } from '../terminal/index.ts';
 import { recap } from '../view/index.ts';
 import { comeBackLine, hostOptions } from '../workspace/index.ts';
-import type { TurnState } from './session-state.ts';
+import type { TurnStanding } from './session-state.ts';
 import { openSession, turnState } from './session-state.ts';
 import type { TurnFrame } from './turn.ts';
-import { runTurn } from './turn.ts';
+import { runStreamOnScreen } from './turn.ts';
 
 /** Sessions among which the newest one of an agent is looked for. */
 const LOOKED_AT = 50;
@@ -31,7 +31,7 @@ export class Conversation {
   }
 
   /** Opens a stored session, or a new one. @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND | E_AGENT_UNKNOWN` */
-  async open(id?: string): Promise<{ session: HostedSession; turn: TurnState }> {
+  async open(id?: string): Promise<{ session: HostedSession; turn: TurnStanding }> {
     const { work, screen } = this.frame;
     const opened = await openSession(work, id);
     const fate = work.store.durable ? '' : ' (in memory: gone when this command ends)';
@@ -47,7 +47,7 @@ export class Conversation {
    * Opens the session of an id, or the newest one of this agent.
    * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND | E_AGENT_UNKNOWN`
    */
-  async openStored(id: string | undefined): Promise<TurnState> {
+  async openStored(id: string | undefined): Promise<TurnStanding> {
     if (id !== undefined) return (await this.open(id)).turn;
     for (const session of await this.newest(LOOKED_AT)) {
       try {
@@ -81,11 +81,11 @@ export class Conversation {
 
   async turn(input: string | SessionInput): Promise<void> {
     this.code = EXIT.failed;
-    this.code = await runTurn(this.frame, await this.current(), input);
+    this.code = await runStreamOnScreen(this.frame, await this.current(), input);
   }
 
   /** Goes on with whatever the session was in the midst of. */
-  async goOn(known?: TurnState): Promise<void> {
+  async goOn(known?: TurnStanding): Promise<void> {
     const { screen } = this.frame;
     const { session } = this;
     const turn = known ?? (session ? await turnState(session) : 'none');
@@ -101,7 +101,7 @@ export class Conversation {
   }
 
   /** What waits for an answer or was cut off goes on by itself; what somebody has stopped waits for a word. */
-  async takeUp(turn: TurnState): Promise<void> {
+  async takeUp(turn: TurnStanding): Promise<void> {
     if (turn === 'open' || (await this.openQuestions()).length > 0) await this.goOn(turn);
     else if (turn !== 'none' && turn !== 'completed' && turn !== 'refusal') {
       this.frame.screen.line(paint('dim', `the last turn ended: ${turn}; /continue goes on with it`));

@@ -6,7 +6,7 @@ import { exitCodeOf } from '../terminal/index.ts';
 import type { View } from '../view/index.ts';
 
 /** What one stream came to. */
-export interface Outcome {
+export interface StreamOutcome {
   reason: string;
   code: number;
   /** The agent's last words on the root thread; if it said nothing there, those of its branches. */
@@ -24,9 +24,9 @@ export async function drive(
   session: AgentSession,
   input: string | SessionInput,
   options: { view: View; interrupts: Interrupts; limits: Limits; model: string | undefined; streaming: boolean },
-): Promise<Outcome> {
+): Promise<StreamOutcome> {
   const { view, interrupts, limits, model, streaming } = options;
-  const outcome: Outcome = { reason: 'failed', code: 1, text: '', truncated: false, denied: [], pending: [] };
+  const outcome: StreamOutcome = { reason: 'failed', code: 1, text: '', truncated: false, denied: [], pending: [] };
   const words = new AnswerWords();
   const { signal } = interrupts.start();
   try {
@@ -61,7 +61,7 @@ async function* followed(session: AgentSession, stream: AsyncIterable<AgentEvent
   if (isOver) yield* session.events(after === undefined ? {} : { after });
 }
 
-function see(event: AgentEvent, outcome: Outcome): void {
+function see(event: AgentEvent, outcome: StreamOutcome): void {
   switch (event.type) {
     case 'message':
       if (event.role === 'agent' && !event.partial && event.threadId === undefined) {

@@ -4,4 +4,4 @@ export { Conversation } from './conversation.ts';
 export { greet } from './greeting.ts';
 export { outputCheck } from './output-schema.ts';
 export type { TurnFrame } from './turn.ts';
-export { runTurn, viewOf } from './turn.ts';
+export { runStreamOnScreen, viewOf } from './turn.ts';

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { JsonSchema } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { compileSchema, ensureValidator } from '../../gate/index.ts';
-import { usage } from '../terminal/index.ts';
-import type { Outcome } from './drive.ts';
+import { usageError } from '../terminal/index.ts';
+import type { StreamOutcome } from './drive.ts';
 
 /** Says why an answer does not fit; undefined if it does. */
-export type OutputCheck = (outcome: Outcome) => CoxswainError | undefined;
+export type OutputCheck = (outcome: StreamOutcome) => CoxswainError | undefined;
 
 /**
  * A check of final answers by the JSON Schema of a file.
@@ -38,10 +38,10 @@ function readSchema(file: string): JsonSchema {
   try {
     schema = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw usage(`--output-schema: ${file} cannot be read as JSON (${messageOf(error)})`, error);
+    throw usageError(`--output-schema: ${file} cannot be read as JSON (${messageOf(error)})`, error);
   }
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
-    throw usage(`--output-schema: ${file} is not a JSON Schema; it must be an object`);
+    throw usageError(`--output-schema: ${file} is not a JSON Schema; it must be an object`);
   }
   return schema as JsonSchema;
 }

@@ -4,13 +4,16 @@ import type { HostedSession } from '../../host/index.ts';
 import type { Workplace } from '../workspace/index.ts';
 
 /** How a session stands: `none` without a turn, `open` in the midst of one, else the reason of its end. */
-export type TurnState = 'none' | 'open' | (string & {});
+export type TurnStanding = 'none' | 'open' | (string & {});
 
 /**
  * Opens a session of the workplace's agent: a stored one, or a new one.
  * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND | E_AGENT_UNKNOWN`
  */
-export async function openSession(work: Workplace, id?: string): Promise<{ session: HostedSession; turn: TurnState }> {
+export async function openSession(
+  work: Workplace,
+  id?: string,
+): Promise<{ session: HostedSession; turn: TurnStanding }> {
   try {
     const session = await work.host.open(work.agent, id === undefined ? {} : { sessionId: id });
     return { session, turn: id === undefined ? 'none' : await turnState(session) };
@@ -25,9 +28,9 @@ export async function openSession(work: Workplace, id?: string): Promise<{ sessi
 }
 
 /** How a session stands. @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN` where another agent spoke in it */
-export async function turnState(session: HostedSession): Promise<TurnState> {
+export async function turnState(session: HostedSession): Promise<TurnStanding> {
   const names = new Set(namesIn(session.descriptor));
-  let turn: TurnState = 'none';
+  let turn: TurnStanding = 'none';
   for await (const event of session.events()) {
     if (event.type === 'stream_end') turn = event.reason;
     else if (event.type !== 'session_update' && !event._meta?.steer) turn = 'open';

@@ -4,8 +4,8 @@ import { clean, EXIT, errorLine, paint } from '../terminal/index.ts';
 import type { View } from '../view/index.ts';
 import { JsonView, TextView } from '../view/index.ts';
 import type { RunFlags, Workplace } from '../workspace/index.ts';
-import { commandLine, hostOptions, limitsOf, openQuestionLines, openRequestLines } from '../workspace/index.ts';
-import type { Outcome } from './drive.ts';
+import { commandLine, hostOptions, limitsFromFlags, openQuestionLines, openRequestLines } from '../workspace/index.ts';
+import type { StreamOutcome } from './drive.ts';
 import { drive } from './drive.ts';
 import type { OutputCheck } from './output-schema.ts';
 
@@ -29,13 +29,17 @@ export function viewOf(flags: RunFlags, screen: Screen): View {
 }
 
 /** Runs one stream, says on stderr what a person should know of its end; returns the exit code. */
-export async function runTurn(frame: TurnFrame, session: AgentSession, input: string | SessionInput): Promise<number> {
+export async function runStreamOnScreen(
+  frame: TurnFrame,
+  session: AgentSession,
+  input: string | SessionInput,
+): Promise<number> {
   const { flags, view, interrupts, screen } = frame;
-  let outcome: Outcome;
+  let outcome: StreamOutcome;
   try {
     screen.spin('thinking');
     const { model } = frame.work;
-    const limits = limitsOf(flags);
+    const limits = limitsFromFlags(flags);
     outcome = await drive(session, input, { view, interrupts, limits, model, streaming: !flags.json });
   } finally {
     await frame.work.asksNoMore();
@@ -48,7 +52,7 @@ export async function runTurn(frame: TurnFrame, session: AgentSession, input: st
   return misfit ? EXIT.failed : outcome.code;
 }
 
-function endLines(frame: TurnFrame, sessionId: string, outcome: Outcome): string[] {
+function endLines(frame: TurnFrame, sessionId: string, outcome: StreamOutcome): string[] {
   const { flags, path, work } = frame;
   const { reason, code, denied, pending, error } = outcome;
   const lines: string[] = [];

@@ -12,7 +12,7 @@ import type {
 } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { Agent, Model } from '../../runtime/index.ts';
-import { usage } from '../terminal/index.ts';
+import { usageError } from '../terminal/index.ts';
 import { dataFolder } from './data-folder.ts';
 import type { ModelChoice } from './model.ts';
 
@@ -82,8 +82,8 @@ export async function isMade(path: string): Promise<boolean> {
 
 async function importFile(path: string): Promise<Record<string, unknown>> {
   const file = resolve(path);
-  if (!existsSync(file)) throw usage(`there is no agent module ${path}; give the path of a .js, .mjs or .ts file`);
-  if (statSync(file).isDirectory()) throw usage(`${path} is a folder; give the file in it that exports the agent`);
+  if (!existsSync(file)) throw usageError(`there is no agent module ${path}; give the path of a .js, .mjs or .ts file`);
+  if (statSync(file).isDirectory()) throw usageError(`${path} is a folder; give the file in it that exports the agent`);
   try {
     return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (error) {
@@ -96,7 +96,7 @@ async function importFile(path: string): Promise<Record<string, unknown>> {
 function asModule(value: unknown, exported: Record<string, unknown>, path: string): AgentModule {
   if (isAgent(value)) return { ...(exported as Partial<AgentModule>), agent: value };
   if (isObject(value) && isAgent(value.agent)) return value as unknown as AgentModule;
-  throw usage(
+  throw usageError(
     `${path} exports no agent; export "agent" (an Agent or an AgentSource), by name, as a member of the default ` +
       'export, or from a function that is the default export',
   );
@@ -118,7 +118,7 @@ export function moduleContext(options: {
 }): AgentModuleContext {
   const { workspace, choice } = options;
   if (workspace !== undefined && !(existsSync(workspace) && statSync(workspace).isDirectory())) {
-    throw usage(`--workspace: there is no folder ${workspace}`);
+    throw usageError(`--workspace: there is no folder ${workspace}`);
   }
   return {
     workspace: workspace === undefined ? undefined : resolve(workspace),

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../../contracts/index.ts';
-import { usage } from '../terminal/index.ts';
+import { usageError } from '../terminal/index.ts';
 
 /** Where the command keeps what it makes, in the current folder. */
 export const DATA_FOLDER = '.coxswain';
@@ -14,7 +14,7 @@ export function dataFolder(place = '.'): string {
     const ignore = join(folder, '.gitignore');
     if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
   } catch (error) {
-    throw usage(`the folder ${folder} cannot be made (${messageOf(error)}); choose a place with --store`, error);
+    throw usageError(`the folder ${folder} cannot be made (${messageOf(error)}); choose a place with --store`, error);
   }
   return folder;
 }

@@ -88,7 +88,7 @@ export function addLimitFlags(command: Command): Command {
 }
 
 /** Limits as flags give them. */
-export function limitsOf({ maxSteps, maxTokens, maxUsd, timeout }: LimitFlags): Limits {
+export function limitsFromFlags({ maxSteps, maxTokens, maxUsd, timeout }: LimitFlags): Limits {
   return {
     ...(maxSteps === undefined ? {} : { steps: maxSteps }),
     ...(maxTokens === undefined ? {} : { tokens: maxTokens }),

@@ -10,7 +10,7 @@ export {
   addRunFlags,
   addStoreFlags,
   age,
-  limitsOf,
+  limitsFromFlags,
   port,
   positiveWhole,
   storeOption,
@@ -18,11 +18,11 @@ export {
 } from './flags.ts';
 export { chooseModel } from './model.ts';
 export { describeRequest, hostOptions, openQuestionLines, openRequestLines } from './open-requests.ts';
-export { moduleTools, openPolicy, policyWarning, readText } from './policy-file.ts';
+export { moduleTools, openPolicy, policyWarning, readFlagFile } from './policy-file.ts';
 export { promptOf } from './prompt.ts';
 export type { Store } from './store.ts';
-export { fileOf, isThere, openKeptStore, openStore, shownUrl } from './store.ts';
+export { fileOf, isThere, openKeptStore, openWorkspaceStore, shownUrl } from './store.ts';
 export type { Overrides, StoredCall } from './stored-call.ts';
 export { shownRequest, storedCall } from './stored-call.ts';
-export type { Place, Workplace } from './workplace.ts';
+export type { Workplace, WorkplaceOptions } from './workplace.ts';
 export { closeQuietly, openWorkplace } from './workplace.ts';

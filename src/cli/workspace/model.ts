@@ -1,12 +1,12 @@
 import type { AgentSource } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import type { Agent, Model } from '../../runtime/index.ts';
-import { usage } from '../terminal/index.ts';
+import { usageError } from '../terminal/index.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** What an agent module says of models. */
-export interface ModelUser {
+export interface ModuleModels {
   readonly agent: Agent | AgentSource;
   readonly models?: (name: string) => Model | undefined;
 }
@@ -29,7 +29,7 @@ export interface ModelChoice {
 /** @throws CoxswainError `INVALID_ARGUMENT / E_USAGE` for an empty name */
 export async function chooseModel(option: string | undefined, env: Env): Promise<ModelChoice> {
   const wanted = option?.trim();
-  if (wanted === '') throw usage('--model: give a name, such as claude-sonnet-5 or provider/name');
+  if (wanted === '') throw usageError('--model: give a name, such as claude-sonnet-5 or provider/name');
   const { keyOfModel, MODEL_KEYS, modelFromEnv } = await import('../../adapters/models/index.ts');
   const { COXSWAIN_MODEL: said, ...keys } = env;
   const named = said?.trim();
@@ -70,7 +70,7 @@ export interface ModelUse {
  * `--model` goes before everything; the environment's model is for agents that take it from their context or have none.
  * @throws CoxswainError `NOT_FOUND / E_NO_MODEL`
  */
-export function modelUse({ agent, models }: ModelUser, choice: ModelChoice): ModelUse {
+export function modelUse({ agent, models }: ModuleModels, choice: ModelChoice): ModelUse {
   const { wanted, name, why } = choice;
   const isForeign = !('run' in agent);
   if (wanted !== undefined) {

@@ -2,34 +2,37 @@ import { spawnSync } from 'node:child_process';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { usage } from '../terminal/index.ts';
+import { usageError } from '../terminal/index.ts';
 
 /** What is wrong with a module that Node does not load, and where: of whichever file among those that it imports. */
 export function moduleFault(path: string, file: string, error: unknown): CoxswainError {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION') {
-    return usage(`Node ${process.versions.node} does not load ${path}; TypeScript needs 22.18 or newer`, error);
+    return usageError(`Node ${process.versions.node} does not load ${path}; TypeScript needs 22.18 or newer`, error);
   }
   if (code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING') {
     const how = 'copy it into your project, or give a JavaScript file';
-    return usage(`Node does not load TypeScript from node_modules, where ${path} or what it imports is; ${how}`, error);
+    return usageError(
+      `Node does not load TypeScript from node_modules, where ${path} or what it imports is; ${how}`,
+      error,
+    );
   }
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') {
     const how = 'Node takes types away and nothing else: set "erasableSyntaxOnly" for tsc, or give JavaScript';
-    return usage(`${placeIn(error) ?? path}: ${messageOf(error)}; ${how}`, error);
+    return usageError(`${placeIn(error) ?? path}: ${messageOf(error)}; ${how}`, error);
   }
   if (code === 'ERR_MODULE_NOT_FOUND') {
     const name = /^Cannot find package '([^']+)'/.exec(messageOf(error))?.[1];
     const how = name === undefined ? 'check the path of the import' : `install it (npm install ${name})`;
-    return usage(`${path} imports what is not there: ${messageOf(error)}; ${how}`, error);
+    return usageError(`${path} imports what is not there: ${messageOf(error)}; ${how}`, error);
   }
   if (error instanceof SyntaxError) {
     if (/outside a module|Unexpected token 'export'/.test(error.message)) {
       const how = 'put "type": "module" into its package.json, or let its name end in .mts or .mjs';
-      return usage(`${path} is an ES module in a package that is none (${error.message}); ${how}`, error);
+      return usageError(`${path} is an ES module in a package that is none (${error.message}); ${how}`, error);
     }
     const place = placeIn(error) ?? checkedPlace(file) ?? `${path}, or what it imports`;
-    return usage(`${place}: ${error.message}`, error);
+    return usageError(`${place}: ${error.message}`, error);
   }
   return loadFault(path, error);
 }

@@ -23,7 +23,7 @@ export const OPA_TOKEN = 'COXSWAIN_OPA_TOKEN';
  */
 export async function openPolicy(from: string): Promise<PolicySource> {
   if (/^https?:\/\//.test(from)) return opaSource(from);
-  const text = readText(from);
+  const text = readFlagFile(from);
   if (from.endsWith('.cedar')) return cedarSource(text, from);
   const { loadPolicy, presetPolicy } = await import('../../host/index.ts');
   const policy = await loadPolicy(text, { file: from, fallback: presetPolicy() });
@@ -60,7 +60,7 @@ async function opaSource(address: string): Promise<PolicySource> {
   return { kind: 'opa', make: async () => policy };
 }
 
-export function readText(file: string, flag = '--policy'): string {
+export function readFlagFile(file: string, flag = '--policy'): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

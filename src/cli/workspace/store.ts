@@ -18,7 +18,7 @@ export interface Store {
  * Opens the store of a URL, by its scheme: `sqlite:PATH`, `postgres://…`, `mysql://…`, `mariadb://…` or `memory:`.
  * @throws CoxswainError `INVALID_ARGUMENT / E_STORE_URL`, and what the store itself says
  */
-export async function openStore(url: string): Promise<Store> {
+export async function openWorkspaceStore(url: string): Promise<Store> {
   if (isMemory(url)) return openMemory();
   if (url === DEFAULT_STORE) dataFolder();
   const { openStore: open } = await import('../../adapters/stores/open-store.ts');
@@ -33,7 +33,7 @@ export async function openStore(url: string): Promise<Store> {
 
 /** A store that is kept, for commands that would have nothing to do on another. */
 export async function openKeptStore(url: string): Promise<Store> {
-  if (!isMemory(url)) return openStore(url);
+  if (!isMemory(url)) return openWorkspaceStore(url);
   const message = '--store: memory: keeps nothing; give the store that the sessions are in';
   throw new CoxswainError('INVALID_ARGUMENT', 'E_STORE_URL', message);
 }

@@ -6,9 +6,9 @@ import type { Event } from '../../runtime/index.ts';
 import { storeRefusal } from '../../runtime/index.ts';
 import type { AuditEntry } from '../../session/index.ts';
 import { auditOf, redactPointers } from '../../session/index.ts';
-import { usage } from '../terminal/index.ts';
+import { usageError } from '../terminal/index.ts';
 import type { StoreFlags } from './flags.ts';
-import { openStore } from './store.ts';
+import { openWorkspaceStore } from './store.ts';
 
 /** A call of a log, and what policy was asked about it. */
 export interface StoredCall {
@@ -27,7 +27,7 @@ export async function storedCall(
   flags: StoreFlags,
   overrides: Overrides,
 ): Promise<StoredCall> {
-  const store = await openStore(flags.store);
+  const store = await openWorkspaceStore(flags.store);
   try {
     const key = { app: flags.app, userId: flags.user, id: session };
     const record = await store.sessions.get(key);
@@ -38,7 +38,7 @@ export async function storedCall(
     const call = partOf(events, callId);
     if (entry && call) return { entry, ...askedAbout(events, call, entry, overrides, session) };
     const known = entries.map((one) => `${one.callId} (${one.tool})`).join(', ') || 'none';
-    throw usage(`session ${session} has no call ${callId}; it has: ${known}`);
+    throw usageError(`session ${session} has no call ${callId}; it has: ${known}`);
   } finally {
     await store.close();
   }

@@ -13,7 +13,7 @@ import { openMcpServers } from './mcp-servers.ts';
 import { chooseModel, modelUse } from './model.ts';
 import { moduleTools, openPolicy, policyWarning } from './policy-file.ts';
 import type { Store } from './store.ts';
-import { openStore } from './store.ts';
+import { openWorkspaceStore } from './store.ts';
 
 /** A host over one agent module and one store, for the length of a command. */
 export interface Workplace {
@@ -36,7 +36,7 @@ export interface Workplace {
   close(): Promise<void>;
 }
 
-export interface Place {
+export interface WorkplaceOptions {
   screen: Screen;
   interrupts: Interrupts;
   asksElsewhere?: boolean;
@@ -55,7 +55,7 @@ export interface Place {
 }
 
 /** @throws CoxswainError for flags, module, policy or store that cannot be used */
-export async function openWorkplace(path: string, flags: HostFlags, place: Place): Promise<Workplace> {
+export async function openWorkplace(path: string, flags: HostFlags, place: WorkplaceOptions): Promise<Workplace> {
   const servers: McpToolset[] = [];
   try {
     return await furnish(path, flags, place, servers);
@@ -66,7 +66,12 @@ export async function openWorkplace(path: string, flags: HostFlags, place: Place
   }
 }
 
-async function furnish(path: string, flags: HostFlags, place: Place, servers: McpToolset[]): Promise<Workplace> {
+async function furnish(
+  path: string,
+  flags: HostFlags,
+  place: WorkplaceOptions,
+  servers: McpToolset[],
+): Promise<Workplace> {
   const { screen, interrupts, asksElsewhere = false, asksWhileItRuns = false, mayGoWithout = false, beside } = place;
   const { workspace = flags.workspace, toolProviders = [] } = place;
   const source = flags.policy === undefined ? undefined : await openPolicy(flags.policy);
@@ -106,7 +111,7 @@ async function furnish(path: string, flags: HostFlags, place: Place, servers: Mc
   if (use.note !== undefined) notes.push(clean(use.note));
   if (!place.notes) show();
   const policy = await source?.make(await moduleTools(module), (line) => screen.line(policyWarning(line)));
-  const store = beside?.store ?? (await openStore(flags.store));
+  const store = beside?.store ?? (await openWorkspaceStore(flags.store));
   // Where nobody is here and nothing outlives this process, nobody can ever answer.
   const answerable = flags.approve !== 'deny' && (asks || asksElsewhere || store.durable || flags.approve === 'allow');
   const chosen = policy ?? module.policy;

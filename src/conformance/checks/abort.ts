@@ -1,5 +1,5 @@
 import type { Requirement } from '../kit/index.ts';
-import { isClosed, outcomeOf } from './answers.ts';
+import { answerStatus, isClosed } from './answers.ts';
 
 const tier = 'MANDATORY';
 const cites = 'AgentSession.abort';
@@ -112,7 +112,7 @@ export const abort: readonly Requirement[] = [
       const { ids } = await probe.ask('cx: call echo {}\ncx: say too late', ['echo']);
       await probe.abort();
       check.equal((await probe.pending()).length, 0, 'open requests after the abort');
-      const late = await outcomeOf(probe.respond(String(ids[0]), { kind: 'deny' }));
+      const late = await answerStatus(probe.respond(String(ids[0]), { kind: 'deny' }));
       check.that(isClosed(late), 'a late answer that changes nothing', late);
       const next = await probe.sayTo('completed', 'cx: say fresh');
       check.equal(next.text, 'fresh', 'the words of the next turn');

@@ -2,7 +2,7 @@ import type { Settlement } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 
 /** The status of an answer, or the code that it was refused with. */
-export async function outcomeOf(answer: Promise<Settlement>): Promise<string> {
+export async function answerStatus(answer: Promise<Settlement>): Promise<string> {
   try {
     return (await answer).status;
   } catch (error) {

@@ -1,6 +1,6 @@
-import type { Check, EventOf, Input, Probe, Requirement } from '../kit/index.ts';
+import type { EventOf, Input, Probe, Requirement, RequirementCheck } from '../kit/index.ts';
 import { Breach, json, Untestable } from '../kit/index.ts';
-import { isClosed, outcomeOf } from './answers.ts';
+import { answerStatus, isClosed } from './answers.ts';
 
 const tier = 'CAPABILITY';
 const capability = 'elicitation';
@@ -11,7 +11,7 @@ const HANDED_OVER = 'cx-handed-over-71d0e4';
 
 /** A turn that waits for a person. */
 async function question(
-  check: Check,
+  check: RequirementCheck,
   how: { kind?: string; expiresInMs?: number } = {},
 ): Promise<{ probe: Probe; id: string; request: EventOf<'elicitation_request'> }> {
   const probe = await check.open();
@@ -53,7 +53,7 @@ function answered(action: 'accept' | 'decline' | 'cancel', number: number): Requ
   };
 }
 
-export const elicitation: readonly Requirement[] = [
+export const elicitationRequirements: readonly Requirement[] = [
   answered('accept', 1),
   answered('decline', 2),
   answered('cancel', 3),
@@ -99,7 +99,7 @@ export const elicitation: readonly Requirement[] = [
       const { expiresAt } = request;
       if (expiresAt === undefined) throw new Untestable('its questions do not expire');
       await new Promise((resolve) => setTimeout(resolve, Date.parse(expiresAt) - Date.now() + 10));
-      const late = await outcomeOf(probe.respond(id, { kind: 'elicitation', action: 'accept', content: {} }));
+      const late = await answerStatus(probe.respond(id, { kind: 'elicitation', action: 'accept', content: {} }));
       check.that(isClosed(late), 'a late answer that changes nothing', late);
       if (probe.streams.at(-1)?.reason !== 'completed') await probe.sayTo('completed', { kind: 'continue' });
       const said = (await probe.answersTo('elicitation_response', id)).map(({ action }) => action);

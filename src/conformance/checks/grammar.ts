@@ -1,6 +1,6 @@
 import type { AgentEvent, GrammarRule, GrammarViolation } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
-import type { Check, Probe, Requirement } from '../kit/index.ts';
+import type { Probe, Requirement, RequirementCheck } from '../kit/index.ts';
 import { Breach, json } from '../kit/index.ts';
 
 const tier = 'MANDATORY';
@@ -11,7 +11,7 @@ const MANY = 1_000;
 const FULL_AFTER_MS = 30;
 
 /** Streams of every kind that there is, over one handle and a second one. */
-async function battery(check: Check): Promise<Probe[]> {
+async function battery(check: RequirementCheck): Promise<Probe[]> {
   const probe = await check.open();
   probe.watchGrammar();
   await probe.say('cx: think about it\ncx: say hello there');
@@ -43,7 +43,7 @@ const rules: Record<GrammarRule, string> = {
 };
 
 /** What a pipe brought after a stream had ended: nobody is shown it, and it may not be written all the same. */
-async function afterTheEnd(check: Check, probes: readonly Probe[]): Promise<GrammarViolation[]> {
+async function afterTheEnd(check: RequirementCheck, probes: readonly Probe[]): Promise<GrammarViolation[]> {
   const begun = begunIn(probes);
   const late = (await check.stray()).filter(begun);
   return late.map(({ type, id }) => ({ rule: 2, message: `${type} follows stream_end`, eventId: id }));

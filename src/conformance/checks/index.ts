@@ -1,6 +1,6 @@
 import type { Requirement } from '../kit/index.ts';
 import { abort } from './abort.ts';
-import { elicitation } from './elicitation.ts';
+import { elicitationRequirements } from './elicitation.ts';
 import { errors } from './errors.ts';
 import { grammar } from './grammar.ts';
 import { lifecycle } from './lifecycle.ts';
@@ -21,7 +21,7 @@ export const requirements: readonly Requirement[] = [
   ...tools,
   ...abort,
   ...steering,
-  ...elicitation,
+  ...elicitationRequirements,
   ...policies,
   ...storage,
   ...errors,

@@ -1,4 +1,4 @@
-import type { Check, Probe, Requirement } from '../kit/index.ts';
+import type { Probe, Requirement, RequirementCheck } from '../kit/index.ts';
 import { Breach, json } from '../kit/index.ts';
 import { DECOY_KEY, OPAQUE_STATE } from '../model-server/index.ts';
 
@@ -31,7 +31,7 @@ function failing(id: string, title: string, faults: Readonly<Record<string, unkn
 }
 
 /** Without tools of a host there is nothing to be asked for. */
-async function withTools(check: Check): Promise<Probe> {
+async function withTools(check: RequirementCheck): Promise<Probe> {
   const probe = await check.open();
   check.needs(probe, 'host_tool_execution');
   return probe;

@@ -1,11 +1,11 @@
 import type { PolicyEvaluator } from '../../contracts/index.ts';
-import type { Check, Requirement } from '../kit/index.ts';
+import type { Requirement, RequirementCheck } from '../kit/index.ts';
 import { Untestable } from '../kit/index.ts';
 
 const cites = 'PolicyEvaluator: a throw, a timeout, an unknown outcome is a deny';
 
 /** A call of a tool that is the executor's own comes to nothing, and the agent goes on. */
-async function isDenied(check: Check): Promise<void> {
+async function isDenied(check: RequirementCheck): Promise<void> {
   const probe = await check.open();
   const [tool] = probe.session.descriptor.ownTools;
   if (!tool) throw new Untestable('it has no tools of its own');

@@ -1,11 +1,11 @@
 import type { AgentEvent, StreamEndEvent } from '../../contracts/index.ts';
 import { canonicalJson, isCoxswainError } from '../../contracts/index.ts';
-import type { Check, Probe, Requirement } from '../kit/index.ts';
+import type { Probe, Requirement, RequirementCheck } from '../kit/index.ts';
 import { Breach, json, Untestable } from '../kit/index.ts';
 
 const tier = 'CAPABILITY';
 
-async function stored(check: Check, probe: Probe, after?: string): Promise<AgentEvent[]> {
+async function stored(check: RequirementCheck, probe: Probe, after?: string): Promise<AgentEvent[]> {
   const events: AgentEvent[] = [];
   const read = async () => {
     for await (const event of probe.session.events(after === undefined ? {} : { after })) events.push(event);

@@ -1,6 +1,6 @@
 import type { Requirement } from '../kit/index.ts';
 import { Breach } from '../kit/index.ts';
-import { isClosed, outcomeOf } from './answers.ts';
+import { answerStatus, isClosed } from './answers.ts';
 
 const tier = 'CAPABILITY';
 const capability = 'host_tool_execution';
@@ -139,7 +139,7 @@ export const tools: readonly Requirement[] = [
       const { ids } = await probe.ask('cx: call echo {"n":1}\ncx: call echo {"n":2}', ['echo', 'echo']);
       const [first = '', second = ''] = ids;
       await probe.giveResult(first, 'the first');
-      const again = await outcomeOf(probe.giveResult(first, 'the second'));
+      const again = await answerStatus(probe.giveResult(first, 'the second'));
       check.that(isClosed(again), 'already_settled or E_REQUEST_CLOSED', again);
       const other = probe.answer(second, 'the other');
       let rest = await probe.begin([probe.answer(first, 'the third'), other]).settled();
@@ -231,7 +231,7 @@ export const tools: readonly Requirement[] = [
       check.equal(next.text, 'something else', 'the words of the new turn');
       const closed = next.responses.map(({ requestId, errorType }) => [requestId, errorType]);
       check.equal(closed, [[ids[0], 'cancelled']], 'tool_response of the old call');
-      const late = await outcomeOf(probe.respond(String(ids[0]), { kind: 'deny' }));
+      const late = await answerStatus(probe.respond(String(ids[0]), { kind: 'deny' }));
       check.that(isClosed(late), 'a late answer that changes nothing', late);
     },
   },

@@ -8,7 +8,7 @@ import type { RunningExecutor } from './target.ts';
 import { json, Transcript } from './transcript.ts';
 
 /** What a requirement is given: one fresh executor and the means to judge it. */
-export class Check {
+export class RequirementCheck {
   readonly transcript = new Transcript();
   readonly deadline: Deadline;
   readonly probes: Probe[] = [];

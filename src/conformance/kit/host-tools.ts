@@ -21,6 +21,6 @@ export const hostTools: readonly ToolDescriptor[] = [
 ];
 
 /** A result with one text. */
-export function resultOf(text: string, extra: Omit<ToolResult, 'content'> = {}): ToolResult {
+export function textResult(text: string, extra: Omit<ToolResult, 'content'> = {}): ToolResult {
   return { content: [{ type: 'text', text }], ...extra };
 }

@@ -1,6 +1,6 @@
 /** What judges one executor: targets, probes, requirements, runs. */
 export { Breach, Untestable } from './breach.ts';
-export type { Check } from './check.ts';
+export type { RequirementCheck } from './check.ts';
 export type { RunOptions } from './kit-shape.ts';
 export { kitInput } from './kit-shape.ts';
 export type { EventOf } from './live-stream.ts';

@@ -15,7 +15,7 @@ import type {
 import { createGrammarChecker, isCoxswainError } from '../../contracts/index.ts';
 import { Breach } from './breach.ts';
 import type { Deadline } from './deadline.ts';
-import { hostTools, resultOf } from './host-tools.ts';
+import { hostTools, textResult } from './host-tools.ts';
 import type { EventOf } from './live-stream.ts';
 import { LiveStream } from './live-stream.ts';
 import type { Transcript } from './transcript.ts';
@@ -104,13 +104,13 @@ export class Probe {
   }
 
   /** Answers and goes on. */
-  answer(requestId: string, text: string, extra: Parameters<typeof resultOf>[1] = {}): SessionInput {
-    return { kind: 'tool_result', requestId, result: resultOf(text, extra), decision };
+  answer(requestId: string, text: string, extra: Parameters<typeof textResult>[1] = {}): SessionInput {
+    return { kind: 'tool_result', requestId, result: textResult(text, extra), decision };
   }
 
   /** Gives a result beside the stream. */
   giveResult(requestId: string, text: string): Promise<Settlement> {
-    return this.respond(requestId, { kind: 'result', result: resultOf(text), decision });
+    return this.respond(requestId, { kind: 'result', result: textResult(text), decision });
   }
 
   respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {

@@ -1,5 +1,5 @@
 import type { PolicyEvaluator } from '../../contracts/index.ts';
-import type { Check } from './check.ts';
+import type { RequirementCheck } from './check.ts';
 
 /**
  * `MANDATORY`: every executor; one that could not be tested has failed. `CAPABILITY`: whoever advertises it.
@@ -20,5 +20,5 @@ export interface Requirement {
   /** Where it is written: a section of the contract. */
   readonly cites: string;
   /** Judges one fresh executor. May return a fact to show. Throws {@link Breach} or {@link Untestable}. */
-  check(check: Check): Promise<string | undefined> | Promise<void>;
+  check(check: RequirementCheck): Promise<string | undefined> | Promise<void>;
 }

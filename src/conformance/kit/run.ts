@@ -1,6 +1,6 @@
 import { isCoxswainError, messageOf } from '../../contracts/index.ts';
 import { Breach, Untestable } from './breach.ts';
-import { Check } from './check.ts';
+import { RequirementCheck } from './check.ts';
 import { Deadline } from './deadline.ts';
 import type { RunOptions } from './kit-shape.ts';
 import { kitInput } from './kit-shape.ts';
@@ -54,7 +54,7 @@ export async function judge(
     const found = error instanceof Breach ? error.found : told(error);
     return { ...base, status: 'failed', expected: 'an executor that starts', found, transcript: [] };
   }
-  const check = new Check(executor, deadlineMs, over.signal);
+  const check = new RequirementCheck(executor, deadlineMs, over.signal);
   try {
     const note = await attempt(requirement, check);
     return { ...base, status: 'passed', ...(note === undefined ? {} : { note }), transcript: [] };
@@ -73,7 +73,7 @@ export async function judge(
   }
 }
 
-async function attempt(requirement: Requirement, check: Check): Promise<string | undefined> {
+async function attempt(requirement: Requirement, check: RequirementCheck): Promise<string | undefined> {
   if (requirement.policy) {
     if (!check.governed) throw new Untestable('it is not opened under a policy of the kit');
   } else if (requirement.capability === 'model_server') {
@@ -86,7 +86,7 @@ async function attempt(requirement: Requirement, check: Check): Promise<string |
 }
 
 /** Not the executor's to advertise: whether its model is the kit's is seen by whether it asks. */
-async function asksTheModelServer(check: Check): Promise<void> {
+async function asksTheModelServer(check: RequirementCheck): Promise<void> {
   const { requests } = check.models;
   const before = requests.length;
   await (await check.open()).say('cx: say who answers');

@@ -1,5 +1,5 @@
-import type { Answer, Json, WireDialect } from './dialect.ts';
-import { list, named, OPAQUE_STATE, pieces, textsOf, words } from './dialect.ts';
+import type { Json, ScriptedAnswer, WireDialect } from './dialect.ts';
+import { jsonList, namedEvent, OPAQUE_STATE, pieces, textsOf, words } from './dialect.ts';
 import type { FixtureEntry } from './fixture.ts';
 
 const stops = { stop: 'end_turn', calls: 'tool_use', length: 'max_tokens', refusal: 'refusal' } as const;
@@ -9,7 +9,7 @@ export const anthropic: WireDialect = {
   name: 'anthropic',
   path: /\/messages$/,
   streams: (_, body) => body.stream === true,
-  read: (body) => list(body.messages).flatMap(entriesOf),
+  read: (body) => jsonList(body.messages).flatMap(entriesOf),
   whole: (answer) => ({
     ...messageOf(answer),
     content: blocksOf(answer).map(({ block }) => block),
@@ -18,29 +18,29 @@ export const anthropic: WireDialect = {
   frames(answer) {
     const usage = { input_tokens: answer.usage.inputTokens, output_tokens: 0 };
     const frames = [
-      named({ type: 'message_start', message: { ...messageOf(answer), content: [], stop_reason: null, usage } }),
-      named({ type: 'ping' }),
+      namedEvent({ type: 'message_start', message: { ...messageOf(answer), content: [], stop_reason: null, usage } }),
+      namedEvent({ type: 'ping' }),
     ];
     for (const [at, { empty, deltas }] of blocksOf(answer).entries()) {
       const index = answer.lacks('index') ? {} : { index: at };
-      frames.push(named({ type: 'content_block_start', ...index, content_block: empty }));
-      for (const delta of deltas) frames.push(named({ type: 'content_block_delta', ...index, delta }));
-      frames.push(named({ type: 'content_block_stop', ...index }));
+      frames.push(namedEvent({ type: 'content_block_start', ...index, content_block: empty }));
+      for (const delta of deltas) frames.push(namedEvent({ type: 'content_block_delta', ...index, delta }));
+      frames.push(namedEvent({ type: 'content_block_stop', ...index }));
     }
     if (answer.lacks('finish')) return frames;
     const delta = { stop_reason: stops[answer.finish], stop_sequence: null };
-    frames.push(named({ type: 'message_delta', delta, usage: { output_tokens: answer.usage.outputTokens } }));
-    frames.push(named({ type: 'message_stop' }));
+    frames.push(namedEvent({ type: 'message_delta', delta, usage: { output_tokens: answer.usage.outputTokens } }));
+    frames.push(namedEvent({ type: 'message_stop' }));
     return frames;
   },
   error: (status, message) => ({
     type: 'error',
     error: { type: status === 429 ? 'rate_limit_error' : 'api_error', message },
   }),
-  midStream: (message) => named({ type: 'error', error: { type: 'overloaded_error', message } }),
+  midStream: (message) => namedEvent({ type: 'error', error: { type: 'overloaded_error', message } }),
 };
 
-function messageOf({ finish, lacks }: Answer): Json {
+function messageOf({ finish, lacks }: ScriptedAnswer): Json {
   const stop_reason = lacks('finish') ? null : stops[finish];
   return { id: 'msg_cx', type: 'message', role: 'assistant', model: 'cx', stop_reason, stop_sequence: null };
 }
@@ -52,7 +52,7 @@ interface Block {
   deltas: Json[];
 }
 
-function blocksOf({ thought, text, calls, lacks }: Answer): Block[] {
+function blocksOf({ thought, text, calls, lacks }: ScriptedAnswer): Block[] {
   const blocks: Block[] = [];
   if (thought !== '') {
     const signature = OPAQUE_STATE;
@@ -74,7 +74,7 @@ function blocksOf({ thought, text, calls, lacks }: Answer): Block[] {
 }
 
 function entriesOf({ role, content }: Json): FixtureEntry[] {
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as Json] : list(content);
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as Json] : jsonList(content);
   if (role === 'assistant') {
     const calls = blocks.filter(({ type }) => type === 'tool_use');
     return [{ role: 'agent', calls: calls.map(({ id, name }) => ({ id: String(id), name: String(name) })) }];

@@ -33,7 +33,7 @@ export interface ModelTurn {
   wait?: boolean;
 }
 
-export interface Call {
+export interface ScriptedCall {
   id: string;
   name: string;
   /** As it goes over the wire. */
@@ -42,10 +42,10 @@ export interface Call {
 }
 
 /** A turn with everything that a dialect has to write down. */
-export interface Answer {
+export interface ScriptedAnswer {
   thought: string;
   text: string;
-  calls: Call[];
+  calls: ScriptedCall[];
   usage: { inputTokens: number; outputTokens: number };
   finish: NonNullable<ModelTurn['finish']>;
   lacks(what: 'index' | 'id' | 'finish'): boolean;
@@ -59,9 +59,9 @@ export interface WireDialect {
   streams(path: string, body: Json): boolean;
   /** The conversation so far. */
   read(body: Json): FixtureEntry[];
-  whole(answer: Answer): Json;
+  whole(answer: ScriptedAnswer): Json;
   /** Events of a stream, in order, as they are sent. */
-  frames(answer: Answer): string[];
+  frames(answer: ScriptedAnswer): string[];
   error(status: number, message: string): Json;
   /** An error as an event of a stream. */
   midStream(message: string): string;
@@ -69,7 +69,7 @@ export interface WireDialect {
 
 export type Json = Record<string, unknown>;
 
-export const list = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : []);
+export const jsonList = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : []);
 
 /** Words, so that streams have several deltas. */
 export const words = (text: string): string[] => text.match(/\s*\S+\s*/g) ?? (text === '' ? [] : [text]);
@@ -84,11 +84,11 @@ export const data = (value: unknown): string =>
   `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
 
 /** A server-sent event that is named for its type. */
-export const named = (value: { type: string } & Json): string =>
+export const namedEvent = (value: { type: string } & Json): string =>
   `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;
 
 /** Text content, a string or an array of parts, as texts. */
 export function textsOf(content: unknown): string[] {
   if (typeof content === 'string') return [content];
-  return list(content).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+  return jsonList(content).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
 }

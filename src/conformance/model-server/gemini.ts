@@ -1,5 +1,5 @@
-import type { Answer, Json, WireDialect } from './dialect.ts';
-import { data, list, OPAQUE_STATE, words } from './dialect.ts';
+import type { Json, ScriptedAnswer, WireDialect } from './dialect.ts';
+import { data, jsonList, OPAQUE_STATE, words } from './dialect.ts';
 import type { FixtureEntry } from './fixture.ts';
 
 const finishes = { stop: 'STOP', calls: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY' } as const;
@@ -9,7 +9,7 @@ export const gemini: WireDialect = {
   name: 'gemini',
   path: /:(streamGenerateContent|generateContent)$/,
   streams: (path) => path.includes(':streamGenerateContent'),
-  read: (body) => list(body.contents).flatMap(entriesOf),
+  read: (body) => jsonList(body.contents).flatMap(entriesOf),
   whole: (answer) =>
     chunk(
       answer,
@@ -26,7 +26,7 @@ export const gemini: WireDialect = {
   midStream: (message) => data({ error: { code: 500, message, status: 'INTERNAL' } }),
 };
 
-function chunk({ usage, finish, lacks }: Answer, parts: Json[], isLast: boolean): Json {
+function chunk({ usage, finish, lacks }: ScriptedAnswer, parts: Json[], isLast: boolean): Json {
   const finishReason = isLast && !lacks('finish') ? { finishReason: finishes[finish] } : {};
   const { inputTokens, outputTokens } = usage;
   const sums = { promptTokenCount: inputTokens, candidatesTokenCount: outputTokens };
@@ -38,7 +38,7 @@ function chunk({ usage, finish, lacks }: Answer, parts: Json[], isLast: boolean)
   };
 }
 
-function partsOf({ thought, text, calls, lacks }: Answer, split: (text: string) => string[]): Json[] {
+function partsOf({ thought, text, calls, lacks }: ScriptedAnswer, split: (text: string) => string[]): Json[] {
   return [
     ...(thought === '' ? [] : split(thought).map((each) => ({ text: each, thought: true }))),
     ...(text === '' ? [] : split(text).map((each) => ({ text: each }))),
@@ -52,10 +52,10 @@ function partsOf({ thought, text, calls, lacks }: Answer, split: (text: string) 
 
 function entriesOf({ role, parts }: Json): FixtureEntry[] {
   if (role === 'model') {
-    const calls = list(parts).flatMap(({ functionCall }) => (functionCall ? [functionCall as Json] : []));
+    const calls = jsonList(parts).flatMap(({ functionCall }) => (functionCall ? [functionCall as Json] : []));
     return [{ role: 'agent', calls: calls.map(({ id, name }) => ({ id: String(id ?? name), name: String(name) })) }];
   }
-  return list(parts).flatMap((part): FixtureEntry[] => {
+  return jsonList(parts).flatMap((part): FixtureEntry[] => {
     if (typeof part.text === 'string') return [{ role: 'user', text: part.text }];
     const result = part.functionResponse as Json | undefined;
     if (!result) return [];

@@ -1,5 +1,5 @@
-import type { Answer, Json, WireDialect } from './dialect.ts';
-import { data, list, pieces, textsOf, words } from './dialect.ts';
+import type { Json, ScriptedAnswer, WireDialect } from './dialect.ts';
+import { data, jsonList, pieces, textsOf, words } from './dialect.ts';
 import type { FixtureEntry } from './fixture.ts';
 
 const finishes = { stop: 'stop', calls: 'tool_calls', length: 'length', refusal: 'content_filter' } as const;
@@ -9,7 +9,7 @@ export const openaiChat: WireDialect = {
   name: 'openai-chat',
   path: /\/chat\/completions$/,
   streams: (_, body) => body.stream === true,
-  read: (body) => list(body.messages).flatMap(entriesOf),
+  read: (body) => jsonList(body.messages).flatMap(entriesOf),
   whole(answer) {
     const { text, thought, calls, finish } = answer;
     const message: Json = { role: 'assistant', content: text === '' ? null : text };
@@ -53,7 +53,7 @@ const callOf = (name: string, json: string, id: string): Json => ({
   function: { name, arguments: json },
 });
 
-function usageOf({ usage: { inputTokens, outputTokens } }: Answer): Json {
+function usageOf({ usage: { inputTokens, outputTokens } }: ScriptedAnswer): Json {
   return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
 }
 
@@ -67,7 +67,7 @@ function entriesOf(message: Json): FixtureEntry[] {
       return [
         {
           role: 'agent',
-          calls: list(message.tool_calls).map((call) => ({
+          calls: jsonList(message.tool_calls).map((call) => ({
             id: String(call.id),
             name: String((call.function as Json).name),
           })),

@@ -1,5 +1,5 @@
-import type { Answer, Json, WireDialect } from './dialect.ts';
-import { list, named, OPAQUE_STATE, pieces, textsOf, words } from './dialect.ts';
+import type { Json, ScriptedAnswer, WireDialect } from './dialect.ts';
+import { jsonList, namedEvent, OPAQUE_STATE, pieces, textsOf, words } from './dialect.ts';
 import type { FixtureEntry } from './fixture.ts';
 
 /** https://platform.openai.com/docs/api-reference/responses */
@@ -7,11 +7,12 @@ export const openaiResponses: WireDialect = {
   name: 'openai-responses',
   path: /\/responses$/,
   streams: (_, body) => body.stream === true,
-  read: (body) => (typeof body.input === 'string' ? [{ role: 'user', text: body.input }] : joined(list(body.input))),
+  read: (body) =>
+    typeof body.input === 'string' ? [{ role: 'user', text: body.input }] : joined(jsonList(body.input)),
   whole: (answer) => responseOf(answer, itemsOf(answer)),
   frames(answer) {
     let sequence_number = 0;
-    const frame = (type: string, rest: Json) => named({ type, sequence_number: sequence_number++, ...rest });
+    const frame = (type: string, rest: Json) => namedEvent({ type, sequence_number: sequence_number++, ...rest });
     const items = itemsOf(answer);
     const begun = { ...responseOf(answer, []), status: 'in_progress', usage: null };
     const frames = [frame('response.created', { response: begun })];
@@ -27,20 +28,21 @@ export const openaiResponses: WireDialect = {
     return [...frames, frame(end, { response: responseOf(answer, items) })];
   },
   error: (_, message) => ({ error: { message, type: 'server_error', param: null, code: null } }),
-  midStream: (message) => named({ type: 'error', code: 'server_error', message, param: null, sequence_number: 99 }),
+  midStream: (message) =>
+    namedEvent({ type: 'error', code: 'server_error', message, param: null, sequence_number: 99 }),
 };
 
 const partOf = (item: Json): Json =>
   item.type === 'reasoning' ? { summary_index: 0 } : item.type === 'message' ? { content_index: 0 } : {};
 
-function deltasOf({ thought, text, calls }: Answer, item: Json): [type: string, delta: string][] {
+function deltasOf({ thought, text, calls }: ScriptedAnswer, item: Json): [type: string, delta: string][] {
   if (item.type === 'reasoning') return words(thought).map((delta) => ['response.reasoning_summary_text.delta', delta]);
   if (item.type === 'message') return words(text).map((delta) => ['response.output_text.delta', delta]);
   const json = calls.find(({ id }) => item.id === `fc_${id}`)?.json ?? '';
   return pieces(json).map((delta) => ['response.function_call_arguments.delta', delta]);
 }
 
-function itemsOf({ thought, text, calls }: Answer): Json[] {
+function itemsOf({ thought, text, calls }: ScriptedAnswer): Json[] {
   const items: Json[] = [];
   if (thought !== '') {
     const summary = [{ type: 'summary_text', text: thought }];
@@ -56,7 +58,7 @@ function itemsOf({ thought, text, calls }: Answer): Json[] {
   return items;
 }
 
-function responseOf({ usage: { inputTokens, outputTokens }, finish }: Answer, output: Json[]): Json {
+function responseOf({ usage: { inputTokens, outputTokens }, finish }: ScriptedAnswer, output: Json[]): Json {
   const isCut = finish === 'length' || finish === 'refusal';
   const reason = finish === 'length' ? 'max_output_tokens' : 'content_filter';
   return {

@@ -5,7 +5,7 @@ import type { Shape } from '../../session/index.ts';
 import { checkOptions, fn, list } from '../../session/index.ts';
 import { anthropic } from './anthropic.ts';
 import { DECOY_KEY } from './decoy-key.ts';
-import type { Answer, Fault, Json, ModelTurn, WireDialect } from './dialect.ts';
+import type { Fault, Json, ModelTurn, ScriptedAnswer, WireDialect } from './dialect.ts';
 import type { FixtureEntry, FixtureStep } from './fixture.ts';
 import { answerFixture } from './fixture.ts';
 import { gemini } from './gemini.ts';
@@ -125,7 +125,7 @@ export class ModelServer implements AsyncDisposable {
     send(response, 'text/event-stream', frames, fault);
   }
 
-  #answerOf(turn: ModelTurn, fault: Fault): Answer {
+  #answerOf(turn: ModelTurn, fault: Fault): ScriptedAnswer {
     const calls = (turn.calls ?? []).map(({ name, args, id = `call_cx${this.#calls++}` }) => {
       const json = JSON.stringify(args);
       const cut = `${json.slice(0, -1)},`;

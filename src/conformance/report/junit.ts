@@ -1,5 +1,5 @@
 import { describeFinding } from './table.ts';
-import type { Report, Row } from './verdict.ts';
+import type { Report, ReportRow } from './verdict.ts';
 
 /** A report in the XML that continuous integration reads. */
 export function junitOf({ target, requirements, rows }: Report): string {
@@ -18,9 +18,9 @@ export function junitOf({ target, requirements, rows }: Report): string {
   ].join('\n');
 }
 
-const isWrong = ({ verdict }: Row) => verdict === 'failed' || verdict === 'stale';
+const isWrong = ({ verdict }: ReportRow) => verdict === 'failed' || verdict === 'stale';
 
-function caseOf(row: Row): string {
+function caseOf(row: ReportRow): string {
   const open = `    <testcase classname="${row.tier}" name="${xml(`${row.id} ${row.title}`)}"`;
   switch (row.verdict) {
     case 'passed':

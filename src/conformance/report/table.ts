@@ -1,6 +1,6 @@
-import type { Report, Row, Verdict } from './verdict.ts';
+import type { Report, ReportRow, RequirementVerdict } from './verdict.ts';
 
-const words: Record<Verdict, string> = {
+const words: Record<RequirementVerdict, string> = {
   passed: 'ok',
   failed: 'FAILED',
   advice: 'advice',
@@ -23,14 +23,14 @@ export function tableOf({ target, requirements, rows, conformant }: Report): str
   return `${lines.join('\n')}\n`;
 }
 
-function sums(rows: readonly Row[]): string {
-  const order: Verdict[] = ['passed', 'failed', 'stale', 'expected', 'advice', 'untested'];
+function sums(rows: readonly ReportRow[]): string {
+  const order: RequirementVerdict[] = ['passed', 'failed', 'stale', 'expected', 'advice', 'untested'];
   const counted = order.map((verdict) => [verdict, rows.filter((row) => row.verdict === verdict).length] as const);
   return counted.flatMap(([verdict, count]) => (count > 0 ? [`${count} ${verdict}`] : [])).join(', ');
 }
 
 /** A failure as text: requirement, expectation, what was found, transcript. */
-export function describeFinding(finding: Omit<Row, 'verdict'>): string {
+export function describeFinding(finding: Omit<ReportRow, 'verdict'>): string {
   const { id, title, tier, cites, expected, found, transcript } = finding;
   const lines = [`${id} (${tier}) ${title}`, `  from:     ${cites}`, `  expected: ${expected}`, `  found:    ${found}`];
   if (transcript.length > 0) lines.push('  transcript:', ...transcript.map((line) => `    ${line}`));

@@ -9,10 +9,10 @@ export type ExpectedFailures = Readonly<Record<string, string>>;
  * `advice`: an advisory or informational requirement that does not hold. `expected`: it fails as is known. `stale`: it
  * is said to fail, and does not (any more), or there is no such requirement.
  */
-export type Verdict = 'passed' | 'failed' | 'advice' | 'untested' | 'expected' | 'stale';
+export type RequirementVerdict = 'passed' | 'failed' | 'advice' | 'untested' | 'expected' | 'stale';
 
-export interface Row extends Finding {
-  verdict: Verdict;
+export interface ReportRow extends Finding {
+  verdict: RequirementVerdict;
   /** Of an expected failure. */
   reason?: string;
 }
@@ -20,7 +20,7 @@ export interface Row extends Finding {
 export interface Report {
   target: string;
   requirements: string;
-  rows: Row[];
+  rows: ReportRow[];
   /** No mandatory or advertised requirement fails unexpectedly, and no expectation is stale. */
   conformant: boolean;
 }
@@ -43,7 +43,7 @@ export function makeReport(
   return { target, requirements, rows, conformant };
 }
 
-function rowOf(finding: Finding, reason: string | undefined): Row {
+function rowOf(finding: Finding, reason: string | undefined): ReportRow {
   if (reason !== undefined) return { ...finding, reason, verdict: finding.status === 'failed' ? 'expected' : 'stale' };
   if (finding.status !== 'failed') return { ...finding, verdict: finding.status };
   return { ...finding, verdict: isFailure(finding) ? 'failed' : 'advice' };

@@ -6,7 +6,7 @@ import { messageOf } from '../../contracts/index.ts';
 import type { Check, Shape, StreamQueue } from '../../session/index.ts';
 import { amount, checkIs, checkOptions, name, names, signal, texts } from '../../session/index.ts';
 import type { ConformanceTarget, RunningExecutor } from '../kit/index.ts';
-import { broken, lost, RpcClient } from './rpc.ts';
+import { broken, executorLost, RpcClient } from './rpc.ts';
 import { StdioSession } from './stdio-session.ts';
 
 /** Version of the executor profile. */
@@ -146,12 +146,14 @@ function watch(child: ChildProcessWithoutNullStreams, rpc: RpcClient): Promise<v
   });
   return new Promise((resolve) => {
     child.once('error', (error) => {
-      rpc.fail(lost(messageOf(error)));
+      rpc.fail(executorLost(messageOf(error)));
       resolve();
     });
     child.once('close', (code, signal) => {
       const said = words.trim();
-      rpc.fail(lost(`it ended with ${signal ?? `exit code ${code}`}${said === '' ? '' : `; it said: ${said}`}`));
+      rpc.fail(
+        executorLost(`it ended with ${signal ?? `exit code ${code}`}${said === '' ? '' : `; it said: ${said}`}`),
+      );
       resolve();
     });
   });

@@ -47,7 +47,7 @@ export class RpcClient {
     this.#notified = on.notified;
     this.#lost = on.lost;
     this.#room = on.room;
-    output.on('error', (error) => this.fail(lost(messageOf(error))));
+    output.on('error', (error) => this.fail(executorLost(messageOf(error))));
     void this.#read(input);
   }
 
@@ -89,7 +89,7 @@ export class RpcClient {
         while (this.#isAhead()) await this.#pause();
       }
       // Its exit code and last words say more, and come a moment later.
-      setTimeout(() => this.fail(lost('its output ended')), EXIT_FOLLOWS_MS).unref();
+      setTimeout(() => this.fail(executorLost('its output ended')), EXIT_FOLLOWS_MS).unref();
     } catch (error) {
       this.fail(error instanceof CoxswainError ? error : broken(messageOf(error)));
     }
@@ -140,7 +140,7 @@ function asError(method: string, { code, message, data }: NonNullable<Frame['err
   return new Error(`the executor answered ${method} with an error without data.status and data.code: ${text}`);
 }
 
-export function lost(why: string): CoxswainError {
+export function executorLost(why: string): CoxswainError {
   return new CoxswainError('UNAVAILABLE', 'E_EXECUTOR_LOST', `the executor is gone: ${why}`, { retryable: true });
 }
 

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../types/index.ts';
 import { CoxswainError, canonicalJson, messageOf } from '../values/index.ts';
 import { messagesAreWhole } from './messages.ts';
 import { requestsAreAnswered } from './requests.ts';
-import type { Fault, StreamRule } from './rule.ts';
+import type { ReportFault, StreamRule } from './rule.ts';
 
 /** Numbers of the rules in the specification's grammar of one stream. */
 export type GrammarRule = 1 | 2 | 3 | 4 | 5 | 6 | 7;
@@ -51,7 +51,7 @@ export function createGrammarChecker(options: GrammarOptions = {}): GrammarCheck
   ];
   if (immutability) rules.push([6, eventsNeverChange()]);
 
-  const judge = (look: (rule: StreamRule, fault: Fault) => void): GrammarViolation[] => {
+  const judge = (look: (rule: StreamRule, fault: ReportFault) => void): GrammarViolation[] => {
     const violations: GrammarViolation[] = [];
     for (const [number, rule] of rules) {
       look(rule, (message, event) => {

@@ -1,5 +1,5 @@
 import type { ContentPart, MessageEvent } from '../types/index.ts';
-import type { Fault, StreamRule } from './rule.ts';
+import type { ReportFault, StreamRule } from './rule.ts';
 
 interface Written {
   type: 'text' | 'thought';
@@ -21,7 +21,7 @@ export function messagesAreWhole(): StreamRule {
   const open = new Map<string, OpenMessage>();
   const closed = new Set<string>();
 
-  const takeDelta = (event: MessageEvent, fault: Fault) => {
+  const takeDelta = (event: MessageEvent, fault: ReportFault) => {
     const id = event._meta?.messageId;
     const number = event._meta?.part;
     if (event.seq !== undefined || event.cursor !== undefined) fault('a partial message has a place in the log', event);
@@ -44,7 +44,7 @@ export function messagesAreWhole(): StreamRule {
     else fault(`part ${number} of ${id} changes from ${sofar.type} to ${delta.type}`, event);
   };
 
-  const takeWhole = (event: MessageEvent, fault: Fault) => {
+  const takeWhole = (event: MessageEvent, fault: ReportFault) => {
     const { messageId: id, replaces } = event._meta ?? {};
     if (typeof replaces === 'string') {
       if (replaces === id) fault(`a message that replaces ${replaces} has its messageId`, event);
@@ -71,14 +71,14 @@ export function messagesAreWhole(): StreamRule {
   };
 }
 
-function leftOpen(open: ReadonlyMap<string, OpenMessage>, fault: Fault): void {
+function leftOpen(open: ReadonlyMap<string, OpenMessage>, fault: ReportFault): void {
   for (const [id, { parts, last }] of open) {
     const isEmpty = [...parts.values()].every((part) => part.text === '');
     if (!isEmpty) fault(`no durable message follows the partials of ${id}`, last);
   }
 }
 
-function compare(id: string, deltas: OpenMessage, whole: MessageEvent, fault: Fault): void {
+function compare(id: string, deltas: OpenMessage, whole: MessageEvent, fault: ReportFault): void {
   // By order rather than number: calls of the same answer are parts too, and not in the message.
   const shown = [...deltas.parts].sort(([a], [b]) => a - b).map(([, part]) => part);
   const said = whole.content.map(written);

@@ -1,6 +1,6 @@
 import type { AgentEvent, StreamEndEvent } from '../types/index.ts';
 import { callIdOf, isDerivedQuestion, isQuestion } from '../values/index.ts';
-import type { Fault, StreamRule } from './rule.ts';
+import type { ReportFault, StreamRule } from './rule.ts';
 
 type RequestKind = 'tool' | 'elicitation';
 
@@ -15,7 +15,7 @@ export function requestsAreAnswered(openBefore: Iterable<string>): StreamRule & 
   const kinds = new Map<string, RequestKind>();
   const answered = new Set<string>();
 
-  const request = (event: RequestEvent, kind: RequestKind, fault: Fault) => {
+  const request = (event: RequestEvent, kind: RequestKind, fault: ReportFault) => {
     const id = event.requestId;
     // A question that a host derives from the log is not stored: it is asked again when the session is opened again.
     const isAskedAgain = kind === 'elicitation' && event.seq === undefined && derivable.delete(id) && open.has(id);
@@ -29,7 +29,7 @@ export function requestsAreAnswered(openBefore: Iterable<string>): StreamRule & 
     kinds.set(id, kind);
   };
 
-  const settle = (event: ResponseEvent, kind: RequestKind, fault: Fault) => {
+  const settle = (event: ResponseEvent, kind: RequestKind, fault: ReportFault) => {
     const id = event.requestId;
     if (kind === 'elicitation' && isDerivedQuestion(id) && !answered.has(id)) {
       // A question that a host derives stands in no log: who holds its call may answer it before it is shown.
@@ -52,7 +52,7 @@ export function requestsAreAnswered(openBefore: Iterable<string>): StreamRule & 
     answered.add(id);
   };
 
-  const end = (event: StreamEndEvent, fault: Fault) => {
+  const end = (event: StreamEndEvent, fault: ReportFault) => {
     for (const { requestId } of event.data?.pending ?? []) {
       if (!open.has(requestId)) fault(`stream_end calls ${requestId} pending, which is not open`, event);
     }

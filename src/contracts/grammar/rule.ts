@@ -1,10 +1,10 @@
 import type { AgentEvent } from '../types/index.ts';
 
 /** Names a fault; `event` is the one to blame. */
-export type Fault = (message: string, event?: AgentEvent) => void;
+export type ReportFault = (message: string, event?: AgentEvent) => void;
 
 /** One rule's view of a stream. */
 export interface StreamRule {
-  push(event: AgentEvent, fault: Fault): void;
-  end?(fault: Fault): void;
+  push(event: AgentEvent, fault: ReportFault): void;
+  end?(fault: ReportFault): void;
 }

@@ -14,16 +14,16 @@ export interface Waiting {
 }
 
 /** The call whose handler runs. */
-const running = new AsyncLocalStorage<OpenCall>();
+const running = new AsyncLocalStorage<InlineCall>();
 
 /** What a call is made within: to be taken where it is made. */
-export function madeWithin(): OpenCall | undefined {
+export function madeWithin(): InlineCall | undefined {
   return running.getStore();
 }
 
 /** A call that an executor has asked for. */
-export interface AskedCall extends Waiting {
-  within: OpenCall | undefined;
+export interface InlineCallRequest extends Waiting {
+  within: InlineCall | undefined;
   tool: Tool;
   args: unknown;
   checksum: string;
@@ -31,7 +31,7 @@ export interface AskedCall extends Waiting {
   elsewhere: boolean;
 }
 
-export interface OpenCall extends Omit<AskedCall, 'args'> {
+export interface InlineCall extends Omit<InlineCallRequest, 'args'> {
   call: CallState;
   startedAt: number;
   /** The call's, when it was looked at last. */
@@ -42,7 +42,7 @@ export interface OpenCall extends Omit<AskedCall, 'args'> {
 /** The inline tool calls of a held executor: announced in the log, run by the runtime's scheduler. */
 export class HeldCalls {
   readonly #turn: TurnContext;
-  readonly #open = new Map<string, OpenCall>();
+  readonly #open = new Map<string, InlineCall>();
   /** Signals that are listened to. */
   readonly #heard = new WeakSet<AbortSignal>();
   /** Grows with each call that begins to wait for somebody. */
@@ -102,7 +102,12 @@ export class HeldCalls {
     this.#open.clear();
   }
 
-  async announce(context: AgentContext, tools: ToolMap, hooks: HookChain, ops: readonly AskedCall[]): Promise<void> {
+  async announce(
+    context: AgentContext,
+    tools: ToolMap,
+    hooks: HookChain,
+    ops: readonly InlineCallRequest[],
+  ): Promise<void> {
     const prepared = await Promise.all(
       ops.map(({ tool, args }) => {
         const part = { type: 'function_call', id: '', name: tool.name, args } as FunctionCallPart;
@@ -164,7 +169,7 @@ export class HeldCalls {
     signal.addEventListener('abort', () => this.#onSettled(), { once: true });
   }
 
-  #settle(open: OpenCall, context: AgentContext, tools: ToolMap, hooks: HookChain): void {
+  #settle(open: InlineCall, context: AgentContext, tools: ToolMap, hooks: HookChain): void {
     open.state = 'settling';
     open.version = open.call.version;
     const settled = running.run(open, () =>
@@ -208,13 +213,13 @@ export class HeldCalls {
     return { turnId: this.#turn.turnId, callId: checksum, startedAt };
   }
 
-  #some(wanted: OpenCall['state']): boolean {
+  #some(wanted: InlineCall['state']): boolean {
     for (const { state } of this.#open.values()) if (state === wanted) return true;
     return false;
   }
 }
 
-function isWithin({ within }: OpenCall, other: OpenCall): boolean {
+function isWithin({ within }: InlineCall, other: InlineCall): boolean {
   return within !== undefined && (within === other || isWithin(within, other));
 }
 
@@ -223,12 +228,12 @@ export function unwanted(reason: unknown): ToolResult {
   return errorResult('cancelled', `${messageOf(reason)}; it never ran`);
 }
 
-function isUnwanted({ signal, call, state }: OpenCall): boolean {
+function isUnwanted({ signal, call, state }: InlineCall): boolean {
   const hasBegun = state === 'settling' || call.started || call.settled !== undefined || call.interim !== undefined;
   return signal?.aborted === true && !hasBegun;
 }
 
-function isExclusive({ tool }: OpenCall): boolean {
+function isExclusive({ tool }: InlineCall): boolean {
   return tool.describe().annotations?.exclusive === true;
 }
 

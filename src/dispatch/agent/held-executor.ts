@@ -16,7 +16,7 @@ import {
   TurnContext,
   usageOfStats,
 } from '../turn/index.ts';
-import type { AskedCall, Waiting } from './held-calls.ts';
+import type { InlineCallRequest, Waiting } from './held-calls.ts';
 import { HeldCalls, madeWithin, unwanted } from './held-calls.ts';
 import { countRun } from './run-limits.ts';
 
@@ -27,7 +27,7 @@ function placeOf(context: AgentContext, own: string): { branch: string; thread?:
 }
 
 type Op =
-  | ({ kind: 'call' } & AskedCall)
+  | ({ kind: 'call' } & InlineCallRequest)
   | ({ kind: 'do'; work: (context: AgentContext) => Promise<unknown> } & Waiting);
 
 /**

@@ -17,6 +17,6 @@ export { agentContract, mediaOfResponse } from './media-results.ts';
 export type { SpoolStore } from './spool-store.ts';
 export { InMemorySpoolStore } from './spool-store.ts';
 export type { RawTool, ToolRunner, ToolRunOptions, TypedTool } from './tool.ts';
-export { runTool, Tool } from './tool.ts';
+export { runToolKey, Tool } from './tool.ts';
 export type { Collision } from './tool-registry.ts';
 export { ToolRegistry } from './tool-registry.ts';

@@ -12,7 +12,7 @@ import { bag, checkIs, fn } from '../../session/index.ts';
 import type { SpooledArtifactConstructor } from '../records/index.ts';
 
 /** Key of what runs a tool for a context: the gate directly, or the runtime's scheduler. */
-export const runTool: unique symbol = Symbol('coxswain.dispatch.runTool');
+export const runToolKey: unique symbol = Symbol('coxswain.dispatch.runTool');
 
 const adopted = Symbol('adopted');
 
@@ -33,7 +33,7 @@ export interface ToolRunOptions {
 
 /** Whatever can run a tool: a DispatchContext. */
 export interface ToolRunner {
-  [runTool](tool: Tool, args: unknown, options: ToolRunOptions): Promise<unknown>;
+  [runToolKey](tool: Tool, args: unknown, options: ToolRunOptions): Promise<unknown>;
 }
 
 export interface TypedTool<S extends SchemaLike, Deps = unknown>
@@ -108,6 +108,6 @@ export class Tool {
    *   in an agent only the reason of an abort
    */
   executor(context: ToolRunner, options: ToolRunOptions = {}): (args: unknown) => Promise<unknown> {
-    return (args) => context[runTool](this, args, options);
+    return (args) => context[runToolKey](this, args, options);
   }
 }

@@ -2,7 +2,7 @@ import { messageOf } from '../../contracts/index.ts';
 import type { Message, RecordChange, Thought, ToolCall } from '../records/index.ts';
 import { checkChange, toolCallChecksum } from '../records/index.ts';
 import type { Tool, ToolRunner, ToolRunOptions } from '../tools/index.ts';
-import { runTool } from '../tools/index.ts';
+import { runToolKey } from '../tools/index.ts';
 import type { DispatchState } from './dispatch-state.ts';
 import { TurnContext } from './turn-context.ts';
 
@@ -91,7 +91,7 @@ export class DispatchContext extends TurnContext implements ToolRunner {
     return count;
   }
 
-  [runTool](tool: Tool, args: unknown, options: ToolRunOptions): Promise<unknown> {
+  [runToolKey](tool: Tool, args: unknown, options: ToolRunOptions): Promise<unknown> {
     return this.#watched(`tool ${tool.name}`, this.#run(tool, args, options));
   }
 

@@ -6,7 +6,7 @@ import { toolDigest } from './tool-digest.ts';
 export type AskedWith = NonNullable<DecisionRecord['asked']>;
 
 /** `args`: those that it was asked about, where they are not the call's. */
-export function askedWith(
+export function policyAskedWith(
   { tool, source, digest = toolDigest(tool), agentPath }: GateCall,
   { principal, permissionMode, interactive = false, usage }: GateRules,
   args?: Record<string, unknown>,

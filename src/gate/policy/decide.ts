@@ -11,7 +11,7 @@ import type {
 import { canonicalJson, deepFreeze, messageOf } from '../../contracts/index.ts';
 import { errorResult, normaliseReturn } from '../result/index.ts';
 import { validatedInTime } from '../schema/index.ts';
-import { askedWith, requestOf } from './asked-with.ts';
+import { policyAskedWith, requestOf } from './asked-with.ts';
 import type { Decision } from './decision.ts';
 import { mintDecision } from './decision.ts';
 import { deniedResult, policyDenied, reasonOf } from './denial.ts';
@@ -135,7 +135,7 @@ export function recordFacts(
   return {
     ...onBehalf(rules),
     ...(redact === undefined || redact.length === 0 ? {} : { redact }),
-    asked: askedWith(call, rules, isAnnounced(call, args) ? undefined : args),
+    asked: policyAskedWith(call, rules, isAnnounced(call, args) ? undefined : args),
   };
 }
 
@@ -199,7 +199,7 @@ export function policyRequest(call: GateCall, args: Record<string, unknown>, rul
   return requestOf(
     call.tool.name,
     args,
-    { ...askedWith(call, rules), ...(principal ? { principal } : {}) },
+    { ...policyAskedWith(call, rules), ...(principal ? { principal } : {}) },
     call.sessionId,
   );
 }

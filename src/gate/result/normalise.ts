@@ -1,6 +1,14 @@
 import { isObject } from '../../base/index.ts';
 import type { ContentPart, ToolErrorType, ToolResult } from '../../contracts/index.ts';
-import { BYTES_MIME, isKnownPartType, textPart, toBase64, toDisplay, toJsonValue, toParts } from '../values/index.ts';
+import {
+  BYTES_MIME,
+  base64OfBytes,
+  isKnownPartType,
+  textPart,
+  toDisplay,
+  toJsonValue,
+  toParts,
+} from '../values/index.ts';
 import type { CapLimit } from './cap-result.ts';
 import { capSync } from './cap-result.ts';
 
@@ -37,7 +45,7 @@ export function normaliseReturn(value: unknown, options: CapLimit = {}): ToolRes
 
 function normalise(value: unknown): ToolResult {
   if (typeof value === 'string') return { content: [textPart(value)] };
-  const bytes = toBase64(value);
+  const bytes = base64OfBytes(value);
   if (bytes !== undefined) return { content: [{ type: 'media', mimeType: BYTES_MIME, data: bytes }] };
   if (value instanceof Error) return errorResult('failed', String(value.message));
   if (isToolResult(value)) return cleanResult(value);

@@ -29,7 +29,7 @@ export function parseMistypedStrings(root: Record<string, unknown>, errors: read
   for (const error of errors) {
     if (error.keyword !== 'type' || error.instancePath === '') continue;
     const types = expected.get(error.instancePath) ?? new Set();
-    for (const type of typesOf(error)) types.add(type);
+    for (const type of typesOfError(error)) types.add(type);
     expected.set(error.instancePath, types);
   }
   let hasChanged = false;
@@ -78,7 +78,7 @@ const onlyObjects: ReadonlySet<string> = new Set(['object']);
 const plainMember = { enumerable: true, configurable: true, writable: true };
 
 /** Type names of a type error. */
-export function typesOf(error: ErrorObject): string[] {
+export function typesOfError(error: ErrorObject): string[] {
   const { type } = error.params as { type: string | string[] };
   return typeof type === 'string' ? type.split(',') : type;
 }

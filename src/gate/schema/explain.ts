@@ -1,4 +1,4 @@
-import { pointerSteps, typesOf, valueAt } from './coerce.ts';
+import { pointerSteps, typesOfError, valueAt } from './coerce.ts';
 import type { ErrorObject } from './error-object.ts';
 import type { LibraryIssue } from './library-schema.ts';
 
@@ -12,7 +12,7 @@ export function explainErrors(args: unknown, errors: readonly ErrorObject[]): st
   for (const error of errors) {
     if (error.keyword === 'type') {
       const types = mistyped.get(error.instancePath) ?? new Set();
-      for (const type of typesOf(error)) types.add(type);
+      for (const type of typesOfError(error)) types.add(type);
       mistyped.set(error.instancePath, types);
     }
   }

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../contracts/index.ts';
 import { everyObject, isSchemaObject } from './dialect.ts';
-import { sizeOf } from './value-size.ts';
+import { valueSize } from './value-size.ts';
 
 /**
  * What a validator may add to a value while it evaluates a schema: whichever part of the schema adds it, every other
@@ -23,7 +23,7 @@ export class SchemaDefaults {
       if (!Array.isArray(prefixItems)) return;
       for (const [index, item] of prefixItems.entries()) if (hasDefault(item)) this.#items.push([index, item.default]);
     });
-    this.size = sizeOf([...this.#members.values(), this.#items]) - 2 - this.#members.size;
+    this.size = valueSize([...this.#members.values(), this.#items]) - 2 - this.#members.size;
   }
 
   *membersBeside(value: object): Iterable<[name: string, value: unknown]> {

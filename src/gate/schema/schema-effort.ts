@@ -3,7 +3,7 @@ import { charge } from '../pattern/index.ts';
 import { isSchemaObject } from './dialect.ts';
 import { SchemaDefaults } from './schema-defaults.ts';
 import { SchemaRefs } from './schema-refs.ts';
-import { CHARACTERS, sizeOf } from './value-size.ts';
+import { CHARACTERS, valueSize } from './value-size.ts';
 
 /** Comparisons of items with one another that cost as much as one keyword. */
 const COMPARISONS = 8;
@@ -54,7 +54,7 @@ export class SchemaEffort {
   /** At most so many; `enough`: what need not be known more exactly. */
   of(value: unknown, enough: number): number {
     const { keepsMembers, defaults } = this.#counting;
-    const size = sizeOf(value) * (1 + defaults.size);
+    const size = valueSize(value) * (1 + defaults.size);
     const rough = this.#whole * size ** (this.#comparesItems || keepsMembers ? 2 : 1);
     if (rough <= enough) return rough;
     const count = new Count(this.#counting);
@@ -134,7 +134,7 @@ class Count {
     const { defaults, keepsMembers } = this.#all;
     let sum = keepsMembers ? value.length : 0;
     if (schema.uniqueItems === true) {
-      sum += value.length * (areScalars(schema.items) ? 1 : (sizeOf(value) * (1 + defaults.size)) / COMPARISONS);
+      sum += value.length * (areScalars(schema.items) ? 1 : (valueSize(value) * (1 + defaults.size)) / COMPARISONS);
     }
     const fixed = listOf(schema.prefixItems);
     const each = everyItem.flatMap((key) => (isSchemaObject(schema[key]) ? [schema[key]] : []));
@@ -177,7 +177,7 @@ function weightOf(node: JsonSchema): number {
   let weight = 1;
   for (const [key, member] of Object.entries(node)) {
     weight++;
-    if (key === 'enum' || key === 'const') weight += sizeOf(member);
+    if (key === 'enum' || key === 'const') weight += valueSize(member);
     else if (key === 'dependentRequired' || key === 'dependencies') weight += namesIn(member);
     else if (Array.isArray(member)) weight += member.length;
     else if (isSchemaObject(member) && key !== 'default') weight += Object.keys(member).length;

@@ -8,7 +8,7 @@ import { everyObject, walkSchema } from './dialect.ts';
 import type { ErrorObject } from './error-object.ts';
 import { isPlainSchema } from './plain-schema.ts';
 import { SchemaEffort } from './schema-effort.ts';
-import { sizeOf } from './value-size.ts';
+import { valueSize } from './value-size.ts';
 
 /** A test of values. After a no, `errors` says why. Throws {@link Undecided} where it would take too long. */
 export interface SchemaCheck {
@@ -182,7 +182,7 @@ function sharedCheck(schema: JsonSchema): SchemaCheck {
 /** Undefined for what is too large or no JSON: it says so when it is compiled. */
 function copyOf(schema: JsonSchema): JsonSchema | undefined {
   try {
-    return sizeOf(schema) > MAX_SCHEMA_SIZE ? undefined : copyJson(schema);
+    return valueSize(schema) > MAX_SCHEMA_SIZE ? undefined : copyJson(schema);
   } catch {
     return undefined;
   }
@@ -198,7 +198,7 @@ function boundedCheck(schema: JsonSchema): SchemaCheck {
     bounded(() => {
       const steps = effort.of(value, MAX_FOR_ALL_ERRORS);
       if (isTooMuch(steps, value)) throw new Undecided('checking it against its schema would take too long');
-      const isMuch = steps > MAX_FOR_ALL_ERRORS && steps > MAX_EACH * sizeOf(value);
+      const isMuch = steps > MAX_FOR_ALL_ERRORS && steps > MAX_EACH * valueSize(value);
       if (isMuch) quick ??= compileWith(forFirstFault, schema);
       const validate = isMuch && quick ? quick : full;
       used = validate;
@@ -221,11 +221,11 @@ function bounded(evaluate: () => boolean): boolean {
   }
 }
 
-const isTooMuch = (steps: number, value: unknown): boolean => steps > MAX_EFFORT && steps > MAX_EACH * sizeOf(value);
+const isTooMuch = (steps: number, value: unknown): boolean => steps > MAX_EFFORT && steps > MAX_EACH * valueSize(value);
 
 function effortOf(schema: JsonSchema): SchemaEffort {
   // Also what is not evaluated is read, and defaults are written into what is made of it.
-  if (sizeOf(schema) <= MAX_SCHEMA_SIZE) {
+  if (valueSize(schema) <= MAX_SCHEMA_SIZE) {
     const effort = new SchemaEffort(schema);
     if (effort.size <= MAX_SCHEMA) return effort;
   }

@@ -31,7 +31,7 @@ export function toJsonValue(value: unknown): unknown {
 }
 
 /** Bytes of any kind as base64; undefined for everything else. */
-export function toBase64(value: unknown): string | undefined {
+export function base64OfBytes(value: unknown): string | undefined {
   if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
     return Buffer.from(value).toString('base64');
   }
@@ -79,7 +79,7 @@ class Converter {
   #object(value: object, depth: number): unknown {
     if (Array.isArray(value)) return this.#array(value, depth);
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
-    const data = toBase64(value);
+    const data = base64OfBytes(value);
     if (data !== undefined) return { mimeType: BYTES_MIME, data };
     const { toJSON } = value as { toJSON?: unknown };
     if (typeof toJSON === 'function') return this.convert(toJSON.call(value, ''), depth + 1);

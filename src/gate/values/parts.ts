@@ -1,6 +1,6 @@
 import { isObject } from '../../base/index.ts';
 import type { ContentPart, DisplayContent } from '../../contracts/index.ts';
-import { BYTES_MIME, toBase64, toJsonValue } from './json-value.ts';
+import { BYTES_MIME, base64OfBytes, toJsonValue } from './json-value.ts';
 import { fitsDisplay, fitsPart } from './part-shapes.ts';
 
 type Members = Record<string, unknown>;
@@ -23,7 +23,7 @@ export function toParts(value: unknown): ContentPart[] {
 
 function toPart(value: unknown): ContentPart {
   if (typeof value === 'string') return textPart(value);
-  const bytes = toBase64(value);
+  const bytes = base64OfBytes(value);
   if (bytes !== undefined) return { type: 'media', mimeType: BYTES_MIME, data: bytes };
   const part = toJsonValue(isObject(value) ? withEncodedData(value) : value);
   if (!isTyped(part)) return textPart(JSON.stringify(part));
@@ -36,7 +36,7 @@ function toPart(value: unknown): ContentPart {
 /** Media data may come as bytes. */
 function withEncodedData(value: Members): Members {
   try {
-    const data = toBase64(value.data);
+    const data = base64OfBytes(value.data);
     return data === undefined ? value : { ...value, data };
   } catch {
     return value;

@@ -1,6 +1,6 @@
 import { callIdOf, isCoxswainError } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
-import { callersOf, named } from './open-places.ts';
+import { byAgentName, callersOf } from './open-places.ts';
 import type { ApprovalHost, OpenApproval } from './open-sessions.ts';
 
 /**
@@ -57,7 +57,7 @@ export class ApprovalLookout {
     const open = await this.#host.openSessions();
     const before = this.#calls;
     const calls = new Set<string>();
-    const byName = named(open);
+    const byName = byAgentName(open);
     const changed = new Map<string, (typeof open)[number]>();
     for (const one of open) {
       for (const callId of one.calls ?? []) {

@@ -1,6 +1,6 @@
 import type { PendingRequest } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { OpenApproval, OpenSession } from './open-sessions.ts';
+import type { OpenApproval, WaitingSession } from './open-sessions.ts';
 
 /** Where a page begins: behind this question of this session. */
 interface Place {
@@ -12,7 +12,7 @@ interface Place {
 }
 
 /** Opaque to callers: a question that is answered meanwhile has a place still. */
-export function cursorOf({ since = 0, userId, sessionId }: OpenSession, request: PendingRequest): string {
+export function approvalCursor({ since = 0, userId, sessionId }: WaitingSession, request: PendingRequest): string {
   return JSON.stringify([since, userId, sessionId, request.requestedAt, request.requestId]);
 }
 
@@ -33,16 +33,16 @@ export function startOf(cursor: string | undefined): Place | undefined {
 }
 
 /** Those that have waited longest come first. */
-export function byAge(a: OpenSession, b: OpenSession): number {
+export function byAge(a: WaitingSession, b: WaitingSession): number {
   return (a.since ?? 0) - (b.since ?? 0) || order(a.userId, b.userId) || order(a.sessionId, b.sessionId);
 }
 
 /** All of its questions have been shown. */
-export function isBefore(session: OpenSession, { since, userId, sessionId }: Place): boolean {
+export function isBefore(session: WaitingSession, { since, userId, sessionId }: Place): boolean {
   return byAge(session, { agent: '', since, userId, sessionId }) < 0;
 }
 
-export function wasShown({ request }: OpenApproval, session: OpenSession, place: Place): boolean {
+export function wasShown({ request }: OpenApproval, session: WaitingSession, place: Place): boolean {
   if (session.userId !== place.userId || session.sessionId !== place.sessionId) return false;
   const at = request.requestedAt.localeCompare(place.requestedAt) || order(request.requestId, place.requestId);
   return (session.since ?? 0) === place.since && at <= 0;

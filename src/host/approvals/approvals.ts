@@ -15,11 +15,11 @@ import {
 import type { DeniedSince, HostedSession } from '../hosted/index.ts';
 import { deniedQuestion, goOn, settleExpired } from '../hosted/index.ts';
 import type { AskedRequest } from '../questions/index.ts';
-import { isQuestion, notApprover, putAs, whyNotOpen } from '../questions/index.ts';
+import { isApprovalQuestion, notApprover, putAs, whyNotOpen } from '../questions/index.ts';
 import type { Holder } from '../terms/index.ts';
 import { held } from '../terms/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
-import { byAge, cursorOf, isBefore, order, startOf, wasShown } from './approval-pages.ts';
+import { approvalCursor, byAge, isBefore, order, startOf, wasShown } from './approval-pages.ts';
 import { lookInto, placesOf, wasDeleted, withoutSubagents } from './open-places.ts';
 import type {
   ApprovalFilter,
@@ -27,8 +27,8 @@ import type {
   ApprovalPlace,
   BorrowedSession,
   OpenApproval,
-  OpenSession,
   SessionPlace,
+  WaitingSession,
 } from './open-sessions.ts';
 
 /** Sessions that a list looks into at a time. */
@@ -78,7 +78,7 @@ export class Approvals implements Holder {
   }
 
   /** What is open in one session, oldest first. */
-  async #openAt(place: OpenSession): Promise<OpenApproval[]> {
+  async #openAt(place: WaitingSession): Promise<OpenApproval[]> {
     const { agent, userId } = place;
     const asked = await lookInto(this.#host, place, async (session) => {
       // One that nobody is asked about may be one that nobody has answered in time.
@@ -88,7 +88,7 @@ export class Approvals implements Holder {
     return (asked ?? [])
       .filter(({ request: { kind, agentPath } }) => kind !== 'tool' && agentPath[0] === agent) // A session of another agent has another root.
       .sort((a, b) => byTime(a.request, b.request))
-      .map((one) => ({ agent, userId, ...one, cursor: cursorOf(place, one.request) }));
+      .map((one) => ({ agent, userId, ...one, cursor: approvalCursor(place, one.request) }));
   }
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` where several sessions ask a question of this id */
@@ -211,7 +211,7 @@ export class Approvals implements Holder {
 }
 
 /** Nobody is asked about it, or not by this host. */
-const isUnasked = (request: PendingRequest) => request.kind === 'tool' && !isQuestion(request);
+const isUnasked = (request: PendingRequest) => request.kind === 'tool' && !isApprovalQuestion(request);
 
 /** What is open in a session, also what policy has put an end to since. */
 async function askedIn(session: HostedSession): Promise<{ request: PendingRequest; denied?: DeniedSince }[]> {

@@ -6,8 +6,8 @@ export type {
   ApprovalPlace,
   BorrowedSession,
   OpenApproval,
-  OpenSession,
   SessionPlace,
+  WaitingSession,
 } from './open-sessions.ts';
 export type { Recovery } from './unfinished.ts';
-export { findUnfinished, recover } from './unfinished.ts';
+export { findUnfinished, recoverSessions } from './unfinished.ts';

@@ -1,6 +1,6 @@
 import { callIdOf, isCoxswainError } from '../../contracts/index.ts';
 import type { HostedSession } from '../hosted/index.ts';
-import type { ApprovalHost, ApprovalPlace, OpenSession, SessionPlace } from './open-sessions.ts';
+import type { ApprovalHost, ApprovalPlace, SessionPlace, WaitingSession } from './open-sessions.ts';
 
 type Places = Pick<ApprovalHost, 'openSessions' | 'borrow'>;
 
@@ -25,7 +25,7 @@ export function wasDeleted(error: unknown): boolean {
 
 /** Those that no session among them has called: what is open inside of a sub-agent is open in its caller's session. */
 export async function withoutSubagents<T extends SessionPlace>(host: Places, sessions: readonly T[]): Promise<T[]> {
-  const byName = named(sessions);
+  const byName = byAgentName(sessions);
   const below = new Set<string>();
   const asked = new Set<SessionPlace>();
   for (const one of sessions) {
@@ -44,12 +44,12 @@ export async function placesOf(host: Places, requestId: string, place: ApprovalP
   const { userId, sessionId } = place;
   // A session is named: it, and those that may have called it.
   const ids = sessionId === undefined ? [undefined] : [sessionId, ...prefixesOf(sessionId)];
-  const open: OpenSession[] = [];
+  const open: WaitingSession[] = [];
   for (const id of ids) {
     const scope = { ...(userId === undefined ? {} : { userId }), ...(id === undefined ? {} : { sessionId: id }) };
     open.push(...(await host.openSessions(scope)));
   }
-  const byName = named(open);
+  const byName = byAgentName(open);
   const wanted = new Set([requestId, callIdOf(requestId)]);
   const asking = open.filter((one) =>
     sessionId === undefined ? (one.calls?.some((call) => wanted.has(call)) ?? true) : one.sessionId === sessionId,
@@ -80,7 +80,7 @@ function prefixesOf(sessionId: string): string[] {
   return prefixes;
 }
 
-export function named<T extends SessionPlace>(sessions: readonly T[]): Map<string, T[]> {
+export function byAgentName<T extends SessionPlace>(sessions: readonly T[]): Map<string, T[]> {
   const byName = new Map<string, T[]>();
   for (const one of sessions) {
     const name = nameOf(one.userId, one.sessionId);

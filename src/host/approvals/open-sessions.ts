@@ -36,7 +36,7 @@ export interface SessionPlace {
 }
 
 /** A session with open calls. */
-export interface OpenSession extends SessionPlace {
+export interface WaitingSession extends SessionPlace {
   /** Ids of the open calls, where the provider knows them. */
   calls?: string[];
   /** Epoch milliseconds: when the first of them came into the index. */
@@ -51,7 +51,7 @@ export interface BorrowedSession extends AsyncDisposable {
 /** What approvals need of a host. */
 export interface ApprovalHost {
   /** Sessions with open calls, over all users and processes, those that have waited longest first. */
-  openSessions(scope?: { userId?: string; sessionId?: string }): Promise<OpenSession[]>;
+  openSessions(scope?: { userId?: string; sessionId?: string }): Promise<WaitingSession[]>;
   /** Sessions whose newest turn has not ended, over all users. */
   openTurns(): Promise<(SessionPlace & { running: boolean })[]>;
   /** @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` for one that was deleted since */

@@ -31,7 +31,7 @@ export async function findUnfinished(host: ApprovalHost): Promise<SessionPlace[]
 }
 
 /** Goes on with them, some at a time. */
-export function recover(host: ApprovalHost, sessions: SessionPlace[]): Recovery {
+export function recoverSessions(host: ApprovalHost, sessions: SessionPlace[]): Recovery {
   const left = [...sessions];
   const work = async () => {
     for (let place = left.shift(); place; place = left.shift()) {

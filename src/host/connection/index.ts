@@ -1,11 +1,11 @@
 export type { Opened, ServerLimits, Transport } from './protocol/index.ts';
-export { DEFAULT_LIMITS, limitsOf, loadProtocol } from './protocol/index.ts';
+export { DEFAULT_LIMITS, loadProtocol, serverLimits } from './protocol/index.ts';
 export type {
   ConnectionOptions,
   ExecutorOptions,
   HubOptions,
   Identity,
-  OpenRequest,
+  OpenSessionParams,
   Served,
   ServedApprovals,
   ServerOptions,

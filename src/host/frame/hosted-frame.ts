@@ -41,7 +41,7 @@ export interface SharedStanding {
 }
 
 /** Whose session it is, and below which. */
-export interface Place {
+export interface SessionOwnership {
   userId: string;
   principal: Principal;
   ephemeral: boolean | undefined;
@@ -61,15 +61,15 @@ export interface FrameHost {
   readonly confirmations: Confirmations;
   readonly runTimeQuestions: RunTimeQuestions;
   readonly warn: (message: string, error?: unknown) => void;
-  announce(place: Place, question: PendingRequest): void;
+  announce(place: SessionOwnership, question: PendingRequest): void;
   /** A session's last handle was closed. */
-  forget(name: string, place: Place): void;
+  forget(name: string, place: SessionOwnership): void;
   openSubagent(
     agent: Subagent,
     request: PendingRequest,
     callersId: string,
     create: boolean,
-    place: Place,
+    place: SessionOwnership,
   ): Promise<Handle>;
 }
 
@@ -98,7 +98,7 @@ export class HostedFrame implements JudgeOptions {
   /** One of the tools is an agent. */
   readonly hasSubagents: boolean;
   readonly #host: FrameHost;
-  readonly #place: Place;
+  readonly #place: SessionOwnership;
   /** What the host knows the executor by. */
   readonly agent: string;
   readonly #inner: AgentSession;
@@ -106,7 +106,7 @@ export class HostedFrame implements JudgeOptions {
   #judge: Judge | undefined;
   #policy: { rules: Remembered; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;
 
-  constructor(host: FrameHost, place: Place, framed: FramedSession) {
+  constructor(host: FrameHost, place: SessionOwnership, framed: FramedSession) {
     this.#host = host;
     this.#place = place;
     this.agent = framed.agent;

@@ -9,7 +9,7 @@ import type { ControlledSession } from './controlled-session.ts';
 import { findOpen } from './open-request.ts';
 
 /** Answers what is open under an id: a question of the host, a request of the agent, or one of a sub-agent's. */
-export async function answerRequest(
+export async function answerHostedRequest(
   session: ControlledSession,
   requestId: string,
   answer: RequestAnswer,

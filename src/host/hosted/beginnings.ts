@@ -3,7 +3,7 @@ import { joined, LazySet } from '../../session/index.ts';
 import type { Handle, Hosted } from '../frame/index.ts';
 import type { HostedRun } from '../run/index.ts';
 import { beginTurn, goOnWithTurn } from '../terms/index.ts';
-import { callsToJoin } from './joining.ts';
+import { hostedCallsToJoin } from './joining.ts';
 
 /** A stream that looks up what its turn is held to. */
 interface Beginning {
@@ -33,7 +33,7 @@ export class Beginnings {
     const who = options.principal ?? frame.shared.present.get(frame.principal.id) ?? frame.principal;
     const { permissionMode: hostMode } = frame.options;
     const speaks = inputs.some(({ kind }) => kind === 'message');
-    const joins = callsToJoin(this.#session, inputs);
+    const joins = hostedCallsToJoin(this.#session, inputs);
     if (speaks && !joins) return start(beginTurn(options, who, hostMode));
     const { promise: begun, resolve } = Promise.withResolvers<HostedRun | undefined>();
     const beginning: Beginning = { reason: undefined, begun };

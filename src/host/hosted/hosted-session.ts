@@ -43,7 +43,7 @@ import { isTighter, stricterMode } from '../terms/index.ts';
 import { abortPart } from './abort-part.ts';
 import type { Ruling } from './answer-checks.ts';
 import { AnswerChecks, withoutStart } from './answer-checks.ts';
-import { answerRequest, checkRequestAnswer } from './answer-request.ts';
+import { answerHostedRequest, checkRequestAnswer } from './answer-request.ts';
 import type { StartRun } from './beginnings.ts';
 import { abortBeginnings, Beginnings } from './beginnings.ts';
 import type { ControlledSession } from './controlled-session.ts';
@@ -122,7 +122,7 @@ export class HostedSession implements ControlledSession, Ruling {
     this.#assertOpen();
     checkRequestId(requestId);
     const answer = withoutStart(checkAnswer(given));
-    const settlement = await answerRequest(this, requestId, answer);
+    const settlement = await answerHostedRequest(this, requestId, answer);
     this.frame.wakeAll();
     return settlement;
   }

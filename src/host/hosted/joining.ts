@@ -7,7 +7,7 @@ import type { Hosted } from '../frame/index.ts';
  * Ids of the calls of a turn that waits which somebody has answered, beside a message or before it, and which are open
  * still: the message joins their turn. Undefined: there is no need to look.
  */
-export function callsToJoin(session: Hosted, inputs: readonly SessionInput[]): Promise<string[]> | undefined {
+export function hostedCallsToJoin(session: Hosted, inputs: readonly SessionInput[]): Promise<string[]> | undefined {
   if (!inputs.some(({ kind }) => kind === 'message')) return undefined;
   const { inner } = session;
   // Whoever keeps no log here is asked only where the input itself has answers.

@@ -4,7 +4,7 @@ import { CoxswainError, copyJson, deepFreeze, isCoxswainError, messageOf } from 
 import type { CheckedDecision } from '../../gate/index.ts';
 import { guarded } from '../../session/index.ts';
 import type { Condition } from './conditions.ts';
-import { argsCondition, listOf, staticConditions } from './conditions.ts';
+import { argsCondition, asList, staticConditions } from './conditions.ts';
 import type { Glob } from './glob.ts';
 import { compileGlob } from './glob.ts';
 import type { PolicyRule, PolicyTier } from './rule.ts';
@@ -152,7 +152,7 @@ function surely(rule: PolicyRule, trustAnnotations: boolean): CompiledRule['fits
 }
 
 function scopeTest(rule: PolicyRule, conditions: number): CompiledRule['inScope'] {
-  const modes = rule.mode === undefined ? undefined : listOf(rule.mode);
+  const modes = rule.mode === undefined ? undefined : asList(rule.mode);
   const agents = rule.agent === undefined ? undefined : compileGlob(rule.agent);
   return ({ agent, permissionMode }) => {
     let open = conditions;

@@ -13,7 +13,7 @@ export interface Condition {
 /** Tools of a foreign server describe themselves. */
 export const isForeign = (source: string | undefined): boolean => source?.startsWith('mcp:') ?? false;
 
-export const listOf = (value: string | readonly string[]): readonly string[] =>
+export const asList = (value: string | readonly string[]): readonly string[] =>
   typeof value === 'string' ? [value] : value;
 
 /**
@@ -30,11 +30,11 @@ export function staticConditions(
   const { mode, kind, source, digest, role, principal, agent, annotations } = rule;
   const add = (field: keyof PolicyRule, holds: Condition['holds']) => conditions.push({ field, holds });
   if (mode !== undefined) {
-    const modes = new Set<string | undefined>(listOf(mode));
+    const modes = new Set<string | undefined>(asList(mode));
     add('mode', ({ context }) => modes.has(context?.permissionMode));
   }
   if (kind !== undefined) {
-    const kinds = new Set<string | undefined>(listOf(kind));
+    const kinds = new Set<string | undefined>(asList(kind));
     add('kind', ({ context }) => kinds.has(context?.resource?.kind));
   }
   if (source !== undefined) {
@@ -45,14 +45,14 @@ export function staticConditions(
     });
   }
   if (digest !== undefined) {
-    const digests = new Set(listOf(digest));
+    const digests = new Set(asList(digest));
     add('digest', ({ context }) => {
       const own = context?.resource?.digest;
       return own === undefined ? ifUnknown : digests.has(own);
     });
   }
   if (role !== undefined) {
-    const roles = listOf(role);
+    const roles = asList(role);
     add('role', ({ principal: held }) => roles.some((wanted) => held?.roles?.includes(wanted) ?? false));
   }
   if (principal !== undefined) {

@@ -12,7 +12,7 @@ import type { Shape } from '../../session/index.ts';
 import { checkIs, checkOptions, flag, fn, guarded, having, list, oneOf, text } from '../../session/index.ts';
 import type { CompiledRule, PolicyScope } from './compile.ts';
 import { compileRule, ruleError } from './compile.ts';
-import { listOf } from './conditions.ts';
+import { asList } from './conditions.ts';
 import type { ExplainedRule, Explanation } from './explain.ts';
 import { compileGlob } from './glob.ts';
 import type { PolicyRule, PolicyTier } from './rule.ts';
@@ -212,14 +212,14 @@ const standardTools: ReadonlySet<string> = new Set(['transfer_to_agent', 'set_mo
 function unknownIn({ rule, label }: CompiledRule, tools: readonly Pick<ToolDescriptor, 'name' | 'kind'>[]): string[] {
   const lines: string[] = [];
   const matched = new Set<Pick<ToolDescriptor, 'name' | 'kind'>>();
-  for (const pattern of listOf(rule.tool)) {
+  for (const pattern of asList(rule.tool)) {
     const glob = compileGlob(pattern);
     const found = tools.filter(({ name }) => glob.test(name));
     for (const tool of found) matched.add(tool);
     if (found.length === 0 && !standardTools.has(pattern))
       lines.push(`${label} names a tool that is not there: ${pattern}`);
   }
-  for (const kind of listOf(rule.kind ?? [])) {
+  for (const kind of asList(rule.kind ?? [])) {
     const isThere = [...matched].some((tool) => tool.kind === kind);
     if (matched.size > 0 && !isThere) lines.push(`${label} names a kind that none of its tools is of: ${kind}`);
   }

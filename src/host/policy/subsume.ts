@@ -1,13 +1,13 @@
 import { isObject } from '../../base/index.ts';
 import { canonicalJson } from '../../contracts/index.ts';
 import { compilePredicate } from '../../gate/index.ts';
-import { listOf } from './conditions.ts';
+import { asList } from './conditions.ts';
 import { compileGlob, covers } from './glob.ts';
 import type { PolicyRule } from './rule.ts';
 
 type List = string | readonly string[];
 
-const isPart = (wide: List, narrow: List): boolean => listOf(narrow).every((item) => listOf(wide).includes(item));
+const isPart = (wide: List, narrow: List): boolean => asList(narrow).every((item) => asList(wide).includes(item));
 const isCovered = (wide: List, narrow: List): boolean => covers(compileGlob(wide), compileGlob(narrow));
 const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b);
 

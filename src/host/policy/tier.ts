@@ -1,6 +1,6 @@
 import type { PolicyRequest } from '../../contracts/index.ts';
 import type { CompiledRule } from './compile.ts';
-import { listOf, signatureOf } from './conditions.ts';
+import { asList, signatureOf } from './conditions.ts';
 import type { Glob } from './glob.ts';
 import { compileGlob, covers } from './glob.ts';
 import { unspokenTypes } from './strictly.ts';
@@ -95,7 +95,7 @@ class Earlier {
   readonly #byHead = new Map<string, { glob: Glob; rule: CompiledRule }[]>();
 
   add(rule: CompiledRule): void {
-    for (const pattern of listOf(rule.rule.tool)) {
+    for (const pattern of asList(rule.rule.tool)) {
       const head = pattern.split(/[*?]/, 1)[0] ?? '';
       const known = this.#byHead.get(head);
       const one = { glob: compileGlob(pattern), rule };
@@ -135,7 +135,7 @@ function speaker(
 function whyNever(rule: CompiledRule, earlier: Earlier): string | undefined {
   const contradiction = rule.rule.args && contradictionIn(rule.rule.args);
   if (contradiction !== undefined) return `its condition on arguments contradicts itself: ${contradiction}`;
-  const each = listOf(rule.rule.tool).map((pattern) => [...earlier.over(rule, pattern)]);
+  const each = asList(rule.rule.tool).map((pattern) => [...earlier.over(rule, pattern)]);
   const whole = each[0]?.find((one) => each.every((rules) => rules.includes(one)));
   if (whole) return `${whole.label} comes first and covers it`;
   const labels = each.map(([first]) => first?.label);

@@ -1,7 +1,7 @@
 /** What to do about an open call: the judge, questions to people, answers. */
 export { answerOf, fromElicitation, inputOf } from './answer-forms.ts';
 export type { AskedRequest } from './approver-rule.ts';
-export { assertApprover, decidingAnswer, notApprover, whyNotApprover as whyNot, whyNotOpen } from './approver-rule.ts';
+export { assertApprover, decidingAnswer, notApprover, whyNotApprover, whyNotOpen } from './approver-rule.ts';
 export { Confirmations } from './confirmation.ts';
 export type { JudgeOptions } from './judge.ts';
 export { Judge } from './judge.ts';
@@ -13,8 +13,8 @@ export {
   closedByOthers,
   hasClosed,
   hasOutlived,
+  isApprovalQuestion,
   isOver,
-  isQuestion,
   onAbort,
   resultInput,
 } from './run-inputs.ts';

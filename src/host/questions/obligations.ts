@@ -9,12 +9,12 @@ import { bothRules, votesFor } from './approver-rule.ts';
 import { hidden } from './step.ts';
 
 /** A question with the time at which it runs out, epoch milliseconds. */
-export interface Held extends Question {
+export interface HeldQuestion extends Question {
   expiresAt?: number;
 }
 
 /** A question, held to what it was put with as well: whichever is stricter. */
-export function heldTo(question: Held, put: PutQuestion | undefined, expires = true): Held {
+export function heldTo(question: HeldQuestion, put: PutQuestion | undefined, expires = true): HeldQuestion {
   if (!put) return question;
   const approvers = bothRules(put.approvers, question.approvers);
   const redact = hidden(put.redact, question.redact);
@@ -39,7 +39,7 @@ export async function underPolicy(
   call: GateCall,
   rules: HostRules,
   question: Question,
-): Promise<{ kind: 'ask'; question: Held } | { kind: 'refuse'; result: ToolResult; record: DecisionRecord }> {
+): Promise<{ kind: 'ask'; question: HeldQuestion } | { kind: 'refuse'; result: ToolResult; record: DecisionRecord }> {
   const policy = await policyOn(call, question.args, rules);
   const { outcome, approvers, reason, ruleId, redact, expiresIn } = policy;
   if (outcome === 'deny') {
@@ -50,7 +50,7 @@ export async function underPolicy(
   }
   const asks = outcome === 'ask_user';
   const all = hidden(question.redact, redact);
-  const now: Held = {
+  const now: HeldQuestion = {
     ...(reason === undefined ? {} : { reason }),
     ...(ruleId === undefined ? {} : { ruleId }),
     ...question,

@@ -10,7 +10,7 @@ import { approvalQuestion, previewOf } from './approval-question.ts';
 import { decidingAnswer } from './approver-rule.ts';
 import type { Confirmation } from './confirmation.ts';
 import { questionForOthers } from './edited-args.ts';
-import type { Held } from './obligations.ts';
+import type { HeldQuestion } from './obligations.ts';
 import { heldTo, putAs } from './obligations.ts';
 import type { Step } from './step.ts';
 import { cancelled, notAgain, refusal, underRule } from './step.ts';
@@ -36,7 +36,7 @@ export type QuestionOutcome =
 export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions): Promise<QuestionOutcome> {
   const { request, hostTool, call, rules, kind, confirmation } = inquiry;
   const answers = request.answers ?? [];
-  let question: Held = inquiry.question;
+  let question: HeldQuestion = inquiry.question;
   const no = (step: Step): QuestionOutcome => ({
     kind: 'refused',
     step: underRule(step, question, recordFacts(call, question.args, rules).asked),
@@ -82,7 +82,7 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
 }
 
 /** Epoch milliseconds. */
-function expiryOf({ requestedAt }: PendingRequest, { expiresIn, expiresAt }: Held): number | undefined {
+function expiryOf({ requestedAt }: PendingRequest, { expiresIn, expiresAt }: HeldQuestion): number | undefined {
   const own = expiresIn === undefined ? undefined : Date.parse(requestedAt) + expiresIn * 1000;
   return own === undefined || expiresAt === undefined ? (own ?? expiresAt) : Math.min(own, expiresAt);
 }

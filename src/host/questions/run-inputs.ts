@@ -23,7 +23,7 @@ export function hasOutlived({ detached, answers }: PendingRequest): boolean {
   return detached === true && (answers ?? []).some(({ quorum }) => !quorum);
 }
 
-export function isQuestion(request: PendingRequest): request is ApprovalQuestion {
+export function isApprovalQuestion(request: PendingRequest): request is ApprovalQuestion {
   return request.approval !== undefined;
 }
 

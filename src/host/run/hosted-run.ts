@@ -23,7 +23,7 @@ import { runInner } from './inner-stream.ts';
 import { judgeOpen } from './judge-open.ts';
 import { runOutlived, runOutliving } from './outlived-calls.ts';
 import { Repeats } from './repeats.ts';
-import { errorEvent } from './run-base.ts';
+import { hostError } from './run-base.ts';
 import { RunCalls } from './run-calls.ts';
 import { pausedEnd } from './run-end.ts';
 import { RunHold } from './run-hold.ts';
@@ -361,7 +361,7 @@ export class HostedRun implements RunScope, CallersStream {
     if (!over || this.#controller.signal.aborted) return;
     // Not a limit's reason of its own: the end would not say why.
     if (over.code === 'E_NO_PRICE') {
-      this.#out.push(errorEvent(this, over, false));
+      this.#out.push(hostError(this, over, false));
     }
     this.abort(over);
   }

@@ -45,7 +45,7 @@ export function eventBase({ session, options }: RunBase, request?: PendingReques
 }
 
 /** An error of the host's own in one run. */
-export function errorEvent(
+export function hostError(
   run: RunBase,
   { status, code, message, retryable }: Pick<CoxswainError, 'status' | 'code' | 'message' | 'retryable'>,
   fatal: boolean,

@@ -1,7 +1,7 @@
 import type { PendingRequest, StreamEndEvent } from '../../contracts/index.ts';
 import { INTERFACE_VERSION, isCoxswainError, messageOf } from '../../contracts/index.ts';
-import { isQuestion } from '../questions/index.ts';
-import { errorEvent, eventBase } from './run-base.ts';
+import { isApprovalQuestion } from '../questions/index.ts';
+import { eventBase, hostError } from './run-base.ts';
 import type { RunScope } from './run-scope.ts';
 
 /** Nothing that can be done here is left: the end says what is open. */
@@ -59,7 +59,7 @@ async function lostEnd(run: RunScope, thrown: unknown): Promise<StreamEndEvent> 
   const { status, code, retryable } = isCoxswainError(thrown)
     ? thrown
     : ({ status: 'INTERNAL', code: 'E_INTERNAL', retryable: false } as const);
-  run.push(errorEvent(run, { status, code, message: messageOf(thrown), retryable }, true));
+  run.push(hostError(run, { status, code, message: messageOf(thrown), retryable }, true));
   return { ...eventBase(run), type: 'stream_end', reason: 'failed', data: await openIfReadable(run) };
 }
 
@@ -102,7 +102,7 @@ async function showOpen(run: RunScope): Promise<PendingRequest[]> {
   const pending = await run.session.pending();
   const { subagents } = run.session;
   for (const request of pending) {
-    if (isQuestion(request) && !subagents.hasAsked(request.requestId)) run.questions.show(request);
+    if (isApprovalQuestion(request) && !subagents.hasAsked(request.requestId)) run.questions.show(request);
   }
   return pending;
 }

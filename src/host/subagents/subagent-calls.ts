@@ -10,7 +10,7 @@ export function namesOf(requests: readonly PendingRequest[]): string {
 }
 
 /** The words that a sub-agent is asked with. */
-export function askedWith(args: Record<string, unknown>): string {
+export function subagentPrompt(args: Record<string, unknown>): string {
   const { request, ...rest } = args;
   return typeof request === 'string' && Object.keys(rest).length === 0 ? request : JSON.stringify(args);
 }

@@ -1,7 +1,7 @@
 import type { ExecutionOptions, PendingRequest, Principal, SessionInput } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { CallersStream, Handle } from '../frame/index.ts';
-import { askedWith } from './subagent-calls.ts';
+import { subagentPrompt } from './subagent-calls.ts';
 import type { SubagentEvents } from './subagent-events.ts';
 import type { SubagentTurn } from './subagent-turn.ts';
 
@@ -24,7 +24,7 @@ export async function streamSubagent(
   principal: Principal,
   events: SubagentEvents,
 ): Promise<void> {
-  const input: SessionInput = turn.isOpen ? { kind: 'continue' } : { kind: 'message', content: askedWith(args) };
+  const input: SessionInput = turn.isOpen ? { kind: 'continue' } : { kind: 'message', content: subagentPrompt(args) };
   const { streaming, deps, excludeTools, traceContext } = stream.options;
   const own: ExecutionOptions = {
     signal,

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../contracts/index.ts';
 import type { GateCall } from '../../gate/index.ts';
 
 /** SHA-256 (base64url) of the canonical JSON. */
-export function digestOf(value: unknown): string {
+export function jsonDigest(value: unknown): string {
   return hash('sha256', canonicalJson(value), 'base64url');
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AnyTool, ConfirmationRequest, PendingRequest, ToolDescriptor } from '../../contracts/index.ts';
 import type { Approval, GateCall } from '../../gate/index.ts';
 import { MAX_EXPIRES_IN, toolDigest } from '../../gate/index.ts';
-import { digestOf } from './digest.ts';
+import { jsonDigest } from './digest.ts';
 import type { HostTool } from './tool-registry.ts';
 
 /**
@@ -31,7 +31,7 @@ export function asTaken(call: GateCall, args: Record<string, unknown>): GateCall
 
 /** Of a tool that the agent runs itself: what it announces of it, whoever hands it on. */
 const ownDigest = (agent: string, path: readonly string[], tool: ToolDescriptor): string =>
-  digestOf({ agent, path, tool });
+  jsonDigest({ agent, path, tool });
 
 /** The author's word on whether a person must be asked: announced with the call, or the host tool's. */
 export function floorOf(request: PendingRequest, hostTool: HostTool | undefined): AnyTool['needsApproval'] {

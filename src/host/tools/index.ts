@@ -7,6 +7,6 @@ export { RunQueue } from './run-queue.ts';
 export type { Subagent, SubagentOptions, SubagentTool } from './subagent-tool.ts';
 export { Suspended, subagentOf, subagentTool } from './subagent-tool.ts';
 export type { HostTool } from './tool-registry.ts';
-export { ToolRegistry } from './tool-registry.ts';
+export { HostToolRegistry } from './tool-registry.ts';
 export type { HostCall, RunToolOptions, ToolOutcome } from './tool-runner.ts';
 export { runHostTool, supports } from './tool-runner.ts';

@@ -19,7 +19,7 @@ export interface Offer {
 const MAX_TOLD = 1_000;
 
 /** The tools that a host runs, by name. */
-export class ToolRegistry {
+export class HostToolRegistry {
   readonly #own = new Map<string, HostTool>();
   readonly #providers: readonly ToolProvider[];
   readonly #descriptors: readonly ToolDescriptor[];

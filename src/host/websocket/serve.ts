@@ -8,13 +8,13 @@ import { CLOSE_CODES, CoxswainError, messageOf, PROTOCOL_PATH, SUBPROTOCOL } fro
 import { MAX_TIMER_MS } from '../../gate/index.ts';
 import { inTime } from '../../session/index.ts';
 import type { ExecutorOptions, Served, ServerLimits, ServerOptions } from '../connection/index.ts';
-import { Connection, Hub, limitsOf, loadProtocol, servedExecutor, servedHost } from '../connection/index.ts';
+import { Connection, Hub, loadProtocol, servedExecutor, servedHost, serverLimits } from '../connection/index.ts';
 import type { AgentHost } from '../index.ts';
 import type { ServeOptions } from './options.ts';
 import { Readiness } from './readiness.ts';
 import { checkServe, checkServeExecutor } from './serve-shape.ts';
 import { keepAlive, transportOf } from './socket.ts';
-import type { Verdict } from './upgrade.ts';
+import type { Admittance } from './upgrade.ts';
 import { Gatekeeper, isLoopback } from './upgrade.ts';
 
 export interface AgentServer {
@@ -91,7 +91,7 @@ class SocketServer implements AgentServer {
 
   constructor(served: Served, options: ServeOptions, Sockets: typeof WebSocketServer) {
     this.#options = options;
-    this.#limits = limitsOf(options.limits);
+    this.#limits = serverLimits(options.limits);
     this.#warn = options.warn ?? warnOnStderr;
     this.#log = options.log ?? (() => {});
     this.token = options.authenticate ? undefined : randomBytes(32).toString('base64url');
@@ -188,12 +188,12 @@ class SocketServer implements AgentServer {
   }
 
   /** Whether somebody may come in now. */
-  async #judge(request: IncomingMessage): Promise<Verdict> {
+  async #judge(request: IncomingMessage): Promise<Admittance> {
     const before = this.#noRoom();
     if (before) return before;
     // Whoever is asked about takes a place meanwhile: an authenticator may be slow.
     this.#uninitialised++;
-    let verdict: Verdict;
+    let verdict: Admittance;
     try {
       verdict = await this.#gate.judge(request);
     } finally {
@@ -209,7 +209,7 @@ class SocketServer implements AgentServer {
     return verdict;
   }
 
-  #noRoom(): Verdict | undefined {
+  #noRoom(): Admittance | undefined {
     if (this.#closing) return { status: 503, reason: 'the server goes away' };
     const isFull = this.#connections.size >= this.#limits.maxConnections;
     return isFull || this.#uninitialised >= this.#limits.maxUninitialised ? { status: 503, reason: 'full' } : undefined;

@@ -7,7 +7,7 @@ import { faultOfPrincipal } from '../terms/index.ts';
 import type { ServeOptions } from './options.ts';
 
 /** An upgrade that is let in, or the HTTP status that it is refused with. */
-export type Verdict =
+export type Admittance =
   | { identity: Identity | undefined }
   | { status: 400 | 401 | 403 | 404 | 429 | 503; reason: string };
 
@@ -38,7 +38,7 @@ export class Gatekeeper {
     return undefined;
   }
 
-  async judge(request: IncomingMessage): Promise<Verdict> {
+  async judge(request: IncomingMessage): Promise<Admittance> {
     const why = this.stranger(request);
     if (why !== undefined) return { status: 403, reason: why };
     const [path, query] = (request.url ?? '').split('?', 2);
@@ -57,7 +57,7 @@ export class Gatekeeper {
     }
   }
 
-  async #knows(request: IncomingMessage, protocols: readonly string[]): Promise<Verdict> {
+  async #knows(request: IncomingMessage, protocols: readonly string[]): Promise<Admittance> {
     const tokens = tokensOf(request, protocols);
     if (tokens.size > 1) return { status: 400, reason: 'one token is needed, not several' };
     const [token] = tokens;

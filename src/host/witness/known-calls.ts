@@ -1,5 +1,5 @@
 import type { DecisionRecord, PermissionMode, PutQuestion, TurnTerms } from '../../contracts/index.ts';
-import type { CallState, KnownAnswer, LastGo, WitnessRecord } from './records.ts';
+import type { KnownAnswer, LastGo, NotedCall, WitnessRecord } from './records.ts';
 
 /** What a host knows of one call that is not settled, by itself. */
 export interface KnownCall {
@@ -184,11 +184,11 @@ export function canBeVoid({ started, decision, asks, answers, attempts }: KnownC
   return answers.some(({ isVoid, attempt }) => !isVoid && attempt === attempts);
 }
 
-function callState({ id, isNoted: _, decision, last, ...rest }: KnownCall): CallState {
+function callState({ id, isNoted: _, decision, last, ...rest }: KnownCall): NotedCall {
   return { callId: id, ...rest, ...(decision ? { decision } : {}), ...(last ? { last } : {}) };
 }
 
-function knownCall({ callId, questions, answers, ...rest }: CallState): KnownCall {
+function knownCall({ callId, questions, answers, ...rest }: NotedCall): KnownCall {
   return {
     decision: undefined,
     last: undefined,

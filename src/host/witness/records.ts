@@ -12,7 +12,7 @@ interface OfCall {
 }
 
 /** All that counts of a call that is not settled. */
-export interface CallState extends OfCall {
+export interface NotedCall extends OfCall {
   /** Number of the turn in which it became known. */
   turn: number;
   /** Epoch milliseconds. */
@@ -42,7 +42,7 @@ export type WitnessRecord =
   | { kind: 'past'; calls: readonly (readonly [callId: string, answered: readonly string[]])[] }
   /** The same: the turns that count, and the calls that are not settled. */
   | { kind: 'turns'; terms: readonly TurnTerms[]; mode: PermissionMode | null }
-  | { kind: 'call'; call: CallState }
+  | { kind: 'call'; call: NotedCall }
   /**
    * A turn is begun with these terms, or held to them from here on. `calls` became known before, and by nothing else that was
    * noted; `at`: since when.

@@ -4,7 +4,7 @@ import type { Decision } from '../../gate/index.ts';
 import type { ResolvedTool } from '../agent/index.ts';
 import type { CallSignals } from '../hooks/index.ts';
 import type { CallState } from '../log/index.ts';
-import { turnsOf } from '../log/index.ts';
+import { callTurns } from '../log/index.ts';
 
 /** A call that may run now. */
 export interface ReadyCall {
@@ -26,7 +26,7 @@ export function newDecisions(calls: readonly ReadyCall[]): { decisions?: Record<
 /** A host has stored it before its agent's gate looked at the call, or the call has stored it as its agent began. */
 function isStored({ call, decision: { record } }: ReadyCall): boolean {
   const { decision: stored, decidedAt } = call;
-  if (!stored || decidedAt !== turnsOf(call)) return false;
+  if (!stored || decidedAt !== callTurns(call)) return false;
   const isSame = (name: keyof DecisionRecord) => canonicalJson(stored[name]) === canonicalJson(record[name]);
   const adds = (name: keyof DecisionRecord) => record[name] !== undefined && stored[name] === undefined;
   return words.every(isSame) && !facts.some(adds);

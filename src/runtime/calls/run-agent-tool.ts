@@ -11,7 +11,7 @@ import type { CallOutcome } from './call-outcome.ts';
 import { releaseWithin } from './close-slot.ts';
 import type { ReadyCall } from './ready-call.ts';
 import { newDecisions } from './ready-call.ts';
-import { afterTool, recover } from './tool-hooks.ts';
+import { afterTool, recoverByHook } from './tool-hooks.ts';
 
 /** An agent run as a tool: suspended, its call stays open; else its last words are the result. */
 export async function runAgentTool(
@@ -54,7 +54,13 @@ export async function runAgentTool(
   if (outcome.kind === 'failed') {
     const { fatal, message } = outcome.failure;
     const text = fatal ? `agent ${agentTree.root.name} failed: ${message}` : message;
-    const result = await recover(context, toolContext, ready, hooks, new CoxswainError('INTERNAL', 'E_TOOL', text));
+    const result = await recoverByHook(
+      context,
+      toolContext,
+      ready,
+      hooks,
+      new CoxswainError('INTERNAL', 'E_TOOL', text),
+    );
     const abandons = `agent ${agentTree.root.name} failed`;
     return { result: await afterTool(context, toolContext, ready, hooks, result), abandons };
   }

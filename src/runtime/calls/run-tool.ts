@@ -7,7 +7,7 @@ import { orAbort } from '../agent/index.ts';
 import type { HookChain, ToolContext } from '../hooks/index.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import type { ReadyCall } from './ready-call.ts';
-import { afterTool, recover } from './tool-hooks.ts';
+import { afterTool, recoverByHook } from './tool-hooks.ts';
 
 /**
  * Runs a tool's handler, within its time, and the hooks behind it. Undefined: the run was aborted, and nothing is said
@@ -39,7 +39,7 @@ export async function runTool(
     if (context.signal.aborted) return undefined;
     if (cancelled.aborted) return { result: errorResult('interrupted', `interrupted: ${messageOf(cancelled.reason)}`) };
     const asIs = errorResult('failed', messageOf(error));
-    result = await unlessCancelled(context, cancelled, recover(context, toolContext, ready, hooks, error), asIs);
+    result = await unlessCancelled(context, cancelled, recoverByHook(context, toolContext, ready, hooks, error), asIs);
   }
   if (asksOutside(toolContext)) return { result };
   toolContext.ended();

@@ -6,7 +6,7 @@ import type { HookChain, ToolContext } from '../hooks/index.ts';
 import type { ReadyCall } from './ready-call.ts';
 
 /** What a call that failed comes to: what an on_tool_error hook has instead, else the error. */
-export async function recover(
+export async function recoverByHook(
   context: AgentContext,
   toolContext: ToolContext,
   ready: ReadyCall,

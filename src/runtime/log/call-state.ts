@@ -45,7 +45,7 @@ export interface CallState {
   /** Grows with each change. */
   version: number;
   decision?: DecisionRecord;
-  /** Its {@link turnsOf} when that was stored. */
+  /** Its {@link callTurns} when that was stored. */
   decidedAt?: number;
   /** A handler was started and no word of it has come since. */
   started: boolean;
@@ -69,7 +69,7 @@ export interface CallState {
 }
 
 /** Grows with each start and each question: what was decided before is not a decision on what follows. */
-export function turnsOf({ attempts, asks }: CallState): number {
+export function callTurns({ attempts, asks }: CallState): number {
   return attempts + asks.length;
 }
 

@@ -5,7 +5,7 @@ import { addUsage, callIdOf, isHostQuestion, LastWords } from '../../session/ind
 import type { Activation } from './activation.ts';
 import { newActivation } from './activation.ts';
 import type { CallState, Settled } from './call-state.ts';
-import { newCall, stillCall, turnsOf } from './call-state.ts';
+import { callTurns, newCall, stillCall } from './call-state.ts';
 import type { Event, StoredAnswer } from './event.ts';
 import { threadOf } from './event.ts';
 import type { FoldState } from './fold-state.ts';
@@ -283,7 +283,7 @@ export class Fold {
       const call = this.#changed(id);
       if (call) {
         call.decision = decision;
-        call.decidedAt = turnsOf(call);
+        call.decidedAt = callTurns(call);
       }
       this.answers++;
     }

@@ -3,7 +3,7 @@ export type { Activation } from './activation.ts';
 export type { AnswerOrigin } from './answers.ts';
 export { abandoned, answerEvent, answerId, approvalEvent, responseEvent, settlementOf } from './answers.ts';
 export type { AskState, CallState, Settled } from './call-state.ts';
-export { turnsOf } from './call-state.ts';
+export { callTurns } from './call-state.ts';
 export type { ChainState } from './chain.ts';
 export { Chain, evidenceOf, extendChain, isAudited, isLinked } from './chain.ts';
 export { digestOf } from './digest.ts';

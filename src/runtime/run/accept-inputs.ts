@@ -24,7 +24,7 @@ import type { OpenRun } from './open-run.ts';
  * What has been made of inputs: hooks are asked, and what is too large is kept elsewhere, once, however often the inputs
  * are looked at.
  */
-export interface Heard {
+export interface HeardInputs {
   parts?: ContentPart[];
   readonly results: Map<ToolResultInput, BoundedAnswer>;
 }
@@ -34,7 +34,7 @@ export async function acceptInputs(
   invocation: OpenRun,
   inputs: readonly SessionInput[],
   credentials: GivenCredential[],
-  heard: Heard,
+  heard: HeardInputs,
 ): Promise<Event[]> {
   const { fold } = invocation;
   const events: Event[] = [];
@@ -168,7 +168,7 @@ async function takeMessage(
   invocation: OpenRun,
   message: MessageInput,
   { answered, kept }: { answered: ReadonlySet<string>; kept: ReadonlySet<CallState> },
-  heard: Heard,
+  heard: HeardInputs,
 ): Promise<Event[]> {
   const { fold } = invocation;
   const open = [...fold.open.values()].filter((call) => !answered.has(call.id) && !call.longRunning && !kept.has(call));

@@ -5,7 +5,7 @@ import type { Event } from '../log/index.ts';
 import type { GivenCredential } from '../services/index.ts';
 import { keepCredentials } from '../services/index.ts';
 import type { Lease } from '../store/index.ts';
-import type { Heard } from './accept-inputs.ts';
+import type { HeardInputs } from './accept-inputs.ts';
 import { acceptInputs } from './accept-inputs.ts';
 import type { OpenRun } from './open-run.ts';
 
@@ -47,7 +47,7 @@ export async function storeInputs(
   epoch: number,
 ): Promise<StoredInputs> {
   const { session, fold } = invocation;
-  const heard: Heard = { results: new Map() };
+  const heard: HeardInputs = { results: new Map() };
   for (let tries = 1; ; tries++) {
     const { at } = fold;
     const credentials: GivenCredential[] = [];

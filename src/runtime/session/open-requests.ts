@@ -13,7 +13,7 @@ export function openRequests(live: LiveSession, tree: AgentTree, standing: Stand
 }
 
 /** What a session waits for of the call with this id, or of the one that a question with this id is about. */
-export function openRequest(live: LiveSession, tree: AgentTree, id: string): PendingRequest | undefined {
+export function findOpenRequest(live: LiveSession, tree: AgentTree, id: string): PendingRequest | undefined {
   const { fold } = live;
   const call = fold.callOf(id);
   return call && fold.open.has(call.id) ? requestsOf(live, tree).one(fold, call) : undefined;
@@ -55,10 +55,10 @@ export async function openRequestNow(
   id: string,
 ): Promise<PendingRequest | undefined> {
   await live.catchUp();
-  const open = openRequest(live, tree, id);
+  const open = findOpenRequest(live, tree, id);
   const isRunning = open && (await runningNow(live, by, [open]));
   if (!isRunning) return open;
-  const now = openRequest(live, tree, id);
+  const now = findOpenRequest(live, tree, id);
   return now && isRunning(now) ? { ...now, running: true } : now;
 }
 

@@ -9,7 +9,7 @@ import { requestAttributes, responseAttributes } from './model-telemetry.ts';
 import type { ModelUser } from './model-user.ts';
 
 /** What went wrong: thrown, or told by the model. */
-export interface Fault {
+export interface ModelFault {
   error: unknown;
 }
 
@@ -71,7 +71,7 @@ export class ModelCall {
   }
 
   /** Why this is no answer to go on with. */
-  faultIn(response: ModelResponse | undefined): Fault | undefined {
+  faultIn(response: ModelResponse | undefined): ModelFault | undefined {
     if (response?.errorCode !== undefined) return { error: response };
     if (response) {
       const failure = unknownEndOf(response);
@@ -82,7 +82,7 @@ export class ModelCall {
   }
 
   /** It is over. */
-  end(response: ModelResponse | undefined, fault: Fault | undefined): void {
+  end(response: ModelResponse | undefined, fault: ModelFault | undefined): void {
     const { signal } = this.#context;
     const told = response && this.#operation ? responseAttributes(response, this.#firstAfterMs) : undefined;
     if (!fault) this.#operation?.end(undefined, told);

@@ -11,7 +11,7 @@ import type { Event, EventActions, Failure } from '../log/index.ts';
 import type { FinishReason, ModelResponse, RequestDraft } from '../model/index.ts';
 import { finishReasonOf, isResponse, modelFailure, thrownFailure, unknownEndOf } from '../model/index.ts';
 import { endBehind } from './end-behind.ts';
-import type { Fault } from './model-call.ts';
+import type { ModelFault } from './model-call.ts';
 import { ModelCall } from './model-call.ts';
 import type { ModelUser } from './model-user.ts';
 
@@ -63,7 +63,7 @@ async function ask(
 ): Promise<{ response: ModelResponse } | { failure: Failure } | undefined> {
   const call = new ModelCall(context, agent, draft, { messageId, chosen });
   let said: ModelResponse | undefined;
-  let fault: Fault | undefined;
+  let fault: ModelFault | undefined;
   try {
     said = await call.answer();
     fault = call.faultIn(said);

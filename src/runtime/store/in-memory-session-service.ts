@@ -3,7 +3,7 @@ import type { SessionSummary } from '../../contracts/index.ts';
 import { MemoryJournal } from '../../session/index.ts';
 import type { Event } from '../log/index.ts';
 import { applyDelta, joinState } from '../log/index.ts';
-import type { MemoryApp, MemorySession, MemoryUser, State } from './in-memory-session.ts';
+import type { MemoryApp, MemorySession, MemoryUser, StateValues } from './in-memory-session.ts';
 import { addCopies, recordOf, repeatedId, ScopeState, storeEvents, summaryOf } from './in-memory-session.ts';
 import type {
   AppendOptions,
@@ -71,7 +71,7 @@ export class InMemorySessionService implements SessionService {
     storeInput.create(options);
     const { key, app, user } = this.#vacant(given);
     const delta = splitInitial(options.state);
-    const initialState: State = {};
+    const initialState: StateValues = {};
     applyDelta(initialState, delta.session);
     app.state.apply(delta.app);
     user.state.apply(delta.user);
@@ -179,7 +179,7 @@ export class InMemorySessionService implements SessionService {
   async restore(given: SessionKey, session: RestoredSession): Promise<SessionRecord> {
     storeInput.append(session.events, undefined);
     const { key, app, user } = this.#vacant(given);
-    const initialState: State = {};
+    const initialState: StateValues = {};
     applyDelta(initialState, splitInitial(session.initialState).session);
     const stored = session.events.map((event, index) => sealEvent(event, index + 1));
     const state = { ...initialState };
@@ -282,8 +282,8 @@ export class InMemorySessionService implements SessionService {
     key: SessionKey,
     app: MemoryApp,
     user: MemoryUser,
-    initialState: Readonly<State>,
-    state: State,
+    initialState: Readonly<StateValues>,
+    state: StateValues,
     title: string | undefined,
   ): MemorySession {
     // One that is made again under its id is told by its time: no two have the same.

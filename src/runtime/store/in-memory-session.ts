@@ -6,23 +6,23 @@ import { effectiveEvents } from './rewound.ts';
 import type { SessionKey, SessionRecord, StoredCheckpoint } from './session-service.ts';
 import { batchDelta, sealEvent, storeRefusal, titleChange } from './store-rules.ts';
 
-export type State = Record<string, unknown>;
+export type StateValues = Record<string, unknown>;
 
 /** State of one scope, copied at the first write after a reader got hold of it. */
 export class ScopeState {
-  #state: State;
+  #state: StateValues;
   #lent = false;
 
-  constructor(state: State = {}) {
+  constructor(state: StateValues = {}) {
     this.#state = state;
   }
 
-  lend(): Readonly<State> {
+  lend(): Readonly<StateValues> {
     this.#lent = true;
     return this.#state;
   }
 
-  apply(delta: Readonly<State>): void {
+  apply(delta: Readonly<StateValues>): void {
     if (this.#lent) {
       this.#state = { ...this.#state };
       this.#lent = false;
@@ -35,12 +35,19 @@ export class ScopeState {
 export interface MemorySession {
   readonly key: SessionKey;
   title: string | undefined;
-  readonly initialState: Readonly<State>;
+  readonly initialState: Readonly<StateValues>;
   readonly state: ScopeState;
   readonly app: MemoryApp;
   readonly user: MemoryUser;
   /** State as it was last read, and what it was put together from. */
-  joined: { own: Readonly<State>; app: Readonly<State>; user: Readonly<State>; state: Readonly<State> } | undefined;
+  joined:
+    | {
+        own: Readonly<StateValues>;
+        app: Readonly<StateValues>;
+        user: Readonly<StateValues>;
+        state: Readonly<StateValues>;
+      }
+    | undefined;
   epoch: number;
   /** The live lease. */
   held: object | undefined;
@@ -161,7 +168,7 @@ export function recordOf(session: MemorySession, events: readonly Event[]): Sess
 }
 
 /** The three scopes as one: readers share it until one of them is written. */
-function joinedState(session: MemorySession): Readonly<State> {
+function joinedState(session: MemorySession): Readonly<StateValues> {
   const own = session.state.lend();
   const app = session.app.state.lend();
   const user = session.user.state.lend();

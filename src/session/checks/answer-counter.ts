@@ -1,5 +1,5 @@
 import type { Check, Shape } from '../../base/index.ts';
-import { amount } from '../../base/index.ts';
+import { amount, MAX_TIMER_MS } from '../../base/index.ts';
 import type { AnswerLimits, ContentPart } from '../../contracts/index.ts';
 import { CoxswainError, DEFAULT_ANSWER_LIMITS } from '../../contracts/index.ts';
 
@@ -26,9 +26,6 @@ const words: Record<keyof AnswerLimits, string> = {
   minutes: 'minutes',
   idleMinutes: 'minutes without a piece',
 };
-
-/** What no timer reaches. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const ANSWER = 'an answer of the model';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { failureOf, redact } from '../../../src/adapters/models/content/failure.ts';
+import { modelFailureOf, redact } from '../../../src/adapters/models/content/failure.ts';
 import { delayBefore, retryAfter } from '../../../src/adapters/models/wire/retry.ts';
 import { pause } from '../../../src/gate/index.ts';
 import { ask } from './kit.ts';
@@ -108,7 +108,7 @@ describe('failures', () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.5s' }];
     const message = JSON.stringify({ error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details } });
     const thrown = Object.assign(new Error(message), { name: 'ApiError', status: 429 });
-    expect(failureOf(thrown)).toEqual({ code: 'http_429', message: 'quota', retryable: true, waitMs: 34_500 });
+    expect(modelFailureOf(thrown)).toEqual({ code: 'http_429', message: 'quota', retryable: true, waitMs: 34_500 });
   });
 
   test('secrets are not repeated', () => {

@@ -9,7 +9,7 @@ import type {
   SteerData,
 } from '../../../src/contracts/index.ts';
 import type { CallersStream } from '../../../src/host/frame/handle.ts';
-import { askedWith, callOf, namesOf } from '../../../src/host/subagents/subagent-calls.ts';
+import { callOf, namesOf, subagentPrompt } from '../../../src/host/subagents/subagent-calls.ts';
 import { ClosedCalls, closedRequest, SubagentEvents } from '../../../src/host/subagents/subagent-events.ts';
 import { SubagentSession, subagentThread } from '../../../src/host/subagents/subagent-session.ts';
 import { SubagentTurn } from '../../../src/host/subagents/subagent-turn.ts';
@@ -135,10 +135,10 @@ describe('calls of sub-agents that are closed', () => {
 });
 
 test('a sub-agent is asked with its one text, or with all that it was given', () => {
-  expect(askedWith({ request: 'go' })).toBe('go');
-  expect(askedWith({ request: 'go', more: 1 })).toBe('{"request":"go","more":1}');
-  expect(askedWith({ request: 5 })).toBe('{"request":5}');
-  expect(askedWith({})).toBe('{}');
+  expect(subagentPrompt({ request: 'go' })).toBe('go');
+  expect(subagentPrompt({ request: 'go', more: 1 })).toBe('{"request":"go","more":1}');
+  expect(subagentPrompt({ request: 5 })).toBe('{"request":5}');
+  expect(subagentPrompt({})).toBe('{}');
   expect(callOf({ requestId: 'q' } as PendingRequest)).toBe('q');
   expect(callOf({ requestId: 'q', callId: 'c' } as PendingRequest)).toBe('c');
   const names = (...ids: string[]) => namesOf(ids.map((requestId) => ({ requestId }) as PendingRequest));

@@ -3,7 +3,7 @@ import type { ToolKind, ToolResult } from '../../../contracts/index.ts';
 import { diffOf } from './content.ts';
 import { AcpOutput } from './output.ts';
 import type { Subject } from './same-call.ts';
-import { isSameCall, membersOf, shownInputs } from './same-call.ts';
+import { inputMembers, isSameCall, shownInputs } from './same-call.ts';
 
 const KINDS = new Set(['read', 'edit', 'delete', 'move', 'search', 'execute', 'fetch']);
 
@@ -144,7 +144,7 @@ export class AcpCall {
   get args(): Record<string, unknown> {
     const { title, locations = [], content = [], rawInput } = this.#told;
     const changes = content.flatMap((block) => (block.type === 'diff' ? [diffOf(block)] : []));
-    const raw = membersOf(rawInput);
+    const raw = inputMembers(rawInput);
     return {
       ...(title === undefined ? {} : { title }),
       ...(locations.length === 0 ? {} : { paths: locations.map(({ path }) => path) }),

@@ -68,7 +68,10 @@ export function partOfBlock(block: ContentBlock): ContentPart {
 }
 
 /** What a call has produced: for models and for people. */
-export function resultOf(blocks: readonly ToolCallContent[]): { content: ContentPart[]; display: DisplayContent[] } {
+export function contentOfBlocks(blocks: readonly ToolCallContent[]): {
+  content: ContentPart[];
+  display: DisplayContent[];
+} {
   const content: ContentPart[] = [];
   const display: DisplayContent[] = [];
   for (const block of blocks) {

@@ -2,5 +2,5 @@
 export type { ToldOfCall } from './call.ts';
 export { AcpCall } from './call.ts';
 export { blocksOf, mediaOfBlock, partOfBlock, textOfBlock } from './content.ts';
-export { membersOf } from './same-call.ts';
-export { loadSdk } from './sdk.ts';
+export { inputMembers } from './same-call.ts';
+export { loadAcpSdk } from './sdk.ts';

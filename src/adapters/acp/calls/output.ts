@@ -1,8 +1,8 @@
 import type { ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import type { ToolResult } from '../../../contracts/index.ts';
 import { canonicalJson } from '../../../contracts/index.ts';
-import { resultOf } from './content.ts';
-import { membersOf } from './same-call.ts';
+import { contentOfBlocks } from './content.ts';
+import { inputMembers } from './same-call.ts';
 
 /** Where agents that show a terminal put what it has written. */
 const TERMINAL = ['terminal_output', 'terminal_output_delta'];
@@ -29,16 +29,16 @@ export class AcpOutput {
     if (fresh.length > 0) this.#content = fresh;
     if (rawOutput !== undefined && rawOutput !== null) this.#raw = rawOutput;
     for (const name of TERMINAL) {
-      const data = membersOf(_meta?.[name])?.data;
+      const data = inputMembers(_meta?.[name])?.data;
       if (typeof data === 'string') this.#terminal += data;
     }
   }
 
   result(isError: boolean): ToolResult {
-    const { content, display } = resultOf(this.#content);
+    const { content, display } = contentOfBlocks(this.#content);
     const text = this.#terminal || writtenIn(this.#raw);
     if (content.length === 0 && text !== '') content.push({ type: 'text', text });
-    const structured = membersOf(this.#raw);
+    const structured = inputMembers(this.#raw);
     return {
       content,
       ...(structured ? { structuredContent: structured } : {}),
@@ -49,7 +49,7 @@ export class AcpOutput {
 }
 
 function writtenIn(raw: unknown): string {
-  const members = membersOf(raw);
+  const members = inputMembers(raw);
   if (!members) return raw === undefined ? '' : typeof raw === 'string' ? raw : JSON.stringify(raw);
   for (const name of WRITTEN) {
     const text = members[name];

@@ -47,7 +47,7 @@ export function isSameCall(allowed: Subject, begun: Subject, volatile: ReadonlyS
 }
 
 function isSameInput(asked: unknown, begun: unknown, call: Naming, volatile: ReadonlySet<string>): boolean {
-  const [shown, run] = [membersOf(asked), membersOf(begun)];
+  const [shown, run] = [inputMembers(asked), inputMembers(begun)];
   if (!shown || !run) return canonicalJson(asked) === canonicalJson(begun);
   const names = [...new Set([...Object.keys(shown), ...Object.keys(run)])];
   return names.every((name) => isSameMember(name, shown, run, call, volatile));
@@ -89,7 +89,7 @@ export function shownInputs(
     const shown = asked ?? announced;
     return { shown, inputs: shown === undefined ? [] : [shown], hides: false };
   }
-  const [before, now] = [membersOf(announced), membersOf(asked)];
+  const [before, now] = [inputMembers(announced), inputMembers(asked)];
   if (!before || !now) {
     return { shown: asked, inputs: [asked], hides: canonicalJson(announced) !== canonicalJson(asked) };
   }
@@ -98,7 +98,7 @@ export function shownInputs(
   return { shown, inputs: [asked, shown, ...(hides ? [] : [announced])], hides };
 }
 
-export function membersOf(input: unknown): Record<string, unknown> | undefined {
+export function inputMembers(input: unknown): Record<string, unknown> | undefined {
   return typeof input === 'object' && input !== null && !Array.isArray(input)
     ? (input as Record<string, unknown>)
     : undefined;

@@ -1,12 +1,12 @@
 import { CoxswainError } from '../../../contracts/index.ts';
 
-export type Sdk = typeof import('@agentclientprotocol/sdk');
+export type AcpSdk = typeof import('@agentclientprotocol/sdk');
 
 /**
  * Loads the protocol's own package, once it is needed.
  * @throws CoxswainError `FAILED_PRECONDITION / E_UNSUPPORTED` where it is not installed
  */
-export async function loadSdk(): Promise<Sdk> {
+export async function loadAcpSdk(): Promise<AcpSdk> {
   try {
     return await import('@agentclientprotocol/sdk');
   } catch (cause) {

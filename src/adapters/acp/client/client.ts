@@ -11,7 +11,7 @@ import type {
   SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import { CoxswainError, isCoxswainError, messageOf, PACKAGE_VERSION } from '../../../contracts/index.ts';
-import { loadSdk } from '../calls/index.ts';
+import { loadAcpSdk } from '../calls/index.ts';
 import type { AcpPipe } from './child.ts';
 import { processError } from './child.ts';
 
@@ -78,7 +78,7 @@ export class AcpClient {
    *   `INTERNAL / E_AGENT_PROTOCOL`, `UNAUTHENTICATED / E_AGENT_PROTOCOL`
    */
   static async start(options: AcpClientOptions, known: string | undefined): Promise<AcpClient> {
-    const sdk = await loadSdk();
+    const sdk = await loadAcpSdk();
     const pipe = options.connect(options.cwd);
     const listening: Listening = {};
     const connection = connect(sdk, pipe, listening, options);
@@ -143,7 +143,7 @@ interface Listening {
   sessionId?: string;
 }
 
-type Sdk = Awaited<ReturnType<typeof loadSdk>>;
+type Sdk = Awaited<ReturnType<typeof loadAcpSdk>>;
 
 function connect(
   sdk: Sdk,

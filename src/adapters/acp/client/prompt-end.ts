@@ -1,7 +1,7 @@
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import type { Usage } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
-import { membersOf } from '../calls/index.ts';
+import { inputMembers } from '../calls/index.ts';
 
 const COUNTS: Readonly<Record<string, keyof Usage>> = {
   inputTokens: 'inputTokens',
@@ -12,8 +12,8 @@ const COUNTS: Readonly<Record<string, keyof Usage>> = {
 };
 
 /** Tokens of a prompt, where the agent tells them: the protocol's draft has a member for them. */
-export function usageOf(answer: PromptResponse | undefined): Usage | undefined {
-  const told = membersOf((answer as { usage?: unknown } | undefined)?.usage) ?? {};
+export function promptUsage(answer: PromptResponse | undefined): Usage | undefined {
+  const told = inputMembers((answer as { usage?: unknown } | undefined)?.usage) ?? {};
   const counts = Object.entries(COUNTS).flatMap(([theirs, ours]) => {
     const count = told[theirs];
     return typeof count === 'number' && Number.isFinite(count) && count > 0 ? [[ours, count]] : [];

@@ -14,7 +14,7 @@ import { AcpCall } from '../calls/index.ts';
 import type { AcpFiles, AcpListener } from './client.ts';
 import type { ReadRequest, WriteRequest } from './host-files.ts';
 import { readFile, writeFile } from './host-files.ts';
-import { stopped, usageOf } from './prompt-end.ts';
+import { promptUsage, stopped } from './prompt-end.ts';
 import { AcpSpeech } from './speech.ts';
 
 export interface AcpTurnOptions {
@@ -82,7 +82,7 @@ export class AcpTurn implements AcpListener {
 
   /** What an answer to a prompt says of the words before it. */
   #tellEnd(answer: PromptResponse | undefined): void {
-    const usage = usageOf(answer);
+    const usage = promptUsage(answer);
     const isCut = answer?.stopReason === 'max_tokens';
     if (this.#ctx.aborted || (!usage && !isCut)) return;
     const told = { ...(usage ? { usage } : {}), ...(isCut ? { finishReason: 'length' } : {}) };

@@ -5,7 +5,7 @@ import type { EditorServers } from './editor-servers.ts';
 import type { Showing } from './showing.ts';
 
 /** A session that an editor has open, with what was opened for it. */
-export class OpenSession {
+export class EditorSession {
   readonly session: AgentSession;
   /** USD that its prompts have cost here. */
   readonly spent = { usd: 0 };
@@ -22,7 +22,7 @@ export class OpenSession {
   }
 
   static async of(session: AgentSession, servers: EditorServers, modes: readonly PermissionMode[]) {
-    const open = new OpenSession(session, servers, modes);
+    const open = new EditorSession(session, servers, modes);
     if (modes.length > 0) open.#mode = (await session.standing?.())?.permissionMode ?? modes[0];
     return open;
   }

@@ -4,7 +4,7 @@ import { EditorQuestions } from './questions.ts';
 import type { Showing } from './showing.ts';
 
 /** What the editor is, and how it is shown what happens. */
-export interface Editor {
+export interface EditorClient {
   client: AgentContext;
   capabilities: ClientCapabilities;
   showing: Showing;
@@ -33,7 +33,7 @@ export class Prompt {
   }
 
   /** Streams follow one another as long as the editor has answers for what is open. */
-  async run(content: ContentPart[], { showing, ...editor }: Editor, limits?: Limits): Promise<PromptResponse> {
+  async run(content: ContentPart[], { showing, ...editor }: EditorClient, limits?: Limits): Promise<PromptResponse> {
     const session = this.#session;
     const questions = new EditorQuestions(session, editor, showing, this.signal);
     let input: Parameters<AgentSession['stream']>[0] = { kind: 'message', content };

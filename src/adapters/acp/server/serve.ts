@@ -25,9 +25,9 @@ import {
   text,
 } from '../../../session/index.ts';
 import type { McpToolset } from '../../tools/mcp.ts';
-import { loadSdk, partOfBlock } from '../calls/index.ts';
+import { loadAcpSdk, partOfBlock } from '../calls/index.ts';
 import { EditorServers } from './editor-servers.ts';
-import { OpenSession } from './open-session.ts';
+import { EditorSession } from './open-session.ts';
 import { Prompt } from './prompt.ts';
 import { Showing } from './showing.ts';
 
@@ -106,7 +106,7 @@ export async function serveAcp(options: ServeAcpOptions, transport: AcpTransport
   checkOptions<ServeAcpOptions>(options, 'serveAcp: options', shape);
   if (options.limits !== undefined) checkLimits(options.limits, 'serveAcp: options.limits');
   checkShape<AcpTransport>(transport, 'serveAcp: transport', streams);
-  const sdk = await loadSdk();
+  const sdk = await loadAcpSdk();
   const server = new Served(options, sdk);
   return server.connect(sdk.ndJsonStream(transport.output, transport.input));
 }
@@ -119,13 +119,13 @@ interface Opening {
 
 class Served {
   readonly #options: ServeAcpOptions;
-  readonly #sdk: Awaited<ReturnType<typeof loadSdk>>;
-  readonly #sessions = new Map<string, OpenSession>();
+  readonly #sdk: Awaited<ReturnType<typeof loadAcpSdk>>;
+  readonly #sessions = new Map<string, EditorSession>();
   /** By session; a cancel also ends what lies between two streams. */
   readonly #prompts = new Map<string, Prompt>();
   #client: ClientCapabilities = {};
 
-  constructor(options: ServeAcpOptions, sdk: Awaited<ReturnType<typeof loadSdk>>) {
+  constructor(options: ServeAcpOptions, sdk: Awaited<ReturnType<typeof loadAcpSdk>>) {
     this.#options = options;
     this.#sdk = sdk;
   }
@@ -229,14 +229,14 @@ class Served {
     };
   }
 
-  async #open({ sessionId, cwd, mcpServers = [] }: Opening): Promise<OpenSession> {
+  async #open({ sessionId, cwd, mcpServers = [] }: Opening): Promise<EditorSession> {
     const servers = new EditorServers(mcpServers, cwd, (message) => this.#options.warn?.(message));
     const request = { cwd, mcpServers, mcpToolsets: () => servers.toolsets(), ...(sessionId ? { sessionId } : {}) };
     let session: AgentSession | undefined;
-    let open: OpenSession;
+    let open: EditorSession;
     try {
       session = await this.#options.open(request);
-      open = await OpenSession.of(session, servers, this.#options.modes ?? []);
+      open = await EditorSession.of(session, servers, this.#options.modes ?? []);
     } catch (error) {
       try {
         await session?.[Symbol.asyncDispose]();
@@ -251,12 +251,12 @@ class Served {
   }
 
   /** One that is open already, or is stored. */
-  async #again(request: Opening & { sessionId: string }): Promise<OpenSession> {
+  async #again(request: Opening & { sessionId: string }): Promise<EditorSession> {
     return this.#sessions.get(request.sessionId) ?? (await this.#open(request));
   }
 
   /** @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND` */
-  #opened(sessionId: string): OpenSession {
+  #opened(sessionId: string): EditorSession {
     const open = this.#sessions.get(sessionId);
     if (open) return open;
     throw new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `session ${sessionId} is not open; load it first`);
@@ -270,7 +270,7 @@ class Served {
     await this.#disposed(open);
   }
 
-  async #disposed(open: OpenSession): Promise<void> {
+  async #disposed(open: EditorSession): Promise<void> {
     const { session } = open;
     try {
       try {
@@ -283,7 +283,7 @@ class Served {
     }
   }
 
-  #showing(client: AgentContext, { session, spent }: OpenSession): Showing {
+  #showing(client: AgentContext, { session, spent }: EditorSession): Showing {
     const { contextTokens } = this.#options;
     return new Showing(client, session.id, { spent, ...(contextTokens === undefined ? {} : { contextTokens }) });
   }

@@ -12,6 +12,7 @@ import type { Declarations } from '../../schema/index.ts';
 import {
   bodyFailure,
   callPart,
+  checkedText,
   countsOf,
   extrasOf,
   grown,
@@ -20,7 +21,6 @@ import {
   opaquePart,
   ProviderFailure,
   parseArgs,
-  textOf,
   withState,
 } from '../content/index.ts';
 import type { Decoder } from '../wire/index.ts';
@@ -121,13 +121,13 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
     // An index that was used before belongs to the newer block from here on.
     this.#byIndex.set(index, entry);
     if (block.type === 'text') {
-      entry.text = textOf(block.text);
+      entry.text = checkedText(block.text);
       entry.citations.push(...(block.citations ?? []));
       return entry.text === '' ? undefined : { type: 'text', text: entry.text };
     }
     if (block.type === 'thinking') {
-      entry.text = textOf(block.thinking);
-      entry.signature = textOf(block.signature);
+      entry.text = checkedText(block.thinking);
+      entry.signature = checkedText(block.signature);
       return entry.text === '' ? undefined : { type: 'thought', thought: entry.text };
     }
     return undefined;
@@ -142,16 +142,16 @@ export class AnthropicDecoder implements Decoder<AnthropicChunk> {
     if (!entry) return undefined;
     switch (delta.type) {
       case 'text_delta':
-        return this.#shown(entry, 'text', textOf(delta.text));
+        return this.#shown(entry, 'text', checkedText(delta.text));
       case 'thinking_delta':
-        return this.#shown(entry, 'thought', textOf(delta.thinking));
+        return this.#shown(entry, 'thought', checkedText(delta.thinking));
       case 'input_json_delta':
         this.#counter.more('args', charsOf(delta.partial_json));
-        if ('input' in entry.block) entry.text += textOf(delta.partial_json);
+        if ('input' in entry.block) entry.text += checkedText(delta.partial_json);
         return undefined;
       case 'signature_delta':
         this.#counter.more('other', charsOf(delta.signature));
-        entry.signature += textOf(delta.signature);
+        entry.signature += checkedText(delta.signature);
         return undefined;
       case 'citations_delta':
         this.#counter.more('other', charsOf(delta.citation));

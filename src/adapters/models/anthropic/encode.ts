@@ -18,9 +18,9 @@ import {
   renamed,
   splitConfig,
   stateOf,
+  textOfPart,
   turnsOf,
   withRest,
-  wordsOf,
 } from '../content/index.ts';
 
 export interface AnthropicSettings {
@@ -117,7 +117,7 @@ export function assistantBlocks(
         ...(state?.opaque as object | undefined),
       });
     } else {
-      const text = wordsOf(part);
+      const text = textOfPart(part);
       // A block of nothing but white space is refused.
       if (text && text.trim() !== '') blocks.push({ type: 'text', text, ...(state?.opaque as object | undefined) });
     }
@@ -133,7 +133,7 @@ function userBlocks(parts: readonly ContentPart[], ids: CallIds): ContentBlockPa
     if (part.type === 'function_response') results.push(resultBlock(part, ids));
     else if (part.type === 'media') others.push(mediaBlock(part));
     else {
-      const text = wordsOf(part);
+      const text = textOfPart(part);
       if (text && text.trim() !== '') others.push({ type: 'text', text });
     }
   }

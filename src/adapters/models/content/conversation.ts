@@ -14,7 +14,7 @@ export function turnsOf(contents: readonly Content[]): Content[] {
 }
 
 /** What a part says in words; undefined for parts that are no text. */
-export function wordsOf(part: ContentPart): string | undefined {
+export function textOfPart(part: ContentPart): string | undefined {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -32,7 +32,7 @@ export function wordsOf(part: ContentPart): string | undefined {
 
 /** A tool's outcome as text: a bare string as it is, everything else as JSON. */
 export function outcomeText(part: FunctionResponsePart): string {
-  const { response, beside } = outcomeOf(part);
+  const { response, beside } = toolOutcome(part);
   const names = Object.keys(response);
   const value = names.length === 1 && names[0] === 'content' ? response.content : response;
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');
@@ -40,11 +40,11 @@ export function outcomeText(part: FunctionResponsePart): string {
 }
 
 /** A tool's outcome as its value and the words beside it: bytes that go as media are not said again as text. */
-export function outcomeOf({ response, content = [] }: FunctionResponsePart): {
+export function toolOutcome({ response, content = [] }: FunctionResponsePart): {
   response: Record<string, unknown>;
   beside: string[];
 } {
-  const words = content.flatMap((item) => wordsOf(item) ?? []);
+  const words = content.flatMap((item) => textOfPart(item) ?? []);
   const media = content.filter(isLarge);
   if (media.length === 0) return { response, beside: words };
   const once = (text: string): string =>

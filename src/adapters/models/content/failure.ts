@@ -36,14 +36,14 @@ export function laterEnd(before: string | undefined, next: string): string {
  * A text of an answer; null and nothing are none.
  * @throws ProviderFailure for any other value: what is made of it would be no answer
  */
-export function textOf(value: unknown): string {
+export function checkedText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null) return '';
   const what = Array.isArray(value) ? 'a list' : `of type ${typeof value}`;
   throw new ProviderFailure('bad_response', `a text in the answer is ${what}`, true);
 }
 
-export interface Failure {
+export interface ModelFailure {
   /** `http_<status>`, `request_error`, `timeout`, `stream_ended`, or the provider's own word. */
   code: string;
   message: string;
@@ -59,7 +59,7 @@ const exhausted = /insufficient_quota|billing|credit balance/i;
 const MAX_MESSAGE = 600;
 
 /** What an SDK threw, by shape: the SDKs need not be loaded to read it. */
-export function failureOf(thrown: unknown): Failure {
+export function modelFailureOf(thrown: unknown): ModelFailure {
   if (thrown instanceof ProviderFailure) {
     return { code: thrown.code, message: thrown.message, retryable: thrown.retryable };
   }
@@ -77,7 +77,7 @@ export function failureOf(thrown: unknown): Failure {
 }
 
 /** An error that a provider sent, as a body or inside a stream. */
-export function fromBody(body: unknown, status: number | undefined): Failure {
+export function fromBody(body: unknown, status: number | undefined): ModelFailure {
   const { error: inner } = fieldsOf(body);
   const said = fieldsOf(typeof inner === 'object' && inner !== null ? inner : body);
   const numeric = status ?? statusOf(said.code);

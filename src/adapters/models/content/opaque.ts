@@ -1,6 +1,6 @@
 import type { ContentPart, FunctionCallPart } from '../../../contracts/index.ts';
 import type { ModelResponse } from '../../../runtime/index.ts';
-import { textOf } from './failure.ts';
+import { checkedText } from './failure.ts';
 
 /** What only the provider that made a part understands; it goes back to that provider byte for byte. */
 export interface ProviderState {
@@ -36,7 +36,7 @@ export function callPart(name: unknown, args: unknown, state: ProviderState): Fu
   return {
     type: 'function_call',
     id: '',
-    name: textOf(name),
+    name: checkedText(name),
     args: args as Record<string, unknown>,
     _meta: { provider: state },
   };

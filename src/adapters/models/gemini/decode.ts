@@ -7,6 +7,7 @@ import type { Declarations } from '../../schema/index.ts';
 import {
   bodyFailure,
   callPart,
+  checkedText,
   countsOf,
   grown,
   isCount,
@@ -14,7 +15,6 @@ import {
   laterEnd,
   opaquePart,
   ProviderFailure,
-  textOf,
   withState,
 } from '../content/index.ts';
 import type { Decoder } from '../wire/index.ts';
@@ -80,7 +80,7 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
     if (functionCall) {
       const { id, name = '', willContinue, partialArgs } = functionCall;
       if (willContinue || partialArgs?.length) {
-        const message = `the arguments of the call of ${textOf(name)} come in pieces, which is not understood here`;
+        const message = `the arguments of the call of ${checkedText(name)} come in pieces, which is not understood here`;
         throw new ProviderFailure('bad_response', message, false);
       }
       this.#counter.more('calls', 1);
@@ -95,7 +95,7 @@ export class GeminiDecoder implements Decoder<GenerateContentResponse> {
       this.#parts.push(this.#other(part));
       return undefined;
     }
-    const text = textOf(part.text);
+    const text = checkedText(part.text);
     if (text === '' && thoughtSignature === undefined) return undefined;
     const taken: ContentPart = part.thought ? { type: 'thought', thought: text } : { type: 'text', text };
     this.#add(taken, thoughtSignature);

@@ -8,13 +8,13 @@ import {
   isOpaquePart,
   mediaNote,
   mediaOf,
-  outcomeOf,
   renamed,
   splitConfig,
   stateOf,
+  textOfPart,
+  toolOutcome,
   turnsOf,
   withRest,
-  wordsOf,
 } from '../content/index.ts';
 
 export interface GeminiSettings {
@@ -129,7 +129,7 @@ function modelParts(
       isFirstCall = false;
     } else if (part.type === 'media') out.push({ ...mediaPart(part), ...signed });
     else {
-      const text = wordsOf(part);
+      const text = textOfPart(part);
       if (text || opaque?.thoughtSignature !== undefined) out.push({ text: text ?? '', ...signed });
     }
   }
@@ -153,7 +153,7 @@ function userParts(parts: readonly ContentPart[], tools: Declarations, ids: Call
       responses.push({ functionResponse });
     } else if (part.type === 'media') others.push(mediaPart(part));
     else {
-      const text = wordsOf(part);
+      const text = textOfPart(part);
       if (text) others.push({ text });
     }
   }
@@ -162,7 +162,7 @@ function userParts(parts: readonly ContentPart[], tools: Declarations, ids: Call
 
 /** Gemini takes objects only, and does not want to hear the same thing twice. */
 function responseObject(part: FunctionResponsePart): Record<string, unknown> {
-  const { response, beside } = outcomeOf(part);
+  const { response, beside } = toolOutcome(part);
   const value: unknown = response;
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   const object = isObject ? (value as Record<string, unknown>) : { content: value ?? null };

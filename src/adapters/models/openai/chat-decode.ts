@@ -7,6 +7,7 @@ import type { Declarations } from '../../schema/index.ts';
 import {
   bodyFailure,
   callPart,
+  checkedText,
   countsOf,
   extrasOf,
   grown,
@@ -14,7 +15,6 @@ import {
   laterEnd,
   ProviderFailure,
   parseArgs,
-  textOf,
   withState,
 } from '../content/index.ts';
 import type { Decoder } from '../wire/index.ts';
@@ -115,7 +115,7 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   #take(delta: ChatDelta, isWhole: boolean): ContentPart | ContentPart[] | undefined {
     let shown: ContentPart | undefined;
     const thinking = Array.isArray(delta.content) ? thinkingIn(delta.content) : '';
-    const reasoning = textOf(delta.reasoning_content || delta.reasoning || thinking);
+    const reasoning = checkedText(delta.reasoning_content || delta.reasoning || thinking);
     if (reasoning) {
       this.#field = delta.reasoning_content ? 'reasoning_content' : delta.reasoning ? 'reasoning' : 'thinking';
       this.#thought += reasoning;
@@ -131,14 +131,14 @@ export class ChatDecoder implements Decoder<ChatChunk> {
     }
     if (delta.refusal) {
       this.#counter.more('text', charsOf(delta.refusal));
-      this.#refusal += textOf(delta.refusal);
+      this.#refusal += checkedText(delta.refusal);
     }
     for (const call of delta.tool_calls ?? []) {
       if (isWhole) this.#begin(call);
       else this.#takeCall(call, (delta.tool_calls as unknown[]).length > 1);
     }
     if (delta.function_call) this.#takeCall({ function: delta.function_call }, false);
-    const text = Array.isArray(delta.content) ? textIn(delta.content) : textOf(delta.content);
+    const text = Array.isArray(delta.content) ? textIn(delta.content) : checkedText(delta.content);
     if (text === '') return shown;
     this.#text += text;
     const part: ContentPart = { type: 'text', text };
@@ -146,8 +146,8 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   }
 
   #takeCall(delta: ToolCallDelta, isOneOfSeveral: boolean): void {
-    const id = textOf(delta.id);
-    const name = textOf(delta.function?.name);
+    const id = checkedText(delta.id);
+    const name = checkedText(delta.function?.name);
     const call = this.#callOf(id, name, delta.index ?? undefined, isOneOfSeveral);
     if (!call) {
       this.#begin(delta);
@@ -162,9 +162,9 @@ export class ChatDecoder implements Decoder<ChatChunk> {
   #begin(delta: ToolCallDelta): void {
     const { id, index } = delta;
     const call: Call = {
-      id: textOf(id),
+      id: checkedText(id),
       index: index ?? undefined,
-      name: textOf(delta.function?.name),
+      name: checkedText(delta.function?.name),
       args: '',
       extras: undefined,
     };
@@ -290,7 +290,7 @@ function isPieceOf(last: unknown, detail: unknown): last is Detail {
 
 function textIn(content: readonly ContentPiece[] | null | undefined): string {
   let text = '';
-  for (const part of content ?? []) if (part?.type === 'text') text += textOf(part.text);
+  for (const part of content ?? []) if (part?.type === 'text') text += checkedText(part.text);
   return text;
 }
 
@@ -298,7 +298,7 @@ function thinkingIn(content: readonly ContentPiece[] | null | undefined): string
   let thought = '';
   for (const piece of content ?? []) {
     if (piece?.type !== 'thinking') continue;
-    thought += Array.isArray(piece.thinking) ? textIn(piece.thinking) : textOf(piece.thinking);
+    thought += Array.isArray(piece.thinking) ? textIn(piece.thinking) : checkedText(piece.thinking);
   }
   return thought;
 }

@@ -17,9 +17,9 @@ import {
   renamed,
   splitConfig,
   stateOf,
+  textOfPart,
   turnsOf,
   withRest,
-  wordsOf,
 } from '../content/index.ts';
 import { audioFormat, dataUrl, fileName } from './media.ts';
 
@@ -151,7 +151,7 @@ function assistantMessage(
       const own = state.opaque as ReasoningState | undefined;
       if (own?.details) details = [...(details ?? []), ...own.details];
     } else if (part.type === 'refusal') refusal += part.text;
-    else text += wordsOf(part) ?? '';
+    else text += textOfPart(part) ?? '';
   }
   if (text === '' && refusal === '' && calls.length === 0) return [];
   const message: ChatCompletionMessageParam = { role: 'assistant', content: text === '' ? null : text };
@@ -182,7 +182,7 @@ function userMessages(parts: readonly ContentPart[], ids: CallIds): ChatCompleti
       for (const item of media) if (item.type === 'media') content.push(mediaPart(item));
     } else if (part.type === 'media') content.push(mediaPart(part));
     else {
-      const text = wordsOf(part);
+      const text = textOfPart(part);
       if (text) content.push({ type: 'text', text });
     }
   }

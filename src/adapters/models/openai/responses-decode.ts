@@ -7,6 +7,7 @@ import type { Declarations } from '../../schema/index.ts';
 import {
   bodyFailure,
   callPart,
+  checkedText,
   countsOf,
   extrasOf,
   grown,
@@ -14,7 +15,6 @@ import {
   opaquePart,
   ProviderFailure,
   parseArgs,
-  textOf,
   withState,
 } from '../content/index.ts';
 import type { Decoder } from '../wire/index.ts';
@@ -53,10 +53,10 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
     }
     switch (chunk.type) {
       case 'response.output_text.delta':
-        return shownText(textOf(chunk.delta));
+        return shownText(checkedText(chunk.delta));
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
-        return shownThought(textOf(chunk.delta));
+        return shownThought(checkedText(chunk.delta));
       case 'response.reasoning_summary_part.added':
         return chunk.summary_index > 0 ? { type: 'thought', thought: '\n\n' } : undefined;
       case 'response.output_item.done':
@@ -155,7 +155,7 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
   #partsOf(item: Item): ContentPart[] {
     if (item.type === 'reasoning') {
       const texts = item.summary?.length > 0 ? item.summary : (item.content ?? []);
-      const thought = texts.map(({ text }) => textOf(text)).join('\n\n');
+      const thought = texts.map(({ text }) => checkedText(text)).join('\n\n');
       const state = { name: this.#provider, ...(item.id ? { id: item.id } : {}) };
       // Without the encrypted content there is nothing that the provider could read again.
       const opaque = item.encrypted_content || item.content ? { opaque: item } : {};
@@ -167,11 +167,12 @@ export class ResponsesDecoder implements Decoder<ResponsesChunk> {
     const opaque: MessageState | undefined = item.phase ? { phase: item.phase } : undefined;
     const state = { name: this.#provider, ...(item.id ? { id: item.id } : {}), ...(opaque ? { opaque } : {}) };
     return item.content.flatMap((content): ContentPart[] => {
-      if (content.type === 'refusal') return [withState({ type: 'refusal', text: textOf(content.refusal) }, state)];
+      if (content.type === 'refusal')
+        return [withState({ type: 'refusal', text: checkedText(content.refusal) }, state)];
       const cited = (content.annotations ?? []).flatMap((note): ContentPart[] =>
         note.type === 'url_citation' ? [{ type: 'citation', uri: note.url, title: note.title }] : [],
       );
-      const text = textOf(content.text);
+      const text = checkedText(content.text);
       return text === '' ? cited : [withState({ type: 'text', text }, state), ...cited];
     });
   }

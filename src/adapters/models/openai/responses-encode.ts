@@ -16,9 +16,9 @@ import {
   renamed,
   splitConfig,
   stateOf,
+  textOfPart,
   turnsOf,
   withRest,
-  wordsOf,
 } from '../content/index.ts';
 import { outputFormat } from './chat-encode.ts';
 import { dataUrl, fileName } from './media.ts';
@@ -100,7 +100,7 @@ function modelItems(
         ...(state?.opaque as object | undefined),
       });
     } else {
-      const text = wordsOf(part);
+      const text = textOfPart(part);
       if (!text) continue;
       const { phase } = (state?.opaque as MessageState | undefined) ?? {};
       items.push({
@@ -121,7 +121,7 @@ function userItems(parts: readonly ContentPart[], ids: CallIds): ResponseInputIt
     if (part.type === 'function_response') items.push(outputItem(part, ids));
     else if (part.type === 'media') content.push(mediaItem(part));
     else {
-      const text = wordsOf(part);
+      const text = textOfPart(part);
       if (text) content.push({ type: 'input_text', text });
     }
   }

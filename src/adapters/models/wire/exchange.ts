@@ -3,8 +3,8 @@ import { isCoxswainError, tokenCost } from '../../../contracts/index.ts';
 import { pause } from '../../../gate/index.ts';
 import type { ModelResponse } from '../../../runtime/index.ts';
 import { AnswerCounter, addUsage } from '../../../session/index.ts';
-import type { Failure } from '../content/index.ts';
-import { failureOf, ProviderFailure, redact, withDistinctIds } from '../content/index.ts';
+import type { ModelFailure } from '../content/index.ts';
+import { modelFailureOf, ProviderFailure, redact, withDistinctIds } from '../content/index.ts';
 import type { ModelOptions } from './options.ts';
 import { delayBefore } from './retry.ts';
 import { Wire } from './wire.ts';
@@ -59,7 +59,7 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
     const { timeoutMs = DEFAULT_TIMEOUT_MS, fetch } = options;
     const wire = new Wire(signal, { stream, timeoutMs, namedEvents, fetch });
     let shown = false;
-    let failure: Failure;
+    let failure: ModelFailure;
     const counter = new AnswerCounter(answerLimits);
     const decoder = newDecoder(counter);
     try {
@@ -89,7 +89,7 @@ export async function* exchange<Chunk, D extends Decoder<Chunk>>(
     } catch (thrown) {
       signal.throwIfAborted();
       if (isCoxswainError(thrown)) throw thrown;
-      failure = wire.failure ?? failureOf(thrown);
+      failure = wire.failure ?? modelFailureOf(thrown);
       const told = decoder.usage();
       if (told) spent = addUsage(spent ?? {}, told);
     } finally {
@@ -135,7 +135,7 @@ function isList(delta: ContentPart | readonly ContentPart[]): delta is readonly 
   return Array.isArray(delta);
 }
 
-function errorFrame(provider: string, failure: Failure, { apiKey, headers = {} }: ModelOptions): ModelResponse {
+function errorFrame(provider: string, failure: ModelFailure, { apiKey, headers = {} }: ModelOptions): ModelResponse {
   const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers)];
   return {
     errorCode: redact(failure.code, secrets),

@@ -1,4 +1,4 @@
-import type { Failure } from '../content/index.ts';
+import type { ModelFailure } from '../content/index.ts';
 
 export interface RetryOptions {
   /** Attempts after the first. Default 2. */
@@ -22,7 +22,7 @@ export type HeadersLike = Headers | Readonly<Record<string, string | undefined>>
 /** Milliseconds until attempt `attempt + 2`; undefined if there is none. */
 export function delayBefore(
   attempt: number,
-  failure: Failure,
+  failure: ModelFailure,
   headers: HeadersLike | undefined,
   options: RetryOptions,
 ): number | undefined {

@@ -1,4 +1,4 @@
-import type { Failure } from '../content/index.ts';
+import type { ModelFailure } from '../content/index.ts';
 import { fromBody } from '../content/index.ts';
 import { errorIn, MAX_EVENT_BYTES, repairEvents, upTo } from './event-stream.ts';
 import type { Fetch } from './options.ts';
@@ -22,7 +22,7 @@ export class Wire {
   /** `data: [DONE]` has come: the stream is whole. */
   sentinel = false;
   /** What went wrong on the way, which no SDK would say as well. */
-  failure: Failure | undefined;
+  failure: ModelFailure | undefined;
   readonly #controller = new AbortController();
   readonly #detach: () => void;
   #timer: NodeJS.Timeout | undefined;
@@ -122,7 +122,7 @@ function withBody({ status, statusText, headers }: Response, body: ReadableStrea
 }
 
 /** Only where to, without what else the address may hold. */
-function redirected({ status, headers }: Response): Failure {
+function redirected({ status, headers }: Response): ModelFailure {
   const to = headers.get('location') ?? '';
   const target = URL.canParse(to) ? new URL(to).origin : 'another address of the same server';
   const message = `the server redirects to ${target}, which is not followed; correct the baseUrl`;

@@ -1,7 +1,7 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { messageOf } from '../../../contracts/index.ts';
-import type { ConnectionOptions } from './sqlite-file/index.ts';
+import type { SqliteConnectionOptions } from './sqlite-file/index.ts';
 import { openAlone } from './sqlite-file/index.ts';
 import { checkSqlite } from './store-shape.ts';
 
@@ -14,7 +14,7 @@ const reads = /^\s*(?:select|with|values|pragma|explain)\b|\breturning\b/i;
  * store are made or brought up to date; others may stand beside them. Nobody else in this process may have the file
  * open.
  */
-export function nodeSqlite(path: string, options: ConnectionOptions = {}): SqliteDatabase {
+export function nodeSqlite(path: string, options: SqliteConnectionOptions = {}): SqliteDatabase {
   checkSqlite(path, options);
   const connection = openAlone(path, options);
   const { database } = connection;

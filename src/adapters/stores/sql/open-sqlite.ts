@@ -4,9 +4,9 @@ import { storeRefusal, wholeNumber } from '../../../runtime/index.ts';
 import { isBusy, sqlite, storeError } from './databases/index.ts';
 import type { SqliteOptions } from './options.ts';
 import { SqlSessionService } from './services/index.ts';
-import type { Connection } from './sqlite-file/index.ts';
+import type { SqliteConnection } from './sqlite-file/index.ts';
 import { migrateDown, openAlone, openConnection, patienceOf, SCHEMA_VERSION } from './sqlite-file/index.ts';
-import type { Answer, Engine, Migrated, Query, Steps, TransactionKind } from './statements/index.ts';
+import type { Migrated, Query, SqlEngine, StatementResult, Steps, TransactionKind } from './statements/index.ts';
 import { runNow } from './statements/index.ts';
 import { checkSqlite } from './store-shape.ts';
 
@@ -53,13 +53,13 @@ export class SqliteSessionService extends SqlSessionService {
  * Runs steps at once, on this thread: a transaction is over before anything else happens. Where another process is in
  * the way for longer than a moment it is tried again later, and the thread is free meanwhile.
  */
-class SqliteEngine implements Engine {
+class SqliteEngine implements SqlEngine {
   readonly dialect = sqlite;
-  readonly #connection: Connection;
+  readonly #connection: SqliteConnection;
   readonly #patience: number;
   #closed = false;
 
-  constructor(connection: Connection, patience: number) {
+  constructor(connection: SqliteConnection, patience: number) {
     this.#connection = connection;
     this.#patience = patience;
   }
@@ -104,7 +104,7 @@ class SqliteEngine implements Engine {
     this.#connection.close();
   }
 
-  readonly #execute = ({ sql, values, rows }: Query): Answer => {
+  readonly #execute = ({ sql, values, rows }: Query): StatementResult => {
     const given = values as SQLInputValue[];
     if (rows) return { rows: this.#connection.all(sql, ...given), changes: 0 };
     return { rows: [], changes: this.#connection.run(sql, ...given) };

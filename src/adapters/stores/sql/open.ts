@@ -6,7 +6,7 @@ import { migrateFile, openSqlite } from './open-sqlite.ts';
 import type { SqlOptions } from './options.ts';
 import { oneConnection, SqlSessionService } from './services/index.ts';
 import { sqlitePath } from './sqlite-file/index.ts';
-import type { Dialect, Migrated } from './statements/index.ts';
+import type { Migrated, SqlDialect } from './statements/index.ts';
 import { checkSql } from './store-shape.ts';
 
 /** One holds the locks of running sessions. */
@@ -83,7 +83,7 @@ async function openEngine<DB>(target: string | Kysely<DB>, options: SqlOptions):
   });
 }
 
-function dialectOf<DB>(database: Kysely<DB>): Dialect['name'] {
+function dialectOf<DB>(database: Kysely<DB>): SqlDialect['name'] {
   const name = database.getExecutor().adapter.constructor.name;
   if (/sqlite/i.test(name)) return 'sqlite';
   if (/postgres/i.test(name)) return 'postgres';
@@ -95,7 +95,7 @@ function dialectOf<DB>(database: Kysely<DB>): Dialect['name'] {
   );
 }
 
-function dialectOfUrl(url: string): Dialect {
+function dialectOfUrl(url: string): SqlDialect {
   const scheme = URL.canParse(url) ? new URL(url).protocol : '';
   if (scheme === 'postgres:' || scheme === 'postgresql:') return postgres;
   if (scheme === 'mysql:' || scheme === 'mariadb:') return mysql;

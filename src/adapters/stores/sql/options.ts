@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { SqlServiceOptions } from './services/index.ts';
-import type { ConnectionOptions } from './sqlite-file/index.ts';
-import type { Dialect } from './statements/index.ts';
+import type { SqliteConnectionOptions } from './sqlite-file/index.ts';
+import type { SqlDialect } from './statements/index.ts';
 
-export interface SqliteOptions extends ConnectionOptions, SqlServiceOptions {}
+export interface SqliteOptions extends SqliteConnectionOptions, SqlServiceOptions {}
 
 export interface SqlOptions extends SqlServiceOptions {
   /** Make the tables, or bring them up to date. Default true; needs the right to do so. */
@@ -11,7 +11,7 @@ export interface SqlOptions extends SqlServiceOptions {
   /** Connections of a pool that is opened here. Default 10, at least 2: one of them holds the locks. */
   maxConnections?: number;
   /** Of a given Kysely; needed only where it cannot be told. */
-  dialect?: Dialect['name'];
+  dialect?: SqlDialect['name'];
   /**
    * Whose connections hold the locks of running sessions: a Kysely, or a URL. Needed where the first argument leads
    * to a pooler that hands out connections by transaction; locks need connections that stay.

@@ -91,7 +91,7 @@ const timers: ReadonlySet<string> = new Set<keyof ServerLimits>([
 ]);
 
 /** The defaults with what was given. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
-export function limitsOf(given: Partial<ServerLimits> = {}): ServerLimits {
+export function serverLimits(given: Partial<ServerLimits> = {}): ServerLimits {
   const limits = { ...DEFAULT_LIMITS };
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;

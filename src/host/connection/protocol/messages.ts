@@ -9,7 +9,7 @@ export async function loadProtocol(): Promise<void> {
   params ??= (await import('../../../contracts/schemas/index.ts')).rpcParams;
 }
 
-export function check<M extends RpcMethod>(method: M, given: unknown): ParamsOf<M> {
+export function checkParams<M extends RpcMethod>(method: M, given: unknown): ParamsOf<M> {
   const checked = params?.[method].safeParse(given);
   if (checked?.success) return checked.data as ParamsOf<M>;
   const issue = checked?.error.issues[0];

@@ -3,7 +3,7 @@ import type { AgentEvent } from '../../../contracts/index.ts';
 /** Messages that are remembered as shown whole. */
 const MAX_WHOLE = 64;
 
-export interface Place {
+export interface DeltaOffset {
   /** Characters of the part that came before this delta. */
   at: number;
   /** Same for deltas that may be joined. */
@@ -15,7 +15,7 @@ export class Offsets {
   readonly #lengths = new Map<string, Map<number, number>>();
   readonly #whole = new Set<string>();
 
-  of(event: AgentEvent): Place | 'stale' | undefined {
+  of(event: AgentEvent): DeltaOffset | 'stale' | undefined {
     if (event.type === 'stream_end') this.#lengths.clear();
     if (event.type !== 'message') return undefined;
     const messageId = event._meta?.messageId;

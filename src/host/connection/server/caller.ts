@@ -1,10 +1,10 @@
 import type { ParamsOf, Principal, RpcMethod } from '../../../contracts/index.ts';
 import type { Channel } from '../stream/index.ts';
 import type { Hub } from './hub.ts';
-import type { Holder, SessionHold } from './session-hold.ts';
+import type { SessionHold, SessionHolder } from './session-hold.ts';
 
 /** A connection, as the methods that its client calls use it. */
-export interface Caller extends Holder {
+export interface Caller extends SessionHolder {
   readonly hub: Hub;
   /** Sessions that the client holds, by id. */
   readonly holds: Map<string, SessionHold>;

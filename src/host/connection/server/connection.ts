@@ -10,7 +10,7 @@ import { MAX_TIMER_MS } from '../../../gate/index.ts';
 import type { Opened, Transport } from '../protocol/index.ts';
 import {
   assertFits,
-  check,
+  checkParams,
   errorText,
   noticeText,
   numberOf,
@@ -274,10 +274,10 @@ export class Connection implements Opened, Caller {
   }
 
   #call(method: string, given: unknown): unknown {
-    if (method === 'initialize') return this.#initialize(check('initialize', given));
+    if (method === 'initialize') return this.#initialize(checkParams('initialize', given));
     const run = methodNamed(method);
     if (!run) throw protocolError(`there is no method ${JSON.stringify(method.slice(0, 64))}`, 'UNIMPLEMENTED');
-    const checked = check(method as RpcMethod, given);
+    const checked = checkParams(method as RpcMethod, given);
     const act = () => {
       this.assertCurrent();
       return run(this, checked);

@@ -3,7 +3,7 @@ import { CoxswainError, PROTOCOL_VERSION } from '../../../contracts/index.ts';
 import type { ServerLimits } from '../protocol/index.ts';
 import { Counts, Quota } from '../protocol/index.ts';
 import { Channel, StartPace } from '../stream/index.ts';
-import type { OpenRequest, Served } from './served.ts';
+import type { OpenSessionParams, Served } from './served.ts';
 
 export interface HubOptions {
   limits: ServerLimits;
@@ -123,7 +123,7 @@ export class Hub {
   }
 
   /** Opens a session, or joins it where it is open; the caller holds it from now on. */
-  async hold(agent: string, request: OpenRequest, who: Principal): Promise<Channel> {
+  async hold(agent: string, request: OpenSessionParams, who: Principal): Promise<Channel> {
     const userId = this.served.userOf(who);
     const isFresh = request.sessionId === undefined || request.fork || request.snapshot;
     const key = isFresh ? undefined : keyOf(agent, userId, request.sessionId ?? '');
@@ -190,7 +190,7 @@ export class Hub {
     return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   }
 
-  async #open(agent: string, request: OpenRequest, who: Principal, key: string | undefined): Promise<Channel> {
+  async #open(agent: string, request: OpenSessionParams, who: Principal, key: string | undefined): Promise<Channel> {
     this.assertTaking();
     const userId = this.served.userOf(who);
     const opening = this.#begin(agent, request, who);
@@ -204,7 +204,7 @@ export class Hub {
     return channel;
   }
 
-  async #begin(agent: string, request: OpenRequest, who: Principal): Promise<Channel> {
+  async #begin(agent: string, request: OpenSessionParams, who: Principal): Promise<Channel> {
     const userId = this.served.userOf(who);
     if (this.sessions.isFull(userId)) await this.#closeIdle(userId);
     this.sessions.take(userId);

@@ -4,7 +4,7 @@ export type { ConnectionOptions, Identity } from './connection.ts';
 export { Connection } from './connection.ts';
 export type { HubOptions } from './hub.ts';
 export { Hub } from './hub.ts';
-export type { OpenRequest, Served, ServedApprovals } from './served.ts';
+export type { OpenSessionParams, Served, ServedApprovals } from './served.ts';
 export type { ExecutorOptions } from './served-executor.ts';
 export { servedExecutor } from './served-executor.ts';
 export { servedHost } from './served-host.ts';

@@ -14,7 +14,7 @@ import type {
 import type { ApprovalPlace, OpenApproval } from '../../approvals/index.ts';
 import type { Channel } from '../stream/index.ts';
 
-export interface OpenRequest extends SessionRef {
+export interface OpenSessionParams extends SessionRef {
   permissionMode?: PermissionMode;
 }
 
@@ -43,9 +43,9 @@ export interface Served {
   ready(): Promise<void>;
   /** Whose sessions a principal's are. */
   userOf(who: Principal): string;
-  open(agent: string, request: OpenRequest, who: Principal): Promise<AgentSession>;
+  open(agent: string, request: OpenSessionParams, who: Principal): Promise<AgentSession>;
   /** Somebody joins a session that is open here. @throws CoxswainError `E_CEILING` */
-  join(session: AgentSession, request: OpenRequest, who: Principal): Promise<void>;
+  join(session: AgentSession, request: OpenSessionParams, who: Principal): Promise<void>;
   /** @throws CoxswainError `UNIMPLEMENTED / E_UNSUPPORTED` */
   sessions(who: Principal, agent?: string): SessionProvider;
   /** What a client's words come to; the server's options are a ceiling. @throws CoxswainError `E_CEILING` */

@@ -1,10 +1,10 @@
 import type { AttachResult } from '../../../contracts/index.ts';
 import type { Transport } from '../protocol/index.ts';
-import type { Channel, Controller, Position } from '../stream/index.ts';
+import type { Channel, ClaimedPosition, Controller } from '../stream/index.ts';
 import { Attachment } from '../stream/index.ts';
 
 /** A connection that holds sessions. */
-export interface Holder extends Controller<Channel> {
+export interface SessionHolder extends Controller<Channel> {
   readonly transport: Transport;
   readonly hub: { release(channel: Channel): void };
   /** Its client does not read what it is sent. */
@@ -15,15 +15,17 @@ export interface Holder extends Controller<Channel> {
 export class SessionHold {
   readonly channel: Channel;
   attachment: Attachment | undefined;
-  readonly #connection: Holder;
+  readonly #connection: SessionHolder;
 
-  constructor(connection: Holder, channel: Channel) {
+  constructor(connection: SessionHolder, channel: Channel) {
     this.#connection = connection;
     this.channel = channel;
   }
 
   /** Puts the client where it says that it is; frames follow the answer. */
-  attach(position: Position & { fencingToken?: string | undefined; control?: boolean | undefined }): AttachResult {
+  attach(
+    position: ClaimedPosition & { fencingToken?: string | undefined; control?: boolean | undefined },
+  ): AttachResult {
     const { channel } = this;
     this.detach();
     const token = this.offer(position.control, position.fencingToken);

@@ -1,8 +1,8 @@
 import type { AttachResult, SessionSnapshot } from '../../../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../../../contracts/index.ts';
-import type { Channel, Position } from '../stream/index.ts';
+import type { Channel, ClaimedPosition } from '../stream/index.ts';
 import type { Caller, Handlers } from './caller.ts';
-import type { OpenRequest } from './served.ts';
+import type { OpenSessionParams } from './served.ts';
 import type { SessionHold } from './session-hold.ts';
 
 /** Sessions that one answer lists, unless another number is asked for. */
@@ -13,7 +13,7 @@ export const storeMethods: Handlers<
   'session/open' | 'session/attach' | 'session/load' | 'session/list' | 'session/fork' | 'session/delete'
 > = {
   'session/open': async (connection, params) => {
-    const request: OpenRequest = {
+    const request: OpenSessionParams = {
       ...(params.sessionId === undefined ? {} : { sessionId: params.sessionId }),
       ...(params.create === undefined ? {} : { create: params.create }),
       ...(params.fork === undefined ? {} : { fork: params.fork as boolean }),
@@ -44,7 +44,7 @@ export const storeMethods: Handlers<
 
   'session/attach': async (connection, params) => {
     const { agent, sessionId, permissionMode } = params;
-    const request: OpenRequest = { sessionId, ...(permissionMode === undefined ? {} : { permissionMode }) };
+    const request: OpenSessionParams = { sessionId, ...(permissionMode === undefined ? {} : { permissionMode }) };
     const known = connection.holds.get(sessionId);
     if (known && (agent === undefined || agent === known.channel.options.agent)) {
       await known.channel.assertCursor(params.cursor);
@@ -92,7 +92,7 @@ export const storeMethods: Handlers<
 };
 
 /** The connection's own hold of a channel; refused where the client says that it has what was never there. */
-async function take(connection: Caller, channel: Channel, { cursor }: Position): Promise<SessionHold> {
+async function take(connection: Caller, channel: Channel, { cursor }: ClaimedPosition): Promise<SessionHold> {
   try {
     await channel.assertCursor(cursor);
   } catch (error) {

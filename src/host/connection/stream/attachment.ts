@@ -7,7 +7,7 @@ import type { Channel } from './channel.ts';
 const MAX_JOINED = 64;
 
 /** What a client says that it has. */
-export interface Position {
+export interface ClaimedPosition {
   epoch?: string | undefined;
   offset?: number | undefined;
   cursor?: string | undefined;
@@ -42,7 +42,7 @@ export class Attachment {
   }
 
   /** Where the client is put; {@link begin} sends what it lacks. */
-  place(position: Position): Pick<AttachResult, 'epoch' | 'recovered' | 'offset' | 'cursor'> {
+  place(position: ClaimedPosition): Pick<AttachResult, 'epoch' | 'recovered' | 'offset' | 'cursor'> {
     const { epoch, ring, durable } = this.channel;
     const { offset, history = true } = position;
     const recovered =

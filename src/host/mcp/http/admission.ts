@@ -4,7 +4,7 @@ import { faultOfPrincipal } from '../../terms/index.ts';
 import { authInfoOf } from '../server/index.ts';
 import type { loadServerSdk, McpHttpOptions } from '../turn/index.ts';
 import { hostNames, pagesOf } from '../turn/index.ts';
-import { refusal } from './refusal.ts';
+import { refusedResponse } from './refusal.ts';
 
 export type Admission = { refused: Response } | { authInfo: AuthInfo | undefined };
 
@@ -19,7 +19,7 @@ export function admissionOf(
 ): (request: Request) => Promise<Admission> {
   const hosts = hostNames('allowedHosts', allowedHosts ?? sdk.localhostAllowedHostnames());
   const pages = pagesOf('allowedOrigins', allowedOrigins ?? sdk.localhostAllowedOrigins());
-  const internal = () => ({ refused: refusal(500, -32_603, 'Internal error') });
+  const internal = () => ({ refused: refusedResponse(500, -32_603, 'Internal error') });
   return async (request) => {
     const isKnownPage = pages.origins.has(request.headers.get('origin') ?? '');
     const foreign =
@@ -39,7 +39,7 @@ export function admissionOf(
       return internal();
     }
     if (authenticate && !principal) {
-      return { refused: refusal(401, -32_000, 'Unauthorized', { 'WWW-Authenticate': 'Bearer' }) };
+      return { refused: refusedResponse(401, -32_000, 'Unauthorized', { 'WWW-Authenticate': 'Bearer' }) };
     }
     return { authInfo: principal && authInfoOf(principal) };
   };

@@ -5,7 +5,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import type { loadServerSdk } from '../turn/index.ts';
 import { RecentEvents } from './recent-events.ts';
-import { refusal } from './refusal.ts';
+import { refusedResponse } from './refusal.ts';
 
 interface Session {
   transport: WebStandardStreamableHTTPServerTransport;
@@ -57,7 +57,7 @@ export class HttpSessions {
     }
     const seen = request.method === 'GET' ? request.headers.get('last-event-id') : null;
     if (seen !== null && !session.events.has(seen)) {
-      return refusal(400, -32_000, 'Last-Event-ID is not kept any more: what came after it may be lost');
+      return refusedResponse(400, -32_000, 'Last-Event-ID is not kept any more: what came after it may be lost');
     }
     return this.#use(session, request, { ...(authInfo ? { authInfo } : {}) });
   }
@@ -75,19 +75,19 @@ export class HttpSessions {
   ): Promise<Response> {
     if (request.method !== 'POST') return otherwise;
     if (!this.#sdk.isJsonContentType(request.headers.get('content-type'))) {
-      return refusal(415, -32_000, 'Content-Type must be application/json');
+      return refusedResponse(415, -32_000, 'Content-Type must be application/json');
     }
     const body = await this.#sdk.readRequestBody(request.clone(), this.#options.maxBodyBytes);
-    if (body.tooLarge) return refusal(413, -32_000, `more than ${this.#options.maxBodyBytes} bytes`);
+    if (body.tooLarge) return refusedResponse(413, -32_000, `more than ${this.#options.maxBodyBytes} bytes`);
     let message: unknown;
     try {
       message = JSON.parse(body.text);
     } catch {
-      return refusal(400, -32_700, 'Parse error: it is not JSON');
+      return refusedResponse(400, -32_700, 'Parse error: it is not JSON');
     }
     if (!this.#sdk.isInitializeRequest(message)) return otherwise;
     if (!this.#makeRoom(authInfo?.clientId))
-      return refusal(503, -32_000, 'too many sessions are open; try again later');
+      return refusedResponse(503, -32_000, 'too many sessions are open; try again later');
     const headers = new Headers(request.headers);
     headers.delete('mcp-session-id');
     return this.#open(new Request(request, { headers }), message, authInfo);
@@ -240,5 +240,5 @@ function whenRead(response: Response, done: () => void, first?: Uint8Array): Res
   return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers });
 }
 
-const unknownSession = () => refusal(404, -32_001, 'Session not found; send initialize to begin a new one');
-const missingId = () => refusal(400, -32_000, 'Mcp-Session-Id is missing; send initialize first');
+const unknownSession = () => refusedResponse(404, -32_001, 'Session not found; send initialize to begin a new one');
+const missingId = () => refusedResponse(400, -32_000, 'Mcp-Session-Id is missing; send initialize first');

@@ -1,5 +1,10 @@
 /** An error of the protocol as the answer of HTTP. */
-export function refusal(status: number, code: number, message: string, headers?: Record<string, string>): Response {
+export function refusedResponse(
+  status: number,
+  code: number,
+  message: string,
+  headers?: Record<string, string>,
+): Response {
   return Response.json(
     { jsonrpc: '2.0', error: { code, message }, id: null },
     { status, ...(headers ? { headers } : {}) },

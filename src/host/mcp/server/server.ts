@@ -13,7 +13,6 @@ import type { AgentHost } from '../../index.ts';
 import type { AgentTool, Answers, CallFrame, McpOptions, ParkedCall } from '../turn/index.ts';
 import {
   AgentCall,
-  agentTool,
   bad,
   byParking,
   byPushing,
@@ -22,6 +21,7 @@ import {
   HeldSessions,
   loadServerSdk,
   mcpInput,
+  mcpToolOf,
   outputSchema,
   parkedCalls,
 } from '../turn/index.ts';
@@ -106,7 +106,7 @@ function toolsOf(host: AgentHost, options: McpOptions): AgentTool[] {
       const list = [...known.keys()].join(', ');
       throw new CoxswainError('NOT_FOUND', 'E_AGENT_UNKNOWN', `the host has no agent ${name}; it has: ${list}`);
     }
-    const tool = agentTool(agent, options.conversations ?? true);
+    const tool = mcpToolOf(agent, options.conversations ?? true);
     if (tools.has(tool.name)) {
       throw new CoxswainError('INVALID_ARGUMENT', 'E_DUPLICATE_TOOL', `two agents are named ${tool.name} in MCP`);
     }

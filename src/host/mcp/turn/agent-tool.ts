@@ -36,7 +36,7 @@ const sessionProperty: JsonSchema = {
 };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA` for an input schema that is no object's */
-export function agentTool(agent: AgentDescriptor, conversations: boolean): AgentTool {
+export function mcpToolOf(agent: AgentDescriptor, conversations: boolean): AgentTool {
   const own = agent.inputSchema;
   const base = own ?? PROMPT;
   if (base.type !== undefined && base.type !== 'object') {

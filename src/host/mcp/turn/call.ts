@@ -9,9 +9,9 @@ import type { McpOptions } from './options.ts';
 import { DEFAULT_PROGRESS_MS } from './options.ts';
 import { Progress } from './progress.ts';
 import type { FormQuestion, Reply } from './questions.ts';
-import { answerOf, questionOf } from './questions.ts';
+import { answerOfForm, formQuestion } from './questions.ts';
 import type { ParkedCall } from './request-state.ts';
-import { failed, parked, resultOf } from './result.ts';
+import { callToolResult, failed, parked } from './result.ts';
 import { loggedTurn, Turn } from './turn.ts';
 
 /** How a caller's person is asked: in mid-call, or by ending this call with a question. */
@@ -140,7 +140,7 @@ export class AgentCall {
       }
       const asked =
         this.#changes < MAX_CHANGES
-          ? open.map((request) => questionOf(request, this.#principalOf(request)))
+          ? open.map((request) => formQuestion(request, this.#principalOf(request)))
           : [`what it would do has changed ${this.#changes} times while it was asked about`];
       const forms = asked.filter((question) => typeof question !== 'string');
       if (asking.isPossible && forms.length > 0 && forms.length === asked.length) {
@@ -164,7 +164,7 @@ export class AgentCall {
       turn = await this.#goOn(session, open[0]?.turnId);
     }
     this.#context.mcpReq.signal.throwIfAborted();
-    return resultOf(this.#tool, session, turn);
+    return callToolResult(this.#tool, session, turn);
   }
 
   #principalOf(request: PendingRequest): Principal {
@@ -201,7 +201,7 @@ export class AgentCall {
       const request = open.find(({ requestId }) => requestId === id);
       const reply = replyTo(id);
       if (!request || !reply) continue;
-      const question = questionOf(request, this.#principalOf(request));
+      const question = formQuestion(request, this.#principalOf(request));
       if (typeof question !== 'string') await this.#respond(session, question, reply, digest);
     }
     return this.#goOn(session, call.turnId);
@@ -209,7 +209,7 @@ export class AgentCall {
 
   async #respond(session: HostedSession, question: FormQuestion, reply: Reply, digest?: string): Promise<void> {
     const { request } = question;
-    const answer = answerOf(question, reply, this.#principalOf(request), digest);
+    const answer = answerOfForm(question, reply, this.#principalOf(request), digest);
     try {
       await session.respond(request.requestId, answer);
     } catch (error) {

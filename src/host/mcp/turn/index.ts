@@ -1,6 +1,6 @@
 /** One call of an agent over MCP: turn, questions, result. */
 export type { AgentTool } from './agent-tool.ts';
-export { agentTool, outputSchema } from './agent-tool.ts';
+export { mcpToolOf, outputSchema } from './agent-tool.ts';
 export { byParking, byPushing } from './asking.ts';
 export type { Answers, CallFrame } from './call.ts';
 export { AgentCall } from './call.ts';

@@ -88,7 +88,7 @@ export interface McpStdioOptions extends McpOptions {
 }
 
 /** On whose behalf a call is made. */
-export interface Caller {
+export interface McpCaller {
   principal: Principal | undefined;
 }
 

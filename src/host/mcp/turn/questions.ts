@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { JsonSchema, PendingRequest, Principal, RequestAnswer } from '../../../contracts/index.ts';
 import { fitsSchema } from '../../../gate/index.ts';
-import { whyNot } from '../../questions/index.ts';
+import { whyNotApprover } from '../../questions/index.ts';
 import { previewText, visible } from './preview-text.ts';
 
 /** What a person answered to one question, as it came over the wire. */
@@ -31,11 +31,11 @@ const decisionForm: ElicitRequestFormParams['requestedSchema'] = {
 const yesNo = new Set<unknown>(['tool_confirmation', 'user_approval', 'rerun_unknown']);
 
 /** The question as a form; a sentence where the caller's person cannot be asked it. */
-export function questionOf(request: PendingRequest, principal: Principal): FormQuestion | string {
+export function formQuestion(request: PendingRequest, principal: Principal): FormQuestion | string {
   const { approval } = request;
   const message = visible(request.message ?? request.approval?.title ?? `${request.agentPath.at(-1)} asks`);
   if (approval) {
-    const fault = whyNot(approval.approvers, approval.requestedBy, principal);
+    const fault = whyNotApprover(approval.approvers, approval.requestedBy, principal);
     if (fault !== undefined) return fault;
     if (hasVoted(request, principal)) return 'the yes is counted; others must say yes too';
     const shown = previewText(approval.preview, request.args);
@@ -61,7 +61,12 @@ const textForm: ElicitRequestFormParams['requestedSchema'] = {
 };
 
 /** Only an explicit yes is one: whatever does not say `allow` denies. */
-export function answerOf({ request, form }: FormQuestion, reply: Reply, by: Principal, digest?: string): RequestAnswer {
+export function answerOfForm(
+  { request, form }: FormQuestion,
+  reply: Reply,
+  by: Principal,
+  digest?: string,
+): RequestAnswer {
   if (form.requestedSchema !== decisionForm) {
     const { action } = reply;
     const content = reply.content ?? {};

@@ -5,7 +5,7 @@ import type { HostedSession } from '../../hosted/index.ts';
 import type { AgentTool } from './agent-tool.ts';
 import { toBlocks } from './content.ts';
 import type { McpOptions } from './options.ts';
-import type { CallOutcome } from './turn.ts';
+import type { CallProgress } from './turn.ts';
 import { Turn } from './turn.ts';
 
 const text = (words: string): { type: 'text'; text: string } => ({ type: 'text', text: words });
@@ -19,7 +19,7 @@ export function failed(words: string, tool: AgentTool, session?: HostedSession, 
 }
 
 /** What a turn that has ended came to. */
-export function resultOf(tool: AgentTool, session: HostedSession, turn: Turn): CallToolResult {
+export function callToolResult(tool: AgentTool, session: HostedSession, turn: Turn): CallToolResult {
   const said = toBlocks(turn.parts);
   const isDone = turn.reason === 'completed';
   const notes = account(turn, isDone ? ['denied', 'unknown'] : undefined).map(text);
@@ -39,7 +39,7 @@ export function resultOf(tool: AgentTool, session: HostedSession, turn: Turn): C
   return { content, structuredContent: output as Record<string, unknown>, _meta };
 }
 
-const headings: Record<CallOutcome, string> = {
+const headings: Record<CallProgress, string> = {
   ran: 'Ran',
   failed: 'Failed',
   unknown: 'Begun, and may have run',
@@ -50,7 +50,7 @@ const headings: Record<CallOutcome, string> = {
 };
 
 /** What became of a turn's calls, a line for each kind. */
-function account({ calls }: Turn, kinds = Object.keys(headings) as CallOutcome[]): string[] {
+function account({ calls }: Turn, kinds = Object.keys(headings) as CallProgress[]): string[] {
   return kinds.flatMap((kind) => {
     const names = [...calls.values()].filter(({ outcome }) => outcome === kind).map(({ name }) => name);
     return names.length === 0 ? [] : [`${headings[kind]}: ${names.join(', ')}.`];
@@ -62,7 +62,7 @@ function metaOf({ calls }: Turn): Record<string, unknown> {
   return calls.size === 0 ? {} : { 'coxswain/calls': [...calls].map(([callId, call]) => ({ callId, ...call })) };
 }
 
-const begun = new Set<CallOutcome>(['ran', 'failed', 'unknown', 'running']);
+const begun = new Set<CallProgress>(['ran', 'failed', 'unknown', 'running']);
 
 function sessionNote({ tellsSession }: AgentTool, { id }: HostedSession): CallToolResult['content'] {
   if (!tellsSession) return [];

@@ -4,11 +4,11 @@ import { AnswerWords } from '../../../session/index.ts';
 import type { HostedSession } from '../../hosted/index.ts';
 
 /** What became of a call: `unknown` was begun and may have run, `waiting` has not begun. */
-export type CallOutcome = 'ran' | 'failed' | 'refused' | 'denied' | 'unknown' | 'running' | 'waiting';
+export type CallProgress = 'ran' | 'failed' | 'refused' | 'denied' | 'unknown' | 'running' | 'waiting';
 
 export interface TurnCall {
   name: string;
-  outcome: CallOutcome;
+  outcome: CallProgress;
 }
 
 /** What one turn of an agent has come to: a fold over its events, live or from the log. */
@@ -77,7 +77,7 @@ export class Turn {
   }
 }
 
-function outcomeOf(errorType: string | undefined): CallOutcome {
+function outcomeOf(errorType: string | undefined): CallProgress {
   switch (errorType) {
     case undefined:
     case 'truncated':

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CompiledQuery, DatabaseConnection, Kysely } from 'kysely';
 import type {
-  Answer,
-  Dialect,
-  Engine,
   HeldConnection,
   Migrated,
   Query,
+  SqlDialect,
+  SqlEngine,
+  StatementResult,
   Steps,
   TransactionKind,
 } from '../statements/index.ts';
@@ -20,7 +20,7 @@ const TRIES = 12;
 const LOST_TRIES = 3;
 
 export interface KyselyEngineOptions {
-  dialect: Dialect;
+  dialect: SqlDialect;
   /** For messages; without secrets. */
   store: string;
   /** `CompiledQuery.raw` of the Kysely in use. */
@@ -33,8 +33,8 @@ export interface KyselyEngineOptions {
 }
 
 /** Runs steps on the connections of a Kysely: its pool and driver, without its plugins. */
-export class KyselyEngine implements Engine {
-  readonly dialect: Dialect;
+export class KyselyEngine implements SqlEngine {
+  readonly dialect: SqlDialect;
   readonly store: string;
   readonly #database: Kysely<unknown>;
   readonly #options: KyselyEngineOptions;
@@ -149,7 +149,7 @@ export class KyselyEngine implements Engine {
     connection: DatabaseConnection,
     begin: string,
     steps: () => Steps<T>,
-    execute: (query: Query) => Promise<Answer>,
+    execute: (query: Query) => Promise<StatementResult>,
     progress = { committing: false },
   ): Promise<T> {
     const { raw } = this.#options;
@@ -169,7 +169,7 @@ export class KyselyEngine implements Engine {
     }
   }
 
-  async #execute(connection: DatabaseConnection, { sql, values }: Query): Promise<Answer> {
+  async #execute(connection: DatabaseConnection, { sql, values }: Query): Promise<StatementResult> {
     let query = this.#queries.get(sql);
     if (!query) {
       query = this.#options.raw(this.dialect.text(sql));
@@ -177,6 +177,6 @@ export class KyselyEngine implements Engine {
       this.#queries.set(sql, query);
     }
     const { rows, numAffectedRows, insertId } = await connection.executeQuery({ ...query, parameters: values });
-    return { rows: rows as Answer['rows'], changes: Number(numAffectedRows ?? 0), insertId };
+    return { rows: rows as StatementResult['rows'], changes: Number(numAffectedRows ?? 0), insertId };
   }
 }

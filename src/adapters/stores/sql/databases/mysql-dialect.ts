@@ -1,4 +1,4 @@
-import type { Dialect } from '../statements/index.ts';
+import type { SqlDialect } from '../statements/index.ts';
 import { codeOf, isNetwork, one, troubleError, versionTable } from '../statements/index.ts';
 import { mysqlSteps } from './mysql-schema.ts';
 
@@ -6,7 +6,7 @@ import { mysqlSteps } from './mysql-schema.ts';
  * MySQL and MariaDB. Reads of what a transaction has locked are locking reads, which see the newest version under
  * every isolation level.
  */
-export const mysql: Dialect = {
+export const mysql: SqlDialect = {
   name: 'mysql',
   returning: false,
   forUpdate: ' FOR UPDATE',

@@ -1,4 +1,4 @@
-import type { Dialect } from '../statements/index.ts';
+import type { SqlDialect } from '../statements/index.ts';
 import { codeOf, isNetwork, troubleError, versionTable } from '../statements/index.ts';
 import { postgresSteps } from './postgres-schema.ts';
 
@@ -8,7 +8,7 @@ function numbered(sql: string): string {
 }
 
 /** Read committed: the update that begins each write waits for the row, then sees it as it is. */
-export const postgres: Dialect = {
+export const postgres: SqlDialect = {
   name: 'postgres',
   returning: true,
   forUpdate: '',

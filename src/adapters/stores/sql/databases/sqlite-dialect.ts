@@ -1,12 +1,12 @@
-import type { Dialect } from '../statements/index.ts';
-import { one, run } from '../statements/index.ts';
+import type { SqlDialect } from '../statements/index.ts';
+import { one, runStatement } from '../statements/index.ts';
 import { resultCode, storeError } from './sqlite-errors.ts';
 import { SCHEMA_VERSION, sqliteSteps } from './sqlite-schema.ts';
 
 const PRIMARY_KEY_TAKEN = 1555;
 
 /** A write begins with the write lock, so that nothing is read that another process is about to change. */
-export const sqlite: Dialect = {
+export const sqlite: SqlDialect = {
   name: 'sqlite',
   returning: true,
   forUpdate: '',
@@ -32,7 +32,7 @@ export const sqlite: Dialect = {
     },
     *claim() {},
     *setVersion(version) {
-      yield* run(`PRAGMA user_version = ${Math.trunc(version)}`, []);
+      yield* runStatement(`PRAGMA user_version = ${Math.trunc(version)}`, []);
     },
     *stranger() {
       const sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'adk\\_%' ESCAPE '\\'";

@@ -14,8 +14,8 @@ import {
   toBase64,
   wholeNumber,
 } from '../../../../runtime/index.ts';
-import type { Engine, Steps, Value } from '../statements/index.ts';
-import { all, now, one, readText, run, writeText } from '../statements/index.ts';
+import type { SqlEngine, Steps, Value } from '../statements/index.ts';
+import { all, now, one, runStatement, textOfColumn, writeText } from '../statements/index.ts';
 
 /** Versions are counted in 32 bits; there is none beyond. */
 const MAX_VERSION = 2 ** 31 - 1;
@@ -26,10 +26,10 @@ const fileOf = (place: ArtifactPlace): Value[] => [place.app, place.userId, plac
 
 /** Artifacts in the tables of a session store; for bodies of some megabytes, a folder serves better. */
 export class SqlArtifactService implements ArtifactService {
-  readonly #ready: () => Engine;
+  readonly #ready: () => SqlEngine;
 
   /** `ready` gives the engine, or throws if it is closed. */
-  constructor(ready: () => Engine) {
+  constructor(ready: () => SqlEngine) {
     this.#ready = ready;
   }
 
@@ -48,13 +48,13 @@ export class SqlArtifactService implements ArtifactService {
     return engine.transaction('write', function* () {
       // The count comes first: it takes the lock that serialises savers, and outlives the versions that it has counted.
       const version = yield* lastVersion();
-      yield* run(insert, [...file, version, writeText(mimeType), now(), bytes]);
+      yield* runStatement(insert, [...file, version, writeText(mimeType), now(), bytes]);
       return version;
     });
 
     function* lastVersion(): Steps<number> {
       if (dialect.returning) return Number((yield* one(upsert, file))?.last_version);
-      yield* run(upsert, file);
+      yield* runStatement(upsert, file);
       const row = yield* one(`SELECT last_version FROM adk_artifacts ${OF_FILE}${dialect.forUpdate}`, file);
       return Number(row?.last_version);
     }
@@ -70,7 +70,7 @@ export class SqlArtifactService implements ArtifactService {
     const row = await engine.transaction('read', () => one(sql, version === 0 ? file : [...file, version]));
     if (!row) return undefined;
     const data = toBase64(row.data as Uint8Array);
-    return { mimeType: readText(String(row.mime_type)), data, version: Number(row.version) };
+    return { mimeType: textOfColumn(String(row.mime_type)), data, version: Number(row.version) };
   }
 
   async delete(key: SessionKey, filename: string, version = 0): Promise<void> {
@@ -79,7 +79,7 @@ export class SqlArtifactService implements ArtifactService {
     wholeNumber('version', version);
     if (version > MAX_VERSION) return;
     const sql = `DELETE FROM adk_artifact_versions ${OF_FILE}${version === 0 ? '' : ' AND version = ?'}`;
-    await engine.transaction('write', () => run(sql, version === 0 ? file : [...file, version]));
+    await engine.transaction('write', () => runStatement(sql, version === 0 ? file : [...file, version]));
   }
 
   async erase({ app, userId, id }: { app: string; userId: string; id?: string }): Promise<void> {
@@ -91,7 +91,7 @@ export class SqlArtifactService implements ArtifactService {
     const ofSession = id === undefined ? '' : " AND session_id = ? AND filename NOT LIKE 'user:%'";
     await engine.transaction('write', function* () {
       for (const table of ['adk_artifact_versions', 'adk_artifacts'])
-        yield* run(`DELETE FROM ${table} WHERE app_name = ? AND user_id = ?${ofSession}`, given);
+        yield* runStatement(`DELETE FROM ${table} WHERE app_name = ? AND user_id = ?${ofSession}`, given);
     });
   }
 

@@ -1,14 +1,14 @@
 import type { CheckpointStore, SessionKey, StoredCheckpoint } from '../../../../runtime/index.ts';
 import { checkKey } from '../../../../runtime/index.ts';
-import type { Engine, Steps } from '../statements/index.ts';
-import { OF_SESSION, one, run, values, WHERE_SESSION } from '../statements/index.ts';
+import type { SqlEngine, Steps } from '../statements/index.ts';
+import { OF_SESSION, one, runStatement, values, WHERE_SESSION } from '../statements/index.ts';
 
 /** What logs have come to, one row a session. Each can be made again from its log. */
 export class SqlCheckpoints implements CheckpointStore {
-  readonly #ready: () => Engine;
+  readonly #ready: () => SqlEngine;
 
   /** `ready` gives the engine, or throws if it is closed. */
-  constructor(ready: () => Engine) {
+  constructor(ready: () => SqlEngine) {
     this.#ready = ready;
   }
 
@@ -31,16 +31,16 @@ export class SqlCheckpoints implements CheckpointStore {
 function* keep(key: SessionKey, { seq, digest, data }: StoredCheckpoint): Steps<void> {
   // The row's lock first: whoever deletes the session comes before this or after it.
   const isThere = `UPDATE adk_sessions SET owner = owner ${WHERE_SESSION} AND last_seq >= ?`;
-  if ((yield* run(isThere, [...values(key), seq])) === 0) return;
+  if ((yield* runStatement(isThere, [...values(key), seq])) === 0) return;
   const known = yield* one(`SELECT seq FROM adk_checkpoints ${OF_SESSION}`, values(key));
   if (known && Number(known.seq) >= seq) return;
   yield* forgetCheckpoint(key);
-  yield* run(
+  yield* runStatement(
     'INSERT INTO adk_checkpoints (app_name, user_id, session_id, seq, digest, data) VALUES (?, ?, ?, ?, ?, ?)',
     [...values(key), seq, digest, data],
   );
 }
 
 export function* forgetCheckpoint(key: SessionKey): Steps<void> {
-  yield* run(`DELETE FROM adk_checkpoints ${OF_SESSION}`, values(key));
+  yield* runStatement(`DELETE FROM adk_checkpoints ${OF_SESSION}`, values(key));
 }

@@ -9,8 +9,8 @@ import type {
 } from '../../../../contracts/index.ts';
 import { CoxswainError, isSafeId, messageOf, parseJson } from '../../../../contracts/index.ts';
 import { newId } from '../../../../runtime/index.ts';
-import type { Dialect, Engine, Row, Steps, Value } from '../statements/index.ts';
-import { all, now, run } from '../statements/index.ts';
+import type { Row, SqlDialect, SqlEngine, Steps, Value } from '../statements/index.ts';
+import { all, now, runStatement } from '../statements/index.ts';
 
 const KEY = 'app_name = ? AND user_id = ? AND session_id = ? AND agent = ?';
 const COLUMNS = 'app_name, user_id, session_id, agent';
@@ -19,10 +19,10 @@ const MAX_INSERT = 500_000;
 
 /** A host's notes in the tables of a session store. The row of the journal is the lock of those who write. */
 export class SqlJournal implements HostJournal {
-  readonly #ready: () => Engine;
+  readonly #ready: () => SqlEngine;
 
   /** `ready` gives the engine, or throws if it is closed. */
-  constructor(ready: () => Engine) {
+  constructor(ready: () => SqlEngine) {
     this.#ready = ready;
   }
 
@@ -62,7 +62,7 @@ export class SqlJournal implements HostJournal {
 }
 
 function* append(
-  dialect: Dialect,
+  dialect: SqlDialect,
   key: JournalKey,
   texts: readonly string[],
   mark: JournalMark,
@@ -75,7 +75,7 @@ function* append(
   if (isFirst) {
     const columns = `${COLUMNS}, root_id, id, last_seq, waits, inserted_at, updated_at`;
     const same = dialect.onConflict(COLUMNS.split(', '), ['last_seq = adk_journals.last_seq']);
-    yield* run(`INSERT INTO adk_journals (${columns}) VALUES (${columns.replaceAll(/\w+/g, '?')}) ${same}`, [
+    yield* runStatement(`INSERT INTO adk_journals (${columns}) VALUES (${columns.replaceAll(/\w+/g, '?')}) ${same}`, [
       ...place,
       columnId(key.root ?? key.sessionId),
       id,
@@ -86,17 +86,17 @@ function* append(
     ]);
   }
   const length = (instead ? 0 : mark.length) + texts.length;
-  const changed = yield* run(
+  const changed = yield* runStatement(
     `UPDATE adk_journals SET id = ?, last_seq = ?, waits = ?, updated_at = ? WHERE ${KEY} AND id = ? AND last_seq = ?`,
     [id, length, Number(waits), time, ...place, isFirst ? id : mark.id, mark.length],
   );
   if (changed === 0) return undefined;
-  if (instead) yield* run(`DELETE FROM adk_journal_records WHERE ${KEY}`, place);
+  if (instead) yield* runStatement(`DELETE FROM adk_journal_records WHERE ${KEY}`, place);
   yield* insert(dialect, place, length - texts.length, texts);
   return { id, length };
 }
 
-function* insert(dialect: Dialect, place: readonly Value[], after: number, texts: readonly string[]): Steps<void> {
+function* insert(dialect: SqlDialect, place: readonly Value[], after: number, texts: readonly string[]): Steps<void> {
   for (let at = 0; at < texts.length; ) {
     const given: Value[] = [];
     let rows = 0;
@@ -107,7 +107,7 @@ function* insert(dialect: Dialect, place: readonly Value[], after: number, texts
     }
     const row = '(?, ?, ?, ?, ?, ?)';
     const places = Array.from({ length: rows }, () => row).join(', ');
-    yield* run(`INSERT INTO adk_journal_records (${COLUMNS}, seq, record) VALUES ${places}`, given);
+    yield* runStatement(`INSERT INTO adk_journal_records (${COLUMNS}, seq, record) VALUES ${places}`, given);
   }
 }
 
@@ -127,7 +127,7 @@ const BATCH = 100;
  * open by them.
  */
 export async function forgetOldNotes(
-  engine: Engine,
+  engine: SqlEngine,
   scope: { app?: string; userId?: string },
   before: string,
   keepPending: boolean,
@@ -159,8 +159,8 @@ export async function forgetOldNotes(
 function* remove(row: Row, condition?: string, ...given: Value[]): Steps<void> {
   const place = COLUMNS.split(', ').map((column) => String(row[column]));
   const also = condition === undefined ? '' : ` AND ${condition}`;
-  if ((yield* run(`DELETE FROM adk_journals WHERE ${KEY}${also}`, [...place, ...given])) === 0) return;
-  yield* run(`DELETE FROM adk_journal_records WHERE ${KEY}`, place);
+  if ((yield* runStatement(`DELETE FROM adk_journals WHERE ${KEY}${also}`, [...place, ...given])) === 0) return;
+  yield* runStatement(`DELETE FROM adk_journal_records WHERE ${KEY}`, place);
 }
 
 function placeOf({ app, userId, sessionId, agent }: JournalKey): string[] {

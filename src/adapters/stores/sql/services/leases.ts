@@ -3,8 +3,8 @@ import { CoxswainError } from '../../../../contracts/index.ts';
 import type { Event, Lease, LeaseAppend, SessionKey } from '../../../../runtime/index.ts';
 import { newId, storeRefusal } from '../../../../runtime/index.ts';
 import { isDead, parseOwner, thisProcess } from '../sqlite-file/index.ts';
-import type { Engine, HeldConnection, Locks, SessionRow, Steps, Value } from '../statements/index.ts';
-import { one, run, sharedState, values, WHERE_SESSION } from '../statements/index.ts';
+import type { HeldConnection, Locks, SessionRow, SqlEngine, Steps, Value } from '../statements/index.ts';
+import { one, runStatement, sharedState, values, WHERE_SESSION } from '../statements/index.ts';
 import type { Writes } from './writes.ts';
 
 // Texts that are put together anew are looked up slowly.
@@ -19,7 +19,7 @@ interface Taken {
 
 /** Who may run a session. */
 export abstract class Leases {
-  protected readonly engine: Engine;
+  protected readonly engine: SqlEngine;
   protected readonly tables: Writes;
   /** Name of this machine in owner records. */
   protected readonly host: string | undefined;
@@ -29,7 +29,7 @@ export abstract class Leases {
   readonly #owed = new Set<() => Promise<void>>();
   #closed = false;
 
-  constructor(engine: Engine, tables: Writes, host: string | undefined) {
+  constructor(engine: SqlEngine, tables: Writes, host: string | undefined) {
     this.engine = engine;
     this.tables = tables;
     this.host = host;
@@ -52,7 +52,7 @@ export abstract class Leases {
         if (this.#closed || !this.#leases.delete(lease)) return;
         await this.#giveBack(async () => {
           // Names the lease, not the session: whoever took over since keeps it.
-          await this.engine.transaction('lease', () => run(RELEASE, [...values(key), owner]));
+          await this.engine.transaction('lease', () => runStatement(RELEASE, [...values(key), owner]));
           await free?.();
         });
       },
@@ -75,7 +75,7 @@ export abstract class Leases {
 
   *#last(key: SessionKey, owner: string, epoch: number, events: readonly Event[]): Steps<readonly Event[]> {
     const stored = yield* this.tables.append(key, events, { epoch });
-    yield* run(RELEASE, [...values(key), owner]);
+    yield* runStatement(RELEASE, [...values(key), owner]);
     return stored;
   }
 
@@ -121,7 +121,9 @@ export abstract class Leases {
   protected abstract isHeld(key: SessionKey, owner: string, insertedAt: string): boolean | Promise<boolean>;
 
   protected *claim(key: SessionKey, owner: string, condition = '', given: readonly Value[] = []): Steps<boolean> {
-    return (yield* run(condition === '' ? CLAIM : `${CLAIM}${condition}`, [owner, ...values(key), ...given])) > 0;
+    return (
+      (yield* runStatement(condition === '' ? CLAIM : `${CLAIM}${condition}`, [owner, ...values(key), ...given])) > 0
+    );
   }
 
   protected busy(key: SessionKey, text: string | null, epoch: number, advice = false): Error {
@@ -181,7 +183,7 @@ export class LockLeases extends Leases {
   readonly #taken = new Set<string>();
   #connection: Promise<{ held: HeldConnection; scope: string }> | undefined;
 
-  constructor(engine: Engine, tables: Writes, host: string | undefined, locks: Locks) {
+  constructor(engine: SqlEngine, tables: Writes, host: string | undefined, locks: Locks) {
     super(engine, tables, host);
     this.#locks = locks;
   }
@@ -299,7 +301,7 @@ export class LockLeases extends Leases {
   }
 
   async #open(): Promise<{ held: HeldConnection; scope: string }> {
-    const held = await (this.engine.hold as NonNullable<Engine['hold']>)();
+    const held = await (this.engine.hold as NonNullable<SqlEngine['hold']>)();
     for (const sql of this.#locks.prepare) {
       // A setting that this release of the database does not know is none that is needed.
       await held.ask({ sql, values: [], rows: false }).catch(() => {});

@@ -11,8 +11,8 @@ import {
   wholeNumber,
   wordsOf,
 } from '../../../../runtime/index.ts';
-import type { Engine, Value } from '../statements/index.ts';
-import { all, OF_SESSION, readText, run, uniqueNow, values, writeText } from '../statements/index.ts';
+import type { SqlEngine, Value } from '../statements/index.ts';
+import { all, OF_SESSION, runStatement, textOfColumn, uniqueNow, values, writeText } from '../statements/index.ts';
 
 const COLUMNS = 'app_name, user_id, session_id, ordinal, author, content, timestamp, words, inserted_at';
 const ROW = `(${COLUMNS.replace(/\w+/g, '?')})`;
@@ -21,10 +21,10 @@ const MAX_INSERT = 500_000;
 
 /** Memory in the tables of a session store. Each entry stands beside its folded words, with a space around each. */
 export class SqlMemoryService implements MemoryService {
-  readonly #ready: () => Engine;
+  readonly #ready: () => SqlEngine;
 
   /** `ready` gives the engine, or throws if it is closed. */
-  constructor(ready: () => Engine) {
+  constructor(ready: () => SqlEngine) {
     this.#ready = ready;
   }
 
@@ -43,7 +43,7 @@ export class SqlMemoryService implements MemoryService {
     ]);
     const { rowsPerInsert } = engine.dialect;
     await engine.transaction('write', function* () {
-      yield* run(`DELETE FROM adk_memories ${OF_SESSION}`, values(key));
+      yield* runStatement(`DELETE FROM adk_memories ${OF_SESSION}`, values(key));
       for (let at = 0; at < rows.length; ) {
         const some: Value[][] = [];
         for (let length = 0; some.length < rowsPerInsert && at < rows.length && length < MAX_INSERT; at++) {
@@ -52,7 +52,7 @@ export class SqlMemoryService implements MemoryService {
           some.push(row);
         }
         const places = some.map(() => ROW).join(', ');
-        yield* run(`INSERT INTO adk_memories (${COLUMNS}) VALUES ${places}`, some.flat());
+        yield* runStatement(`INSERT INTO adk_memories (${COLUMNS}) VALUES ${places}`, some.flat());
       }
     });
   }
@@ -62,7 +62,7 @@ export class SqlMemoryService implements MemoryService {
     if (id === undefined) checkScope({ app, userId });
     else checkKey({ app, userId, id });
     const sql = `DELETE FROM adk_memories WHERE app_name = ? AND user_id = ?${id === undefined ? '' : ' AND session_id = ?'}`;
-    await engine.transaction('write', () => run(sql, id === undefined ? [app, userId] : [app, userId, id]));
+    await engine.transaction('write', () => runStatement(sql, id === undefined ? [app, userId] : [app, userId, id]));
   }
 
   async search(
@@ -85,8 +85,8 @@ export class SqlMemoryService implements MemoryService {
     const given = [...words.map((word) => (isPiece(word) ? word : ` ${word} `)), scope.app, scope.userId];
     const rows = await engine.transaction('read', () => all(sql, given));
     return rows.map(({ author, content, timestamp }) => ({
-      content: readText(String(content)),
-      author: readText(String(author)),
+      content: textOfColumn(String(content)),
+      author: textOfColumn(String(author)),
       timestamp: String(timestamp),
     }));
   }

@@ -1,19 +1,19 @@
 import type { Event, OpenedCall, SessionKey } from '../../../../runtime/index.ts';
 import { openCallChanges } from '../../../../runtime/index.ts';
-import type { Dialect, Steps, Value } from '../statements/index.ts';
-import { now, OF_SESSION, repeat, run, values, writeText } from '../statements/index.ts';
+import type { SqlDialect, Steps, Value } from '../statements/index.ts';
+import { now, OF_SESSION, repeat, runStatement, values, writeText } from '../statements/index.ts';
 
 const CALL_VALUES = 8;
 
 /** The tables of open calls and open turns, changed in the transaction of the events that open and close them. */
 export class OpenIndex {
-  readonly #dialect: Dialect;
+  readonly #dialect: SqlDialect;
   readonly #call: string;
   readonly #callRow: string;
   readonly #callEnd: string;
   readonly #turn: string;
 
-  constructor(dialect: Dialect) {
+  constructor(dialect: SqlDialect) {
     this.#dialect = dialect;
     this.#call =
       'INSERT INTO adk_open_calls (app_name, user_id, session_id, call_id, name, seq, ordinal, inserted_at) VALUES ';
@@ -31,8 +31,8 @@ export class OpenIndex {
 
   /** @param agent at which the open turn has begun; undefined: none is open */
   *turn(key: SessionKey, agent: string | undefined): Steps<void> {
-    if (agent === undefined) yield* run(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(key));
-    else yield* run(this.#turn, [...values(key), writeText(agent), now()]);
+    if (agent === undefined) yield* runStatement(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(key));
+    else yield* runStatement(this.#turn, [...values(key), writeText(agent), now()]);
   }
 
   /** What these events open and close. */
@@ -42,7 +42,10 @@ export class OpenIndex {
     for (let at = 0; at < closed.length; at += rowsPerInsert) {
       const some = closed.slice(at, at + rowsPerInsert).map(writeText);
       const list = some.map(() => '?').join(', ');
-      yield* run(`DELETE FROM adk_open_calls ${OF_SESSION} AND call_id IN (${list})`, [...values(key), ...some]);
+      yield* runStatement(`DELETE FROM adk_open_calls ${OF_SESSION} AND call_id IN (${list})`, [
+        ...values(key),
+        ...some,
+      ]);
     }
     if (opened.length > 0) yield* this.insert(key, opened);
   }
@@ -61,7 +64,7 @@ export class OpenIndex {
         at + index,
         time,
       ]);
-      yield* run(this.#call + repeat(this.#callRow, some.length) + this.#callEnd, given);
+      yield* runStatement(this.#call + repeat(this.#callRow, some.length) + this.#callEnd, given);
     }
   }
 }

@@ -27,8 +27,8 @@ import {
 import type { Shape } from '../../../../session/index.ts';
 import { checkShape, list, object, required, text } from '../../../../session/index.ts';
 import type { RestoredSession, SessionMaintenance } from '../../common/index.ts';
-import type { Engine } from '../statements/index.ts';
-import { DuplicateEvent, run } from '../statements/index.ts';
+import type { SqlEngine } from '../statements/index.ts';
+import { DuplicateEvent, runStatement } from '../statements/index.ts';
 import { SqlArtifactService } from './artifact-service.ts';
 import { SqlCheckpoints } from './checkpoints.ts';
 import { SqlJournal } from './journal.ts';
@@ -60,12 +60,12 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   readonly checkpoints: SqlCheckpoints;
   readonly isPrivate: boolean;
   readonly leasesWithEvents = true;
-  readonly #engine: Engine;
+  readonly #engine: SqlEngine;
   readonly #tables: Writes;
   readonly #leases: Leases;
   #closed = false;
 
-  constructor(engine: Engine, { host }: SqlServiceOptions = {}) {
+  constructor(engine: SqlEngine, { host }: SqlServiceOptions = {}) {
     const { locks } = engine.dialect;
     this.#engine = engine;
     this.isPrivate = engine.isPrivate ?? false;
@@ -255,7 +255,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     await this.artifacts.erase({ app, userId });
     await this.journal.forget({ app, userId });
     await engine.transaction('write', () =>
-      run('DELETE FROM adk_user_states WHERE app_name = ? AND user_id = ?', [app, userId]),
+      runStatement('DELETE FROM adk_user_states WHERE app_name = ? AND user_id = ?', [app, userId]),
     );
     return count;
   }
@@ -279,7 +279,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     }
   }
 
-  #ready(): Engine {
+  #ready(): SqlEngine {
     if (this.#closed) throw storeRefusal.closed();
     return this.#engine;
   }

@@ -2,8 +2,8 @@ import { assertSafeId, CoxswainError, isCoxswainError } from '../../../../contra
 import type { SessionKey } from '../../../../runtime/index.ts';
 import { sqlTime } from '../../../../runtime/index.ts';
 import { checkOptions, flag, guarded, text } from '../../../../session/index.ts';
-import type { Engine, Steps, Value } from '../statements/index.ts';
-import { all, run, values, WHERE_SESSION } from '../statements/index.ts';
+import type { SqlEngine, Steps, Value } from '../statements/index.ts';
+import { all, runStatement, values, WHERE_SESSION } from '../statements/index.ts';
 import { forgetCheckpoint } from './checkpoints.ts';
 import { forgetOldNotes } from './journal.ts';
 import type { Leases } from './leases.ts';
@@ -32,10 +32,11 @@ function* page(conditions: readonly string[], given: readonly Value[], after: re
 }
 
 /** The number of sessions that were looked at. */
-export async function rebuildOpenCalls(engine: Engine, tables: Writes, key?: SessionKey): Promise<number> {
+export async function rebuildOpenCalls(engine: SqlEngine, tables: Writes, key?: SessionKey): Promise<number> {
   // The row first: nobody appends while the index is made.
   const rebuild = function* (of: SessionKey): Steps<boolean> {
-    if ((yield* run(`UPDATE adk_sessions SET owner = owner ${WHERE_SESSION}`, values(of))) === 0 && !key) return false;
+    if ((yield* runStatement(`UPDATE adk_sessions SET owner = owner ${WHERE_SESSION}`, values(of))) === 0 && !key)
+      return false;
     yield* tables.rebuildOpenCalls(of);
     yield* forgetCheckpoint(of);
     return true;
@@ -64,7 +65,7 @@ function limitTime(time: Date | number): number {
 
 /** The number of sessions that were deleted: those that run stay. */
 export async function deleteOlderThan(
-  engine: Engine,
+  engine: SqlEngine,
   tables: Writes,
   leases: Leases,
   scope: { app?: string; userId?: string },
@@ -99,7 +100,7 @@ export async function deleteOlderThan(
   const remove = function* (key: SessionKey, unheld = ''): Steps<number> {
     // An update that changes nothing takes the row's lock: nobody writes to it meanwhile.
     const isOld = `UPDATE adk_sessions SET owner = owner ${WHERE_SESSION} AND ${old}${unheld}`;
-    return (yield* run(isOld, [...values(key), before])) === 0 ? 0 : yield* tables.delete(key);
+    return (yield* runStatement(isOld, [...values(key), before])) === 0 ? 0 : yield* tables.delete(key);
   };
   let count = 0;
   for (let after: Value[] = []; ; ) {

@@ -12,7 +12,7 @@ import {
   storeRefusal,
   titleChange,
 } from '../../../../runtime/index.ts';
-import type { Dialect, Row, State, Steps, Value } from '../statements/index.ts';
+import type { Row, SqlDialect, State, Steps, Value } from '../statements/index.ts';
 import {
   all,
   DuplicateEvent,
@@ -26,7 +26,7 @@ import {
   parseState,
   Reads,
   repeat,
-  run,
+  runStatement,
   uniqueNow,
   values,
   WHERE_SESSION,
@@ -59,7 +59,7 @@ export class Writes extends Reads {
   readonly #user: string;
   readonly #claims = new Map<number, string>();
 
-  constructor(dialect: Dialect) {
+  constructor(dialect: SqlDialect) {
     super(dialect);
     const row = (count: number) => `(${Array.from({ length: count }, () => '?').join(', ')})`;
     this.#event = `INSERT INTO adk_events (app_name, user_id, session_id, ${eventColumns(dialect)}) VALUES `;
@@ -101,7 +101,7 @@ export class Writes extends Reads {
     const title = titleChange(stored);
     if (title !== undefined) {
       const text = title === null ? null : writeText(title);
-      yield* run(`UPDATE adk_sessions SET title = ? ${WHERE_SESSION}`, [text, ...values(key)]);
+      yield* runStatement(`UPDATE adk_sessions SET title = ? ${WHERE_SESSION}`, [text, ...values(key)]);
     }
     yield* this.insertEvents(key, stored);
     const turn = openTurnChange(stored);
@@ -183,7 +183,7 @@ export class Writes extends Reads {
       try {
         const text = this.#eventTexts[rows] ?? this.#event + repeat(this.#eventRow, rows);
         this.#eventTexts[rows] = text;
-        yield* run(text, given);
+        yield* runStatement(text, given);
       } catch (error) {
         if (!isDuplicate(error)) throw error;
         throw new DuplicateEvent(events.slice(at, at + rows).map(({ id }) => id));
@@ -216,17 +216,17 @@ export class Writes extends Reads {
       let row: Row | undefined;
       if (returning) row = yield* one(upsert, [...given, now()]);
       else {
-        yield* run(upsert, [...given, now()]);
+        yield* runStatement(upsert, [...given, now()]);
         row = yield* one(`SELECT state FROM ${table} WHERE ${where}${forUpdate}`, given);
       }
       const state = parseState((row?.state ?? null) as string | null, key);
       applyDelta(state, change);
-      yield* run(`UPDATE ${table} SET state = ? WHERE ${where}`, [JSON.stringify(state), ...given]);
+      yield* runStatement(`UPDATE ${table} SET state = ? WHERE ${where}`, [JSON.stringify(state), ...given]);
     }
   }
 
   *setState(key: SessionKey, state: State): Steps<void> {
-    yield* run(`UPDATE adk_sessions SET state = ? ${WHERE_SESSION}`, [JSON.stringify(state), ...values(key)]);
+    yield* runStatement(`UPDATE adk_sessions SET state = ? ${WHERE_SESSION}`, [JSON.stringify(state), ...values(key)]);
   }
 
   *insertSession(key: SessionKey, session: NewSession): Steps<void> {
@@ -235,7 +235,7 @@ export class Writes extends Reads {
     const given: Value[] = [...values(key), JSON.stringify(session.state), time, time, session.lastSeq, firstEpoch()];
     given.push(session.title === null ? null : writeText(session.title), JSON.stringify(session.initialState));
     try {
-      yield* run(`INSERT INTO adk_sessions (${columns}) VALUES (${given.map(() => '?').join(', ')})`, given);
+      yield* runStatement(`INSERT INTO adk_sessions (${columns}) VALUES (${given.map(() => '?').join(', ')})`, given);
     } catch (error) {
       throw this.dialect.isDuplicate(error) ? storeRefusal.exists(key) : error;
     }
@@ -250,7 +250,7 @@ export class Writes extends Reads {
     const title = row.title;
     yield* this.insertSession(target, { initialState, state: initialState, title: null, lastSeq });
     const columns = eventColumns(this.dialect);
-    yield* run(
+    yield* runStatement(
       `INSERT INTO adk_events (app_name, user_id, session_id, ${columns})
        SELECT app_name, user_id, ${this.dialect.textValue}, ${columns} FROM adk_events ${OF_SESSION} AND seq <= ?`,
       [target.id, ...values(source), lastSeq],
@@ -262,7 +262,7 @@ export class Writes extends Reads {
       for (const event of events) copied.push(event);
     });
     if (copied.length !== lastSeq) throw damaged(source, `${copied.length} of its events 1 to ${lastSeq} are there`);
-    yield* run(`UPDATE adk_sessions SET state = ?, title = ? ${WHERE_SESSION}`, [
+    yield* runStatement(`UPDATE adk_sessions SET state = ?, title = ? ${WHERE_SESSION}`, [
       JSON.stringify(state),
       title,
       ...values(target),
@@ -275,10 +275,10 @@ export class Writes extends Reads {
     const below = yield* this.#below(key);
     let count = 0;
     for (const each of [key, ...below]) {
-      count += yield* run(`DELETE FROM adk_sessions ${WHERE_SESSION}`, values(each));
-      yield* run(`DELETE FROM adk_events ${OF_SESSION}`, values(each));
-      yield* run(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(each));
-      yield* run(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(each));
+      count += yield* runStatement(`DELETE FROM adk_sessions ${WHERE_SESSION}`, values(each));
+      yield* runStatement(`DELETE FROM adk_events ${OF_SESSION}`, values(each));
+      yield* runStatement(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(each));
+      yield* runStatement(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(each));
       yield* forgetCheckpoint(each);
     }
     yield* forgetNotes({ app: key.app, userId: key.userId, sessionId: key.id });
@@ -324,7 +324,7 @@ export class Writes extends Reads {
   *rebuildOpenCalls(key: SessionKey): Steps<void> {
     const row = yield* this.session(key);
     if (!row) throw storeRefusal.missing(key);
-    yield* run(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(key));
+    yield* runStatement(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(key));
     yield* this.#openCallsOf(key, row.last_seq);
   }
 

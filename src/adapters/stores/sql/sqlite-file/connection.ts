@@ -7,14 +7,14 @@ import { isBusy, storeError } from '../databases/index.ts';
 import type { Row } from '../statements/index.ts';
 import { migrateUp, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations.ts';
 
-export interface ConnectionOptions {
+export interface SqliteConnectionOptions {
   /** Refuse every write. Default false. */
   readOnly?: boolean;
   /** Milliseconds to wait for another process's write. Default 30000. */
   busyTimeout?: number;
 }
 
-interface OwnOptions extends ConnectionOptions {
+interface OwnOptions extends SqliteConnectionOptions {
   /** False: tables are left as they are. */
   migrate?: boolean;
 }
@@ -22,19 +22,19 @@ interface OwnOptions extends ConnectionOptions {
 /** Milliseconds that the thread waits with a transaction; after that it is tried again from time to time. */
 const MOMENT = 25;
 
-export function patienceOf({ busyTimeout = 30_000 }: ConnectionOptions): number {
+export function patienceOf({ busyTimeout = 30_000 }: SqliteConnectionOptions): number {
   return Math.max(0, Math.trunc(busyTimeout));
 }
 
 /** Open files of this process. */
-const open = new Map<string, Connection>();
+const open = new Map<string, SqliteConnection>();
 
 /**
  * One connection per file and process, shared by all services on it and closed by the last: a second synchronous
  * connection would wait for the first on the thread that the first needs to go on.
  */
-export function openConnection(path: string, options: ConnectionOptions = {}): Connection {
-  if (path === ':memory:') return new Connection(path, undefined, options);
+export function openConnection(path: string, options: SqliteConnectionOptions = {}): SqliteConnection {
+  if (path === ':memory:') return new SqliteConnection(path, undefined, options);
   const file = realFile(path);
   const moment = Math.min(patienceOf(options), MOMENT);
   const key = options.readOnly ? `${file}\u0000ro` : file;
@@ -45,7 +45,7 @@ export function openConnection(path: string, options: ConnectionOptions = {}): C
     shared.users += 1;
     return shared;
   }
-  const connection = new Connection(file, key, options);
+  const connection = new SqliteConnection(file, key, options);
   connection.database.exec(`PRAGMA busy_timeout = ${moment}`);
   open.set(key, connection);
   return connection;
@@ -56,11 +56,11 @@ export function openConnection(path: string, options: ConnectionOptions = {}): C
  * have the file open, or each would wait for the other.
  * @throws CoxswainError `FAILED_PRECONDITION / E_STORE`
  */
-export function openAlone(path: string, options: OwnOptions = {}): Connection {
+export function openAlone(path: string, options: OwnOptions = {}): SqliteConnection {
   const file = path === ':memory:' ? path : realFile(path);
   const key = path === ':memory:' ? undefined : file;
   if (open.has(file) || open.has(`${file}\u0000ro`)) throw openElsewhere(file);
-  const connection = new Connection(file, key, options);
+  const connection = new SqliteConnection(file, key, options);
   connection.alone = true;
   if (key !== undefined) open.set(key, connection);
   return connection;
@@ -89,7 +89,7 @@ function realFile(path: string): string {
   return join(realpathSync.native(folder), basename(absolute));
 }
 
-export class Connection {
+export class SqliteConnection {
   readonly path: string;
   readonly database: DatabaseSync;
   users = 1;

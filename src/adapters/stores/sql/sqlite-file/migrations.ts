@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { wholeNumber } from '../../../../runtime/index.ts';
 import { checkIs, having } from '../../../../session/index.ts';
 import { SCHEMA_VERSION, sqlite } from '../databases/index.ts';
-import type { Answer, Migrated, Query } from '../statements/index.ts';
+import type { Migrated, Query, StatementResult } from '../statements/index.ts';
 import { migrate, runNow } from '../statements/index.ts';
 
 export { SCHEMA_VERSION } from '../databases/index.ts';
@@ -44,7 +44,7 @@ function migrateTo(database: DatabaseSync, target: number): Migrated {
   }
 }
 
-function execute(database: DatabaseSync, { sql, values, rows }: Query): Answer {
+function execute(database: DatabaseSync, { sql, values, rows }: Query): StatementResult {
   const statement = database.prepare(sql);
   const given = values as SQLInputValue[];
   return rows

@@ -1,8 +1,8 @@
 import type { SqlDialect } from './dialect.ts';
-import type { Answer, Query, Steps, TransactionKind } from './steps.ts';
+import type { Query, StatementResult, Steps, TransactionKind } from './steps.ts';
 
 /** Runs steps on a database. */
-export interface Engine {
+export interface SqlEngine {
   readonly dialect: SqlDialect;
   /** For messages; without secrets. */
   readonly store: string;
@@ -19,6 +19,6 @@ export interface Engine {
 }
 
 export interface HeldConnection {
-  ask(query: Query): Promise<Answer>;
+  ask(query: Query): Promise<StatementResult>;
   release(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** SQL without a database: steps, rows, reads, versions of a schema. */
-export type { Locks, SqlDialect as Dialect } from './dialect.ts';
+export type { Locks, SqlDialect } from './dialect.ts';
 export { DuplicateEvent } from './duplicate.ts';
-export type { Engine, HeldConnection } from './engine.ts';
+export type { HeldConnection, SqlEngine } from './engine.ts';
 export { fillOpenTurns } from './open-turns.ts';
 export { OF_SESSION, Reads, values, WHERE_SESSION } from './reads.ts';
 export type { SessionRow, State } from './rows.ts';
@@ -12,13 +12,13 @@ export {
   eventValues,
   now,
   parseState,
-  readText,
   sharedState,
+  textOfColumn,
   uniqueNow,
   writeText,
 } from './rows.ts';
 export type { Migrated } from './schema.ts';
 export { migrate, refuseNewer, refuseOlder, refuseSettings, versionTable } from './schema.ts';
-export type { Answer, Query, Row, Steps, TransactionKind, Value } from './steps.ts';
-export { all, one, repeat, run, runEach, runNow } from './steps.ts';
+export type { Query, Row, StatementResult, Steps, TransactionKind, Value } from './steps.ts';
+export { all, one, repeat, runEach, runNow, runStatement } from './steps.ts';
 export { codeOf, isNetwork, troubleError } from './store-errors.ts';

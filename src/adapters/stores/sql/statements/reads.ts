@@ -8,7 +8,7 @@ import {
   alteredColumn,
   damaged,
   eventFields,
-  readText,
+  textOfColumn,
   toEvent,
   toOpenCall,
   toRecord,
@@ -166,7 +166,7 @@ export class Reads {
     );
     return rows.map((row) => ({
       key: { app: scope.app, userId: String(row.user_id), id: String(row.session_id) },
-      agent: readText(String(row.agent)),
+      agent: textOfColumn(String(row.agent)),
       pending: Number(row.pending),
     }));
   }

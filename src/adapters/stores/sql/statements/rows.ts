@@ -131,7 +131,7 @@ export function toRecord(row: SessionRow, events: readonly Event[]): SessionReco
   let initialState: Readonly<State> | undefined;
   return {
     key: Object.freeze({ app: row.app_name, userId: row.user_id, id: row.id }),
-    ...(row.title !== null && { title: readText(row.title) }),
+    ...(row.title !== null && { title: textOfColumn(row.title) }),
     get initialState() {
       initialState ??= deepFreeze(stateOf(row, row.initial_state));
       return initialState;
@@ -156,7 +156,7 @@ export function toSummary(row: Row): SessionSummary {
     id: String(row.id),
     app: String(row.app_name),
     userId: String(row.user_id),
-    ...(title !== null && { title: readText(title) }),
+    ...(title !== null && { title: textOfColumn(title) }),
     createdAt: new Date(timeOf(String(row.inserted_at))).toISOString(),
     updatedAt: new Date(timeOf(String(row.updated_at))).toISOString(),
     length: Number(row.last_seq),
@@ -168,8 +168,8 @@ export function toSummary(row: Row): SessionSummary {
 export function toOpenCall(app: string, row: Row): OpenCall {
   return {
     key: { app, userId: String(row.user_id), id: String(row.session_id) },
-    callId: readText(String(row.call_id)),
-    name: readText(String(row.name)),
+    callId: textOfColumn(String(row.call_id)),
+    name: textOfColumn(String(row.name)),
     seq: Number(row.seq),
     openedAt: timeOf(String(row.opened_at)),
   };
@@ -202,7 +202,7 @@ export function writeText(text: string): string {
   return isOdd ? JSON.stringify(text) : text;
 }
 
-export function readText(text: string): string {
+export function textOfColumn(text: string): string {
   if (!text.startsWith('"')) return text;
   try {
     const value: unknown = JSON.parse(text);

@@ -1,7 +1,7 @@
 import { CoxswainError } from '../../../../contracts/index.ts';
 import type { Schema, SqlDialect } from './dialect.ts';
 import type { Steps } from './steps.ts';
-import { one, run } from './steps.ts';
+import { one, runStatement } from './steps.ts';
 
 /** Keeps the schema's version in a table of its own, for databases that have no better place. */
 export function versionTable(current: string): Pick<Schema, 'version' | 'claim' | 'setVersion' | 'stranger'> {
@@ -15,15 +15,15 @@ export function versionTable(current: string): Pick<Schema, 'version' | 'claim' 
       return Number((yield* one('SELECT version FROM adk_schema_version', []))?.version ?? 0);
     },
     *claim() {
-      yield* run('CREATE TABLE IF NOT EXISTS adk_schema_version (version integer NOT NULL)', []);
+      yield* runStatement('CREATE TABLE IF NOT EXISTS adk_schema_version (version integer NOT NULL)', []);
     },
     *setVersion(version) {
       if (version === 0) {
-        yield* run('DROP TABLE IF EXISTS adk_schema_version', []);
+        yield* runStatement('DROP TABLE IF EXISTS adk_schema_version', []);
         return;
       }
-      yield* run('DELETE FROM adk_schema_version', []);
-      yield* run('INSERT INTO adk_schema_version (version) VALUES (?)', [version]);
+      yield* runStatement('DELETE FROM adk_schema_version', []);
+      yield* runStatement('INSERT INTO adk_schema_version (version) VALUES (?)', [version]);
     },
     *stranger() {
       // Where tables cannot be made in a transaction, a crash may have left some of ours: with this one beside them.
@@ -64,10 +64,10 @@ export function* migrate(
   if (version === 0) refuseStranger(yield* schema.stranger());
   if (version === 0) yield* schema.claim();
   for (; version < target; version++) {
-    for (const statement of schema.steps[version]?.up ?? []) yield* run(statement, []);
+    for (const statement of schema.steps[version]?.up ?? []) yield* runStatement(statement, []);
   }
   for (; version > target; version--) {
-    for (const statement of schema.steps[version - 1]?.down ?? []) yield* run(statement, []);
+    for (const statement of schema.steps[version - 1]?.down ?? []) yield* runStatement(statement, []);
   }
   yield* schema.setVersion(version);
   return migrated;

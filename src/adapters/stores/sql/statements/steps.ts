@@ -11,7 +11,7 @@ export interface Query {
   readonly rows: boolean;
 }
 
-export interface Answer {
+export interface StatementResult {
   readonly rows: readonly Row[];
   readonly changes: number;
   /** What MySQL's `LAST_INSERT_ID(expression)` was given. */
@@ -23,7 +23,7 @@ export interface Answer {
  * once where the database is in this process, awaiting each answer where it is not. A statement that fails is thrown
  * at the place that asked for it.
  */
-export type Steps<T> = Generator<Query, T, Answer>;
+export type Steps<T> = Generator<Query, T, StatementResult>;
 
 export function* all(sql: string, values: readonly Value[]): Steps<readonly Row[]> {
   return (yield { sql, values, rows: true }).rows;
@@ -34,15 +34,15 @@ export function* one(sql: string, values: readonly Value[]): Steps<Row | undefin
 }
 
 /** The number of rows that it changed. */
-export function* run(sql: string, values: readonly Value[]): Steps<number> {
+export function* runStatement(sql: string, values: readonly Value[]): Steps<number> {
   return (yield { sql, values, rows: false }).changes;
 }
 
 /** Runs steps in one go. */
-export function runNow<T>(steps: Steps<T>, execute: (query: Query) => Answer): T {
+export function runNow<T>(steps: Steps<T>, execute: (query: Query) => StatementResult): T {
   let step = steps.next();
   while (!step.done) {
-    let answer: Answer;
+    let answer: StatementResult;
     try {
       answer = execute(step.value);
     } catch (error) {
@@ -55,10 +55,10 @@ export function runNow<T>(steps: Steps<T>, execute: (query: Query) => Answer): T
 }
 
 /** Runs steps one by one. */
-export async function runEach<T>(steps: Steps<T>, execute: (query: Query) => Promise<Answer>): Promise<T> {
+export async function runEach<T>(steps: Steps<T>, execute: (query: Query) => Promise<StatementResult>): Promise<T> {
   let step = steps.next();
   while (!step.done) {
-    let answer: Answer;
+    let answer: StatementResult;
     try {
       answer = await execute(step.value);
     } catch (error) {

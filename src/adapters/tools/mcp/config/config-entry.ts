@@ -103,7 +103,7 @@ function envOfFile(file: unknown, env: Environment, at: string): Record<string, 
 
 function textsOf(value: unknown, env: Environment, at: string): Record<string, string> {
   if (value === undefined) return {};
-  const members = Object.entries(membersOf(value, at)).filter(([, text]) => text !== null);
+  const members = Object.entries(configMembers(value, at)).filter(([, text]) => text !== null);
   return Object.fromEntries(members.map(([key, text]) => [key, textOf(text, env, `${at}.${key}`)]));
 }
 
@@ -147,7 +147,7 @@ const ofWorkspace = (): Environment => ({
   '/': sep,
 });
 
-export function membersOf(value: unknown, at: string): Record<string, unknown> {
+export function configMembers(value: unknown, at: string): Record<string, unknown> {
   if (bag.fits(value)) return value as Record<string, unknown>;
   throw fault(`${at} is no object`);
 }

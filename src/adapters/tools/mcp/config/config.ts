@@ -7,7 +7,7 @@ import { mcpToolset } from '../toolset/index.ts';
 import type { McpToolsetOptions } from '../wire/index.ts';
 import { dropNulls, faultOf } from '../wire/index.ts';
 import type { Environment } from './config-entry.ts';
-import { fault, isDisabled, known, membersOf, ownOptions, serverOf } from './config-entry.ts';
+import { configMembers, fault, isDisabled, known, ownOptions, serverOf } from './config-entry.ts';
 
 /**
  * Toolsets of a configuration in the customary shape, `{"mcpServers": {"files": {"command": …, "args": […]}, "web":
@@ -26,10 +26,10 @@ export function loadMcpServers(
   const { warn = warnOnStderr } = rest;
   const { under, servers } = guarded('loadMcpServers: config', () => serversIn(config));
   const faults: unknown[] = [];
-  const toolsets = Object.entries(membersOf(copyJson(servers, under), under)).flatMap(([name, entry]) => {
+  const toolsets = Object.entries(configMembers(copyJson(servers, under), under)).flatMap(([name, entry]) => {
     const at = `${under}.${name}`;
     try {
-      const members = membersOf(entry, at);
+      const members = configMembers(entry, at);
       dropNulls(members);
       if (isDisabled(at, members)) return [];
       const server = serverOf(at, members, env);
@@ -52,7 +52,7 @@ export function loadMcpServers(
 
 /** Whatever editor the file is of. */
 function serversIn(config: unknown): { under: string; servers: unknown } {
-  const { mcpServers, servers, mcp } = membersOf(config, 'it');
+  const { mcpServers, servers, mcp } = configMembers(config, 'it');
   if (mcpServers !== undefined && mcpServers !== null) return { under: 'mcpServers', servers: mcpServers };
   if (servers !== undefined && servers !== null) return { under: 'servers', servers };
   const within = bag.fits(mcp) ? (mcp as Record<string, unknown>).servers : undefined;

@@ -1,8 +1,8 @@
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
 import type { ToolCallContext, ToolResult } from '../../../../contracts/index.ts';
 import { errorResult } from '../../../../gate/index.ts';
-import type { McpConnection, McpQuestion, McpReply, McpToolsetOptions, Sdk } from '../wire/index.ts';
-import { Idle, isForgotten, loadSdk, outcomeOf } from '../wire/index.ts';
+import type { McpConnection, McpQuestion, McpReply, McpSdk, McpToolsetOptions } from '../wire/index.ts';
+import { errorTypeOfThrown, Idle, isForgotten, loadMcpSdk } from '../wire/index.ts';
 import { toToolResult } from './content.ts';
 import { readResource } from './resources.ts';
 
@@ -19,7 +19,7 @@ interface UnderWay {
 }
 
 /** What a caller needs of its toolset. */
-export interface Caller {
+export interface CallerToolset {
   readonly name: string;
   readonly options: McpToolsetOptions;
   readonly connection: McpConnection;
@@ -35,9 +35,9 @@ export interface Caller {
 export class McpCalls {
   readonly #underWay = new Set<UnderWay>();
 
-  async call(caller: Caller, args: Record<string, unknown>, context: CallContext): Promise<ToolResult> {
+  async call(caller: CallerToolset, args: Record<string, unknown>, context: CallContext): Promise<ToolResult> {
     const { connection, reader } = caller;
-    const sdk = await loadSdk();
+    const sdk = await loadMcpSdk();
     for (let isRetry = false; ; isRetry = true) {
       const definition = await caller.definition();
       if (definition === reader) return await this.#read(caller, args, context.signal, sdk);
@@ -93,7 +93,12 @@ export class McpCalls {
   }
 
   /** Reading may be asked for twice: nothing comes of it. */
-  async #read(caller: Caller, args: Record<string, unknown>, signal: AbortSignal, sdk: Sdk): Promise<ToolResult> {
+  async #read(
+    caller: CallerToolset,
+    args: Record<string, unknown>,
+    signal: AbortSignal,
+    sdk: McpSdk,
+  ): Promise<ToolResult> {
     try {
       return await caller.connection.ask((client) => readResource(client, args, signal), { believed: true });
     } catch (error) {
@@ -103,11 +108,11 @@ export class McpCalls {
   }
 }
 
-function failed({ name, connection, doubt }: Caller, error: unknown, sdk: Sdk): ToolResult {
+function failed({ name, connection, doubt }: CallerToolset, error: unknown, sdk: McpSdk): ToolResult {
   const why = connection.explain(error);
   // Whatever it was may be how this server refuses a session that it does not know: the next listing finds out.
   doubt();
-  switch (outcomeOf(error, sdk)) {
+  switch (errorTypeOfThrown(error, sdk)) {
     case 'timeout':
       return errorResult('timeout', `${name} gave no sign of life; the call may have run`);
     case 'interrupted':

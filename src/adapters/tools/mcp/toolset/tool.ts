@@ -4,7 +4,7 @@ import type { AnyTool, JsonSchema, ToolAnnotations, ToolCallContext, ToolReturn 
 import { canonicalJson } from '../../../../contracts/index.ts';
 import type { McpToolsetOptions } from '../wire/index.ts';
 
-export type Call = (
+export type ServerCall = (
   tool: string,
   args: Record<string, unknown>,
   context: Pick<ToolCallContext, 'signal' | 'progress' | 'elicit'>,
@@ -33,7 +33,7 @@ export interface Server {
   firstSeen(tool: string): string | undefined;
   /** What the server says of a tool now, for somebody who judges a call of it; undefined: it has none of that name. */
   judge(tool: string, args: Record<string, unknown>): Promise<{ definition: Tool; digest: string } | undefined>;
-  call: Call;
+  call: ServerCall;
 }
 
 /** A server's tool under the gate. `shown`: digest of it as the server defines it. */

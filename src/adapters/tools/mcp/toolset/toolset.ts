@@ -14,7 +14,7 @@ import type { Toolset } from '../../../../runtime/index.ts';
 import { bag, checkIs } from '../../../../session/index.ts';
 import type { McpServer, McpToolsetOptions } from '../wire/index.ts';
 import { checkServer, McpConnection, namedTwice } from '../wire/index.ts';
-import type { CallContext, Caller } from './caller.ts';
+import type { CallContext, CallerToolset } from './caller.ts';
 import { McpCalls } from './caller.ts';
 import { readTool } from './resources.ts';
 import type { Server } from './tool.ts';
@@ -273,7 +273,7 @@ class ServerTools implements McpToolset {
 
   async #call(name: string, args: Record<string, unknown>, context: CallContext): Promise<ToolResult> {
     const judged = this.#judged.get(callKey(name, args)) ?? this.#pins.get(name);
-    const caller: Caller = {
+    const caller: CallerToolset = {
       name: this.name,
       options: this.#options,
       connection: this.#connection,

@@ -8,7 +8,7 @@ import { readLeniently } from './lenient.ts';
 import { eachOnce, ListWalk } from './listed.ts';
 import type { McpQuestion, McpReply, McpServer, McpToolsetOptions } from './options.ts';
 import { isAnswer, isLate } from './outcome.ts';
-import type { Sdk } from './sdk.ts';
+import type { McpSdk } from './sdk.ts';
 import { explainer } from './secrets.ts';
 
 /** Characters of what a child printed that an error shows, and those that are kept so that no secret is cut in two. */
@@ -18,7 +18,7 @@ const MAX_KEPT = 64 * 1024;
 const MAX_CONNECT_MS = 2 ** 30 - 1;
 
 /** Who hears what a server says by itself. */
-export interface Heard {
+export interface ServerListener {
   onToolsChanged: () => void;
   warn: (text: string) => void;
   /** Whether somebody could be asked: told to the server where it is connected to. */
@@ -33,7 +33,7 @@ export class McpConnection {
   readonly #options: McpToolsetOptions;
   readonly #onToolsChanged: () => void;
   readonly #warn: (text: string) => void;
-  readonly #heard: Heard;
+  readonly #heard: ServerListener;
   /** What went wrong, without what is secret. */
   readonly explain: (error: unknown) => string;
   #client: Promise<Client> | undefined;
@@ -50,7 +50,7 @@ export class McpConnection {
   /** The end of what the child printed to stderr. */
   #printed = '';
 
-  constructor(name: string, server: McpServer, options: McpToolsetOptions, heard: Heard) {
+  constructor(name: string, server: McpServer, options: McpToolsetOptions, heard: ServerListener) {
     this.name = name;
     this.#server = server;
     this.#options = options;
@@ -110,7 +110,7 @@ export class McpConnection {
     question: (client: Client) => Promise<T>,
     { believed = !('url' in this.#server) }: { believed?: boolean } = {},
   ): Promise<T> {
-    const sdk = await loadSdk();
+    const sdk = await loadMcpSdk();
     for (let isSecond = false; ; isSecond = true) {
       const isNew = this.#client === undefined;
       const client = await this.client();
@@ -167,7 +167,7 @@ export class McpConnection {
   }
 
   async #connect(onclose: () => void): Promise<Client> {
-    const sdk = await loadSdk();
+    const sdk = await loadMcpSdk();
     const mayAsk = this.#heard.mayAsk();
     const connectMs = Math.ceil(Math.min(this.#options.connectMs ?? 30_000, MAX_CONNECT_MS));
     // The SDK counts each step by itself; the signal counts all.
@@ -221,7 +221,7 @@ export class McpConnection {
     return client;
   }
 
-  async #transport(sdk: Sdk, hear: (message: JSONRPCMessage) => void): Promise<Transport> {
+  async #transport(sdk: McpSdk, hear: (message: JSONRPCMessage) => void): Promise<Transport> {
     const server = this.#server;
     if ('url' in server) {
       const { url, headers, authProvider } = server;
@@ -245,7 +245,7 @@ export class McpConnection {
     return transport;
   }
 
-  #answer(client: Client, ask: Heard['ask']): void {
+  #answer(client: Client, ask: ServerListener['ask']): void {
     client.setRequestHandler('elicitation/create', async ({ params }, context) => {
       const question = { server: this.name, message: params.message };
       const asked =
@@ -261,7 +261,7 @@ export class McpConnection {
   }
 }
 
-export async function loadSdk(): Promise<Sdk> {
+export async function loadMcpSdk(): Promise<McpSdk> {
   try {
     return await import('@modelcontextprotocol/client');
   } catch (error) {

@@ -1,9 +1,9 @@
 import type { AuthProvider, JSONRPCMessage, OAuthClientProvider } from '@modelcontextprotocol/client';
 import { boundedFetch } from './bounded.ts';
 import { hearFirst } from './heard.ts';
-import type { Sdk } from './sdk.ts';
+import type { McpSdk } from './sdk.ts';
 
-export type HttpTransport = InstanceType<Sdk['StreamableHTTPClientTransport']>;
+export type HttpTransport = InstanceType<McpSdk['StreamableHTTPClientTransport']>;
 type Send = Parameters<HttpTransport['send']>;
 
 /** Found as `data` of a request's error, by identity: no server can send it. */
@@ -14,7 +14,7 @@ export const UNANSWERED: Readonly<Record<string, never>> = Object.freeze({});
  * resumed: left alone they wait for their timer.
  */
 export function httpTransport(
-  sdk: Sdk,
+  sdk: McpSdk,
   url: URL,
   options: {
     headers: Record<string, string>;

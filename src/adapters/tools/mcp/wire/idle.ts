@@ -1,5 +1,4 @@
-/** A timer that is set further off fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+import { MAX_TIMER_MS } from '../../../../base/index.ts';
 
 /** Gives a call up after a time without a sign of life. While somebody is asked no time passes. */
 export class Idle {

@@ -3,10 +3,10 @@ import { isObject } from '../../../../base/index.ts';
 import { canonicalJson } from '../../../../contracts/index.ts';
 import { dropNulls, isBefore2026 } from './nulls.ts';
 import { mendSchema } from './schema.ts';
-import type { Sdk } from './sdk.ts';
+import type { McpSdk } from './sdk.ts';
 
 export interface Reading {
-  sdk: Sdk;
+  sdk: McpSdk;
   /** Of the protocol, as it was agreed upon. */
   version: string | undefined;
   /** The listing that is under way. */
@@ -85,7 +85,7 @@ function mend(tool: unknown): string | undefined {
   }
 }
 
-function faultOf(tool: Partial<Tool> | null, { specTypeSchemas }: Sdk, isOlder: boolean): string | undefined {
+function faultOf(tool: Partial<Tool> | null, { specTypeSchemas }: McpSdk, isOlder: boolean): string | undefined {
   const { issues } = specTypeSchemas.Tool['~standard'].validate(tool);
   const [first] = issues ?? [];
   if (!first) {

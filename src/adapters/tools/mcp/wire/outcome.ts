@@ -1,9 +1,9 @@
 import type { ToolErrorType } from '../../../../contracts/index.ts';
 import { UNANSWERED } from './http.ts';
-import type { Sdk } from './sdk.ts';
+import type { McpSdk } from './sdk.ts';
 
 /** What a request that was sent over HTTP and refused says of its session: only the transport's own word counts. */
-export function isForgotten(error: unknown, sessionId: string | undefined, { SdkHttpError }: Sdk): boolean {
+export function isForgotten(error: unknown, sessionId: string | undefined, { SdkHttpError }: McpSdk): boolean {
   return sessionId !== undefined && error instanceof SdkHttpError && error.status === 404;
 }
 
@@ -26,13 +26,13 @@ const UNREADABLE = new Set([
 ]);
 
 /** Whether it was said by the server itself, however badly. */
-export function isAnswer(error: unknown, { ProtocolError, SdkError }: Sdk): boolean {
+export function isAnswer(error: unknown, { ProtocolError, SdkError }: McpSdk): boolean {
   if (error instanceof ProtocolError) return error.data !== UNANSWERED;
   return error instanceof SdkError && (error.code === 'INVALID_RESULT' || error.code === 'UNSUPPORTED_RESULT_TYPE');
 }
 
 /** Nothing came, for as long as it was waited. */
-export function isLate(error: unknown, { SdkError, SdkErrorCode }: Sdk): boolean {
+export function isLate(error: unknown, { SdkError, SdkErrorCode }: McpSdk): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
 }
 
@@ -40,7 +40,10 @@ export function isLate(error: unknown, { SdkError, SdkErrorCode }: Sdk): boolean
  * What a call that threw came to: `failed` where the server refused it or said that it failed, or it was never sent;
  * `timeout` and `interrupted` where it may have run.
  */
-export function outcomeOf(error: unknown, sdk: Sdk): Extract<ToolErrorType, 'failed' | 'timeout' | 'interrupted'> {
+export function errorTypeOfThrown(
+  error: unknown,
+  sdk: McpSdk,
+): Extract<ToolErrorType, 'failed' | 'timeout' | 'interrupted'> {
   if (error instanceof sdk.ProtocolError) return error.data === UNANSWERED ? 'interrupted' : 'failed';
   // A gateway's error, or one of a server that broke while it worked.
   if (error instanceof sdk.SdkHttpError) return error.status === 408 || error.status >= 500 ? 'interrupted' : 'failed';

@@ -1,2 +1,2 @@
 /** The client of the MCP SDK: loaded with the first connection. */
-export type Sdk = typeof import('@modelcontextprotocol/client');
+export type McpSdk = typeof import('@modelcontextprotocol/client');
