@@ -370,7 +370,17 @@ describe('what an answer comes to', () => {
     expect(await voted(votes('bob'))).toEqual({ status: 'waiting_quorum', by: 'bob' });
     expect(await voted(votes('eve', 'bob'))).toEqual({ status: 'settled', by: 'bob' });
     // It was complete before this one.
-    expect(await voted(votes('eve', 'joe', 'bob'))).toEqual({ status: 'waiting_quorum', by: 'bob' });
+    const byJoe = { status: 'already_settled', outcome: 'accept', by: 'joe' };
+    expect(await voted(votes('eve', 'joe', 'bob'))).toEqual(byJoe);
+    expect(await voted(votes('bob', 'joe'))).toEqual({ status: 'waiting_quorum', by: 'bob' });
+    // Its call was gone on with meanwhile.
+    const open = [call()];
+    const step = (): Step => {
+      open.splice(0);
+      return asks({ approvers: { quorum: 2 } })();
+    };
+    const { session } = sessionOf({ open, step, settles: 'waiting_quorum' });
+    expect(await answerHostedRequest(session, 'c#policy', { kind: 'approve' })).toEqual({ status: 'already_settled' });
     expect(await voted([])).toEqual({ status: 'waiting_quorum', by: 'bob' });
     const settled = sessionOf({ step: asks({ approvers: { quorum: 2 } }), settles: 'already_settled' });
     expect(await answerHostedRequest(settled.session, 'c#policy', { kind: 'approve' })).toEqual({

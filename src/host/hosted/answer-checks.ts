@@ -6,6 +6,7 @@ import type { Judge } from '../questions/index.ts';
 import { assertApprover, fromElicitation } from '../questions/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import { validatorOf } from '../tools/index.ts';
+import { decidedByVotes } from './decided.ts';
 
 /** Whoever runs the session in this host has the last word on its calls. */
 export interface Ruling {
@@ -106,7 +107,7 @@ export class AnswerChecks {
    * and nobody lets a call run that nobody was asked about.
    */
   async direct(requestId: string, request: PendingRequest | undefined, answer: RequestAnswer): Promise<RequestAnswer> {
-    if (isHostQuestion(requestId)) await this.wasAsked(requestId);
+    if (isHostQuestion(requestId)) await this.#assertOpen(requestId, request);
     if (request?.kind === 'elicitation' && answer.kind === 'approve' && answer.args) {
       await this.#checkEditedOf(request, answer.args, answer.by ?? this.#frame.principal);
     }
@@ -141,6 +142,14 @@ export class AnswerChecks {
     }
     const { decision: _, ...rest } = answer;
     return step.kind === 'leave' && step.decision ? { ...rest, decision: step.decision } : rest;
+  }
+
+  /** Votes are no answers: what they have decided is told from its request. */
+  async #assertOpen(requestId: string, request: PendingRequest | undefined): Promise<void> {
+    const decided = request && decidedByVotes(request, requestId, this.#frame.grounds(request).principal);
+    if (!decided) return this.wasAsked(requestId);
+    const message = `${JSON.stringify(requestId)} is closed: ${decided.by ?? 'somebody'} has completed the votes; nothing was stored`;
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_REQUEST_CLOSED', message, { details: { requestId } });
   }
 
   /** @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST` unless it was asked before, and answered */

@@ -1,11 +1,10 @@
 import type { PendingRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
-import { openRequest } from '../../session/index.ts';
-
-import { assertApprover, decidingAnswer, putAs } from '../questions/index.ts';
+import { assertApprover, putAs } from '../questions/index.ts';
 import { answerRun } from '../run/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import { runsNow } from './answer-checks.ts';
 import type { ControlledSession } from './controlled-session.ts';
+import { afterAnswer, decidedByVotes } from './decided.ts';
 import { findOpen } from './open-request.ts';
 
 /** Answers what is open under an id: a question of the host, a request of the agent, or one of a sub-agent's. */
@@ -21,7 +20,9 @@ export async function answerHostedRequest(
   if (child) return child.respond(requestId, answer);
   if (open?.question) return answerQuestion(session, open.request, open.question, answer);
   const denied = open && (await deniedNow(session, requestId, open.request, answer));
-  return denied ?? answerDirect(session, requestId, open?.request, answer);
+  if (denied) return denied;
+  const decided = open && decidedByVotes(open.request, requestId, session.frame.grounds(open.request).principal);
+  return decided ?? answerDirect(session, requestId, open?.request, answer);
 }
 
 /** A question that was put, about a call that policy denies since: whatever the answer, the call does not run. */
@@ -102,23 +103,10 @@ async function answerQuestion(
   } finally {
     arrived?.(isTaken);
   }
-  if (isVote && settlement.status === 'waiting_quorum') settlement = await afterVote(session, question, checked);
+  const isForSeveral = (question.approval.approvers?.quorum ?? 1) > 1;
+  if (isForSeveral) settlement = await afterAnswer(session.inner, question, checked, settlement);
   if (settlement.status === 'settled') await remember(session, question, answer);
   return settlement;
-}
-
-/** Others may have voted meanwhile: whose vote decides is told from what is stored, the same for everybody. */
-async function afterVote(
-  session: ControlledSession,
-  { requestId, approval }: ApprovalQuestion,
-  { by }: RequestAnswer,
-): Promise<Settlement> {
-  const { previewDigest: digest, approvers, requestedBy } = approval;
-  const request = await openRequest(session.inner, requestId);
-  const decides = decidingAnswer(request?.answers ?? [], { requestId, digest }, approvers, requestedBy);
-  const who = by ? { by: by.id } : {};
-  if (!decides || decides.by?.id !== by?.id) return { status: 'waiting_quorum', ...who };
-  return { status: 'settled', ...who };
 }
 
 async function remember(session: ControlledSession, question: ApprovalQuestion, answer: RequestAnswer): Promise<void> {

@@ -205,7 +205,8 @@ function storedAnswer(requestId: string, answer: RequestAnswer, kind: string | u
       throw wrong(requestId, 'it is a question; answer with approve, deny or an elicitation action');
   }
   if ('reason' in answer && answer.reason !== undefined) stored.reason = answer.reason;
-  const quorum = (answer as { quorum?: unknown }).quorum;
+  // A no is no vote.
+  const quorum = answer.kind === 'approve' ? answer.quorum : undefined;
   if (typeof quorum === 'number' && quorum > 1) stored.quorum = quorum;
   return stored;
 }
