@@ -10,6 +10,7 @@ import {
   InMemorySessionService,
   LlmAgent,
   ParallelAgent,
+  rulePolicy,
   run,
   snapshotOf,
 } from '../../src/index.ts';
@@ -179,6 +180,29 @@ describe('a hosted stream', () => {
     expect(results(await say(third, 'go')).pay).toMatch(/^denied/);
     await third.update({ permissionMode: null });
     expect(results(await say(third, 'go')).pay).toBe('pay done');
+  });
+
+  test("a mode of a host's own that was updated holds for rules that name it, also after a restart", async () => {
+    const pay = notingTool('pay');
+    const model = new ScriptedModel([0, 1, 2, 3].flatMap((n) => [{ calls: [['pay', {}]] }, `end ${n}`] as const));
+    const policy = rulePolicy([{ id: 'at-night', tool: 'pay', mode: 'night_shift', outcome: 'allow' }], {
+      defaultOutcome: 'deny',
+    });
+    const { host, store } = hostOf(bot(model), { tools: [pay.tool], policy });
+    const session = await host.open('bot');
+    expect(results(await say(session, 'go')).pay).toMatch(/^denied/);
+    expect(await session.update({ permissionMode: 'night_shift' })).toEqual({ effective: 'next_step' });
+    expect(results(await say(session, 'go')).pay).toBe('pay done');
+    const restarted = hostOf(bot(model), { tools: [pay.tool], policy, store });
+    const again = await restarted.host.open('bot', { sessionId: session.id });
+    expect(results(await say(again, 'go')).pay).toBe('pay done');
+    await again.update({ permissionMode: null });
+    expect(results(await say(again, 'go')).pay).toMatch(/^denied/);
+    for (const nearly of ['Plan', 'plann', '']) {
+      await expect(again.update({ permissionMode: nearly })).rejects.toThrow(
+        /permissionMode does not take .*; give one of default, .*, or a mode of your own/,
+      );
+    }
   });
 
   test('S3-44 the host mediates a transfer: policy is asked, the target goes on in the same stream', async () => {

@@ -1,11 +1,12 @@
 import { guarded, kindOf } from '../../base/index.ts';
 import type { SessionUpdate } from '../../contracts/index.ts';
-import { CoxswainError, copyJson, PERMISSION_MODES } from '../../contracts/index.ts';
+import { CoxswainError, copyJson } from '../../contracts/index.ts';
+import { permissionMode } from '../../session/index.ts';
 
 const checks: { [K in keyof Required<SessionUpdate>]: (value: unknown) => boolean } = {
   model: (value) => typeof value === 'string' && value !== '',
   title: (value) => typeof value === 'string',
-  permissionMode: (value) => PERMISSION_MODES.some((mode) => mode === value),
+  permissionMode: permissionMode.fits,
   tools: (value) =>
     Array.isArray(value) && value.every((tool) => typeof (tool as { name?: unknown })?.name === 'string'),
   config: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -27,7 +28,9 @@ function checked(update: SessionUpdate): Record<string, unknown> {
     if (!Object.hasOwn(checks, key))
       throw bad(`there is no setting ${JSON.stringify(key)}; known: ${Object.keys(checks).join(', ')}`);
     if (value === null || value === undefined) continue;
-    if (!checks[key as keyof SessionUpdate](value)) throw bad(`${key} does not take ${describe(value)}`);
+    if (checks[key as keyof SessionUpdate](value)) continue;
+    const instead = key === 'permissionMode' ? `; give ${permissionMode.needs}` : '';
+    throw bad(`${key} does not take ${describe(value)}${instead}`);
   }
   return copyJson(update as Record<string, unknown>, 'update');
 }

@@ -91,7 +91,7 @@ describe('streams', () => {
       {},
       { model: 3 },
       { title: 't', colour: 'red' },
-      { permissionMode: 'yolo' },
+      { permissionMode: 'plann' },
       null,
       { tools: 'x' },
     ]) {
