@@ -14,6 +14,7 @@ export class StreamSink implements RunSink {
   isAccepted = false;
   readonly #queue: StreamQueue<AgentEvent>;
   readonly #session: { readonly id: string; began(sink: StreamSink, at: number): void };
+  readonly #sessionId: string;
   readonly #streaming: boolean;
   #frames = 0;
   #ended = false;
@@ -27,6 +28,7 @@ export class StreamSink implements RunSink {
   ) {
     this.#queue = queue;
     this.#session = session;
+    this.#sessionId = session.id;
     this.streamId = streamId;
     this.#streaming = streaming;
   }
@@ -47,8 +49,8 @@ export class StreamSink implements RunSink {
     if (event.actions.end && event.streamId === this.streamId) this.#ended = true;
     // One that ends the stream is told at once.
     if (sizeOf(event) > MANY && event.errorCode === undefined) {
-      this.#queue.pushLater(projectInPieces(this.#session.id, event));
-    } else for (const item of project(this.#session.id, event)) this.#queue.push(item);
+      this.#queue.pushLater(projectInPieces(this.#sessionId, event));
+    } else for (const item of project(this.#sessionId, event)) this.#queue.push(item);
   }
 
   delta(context: AgentContext, messageId: string, part: number, delta: ContentPart): void {
@@ -58,7 +60,7 @@ export class StreamSink implements RunSink {
       id: `${messageId}~${this.#frames++}`,
       type: 'message',
       timestamp: isoTime(),
-      sessionId: this.#session.id,
+      sessionId: this.#sessionId,
       streamId: this.streamId,
       turnId: context.invocation.turnId,
       agentId: context.agent.name,
@@ -79,7 +81,7 @@ export class StreamSink implements RunSink {
       id: newId(),
       type: 'tool_update',
       timestamp: isoTime(),
-      sessionId: this.#session.id,
+      sessionId: this.#sessionId,
       streamId: this.streamId,
       turnId: context.invocation.turnId,
       agentId: context.agent.name,

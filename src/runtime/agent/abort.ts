@@ -38,15 +38,18 @@ export function childController(parent: AbortSignal): { controller: AbortControl
 /**
  * Work under a signal of its own, which follows another for as long as the work goes on. Rejects with the reason as
  * soon as that fires, or the work is told to end, whatever it does then. Nothing is begun where it has fired already.
+ * `settled` is told when it is over, and may be told again when the work has ended.
  */
 export function underSignal<T>(
   parent: AbortSignal,
   work: (signal: AbortSignal, end: (reason: unknown) => void) => Promise<T>,
+  settled?: () => void,
 ): Promise<T> {
   if (parent.aborted) return Promise.reject(parent.reason);
   return new Promise((resolve, reject) => {
     const controller = new AbortController();
     const end = (reason: unknown) => {
+      settled?.();
       controller.abort(reason);
       reject(reason);
     };
@@ -55,10 +58,12 @@ export function underSignal<T>(
     work(controller.signal, end).then(
       (value) => {
         parent.removeEventListener('abort', stop);
+        settled?.();
         resolve(value);
       },
       (reason: unknown) => {
         parent.removeEventListener('abort', stop);
+        settled?.();
         reject(reason);
       },
     );

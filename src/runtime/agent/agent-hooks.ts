@@ -11,9 +11,16 @@ import { outputValue } from './promised-output.ts';
  * Runs the before_agent hooks, once for each activation. An outcome: a hook has given the answer, the agent does not
  * run.
  */
-export async function startAgent(context: AgentContext, hooks: HookChain): Promise<Outcome | undefined> {
+export function startAgent(
+  context: AgentContext,
+  hooks: HookChain,
+): Outcome | undefined | Promise<Outcome | undefined> {
   if (context.activation.replaced) return DONE;
   if (!hooks.has('beforeAgent') || context.invocation.haveHooksRun(context.path, 'entered')) return undefined;
+  return beforeAgent(context, hooks);
+}
+
+async function beforeAgent(context: AgentContext, hooks: HookChain): Promise<Outcome | undefined> {
   const callback = new CallbackContext(context);
   const given = await failClosed('before_agent', context.signal, () => hooks.first('beforeAgent', callback));
   const content = given && hookContent(given, 'model', 'before_agent');
@@ -28,8 +35,12 @@ export async function startAgent(context: AgentContext, hooks: HookChain): Promi
 }
 
 /** Runs the after_agent hooks, once for each activation; a replacement becomes one more event: the output. */
-export async function finishAgent(context: AgentContext, hooks: HookChain, outcome: Outcome): Promise<Outcome> {
+export function finishAgent(context: AgentContext, hooks: HookChain, outcome: Outcome): Outcome | Promise<Outcome> {
   if (!hooks.has('afterAgent') || context.invocation.haveHooksRun(context.path, 'exited')) return outcome;
+  return afterAgent(context, hooks, outcome);
+}
+
+async function afterAgent(context: AgentContext, hooks: HookChain, outcome: Outcome): Promise<Outcome> {
   const callback = new CallbackContext(context);
   let content: Content | undefined;
   try {

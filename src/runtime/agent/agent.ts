@@ -169,7 +169,10 @@ export interface Run extends InvocationInfo {
   readonly running: LazyMap<string, { cancel(reason: unknown): Promise<void> }>;
   /** Words that an agent is about to hear: of several that come to a step at once, one does. */
   readonly takenSteers: LazySet<string>;
-  readonly modelCalls: { begin(context: AgentContext, agent: LimitedAgent): Promise<Failure | undefined>; end(): void };
+  readonly modelCalls: {
+    begin(context: AgentContext, agent: LimitedAgent): Failure | undefined | Promise<Failure | undefined>;
+    end(): void;
+  };
   event(place: Place, init: EventInit): Event;
   emit(...events: Event[]): Promise<void>;
   runSlot(agent: Agent, place: Place): Promise<Outcome>;

@@ -6,7 +6,8 @@ import type { ResolvedTool, ToolMap } from './tools.ts';
 export interface ToolUser extends Agent {
   /** Own tools by name, toolsets excluded. */
   readonly tools: ReadonlyMap<string, ResolvedTool>;
-  resolveTools(context: AgentContext): Promise<ToolMap>;
+  /** A promise where it waits for any of them. */
+  resolveTools(context: AgentContext): ToolMap | Promise<ToolMap>;
   hooks(context: AgentContext): HookChain;
 }
 

@@ -116,12 +116,18 @@ export class LlmAgent implements ModelUser {
     return this.#hooks.chain;
   }
 
-  /** Tools of one step: own, of the toolsets, the host's; less those that are excluded. */
-  async resolveTools(context: AgentContext): Promise<ToolMap> {
+  /** Tools of one step: own, of the toolsets, the host's; less those that are excluded. A promise where it waits for any. */
+  resolveTools(context: AgentContext): ToolMap | Promise<ToolMap> {
     const { tools: host, excludeTools: excluded } = context.invocation.options;
     const { tree } = context.place;
     const cached = this.#offered;
     if (cached && cached.host === host && cached.excluded === excluded && cached.tree === tree) return cached.map;
+    return this.#resolve(context);
+  }
+
+  async #resolve(context: AgentContext): Promise<ToolMap> {
+    const { tools: host, excludeTools: excluded } = context.invocation.options;
+    const { tree } = context.place;
     const map = new Map(this.tools);
     for (const toolset of this.toolsets) await this.#addToolset(map, toolset, context);
     for (const descriptor of host ?? []) {
@@ -154,14 +160,16 @@ export class LlmAgent implements ModelUser {
 
   async run(context: AgentContext): Promise<Outcome> {
     const hooks = this.hooks(context);
-    const ended = await startAgent(context, hooks);
+    const starting = startAgent(context, hooks);
+    const ended = starting instanceof Promise ? await starting : starting;
     if (ended) return ended;
     let tools: ToolMap | undefined;
     for (;;) {
       if (context.signal.aborted) return SUSPENDED;
       const { activation } = context;
       if (activation.batch.some((call) => !call.settled && !call.interim)) {
-        tools ??= await this.resolveTools(context);
+        const offered = tools ?? this.resolveTools(context);
+        tools = offered instanceof Promise ? await offered : offered;
         if ((await settleCalls(context, activation.batch, tools, hooks)) === 'suspended') return SUSPENDED;
         continue;
       }
@@ -178,7 +186,8 @@ export class LlmAgent implements ModelUser {
       const delivered = takeSteers(context);
       if (delivered.length > 0) await context.emit({ author: 'user', actions: { delivered } });
       // What a toolset offers in this step is what the step's calls are settled with.
-      if (!tools || this.toolsets.length > 0) tools = await this.resolveTools(context);
+      const offered = tools && this.toolsets.length === 0 ? tools : this.resolveTools(context);
+      tools = offered instanceof Promise ? await offered : offered;
       const failed = await modelStep(context, this, tools, hooks);
       if (failed) return { kind: 'failed', failure: failed };
       // Stored with what it has said.

@@ -46,6 +46,7 @@ interface Holding {
 
 const noListeners: readonly never[] = [];
 const never = () => false;
+const done = () => Promise.resolve();
 
 /**
  * One session in this process: its log, the fold of it, and the one way into the log. All handles of a process share
@@ -281,14 +282,17 @@ export class LiveSession {
   }
 
   /** The right to write alone: of the turn that is under way here, or one of its own. */
-  async lease(): Promise<Lease> {
+  lease(): Promise<Lease> {
     const { holding } = this;
     if (!holding) return this.#acquire();
-    if (!holding.lease) return this.#held(holding, await this.#acquire());
+    const { lease } = holding;
+    return lease ? this.#under(lease) : this.#acquire().then((taken) => this.#held(holding, taken));
+  }
+
+  async #under({ epoch }: Lease): Promise<Lease> {
     const record = await this.catchUp();
     if (!record) throw storeRefusal.missing(this.key);
-    const { epoch } = holding.lease;
-    return { epoch, lastSeq: record.lastSeq, shared: sharedPart(record.state), release: async () => {} };
+    return { epoch, lastSeq: record.lastSeq, shared: sharedPart(record.state), release: done };
   }
 
   /**
@@ -318,7 +322,7 @@ export class LiveSession {
       throw new CoxswainError('ABORTED', 'E_ABORTED', `session ${this.key.id} was given back before its run began`);
     }
     holding.lease = lease;
-    return { ...lease, release: async () => {} };
+    return { ...lease, release: done };
   }
 
   async #acquire(first?: LeaseAppend): Promise<Lease> {

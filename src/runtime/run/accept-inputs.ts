@@ -29,13 +29,37 @@ export interface HeardInputs {
   readonly results: Map<ToolResultInput, BoundedAnswer>;
 }
 
-/** Turns inputs into events, or refuses them all. What is put into `credentials` is to be kept before they are stored. */
-export async function acceptInputs(
+/**
+ * Turns inputs into events, or refuses them all. What is put into `credentials` is to be kept before they are stored.
+ * Gives a promise only where something is waited for.
+ */
+export function acceptInputs(
   invocation: OpenRun,
   inputs: readonly SessionInput[],
   credentials: GivenCredential[],
   heard: HeardInputs,
-): Promise<Event[]> {
+): Event[] | Promise<Event[]> {
+  if (!inputs.some(({ kind }) => kind !== 'message' && kind !== 'continue'))
+    return withWords(invocation, inputs, { events: [], answered: new Set(), resumesLongRunning: false }, heard);
+  return acceptAnswers(invocation, inputs, credentials, heard).then((given) =>
+    withWords(invocation, inputs, given, heard),
+  );
+}
+
+/** What answers come to. */
+interface Answers {
+  readonly events: Event[];
+  /** Ids of requests. */
+  readonly answered: ReadonlySet<string>;
+  readonly resumesLongRunning: boolean;
+}
+
+async function acceptAnswers(
+  invocation: OpenRun,
+  inputs: readonly SessionInput[],
+  credentials: GivenCredential[],
+  heard: HeardInputs,
+): Promise<Answers> {
   const { fold } = invocation;
   const events: Event[] = [];
   const answered = new Set<string>();
@@ -45,11 +69,12 @@ export async function acceptInputs(
     if (answered.has(input.requestId)) throw twice(input.requestId);
     answered.add(input.requestId);
     if (invocation.session.from > 0) await invocation.session.seek(input.requestId);
-    const edited = input.kind === 'tool_approval' ? await editedArgs(invocation, input) : undefined;
+    const edited = input.kind === 'tool_approval' && input.args ? await editedArgs(invocation, input) : undefined;
     let event = answerTo(invocation, edited ? ({ ...input, args: edited } as ToolApprovalInput) : input);
     if (input.kind === 'tool_result') {
       // Only of a call that this is an answer to.
-      const known = heard.results.get(input) ?? (await boundedAnswer(invocation, input.requestId, input.result));
+      const bounded = heard.results.get(input) ?? boundedAnswer(invocation, input.requestId, input.result);
+      const known = bounded instanceof Promise ? await bounded : bounded;
       heard.results.set(input, known);
       if (known.result !== input.result) {
         event = withBounded(answerTo(invocation, { ...input, result: known.result }), known);
@@ -62,11 +87,23 @@ export async function acceptInputs(
     if (input.kind === 'tool_result' && fold.calls.get(input.requestId)?.longRunning) resumesLongRunning = true;
     events.push(event);
   }
+  return { events, answered, resumesLongRunning };
+}
+
+/** With what a message or the wish to go on adds to the answers. */
+function withWords(
+  invocation: OpenRun,
+  inputs: readonly SessionInput[],
+  { events, answered, resumesLongRunning }: Answers,
+  heard: HeardInputs,
+): Event[] | Promise<Event[]> {
+  const { fold } = invocation;
   const message = inputs.find((input): input is MessageInput => input.kind === 'message');
   if (message) {
     const kept = callsToJoin(invocation, inputs);
-    events.push(...(await takeMessage(invocation, message, { answered, kept }, heard)));
-    return events;
+    const taken = takeMessage(invocation, message, { answered, kept }, heard);
+    if (taken instanceof Promise) return taken.then((more) => events.concat(more));
+    return events.length === 0 ? taken : events.concat(taken);
   }
   if (!fold.turn) {
     throw new CoxswainError('FAILED_PRECONDITION', 'E_NO_TURN', 'there is no turn to continue; send a message');
@@ -164,12 +201,12 @@ function credentialOf(
 }
 
 /** Words begin a turn, or join the one that waits, where that goes on with calls which are kept for it. */
-async function takeMessage(
+function takeMessage(
   invocation: OpenRun,
   message: MessageInput,
   { answered, kept }: { answered: ReadonlySet<string>; kept: ReadonlySet<CallState> },
   heard: HeardInputs,
-): Promise<Event[]> {
+): Event[] | Promise<Event[]> {
   const { fold } = invocation;
   const open = [...fold.open.values()].filter((call) => !answered.has(call.id) && !call.longRunning && !kept.has(call));
   const policy = invocation.options.whilePending ?? 'cancel';
@@ -178,9 +215,14 @@ async function takeMessage(
     throw new CoxswainError('FAILED_PRECONDITION', 'E_INPUT_REQUIRED', `answer first: ${ids}; or abort the turn`);
   }
   const events = policy === 'proceed' ? [] : invocation.settle(open, 'a new message came');
-  heard.parts ??= await hookUserMessage(invocation, invocation.engine.plugins, checkContent(message.content));
-  events.push(...(kept.size > 0 ? joiningEvents : turnEvents)(invocation, heard.parts, message.role));
-  return events;
+  const words = (parts: ContentPart[]) => {
+    heard.parts = parts;
+    return events.concat((kept.size > 0 ? joiningEvents : turnEvents)(invocation, parts, message.role));
+  };
+  if (heard.parts) return words(heard.parts);
+  const { plugins } = invocation.engine;
+  const said = checkContent(message.content);
+  return plugins.length === 0 ? words(said) : hookUserMessage(invocation, plugins, said).then(words);
 }
 
 const turnEvents = (...about: Parameters<typeof turnEvent>): Event[] => [turnEvent(...about)];

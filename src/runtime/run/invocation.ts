@@ -36,6 +36,8 @@ export class Invocation implements OpenRun, RunningInvocation {
   readonly invocationId: string = newId();
   readonly streamId: string;
   readonly session: LiveSession;
+  readonly fold: Fold;
+  readonly tree: AgentTree;
   readonly engine: Engine;
   readonly options: InvocationOptions & Pick<JoiningOptions, typeof joined>;
   readonly sink: RunSink;
@@ -71,6 +73,8 @@ export class Invocation implements OpenRun, RunningInvocation {
 
   constructor(session: LiveSession, engine: Engine, options: InvocationOptions, sink: RunSink, span?: TelemetrySpan) {
     this.session = session;
+    this.fold = session.fold;
+    this.tree = engine.tree;
     this.engine = engine;
     this.options = options;
     this.sink = sink;
@@ -80,12 +84,6 @@ export class Invocation implements OpenRun, RunningInvocation {
     this.eventHooks = engine.plugins.length === 0 ? engine.plugins : engine.plugins.filter((plugin) => plugin.onEvent);
   }
 
-  get fold(): Fold {
-    return this.session.fold;
-  }
-  get tree(): AgentTree {
-    return this.engine.tree;
-  }
   get services(): ContextServices {
     return this.engine.services;
   }
@@ -122,16 +120,17 @@ export class Invocation implements OpenRun, RunningInvocation {
   async run(inputs: readonly SessionInput[]): Promise<InvocationResult> {
     try {
       await this.#begin(inputs);
-      let outcome = await beforeRun(this, inputs);
+      const before = beforeRun(this, inputs);
+      let outcome = before && (await before);
       // Enters the root slot until nothing moves any more.
       while (!outcome) {
         const { answers, steers } = this.fold;
-        const before = { answers, steers: steers.size, reserved: this.#reserved };
+        const known = { answers, steers: steers.size, reserved: this.#reserved };
         try {
           if (this.fold.open.size > 0) await runDetachedCalls(this);
           const reached = await this.#runRoot();
           if (this.end) outcome = DONE;
-          else if (!(await this.#isNews(reached, before))) outcome = reached;
+          else if (!(await this.#isNews(reached, known))) outcome = reached;
         } catch (error) {
           outcome = this.end ? DONE : thrownOutcome(this.signal, error);
         }
@@ -303,7 +302,8 @@ export class Invocation implements OpenRun, RunningInvocation {
   async #begin(inputs: readonly SessionInput[]): Promise<void> {
     // An abort of what is open holds the lease for a moment.
     while (this.session.aborting) await this.session.aborting.catch(() => {});
-    const taken = await leaseWithMessage(this, inputs);
+    const taking = leaseWithMessage(this, inputs);
+    const taken = taking && (await taking);
     const lease = taken?.lease ?? (await this.session.lease());
     this.#lease = lease;
     if (!taken?.stored && lease.lastSeq > this.fold.at) await this.session.catchUp();
@@ -340,8 +340,9 @@ export class Invocation implements OpenRun, RunningInvocation {
   async #isNews(outcome: Outcome, before: { answers: number; steers: number; reserved: number }): Promise<boolean> {
     if (this.signal.aborted) return false;
     // Before the last look: whoever answers while it is stored is heard.
-    if (outcome.kind === 'suspended') await this.tellHooks();
-    await this.reservations();
+    if (outcome.kind === 'suspended' && this.#marks.hooksAreUntold) await this.tellHooks();
+    const storing = this.stored();
+    if (storing) await storing;
     const { fold } = this;
     if (outcome.kind === 'suspended') {
       // Answers of other processes, and those that came while other tools ran.

@@ -6,8 +6,15 @@ import { DONE } from '../log/index.ts';
 import type { OpenRun } from './open-run.ts';
 
 /** A plugin's answer to a message, if one has any. */
-export async function beforeRun(invocation: OpenRun, inputs: readonly SessionInput[]): Promise<Outcome | undefined> {
-  if (!inputs.some((input) => input.kind === 'message')) return undefined;
+export function beforeRun(
+  invocation: OpenRun,
+  inputs: readonly SessionInput[],
+): Promise<Outcome | undefined> | undefined {
+  if (invocation.engine.plugins.length === 0 || !inputs.some((input) => input.kind === 'message')) return undefined;
+  return askPlugins(invocation);
+}
+
+async function askPlugins(invocation: OpenRun): Promise<Outcome | undefined> {
   try {
     for (const plugin of invocation.engine.plugins) {
       const point = `${plugin.name}.beforeRun`;

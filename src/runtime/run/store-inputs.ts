@@ -14,21 +14,31 @@ interface StoredInputs {
   stored: readonly Event[];
 }
 
+interface LeaseTaken {
+  lease: Lease;
+  stored: StoredInputs | undefined;
+}
+
 /**
  * Takes the lease of a run together with the message that begins its turn, in one transaction. Undefined: there is more
  * to look at than what this process knows of the log, or the store cannot. Without `stored` the lease is taken, and the
  * message is to be stored.
  */
-export async function leaseWithMessage(
+export function leaseWithMessage(
   invocation: OpenRun,
   inputs: readonly SessionInput[],
-): Promise<{ lease: Lease; stored: StoredInputs | undefined } | undefined> {
-  const { session, fold, engine, options } = invocation;
+): Promise<LeaseTaken | undefined> | undefined {
+  const { session, engine, options } = invocation;
   const [only] = inputs;
   const isLone = inputs.length === 1 && only?.kind === 'message' && options[joined] === undefined;
   if (!isLone || !session.takesLeaseWithEvents) return undefined;
   // A hook hears what a person says once the session is theirs.
   if (engine.plugins.some(({ onUserMessage }) => onUserMessage)) return undefined;
+  return leaseWith(invocation, inputs);
+}
+
+async function leaseWith(invocation: OpenRun, inputs: readonly SessionInput[]): Promise<LeaseTaken | undefined> {
+  const { session, fold } = invocation;
   const { at } = fold;
   const events = await acceptInputs(invocation, inputs, [], { results: new Map() });
   if (!session.takesLeaseWithEvents || fold.at !== at) return undefined;
@@ -51,7 +61,8 @@ export async function storeInputs(
   for (let tries = 1; ; tries++) {
     const { at } = fold;
     const credentials: GivenCredential[] = [];
-    const events = await acceptInputs(invocation, inputs, credentials, heard);
+    const accepted = acceptInputs(invocation, inputs, credentials, heard);
+    const events = accepted instanceof Promise ? await accepted : accepted;
     if (events.length === 0) return { at: fold.at, stored: events };
     const ids = new Set(events.map(({ id }) => id));
     const takeBack = credentials.length > 0 ? await keepCredentials(invocation.services, credentials) : undefined;

@@ -27,7 +27,7 @@ export async function endRun(invocation: OpenRun, outcome: Outcome): Promise<Inv
     result = await end(invocation, { reason: 'completed', ...(outcome.escalate ? { escalate: true } : {}) }, outcome);
   // Under a host a stream is made of several of these: the run is over with its turn.
   if (invocation.hostRuns && result.reason === 'input_required') return result;
-  await afterRun(invocation);
+  if (invocation.engine.plugins.length > 0) await afterRun(invocation);
   return result;
 }
 

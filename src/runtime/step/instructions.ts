@@ -1,5 +1,10 @@
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
 
+/** Whether there may be anything to fill in. */
+export function hasPlaceholders(template: string): boolean {
+  return template.includes('{');
+}
+
 /**
  * Fills `{key}`, `{app:key}`, `{key?}` and `{artifact.name}` in one pass; `{{` and `}}` are literal braces where a
  * placeholder would stand between them; everything else stays as it is, `${key}` of program text too.
@@ -11,7 +16,7 @@ export async function fillTemplate(
   loadArtifact: (name: string) => Promise<string | undefined>,
   agent: string,
 ): Promise<string> {
-  if (!template.includes('{')) return template;
+  if (!hasPlaceholders(template)) return template;
   let result = '';
   let at = 0;
   for (const match of template.matchAll(escapedOrPlaceholder)) {

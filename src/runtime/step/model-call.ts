@@ -13,6 +13,8 @@ export interface ModelFault {
   error: unknown;
 }
 
+const none: readonly never[] = [];
+
 /** One call of a model, from the question to its last frame: what it says on the way is shown. */
 export class ModelCall {
   /** Name of the model that is asked. */
@@ -58,16 +60,16 @@ export class ModelCall {
    * Asks. Undefined: the model has ended without an answer; what it says after an abort is heard by nobody.
    * @throws whatever the model throws; the reason of the abort; CoxswainError `RESOURCE_EXHAUSTED / E_ANSWER_LIMIT`
    */
-  async answer(): Promise<ModelResponse | undefined> {
+  answer(): Promise<ModelResponse | undefined> {
     let over: (() => void) | undefined;
-    try {
-      return await underSignal(this.#context.signal, (own, end) => {
+    return underSignal(
+      this.#context.signal,
+      (own, end) => {
         over = this.#counter.watch(end);
         return this.#pump(own, end);
-      });
-    } finally {
-      over?.();
-    }
+      },
+      () => over?.(),
+    );
   }
 
   /** Why this is no answer to go on with. */
@@ -96,7 +98,9 @@ export class ModelCall {
     for await (const frame of this.#model.generate(this.#draft, options)) {
       if (signal.aborted) return undefined;
       try {
-        this.#count(frame);
+        const parts = frame.content?.parts ?? none;
+        if (frame.partial) this.#counter.add(parts);
+        else this.#counter.whole(parts);
       } catch (error) {
         // One that does not let itself be left holds up nobody.
         end(error);
@@ -110,16 +114,10 @@ export class ModelCall {
     return undefined;
   }
 
-  #count({ partial, content }: ModelResponse): void {
-    const parts = content?.parts ?? [];
-    if (partial) this.#counter.add(parts);
-    else this.#counter.whole(parts);
-  }
-
   /** Shows one frame's deltas. Apart from the loop, which carries its variables over every wait. */
   #show(frame: ModelResponse): Promise<void> | undefined {
     let room: Promise<void> | undefined;
-    for (const part of frame.content?.parts ?? []) {
+    for (const part of frame.content?.parts ?? none) {
       const index = this.#grow(part);
       // A copy: a model may use its own part again.
       if (index >= 0 && this.#streaming) room = this.#context.delta(this.messageId, index, { ...part });

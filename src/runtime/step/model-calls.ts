@@ -11,7 +11,13 @@ export class ModelCalls {
    * Begins one, or says which limit forbids it. Where only calls under way would reach a limit it waits for one to
    * end: one that fails does not count, and the others come to their answers.
    */
-  async begin(context: AgentContext, agent: LimitedAgent): Promise<Failure | undefined> {
+  begin(context: AgentContext, agent: LimitedAgent): Failure | undefined | Promise<Failure | undefined> {
+    if (agent.limitReached(context, this.#underWay)) return this.#wait(context, agent);
+    this.#underWay++;
+    return undefined;
+  }
+
+  async #wait(context: AgentContext, agent: LimitedAgent): Promise<Failure | undefined> {
     for (;;) {
       const failure = agent.limitReached(context, this.#underWay);
       if (!failure) break;

@@ -13,7 +13,7 @@ import { finishReasonOf, isResponse, modelFailure, thrownFailure, unknownEndOf }
 import { endBehind } from './end-behind.ts';
 import type { ModelFault } from './model-call.ts';
 import { ModelCall } from './model-call.ts';
-import type { ModelUser } from './model-user.ts';
+import type { ModelUser, RequestProcessor, StepFacts } from './model-user.ts';
 
 /** Asks the model once and stores its answer. A failure: the turn cannot go on. */
 export async function modelStep(
@@ -23,13 +23,15 @@ export async function modelStep(
   hooks: HookChain,
 ): Promise<Failure | undefined> {
   const callback = new CallbackContext(context);
-  const draft = await buildRequest(context, agent, tools);
+  const built = buildRequest(context, agent, tools);
+  const draft = built instanceof Promise ? await built : built;
   const step: Step = { context, agent, hooks, callback, draft, tools, offered: draft.tools, messageId: newId() };
   const { model: chosen } = draft;
-  const given = await beforeModel(callback, draft, hooks);
+  const given = hooks.has('beforeModel') ? await beforeModel(callback, draft, hooks) : undefined;
   if (given) return take(step, given, undefined);
   const { modelCalls } = context.invocation;
-  const failure = await modelCalls.begin(context, agent);
+  const beginning = modelCalls.begin(context, agent);
+  const failure = beginning instanceof Promise ? await beginning : beginning;
   if (failure) {
     await keepWrites(context, callback);
     return failure;
@@ -80,12 +82,19 @@ async function ask(
 }
 
 /** Stores a response, once the hooks have seen it. `asked`: the model that it is of; undefined: none was asked. */
-async function take(
+function take(step: Step, given: ModelResponse, asked: string | undefined): Promise<Failure | undefined> {
+  const { context, hooks, callback, messageId } = step;
+  if (!hooks.has('afterModel')) return keep(step, given, undefined, asked);
+  return afterModel(context, hooks, callback, given, messageId).then((replaced) => keep(step, given, replaced, asked));
+}
+
+/** The same; `replaced`: a hook's response instead of it. */
+async function keep(
   { context, agent, hooks, callback, draft, tools, offered, messageId }: Step,
   given: ModelResponse,
+  replaced: ModelResponse | undefined,
   asked: string | undefined,
 ): Promise<Failure | undefined> {
-  const replaced = hooks.has('afterModel') ? await afterModel(context, hooks, callback, given, messageId) : undefined;
   const response = replaced ?? given;
   const failed = response.errorCode === undefined ? unknownEndOf(response) : response;
   if (failed) {
@@ -107,7 +116,6 @@ async function beforeModel(
   draft: RequestDraft,
   hooks: HookChain,
 ): Promise<ModelResponse | undefined> {
-  if (!hooks.has('beforeModel')) return undefined;
   const editing = new Editing(draft);
   const ask = () => hooks.first('beforeModel', callback, editing.request);
   const given = await failClosed('before_model', callback.runSignal, ask);
@@ -122,7 +130,8 @@ function offeredOf(tools: ToolMap, before: RequestDraft['tools'], { tools: after
   return new Map([...tools].filter(([name]) => after.has(name) || !before.has(name)));
 }
 
-async function buildRequest(context: AgentContext, agent: ModelUser, tools: ToolMap): Promise<RequestDraft> {
+/** A promise where one of the processors waits for something. */
+function buildRequest(context: AgentContext, agent: ModelUser, tools: ToolMap): RequestDraft | Promise<RequestDraft> {
   const draft: RequestDraft = {
     model: modelNameOf(context, agent),
     systemInstruction: '',
@@ -131,17 +140,45 @@ async function buildRequest(context: AgentContext, agent: ModelUser, tools: Tool
     tools: new Map(),
     agent: agent.name,
   };
-  for (const processor of agent.processors) {
-    try {
-      const pending = processor.process({ context, agent, tools }, draft);
-      if (pending) await orAbort(context.signal, pending);
-    } catch (error) {
-      if (isCoxswainError(error)) throw error;
-      const message = `request processor ${processor.name} failed: ${messageOf(error)}`;
-      throw new CoxswainError('INTERNAL', 'E_HOOK_FAILED', message, { cause: error });
-    }
+  const facts = { context, agent, tools };
+  for (let at = 0; at < agent.processors.length; at++) {
+    const pending = process(agent.processors[at], facts, draft);
+    if (pending) return processOn(pending, at, facts, draft);
   }
   return draft;
+}
+
+/** Waits for the processor at this place, then asks those behind it. */
+async function processOn(
+  first: void | Promise<void>,
+  from: number,
+  facts: StepFacts,
+  draft: RequestDraft,
+): Promise<RequestDraft> {
+  const { processors } = facts.agent;
+  let pending = first;
+  for (let at = from; ; pending = process(processors[at], facts, draft)) {
+    try {
+      if (pending) await orAbort(facts.context.signal, pending);
+    } catch (error) {
+      throw processorFailed(processors[at], error);
+    }
+    if (++at === processors.length) return draft;
+  }
+}
+
+function process(processor: RequestProcessor | undefined, facts: StepFacts, draft: RequestDraft): void | Promise<void> {
+  try {
+    return processor?.process(facts, draft);
+  } catch (error) {
+    throw processorFailed(processor, error);
+  }
+}
+
+function processorFailed(processor: RequestProcessor | undefined, error: unknown): unknown {
+  if (isCoxswainError(error)) return error;
+  const message = `request processor ${processor?.name} failed: ${messageOf(error)}`;
+  return new CoxswainError('INTERNAL', 'E_HOOK_FAILED', message, { cause: error });
 }
 
 /** The model has not answered: a hook's answer, or why there is none. Undefined: the run was aborted. */

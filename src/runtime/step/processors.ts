@@ -4,8 +4,8 @@ import { outputFault } from '../agent/index.ts';
 import type { Activation } from '../log/index.ts';
 import { StateView } from '../log/index.ts';
 import type { RequestDraft } from '../model/index.ts';
-import { fillTemplate } from './instructions.ts';
-import type { ModelUser, RequestProcessor } from './model-user.ts';
+import { fillTemplate, hasPlaceholders } from './instructions.ts';
+import type { Instruction, ModelUser, RequestProcessor } from './model-user.ts';
 import { TRANSFER_TOOL, transferTargets } from './transfer.ts';
 
 /** Generation settings of the agent. */
@@ -28,29 +28,44 @@ export const toolsProcessor: RequestProcessor = {
 /** Global and own instruction, templates filled from state. */
 export const instructionsProcessor: RequestProcessor = {
   name: 'Instructions',
-  async process({ context, agent }, draft) {
+  process({ context, agent }, draft) {
     const { root } = context.place.tree;
     const inherited =
       agent.globalInstruction ?? ('globalInstruction' in root ? (root as ModelUser).globalInstruction : undefined);
-    for (const instruction of [inherited, agent.instruction]) {
-      if (instruction === undefined) continue;
-      const state = new StateView({}, () => context.stateLayers());
-      const text =
-        typeof instruction === 'function'
-          ? asText(
-              agent.name,
-              await instruction({ state, agentPath: context.agentPath, invocation: context.invocation }),
-            )
-          : await fillTemplate(
-              instruction,
-              (key) => state.get(key),
-              (name) => artifactText(context, name),
-              agent.name,
-            );
-      append(draft, text);
-    }
+    const { instruction } = agent;
+    if (!isPlain(inherited) || !isPlain(instruction)) return fillIn(context, agent, [inherited, instruction], draft);
+    append(draft, inherited ?? '');
+    append(draft, instruction ?? '');
+    return undefined;
   },
 };
+
+/** Text without placeholders, or none. */
+function isPlain(instruction: Instruction | undefined): instruction is string | undefined {
+  return instruction === undefined || (typeof instruction === 'string' && !hasPlaceholders(instruction));
+}
+
+async function fillIn(
+  context: AgentContext,
+  agent: ModelUser,
+  instructions: readonly (Instruction | undefined)[],
+  draft: RequestDraft,
+): Promise<void> {
+  for (const instruction of instructions) {
+    if (instruction === undefined) continue;
+    const state = new StateView({}, () => context.stateLayers());
+    const text =
+      typeof instruction === 'function'
+        ? asText(agent.name, await instruction({ state, agentPath: context.agentPath, invocation: context.invocation }))
+        : await fillTemplate(
+            instruction,
+            (key) => state.get(key),
+            (name) => artifactText(context, name),
+            agent.name,
+          );
+    append(draft, text);
+  }
+}
 
 /** Whom the agent may hand over to. */
 export const transferProcessor: RequestProcessor = {

@@ -33,14 +33,14 @@ type Counted = 'text' | 'thoughts' | 'args' | 'other' | 'calls';
 
 /** Counts one answer of a model, or what stands for one, while it comes in: the one mechanism of `answerLimits`. */
 export class AnswerCounter {
-  readonly #limits: AnswerLimits;
+  readonly #max: Required<AnswerLimits>;
   readonly #what: string;
   readonly #come: Record<Counted, number> = { text: 0, thoughts: 0, args: 0, other: 0, calls: 0 };
   #frames = 0;
 
   /** @param what is counted, for messages */
   constructor(limits: AnswerLimits = DEFAULT_ANSWER_LIMITS, what = ANSWER) {
-    this.#limits = limits;
+    this.#max = limits === DEFAULT_ANSWER_LIMITS ? DEFAULT_ANSWER_LIMITS : boundsOf(limits);
     this.#what = what;
   }
 
@@ -49,7 +49,7 @@ export class AnswerCounter {
    * @throws CoxswainError `RESOURCE_EXHAUSTED / E_ANSWER_LIMIT`
    */
   add(parts: readonly ContentPart[]): void {
-    if (++this.#frames > this.#max('frames')) throw this.#over('frames');
+    if (++this.#frames > this.#max.frames) throw this.#over('frames');
     for (const part of parts) {
       if (part.type === 'text') this.more('text', charsOf(part.text));
       else if (part.type === 'thought') this.more('thoughts', charsOf(part.thought));
@@ -63,7 +63,7 @@ export class AnswerCounter {
   more(name: Counted, by: number): void {
     const sum = this.#come[name] + by;
     this.#come[name] = sum;
-    if (sum > this.#max(name)) throw this.#over(name);
+    if (sum > this.#max[name]) throw this.#over(name);
   }
 
   /**
@@ -81,22 +81,22 @@ export class AnswerCounter {
       else if (part.type === 'function_call') calls++;
       else other += otherIn(part);
     }
-    if (text > this.#max('text')) throw this.#over('text');
-    if (thoughts > this.#max('thoughts')) throw this.#over('thoughts');
-    if (calls > this.#max('calls')) throw this.#over('calls');
-    if (other > this.#max('other')) throw this.#over('other');
+    if (text > this.#max.text) throw this.#over('text');
+    if (thoughts > this.#max.thoughts) throw this.#over('thoughts');
+    if (calls > this.#max.calls) throw this.#over('calls');
+    if (other > this.#max.other) throw this.#over('other');
     let args = 0;
     for (const part of parts) {
       if (part.type !== 'function_call') continue;
       args += charsOf(part.args);
-      if (args > this.#max('args')) throw this.#over('args');
+      if (args > this.#max.args) throw this.#over('args');
     }
   }
 
   /** Tells when the answer takes too long; what it gives stops that. One timer, and no clock for each piece. */
   watch(late: (error: CoxswainError) => void): () => void {
-    const whole = this.#max('minutes') * 60_000;
-    const idle = this.#max('idleMinutes') * 60_000;
+    const whole = this.#max.minutes * 60_000;
+    const idle = this.#max.idleMinutes * 60_000;
     const period = Math.min(whole, idle);
     if (period > MAX_TIMER_MS) return () => {};
     const start = Date.now();
@@ -110,16 +110,19 @@ export class AnswerCounter {
     return () => clearInterval(timer);
   }
 
-  #max(name: keyof AnswerLimits): number {
-    return this.#limits[name] ?? DEFAULT_ANSWER_LIMITS[name];
-  }
-
   #over(name: keyof AnswerLimits): CoxswainError {
-    const max = this.#max(name);
+    const max = this.#max[name];
     const fate = this.#what === ANSWER ? '; none of its calls ran' : '';
     const message = `${this.#what} came to more than ${max} ${words[name]} (answerLimits.${name})${fate}`;
     return new CoxswainError('RESOURCE_EXHAUSTED', 'E_ANSWER_LIMIT', message, { details: { limit: name, max } });
   }
+}
+
+/** With the default where nothing is said. */
+function boundsOf(limits: AnswerLimits): Required<AnswerLimits> {
+  const bounds = { ...DEFAULT_ANSWER_LIMITS };
+  for (const name of Object.keys(bounds) as (keyof AnswerLimits)[]) bounds[name] = limits[name] ?? bounds[name];
+  return bounds;
 }
 
 /** What neither words nor calls bring. */

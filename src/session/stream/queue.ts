@@ -130,8 +130,8 @@ export class StreamQueue<T> implements AsyncIterableIterator<T> {
     const waiter = Promise.withResolvers<IteratorResult<T>>();
     if (this.#wanted) this.#waiting.push(waiter);
     else this.#wanted = waiter;
-    this.letIn();
-    void this.start();
+    if (this.#openRoom) this.letIn();
+    if (!this.#driving) void this.start();
     return waiter.promise;
   }
 
