@@ -31,11 +31,19 @@ export const equivalents: readonly Equivalent[] = [
   ...toldOnce('src/runtime/run/invocation.ts', "outer.addEventListener('abort', this.#follow, { once: true });"),
   {
     fileName: 'src/runtime/live/live-session.ts',
-    line: 'for (const event of stored) if (sizeOf(event) > MANY) await this.fold.prepare(event);',
+    line: 'for (const event of events) if (sizeOf(event) > MANY) await this.fold.prepare(event);',
     original: 'sizeOf(event) > MANY',
     mutated: ['true', 'false', 'sizeOf(event) >= MANY', 'sizeOf(event) <= MANY'],
     reason:
       'Calls that are not made beforehand are made as their event is taken in: only how long that takes at a stretch differs.',
+  },
+  {
+    fileName: 'src/runtime/live/live-session.ts',
+    line: 'for (const event of events) if (sizeOf(event) > MANY) digests.set(event, await digestInPieces(event));',
+    original: 'sizeOf(event) > MANY',
+    mutated: ['true', 'false', 'sizeOf(event) >= MANY', 'sizeOf(event) <= MANY'],
+    reason:
+      'What is not digested beforehand is digested as it is linked: only how long that takes at a stretch differs.',
   },
   {
     fileName: 'src/runtime/live/live-session.ts',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Event, EventActions } from '../../src/runtime/index.ts';
 import { createEvent, digestOf } from '../../src/runtime/index.ts';
+import { digestInPieces } from '../../src/runtime/log/digest.ts';
 
 const init = { id: 'e', author: 'bot', timestamp: 5, actions: { stateDelta: { a: 1, b: { c: [1, 'x'] } } } };
 const event = (more: object = {}): Event => createEvent({ ...init, ...more });
@@ -86,6 +87,20 @@ test('everything else counts', () => {
     const digest = digestOf(other);
     expect(digests.get(digest), what).toBeUndefined();
     digests.set(digest, what);
+  }
+});
+
+test('ATT-B6 a digest that is made in pieces is the same', async () => {
+  const words = ['a', '\ud800', '\u{1f600}', '5:a,b', ''];
+  const parts = Array.from({ length: 2000 }, (_, k) =>
+    k % 2 === 0
+      ? { type: 'text' as const, text: `${words[k % words.length]}${k}` }
+      : { type: 'function_call' as const, id: `c${k}`, name: 't', args: { z: k, a: [k, { y: undefined, b: words }] } },
+  );
+  const large = event({ content: { role: 'model', parts, note: 'n' }, branch: '', turnComplete: false, novelty: 1 });
+  const bare = event({ content: { parts: [] } });
+  for (const one of [large, bare, event(), ...Object.values(others)]) {
+    expect(await digestInPieces(one), JSON.stringify(one).slice(0, 200)).toBe(digestOf(one));
   }
 });
 

@@ -219,6 +219,43 @@ test('many calls in one event are taken in as few are', async () => {
   await lease.release();
 });
 
+test('ATT-B6 many calls of one event are not read back while their writer takes them in', async () => {
+  const { sessions, live } = await opened({ chained: true });
+  const parts = Array.from({ length: MANY + 1 }, (_, n) => ({
+    type: 'function_call' as const,
+    id: `c${n}`,
+    name: 'f',
+    args: {},
+  }));
+  const lease = await live.lease();
+  const { get, append } = sessions;
+  const read: unknown[] = [];
+  sessions.get = async (of, options) => {
+    const record = await get.call(sessions, of, options);
+    for (const { id } of record?.events ?? []) read.push(id);
+    return record;
+  };
+  let looking: Promise<unknown> | undefined;
+  sessions.append = async (...given) => {
+    const stored = await append.apply(sessions, given);
+    setImmediate(() => {
+      looking = live.catchUp().then(() => ids(live));
+    });
+    return stored;
+  };
+  await live.commit([event('many', { author: 'bot', content: { role: 'model', parts } })], lease.epoch);
+  expect(await looking).toEqual(['many']);
+  expect(read).toEqual([]);
+  await lease.release();
+  // Whoever reads them takes them in like others.
+  const elsewhere = new InMemorySessionService({ chained: true });
+  await elsewhere.create(key);
+  await elsewhere.append(key, [{ ...(live.log[0] as Event) }]);
+  const reader = await LiveSession.open(elsewhere, key);
+  expect([reader.fold.open.size, ids(reader)]).toEqual([MANY + 1, ['many']]);
+  expect(reader.log[0]?.chain).toEqual(live.log[0]?.chain);
+});
+
 test('those that wait for their turn go one after the other, whatever becomes of them', async () => {
   const { live } = await opened();
   const order: string[] = [];

@@ -791,6 +791,21 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         await service.append(key, [call('e8', 'c5', 'c8', 'c7')]);
         expect((await service.openCalls(key)).map(({ callId }) => callId)).toEqual(['c5', 'c8', 'c7']);
       });
+
+      test('ATT-B6 of many calls of one event each is found, whatever its id is made of', async () => {
+        await service.create(key);
+        for (const odd of ['plain "1" \\', 'ünï', '\u0000', '\u{1f600}']) {
+          const ids = Array.from({ length: 200 }, (_, n) => `${n % 50 === 0 ? odd : 'c'}${n}`);
+          const { length } = (await service.get(key))?.events ?? [];
+          await service.append(key, [call(`call ${length}`, ...ids)]);
+          await service.append(key, [call(`again ${length}`, ...ids.slice(0, 100).toReversed())]);
+          const open = await service.openCalls(key);
+          expect(open.map(({ callId }) => callId)).toEqual([...ids.slice(100), ...ids.slice(0, 100).toReversed()]);
+          expect(new Set(open.map(({ name, seq }) => `${name} ${seq}`)).size).toBe(2);
+          await service.append(key, [answer(`answer ${length}`, ...ids)]);
+          expect(await service.openCalls(key)).toEqual([]);
+        }
+      });
     });
 
     describe('open turns', () => {

@@ -34,6 +34,7 @@ import {
   abortSession,
   answerRequest,
   heedLog,
+  makeRequests,
   openRequestNow,
   openRequests,
   openRequestsNow,
@@ -179,7 +180,11 @@ export class AdkSession implements AgentSession {
     const own = startRun(this.live, this.#engine, { inputs, options: bound, sink, span: above ?? span, heedEnds });
     this.#own = own;
     return own.result.then(
-      (result) => this.#ended(sink, span, { result, hostRuns: options.hostToolExecution ?? false }),
+      (result) => {
+        const end = () => this.#ended(sink, span, { result, hostRuns: options.hostToolExecution ?? false });
+        const making = makeRequests(this.live, this.tree);
+        return making ? making.then(end) : end();
+      },
       (error: unknown) => this.#ended(sink, span, { error }),
     );
   }

@@ -1,5 +1,5 @@
 import type { PendingRequest, SessionInput, ToolApprovalInput } from '../../contracts/index.ts';
-import { eachInPieces, keepsQuestions, Pace, putQuestions } from '../../session/index.ts';
+import { breath, eachInPieces, keepsQuestions, MANY, Pace, putQuestions } from '../../session/index.ts';
 import type { RunStep, Step } from '../questions/index.ts';
 import { resultInput, toPut } from '../questions/index.ts';
 import type { HostTool } from '../tools/index.ts';
@@ -27,6 +27,8 @@ export async function judgeOpen(
     if (below) questions.push(...below);
     else mine.push(request);
   }
+  // Looking through many is a piece of work by itself.
+  if (open.length > MANY) await breath();
   const { waiting } = run.questions;
   const steps = await eachInPieces(mine, (request) => {
     const grounds = frame.grounds(request);

@@ -2,7 +2,7 @@ import { breath, LazyMap, MANY, Pace } from '../../base/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { HoldOptions, Stirred } from '../../session/index.ts';
 import type { Event, Fold, Viewer } from '../log/index.ts';
-import { History, sharedPart, sizeOf } from '../log/index.ts';
+import { digestInPieces, History, sharedPart, sizeOf } from '../log/index.ts';
 import type { Lease, LeaseAppend, SessionKey, SessionRecord, SessionService } from '../store/index.ts';
 import { checkKey, storeRefusal } from '../store/index.ts';
 import type { Checkpoint } from './checkpoint.ts';
@@ -76,6 +76,8 @@ export class LiveSession {
   #listeners: readonly ((event: Event) => void)[] = noListeners;
   /** Settles with the last of those that wait for their turn. */
   #turns: Promise<void> | undefined;
+  /** A large write is stored and about to be taken in. */
+  #landing: PromiseWithResolvers<void> | undefined;
   /** What lies before the checkpoint is being read. */
   #reading: Promise<void> | undefined;
 
@@ -187,11 +189,19 @@ export class LiveSession {
 
   /** As `takeIn`; what is not read here is read before, where one of these goes back to it. */
   #takeInAfter(record: SessionRecord): Promise<void> | undefined {
-    if (!this.#needsOlder(record.events)) {
+    const needsOlder = this.#needsOlder(record.events);
+    if (!needsOlder && !isLarge(record.events)) {
       this.#takeIn(record);
       return undefined;
     }
-    return this.whole().then(() => this.#takeIn(record));
+    return (needsOlder ? this.whole() : Promise.resolve())
+      .then(() => this.#prepare(record.events))
+      .then(() => this.#takeIn(record));
+  }
+
+  /** Of events with many calls: what is left of taking them in is short. */
+  async #prepare(events: readonly Event[]): Promise<void> {
+    for (const event of events) if (sizeOf(event) > MANY) await this.fold.prepare(event);
   }
 
   #needsOlder(events: readonly Event[]): boolean {
@@ -414,6 +424,10 @@ export class LiveSession {
    * @throws CoxswainError `ABORTED / E_SESSION_CONFLICT` where another session has its id by now
    */
   catchUp(): Promise<SessionRecord | undefined> {
+    return this.#landing ? this.#landing.promise.then(() => this.catchUp()) : this.#readOn();
+  }
+
+  #readOn(): Promise<SessionRecord | undefined> {
     const { at } = this.fold;
     return readInPages(this.service, this.key, at, (page) => {
       // What is known here is of the one that was deleted: nothing of it may befall the new one.
@@ -472,25 +486,47 @@ export class LiveSession {
 
   /** One transaction under a lease; not taken in. */
   write(events: readonly Event[], epoch: number): Promise<readonly Event[]> {
-    const linked = this.link(startedIn(epoch, events));
-    return isLarge(linked) ? this.#writeLarge(linked, epoch) : this.service.append(this.key, linked, { epoch });
+    const own = startedIn(epoch, events);
+    return isLarge(own) ? this.#writeLarge(own, epoch) : this.service.append(this.key, this.link(own), { epoch });
   }
 
-  /** Binding many calls to the chain, storing them and taking them in are pieces of work by themselves. */
-  async #writeLarge(linked: readonly Event[], epoch: number): Promise<readonly Event[]> {
+  /**
+   * Binding many calls to the chain, storing them and taking them in are pieces of work by themselves. What is stored is
+   * taken in before anybody here reads it back from the store.
+   */
+  async #writeLarge(events: readonly Event[], epoch: number): Promise<readonly Event[]> {
+    const digests = new Map<Event, string>();
+    for (const event of events) if (sizeOf(event) > MANY) digests.set(event, await digestInPieces(event));
     await breath();
-    const stored = await this.service.append(this.key, linked, { epoch });
-    await breath();
-    for (const event of stored) if (sizeOf(event) > MANY) await this.fold.prepare(event);
+    const stored = await this.service.append(this.key, this.#log.link(events, digests), { epoch });
+    this.#landing = Promise.withResolvers();
+    try {
+      await breath();
+      await this.#prepare(stored);
+    } catch (error) {
+      this.#landed();
+      throw error;
+    }
     return stored;
+  }
+
+  #landed(): void {
+    this.#landing?.resolve();
+    this.#landing = undefined;
   }
 
   /** Takes in what was stored; a gap is read first. */
   absorb(stored: readonly Event[]): Promise<unknown> | undefined {
+    const gap = this.#absorbNow(stored);
+    this.#landed();
+    return gap;
+  }
+
+  #absorbNow(stored: readonly Event[]): Promise<unknown> | undefined {
     const first = stored[0];
     // Somebody else has written in between: the gap is folded first, and these with it.
-    if (first && first.seq > this.fold.at + 1) return this.catchUp();
-    if (this.#needsOlder(stored)) return this.catchUp();
+    if (first && first.seq > this.fold.at + 1) return this.#readOn();
+    if (this.#needsOlder(stored)) return this.#readOn();
     for (const event of stored) this.#apply(event);
     return undefined;
   }

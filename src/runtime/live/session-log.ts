@@ -68,8 +68,8 @@ export class SessionLog {
   }
 
   /** Events that are about to be stored, with their links. */
-  link(events: readonly Event[]): readonly Event[] {
-    return this.#chain ? this.#chain.link(events) : events;
+  link(events: readonly Event[], digests?: ReadonlyMap<Event, string>): readonly Event[] {
+    return this.#chain ? this.#chain.link(events, digests) : events;
   }
 
   /** Events with a higher seq, none of them before `from`. */

@@ -83,15 +83,15 @@ export class Chain {
     this.#last = event.id;
   }
 
-  /** Events that are about to be stored, with their links. */
-  link(events: readonly Event[]): readonly Event[] {
+  /** Events that are about to be stored, with their links; `digests` of those that are known already. */
+  link(events: readonly Event[], digests?: ReadonlyMap<Event, string>): readonly Event[] {
     if (!events.some(isLinked)) return events;
     let before = this.#bound();
     let after = this.#last;
     let batch = false;
     return events.map((event) => {
       if (event.partial || !isLinked(event)) return event;
-      before = extendChain(before, digestOf(event));
+      before = extendChain(before, digests?.get(event) ?? digestOf(event));
       const chain: ChainLink = { after, hash: before, ...(batch ? { batch } : {}) };
       after = event.id;
       batch = true;

@@ -1,4 +1,5 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
+import { Pace } from '../../base/index.ts';
 import type { Event, EventActions } from './event.ts';
 
 // In the order of their names. What an event has without saying anything by it is left out, so that little is hashed.
@@ -31,23 +32,63 @@ const others = new Set<string>(['actions', 'chain', 'longRunningToolIds', 'parti
 const known = new Set<string>([...fields, ...others]);
 const noActions: Readonly<Record<string, unknown>> = { escalate: false, skipSummarization: false };
 
+const contentAt = fields.indexOf('content');
+const beforeContent = fields.slice(0, contentAt);
+const afterContent = fields.slice(contentAt + 1);
+
 /**
  * SHA-256 of all that an event holds but its place and its link: the same before and after it was stored, whatever
  * order its members have. Events are JSON; what is not is refused by the store.
  */
 export function digestOf(event: Event): string {
+  return hash('sha256', `${fieldsText(event, fields)}${restText(event)}`, 'base64url');
+}
+
+/** The same for an event of many parts: others of the process are let in on the way. */
+export async function digestInPieces(event: Event): Promise<string> {
+  const { content } = event;
+  if (!content) return digestOf(event);
+  const pace = new Pace();
+  const sum = createHash('sha256').update(`${fieldsText(event, beforeContent)}content={`);
+  for (const key of Object.keys(content).sort()) {
+    const member = content[key as keyof typeof content];
+    if (member === undefined) continue;
+    if (!Array.isArray(member)) {
+      sum.update(`${quoted(key)}${canonical(member)},`);
+      continue;
+    }
+    let text = `${quoted(key)}[`;
+    for (const item of member) {
+      text += `${canonical(item)},`;
+      const rest = pace.rest();
+      if (!rest) continue;
+      sum.update(text);
+      text = '';
+      await rest;
+    }
+    sum.update(`${text}],`);
+  }
+  return sum.update(`},${fieldsText(event, afterContent)}${restText(event)}`).digest('base64url');
+}
+
+function fieldsText(event: Event, names: readonly (keyof Event)[]): string {
   let text = '';
-  for (const name of fields) {
+  for (const name of names) {
     const value = event[name];
     if (value !== undefined && (value !== '' || optional.has(name))) text += `${name}=${canonical(value)},`;
   }
+  return text;
+}
+
+function restText(event: Event): string {
+  let text = '';
   if (event.longRunningToolIds.length > 0) text += `long=${canonical(event.longRunningToolIds)},`;
   if (!event.turnComplete) text += 'incomplete,';
   // Of a newer version.
   for (const key in event) {
     if (!known.has(key)) text += `${quoted(key)}${canonical((event as unknown as Record<string, unknown>)[key])},`;
   }
-  return hash('sha256', `${text}${actionsText(event.actions)}`, 'base64url');
+  return `${text}${actionsText(event.actions)}`;
 }
 
 function actionsText(actions: EventActions): string {

@@ -6,7 +6,7 @@ export type { AskState, CallState, Settled } from './call-state.ts';
 export { callTurns } from './call-state.ts';
 export type { ChainState } from './chain.ts';
 export { Chain, evidenceOf, extendChain, isAudited, isLinked } from './chain.ts';
-export { digestOf } from './digest.ts';
+export { digestInPieces, digestOf } from './digest.ts';
 export type {
   Ask,
   BeganRecord,

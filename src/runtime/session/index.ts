@@ -6,7 +6,7 @@ export type { AbortCall } from './abort-session.ts';
 export { abortSession } from './abort-session.ts';
 export { answerRequest } from './answer-request.ts';
 export { EndsGivenBack } from './given-back.ts';
-export { openRequestNow, openRequests, openRequestsNow } from './open-requests.ts';
+export { makeRequests, openRequestNow, openRequests, openRequestsNow } from './open-requests.ts';
 export { OpenRequests } from './pending-requests.ts';
 export { storeQuestions } from './put-questions.ts';
 export { standingOf } from './standing.ts';

@@ -1,3 +1,4 @@
+import { MANY } from '../../base/index.ts';
 import type { PendingRequest } from '../../contracts/index.ts';
 import type { AgentTree } from '../agent/index.ts';
 import { placeOfCall } from '../agent/index.ts';
@@ -10,6 +11,11 @@ const known = new WeakMap<LiveSession, { tree: AgentTree; requests: OpenRequests
 /** What a session waits for, or waited for where it stood at the end of a turn; each with the path to whoever asks. */
 export function openRequests(live: LiveSession, tree: AgentTree, standing: Standing = live.fold): PendingRequest[] {
   return requestsOf(live, tree).of(standing);
+}
+
+/** Where a session waits for much: makes it in pieces, so that it is at hand when it is listed. Undefined: it is little. */
+export function makeRequests(live: LiveSession, tree: AgentTree): Promise<void> | undefined {
+  return live.fold.open.size > MANY ? requestsOf(live, tree).make(live.fold) : undefined;
 }
 
 /** What a session waits for of the call with this id, or of the one that a question with this id is about. */

@@ -1,4 +1,4 @@
-import { isoTime } from '../../base/index.ts';
+import { isoTime, Pace } from '../../base/index.ts';
 import type { PendingRequest, TurnTerms } from '../../contracts/index.ts';
 import type { CallState, Standing } from '../log/index.ts';
 import { threadOf } from '../log/index.ts';
@@ -35,6 +35,16 @@ export class OpenRequests {
       if (request) requests.push(request);
     }
     return requests;
+  }
+
+  /** Makes them, so that others of the process are let in on the way. */
+  async make(standing: Standing): Promise<void> {
+    const pace = new Pace();
+    for (const call of [...standing.open.values()]) {
+      this.one(standing, call);
+      const rest = pace.rest();
+      if (rest) await rest;
+    }
   }
 
   /** What is waited for about an open call. */

@@ -4,10 +4,15 @@ import type { SqlDialect, Steps, Value } from '../statements/index.ts';
 import { now, OF_SESSION, repeat, runStatement, values, writeText } from '../statements/index.ts';
 
 const CALL_VALUES = 8;
+/** So many rows are handed to a database of this process as one list. */
+const MANY = 64;
+/** What is the same in every text of JSON. */
+const plain = /^[ -~]*$/;
 
 /** The tables of open calls and open turns, changed in the transaction of the events that open and close them. */
 export class OpenIndex {
   readonly #dialect: SqlDialect;
+  readonly #into: string;
   readonly #call: string;
   readonly #callRow: string;
   readonly #callEnd: string;
@@ -15,8 +20,9 @@ export class OpenIndex {
 
   constructor(dialect: SqlDialect) {
     this.#dialect = dialect;
-    this.#call =
-      'INSERT INTO adk_open_calls (app_name, user_id, session_id, call_id, name, seq, ordinal, inserted_at) VALUES ';
+    this.#into =
+      'INSERT INTO adk_open_calls (app_name, user_id, session_id, call_id, name, seq, ordinal, inserted_at) ';
+    this.#call = `${this.#into}VALUES `;
     this.#callRow = `(${Array.from({ length: CALL_VALUES }, () => '?').join(', ')})`;
     this.#callEnd = ` ${dialect.onConflict(
       ['app_name', 'user_id', 'session_id', 'call_id'],
@@ -52,8 +58,16 @@ export class OpenIndex {
 
   /** Calls that are open; of one that is there already the newer row counts. */
   *insert(key: SessionKey, opened: readonly OpenedCall[]): Steps<void> {
-    const { rowsPerInsert } = this.#dialect;
+    const { rowsPerInsert, listed } = this.#dialect;
     const time = now();
+    const isPlain = ({ callId, name }: OpenedCall) => plain.test(callId) && plain.test(name);
+    if (listed && opened.length > MANY && opened.every(isPlain)) {
+      const rows = opened.map(({ callId, name, seq }, ordinal) => [callId, name, seq, ordinal]);
+      const columns = [0, 1, 2, 3].map((column) => listed.column(column)).join(', ');
+      const sql = `${this.#into}SELECT ?, ?, ?, ${columns}, ? FROM ${listed.from} WHERE true${this.#callEnd}`;
+      yield* runStatement(sql, [...values(key), time, JSON.stringify(rows)]);
+      return;
+    }
     for (let at = 0; at < opened.length; at += rowsPerInsert) {
       const some = opened.slice(at, at + rowsPerInsert);
       const given = some.flatMap(({ callId, name, seq }, index): Value[] => [
