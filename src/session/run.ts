@@ -6,7 +6,7 @@ import type {
   ExecutionOptions,
   PendingRequest,
   SessionInput,
-  StatusCode,
+  StatusOf,
   StreamEndReason,
   Usage,
 } from '../contracts/index.ts';
@@ -69,7 +69,7 @@ export async function run(
       case 'error':
         result.error = { status: event.status, code: event.code, message: event.message };
         if (event.fatal && event.code === 'E_NO_MODEL')
-          setup = new CoxswainError(event.status as StatusCode, event.code, event.message);
+          setup = new CoxswainError(event.status as StatusOf<'E_NO_MODEL'>, event.code, event.message);
         break;
       case 'stream_end':
         result.reason = event.reason;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ERROR_CODES } from '../../src/contracts/index.ts';
+import { ERROR_CODES, errorCodeOfHttp, errorRowOf } from '../../src/contracts/index.ts';
 import { root, sourceFiles } from '../structure/source.ts';
 
 const page = readFileSync(join(root, 'docs', 'errors.md'), 'utf8');
@@ -17,6 +17,12 @@ const statuses =
     ' ',
   );
 
+const retries = new Map<unknown, string>([
+  [true, 'yes'],
+  [false, 'no'],
+  ['varies', 'as `retryable` says'],
+]);
+
 describe('docs/errors.md', () => {
   test('has one row for each declared code, and no other', () => {
     expect(rows.map(({ code }) => code).sort()).toEqual([...ERROR_CODES].sort());
@@ -27,13 +33,24 @@ describe('docs/errors.md', () => {
     expect([...new Set(page.match(/\bE_[A-Z_]+\b/g))].filter((code) => !declared.includes(code))).toEqual([]);
   });
 
-  test.each(rows)('$code says status, retry, what happened and what to do', ({ cells }) => {
+  test.each(rows)('$code says status, retry, what happened and what to do', ({ code, cells }) => {
     const [status = '', retry, ...texts] = cells;
     expect(status.split(', ').filter((name) => !statuses.includes(name))).toEqual([]);
-    expect(['yes', 'no', 'as `retryable` says']).toContain(retry);
+    const row = errorRowOf(code);
+    expect(status).toBe(row?.statuses.join(', '));
+    expect(retry).toBe(row && retries.get(row.retryable));
     expect(texts).toHaveLength(2);
     for (const text of texts) expect(text).toMatch(/^.{10,}\.( \(.*\))?$|\)\.$/);
   });
+});
+
+test('an HTTP status of a refused upgrade stands for one code', () => {
+  const coded = ERROR_CODES.flatMap((code) => {
+    const { http } = errorRowOf(code) ?? {};
+    return http === undefined ? [] : [[http, code] as const];
+  });
+  expect(coded.map(([http]) => errorCodeOfHttp(http))).toEqual(coded.map(([, code]) => code));
+  expect(errorCodeOfHttp(418)).toBeUndefined();
 });
 
 test('every code that the source uses is declared', () => {

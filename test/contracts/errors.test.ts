@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { CoxswainError, ERROR_CODES, isCoxswainError, messageOf } from '../../src/contracts/values/errors.ts';
+import { ERROR_CODES } from '../../src/contracts/values/error-table.ts';
+import { CoxswainError, isCoxswainError, messageOf } from '../../src/contracts/values/errors.ts';
 
 const copyPath = '../../src/contracts/values/errors.ts?copy=1';
 
@@ -14,6 +15,17 @@ test('an error says status, code, message, whether to retry, details and cause',
 test('not retryable, without details or cause unless it is said', () => {
   const error = new CoxswainError('INTERNAL', 'E_INTERNAL', 'x');
   expect([error.retryable, error.details, 'cause' in error]).toEqual([false, undefined, false]);
+});
+
+test('whether to retry is what the table says of the code, unless the error says otherwise', () => {
+  const retryable = (...given: ConstructorParameters<typeof CoxswainError>) => new CoxswainError(...given).retryable;
+  expect([
+    retryable('ABORTED', 'E_SESSION_CONFLICT', 'x'),
+    retryable('ABORTED', 'E_SESSION_CONFLICT', 'x', { retryable: false }),
+    retryable('UNAVAILABLE', 'E_STORE', 'x'),
+    retryable('UNAVAILABLE', 'E_STORE', 'x', { retryable: true }),
+    retryable('UNAVAILABLE', 'E_OF_ANOTHER', 'x'),
+  ]).toEqual([true, false, false, true, false]);
 });
 
 test('errors of a second copy of the package are recognised', async () => {

@@ -195,7 +195,7 @@ describe('a stream', () => {
   });
 
   test('that is refused before it began is the refusal; the session is free again', async () => {
-    const { run, session } = driven([{ error: new CoxswainError('NOT_FOUND', 'E_STORE', 'away') }, {}]);
+    const { run, session } = driven([{ error: new CoxswainError('UNAVAILABLE', 'E_STORE', 'away') }, {}]);
     expect((await refusal(run())).code).toBe('E_STORE');
     expect(session.running).toBe(false);
     expect(endOf(await run()).reason).toBe('completed');

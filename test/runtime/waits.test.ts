@@ -104,7 +104,9 @@ describe('a hook that must not be skipped', () => {
       message: 'a before_x hook failed: away',
       cause: new Error('away'),
     });
-    await expect(fail(new CoxswainError('ABORTED', 'E_REFUSED', 'no'))).rejects.toMatchObject({ code: 'E_REFUSED' });
+    await expect(fail(new CoxswainError('FAILED_PRECONDITION', 'E_REFUSED', 'no'))).rejects.toMatchObject({
+      code: 'E_REFUSED',
+    });
     await expect(failClosed('p', AbortSignal.abort(new Error('stopped')), endless)).rejects.toThrow('stopped');
   });
 });

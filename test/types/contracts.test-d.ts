@@ -19,7 +19,7 @@ import type {
   ToolRequestEvent,
   ToolResult,
 } from '../../src/contracts/index.ts';
-import { defineTool, hooks } from '../../src/contracts/index.ts';
+import { CoxswainError, defineTool, hooks } from '../../src/contracts/index.ts';
 import type { agentDescriptor } from '../../src/contracts/schemas/index.ts';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -272,3 +272,9 @@ export async function consume(session: AgentSession): Promise<void> {
   // @ts-expect-error an array of texts is no input
   session.stream(['hi']);
 }
+
+// A code has the statuses of its row; one of somebody else's has any.
+new CoxswainError('ABORTED', 'E_SESSION_BUSY', 'it runs') satisfies CoxswainError;
+new CoxswainError('DATA_LOSS', 'E_OF_ANOTHER', 'it is lost') satisfies CoxswainError;
+// @ts-expect-error no session is busy by data loss
+new CoxswainError('DATA_LOSS', 'E_SESSION_BUSY', 'it runs');

@@ -43,7 +43,7 @@ export function loopFailure(
   const { status = 'INTERNAL', retryable = false, details } = failure?.error ?? {};
   return new CoxswainError(
     status as StatusCode,
-    (failure?.errorCode ?? 'E_INTERNAL') as 'E_INTERNAL',
+    (failure?.errorCode ?? 'E_INTERNAL') as `E_${string}`,
     failure?.errorMessage ?? `the run ended: ${reason}`,
     { retryable, ...(details ? { details } : {}) },
   );

@@ -1,5 +1,5 @@
 import type { InitializeResult } from '../../contracts/index.ts';
-import { CoxswainError, PROTOCOL_PATH } from '../../contracts/index.ts';
+import { CoxswainError, errorCodeOfHttp, PROTOCOL_PATH } from '../../contracts/index.ts';
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for what is no address of a server */
 export function assertEndpoint(url: string): void {
@@ -45,13 +45,21 @@ export async function whyRefused(
     return undefined;
   }
   const why = `the server refuses the connection with ${status} (${reason})`;
-  if (status === 401) return new CoxswainError('UNAUTHENTICATED', 'E_UNAUTHENTICATED', why);
-  if (status === 403) return new CoxswainError('PERMISSION_DENIED', 'E_FORBIDDEN', why);
-  if (status === 404)
-    return new CoxswainError('FAILED_PRECONDITION', 'E_PROTOCOL', `${why}; its path is ${PROTOCOL_PATH}`);
-  if (status === 429) return new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', why, { retryable: true });
-  if (status === 503) return new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', why, { retryable: true });
-  return undefined;
+  const code = errorCodeOfHttp(status);
+  switch (code) {
+    case 'E_UNAUTHENTICATED':
+      return new CoxswainError('UNAUTHENTICATED', code, why);
+    case 'E_FORBIDDEN':
+      return new CoxswainError('PERMISSION_DENIED', code, why);
+    case 'E_PROTOCOL':
+      return new CoxswainError('FAILED_PRECONDITION', code, `${why}; its path is ${PROTOCOL_PATH}`);
+    case 'E_RATE_LIMIT':
+      return new CoxswainError('RESOURCE_EXHAUSTED', code, why);
+    case 'E_CONNECTION_LOST':
+      return new CoxswainError('UNAVAILABLE', code, why);
+    default:
+      return undefined;
+  }
 }
 
 function bad(message: string): CoxswainError {

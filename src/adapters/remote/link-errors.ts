@@ -1,9 +1,9 @@
 import type { WireError } from '../../contracts/index.ts';
-import { CLOSE_CODES, CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, ERROR_TABLE, isCoxswainError } from '../../contracts/index.ts';
 
 /** There is no connection; another one may be made. */
 export function connectionLost(message: string): CoxswainError {
-  return new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message, { retryable: true });
+  return new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message);
 }
 
 /** Nobody has taken the connection up; on a page of another origin the platform does not say why. */
@@ -20,15 +20,16 @@ export function asLost(error: unknown): CoxswainError {
 
 /** The server has closed for good. */
 export function refused(code: number, why: string): CoxswainError {
-  if (code === CLOSE_CODES.forbidden)
-    return new CoxswainError('PERMISSION_DENIED', 'E_FORBIDDEN', `the connection was ${why}`);
-  return new CoxswainError('FAILED_PRECONDITION', 'E_PROTOCOL', `the connection was ${why}`);
+  const message = `the connection was ${why}`;
+  return code === ERROR_TABLE.E_FORBIDDEN.close
+    ? new CoxswainError('PERMISSION_DENIED', 'E_FORBIDDEN', message)
+    : new CoxswainError('FAILED_PRECONDITION', 'E_PROTOCOL', message);
 }
 
 /** What the server says of a request. */
 export function errorOf({ message, data }: WireError): CoxswainError {
   if (!data) return new CoxswainError('INTERNAL', 'E_INTERNAL', message);
-  return new CoxswainError(data.status, data.code as 'E_INTERNAL', message, {
+  return new CoxswainError(data.status, data.code as `E_${string}`, message, {
     retryable: data.retryable,
     ...(data.details === undefined ? {} : { details: data.details }),
   });

@@ -124,7 +124,8 @@ export class Link {
 
   close(): void {
     const socket = this.#socket;
-    this.#fail(new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', 'the connection was closed here'), true);
+    const message = 'the connection was closed here';
+    this.#fail(new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message, { retryable: false }), true);
     socket?.close(1000);
   }
 

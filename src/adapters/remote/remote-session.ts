@@ -219,7 +219,7 @@ export class RemoteSession implements AgentSession {
     this.#assertOpen();
     if (this.#stream && !this.#stream.isEnded) {
       const message = `session ${this.id} has a live stream; wait for its end or abort it`;
-      throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });
+      throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message);
     }
     options.signal?.throwIfAborted();
     const key = crypto.randomUUID();
@@ -310,7 +310,7 @@ export class RemoteSession implements AgentSession {
       const isForgotten = this.#position.epoch !== epoch || Date.now() - since > this.#link.keyMs;
       if (isOnce && attempt > 1 && isForgotten) {
         const message = `${method} was sent to a server that has forgotten it since; whether it was taken is not known`;
-        throw new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message);
+        throw new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message, { retryable: false });
       }
       return this.#signed({ ...params, key });
     });

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import { CoxswainError, errorRowOf, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import { EXIT } from './exit-code.ts';
 import { clean } from './text.ts';
 
@@ -7,16 +7,6 @@ import { clean } from './text.ts';
 export function usageError(message: string, cause?: unknown): CoxswainError {
   return new CoxswainError('INVALID_ARGUMENT', 'E_USAGE', message, cause === undefined ? {} : { cause });
 }
-
-const usageCodes = new Set([
-  'E_USAGE',
-  'E_STORE_URL',
-  'E_POLICY_FILE',
-  'E_POLICY_RULE',
-  'E_ID',
-  'E_SCHEMA',
-  'E_MCP_CONFIG',
-]);
 
 /** `E_… message`, in one line. */
 export function errorLine(error: unknown): string {
@@ -32,7 +22,7 @@ export function reportError(error: unknown, options: { verbose: boolean; help: s
   if (error instanceof CommanderError) return reportUsage(error, options.help);
   process.stderr.write(`coxswain: ${errorLine(error)}\n`);
   if (options.verbose && error instanceof Error) writeStack(error);
-  return isCoxswainError(error) && usageCodes.has(error.code) ? EXIT.usage : EXIT.failed;
+  return EXIT[(isCoxswainError(error) && errorRowOf(error.code)?.exit) || 'failed'];
 }
 
 function writeStack(error: Error): void {

@@ -141,7 +141,7 @@ function asError(method: string, { code, message, data }: NonNullable<Frame['err
 }
 
 export function executorLost(why: string): CoxswainError {
-  return new CoxswainError('UNAVAILABLE', 'E_EXECUTOR_LOST', `the executor is gone: ${why}`, { retryable: true });
+  return new CoxswainError('UNAVAILABLE', 'E_EXECUTOR_LOST', `the executor is gone: ${why}`);
 }
 
 export function broken(why: string): CoxswainError {

@@ -1,8 +1,10 @@
 /** Errors, ids and JSON. */
 export type { Closed } from './closed.ts';
+export * from './error-table.ts';
 export * from './errors.ts';
 export * from './ids.ts';
 export * from './json.ts';
 export { PACKAGE_VERSION } from './package-version.ts';
 export * from './permission-modes.ts';
 export * from './question-id.ts';
+export * from './wire-codes.ts';

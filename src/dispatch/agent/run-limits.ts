@@ -1,4 +1,4 @@
-import type { ErrorCode, StatusCode } from '../../contracts/index.ts';
+import type { StatusCode } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { AgentContext, TurnState } from '../../runtime/index.ts';
 import { exceeded } from '../../runtime/index.ts';
@@ -23,6 +23,6 @@ export function countRun({ invocation, activation }: AgentContext): void {
     before,
     'send a new message',
   );
-  if (failure) throw new CoxswainError(failure.status as StatusCode, failure.code as ErrorCode, failure.message);
+  if (failure) throw new CoxswainError(failure.status as StatusCode, failure.code as `E_${string}`, failure.message);
   runs.set(turn, before + 1);
 }

@@ -1,8 +1,13 @@
-import type { ErrorCode, StatusCode } from '../../contracts/index.ts';
+import type { ErrorCode, StatusOf } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 
 /** An error that names what failed and keeps what it was caused by. */
-export function caused(status: StatusCode, code: ErrorCode, what: string, cause: unknown): CoxswainError {
+export function caused<C extends ErrorCode>(
+  status: StatusOf<C>,
+  code: C,
+  what: string,
+  cause: unknown,
+): CoxswainError<C> {
   return new CoxswainError(status, code, `${what}: ${messageOf(cause)}`, { cause });
 }
 

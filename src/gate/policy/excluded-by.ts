@@ -19,7 +19,7 @@ export async function excludedBy(
     throw new TypeError('getExcluded gave no list of names');
   } catch (cause) {
     const message = `the policy does not say which tools are not offered, and nothing is run: ${messageOf(cause)}`;
-    throw new CoxswainError('UNAVAILABLE', 'E_POLICY', message, { cause, retryable: true });
+    throw new CoxswainError('UNAVAILABLE', 'E_POLICY', message, { cause });
   }
 }
 

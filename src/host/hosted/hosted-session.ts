@@ -303,7 +303,7 @@ export class HostedSession implements ControlledSession, Ruling {
     this.#assertOpen();
     if (this.#run || frame.running()) {
       const message = `session ${this.id} has a live stream; wait for its end or abort it`;
-      throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });
+      throw new CoxswainError('ABORTED', 'E_SESSION_BUSY', message);
     }
     const tools = offeredTools(frame, terms.options.tools);
     const held = { ...terms.options, tools, streamId };

@@ -15,7 +15,7 @@ import { Readiness } from './readiness.ts';
 import { checkServe, checkServeExecutor } from './serve-shape.ts';
 import { keepAlive, transportOf } from './socket.ts';
 import type { Admittance } from './upgrade.ts';
-import { Gatekeeper, isLoopback } from './upgrade.ts';
+import { Gatekeeper, isLoopback, refusedFor } from './upgrade.ts';
 
 export interface AgentServer {
   /** `ws://host:port/v1` */
@@ -204,15 +204,17 @@ class SocketServer implements AgentServer {
     if (after) return after;
     const { identity } = verdict;
     if (identity && this.#hub.connections.isFull(identity.principal.id)) {
-      return { status: 429, reason: 'too many connections of this principal' };
+      return refusedFor('E_RATE_LIMIT', 'too many connections of this principal');
     }
     return verdict;
   }
 
   #noRoom(): Admittance | undefined {
-    if (this.#closing) return { status: 503, reason: 'the server goes away' };
+    if (this.#closing) return refusedFor('E_CONNECTION_LOST', 'the server goes away');
     const isFull = this.#connections.size >= this.#limits.maxConnections;
-    return isFull || this.#uninitialised >= this.#limits.maxUninitialised ? { status: 503, reason: 'full' } : undefined;
+    return isFull || this.#uninitialised >= this.#limits.maxUninitialised
+      ? refusedFor('E_CONNECTION_LOST', 'full')
+      : undefined;
   }
 
   #connect(

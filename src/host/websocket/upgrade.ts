@@ -1,15 +1,26 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Principal } from '../../contracts/index.ts';
-import { BEARER_PREFIX, CoxswainError, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
+import { BEARER_PREFIX, CoxswainError, ERROR_TABLE, PROTOCOL_PATH, SUBPROTOCOL } from '../../contracts/index.ts';
 import type { Identity } from '../connection/index.ts';
 import { faultOfPrincipal } from '../terms/index.ts';
 import type { ServeOptions } from './options.ts';
 
 /** An upgrade that is let in, or the HTTP status that it is refused with. */
-export type Admittance =
-  | { identity: Identity | undefined }
-  | { status: 400 | 401 | 403 | 404 | 429 | 503; reason: string };
+export type Admittance = { identity: Identity | undefined } | { status: number; reason: string };
+
+type Refused =
+  | 'E_BAD_INPUT'
+  | 'E_UNAUTHENTICATED'
+  | 'E_FORBIDDEN'
+  | 'E_PROTOCOL'
+  | 'E_RATE_LIMIT'
+  | 'E_CONNECTION_LOST';
+
+/** An upgrade that is refused for what a client reads out of the status again. */
+export function refusedFor(code: Refused, reason: string): Admittance {
+  return { status: ERROR_TABLE[code].http, reason };
+}
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -40,36 +51,36 @@ export class Gatekeeper {
 
   async judge(request: IncomingMessage): Promise<Admittance> {
     const why = this.stranger(request);
-    if (why !== undefined) return { status: 403, reason: why };
+    if (why !== undefined) return refusedFor('E_FORBIDDEN', why);
     const [path, query] = (request.url ?? '').split('?', 2);
-    if (path !== PROTOCOL_PATH) return { status: 404, reason: 'no such path' };
+    if (path !== PROTOCOL_PATH) return refusedFor('E_PROTOCOL', 'no such path');
     // A query string ends up in logs: whatever it holds, nothing is taken from it.
-    if (query !== undefined) return { status: 400, reason: 'no query string is taken' };
+    if (query !== undefined) return refusedFor('E_BAD_INPUT', 'no query string is taken');
     const protocols = protocolsOf(request);
     // A plain request asks why its upgrade was refused.
     if (request.headers.upgrade !== undefined && !protocols.includes(SUBPROTOCOL)) {
-      return { status: 400, reason: `subprotocol ${SUBPROTOCOL} is needed` };
+      return refusedFor('E_BAD_INPUT', `subprotocol ${SUBPROTOCOL} is needed`);
     }
     try {
       return await this.#knows(request, protocols);
     } catch {
-      return { status: 503, reason: 'who it is could not be found out' };
+      return refusedFor('E_CONNECTION_LOST', 'who it is could not be found out');
     }
   }
 
   async #knows(request: IncomingMessage, protocols: readonly string[]): Promise<Admittance> {
     const tokens = tokensOf(request, protocols);
-    if (tokens.size > 1) return { status: 400, reason: 'one token is needed, not several' };
+    if (tokens.size > 1) return refusedFor('E_BAD_INPUT', 'one token is needed, not several');
     const [token] = tokens;
     const { origin } = request.headers;
     if (token === undefined && !(this.#options.lateCredentials && origin !== undefined)) {
       // An authenticator may know a client by its certificate or by a header of its proxy.
       const identity = this.#options.authenticate ? await this.identify(request, undefined) : undefined;
-      return identity ? { identity } : { status: 401, reason: 'credentials are needed' };
+      return identity ? { identity } : refusedFor('E_UNAUTHENTICATED', 'credentials are needed');
     }
     if (token === undefined) return { identity: undefined };
     const identity = await this.identify(request, token);
-    return identity ? { identity } : { status: 401, reason: 'the credentials are not known' };
+    return identity ? { identity } : refusedFor('E_UNAUTHENTICATED', 'the credentials are not known');
   }
 
   /** @throws CoxswainError `UNAVAILABLE / E_INTERNAL` where the authenticator breaks */

@@ -1,17 +1,10 @@
-import { isCoxswainError, messageOf } from '../../contracts/index.ts';
+import { errorRowOf, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { Event, Failure, Outcome } from '../log/index.ts';
 import { SUSPENDED } from '../log/index.ts';
 
-const limitCodes: Record<string, string> = {
-  E_MAX_TIME: 'max_time',
-  E_MAX_BUDGET: 'max_budget',
-  E_MAX_LLM_CALLS: 'max_turns',
-  E_REFUSED: 'refusal',
-};
-
 /** An abort by a limit ends the turn with the limit's reason. */
 export function limitReason(reason: unknown): string | undefined {
-  return isCoxswainError(reason) ? limitCodes[reason.code] : undefined;
+  return isCoxswainError(reason) ? errorRowOf(reason.code)?.ends : undefined;
 }
 
 /** How an event tells of it. */

@@ -1,5 +1,5 @@
 import type { Limits } from '../../contracts/index.ts';
-import { totalTokens } from '../../contracts/index.ts';
+import { ERROR_TABLE, totalTokens } from '../../contracts/index.ts';
 import type { Activation, Failure, Fold } from '../log/index.ts';
 
 export const DEFAULT_MAX_ITERATIONS = 25;
@@ -10,6 +10,8 @@ export interface TurnLimits extends Limits {
   /** Model calls of the turn, all agents; 0 or less: no cap. Default 500. */
   maxLlmCalls?: number;
 }
+
+type LimitCode = 'E_MAX_LLM_CALLS' | 'E_MAX_ITERATIONS' | 'E_MAX_BUDGET' | 'E_MAX_TIME';
 
 /** One for all sessions that have none. */
 const none: TurnLimits = Object.freeze({});
@@ -48,35 +50,36 @@ export function exceeded(
 ): Failure | undefined {
   const { turn } = fold;
   if (!turn) return undefined;
-  const reached = (reason: string, code: string, what: string) => limit(reason, code, what, goOn);
+  const reached = (code: LimitCode, what: string) => limit(code, what, goOn);
   const calls = turn.llmCalls + underWay;
   const { maxLlmCalls } = strictest(limits);
   const maxCalls = maxLlmCalls ?? DEFAULT_MAX_LLM_CALLS;
   // An explicit larger cap lifts a smaller default that nobody set.
   const iterations = maxIterations ?? Math.max(DEFAULT_MAX_ITERATIONS, maxLlmCalls ?? 0, limits.steps ?? 0);
   if (calls >= maxCalls) {
-    return reached('max_turns', 'E_MAX_LLM_CALLS', `the turn has made ${maxCalls} model calls`);
+    return reached('E_MAX_LLM_CALLS', `the turn has made ${maxCalls} model calls`);
   }
   if (limits.steps !== undefined && calls >= limits.steps) {
-    return reached('max_turns', 'E_MAX_LLM_CALLS', `the turn has made ${limits.steps} steps`);
+    return reached('E_MAX_LLM_CALLS', `the turn has made ${limits.steps} steps`);
   }
   if (activation.steps - activation.base >= iterations) {
-    return reached('max_turns', 'E_MAX_ITERATIONS', `the agent has made ${iterations} model calls in this run`);
+    return reached('E_MAX_ITERATIONS', `the agent has made ${iterations} model calls in this run`);
   }
   if (limits.tokens !== undefined && totalTokens(turn.usage) >= limits.tokens) {
-    return reached('max_budget', 'E_MAX_BUDGET', `the turn has used its ${limits.tokens} tokens`);
+    return reached('E_MAX_BUDGET', `the turn has used its ${limits.tokens} tokens`);
   }
   if (limits.usd !== undefined && (turn.usage.cost?.usd ?? 0) >= limits.usd) {
-    return reached('max_budget', 'E_MAX_BUDGET', `the turn has used its ${limits.usd} USD`);
+    return reached('E_MAX_BUDGET', `the turn has used its ${limits.usd} USD`);
   }
   if (limits.minutes !== undefined && turn.activeMs >= limits.minutes * 60_000) {
-    return reached('max_time', 'E_MAX_TIME', `the turn has used its ${limits.minutes} minutes`);
+    return reached('E_MAX_TIME', `the turn has used its ${limits.minutes} minutes`);
   }
   return undefined;
 }
 
 /** Limits are no fatal errors: `continue` goes on with fresh counters. */
-export function limit(reason: string, code: string, what: string, goOn = 'continue the session'): Failure {
+export function limit(code: LimitCode, what: string, goOn = 'continue the session'): Failure {
   const message = `${what}; ${goOn} to go on`;
+  const reason = ERROR_TABLE[code].ends;
   return { reason, status: 'RESOURCE_EXHAUSTED', code, message, fatal: false, retryable: false };
 }

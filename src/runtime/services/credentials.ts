@@ -48,7 +48,7 @@ export async function withoutWords<T>(work: () => Promise<T>): Promise<T> {
     const kind =
       [name, code].filter((word) => typeof word === 'string' && /^\w{1,40}$/.test(word)).join(' ') || 'error';
     const message = `the credential service failed (${kind}); its words are left out, as they may hold a secret`;
-    throw new CoxswainError('UNAVAILABLE', 'E_CREDENTIALS', message, { retryable: true });
+    throw new CoxswainError('UNAVAILABLE', 'E_CREDENTIALS', message);
   }
 }
 

@@ -80,7 +80,7 @@ export class ModelCall {
       return failure && { error: failure };
     }
     const message = `model ${this.name} ended without an answer`;
-    return { error: new CoxswainError('UNAVAILABLE', 'E_MODEL_EMPTY', message, { retryable: true }) };
+    return { error: new CoxswainError('UNAVAILABLE', 'E_MODEL_EMPTY', message) };
   }
 
   /** It is over. */

@@ -64,7 +64,8 @@ export function randomLiar(random: Random, rate: number, trace: (line: string) =
     handledBy: 'host',
     ...field(),
   });
-  const fault = () => new CoxswainError(pick(['ABORTED', 'FAILED_PRECONDITION', 'INTERNAL']), 'E_INTERNAL', 'no');
+  const fault = () =>
+    new CoxswainError(pick(['ABORTED', 'FAILED_PRECONDITION', 'INTERNAL']), 'E_INTERNAL' as `E_${string}`, 'no');
 
   const told: Lies = {
     open(open, settled) {

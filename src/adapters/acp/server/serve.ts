@@ -8,7 +8,7 @@ import type {
   Stream,
 } from '@agentclientprotocol/sdk';
 import type { AgentSession, ContentPart, Limits, PermissionMode, SessionSummary } from '../../../contracts/index.ts';
-import { CoxswainError, isCoxswainError, messageOf, PACKAGE_VERSION } from '../../../contracts/index.ts';
+import { ACP_CODES, CoxswainError, isCoxswainError, messageOf, PACKAGE_VERSION } from '../../../contracts/index.ts';
 import type { Shape } from '../../../session/index.ts';
 import {
   amount,
@@ -312,11 +312,7 @@ class Served {
     } catch (error) {
       if (!isCoxswainError(error)) throw this.#sdk.RequestError.internalError(undefined, messageOf(error));
       const { status, code, message } = error;
-      const data = { status, code };
-      const { RequestError } = this.#sdk;
-      if (status === 'NOT_FOUND') throw new RequestError(-32_002, message, data);
-      if (status === 'INVALID_ARGUMENT') throw new RequestError(-32_602, message, data);
-      throw new RequestError(-32_603, message, data);
+      throw new this.#sdk.RequestError(ACP_CODES[status], message, { status, code });
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { AgentContext, ContentBlock, SessionUpdate, ToolCall, ToolCallContent } from '@agentclientprotocol/sdk';
-import type { AgentEvent, ContentPart, DisplayContent, ToolKind } from '../../../contracts/index.ts';
+import type { AgentEvent, ContentPart, DisplayContent, StatusCode, ToolKind } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
 
 type Named<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
@@ -73,7 +73,10 @@ export class Showing {
         }
         break;
       case 'error':
-        if (event.fatal) this.#failure = new CoxswainError(event.status as never, event.code as never, event.message);
+        if (event.fatal) {
+          const code = event.code as `E_${string}`;
+          this.#failure = new CoxswainError(event.status as StatusCode, code, event.message);
+        }
         break;
       default:
     }

@@ -1,5 +1,5 @@
 import type { ParamsOf, RpcMethod, RpcParams } from '../../../contracts/index.ts';
-import { CoxswainError, isCoxswainError, RPC_CODES } from '../../../contracts/index.ts';
+import { CoxswainError, errorRowOf, isCoxswainError, RPC_CODES } from '../../../contracts/index.ts';
 import { protocolError } from './json-rpc.ts';
 
 /** Schemas of params: loaded once, by whoever serves. */
@@ -19,9 +19,7 @@ export function checkParams<M extends RpcMethod>(method: M, given: unknown): Par
 
 /** The number that JSON-RPC has for a refusal. */
 export function numberOf(error: unknown): number {
-  if (!isCoxswainError(error) || error.code !== 'E_PROTOCOL') return RPC_CODES.server;
-  if (error.status === 'UNIMPLEMENTED') return RPC_CODES.methodNotFound;
-  return RPC_CODES.invalidParams;
+  return (isCoxswainError(error) && errorRowOf(error.code)?.rpc?.[error.status]) || RPC_CODES.server;
 }
 
 /** @throws CoxswainError `RESOURCE_EXHAUSTED / E_TOO_LARGE` */

@@ -19,7 +19,7 @@ export class Quota {
   take(who: string): void {
     if (this.isFull(who)) {
       const message = `${who} has ${this.#max} ${this.#what}, as many as one principal may; close some`;
-      throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message, { retryable: true });
+      throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message);
     }
     this.#taken.set(who, (this.#taken.get(who) ?? 0) + 1);
   }

@@ -2,6 +2,7 @@ import type { InitializeResult, ParamsOf, Principal, RpcMethod } from '../../../
 import {
   CLOSE_CODES,
   CoxswainError,
+  errorRowOf,
   isCoxswainError,
   PROTOCOL_VERSION,
   SUBPROTOCOL,
@@ -153,7 +154,7 @@ export class Connection implements Opened, Caller {
   assertCurrent(): void {
     if (this.isClosed) {
       const message = 'the connection ended before the request was done; nothing was changed';
-      throw new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message, { retryable: true });
+      throw new CoxswainError('UNAVAILABLE', 'E_CONNECTION_LOST', message);
     }
     const expiresAt = this.#identity?.expiresAt;
     if (expiresAt === undefined || expiresAt > Date.now()) return;
@@ -186,10 +187,10 @@ export class Connection implements Opened, Caller {
       this.hub.release(channel);
       if (known) {
         const message = `this connection holds session ${channel.session.id} of another agent; close that first`;
-        throw new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_BUSY', message);
+        throw new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_BUSY', message, { retryable: false });
       }
       const message = `one connection holds at most ${maxSessions} sessions; close some`;
-      throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message, { retryable: true });
+      throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message);
     }
     const hold = new SessionHold(this, channel);
     this.holds.set(channel.session.id, hold);
@@ -249,7 +250,7 @@ export class Connection implements Opened, Caller {
         return;
       }
       const message = `${this.#requests} requests wait for their answers; wait too`;
-      const error = new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message, { retryable: true });
+      const error = new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message);
       this.#send(errorText(id, wireError(error)));
       return;
     }
@@ -324,8 +325,8 @@ export class Connection implements Opened, Caller {
       if (identity) this.#count(identity.principal.id);
       return identity;
     } catch (error) {
-      const isFull = isCoxswainError(error) && error.code === 'E_RATE_LIMIT';
-      setImmediate(() => this.close(isFull ? CLOSE_CODES.slow : CLOSE_CODES.internal, 'come back later'));
+      const code = (isCoxswainError(error) && errorRowOf(error.code)?.close) || CLOSE_CODES.internal;
+      setImmediate(() => this.close(code, 'come back later'));
       throw error;
     }
   }

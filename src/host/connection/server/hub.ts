@@ -57,7 +57,7 @@ export class Hub {
   assertTaking(): void {
     if (!this.#retired) return;
     const message = 'this server goes away and begins nothing new; ask again once the connection is made anew';
-    throw new CoxswainError('UNAVAILABLE', 'E_GOING_AWAY', message, { retryable: true });
+    throw new CoxswainError('UNAVAILABLE', 'E_GOING_AWAY', message);
   }
 
   /** A change that a server which goes away sees through: what it sets going runs, or is waited for, once it is over. */
@@ -169,7 +169,7 @@ export class Hub {
       const message = channel.running
         ? `session ${sessionId} runs; wait for its end or abort it first`
         : `session ${sessionId} is open; close it everywhere first`;
-      throw new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_BUSY', message);
+      throw new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_BUSY', message, { retryable: false });
     }
     await this.#close(channel);
   }
@@ -178,7 +178,7 @@ export class Hub {
   assertDropped(agent: string, userId: string, sessionId: string): void {
     if (!this.find(agent, userId, sessionId)) return;
     const message = `session ${sessionId} is open; close it everywhere first`;
-    throw new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_BUSY', message);
+    throw new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_BUSY', message, { retryable: false });
   }
 
   async close(): Promise<void> {

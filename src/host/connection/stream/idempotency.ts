@@ -66,7 +66,7 @@ export class IdempotencyKeys {
       return;
     }
     const message = `${this.#known.size} changes of this session are remembered by their keys; go on in a while`;
-    throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message, { retryable: true });
+    throw new CoxswainError('RESOURCE_EXHAUSTED', 'E_RATE_LIMIT', message);
   }
 
   #isOver({ at }: Known): boolean {

@@ -171,7 +171,7 @@ class ServerTools implements McpToolset {
       await this.#connection.finishAuth(callback);
     } catch (error) {
       const message = `the sign-in at the MCP server ${this.name} could not be ended: ${this.#connection.explain(error)}`;
-      throw new CoxswainError('UNAUTHENTICATED', 'E_MCP_SERVER', message, { cause: error });
+      throw new CoxswainError('UNAUTHENTICATED', 'E_MCP_SERVER', message, { cause: error, retryable: false });
     }
   }
 
@@ -289,7 +289,7 @@ class ServerTools implements McpToolset {
   #unreachable(error: unknown): unknown {
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('E_')) return error;
     const message = `the tools of the MCP server ${this.name} cannot be listed: ${this.#connection.explain(error)}`;
-    return new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message, { retryable: true });
+    return new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message);
   }
 }
 

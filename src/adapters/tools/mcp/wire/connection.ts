@@ -206,7 +206,7 @@ export class McpConnection {
       const printed = this.explain(this.#printed).slice(-MAX_PRINTED).replaceAll(/\s+/g, ' ').trim();
       const why = printed === '' ? fault : `${fault}; it printed: ${printed}`;
       const message = `the MCP server ${this.name} cannot be reached: ${why}`;
-      throw new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message, { retryable: true });
+      throw new CoxswainError('UNAVAILABLE', 'E_MCP_SERVER', message);
     }
     client.onclose = onclose;
     // What went wrong may have been the news of a change.
