@@ -101,6 +101,6 @@ export {
 } from './link/index.ts';
 export * from './redact.ts';
 export * from './run.ts';
-export { AnswerWords, addUsage, EventStream, LastWords, StreamQueue } from './stream/index.ts';
+export { addUsage, EventStream, LastWords, StreamQueue, StreamSummary } from './stream/index.ts';
 export * from './trace.ts';
 export * from './view.ts';

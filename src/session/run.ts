@@ -11,7 +11,7 @@ import type {
   Usage,
 } from '../contracts/index.ts';
 import { CoxswainError, textOfParts } from '../contracts/index.ts';
-import { AnswerWords, EventStream, RecentWords } from './stream/index.ts';
+import { EventStream, StreamSummary } from './stream/index.ts';
 
 export interface RunResult {
   /** Why the stream ended. */
@@ -36,8 +36,6 @@ export interface RunResult {
   cursor?: string;
 }
 
-const MAX_DENIED = 10_000;
-
 /**
  * Runs one stream to its end and says what it came to: `reason` and `error` tell a failure.
  * @throws CoxswainError as the first `next()` of a stream, and `E_NO_MODEL`: without a model no run can come to anything
@@ -50,40 +48,26 @@ export async function run(
   checkIs(session, 'run: session', having('stream'));
   checkShape<Pick<typeof options, 'onEvent'>>(options, 'run: options', { onEvent: fn });
   const { onEvent, ...execution } = options;
-  const texts = new RecentWords();
-  const words = new AnswerWords();
-  let setup: CoxswainError | undefined;
-  const result: RunResult = { reason: 'failed', text: '', pending: [], usage: {}, denied: [] };
+  const summary = new StreamSummary({ keepsAll: true });
   for await (const event of session.stream(input, execution)) {
     checkIs(event, 'run: an event of the session', object);
     onEvent?.(event);
-    words.see(event);
-    if ('cursor' in event && event.cursor) result.cursor = event.cursor;
-    switch (event.type) {
-      case 'message':
-        if (event.role === 'agent' && !event.partial && !event.threadId) texts.say(textOfParts(event.content));
-        break;
-      case 'tool_response':
-        if (event.errorType === 'denied' && result.denied.length < MAX_DENIED) result.denied.push(event.name);
-        break;
-      case 'error':
-        result.error = { status: event.status, code: event.code, message: event.message };
-        if (event.fatal && event.code === 'E_NO_MODEL')
-          setup = new CoxswainError(event.status as StatusOf<'E_NO_MODEL'>, event.code, event.message);
-        break;
-      case 'stream_end':
-        result.reason = event.reason;
-        result.pending = event.data.pending ?? [];
-        result.usage = event.data.usage ?? {};
-        if (event.data.output !== undefined) result.output = event.data.output;
-        if (event.data.truncated) result.truncated = true;
-        break;
-      default:
-    }
+    summary.see(event);
   }
-  if (setup) throw setup;
-  result.text = texts.text || words.text;
-  return result;
+  const { fatal, error, output, cursor } = summary;
+  if (fatal?.code === 'E_NO_MODEL')
+    throw new CoxswainError(fatal.status as StatusOf<'E_NO_MODEL'>, fatal.code, fatal.message);
+  return {
+    reason: summary.reason ?? 'failed',
+    text: summary.allText || summary.words,
+    pending: summary.pending,
+    usage: summary.usage,
+    denied: summary.denied,
+    ...(cursor === undefined ? {} : { cursor }),
+    ...(error && { error: { status: error.status, code: error.code, message: error.message } }),
+    ...(output === undefined ? {} : { output }),
+    ...(summary.truncated && { truncated: true }),
+  };
 }
 
 /**

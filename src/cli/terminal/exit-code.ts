@@ -1,3 +1,5 @@
+import type { KnownEndReason } from '../../contracts/index.ts';
+
 /** What the process exits with. */
 export const EXIT = {
   done: 0,
@@ -11,7 +13,7 @@ export const EXIT = {
   aborted: 130,
 } as const;
 
-const ofReason: Record<string, number> = {
+const ofReason: Readonly<Record<KnownEndReason, number>> = {
   completed: EXIT.done,
   failed: EXIT.failed,
   aborted: EXIT.aborted,
@@ -24,7 +26,7 @@ const ofReason: Record<string, number> = {
 
 /** The exit code of a stream that ended for `reason`; of one that is done, of what is wanting. */
 export function exitCodeOf(reason: string, { denied, truncated }: { denied: number; truncated: boolean }): number {
-  const code = ofReason[reason] ?? EXIT.failed;
+  const code = Object.hasOwn(ofReason, reason) ? ofReason[reason as KnownEndReason] : EXIT.failed;
   if (code !== EXIT.done) return code;
   if (truncated) return EXIT.truncated;
   return denied > 0 ? EXIT.denied : code;

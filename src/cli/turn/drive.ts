@@ -1,6 +1,5 @@
 import type { AgentEvent, AgentSession, Limits, PendingRequest, SessionInput } from '../../contracts/index.ts';
-import { textOfParts } from '../../contracts/index.ts';
-import { AnswerWords } from '../../session/index.ts';
+import { StreamSummary } from '../../session/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
 import { exitCodeOf } from '../terminal/index.ts';
 import type { View } from '../view/index.ts';
@@ -26,24 +25,31 @@ export async function drive(
   options: { view: View; interrupts: Interrupts; limits: Limits; model: string | undefined; streaming: boolean },
 ): Promise<StreamOutcome> {
   const { view, interrupts, limits, model, streaming } = options;
-  const outcome: StreamOutcome = { reason: 'failed', code: 1, text: '', truncated: false, denied: [], pending: [] };
-  const words = new AnswerWords();
+  const summary = new StreamSummary();
   const { signal } = interrupts.start();
   try {
     const stream = session.stream(input, { limits, signal, streaming, ...(model === undefined ? {} : { model }) });
     for await (const event of followed(session, stream)) {
-      see(event, outcome);
-      words.see(event);
+      summary.see(event);
       const room = view.event(event);
       if (room) await room;
     }
   } finally {
     interrupts.over();
   }
-  outcome.text ||= words.text;
   // A transfer that somebody has to allow is a question like any other.
-  const reason = outcome.reason === 'transfer' ? 'input_required' : outcome.reason;
-  return { ...outcome, reason, code: exitCodeOf(reason, { ...outcome, denied: outcome.denied.length }) };
+  const reason = summary.isPaused ? 'input_required' : (summary.reason ?? 'failed');
+  const { denied, truncated, pending, output, error } = summary;
+  return {
+    reason,
+    code: exitCodeOf(reason, { denied: denied.length, truncated }),
+    text: summary.lastText || summary.words,
+    truncated,
+    denied,
+    pending,
+    ...(output === undefined ? {} : { output }),
+    ...(error && { error: { code: error.code, message: error.message } }),
+  };
 }
 
 /**
@@ -59,27 +65,4 @@ async function* followed(session: AgentSession, stream: AsyncIterable<AgentEvent
     after = event.cursor ?? after;
   }
   if (isOver) yield* session.events(after === undefined ? {} : { after });
-}
-
-function see(event: AgentEvent, outcome: StreamOutcome): void {
-  switch (event.type) {
-    case 'message':
-      if (event.role === 'agent' && !event.partial && event.threadId === undefined) {
-        outcome.text = textOfParts(event.content) || outcome.text;
-      }
-      break;
-    case 'tool_response':
-      if (event.errorType === 'denied') outcome.denied.push(event.name);
-      break;
-    case 'error':
-      outcome.error = { code: event.code, message: event.message };
-      break;
-    case 'stream_end':
-      outcome.reason = event.data.transfer ? 'transfer' : event.reason;
-      outcome.pending = event.data.pending ?? [];
-      if (event.data.output !== undefined) outcome.output = event.data.output;
-      outcome.truncated = event.data.truncated === true;
-      break;
-    default:
-  }
 }

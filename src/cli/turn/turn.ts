@@ -1,4 +1,4 @@
-import type { AgentSession, SessionInput } from '../../contracts/index.ts';
+import type { AgentSession, KnownEndReason, SessionInput } from '../../contracts/index.ts';
 import type { Interrupts, Screen } from '../terminal/index.ts';
 import { clean, EXIT, errorLine, paint } from '../terminal/index.ts';
 import type { View } from '../view/index.ts';
@@ -64,7 +64,7 @@ function endLines(frame: TurnFrame, sessionId: string, outcome: StreamOutcome): 
   if (denied.length > 0) lines.push(`coxswain: denied: ${denied.map(clean).join(', ')}${whyDenied(frame)}`);
   if (outcome.truncated) lines.push("coxswain: the answer was cut at the model's output limit");
   if (reason === 'completed') return lines;
-  if (!error) lines.push(`coxswain: ${ended[reason] ?? `the turn ended: ${clean(reason)}`}`);
+  if (!error) lines.push(`coxswain: ${endedAs(reason)}`);
   if (frame.isChat && reason !== 'refusal') lines.push(paint('dim', '  /continue goes on with it'));
   else if (work.store.durable && reason !== 'refusal') {
     const line = commandLine(['run', path], { session: sessionId, ...hostOptions(flags) });
@@ -73,7 +73,7 @@ function endLines(frame: TurnFrame, sessionId: string, outcome: StreamOutcome): 
   return lines;
 }
 
-const ended: Record<string, string> = {
+const ended: Readonly<Record<Exclude<KnownEndReason, 'completed' | 'input_required'>, string>> = {
   aborted: 'aborted',
   failed: 'the turn failed',
   refusal: 'the model refused',
@@ -81,6 +81,10 @@ const ended: Record<string, string> = {
   max_budget: 'stopped at the limit of tokens or money',
   max_time: 'stopped at the limit of time',
 };
+
+function endedAs(reason: string): string {
+  return Object.hasOwn(ended, reason) ? ended[reason as keyof typeof ended] : `the turn ended: ${clean(reason)}`;
+}
 
 function whyDenied({ flags, work }: TurnFrame): string {
   if (work.asks || work.store.durable || flags.approve !== 'ask') return '';

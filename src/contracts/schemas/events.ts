@@ -148,7 +148,7 @@ export const errorEvent = z.looseObject({
   details: record.optional(),
 });
 
-export const endReason = openEnum([
+export const endReasons = [
   'completed',
   'failed',
   'aborted',
@@ -157,7 +157,8 @@ export const endReason = openEnum([
   'max_budget',
   'max_time',
   'refusal',
-]);
+] as const;
+export const endReason = openEnum(endReasons);
 
 export const streamEndData = z.looseObject({
   usage: usage.optional(),

@@ -24,6 +24,8 @@ export type EventBase = Omit<StrangerEvent, 'type'>;
 type CustomBase = EventBase & { type: 'custom' };
 
 export type StreamEndReason = z.infer<typeof schema.endReason>;
+/** The reasons that are known; executors may have others. */
+export type KnownEndReason = (typeof schema.endReasons)[number];
 export type StreamEndData = Closed<z.infer<typeof schema.streamEndData>>;
 export type Usage = Closed<z.infer<typeof schema.usage>>;
 

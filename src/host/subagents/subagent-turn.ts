@@ -1,6 +1,6 @@
 import type { AgentEvent, JsonSchema, PendingRequest, PriceTable, ToolResult, Usage } from '../../contracts/index.ts';
 import { errorResult, readOutput } from '../../gate/index.ts';
-import { AnswerWords, addUsage } from '../../session/index.ts';
+import { addUsage, StreamSummary } from '../../session/index.ts';
 import { costOf } from '../terms/index.ts';
 
 /** What a sub-agent's turn has come to, by its events. */
@@ -13,18 +13,16 @@ export class SubagentTurn {
   asked: readonly PendingRequest[] = [];
   readonly #threadId: string;
   readonly #prices: PriceTable | undefined;
-  readonly #words: AnswerWords;
-  #error: string | undefined;
-  #isCut = false;
+  readonly #summary: StreamSummary;
 
   constructor(threadId: string, prices: PriceTable | undefined) {
     this.#threadId = threadId;
-    this.#words = new AnswerWords(threadId);
+    this.#summary = new StreamSummary({ thread: threadId });
     this.#prices = prices;
   }
 
   see(event: AgentEvent): void {
-    this.#words.see(event);
+    this.#summary.see(event);
     switch (event.type) {
       case 'message':
         if (event.role !== 'agent' && event.threadId === this.#threadId) this.isOpen = true;
@@ -34,13 +32,9 @@ export class SubagentTurn {
         this.usage = addUsage(this.usage, usd === undefined ? event : { ...event, cost: { usd } });
         break;
       }
-      case 'error':
-        this.#error = event.message;
-        break;
       case 'stream_end':
-        this.asked = event.data.pending ?? [];
-        this.#isCut = event.data.truncated === true;
-        if (event.reason !== 'input_required' && event.data.transfer === undefined) this.ended = event.reason;
+        this.asked = this.#summary.pending;
+        if (!this.#summary.isPaused) this.ended = event.reason;
         break;
       default:
     }
@@ -48,16 +42,17 @@ export class SubagentTurn {
 
   /** The tool's result: the agent's last words, as a value where it promises one. */
   result(name: string, outputSchema: JsonSchema | undefined): ToolResult {
+    const { words, error, truncated } = this.#summary;
     if (this.ended === 'aborted') return errorResult('interrupted', `agent ${name} was aborted`);
     if (this.ended !== 'completed') {
-      const why = this.#error ?? this.#words.text;
+      const why = error?.message ?? words;
       return errorResult('failed', `agent ${name} ended ${this.ended}${why === '' ? '' : `: ${why}`}`);
     }
-    const content = [{ type: 'text' as const, text: this.#words.text }];
+    const content = [{ type: 'text' as const, text: words }];
     // Its caller would take half an answer for all of it.
-    if (this.#isCut) content.push({ type: 'text', text: "(The answer was cut at the model's output limit.)" });
+    if (truncated) content.push({ type: 'text', text: "(The answer was cut at the model's output limit.)" });
     if (!outputSchema) return { content };
-    const read = readOutput(outputSchema, this.#words.text);
+    const read = readOutput(outputSchema, words);
     if (!read.ok)
       return errorResult('failed', `the answer of agent ${name} does not fit its output schema: ${read.message}`);
     return { content, structuredContent: read.value };

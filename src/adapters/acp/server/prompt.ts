@@ -1,5 +1,7 @@
 import type { AgentContext, ClientCapabilities, PromptResponse } from '@agentclientprotocol/sdk';
-import type { AgentSession, ContentPart, Limits, StreamEndEvent, Usage } from '../../../contracts/index.ts';
+import type { AgentSession, ContentPart, Limits, StatusCode, Usage } from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
+import { StreamSummary } from '../../../session/index.ts';
 import { EditorQuestions } from './questions.ts';
 import type { Showing } from './showing.ts';
 
@@ -38,19 +40,19 @@ export class Prompt {
     const questions = new EditorQuestions(session, editor, showing, this.signal);
     let input: Parameters<AgentSession['stream']>[0] = { kind: 'message', content };
     for (;;) {
-      let end: StreamEndEvent | undefined;
+      const summary = new StreamSummary();
       for await (const event of session.stream(input, limits ? { limits } : {})) {
         await showing.show(event);
-        if (event.type === 'stream_end') end = event;
+        summary.see(event);
         // What runs may wait for the answer: then the stream does not end before it.
-        else if (event.type === 'elicitation_request') questions.askBeside(() => this.cancel());
+        if (event.type === 'elicitation_request') questions.askBeside(() => this.cancel());
       }
-      const asked = end?.reason === 'input_required' ? await questions.ask() : await questions.leave();
+      const asked = summary.reason === 'input_required' ? await questions.ask() : await questions.leave();
       if (asked === 'cancelled' || this.signal.aborted) {
         await this.cancel();
-        return { stopReason: 'cancelled', ...usageOf(end?.data.usage) };
+        return { stopReason: 'cancelled', ...usageOf(summary.usage) };
       }
-      if (asked === 'nothing') return { stopReason: stopReasonOf(end, showing), ...usageOf(end?.data.usage) };
+      if (asked === 'nothing') return { stopReason: stopReasonOf(summary), ...usageOf(summary.usage) };
       input = { kind: 'continue' };
     }
   }
@@ -59,8 +61,8 @@ export class Prompt {
 const CANCELLED = 'the editor has cancelled';
 
 /** Tokens of the turn, where they are known; the protocol has no stable member for them yet, and editors read this one. */
-function usageOf(usage: Usage | undefined): object {
-  const { inputTokens, outputTokens, thoughtTokens, cachedReadTokens, cacheWriteTokens } = usage ?? {};
+function usageOf(usage: Usage): object {
+  const { inputTokens, outputTokens, thoughtTokens, cachedReadTokens, cacheWriteTokens } = usage;
   if (inputTokens === undefined && outputTokens === undefined) return {};
   const known = { thoughtTokens, cachedReadTokens, cachedWriteTokens: cacheWriteTokens };
   return {
@@ -73,8 +75,8 @@ function usageOf(usage: Usage | undefined): object {
   };
 }
 
-function stopReasonOf(end: StreamEndEvent | undefined, showing: Showing): PromptResponse['stopReason'] {
-  switch (end?.reason) {
+function stopReasonOf(summary: StreamSummary): PromptResponse['stopReason'] {
+  switch (summary.reason) {
     case 'aborted':
       return 'cancelled';
     case 'refusal':
@@ -84,8 +86,13 @@ function stopReasonOf(end: StreamEndEvent | undefined, showing: Showing): Prompt
     case 'max_time':
       return 'max_turn_requests';
     case 'failed':
-      throw showing.failure;
+      throw failureOf(summary);
     default:
-      return end?.data.truncated ? 'max_tokens' : 'end_turn';
+      return summary.truncated ? 'max_tokens' : 'end_turn';
   }
+}
+
+function failureOf({ fatal }: StreamSummary): CoxswainError {
+  if (!fatal) return new CoxswainError('INTERNAL', 'E_INTERNAL', 'the turn has failed');
+  return new CoxswainError(fatal.status as StatusCode, fatal.code as `E_${string}`, fatal.message);
 }

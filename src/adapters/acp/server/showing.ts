@@ -1,6 +1,5 @@
 import type { AgentContext, ContentBlock, SessionUpdate, ToolCall, ToolCallContent } from '@agentclientprotocol/sdk';
-import type { AgentEvent, ContentPart, DisplayContent, StatusCode, ToolKind } from '../../../contracts/index.ts';
-import { CoxswainError } from '../../../contracts/index.ts';
+import type { AgentEvent, ContentPart, DisplayContent, ToolKind } from '../../../contracts/index.ts';
 
 type Named<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 
@@ -20,7 +19,6 @@ export class Showing {
   /** Of calls that were shown. */
   readonly #kinds = new Map<string, ToolKind>();
   readonly #costs: Costs;
-  #failure: CoxswainError | undefined;
 
   constructor(client: AgentContext, sessionId: string, costs: Costs) {
     this.#client = client;
@@ -31,11 +29,6 @@ export class Showing {
   /** What kind of call the editor was shown it to be. */
   kindOf(callId: string): ToolKind | undefined {
     return this.#kinds.get(callId);
-  }
-
-  /** The last error that was fatal. */
-  get failure(): CoxswainError {
-    return this.#failure ?? new CoxswainError('INTERNAL', 'E_INTERNAL', 'the turn has failed');
   }
 
   /** What happens now: the editor knows its own words. */
@@ -70,12 +63,6 @@ export class Showing {
       case 'session_update':
         if (event.title !== undefined) {
           await this.#update({ sessionUpdate: 'session_info_update', title: event.title });
-        }
-        break;
-      case 'error':
-        if (event.fatal) {
-          const code = event.code as `E_${string}`;
-          this.#failure = new CoxswainError(event.status as StatusCode, code, event.message);
         }
         break;
       default:

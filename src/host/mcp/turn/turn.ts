@@ -1,6 +1,6 @@
 import type { AgentEvent, ContentPart, StreamEndReason } from '../../../contracts/index.ts';
 import { textOfParts } from '../../../contracts/index.ts';
-import { AnswerWords } from '../../../session/index.ts';
+import { StreamSummary } from '../../../session/index.ts';
 import type { HostedSession } from '../../hosted/index.ts';
 
 /** What became of a call: `unknown` was begun and may have run, `waiting` has not begun. */
@@ -11,25 +11,18 @@ export interface TurnCall {
   outcome: CallProgress;
 }
 
-/** What one turn of an agent has come to: a fold over its events, live or from the log. */
+/** What one turn of an agent has come to, for a caller over MCP: with its calls, and what it said before and after them. */
 export class Turn {
-  reason: StreamEndReason | undefined;
-  id: string | undefined;
-  error: string | undefined;
-  /** The last answer was cut at the model's output limit. */
-  truncated = false;
+  readonly #summary = new StreamSummary();
+  #why: string | undefined;
   /** Its calls of tools, by id, in the order in which they were made. */
   readonly calls = new Map<string, TurnCall>();
-  #output: unknown;
   #answer: ContentPart[] = [];
-  /** What its branches have said counts where it says nothing itself. */
-  readonly #words = new AnswerWords();
   /** Said before a call: shown only if nothing follows. */
   #earlier: ContentPart[] = [];
 
   push(event: AgentEvent): void {
-    this.#words.see(event);
-    if ('turnId' in event && typeof event.turnId === 'string') this.id = event.turnId;
+    this.#summary.see(event);
     switch (event.type) {
       case 'message':
         if (event.role === 'agent' && !event.partial && !event.threadId) this.#answer.push(...event.content);
@@ -46,29 +39,41 @@ export class Turn {
         this.calls.set(event.requestId, { name: event.name, outcome: outcomeOf(event.errorType) });
         if (!event.threadId) this.#earlier.push(...this.#answer.splice(0));
         break;
-      case 'error':
-        if (event.fatal) this.error = `${event.code}: ${event.message}`;
-        break;
       case 'stream_end':
-        this.reason = event.reason;
-        this.#output = event.data.output;
-        this.truncated = event.data.truncated === true;
-        if (event.data.reason !== undefined) this.error ??= String(event.data.reason);
+        if (event.data.reason !== undefined) this.#why ??= String(event.data.reason);
         break;
       default:
     }
   }
 
+  get reason(): StreamEndReason | undefined {
+    return this.#summary.reason;
+  }
+
+  get id(): string | undefined {
+    return this.#summary.turnId;
+  }
+
+  get truncated(): boolean {
+    return this.#summary.truncated;
+  }
+
+  get error(): string | undefined {
+    const { fatal } = this.#summary;
+    return fatal ? `${fatal.code}: ${fatal.message}` : this.#why;
+  }
+
   /** The last words; what was said before the last call if nothing followed; what was said side by side if that was all. */
   get parts(): readonly ContentPart[] {
     const own = this.#answer.length > 0 ? this.#answer : this.#earlier;
-    const { text } = this.#words;
-    return own.length > 0 || text === '' ? own : [{ type: 'text', text }];
+    const { words } = this.#summary;
+    return own.length > 0 || words === '' ? own : [{ type: 'text', text: words }];
   }
 
   /** Structured output: the executor's own, else the JSON that the agent said. */
   get output(): unknown {
-    if (this.#output !== undefined) return this.#output;
+    const { output } = this.#summary;
+    if (output !== undefined) return output;
     try {
       return JSON.parse(textOfParts(this.#answer));
     } catch {
