@@ -1,6 +1,18 @@
 /** The one way a tool runs. Importing this loads neither a schema library nor a validator. */
 
 export { isTimed, MAX_TIMER_MS, pause, untilAborted, untilLate } from '../base/index.ts';
+export type { NextStep, OpenCallFacts, QuestionState, Refusal } from './calls/index.ts';
+export {
+  abandonedResult,
+  authorsWord,
+  isRepeatable,
+  NOBODY_IN_TIME,
+  NOT_AGAIN,
+  nextStep,
+  questionState,
+  refusalResult,
+  rerunQuestion,
+} from './calls/index.ts';
 export { boundedTest, faultOfPattern, MAX_PATTERN_INPUT, Undecided, withEffort } from './pattern/index.ts';
 export type {
   Approval,

@@ -60,11 +60,20 @@ export const rooms: readonly Room[] = [
     'contracts base gate/values gate/schema gate/result',
   ),
   room(
+    'gate/calls',
+    'what is to be done about a call that has no result, and what it is closed with',
+    'contracts base gate/result gate/policy',
+  ),
+  room(
     'gate/run',
     'the one place where a handler is called, and wrappers of tools',
-    'contracts base gate/schema gate/result gate/policy',
+    'contracts base gate/schema gate/result gate/policy gate/calls',
   ),
-  room('gate', 'the one way a tool runs', 'base gate/values gate/pattern gate/schema gate/result gate/policy gate/run'),
+  room(
+    'gate',
+    'the one way a tool runs',
+    'base gate/values gate/pattern gate/schema gate/result gate/policy gate/calls gate/run',
+  ),
   room('runtime/log', 'the events of a session, and what folds of them say', 'contracts base session gate'),
   room(
     'runtime/store',

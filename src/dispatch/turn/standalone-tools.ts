@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { ToolCallContext } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { decide, ensureValidator, isTimed, runHandler, validateArgs } from '../../gate/index.ts';
+import {
+  decide,
+  ensureValidator,
+  isRepeatable,
+  isTimed,
+  nextStep,
+  runHandler,
+  validateArgs,
+} from '../../gate/index.ts';
 import { orAbort } from '../../runtime/index.ts';
 import { assertSameCall, CallsById } from '../records/index.ts';
 import type { Tool, ToolRunOptions } from '../tools/index.ts';
@@ -30,7 +38,10 @@ export class StandaloneTools {
           if (stored.id !== callId) continue;
           assertSameCall(callId, tool.name, checksum, stored);
           if (stored.isComplete) return stored.results;
-          if (!mayRepeat(tool)) throw outcomeUnknown(callId, tool.name);
+          const { annotations } = tool.describe();
+          const facts = { mover: 'here', begun: 'lost', isJudgedElsewhere: false } as const;
+          const next = nextStep({ ...facts, isRepeatable: isRepeatable(annotations) });
+          if (next.kind !== 'judge') throw outcomeUnknown(callId, tool.name);
         }
       }
       options.signal?.throwIfAborted();
@@ -94,11 +105,6 @@ function startTimer(tool: Tool, limit: AbortController): NodeJS.Timeout | undefi
   if (timeoutMs === undefined || !isTimed(timeoutMs)) return undefined;
   const error = new CoxswainError('DEADLINE_EXCEEDED', 'E_TOOL', `no result within ${timeoutMs} ms`);
   return setTimeout(() => limit.abort(error), timeoutMs);
-}
-
-function mayRepeat(tool: Tool): boolean {
-  const { annotations } = tool.describe();
-  return annotations?.readOnly === true || annotations?.idempotent === true;
 }
 
 function outcomeUnknown(callId: string, name: string): CoxswainError {

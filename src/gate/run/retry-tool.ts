@@ -1,6 +1,7 @@
 import { amount, checkOptions, fn, pause } from '../../base/index.ts';
 import type { AnyTool, ToolCallContext, ToolUpdate } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import { isRepeatable } from '../calls/index.ts';
 import { checkTool } from '../schema/index.ts';
 import { runWrapped, withHandler } from './with-handler.ts';
 
@@ -35,8 +36,8 @@ export function retryTool(tool: AnyTool, options: RetryToolOptions = {}): AnyToo
     sleep: fn,
     random: fn,
   });
-  const { readOnly, idempotent, longRunning } = tool.annotations ?? {};
-  if (!readOnly && !idempotent) {
+  const { longRunning } = tool.annotations ?? {};
+  if (!isRepeatable(tool.annotations)) {
     throw bad(`tool ${tool.name} may not run twice; annotate it readOnly or idempotent if it may`);
   }
   if (longRunning) throw bad(`tool ${tool.name} is longRunning: its first word is its result`);

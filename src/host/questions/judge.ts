@@ -1,5 +1,4 @@
 import type {
-  AnyTool,
   ConfirmationRequest,
   DecisionRecord,
   LifecycleInterceptor,
@@ -8,18 +7,21 @@ import type {
   QuestionKind,
 } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../../gate/index.ts';
+import type { Approval, Decision, GateCall, GateRules, OpenCallFacts, Question, Verdict } from '../../gate/index.ts';
 import {
+  authorsWord,
   decide,
   decideApproved,
   ensureValidator,
   errorResult,
   fireHook,
+  isRepeatable,
+  nextStep,
   normaliseReturn,
   POLICY_TIMEOUT_MS,
   policyOn,
   recordFacts,
-  untilLate,
+  rerunQuestion,
   validateArgs,
   validatedInTime,
 } from '../../gate/index.ts';
@@ -36,7 +38,7 @@ import { heldTo, obliged, putByPolicy, underPolicy, wantedSince } from './obliga
 import { questionOutcome } from './question-outcome.ts';
 import { callsOf } from './run-inputs.ts';
 import type { Step } from './step.ts';
-import { refusedAgain } from './step.ts';
+import { refusal, refusedAgain } from './step.ts';
 
 export interface JudgeOptions extends QuestionOptions {
   grounds: (request: PendingRequest) => Grounds;
@@ -120,11 +122,25 @@ export class Judge {
       if (under.kind === 'refuse') return { kind: 'settle', result: under.result, decision: under.record };
       return this.#asked(request, hostTool, call, rules, under.question, 'policy', confirmation);
     }
-    if (request.started && request.running && !this.#options.holds()) return { kind: 'leave' };
-    // Of a start without the decision to it, nobody can say that it was let run.
-    const mayGoOn = request.decision !== undefined || !hostTool?.tool.execute;
-    if (request.started && (mayGoOn || !isHarmless(hostTool))) return this.#lost(request, hostTool, call, rules);
-    if (request.decision) return this.#decided(request, hostTool, call, rules, false);
+    const next = nextStep(this.#factsOf(request, hostTool));
+    switch (next.kind) {
+      case 'wait':
+        return { kind: 'leave' };
+      case 'run':
+        // What goes on is not begun anew: nobody is asked again.
+        return next.isRerun && this.#options.goesOn(request)
+          ? this.#approved(request, hostTool, call, rules, approvalOf(request), true)
+          : this.#decided(request, hostTool, call, rules, next.isRerun);
+      case 'inquire':
+        return hostTool ? this.#lost(request, hostTool, call, rules) : { kind: 'leave' };
+      case 'settle':
+        // Unreached: a host's questions are derived, so that nothing on record refuses. In doubt, no.
+        return refusal('denied', 'host');
+      case 'judge':
+        break;
+      default:
+        return next satisfies never;
+    }
     if (checked && !checked.ok) {
       const policy = await policyOn(call, call.args, rules);
       const facts = recordFacts(call, call.args, rules, policy);
@@ -192,25 +208,33 @@ export class Judge {
     };
   }
 
-  /** Started by whoever held the session before. */
-  async #lost(
-    request: PendingRequest,
-    hostTool: HostTool | undefined,
-    call: GateCall,
-    rules: HostRules,
-  ): Promise<Step> {
-    if (!hostTool?.tool.execute) return { kind: 'leave' };
+  #factsOf(request: PendingRequest, hostTool: HostTool | undefined): OpenCallFacts {
+    const { started, running, decision } = request;
+    const runsHere = hostTool?.tool.execute !== undefined;
+    const elsewhere = running && !this.#options.holds();
+    // Of a start without the decision to it, nobody can say that it was let run: what it began is not gone on with.
+    const goesOn = started && decision !== undefined && this.#options.goesOn(request);
+    return {
+      // Until it has begun, this host decides, whoever has the handler.
+      mover: started && !runsHere ? 'elsewhere' : 'here',
+      begun: started ? (elsewhere ? 'elsewhere' : 'lost') : undefined,
+      isRepeatable: goesOn || isRepeatable(hostTool?.descriptor.annotations),
+      decision: decision && 'approved',
+      isJudgedElsewhere: false,
+    };
+  }
+
+  /** Started by whoever held the session before; its author does not say that it may run again. */
+  async #lost(request: PendingRequest, hostTool: HostTool, call: GateCall, rules: HostRules): Promise<Step> {
     const approval = approvalOf(request);
     const wasLetRun = request.decision !== undefined;
-    if (wasLetRun && this.#options.goesOn(request))
-      return this.#approved(request, hostTool, call, rules, approval, true);
-    if (wasLetRun && isHarmless(hostTool)) return this.#decided(request, hostTool, call, rules, true);
     const args = approval.args ?? call.args;
-    const verdict = await unknownOutcome(hostTool.tool, { callId: call.callId, args }, rules.signal, this.#options);
+    const { policyTimeoutMs: timeoutMs = POLICY_TIMEOUT_MS, warn } = this.#options;
+    const options = { signal: rules.signal, timeoutMs, warn };
+    const verdict = await authorsWord(hostTool.tool, hostTool.tool.name, { callId: call.callId, args }, options);
     if (typeof verdict === 'object') return { kind: 'settle', result: normaliseReturn(verdict.result) };
     if (verdict === 'retry' && wasLetRun) return this.#decided(request, hostTool, call, rules, true);
-    const hint = `${call.tool.name} was started and its outcome is unknown. Run it again?`;
-    const under = await underPolicy(request, call, rules, { args, hint });
+    const under = await underPolicy(request, call, rules, { args, hint: rerunQuestion(call.tool.name) });
     if (under.kind === 'refuse') return refusedAgain(under);
     return this.#asked(request, hostTool, call, rules, under.question, 'rerun');
   }
@@ -320,28 +344,7 @@ function isRemembered(ruleId: string | undefined): boolean {
   return ruleId?.startsWith('remembered:') === true;
 }
 
-/** It does no harm to run it again, by its author's word. */
-function isHarmless(hostTool: HostTool | undefined): boolean {
-  const annotations = hostTool?.descriptor.annotations;
-  return annotations?.readOnly === true || annotations?.idempotent === true;
-}
-
 /** Somebody here has the handler: the agent, or this host. */
 function canRun(request: PendingRequest, hostTool: HostTool | undefined): boolean {
   return request.handledBy === 'agent' || hostTool?.tool.execute !== undefined;
-}
-
-/** What the tool's author says of a call that may have run; without a word of theirs a person is asked. */
-async function unknownOutcome(
-  tool: AnyTool,
-  call: { callId: string; args: Record<string, unknown> },
-  signal: AbortSignal | undefined,
-  { policyTimeoutMs = POLICY_TIMEOUT_MS, warn }: Pick<JudgeOptions, 'policyTimeoutMs' | 'warn'>,
-): Promise<'retry' | 'ask' | { result: unknown }> {
-  try {
-    return (await untilLate(tool.onUnknownOutcome?.(call), policyTimeoutMs, signal)) ?? 'ask';
-  } catch (error) {
-    if (!signal?.aborted) warn(`${tool.name}.onUnknownOutcome failed; a person is asked`, error);
-    return 'ask';
-  }
 }

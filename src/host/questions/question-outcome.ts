@@ -1,7 +1,7 @@
 import type { PendingRequest, QuestionKind } from '../../contracts/index.ts';
 import { questionId } from '../../contracts/index.ts';
 import type { Approval, GateCall, Question } from '../../gate/index.ts';
-import { recordFacts } from '../../gate/index.ts';
+import { NOBODY_IN_TIME, recordFacts } from '../../gate/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import type { HostRules, HostTool } from '../tools/index.ts';
 import { floorOf, previewDigest } from '../tools/index.ts';
@@ -57,8 +57,7 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
     if (!answer) {
       const expiresAt = expiryOf(request, question);
       if (expiresAt !== undefined && expiresAt <= Date.now()) {
-        const why = 'nobody answered in time';
-        return no(kind === 'rerun' ? notAgain('expiry', why) : refusal(why, 'expiry'));
+        return no(kind === 'rerun' ? notAgain('expiry', NOBODY_IN_TIME) : refusal(NOBODY_IN_TIME, 'expiry'));
       }
       const isPolicys = kind === 'policy' && !confirmation && !floorOf(request, hostTool);
       const facts = { requestId, kind, preview, digest, expiresAt, isPolicys };

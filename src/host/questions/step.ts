@@ -1,6 +1,6 @@
 import type { DecisionRecord, PendingRequest, ToolResult } from '../../contracts/index.ts';
 import type { Decision, Question } from '../../gate/index.ts';
-import { deniedResult, errorResult } from '../../gate/index.ts';
+import { deniedResult, errorResult, NOT_AGAIN, refusalResult } from '../../gate/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 
 /** What a host does about one open request. */
@@ -21,12 +21,10 @@ export function refusal(message: string, by: string, reason: string = message): 
 
 /** It was started and nobody knows what came of it. */
 export function notAgain(by: string, why?: string, said = why): Step {
-  const because = (text?: string) => (text === undefined ? unknown : `${unknown}: ${text}`);
+  const because = (text?: string) => (text === undefined ? NOT_AGAIN : `${NOT_AGAIN}: ${text}`);
   const decision: DecisionRecord = { outcome: 'denied', by, reason: because(why) };
   return { kind: 'settle', result: errorResult('interrupted', because(said)), decision };
 }
-
-const unknown = 'its outcome is unknown; it was not run again';
 
 /** The same, where it is refused by more than nobody's word. */
 export function refusedAgain({ result, record }: { result: ToolResult; record: DecisionRecord }): Step {
@@ -40,7 +38,7 @@ export function refusedAgain({ result, record }: { result: ToolResult; record: D
 /** Whoever was asked wants no answer to be given. */
 export function cancelled(by: string): Step {
   const decision: DecisionRecord = { outcome: 'denied', by, reason: 'cancelled' };
-  return { kind: 'settle', result: errorResult('cancelled', 'cancelled: it never ran'), decision };
+  return { kind: 'settle', result: refusalResult('cancelled'), decision };
 }
 
 /** A no to a question names the rule that asked, and hides what was to be hidden. */

@@ -1,4 +1,5 @@
 import type { PendingRequest, SessionInput, ToolApprovalInput } from '../../contracts/index.ts';
+import { isRepeatable } from '../../gate/index.ts';
 import { breath, eachInPieces, keepsQuestions, MANY, Pace, putQuestions } from '../../session/index.ts';
 import type { RunStep, Step } from '../questions/index.ts';
 import { resultInput, toPut } from '../questions/index.ts';
@@ -99,7 +100,7 @@ export function approve(
   const annotations = tool?.descriptor.annotations;
   const { subagents } = run.session;
   // A sub-agent that asks is found again by the start of its call, whatever it says of itself.
-  const isHarmless = (annotations?.readOnly || annotations?.idempotent) && !subagents.of(request);
+  const isHarmless = isRepeatable(annotations) && !subagents.of(request);
   if (request.handledBy === 'host' && (isHarmless || subagents.isResumable(request))) {
     run.calls.start(request, step);
     return;

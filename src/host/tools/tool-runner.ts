@@ -19,6 +19,7 @@ import {
   fireHook,
   isTimed,
   normaliseReturn,
+  refusalResult,
   runHandler,
 } from '../../gate/index.ts';
 import { Suspended } from './subagent-tool.ts';
@@ -57,8 +58,7 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
   const { hostTool, decision } = call;
   const { descriptor, tool } = hostTool;
   // It waited for its turn and is not wanted any more.
-  if (signal.aborted)
-    return { kind: 'result', result: errorResult('cancelled', 'cancelled: it never ran'), interim: false };
+  if (signal.aborted) return { kind: 'result', result: refusalResult('cancelled'), interim: false };
   const longRunning = descriptor.annotations?.longRunning === true;
   const controller = new AbortController();
   const context = new HostToolContext(call, options, controller.signal);

@@ -1,6 +1,6 @@
 import type { AnyTool, ToolDescriptor, ToolResult } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { describeTool, errorResult, validateArgs, withEffort } from '../../gate/index.ts';
+import { describeTool, errorResult, isRepeatable, validateArgs, withEffort } from '../../gate/index.ts';
 import type { AgentContext, AgentTree } from './agent.ts';
 
 /** Marks a tool that runs an agent. */
@@ -38,8 +38,7 @@ export function isHostRun(resolved: ResolvedTool): boolean {
 
 /** Runs again safely with the same call id. */
 export function mayRepeat(resolved: ResolvedTool): boolean {
-  const { annotations } = resolved.descriptor;
-  return annotations?.readOnly === true || annotations?.idempotent === true;
+  return isRepeatable(resolved.descriptor.annotations);
 }
 
 export function resolveTool(tool: AnyTool, source: string): ResolvedTool {

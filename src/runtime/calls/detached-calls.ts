@@ -1,6 +1,7 @@
+import { questionState } from '../../gate/index.ts';
 import type { Agent, Place, Run } from '../agent/index.ts';
 import { AgentContext, isToolUser } from '../agent/index.ts';
-import type { AskState, CallState, Fold } from '../log/index.ts';
+import type { CallState, Fold } from '../log/index.ts';
 import { threadOf } from '../log/index.ts';
 import { settleCalls } from './scheduler.ts';
 
@@ -62,16 +63,12 @@ export function unheardCalls({ open, turn }: Fold): string[] {
 export function isUnheard({ asks, decision, interim, handledBy, started, entered }: CallState): boolean {
   if (interim !== undefined || handledBy === 'host') return false;
   const ask = asks.at(-1);
-  if (ask) return isSettled(ask);
+  if (ask) return questionState(ask) !== 'open';
   // An agent that is run as a tool has no start in the log: what was asked of it stands there instead.
   return decision?.outcome === 'approved' && !started && !entered;
 }
 
 function isAnswered({ asks, decision }: CallState): boolean {
   const ask = asks.at(-1);
-  return (ask !== undefined && isSettled(ask)) || decision?.outcome === 'approved';
-}
-
-function isSettled({ answer, expiresAt }: AskState): boolean {
-  return answer !== undefined || (expiresAt !== undefined && expiresAt <= Date.now());
+  return (ask !== undefined && questionState(ask) !== 'open') || decision?.outcome === 'approved';
 }

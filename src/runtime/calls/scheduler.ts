@@ -1,14 +1,18 @@
-import { eachInPieces, untilAborted } from '../../base/index.ts';
-import type { DecisionRecord, ToolResult, UnknownOutcomeVerdict } from '../../contracts/index.ts';
+import { eachInPieces } from '../../base/index.ts';
+import type { DecisionRecord, ToolResult } from '../../contracts/index.ts';
 import { agentQuestionId } from '../../contracts/index.ts';
-import type { Approval, GateCall, GateRules, Question, Verdict } from '../../gate/index.ts';
+import type { Approval, GateCall, GateRules, NextStep, OpenCallFacts, Question, Verdict } from '../../gate/index.ts';
 import {
+  authorsWord,
   decide,
   decideApproved,
   deniedResult,
   ensureValidator,
-  errorResult,
+  nextStep,
   normaliseReturn,
+  questionState,
+  refusalResult,
+  rerunQuestion,
 } from '../../gate/index.ts';
 import type { AgentContext, ResolvedTool, ToolMap } from '../agent/index.ts';
 import {
@@ -23,7 +27,7 @@ import {
 import type { CallSignals, HookChain, ToolEffects } from '../hooks/index.ts';
 import { signalsOf, ToolContext } from '../hooks/index.ts';
 import { readOn } from '../live/index.ts';
-import type { Ask, AskState, CallState, Event, EventActions } from '../log/index.ts';
+import type { Ask, CallState, Event, EventActions } from '../log/index.ts';
 import { responseEvent } from '../log/index.ts';
 import { runAll } from './call-runner.ts';
 import { CallStarts } from './call-starts.ts';
@@ -36,8 +40,6 @@ type Step =
   | { kind: 'ask'; ask: Ask }
   /** Somebody else must move: the host, or whoever was asked. */
   | { kind: 'wait' };
-
-type MaybePromise<T> = T | Promise<T>;
 
 /**
  * The one way in which the runtime brings calls to their results. Each unanswered call is looked at on the grounds of
@@ -63,7 +65,7 @@ export async function settleCalls(
     const settled: Event[] = [];
     const unsettled = batch.filter((call) => !call.settled && !call.interim);
     const open = inOrder(unsettled, tools);
-    const steps = await eachInPieces(open, (call) => nextStep(context, call, tools, hooks));
+    const steps = await eachInPieces(open, (call) => stepOf(context, call, tools, hooks));
     for (const [index, step] of steps.entries()) {
       const call = open[index] as CallState;
       if (step.kind === 'run') ready.push(step.ready);
@@ -110,25 +112,56 @@ function inOrder(open: readonly CallState[], tools: ToolMap): readonly CallState
   return free.length > 0 ? free : open;
 }
 
-async function nextStep(context: AgentContext, call: CallState, tools: ToolMap, hooks: HookChain): Promise<Step> {
+async function stepOf(context: AgentContext, call: CallState, tools: ToolMap, hooks: HookChain): Promise<Step> {
   const resolved = tools.get(call.name);
+  const next = nextStep(factsOf(context, call, resolved));
+  switch (next.kind) {
+    case 'wait':
+      return next;
+    case 'inquire':
+      return unknownOutcome(context, call, resolved);
+    case 'settle': {
+      if (next.as === 'not_found') return settle(notFound(call.name, tools));
+      const { answer } = call.asks.at(-1) ?? {};
+      return settle(refusalResult(next.as, answer ? answer.reason : call.decision?.reason));
+    }
+    case 'run':
+      return resolved ? onRecord(context, call, resolved, next) : settle(notFound(call.name, tools));
+    case 'judge': {
+      if (!resolved) return settle(notFound(call.name, tools));
+      const rules = gateRules(context, call, resolved, hooks, !call.hooked);
+      const verdict = await decide(gateCall(context, call, resolved), rules);
+      return withSignals(context, call, fromVerdict(call, resolved, verdict), rules.signals?.());
+    }
+    default:
+      return next satisfies never;
+  }
+}
+
+function factsOf(context: AgentContext, call: CallState, resolved: ResolvedTool | undefined): OpenCallFacts {
+  const { hostRuns, running } = context.invocation;
   const ask = call.asks.at(-1);
-  if (!resolved) return withoutTool(context, call, ask) ?? settle(notFound(call.name, tools));
-  if (call.started && !resolved.agentTree && !mayRepeat(resolved) && !context.invocation.running.has(call.id)) {
-    if (isHostRun(resolved) || (call.handledBy === 'host' && !resolved.tool?.execute)) return { kind: 'wait' };
-    return unknownOutcome(context, call, resolved, ask);
-  }
-  if (ask) return afterAsk(context, call, resolved, ask);
-  if (call.decision?.outcome === 'denied') return settle(deniedResult(call.decision.reason));
-  if (call.decision?.outcome === 'approved') {
-    if (isHostRun(resolved)) return { kind: 'wait' };
-    const { by, args, reason, ruleId } = call.decision;
-    return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args, reason, ruleId }));
-  }
-  if (context.invocation.hostRuns || isHostRun(resolved)) return { kind: 'wait' };
-  const rules = gateRules(context, call, resolved, hooks, !call.hooked);
-  const verdict = await decide(gateCall(context, call, resolved), rules);
-  return withSignals(context, call, fromVerdict(call, resolved, verdict), rules.signals?.());
+  return {
+    mover: !resolved ? 'gone' : isHostRun(resolved) ? 'elsewhere' : 'here',
+    begun: call.started && !running.has(call.id) ? 'lost' : undefined,
+    // An agent that is run as a tool goes on where it stands.
+    isRepeatable: resolved !== undefined && (resolved.agentTree !== undefined || mayRepeat(resolved)),
+    decision: call.decision?.outcome,
+    question: ask && {
+      state: questionState(ask),
+      isRerun: ask.kind === 'rerun_unknown',
+      isCurrent: ask.attempt === call.attempts,
+    },
+    isJudgedElsewhere: hostRuns,
+    isOthers: !resolved && (call.handledBy === 'host' || isOpenWithin(context, call)),
+  };
+}
+
+/** It runs an agent, in which something waits. */
+function isOpenWithin({ invocation, path }: AgentContext, call: CallState): boolean {
+  const inside = `${path}/${call.id}`;
+  for (const { iso } of invocation.fold.open.values()) if (iso === inside || iso?.startsWith(`${inside}/`)) return true;
+  return false;
 }
 
 /** What hooks before a tool signal counts with the response, whoever gives it. */
@@ -148,98 +181,53 @@ function withSignals(
   return step;
 }
 
-/**
- * What becomes of a call whose tool is not offered now: its toolset may be away for a while. What somebody is asked
- * stays asked, and what may have run is not said to be unknown. Undefined: nothing is open of it.
- */
-function withoutTool(
-  context: AgentContext,
-  call: CallState,
-  ask: AskState | undefined,
-): MaybePromise<Step> | undefined {
-  const { fold, hostRuns, running } = context.invocation;
-  const inside = `${context.path}/${call.id}`;
-  // An agent run as a tool, in which something waits.
-  for (const { iso } of fold.open.values())
-    if (iso === inside || iso?.startsWith(`${inside}/`)) return { kind: 'wait' };
-  if (call.handledBy === 'host') return { kind: 'wait' };
-  if (call.started && !running.has(call.id)) return unknownOutcome(context, call, undefined, ask);
-  if (ask) return ask.answer?.action === 'accept' ? undefined : refusedOrOpen(ask);
-  return hostRuns && !call.decision ? { kind: 'wait' } : undefined;
-}
-
-/** A call that was started by a process that is gone: its effects are unknown. */
+/** A call that was started by a process that is gone: its author says what to do, else a person. */
 async function unknownOutcome(
   context: AgentContext,
   call: CallState,
   resolved: ResolvedTool | undefined,
-  ask: AskState | undefined,
 ): Promise<Step> {
-  // A yes is for one more run, not for the runs after that.
-  const isCurrent = ask?.kind === 'rerun_unknown' && ask.attempt === call.attempts;
-  if (isCurrent && ask.answer) {
-    if (ask.answer.action !== 'accept')
-      return settle(errorResult('interrupted', 'its outcome is unknown; it was not run again'));
-    if (!resolved)
-      return settle(errorResult('interrupted', 'its outcome is unknown, and its tool is not there to be run again'));
-    const by = ask.answer.by ? `user:${ask.answer.by}` : 'user';
-    return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args: call.decision?.args }));
-  }
-  if (isCurrent) return { kind: 'wait' };
-  const verdict = resolved ? await authorsVerdict(context, call, resolved) : 'ask';
-  if (typeof verdict === 'object') return settle(normaliseReturn(verdict.result));
-  if (verdict === 'retry' && resolved) {
+  const { signal, invocation } = context;
+  const args = call.decision?.args ?? call.args;
+  const warn = (message: string, error?: unknown) => invocation.engine.warn(message, error);
+  const word = resolved
+    ? await authorsWord(resolved.tool, call.name, { callId: call.id, args }, { signal, warn })
+    : 'ask';
+  if (word === undefined) throw signal.reason;
+  if (typeof word === 'object') return settle(normaliseReturn(word.result));
+  if (word === 'retry' && resolved) {
     const by = call.decision?.by ?? 'author';
     return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args: call.decision?.args }));
   }
+  const requestId = agentQuestionId(call.id, call.asks.length);
   return {
     kind: 'ask',
-    ask: {
-      requestId: agentQuestionId(call.id, call.asks.length),
-      callId: call.id,
-      kind: 'rerun_unknown',
-      message: `${call.name} was started and its outcome is unknown. Run it again?`,
-    },
+    ask: { requestId, callId: call.id, kind: 'rerun_unknown', message: rerunQuestion(call.name) },
   };
 }
 
-/** What the tool's author says of a run whose outcome is unknown; in doubt a person is asked. */
-async function authorsVerdict(
+/** What the log lets run: policy is asked again, and may only say no. */
+async function onRecord(
   context: AgentContext,
   call: CallState,
   resolved: ResolvedTool,
-): Promise<UnknownOutcomeVerdict> {
-  try {
-    const args = call.decision?.args ?? call.args;
-    return (await untilAborted(resolved.tool?.onUnknownOutcome?.({ callId: call.id, args }), context.signal)) ?? 'ask';
-  } catch (error) {
-    if (context.signal.aborted) throw error;
-    context.invocation.engine.warn(`${call.name}.onUnknownOutcome failed; a person is asked`, error);
-    return 'ask';
+  { on, isRerun }: Extract<NextStep, { kind: 'run' }>,
+): Promise<Step> {
+  const ask = call.asks.at(-1);
+  if (on === 'decision' || !ask?.answer) {
+    const { by = 'author', args, reason, ruleId } = call.decision ?? {};
+    return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args, reason, ruleId }));
   }
-}
-
-async function afterAsk(context: AgentContext, call: CallState, resolved: ResolvedTool, ask: AskState): Promise<Step> {
-  if (ask.answer?.action !== 'accept') return refusedOrOpen(ask);
-  if (isHostRun(resolved)) return { kind: 'wait' };
-  const { reason, by, args, content } = ask.answer;
+  const { reason, args, content } = ask.answer;
+  const by = ask.answer.by ? `user:${ask.answer.by}` : 'user';
+  if (isRerun && ask.kind === 'rerun_unknown')
+    return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args: call.decision?.args }));
   const { ruleId, redact } = ask;
-  const approval: Approval = { by: by ? `user:${by}` : 'user', args: args ?? ask.args, reason, ruleId, redact };
+  const approval: Approval = { by, args: args ?? ask.args, reason, ruleId, redact };
   const verdict = await approved(context, call, resolved, approval);
   const confirmation = { confirmed: true, ...(content ? { payload: content } : {}) };
   const confirms = ask.kind === 'tool_confirmation' && ask.context !== undefined;
   return fromVerdict(call, resolved, verdict, confirms ? confirmation : undefined);
-}
-
-/** A question without a yes: it waits, it has run out of time, or it was answered with a no. */
-function refusedOrOpen({ answer, expiresAt }: AskState): Step {
-  if (answer) {
-    return settle(
-      answer.action === 'cancel' ? errorResult('cancelled', 'cancelled: it never ran') : deniedResult(answer.reason),
-    );
-  }
-  if (expiresAt === undefined || expiresAt > Date.now()) return { kind: 'wait' };
-  return settle(deniedResult('nobody answered in time'));
 }
 
 function approved(

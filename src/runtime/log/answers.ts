@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DecisionRecord, RequestAnswer, Settlement, ToolResult } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
-import { deniedResult, errorResult, toResponse } from '../../gate/index.ts';
+import { abandonedResult, deniedResult, toResponse } from '../../gate/index.ts';
 import { callIdOf, isHostQuestion } from '../../session/index.ts';
 import type { AskState, CallState } from './call-state.ts';
 import type { Event, EventActions, StoredAnswer } from './event.ts';
@@ -113,9 +113,7 @@ export function responseEvent(
 
 /** What a call that nobody will answer any more is settled with. */
 export function abandoned(call: CallState, why: string, mayHaveRun = hasBegun(call)): ToolResult {
-  return mayHaveRun
-    ? errorResult('interrupted', `interrupted (${why}): it was started, its effects are unknown`)
-    : errorResult('cancelled', `cancelled (${why}): it never ran`);
+  return abandonedResult(mayHaveRun, why);
 }
 
 /** One with an interim word has run, and so has one whose agent was asked. */

@@ -1,0 +1,12 @@
+/** What is to be done about a call that has no result, and what it is closed with. */
+export {
+  abandonedResult,
+  authorsWord,
+  isRepeatable,
+  NOBODY_IN_TIME,
+  NOT_AGAIN,
+  refusalResult,
+  rerunQuestion,
+} from './call-results.ts';
+export type { NextStep, OpenCallFacts, QuestionState, Refusal } from './next-step.ts';
+export { nextStep, questionState } from './next-step.ts';
