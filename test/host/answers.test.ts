@@ -92,7 +92,7 @@ function sessionOf({
   const answerChecks = new AnswerChecks(inner as never, frame as never, { judge, isBusy: () => isBusy } as never);
   const session = {
     ...{ id: 's', inner, frame, judge, answerChecks, liveRun: run, isBusy: () => isBusy },
-    subagents: { owner: async () => child },
+    subagents: { find: async () => child },
     checkResponse: (id: string, answer: RequestAnswer) => checkRequestAnswer(session, id, answer),
   } as unknown as HostedSession;
   return { session, stored, asked, remembered };
@@ -556,7 +556,7 @@ describe('answers among the inputs of a stream', () => {
     expect(given).toEqual([['c#policy', { kind: 'approve', by: bob }]]);
     const unknown = sessionOf({ open: [], child });
     let n = 0;
-    Object.assign(unknown.session.subagents, { owner: async () => (n++ === 0 ? child : undefined) });
+    Object.assign(unknown.session.subagents ?? {}, { find: async () => (n++ === 0 ? child : undefined) });
     const inputs = [approval('c#policy'), approval('x')];
     expect(await codeOf(takeAnswers(unknown.session, inputs))).toBe('E_UNKNOWN_REQUEST');
     expect(given).toHaveLength(1);

@@ -33,7 +33,7 @@ function driven(
   {
     tools = [],
     inner = {},
-    subagents = {},
+    subagents,
     ...more
   }: { tools?: AnyTool[]; inner?: object; subagents?: object } & Omit<
     NonNullable<Parameters<typeof frameOf>[0]>,
@@ -75,7 +75,8 @@ function driven(
   const warnings: unknown[][] = [];
   Object.assign(framed.host, { warn: (...said: unknown[]) => void warnings.push(said) });
   const session = new HostedSession(made as unknown as AgentSession, framed.made);
-  if (Object.keys(subagents).length > 0) Object.assign(session, { subagents: { ...session.subagents, ...subagents } });
+  if (subagents)
+    Object.assign(session, { subagents: { begin: async () => undefined, of: () => undefined, ...subagents } });
   framed.shared.handles = [session];
   const run = async (input: Parameters<HostedSession['stream']>[0] = 'go', execution: ExecutionOptions = {}) => {
     const events: AgentEvent[] = [];
@@ -320,7 +321,7 @@ describe('an end', () => {
     const remove = vi.spyOn(controller.signal, 'removeEventListener');
     const { run, kinds, options } = driven(
       [{ open: [of('c')] }, (_, { signal }) => ({ open: [], reason: signal?.aborted ? 'aborted' : 'completed' })],
-      { tools: [slow.tool], subagents: { abortAll: async (reason: string) => void ended.push(reason) } },
+      { tools: [slow.tool], subagents: { end: async (reason: string) => void ended.push(reason) } },
     );
     const running = run('go', { signal: controller.signal });
     const { signal } = await slow.started;

@@ -220,7 +220,7 @@ describe('what a session is to its host', () => {
   test('goes on with sub-agents that can be gone on with', () => {
     const { made } = frameOf();
     expect(made.goesOn(call())).toBe(false);
-    made.session = { subagents: { isResumable: ({ callId }: PendingRequest) => callId === 'c' } } as never;
+    made.session = { subagents: { of: ({ callId }: PendingRequest) => ({ isResumable: callId === 'c' }) } } as never;
     expect([made.goesOn(call()), made.goesOn(call({ callId: 'd' }))]).toEqual([true, false]);
   });
 });
@@ -345,7 +345,7 @@ describe('what is done about each open request', () => {
           step: async ({ requestId }: PendingRequest) => steps[requestId],
         },
       },
-      subagents: { waitsFor: async ({ requestId }: PendingRequest) => more.below?.[requestId] },
+      subagents: ({ requestId }) => ({ waitsFor: async () => more.below?.[requestId] }),
       run: {
         calls: {
           retain: () => told.push('calls retain'),
@@ -429,9 +429,8 @@ describe('what is done about each open request', () => {
       } = {},
     ) => {
       const { run, told } = runOf({});
-      Object.assign(run.session.subagents, {
-        of: () => (more.of ? {} : undefined),
-        isResumable: () => more.resumable ?? false,
+      Object.assign(run.session, {
+        subagents: { of: () => (more.of ? { isResumable: more.resumable ?? false } : undefined) },
       });
       const batch: SessionInput[] = [];
       const step = { ...(await verdictOf(more.args)), rerun: more.rerun ?? false };

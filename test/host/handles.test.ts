@@ -330,14 +330,13 @@ describe('a host', () => {
 });
 
 describe('a handle of a session', () => {
-  function handleOf(more: object = {}, given: Parameters<typeof frameOf>[0] = {}, subagents: object = {}) {
+  function handleOf(more: object = {}, given: Parameters<typeof frameOf>[0] = {}, subagents?: object) {
     const { inner, told } = innerOf(more);
     const framed = frameOf({ tools: [], ...given, inner: inner as never });
     Object.assign(framed.made, {});
     const session = new HostedSession(inner, framed.made);
     framed.shared.handles = [session];
-    if (Object.keys(subagents).length > 0)
-      Object.assign(session, { subagents: { ...session.subagents, ...subagents } });
+    if (subagents) Object.assign(session, { subagents: { find: async () => undefined, ...subagents } });
     return { session, told, frame: framed.made, shared: framed.shared, framed };
   }
 
@@ -412,17 +411,17 @@ describe('a handle of a session', () => {
     expect(await session.steer({ content: 'more' })).toMatchObject({ steerId: '1' });
     expect(told.at(-1)).toEqual(['steer', { content: 'more' }]);
     await expect(session.steer({ text: 'x' } as never)).rejects.toMatchObject({ code: 'E_BAD_INPUT' });
-    const below = handleOf({}, {}, { steer: async () => ({ steerId: 'below' }) });
+    const below = handleOf({}, {}, { find: async () => ({ steer: async () => ({ steerId: 'below' }) }) });
     expect(await below.session.steer({ content: 'x', threadId: 't' })).toEqual({ steerId: 'below' });
     expect(below.told).toEqual([]);
   });
 
   test('shows what is open: below its calls, as its questions, or as it is', async () => {
     const pending = async () => [call(), call({ requestId: 'd', callId: 'd' }), call({ requestId: 'e', callId: 'e' })];
-    const openBelow = async ({ requestId }: { requestId: string }) =>
-      requestId === 'c' ? [call({ requestId: 'x' })] : undefined;
+    const of = ({ requestId }: { requestId: string }) =>
+      requestId === 'c' ? { open: async () => [call({ requestId: 'x' })] } : undefined;
     const base = policyOf({ pay: ({ context }) => ({ outcome: context ? 'ask_user' : 'deny' }) });
-    const { session, framed } = handleOf({ pending }, { base }, { openBelow });
+    const { session, framed } = handleOf({ pending }, { base }, { of });
     const busy = vi.spyOn(session, 'isBusy').mockImplementation((id) => id === 'e');
     expect((await session.pending()).map(({ requestId }) => requestId)).toEqual(['x', 'd#policy', 'e']);
     framed.host.runTimeQuestions.put('ann/s', call(), { message: 'm' } as never, undefined, () => {});
@@ -449,10 +448,10 @@ describe('a handle of a session', () => {
     const history = vi.fn(async function* () {
       yield { id: 'below' } as AgentEvent;
     });
-    const none = handleOf({}, {}, { history });
+    const none = handleOf();
     expect((await all(none.session.history())).map(({ id }) => id)).toEqual(['e1', 'e2']);
-    Object.defineProperty(none.frame, 'hasSubagents', { value: true });
-    expect((await all(none.session.history())).map(({ id }) => id)).toEqual(['e1', 'e2', 'below']);
+    const some = handleOf({}, {}, { of: () => ({ history }) });
+    expect((await all(some.session.history())).map(({ id }) => id)).toEqual(['e1', 'e2', 'below']);
     expect(history).toHaveBeenCalledTimes(1);
   });
 
@@ -524,7 +523,11 @@ describe('a handle of a session', () => {
     });
 
     test('the call of a sub-agent whose thread is ended', async () => {
-      const ended = handleOf({}, {}, { callOfThread: async (id: string) => (id === '/c' ? 'c' : undefined) });
+      const ended = handleOf(
+        { pending: async () => [call(), call({ requestId: 'x', callId: 'x' })] },
+        {},
+        { of: ({ callId }: { callId: string }) => ({ threadId: `/${callId}` }), end: async () => {} },
+      );
       await ended.session.abort({ threadId: '/c', reason: 'why' });
       await ended.session.abort({ threadId: '/c' });
       await ended.session.abort({ threadId: '/d' });

@@ -52,7 +52,7 @@ function hostOf(sessions: WaitingSession[], looks: Record<string, object> = {}, 
       count.open++;
       const session = {
         ...{ id: sessionId, pending: async () => [], inner: { pending: async () => [] } },
-        ...{ frame: { userId }, subagents: { sessionIds: async () => [], owner: async () => undefined } },
+        frame: { userId },
         ...found,
       } as unknown as HostedSession;
       return { session, [Symbol.asyncDispose]: async () => void count.open-- };
@@ -66,6 +66,14 @@ function hostOf(sessions: WaitingSession[], looks: Record<string, object> = {}, 
 
 const asksIn = (sessionId: string, ...requests: object[]) => ({
   pending: async () => requests.map((more) => question({ sessionId, ...more })),
+});
+
+/** Sub-agents' sessions below one. */
+const below = (...ids: string[]) => ({
+  find: async () => undefined,
+  async *sessions() {
+    for (const id of ids) yield { id };
+  },
 });
 
 describe('what is open across sessions', () => {
@@ -123,7 +131,7 @@ describe('what is open across sessions', () => {
 
   test('inside of a sub-agent is that of its caller', async () => {
     const looks = {
-      s: { ...asksIn('s', {}), subagents: { sessionIds: async () => ['s.c'] } },
+      s: { ...asksIn('s', {}), subagents: below('s.c') },
       's.c': asksIn('s.c', {}),
       's.x': asksIn('s.x', {}),
     };
@@ -163,7 +171,7 @@ describe('what is open across sessions', () => {
 
   test('is looked for by the id of a session of a sub-agent in its caller', async () => {
     const looks = {
-      s: { ...asksIn('s', {}), subagents: { sessionIds: async () => ['s.c'] } },
+      s: { ...asksIn('s', {}), subagents: below('s.c') },
       's.c': asksIn('s.c', {}),
     };
     const { host } = hostOf([place('s', { calls: ['x'] }), place('s.c', { calls: ['c'] })], looks);
@@ -264,7 +272,10 @@ describe('a decision across sessions', () => {
   test('reaches a question of a sub-agent through its caller', async () => {
     const { session, given } = asking({
       inner: { pending: async () => [call({ callId: 'outer' })] },
-      subagents: { owner: async (id: string) => (id === 'c#policy' ? {} : undefined), sessionIds: async () => [] },
+      subagents: {
+        ...below(),
+        find: async ({ requestId }: { requestId: string }) => (requestId === 'c#policy' ? {} : undefined),
+      },
     });
     const { host } = hostOf([place('a')], { a: session });
     await new Approvals(host).decide('c#policy', approve, { by: bob });
@@ -435,11 +446,9 @@ function session(open: PendingRequest[], step: (request: PendingRequest) => Step
     },
     subagents: {
       ...{
-        within: async () => undefined,
-        abort: async () => false,
-        openBelow: async () => undefined,
-        reap: vi.fn(async () => {}),
-        heal: async () => {},
+        of: () => undefined,
+        find: async () => undefined,
+        end: vi.fn(async () => {}),
       },
       ...subagents,
     },
@@ -575,13 +584,14 @@ describe('a turn that a message joins', () => {
   });
 
   test('is that of a sub-agent’s call whose question is answered', async () => {
-    const below = { openBelow: async () => [question({ requestId: 'd#policy' })] };
-    const of = (id: string) => hostedCallsToJoin(session([call()], run, { subagents: below }).made, [hi, yes(id)]);
+    const agent = { session: async () => undefined, open: async () => [question({ requestId: 'd#policy' })] };
+    const calling = (more: object) => session([call()], run, { subagents: { of: () => ({ ...agent, ...more }) } }).made;
+    const of = (id: string) => hostedCallsToJoin(calling({}), [hi, yes(id)]);
     expect([await of('d#policy'), await of('e#policy')]).toEqual([['c'], []]);
     // What was answered within it before, by whoever looks at all sessions, counts as well.
     const joinedAfter = (calls: string[]) => {
-      const within = async () => ({ answeredCalls: async () => calls });
-      return hostedCallsToJoin(session([call()], run, { subagents: { ...below, within } }).made, [hi, yes('e#policy')]);
+      const child = { answeredCalls: async () => calls };
+      return hostedCallsToJoin(calling({ session: async () => child }), [hi, yes('e#policy')]);
     };
     expect([await joinedAfter(['d']), await joinedAfter([])]).toEqual([['c'], []]);
   });
@@ -747,9 +757,11 @@ describe('an end of a part of a session', () => {
   }
 
   test('is a sub-agent’s where the part is below one', async () => {
-    const abort = vi.fn(async () => true);
+    const abort = vi.fn(async () => {});
+    const find = async ({ requestId, threadId }: { requestId?: string; threadId?: string }) =>
+      (requestId ?? threadId) === undefined ? undefined : { abort };
     const inner = { abort: vi.fn(async () => {}) };
-    const { made } = session([], leave, { subagents: { abort }, inner });
+    const { made } = session([], leave, { subagents: { find }, inner });
     await abortPart(made, undefined, { requestId: 'c' });
     await abortPart(made, undefined, { threadId: 't' });
     expect([abort.mock.calls.length, inner.abort.mock.calls.length]).toEqual([2, 0]);
@@ -764,7 +776,7 @@ describe('an end of a part of a session', () => {
     const { made } = session([], leave, { inner: { pending: async () => open.shift() ?? [] } });
     await abortPart(made, run, { requestId: 'c#policy', reason: 'why' });
     expect(told).toEqual(['withhold c', ['drop', 'c', 'why'], ['drop', 'c', 'why']]);
-    expect(made.subagents.reap).not.toHaveBeenCalled();
+    expect(made.subagents?.end).not.toHaveBeenCalled();
     expect(made.frame.wakeAll).toHaveBeenCalledTimes(1);
   });
 
@@ -791,11 +803,11 @@ describe('an end of a part of a session', () => {
     const open = [[call()], [call({ callId: 'd' })]];
     const { made, judge } = session([], leave, { inner: { pending: async () => open.shift() ?? [] } });
     await abortPart(made, undefined, { requestId: 'c', reason: 'why' });
-    expect(made.subagents.reap).toHaveBeenCalledWith([expect.objectContaining({ callId: 'c' })], 'why');
+    expect(made.subagents?.end).toHaveBeenCalledWith('why', [expect.objectContaining({ callId: 'c' })]);
     expect(judge.retain).toHaveBeenCalledWith([expect.objectContaining({ callId: 'd' })]);
     const bare = session([call()], leave);
     await abortPart(bare.made, undefined, { threadId: 't' });
-    expect(bare.made.subagents.reap).toHaveBeenCalledWith(expect.anything(), 'aborted');
+    expect(bare.made.subagents?.end).toHaveBeenCalledWith('aborted', expect.anything());
   });
 
   test('of all where nothing runs ends sub-agents first, while nobody else runs it', async () => {
@@ -806,8 +818,8 @@ describe('an end of a part of a session', () => {
         ...(take ? { [hold]: take } : {}),
       };
       const subagents = {
-        heal: async () => void told.push('heal'),
-        abortAll: async (why: string) => void told.push(['all', why]),
+        find: async () => undefined,
+        end: async (why: string, before?: object[]) => void (before ? undefined : told.push(['all', why])),
       };
       const { made } = session([], leave, { inner, subagents, frame: { hasSubagents: true, wakeAll: () => {} } });
       await abortPart(made, undefined, reason === undefined ? {} : { reason }).catch((error: Error) =>
@@ -815,11 +827,17 @@ describe('an end of a part of a session', () => {
       );
       return told;
     };
-    expect(await all(undefined)).toEqual(['heal', ['all', 'aborted'], ['abort', {}]]);
+    expect(await all(undefined)).toEqual([
+      ['all', 'aborted'],
+      ['abort', {}],
+    ]);
     const back = vi.fn(async () => {});
-    expect(await all(async () => back, 'why')).toEqual(['heal', ['all', 'why'], ['abort', { reason: 'why' }]]);
+    expect(await all(async () => back, 'why')).toEqual([
+      ['all', 'why'],
+      ['abort', { reason: 'why' }],
+    ]);
     expect(back).toHaveBeenCalledTimes(1);
-    expect(await all(async () => undefined)).toHaveLength(3);
+    expect(await all(async () => undefined)).toHaveLength(2);
     expect(await all(() => Promise.reject(fault('E_SESSION_BUSY')))).toEqual([['abort', {}]]);
     expect(await all(() => Promise.reject(fault('E_STORE')))).toEqual(['E_STORE']);
     expect(await all(() => Promise.reject(new Error('odd')))).toEqual(['odd']);

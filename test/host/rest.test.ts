@@ -12,7 +12,7 @@ import { measured } from '../../src/host/run/run-spans.ts';
 import { runTailCalls } from '../../src/host/run/tail-calls.ts';
 import { passSteer } from '../../src/host/run/user-message.ts';
 import { createSessionFactory } from '../../src/host/session-factory.ts';
-import { holderAmong, idsOf, ownerAmong, steeredAmong } from '../../src/host/subagents/subagent-tree.ts';
+import { holderAmong } from '../../src/host/subagents/subagent-tree.ts';
 import { beginTurn, forBoth, goOnWithTurn, onBehalfOf } from '../../src/host/terms/turn-terms.ts';
 import { DEFAULT_SUBAGENT_DEPTH, subagentOf, subagentTool } from '../../src/host/tools/subagent-tool.ts';
 import { joined, stirs } from '../../src/session/index.ts';
@@ -317,7 +317,6 @@ describe('a stream that begins', () => {
     const session = {
       frame: { depth, principal: ann, shared: { present }, options: { permissionMode: undefined } },
       inner: { pending: async () => open },
-      subagents: { openBelow: async () => undefined },
       standing: async () => {
         await hold;
         return standing;
@@ -618,8 +617,7 @@ describe('sub-agents of one session', () => {
         yield { type: 'tool_response', requestId: 'response' };
       },
       subagents: {
-        owner: async (requestId: string) => (below.includes(requestId) ? {} : undefined),
-        sessionIds: async () => below,
+        find: async ({ requestId }: { requestId: string }) => (below.includes(requestId) ? {} : undefined),
       },
     }) as never;
   const of = async function* (...children: never[]) {
@@ -630,7 +628,7 @@ describe('sub-agents of one session', () => {
     const a = child('a', { history: ['old'], open: ['x'] });
     const b = child('b', { open: ['c'], history: ['old', 'older'] });
     const c = child('c', { below: ['q#policy'], threads: ['/c.left'] });
-    const owner = async (id: string) => (await ownerAmong(of(a, b, c), id))?.id;
+    const owner = async (id: string) => (await holderAmong(of(a, b, c), { requestId: id }))?.id;
     expect(await Promise.all(['c#policy', 'q#policy', 'old#rerun', 'older', 'response', 'none'].map(owner))).toEqual([
       ...['b', 'c', 'a', 'b', undefined, undefined],
     ]);
@@ -639,11 +637,10 @@ describe('sub-agents of one session', () => {
       await holder({ threadId: '/c.left' }),
       await holder({ threadId: '/c' }),
       await holder({ requestId: 'c' }),
-    ]).toEqual([...['c', undefined, 'b']]);
+    ]).toEqual(['c', 'c', 'b']);
     expect(await holder({})).toBeUndefined();
-    const steered = async (thread: string) => (await steeredAmong(of(a, b, c), thread))?.id;
+    const steered = async (thread: string) => (await holderAmong(of(a, b, c), { threadId: thread }))?.id;
     expect([await steered('/b'), await steered('/c.left'), await steered('/x')]).toEqual(['b', 'c', undefined]);
-    expect(await idsOf(of(a, c))).toEqual(['a', 'c', 'q#policy']);
   });
 });
 

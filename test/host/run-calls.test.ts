@@ -30,8 +30,15 @@ async function stepOf(request: PendingRequest): Promise<RunStep> {
   return { kind: 'run', decision: verdict.decision, rerun: false };
 }
 
+/** The sub-agent of a call. */
+const agentOfCall = (more: object) => ({
+  bound: (hostTool: unknown) => hostTool,
+  quiet: async () => undefined,
+  ...more,
+});
+
 /** The calls of a run over these tools, and what becomes of them. */
-function callsOf(tools: AnyTool[], { frame, subagents, ...given }: Parameters<typeof fakeRun>[0] = {}) {
+function callsOf(tools: AnyTool[], { frame, ...given }: Parameters<typeof fakeRun>[0] = {}) {
   const settled: string[] = [];
   const confirmations: unknown[][] = [];
   const made = fakeRun({
@@ -50,12 +57,6 @@ function callsOf(tools: AnyTool[], { frame, subagents, ...given }: Parameters<ty
       },
       tools: new Map(tools.map((one) => [one.name, hosted(one)])),
       ...frame,
-    },
-    subagents: {
-      bound: (_: unknown, hostTool: unknown) => hostTool,
-      quiet: async () => {},
-      usageOf: () => undefined,
-      ...subagents,
     },
     ...given,
   });
@@ -122,7 +123,10 @@ describe('a call that runs', () => {
     expect(await decisionOf(readOnly)).toMatchObject({ outcome: 'approved', by: 'policy' });
     expect(await decisionOf({ annotations: { idempotent: true } })).toMatchObject({ outcome: 'approved' });
     const usage = { inputTokens: 5 };
-    expect(await decisionOf({}, { subagents: { usageOf: () => usage } })).toMatchObject({ outcome: 'approved', usage });
+    expect(await decisionOf({}, { subagents: () => agentOfCall({ quiet: async () => usage }) })).toMatchObject({
+      outcome: 'approved',
+      usage,
+    });
     expect(await decisionOf(readOnly)).not.toHaveProperty('usage');
   });
 
@@ -156,19 +160,22 @@ describe('a call that runs', () => {
     expect([asked.calls.hasResults, asked.calls.running, asked.settled]).toEqual([false, 0, []]);
     expect(asked.confirmations).toMatchObject([[{ callId: 'c' }, { hint: 'sure?' }, { callId: 'c' }]]);
     const quiet = vi.fn(async () => {});
-    const waits = callsOf([tool('pay', () => Promise.reject(new Suspended()))], { subagents: { quiet } });
+    const waits = callsOf([tool('pay', () => Promise.reject(new Suspended()))], {
+      subagents: () => agentOfCall({ quiet }),
+    });
     await waits.start(of('c'));
     await settle();
-    expect([waits.calls.hasResults, waits.settled, quiet.mock.calls]).toEqual([false, [], [['c']]]);
+    expect([waits.calls.hasResults, waits.settled, quiet.mock.calls]).toEqual([false, [], [[]]]);
   });
 
   test('fails where it cannot be run, and that is told of', async () => {
     const made = callsOf([tool('pay', () => 'paid')], {
-      subagents: {
-        bound: () => {
-          throw new Error('no agent');
-        },
-      },
+      subagents: () =>
+        agentOfCall({
+          bound: () => {
+            throw new Error('no agent');
+          },
+        }),
     });
     await made.start(of('c'));
     await settle();

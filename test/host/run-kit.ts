@@ -19,7 +19,10 @@ interface Given {
   options?: Partial<HostOptions>;
   inner?: object;
   frame?: object;
-  subagents?: object;
+  /** The sub-agent of a call. */
+  subagents?: (request: PendingRequest) => object | undefined;
+  /** The sub-agents in this stream. */
+  called?: object;
   session?: object;
   run?: object;
 }
@@ -29,7 +32,8 @@ export function fakeRun({
   options = {},
   inner = {},
   frame = {},
-  subagents = {},
+  subagents,
+  called,
   session = {},
   run = {},
 }: Given = {}): FakeRun {
@@ -49,21 +53,13 @@ export function fakeRun({
     wake: () => void count.wakes++,
     woken: async () => {},
     below: {},
+    called: called && { hasAsked: () => false, settled: async () => {}, release: () => {}, ...called },
     session: {
       id: 's',
       descriptor: { name: 'bot' },
       introducedBy: 'agent',
       inner: { pending: async () => [], ...inner },
-      subagents: {
-        waitsFor: async () => undefined,
-        hasAsked: () => false,
-        settled: async () => {},
-        release: () => {},
-        of: () => undefined,
-        isResumable: () => false,
-        within: async () => undefined,
-        ...subagents,
-      },
+      subagents: subagents && { of: subagents },
       respond: async (...given: unknown[]) => {
         answers.push(given);
         return { status: 'settled' };

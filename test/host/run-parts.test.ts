@@ -561,7 +561,7 @@ describe('the end of a stream', () => {
     const open = [question(), question({ requestId: 'below' }), call({ requestId: 'd', callId: 'd' })];
     const made = fakeRun({
       session: { pending: async () => open },
-      subagents: { settled, hasAsked: (id: string) => id === 'below' },
+      called: { settled, hasAsked: (id: string) => id === 'below' },
     });
     const given = end({ reason: 'completed' }, { pending: [call()], usage: {} });
     expect(await shownEnd(made.run, given)).toMatchObject({ data: { pending: open, usage: {} } });
@@ -603,10 +603,8 @@ describe('the end of a stream', () => {
         run: { accepted: false },
         inner: { pending: async () => [request] },
         session: { pending: async () => [question()], introducedBy },
-        subagents: {
-          waitsFor: async () => (waits ? [question()] : undefined),
-          release: (stream: unknown) => void released.push(stream),
-        },
+        subagents: () => ({ waitsFor: async () => (waits ? [question()] : undefined) }),
+        called: { release: (stream: unknown) => void released.push(stream) },
       });
       return { ...made, released };
     };

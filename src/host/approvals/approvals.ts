@@ -275,7 +275,7 @@ async function asks(session: HostedSession, agent: string, requestId: string): P
   const callId = callIdOf(requestId);
   const own = (await session.inner.pending()).filter(({ agentPath }) => agentPath[0] === agent);
   if (own.some((request) => request.callId === callId)) return true;
-  return own.length > 0 && (await session.subagents.owner(requestId)) !== undefined;
+  return own.length > 0 && (await session.subagents?.find({ requestId })) !== undefined;
 }
 
 /** What a yes to one question would do must not befall another. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */

@@ -19,6 +19,13 @@ export async function lookInto<T>(
   }
 }
 
+/** Ids of the sessions of sub-agents that are open below one. */
+async function sessionsBelow({ subagents }: HostedSession): Promise<string[]> {
+  const ids: string[] = [];
+  if (subagents) for await (const { id } of subagents.sessions()) ids.push(id);
+  return ids;
+}
+
 export function wasDeleted(error: unknown): boolean {
   return isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND';
 }
@@ -32,7 +39,7 @@ export async function withoutSubagents<T extends SessionPlace>(host: Places, ses
     for (const caller of callersOf(one, byName)) {
       if (asked.has(caller)) continue;
       asked.add(caller);
-      const ids = await lookInto(host, caller, (session) => session.subagents.sessionIds());
+      const ids = await lookInto(host, caller, sessionsBelow);
       for (const id of ids ?? []) below.add(nameOf(one.userId, id));
     }
   }

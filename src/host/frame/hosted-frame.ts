@@ -259,7 +259,7 @@ export class HostedFrame implements JudgeOptions {
 
   /** A sub-agent that was started is gone on with: it keeps its own log. */
   goesOn(request: PendingRequest): boolean {
-    return this.session?.subagents.isResumable(request) ?? false;
+    return this.session?.subagents?.of(request)?.isResumable ?? false;
   }
 
   holds(): boolean {

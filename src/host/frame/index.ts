@@ -1,5 +1,5 @@
 /** What one handle of a session has of its host. */
-export type { CalledAgents, CallersStream, Handle } from './handle.ts';
+export type { CalledAgent, CalledAgents, CalledStream, CallersStream, Handle } from './handle.ts';
 export type { Hosted } from './hosted.ts';
 export type { FrameHost, SessionOwnership, SharedStanding } from './hosted-frame.ts';
 export { HostedFrame } from './hosted-frame.ts';

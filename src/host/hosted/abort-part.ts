@@ -11,7 +11,9 @@ export async function abortPart(
   run: HostedRun | undefined,
   target: AbortTarget,
 ): Promise<void> {
-  if ((target.requestId ?? target.threadId) !== undefined && (await session.subagents.abort(target))) {
+  const child = await session.subagents?.find(target);
+  if (child) {
+    await child.abort(target);
     session.frame.wakeAll();
     return;
   }
@@ -30,8 +32,7 @@ async function abortWithSubagents(session: ControlledSession, target: AbortTarge
   const giveBack = await takeIdle(session);
   try {
     if (giveBack) {
-      await session.subagents.heal();
-      await session.subagents.abortAll(target.reason ?? 'aborted');
+      await session.subagents?.end(target.reason ?? 'aborted');
     }
     await abortInner(session, undefined, target, undefined);
   } finally {
@@ -77,7 +78,7 @@ async function abortInner(
     for (const call of within) if (left.has(call)) run.calls.giveBack(call);
   }
   if (!run) {
-    await session.subagents.reap(open, target.reason ?? 'aborted');
+    await session.subagents?.end(target.reason ?? 'aborted', open);
     session.judge.retain(await session.inner.pending());
   }
   session.frame.wakeAll();

@@ -16,7 +16,7 @@ export async function answerHostedRequest(
   const forRun = await answerRun(session, requestId, answer);
   if (forRun) return forRun;
   const open = await findOpen(session, requestId);
-  const child = open ? undefined : await session.subagents.owner(requestId);
+  const child = open ? undefined : await session.subagents?.find({ requestId });
   if (child) return child.respond(requestId, answer);
   if (open?.question) return answerQuestion(session, open.request, open.question, answer);
   const denied = open && (await deniedNow(session, requestId, open.request, answer));
@@ -55,7 +55,7 @@ export async function checkRequestAnswer(
   answer: RequestAnswer,
 ): Promise<void> {
   const open = await findOpen(session, requestId);
-  const child = open ? undefined : await session.subagents.owner(requestId);
+  const child = open ? undefined : await session.subagents?.find({ requestId });
   if (child) await child.checkResponse(requestId, answer);
   else if (open?.question) await session.answerChecks.decision(open.request, open.question, answer);
   else await session.answerChecks.direct(requestId, open?.request, answer);

@@ -38,7 +38,7 @@ import {
 import type { CalledAgents, HostedFrame } from '../frame/index.ts';
 import type { Judge } from '../questions/index.ts';
 import { closedEnd, failedEnd, HostedRun, passSteer, shownEnd } from '../run/index.ts';
-import { noSubagents, Subagents } from '../subagents/index.ts';
+import { closedRequest, Subagents } from '../subagents/index.ts';
 import { isTighter, stricterMode } from '../terms/index.ts';
 import { abortPart } from './abort-part.ts';
 import type { Ruling } from './answer-checks.ts';
@@ -61,7 +61,7 @@ import { takeAnswers } from './take-answers.ts';
 export class HostedSession implements ControlledSession, Ruling {
   readonly inner: AgentSession;
   readonly frame: HostedFrame;
-  readonly subagents: CalledAgents;
+  readonly subagents: CalledAgents | undefined;
   /** Whose `initialize` this handle has shown. */
   introducedBy: 'agent' | 'host' | undefined;
   #madeChecks: AnswerChecks | undefined;
@@ -74,7 +74,7 @@ export class HostedSession implements ControlledSession, Ruling {
     this.inner = inner;
     this.frame = frame;
     frame.session = this;
-    this.subagents = frame.hasSubagents ? new Subagents(this) : noSubagents;
+    this.subagents = frame.hasSubagents ? new Subagents(this) : undefined;
   }
 
   get id(): string {
@@ -133,7 +133,9 @@ export class HostedSession implements ControlledSession, Ruling {
 
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
     checkSteer(data);
-    return (await this.subagents.steer(data)) ?? this.inner.steer(await passSteer(this, data));
+    const { threadId } = data;
+    const child = threadId === undefined ? undefined : await this.subagents?.find({ threadId });
+    return child ? child.steer(data) : this.inner.steer(await passSteer(this, data));
   }
 
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
@@ -163,7 +165,7 @@ export class HostedSession implements ControlledSession, Ruling {
 
   async abort(target: AbortTarget = {}): Promise<void> {
     checkAbort(target);
-    const ended = target.threadId === undefined ? undefined : await this.subagents.callOfThread(target.threadId);
+    const ended = target.threadId === undefined ? undefined : await this.#callOfThread(target.threadId);
     // A sub-agent ends with its call.
     if (ended !== undefined) {
       return this.abort({ requestId: ended, ...(target.reason === undefined ? {} : { reason: target.reason }) });
@@ -193,7 +195,9 @@ export class HostedSession implements ControlledSession, Ruling {
   async *history(): AsyncIterableIterator<AgentEvent> {
     for await (const event of this.events()) {
       yield event;
-      if (event.type === 'tool_request' && this.frame.hasSubagents) yield* this.subagents.history(event);
+      if (event.type !== 'tool_request' || !this.subagents) continue;
+      const called = this.subagents.of(closedRequest(event));
+      if (called) yield* called.history(event.streamId);
     }
   }
 
@@ -203,7 +207,7 @@ export class HostedSession implements ControlledSession, Ruling {
 
   async pending(): Promise<PendingRequest[]> {
     const shown = (await this.inner.pending()).map(
-      async (request) => (await this.subagents.openBelow(request)) ?? (await questionOf(this, request)) ?? request,
+      async (request) => (await this.subagents?.of(request)?.open()) ?? (await questionOf(this, request)) ?? request,
     );
     return [...(await Promise.all(shown)).flat(), ...this.frame.runTimeQuestions.of(this.frame.name)];
   }
@@ -219,7 +223,7 @@ export class HostedSession implements ControlledSession, Ruling {
     this.#closed = true;
     this.#run?.abort(new CoxswainError('ABORTED', 'E_ABORTED', 'the session was closed'));
     await this.#run?.ended;
-    await this.subagents.dispose();
+    await this.subagents?.dispose();
     this.frame.closed();
     this.#trace?.end();
     await this.inner[Symbol.asyncDispose]();
@@ -249,6 +253,15 @@ export class HostedSession implements ControlledSession, Ruling {
     return () => {
       if (shared.show === show) shared.show = undefined;
     };
+  }
+
+  /** The open call whose sub-agent has this thread for its own words. */
+  async #callOfThread(threadId: string): Promise<string | undefined> {
+    if (!this.subagents) return undefined;
+    for (const request of await this.inner.pending()) {
+      if (this.subagents.of(request)?.threadId === threadId) return request.callId ?? request.requestId;
+    }
+    return undefined;
   }
 
   async #drive(

@@ -38,7 +38,7 @@ export async function answeredCalls(session: Hosted, inputs: readonly SessionInp
 
 /** The same is so of a call within the sub-agent that it has called. */
 async function isAnsweredWithin(session: Hosted, request: PendingRequest): Promise<boolean> {
-  const child = await session.subagents.within(request);
+  const child = await session.subagents?.of(request)?.session();
   return child !== undefined && (await child.answeredCalls()).length > 0;
 }
 
@@ -46,7 +46,7 @@ async function isAnsweredWithin(session: Hosted, request: PendingRequest): Promi
 async function isAmong(session: Hosted, request: PendingRequest, ids: ReadonlySet<string>): Promise<boolean> {
   for (const id of ids) if (id === request.requestId || callIdOf(id) === request.callId) return true;
   if (ids.size === 0) return false;
-  const below = await session.subagents.openBelow(request);
+  const below = await session.subagents?.of(request)?.open();
   return below?.some(({ requestId }) => ids.has(requestId)) ?? false;
 }
 

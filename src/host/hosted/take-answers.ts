@@ -25,7 +25,7 @@ export async function takeAnswers(
     }
     const open = await findOpen(session, input.requestId);
     const answer = answerOf(input);
-    const child = open ? undefined : await session.subagents.owner(input.requestId);
+    const child = open ? undefined : await session.subagents?.find({ requestId: input.requestId });
     if (child) {
       const given = withoutStart(answer);
       await child.checkResponse(input.requestId, given);

@@ -12,7 +12,7 @@ import type {
 import { isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { EventStream, HoldOptions, JoiningOptions } from '../../session/index.ts';
 import { breath, endTurn, joined, MANY } from '../../session/index.ts';
-import type { CallersStream, Hosted } from '../frame/index.ts';
+import type { CalledStream, CallersStream, Hosted } from '../frame/index.ts';
 import { closedByOthers, hasClosed, isOver, onAbort } from '../questions/index.ts';
 import type { Budget, BusyClock } from '../terms/index.ts';
 import { budgetOf, startClock } from '../terms/index.ts';
@@ -55,8 +55,8 @@ export class HostedRun implements RunScope, CallersStream {
   #madeQuestions: RunQuestions | undefined;
   #inputs: SessionInput[] = [];
   #beside: BesideInner | undefined;
-  /** Calls of sub-agents that were open when the stream began. */
-  #called: readonly PendingRequest[] = [];
+  /** The sub-agents of the session, in this stream. */
+  called: CalledStream | undefined;
   #clock: BusyClock | undefined;
   #leave: (() => void) | undefined;
   readonly #bell = new Bell();
@@ -180,14 +180,14 @@ export class HostedRun implements RunScope, CallersStream {
     const { signal } = options;
     this.#leave = signal && onAbort(signal, (reason) => this.abort(reason));
     await this.#prepare(inputs);
-    this.#called = await session.subagents.begin(inputs, options);
+    this.called = await session.subagents?.begin(inputs, options);
     this.#inputs = await passUserMessages(session, inputs, this.#controller.signal);
   }
 
   /** The end as the caller sees it, with what its sub-agents have come to. */
-  closed(end: StreamEndEvent): Promise<StreamEndEvent> {
+  async closed(end: StreamEndEvent): Promise<StreamEndEvent> {
     this.reason = end.reason;
-    return this.session.subagents.finish(end, this.#called);
+    return this.called ? this.called.finish(end) : end;
   }
 
   /** Nothing more will be written. */
@@ -322,13 +322,13 @@ export class HostedRun implements RunScope, CallersStream {
     this.session.introducedBy ??= 'agent';
     if (this.#terms) this.session.frame.shared.begun = this.#terms;
     this.#terms = undefined;
-    this.session.subagents.release(this);
+    this.called?.release(this);
     for (const input of batch) if (input.kind === 'tool_result') this.#madeCalls?.stored(input.requestId);
   }
 
   /** The agent's own end of an aborted run; what was called ends before its call is closed. */
   async #abortInner(): Promise<StreamEndEvent> {
-    await this.session.subagents.abortAll(messageOf(this.#controller.signal.reason));
+    await this.session.subagents?.end(messageOf(this.#controller.signal.reason));
     return this.#inner([{ kind: 'continue' }]);
   }
 

@@ -24,7 +24,7 @@ export async function judgeOpen(
   const mine: PendingRequest[] = [];
   for (const request of open) {
     if (run.calls.isBusy(request.callId)) continue;
-    const below = await subagents.waitsFor(request);
+    const below = await subagents?.of(request)?.waitsFor();
     if (below) questions.push(...below);
     else mine.push(request);
   }
@@ -98,10 +98,10 @@ export function approve(
   record?: RecordStart,
 ): void {
   const annotations = tool?.descriptor.annotations;
-  const { subagents } = run.session;
+  const called = run.session.subagents?.of(request);
   // A sub-agent that asks is found again by the start of its call, whatever it says of itself.
-  const isHarmless = isRepeatable(annotations) && !subagents.of(request);
-  if (request.handledBy === 'host' && (isHarmless || subagents.isResumable(request))) {
+  const isHarmless = isRepeatable(annotations) && !called;
+  if (request.handledBy === 'host' && (isHarmless || called?.isResumable)) {
     run.calls.start(request, step);
     return;
   }

@@ -298,7 +298,8 @@ export class RunCalls {
 
   async #run(request: PendingRequest, step: RunStep, hostTool: HostTool, signal: AbortSignal): Promise<void> {
     const { session } = this.#scope;
-    const { frame, subagents } = session;
+    const { frame } = session;
+    const called = session.subagents?.of(request);
     const callId = request.callId ?? request.requestId;
     const operation = callOperation(this.#scope, request, callId);
     const span = operation?.span;
@@ -306,7 +307,7 @@ export class RunCalls {
       callId,
       sessionId: session.id,
       agentPath: request.agentPath,
-      hostTool: subagents.bound(request, hostTool, span ? within(this.#scope, span) : this.#scope.below),
+      hostTool: called?.bound(hostTool, span ? within(this.#scope, span) : this.#scope.below) ?? hostTool,
       decision: step.decision,
       ...(step.confirmation ? { confirmation: step.confirmation } : {}),
     };
@@ -317,14 +318,13 @@ export class RunCalls {
       frame.judge.confirmationAsked(step.decision, outcome.request, request);
       return;
     }
-    await subagents.quiet(callId);
+    const usage = await called?.quiet();
     if (outcome.kind === 'suspended') return;
     const tail = await runTailCalls(outcome.result, call, request, frame, options, signal);
     const result = tail.decisions ? await frame.bounded(callId, tail.result) : tail.result;
     frame.judge.settled(callId);
     if (this.#scope.signal.aborted) return;
     const { annotations } = hostTool.descriptor;
-    const usage = subagents.usageOf(callId);
     const record = {
       ...step.decision.record,
       ...(tail.decisions ? { tailCalls: tail.decisions } : {}),

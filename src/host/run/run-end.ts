@@ -23,7 +23,7 @@ export async function shownEnd(run: RunScope, end: StreamEndEvent): Promise<Stre
   const isStored = end.seq !== undefined;
   // After a fatal error nothing is shown but the end: `pending()` has the questions.
   if (!isStored || open.length === 0 || end.data.transfer || end.reason === 'failed') return end;
-  await run.session.subagents.settled();
+  await run.called?.settled();
   return { ...end, data: { ...end.data, pending: await showOpen(run) } };
 }
 
@@ -78,10 +78,10 @@ async function stillAsked(run: RunScope, refused: unknown): Promise<StreamEndEve
   if (!isCoxswainError(refused) || refused.code !== 'E_TURN_COMPLETED') return undefined;
   const { inner, subagents } = run.session;
   for (const request of await inner.pending()) {
-    if (!request.detached || !(await subagents.waitsFor(request))) continue;
+    if (!request.detached || !(await subagents?.of(request)?.waitsFor())) continue;
     run.accepted = true;
     introduce(run);
-    subagents.release(run.below);
+    run.called?.release(run.below);
     const pending = await showOpen(run);
     const { turnId } = request;
     return { ...eventBase(run), turnId, type: 'stream_end', reason: 'input_required', data: { pending } };
@@ -100,9 +100,8 @@ function introduce(run: RunScope): void {
 
 async function showOpen(run: RunScope): Promise<PendingRequest[]> {
   const pending = await run.session.pending();
-  const { subagents } = run.session;
   for (const request of pending) {
-    if (isApprovalQuestion(request) && !subagents.hasAsked(request.requestId)) run.questions.show(request);
+    if (isApprovalQuestion(request) && !run.called?.hasAsked(request.requestId)) run.questions.show(request);
   }
   return pending;
 }

@@ -6,15 +6,23 @@ import type { SubagentSession } from './subagent-session.ts';
 /** Sessions of sub-agents whose calls are open in one session; each may have such sessions of its own. */
 type Children = AsyncIterable<Handle>;
 
-/** The one in which, or below which, a request is open or was answered. */
-export async function ownerAmong(children: Children, requestId: string): Promise<Handle | undefined> {
+/** The one in which, or below which, a request is open or was answered, or a thread is. */
+export async function holderAmong(
+  children: Children,
+  { requestId, threadId }: Pick<AbortTarget, 'requestId' | 'threadId'>,
+): Promise<Handle | undefined> {
+  if (threadId !== undefined) return threadHolderAmong(children, threadId);
+  return requestId === undefined ? undefined : ownerAmong(children, requestId);
+}
+
+async function ownerAmong(children: Children, requestId: string): Promise<Handle | undefined> {
   const callId = callIdOf(requestId);
   const all: Handle[] = [];
   for await (const child of children) all.push(child);
   for (const child of all) {
     const open = await child.inner.pending();
     if (open.some((request) => request.callId === callId)) return child;
-    if (await child.subagents.owner(requestId)) return child;
+    if (await child.subagents?.find({ requestId })) return child;
   }
   for (const child of all) {
     for await (const event of child.events()) {
@@ -24,30 +32,11 @@ export async function ownerAmong(children: Children, requestId: string): Promise
   return undefined;
 }
 
-/** The one in which, or below which, a request or thread that is to be aborted is. */
-export async function holderAmong(
-  children: Children,
-  { requestId, threadId }: AbortTarget,
-): Promise<Handle | undefined> {
-  if (threadId === undefined) return requestId === undefined ? undefined : ownerAmong(children, requestId);
-  for await (const child of children) {
-    if ((child.inner as SubagentSession).holds(threadId)) return child;
-  }
-  return undefined;
-}
-
-/** The one whose thread, or a thread below it, somebody has words for. */
-export async function steeredAmong(children: Children, threadId: string): Promise<Handle | undefined> {
+/** The one whose thread it is, or below whose thread it stands. */
+async function threadHolderAmong(children: Children, threadId: string): Promise<Handle | undefined> {
   for await (const child of children) {
     const inner = child.inner as SubagentSession;
     if (threadId === inner.threadId || inner.holds(threadId)) return child;
   }
   return undefined;
-}
-
-/** Ids of them all, and of all sessions below them. */
-export async function idsOf(children: Children): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const child of children) ids.push(child.id, ...(await child.subagents.sessionIds()));
-  return ids;
 }

@@ -1,19 +1,15 @@
 import { describe, expect, test, vi } from 'vitest';
-import type {
-  AgentEvent,
-  PendingRequest,
-  SteerData,
-  StreamEndEvent,
-  ToolResult,
-} from '../../../src/contracts/index.ts';
+import type { AgentEvent, PendingRequest, StreamEndEvent, ToolResult } from '../../../src/contracts/index.ts';
 import { CoxswainError } from '../../../src/contracts/index.ts';
 import type { CallersStream } from '../../../src/host/frame/handle.ts';
 import type { HostedSession } from '../../../src/host/hosted/hosted-session.ts';
+import type { SubagentOfCall } from '../../../src/host/subagents/called-agent.ts';
+import { closedRequest } from '../../../src/host/subagents/subagent-events.ts';
 import { Subagents } from '../../../src/host/subagents/subagents.ts';
 import { Suspended, subagentTool } from '../../../src/host/tools/subagent-tool.ts';
 import { joined } from '../../../src/session/index.ts';
 import { call, hosted } from '../judge-kit.ts';
-import { all, door, tool } from '../kit.ts';
+import { all, door } from '../kit.ts';
 import { settle } from '../run-kit.ts';
 
 type Child = ReturnType<typeof childOf>;
@@ -44,11 +40,12 @@ function childOf(id: string, streams: object[][] = [], more: object = {}) {
       yield* next as AgentEvent[];
     },
     abort: async (target: unknown) => void told.push(['abort', target]),
-    steer: async (data: SteerData) => {
-      told.push(['steer', data]);
-      return { steerId: '1', disposition: 'current_turn' as const };
+    subagents: {
+      find: async () => undefined,
+      async *sessions() {
+        yield { id: `${id}.x` };
+      },
     },
-    subagents: { owner: async () => undefined, sessionIds: async () => [`${id}.x`] },
     [Symbol.asyncDispose]: async () => void told.push(['closed']),
     ...more,
   };
@@ -124,15 +121,20 @@ function teamOf({
     show: (event: AgentEvent) => void shown.push(event),
   } as unknown as CallersStream;
   const made = new Subagents(session);
+  const at = (request = of('c')) => made.of(request) as SubagentOfCall;
   const run = (request = of('c'), signal = new AbortController().signal) =>
-    made.bound(request, expert, stream).tool.execute?.(request.args ?? {}, { signal } as never) as Promise<ToolResult>;
-  return { made, opened, warnings, shown, seen, stream, run, expert, state };
+    at(request)
+      .bound(expert, stream)
+      .tool.execute?.(request.args ?? {}, { signal } as never) as Promise<ToolResult>;
+  return { made, at, opened, warnings, shown, seen, stream, run, expert, state };
 }
+
+async function* none(): AsyncGenerator<AgentEvent> {}
 
 describe('a call of a sub-agent', () => {
   test('asks it on behalf of the caller’s turn, within its limits, and is its words', async () => {
     const child = childOf('c', [[{ type: 'message', role: 'user', threadId: '/c' }, words('42'), end()]]);
-    const { run, opened, shown, made } = teamOf({ children: { c: child } });
+    const { run, opened, shown, at } = teamOf({ children: { c: child } });
     const signal = new AbortController().signal;
     expect(await run(of('c'), signal)).toEqual({ content: [{ type: 'text', text: '42' }] });
     expect(opened).toEqual([['s/c', true]]);
@@ -146,8 +148,8 @@ describe('a call of a sub-agent', () => {
       ],
     ]);
     expect(shown.map(({ type }) => type)).toEqual(['message', 'message']);
-    expect(made.usageOf('c')).toEqual({});
-    expect(made.usageOf('d')).toBeUndefined();
+    expect(await at().quiet()).toEqual({});
+    expect(await at(of('d')).quiet()).toBeUndefined();
   });
 
   test('says no more to it than there is to say', async () => {
@@ -164,14 +166,14 @@ describe('a call of a sub-agent', () => {
       { type: 'message', role: 'user', threadId: '/c' },
       { type: 'usage', inputTokens: 5 },
     ];
-    const { run, seen, made } = teamOf({ children: { c: child } });
+    const { run, seen, at } = teamOf({ children: { c: child } });
     await run();
     expect([child.given[0]?.[0], child.given[0]?.[1]]).toMatchObject([
       { kind: 'continue' },
       { limits: { inputTokens: 5 } },
     ]);
     expect(seen).toHaveLength(2);
-    expect(made.usageOf('c')).toEqual({ inputTokens: 5 });
+    expect(await at().quiet()).toEqual({ inputTokens: 5 });
     // What a stream was charged for once it is not charged for again.
     const again = childOf('c', [[words('42'), end()]]);
     again.state.log = child.state.log;
@@ -191,17 +193,17 @@ describe('a call of a sub-agent', () => {
     const question = of('q', { name: 'x' });
     const child = childOf('c', [[end('input_required', { pending: [question] })]]);
     child.state.pending = [question];
-    const { run, made } = teamOf({ children: { c: child } });
-    expect(await made.waitsFor(of('c'))).toBeUndefined();
+    const { run, at } = teamOf({ children: { c: child } });
+    expect(await at(of('c')).waitsFor()).toBeUndefined();
     await expect(run()).rejects.toBeInstanceOf(Suspended);
-    expect(await made.waitsFor(of('c'))).toEqual([question]);
-    expect(await made.waitsFor(of('d'))).toBeUndefined();
-    expect(await made.openBelow(of('c'))).toEqual([question]);
+    expect(await at(of('c')).waitsFor()).toEqual([question]);
+    expect(await at(of('d')).waitsFor()).toBeUndefined();
+    expect(await at(of('c')).open()).toEqual([question]);
     child.state.pending = [];
-    expect(await made.openBelow(of('c'))).toBeUndefined();
-    expect(await made.waitsFor(of('c'))).toBeUndefined();
+    expect(await at(of('c')).open()).toBeUndefined();
+    expect(await at(of('c')).waitsFor()).toBeUndefined();
     child.state.pending = [question];
-    expect(await made.waitsFor(of('c'))).toBeUndefined();
+    expect(await at(of('c')).waitsFor()).toBeUndefined();
   });
 
   test('goes on where that was answered while its stream ended', async () => {
@@ -237,18 +239,17 @@ describe('a call of a sub-agent', () => {
   });
 
   test('has no time of its own, unless its tool says so; other tools stay as they are', () => {
-    const { made, expert, stream } = teamOf();
-    expect(made.bound(of('c'), expert, stream).tool.timeoutMs).toBe(0);
+    const { at, made, expert, stream } = teamOf();
+    expect(at().bound(expert, stream).tool.timeoutMs).toBe(0);
     const timed = { ...expert, tool: { ...expert.tool, timeoutMs: 5 } };
-    expect(made.bound(of('c'), timed, stream).tool.timeoutMs).toBe(5);
-    const plain = hosted(tool('pay'));
-    expect(made.bound(of('c'), plain, stream)).toBe(plain);
+    expect(at().bound(timed, stream).tool.timeoutMs).toBe(5);
+    expect(made.of(call())).toBeUndefined();
   });
 
   test('that cannot be opened is tried again', async () => {
     const children: Record<string, Child | Error> = { c: new Error('away') };
-    const { run, made, warnings } = teamOf({ children });
-    expect(await made.openBelow(of('c'))).toBeUndefined();
+    const { run, at, warnings } = teamOf({ children });
+    expect(await at(of('c')).open()).toBeUndefined();
     expect(warnings).toEqual([['the session of sub-agent expert cannot be opened', new Error('away')]]);
     await expect(run()).rejects.toThrow('away');
     await settle();
@@ -260,10 +261,12 @@ describe('a call of a sub-agent', () => {
 describe('calls of sub-agents', () => {
   test('are told from others, and those that can be gone on with', async () => {
     const { made, run } = teamOf({ children: { c: childOf('c', [[words('x'), end()]]) } });
-    expect([made.of(of('c'))?.descriptor.name, made.of(of('c', { kind: 'elicitation' })), made.of(call())]).toEqual([
-      ...['expert', undefined, undefined],
-    ]);
-    const can = (request: PendingRequest, from = made) => from.isResumable(request);
+    expect([
+      made.of(of('c'))?.agent.descriptor.name,
+      made.of(of('c', { kind: 'elicitation' })),
+      made.of(call()),
+    ]).toEqual([...['expert', undefined, undefined]]);
+    const can = (request: PendingRequest, from = made) => from.of(request)?.isResumable ?? false;
     expect([can(of('c')), can(of('c', { started: false })), can(call({ started: true }))]).toEqual([
       true,
       false,
@@ -281,9 +284,19 @@ describe('calls of sub-agents', () => {
       const c = childOf('c');
       const d = childOf('d');
       const open = [of('c'), of('d'), of('e', { started: false }), call({ started: true })];
-      const { made } = teamOf({ open, children: { c, d } });
+      const { made, state } = teamOf({ open, children: { c, d } });
       const called = await made.begin(inputs as never, options as never);
-      return [called.map(({ requestId }) => requestId), c.told, d.told];
+      const told = [c.told.slice(), d.told.slice()];
+      // Those that were open when it began end with it, where their calls are closed by then.
+      state.open = [];
+      await called.finish({ type: 'stream_end', reason: 'over', data: {} } as never as StreamEndEvent);
+      const closed = (
+        [
+          ['c', c],
+          ['d', d],
+        ] as const
+      ).filter(([, { told }]) => told.at(-1)?.[0] === 'closed');
+      return [closed.map(([id]) => id), ...told];
     };
     const hi = { kind: 'message', content: 'hi' };
     const ended = [['abort', { reason: 'a new message came' }]];
@@ -303,20 +316,23 @@ describe('calls of sub-agents', () => {
         yield end('aborted');
       },
     });
-    const { made, run } = teamOf({ children: { c: child } });
+    const { made, at, run } = teamOf({ children: { c: child } });
     const running = run();
     await settle();
     let isQuiet = false;
-    const quiet = made.quiet('c').then(() => {
-      isQuiet = true;
-    });
-    const ended = made.abortAll('enough');
+    const called = await made.begin([], {});
+    const quiet = at()
+      .quiet()
+      .then(() => {
+        isQuiet = true;
+      });
+    const ended = made.end('enough');
     await settle();
     expect([isQuiet, child.told]).toEqual([false, []]);
     going.open(undefined);
-    await Promise.all([running, quiet, ended, made.settled()]);
+    await Promise.all([running, quiet, ended, called.settled()]);
     expect(child.told).toEqual([['abort', { reason: 'enough' }]]);
-    await made.quiet('unknown');
+    expect(await at(of('unknown')).quiet()).toBeUndefined();
   });
 
   test('that are closed are closed, too, with the reason', async () => {
@@ -326,14 +342,14 @@ describe('calls of sub-agents', () => {
     await run(of('c'));
     await run(of('d'));
     state.open = [of('d')];
-    await made.reap([], 'over');
-    await made.reap([], 'again');
+    await made.end('over', []);
+    await made.end('again', []);
     expect([c.told, d.told]).toEqual([[['abort', { reason: 'over' }], ['closed']], []]);
-    expect(made.isResumable(of('d'))).toBe(true);
+    expect(made.of(of('d'))?.isResumable).toBe(true);
     // One that was open before, in another process.
     const e = childOf('e');
     const other = teamOf({ open: [], children: { e } });
-    await other.made.reap([of('e'), call({ started: true })], 'over');
+    await other.made.end('over', [of('e'), call({ started: true })]);
     expect(e.told).toEqual([['abort', { reason: 'over' }], ['closed']]);
   });
 
@@ -344,15 +360,15 @@ describe('calls of sub-agents', () => {
       { type: 'custom', kind: 'policy_decision', turnId: 'u', data: { callId: 'other', usage: { inputTokens: 9 } } },
     ];
     const { made, run } = teamOf({ children, history });
-    await made.heal();
+    const called = await made.begin([], {});
     await run(of('c', { turnId: 't' }));
     const given = { type: 'stream_end', reason: 'completed', turnId: 't', data: { usage: { outputTokens: 1 } } };
-    expect((await made.finish(given as never as StreamEndEvent, [])).data.usage).toEqual({
+    expect((await called.finish(given as never as StreamEndEvent)).data.usage).toEqual({
       inputTokens: 12,
       outputTokens: 1,
     });
     const none = { type: 'stream_end', reason: 'completed', turnId: 'z', data: {} } as never as StreamEndEvent;
-    expect((await made.finish(none, [])).data).toEqual({ usage: {} });
+    expect((await called.finish(none)).data).toEqual({ usage: {} });
   });
 
   test('that a process has left behind are ended once', async () => {
@@ -364,7 +380,7 @@ describe('calls of sub-agents', () => {
     ];
     const left = async (child: Child | Error | undefined, more: object = {}) => {
       const team = teamOf({ history, children: child ? { c: child } : {}, ...more });
-      await Promise.all([team.made.heal(), team.made.heal()]);
+      await Promise.all([team.made.begin([], {}), team.made.begin([], {})]);
       return team;
     };
     const child = childOf('c');
@@ -388,20 +404,20 @@ describe('calls of sub-agents', () => {
     const d = childOf('d');
     const { made } = teamOf({ open: [of('c'), of('d')], children: { c, d } });
     d.state.pending = [of('q')];
-    expect((await made.owner('q#policy'))?.id).toBe('d');
-    expect(await made.sessionIds()).toEqual(['c', 'c.x', 'd', 'd.x']);
+    const ids: string[] = [];
+    for await (const { id } of made.sessions()) ids.push(id);
+    expect(ids).toEqual(['c', 'c.x', 'd', 'd.x']);
+    const found = async (target: object) => (await made.find(target))?.id;
+    expect(await found({ requestId: 'q#policy' })).toBe('d');
+    expect([await found({ requestId: 'q' }), await found({ requestId: 'z' }), await found({})]).toEqual([
+      ...['d', undefined, undefined],
+    ]);
     expect([
-      await made.abort({ requestId: 'q' }),
-      await made.abort({ threadId: '/c/x' }),
-      await made.abort({ requestId: 'z' }),
-    ]).toEqual([...[true, true, false]]);
-    expect([c.told, d.told]).toEqual([[['abort', { threadId: '/c/x' }]], [['abort', { requestId: 'q' }]]]);
-    expect(await made.callOfThread('/c')).toBe('c');
-    expect([await made.callOfThread('/c/x'), await made.callOfThread('/z')]).toEqual([undefined, undefined]);
-    expect(await made.steer({ content: 'x' })).toBeUndefined();
-    expect(await made.steer({ content: 'x', threadId: '/z' })).toBeUndefined();
-    expect(await made.steer({ content: 'x', threadId: '/d' })).toMatchObject({ steerId: '1' });
-    expect(d.told.at(-1)).toEqual(['steer', { content: 'x', threadId: '/d' }]);
+      await found({ threadId: '/c/x' }),
+      await found({ threadId: '/d' }),
+      await found({ threadId: '/z' }),
+    ]).toEqual(['c', 'd', undefined]);
+    expect([made.of(of('c'))?.threadId, made.of(call())?.threadId]).toEqual(['/c', undefined]);
   });
 
   test('have a history below their caller’s', async () => {
@@ -414,7 +430,7 @@ describe('calls of sub-agents', () => {
       turnId: 't',
     };
     const history = (team: ReturnType<typeof teamOf>, more: object = {}) =>
-      all(team.made.history({ ...request, ...more } as never));
+      all(team.made.of(closedRequest({ ...request, ...more } as never))?.history('cs') ?? none());
     const child = childOf('c');
     child.state.log = [{ type: 'message', id: 'm' }, { type: 'stream_end' }];
     const { opened } = teamOf();
@@ -449,12 +465,12 @@ describe('calls of sub-agents', () => {
     const child = childOf('c', [[ask, words('x'), end()]]);
     const { made, run, stream, shown } = teamOf({ children: { c: child } });
     const phase = vi.spyOn(stream, 'phase').mockReturnValue('early');
+    const called = await made.begin([], {});
     await run();
-    expect([shown, made.hasAsked('q')]).toEqual([[], false]);
+    expect([shown, called.hasAsked('q')]).toEqual([[], false]);
     phase.mockReturnValue('open');
-    made.release(stream);
-    expect([shown.map(({ type }) => type), made.hasAsked('q')]).toEqual([['elicitation_request', 'message'], true]);
-    await made.begin([], {});
-    expect(made.hasAsked('q')).toBe(false);
+    called.release(stream);
+    expect([shown.map(({ type }) => type), called.hasAsked('q')]).toEqual([['elicitation_request', 'message'], true]);
+    expect((await made.begin([], {})).hasAsked('q')).toBe(false);
   });
 });

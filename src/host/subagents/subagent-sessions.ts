@@ -1,0 +1,91 @@
+import type { PendingRequest } from '../../contracts/index.ts';
+import { isCoxswainError } from '../../contracts/index.ts';
+import { LazyMap } from '../../session/index.ts';
+import type { Handle, Hosted } from '../frame/index.ts';
+import type { Subagent } from '../tools/index.ts';
+import { callOf } from './subagent-calls.ts';
+
+/** The sessions of the sub-agents that one session has called, by call. */
+export class SubagentSessions {
+  readonly #caller: Hosted;
+  readonly #open = new LazyMap<string, Promise<Handle>>();
+  readonly #requests = new LazyMap<string, PendingRequest>();
+
+  constructor(caller: Hosted) {
+    this.#caller = caller;
+  }
+
+  /** The one that is open here for a call. */
+  opened(callId: string): Promise<Handle> | undefined {
+    return this.#open.get(callId);
+  }
+
+  /** Calls whose sessions were opened here. */
+  get requests(): PendingRequest[] {
+    return [...this.#requests.values()];
+  }
+
+  /** Opens the session of a call's sub-agent, or makes it. */
+  open(agent: Subagent, request: PendingRequest): Promise<Handle> {
+    const callId = callOf(request);
+    let child = this.#open.get(callId);
+    if (!child) {
+      child = this.#caller.frame.openSubagent(agent, request, this.#caller.id, true);
+      child.catch(() => this.#open.delete(callId));
+      this.#requests.set(callId, { ...request, started: true });
+      this.#open.set(callId, child);
+    }
+    return child;
+  }
+
+  /** The same; undefined, and a warning, where it cannot be opened. */
+  async openIfThere(agent: Subagent, request: PendingRequest): Promise<Handle | undefined> {
+    try {
+      return await this.open(agent, request);
+    } catch (error) {
+      this.#caller.frame.warn(`the session of sub-agent ${agent.descriptor.name} cannot be opened`, error);
+      return undefined;
+    }
+  }
+
+  /** Another handle of it, to be closed by who asked; undefined where it was never made: its call was denied, or waits. */
+  async stored(agent: Subagent, request: PendingRequest): Promise<Handle | undefined> {
+    try {
+      return await this.#caller.frame.openSubagent(agent, request, this.#caller.id, false);
+    } catch (error) {
+      if (isCoxswainError(error) && error.code === 'E_SESSION_NOT_FOUND') return undefined;
+      throw error;
+    }
+  }
+
+  /** The call is closed: its request is not looked at any more. */
+  forget(callId: string): void {
+    this.#requests.delete(callId);
+  }
+
+  /** The session is given away, to be closed by who asked. */
+  release(callId: string): void {
+    this.#open.delete(callId);
+  }
+
+  /** Ends the sub-agent of a call that is closed, if it is there. */
+  async endStored(agent: Subagent, request: PendingRequest): Promise<void> {
+    const { frame, id } = this.#caller;
+    try {
+      await using child = await frame.openSubagent(agent, request, id, false);
+      await child.abort({ reason: 'its call was closed' });
+    } catch (error) {
+      // It was never made, or another process sees to it.
+      if (isCoxswainError(error) && ['E_SESSION_NOT_FOUND', 'E_SESSION_BUSY'].includes(error.code)) return;
+      frame.warn(`sub-agent ${agent.descriptor.name} could not be ended`, error);
+    }
+  }
+
+  async dispose(): Promise<void> {
+    const children = [...this.#open.values()];
+    this.#open.clear();
+    for (const child of await Promise.allSettled(children)) {
+      if (child.status === 'fulfilled') await child.value[Symbol.asyncDispose]();
+    }
+  }
+}
