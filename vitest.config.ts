@@ -6,9 +6,23 @@ import { PlainReporter } from './scripts/plain-reporter.ts';
 // Child processes of the tests start in half the time.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'coxswain-tests-compile-cache');
 
+/**
+ * Folders whose files share one process, so that each does not load the library anew: what they change, they put back.
+ * The others start children, signals or servers that a neighbour would notice.
+ */
+const sharing = ['audit', 'contracts', 'dispatch', 'gate', 'host', 'policy', 'property', 'runtime', 'session'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'shared', include: sharing, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: ['**/node_modules/**', ...sharing] },
+      },
+    ],
     globalSetup: ['test/adapters/servers-setup.ts'],
     setupFiles: ['test/given-back.ts', 'test/no-vacuous-patterns.ts'],
     // Processes rather than threads: tests may end workers, raise signals and open databases.

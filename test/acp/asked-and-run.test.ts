@@ -120,6 +120,24 @@ describe('what was asked and what is run are compared by what means something', 
     expect(await errorsOf('edit', 'done', '/etc/b')).toBe(1);
   });
 
+  test.each([
+    ['a page', 'fetch', 'https://a.example', 'https://b.example'],
+    ['what is deleted', 'delete', 'remove a', 'remove b'],
+    ['a tool of a kind of its own', 'other', 'pay 1', 'pay 1000'],
+  ] as const)(
+    'IOP-A1 where nothing but a title was shown, another title is another call: %s',
+    async (_, kind, title, then) => {
+      const frames = (begun: string): Frame[] => [
+        {
+          ask: { toolCallId: 'c', kind, title },
+          yes: [{ update: { sessionUpdate: 'tool_call_update', toolCallId: 'c', title: begun, status: 'completed' } }],
+        },
+      ];
+      expect((await run(toldAgent([frames(title)]))).errors).toEqual([]);
+      expect((await run(toldAgent([frames(then)]))).errors).toEqual([expect.stringContaining('another call')]);
+    },
+  );
+
   test('IOP-A1 what was announced is a part of the question: a person sees all of it', async () => {
     const { shown } = await run(toldAgent([opencodeCommand('c', 'ls')]));
     expect(shown).toMatchObject([{ command: 'ls', cwd: '/work', description: 'lists files' }]);

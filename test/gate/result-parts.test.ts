@@ -151,7 +151,18 @@ describe('parts of a result', () => {
       isError: true,
       errorType: 'failed',
     });
-    expect(of({ isError: 'yes', errorType: 5, _meta: 'x' })).toEqual({ content: [text('a')] });
+    expect(of({ isError: false, errorType: 5, _meta: 'x' })).toEqual({ content: [text('a')] });
+  });
+
+  test.each([
+    ['a word', { isError: 'yes' }, { isError: true }],
+    ['a number', { isError: 1 }, { isError: true }],
+    ['an object', { isError: {} }, { isError: true }],
+    ['no verdict beside the name of an error', { errorType: 'denied' }, { isError: true, errorType: 'denied' }],
+    ['null', { isError: null }, {}],
+    ['a plain no', { isError: false }, {}],
+  ])('a verdict that is not a plain no is a failure: %s', (_, verdict, wanted) => {
+    expect(normaliseReturn({ content: [text('a')], ...verdict })).toEqual({ content: [text('a')], ...wanted });
   });
 });
 

@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createMcpHttp } from '../../src/host/mcp/index.ts';
 import { openShop } from './kit.ts';
 
@@ -17,9 +17,9 @@ const callOf = (prompt: string) =>
 const list = rpc({ id: 3, method: 'tools/list' });
 
 /** One place for sessions, and raw requests to it. */
-async function onePlace() {
+async function onePlace(options: Parameters<typeof createMcpHttp>[1] = {}) {
   const shop = await openShop();
-  const mcp = await createMcpHttp(shop.host, { maxSessions: 1 });
+  const mcp = await createMcpHttp(shop.host, { maxSessions: 1, ...options });
   const send = (method: string, body?: object, session?: string) =>
     mcp.fetch(
       new Request('http://localhost/mcp', {
@@ -84,6 +84,42 @@ describe('places for sessions', () => {
     await one.shop.waiting.started;
     await call.body?.cancel();
     expect(await one.status(initialize())).toBe(503);
+  });
+
+  test('what a client is told of the server: tools, whose list does not change', async () => {
+    await using one = await onePlace();
+    const response = await one.send('POST', initialize());
+    const answer = /^data: (.*)$/m.exec(await response.text())?.[1] ?? '';
+    expect(JSON.parse(answer)).toMatchObject({ result: { capabilities: { tools: { listChanged: false } } } });
+  });
+
+  test('MUT-M2 sibling: one whose call was cancelled by its client has none, whatever else it cancels', async () => {
+    await using one = await onePlace();
+    const working = await one.open();
+    const call = await one.send('POST', callOf('call wait {}'), working);
+    const reader = await until(call, ':');
+    await one.shop.waiting.started;
+    await one.status(rpc({ method: 'notifications/cancelled' }), working);
+    await one.status(rpc({ method: 'notifications/cancelled', params: { requestId: 'other' } }), working);
+    await reader.cancel();
+    expect(await one.status(initialize())).toBe(503);
+    await one.status(rpc({ method: 'notifications/cancelled', params: { requestId: 2 } }), working);
+    expect(await one.status(initialize())).toBe(200);
+    expect(await one.status(list, working)).toBe(404);
+  });
+
+  test('one that was not used for as long as it may is ended, and none before', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+    try {
+      await using one = await onePlace({ sessionIdleMs: 1_000 });
+      const idle = await one.open();
+      await vi.advanceTimersByTimeAsync(900);
+      expect(await one.status(list, idle)).toBe(200);
+      await vi.advanceTimersByTimeAsync(2_100);
+      expect(await one.status(list, idle)).toBe(404);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('SOAK-8 one that only waits for an answer of a client that is gone makes room', async () => {

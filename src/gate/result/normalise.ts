@@ -99,7 +99,7 @@ function cleanResult(value: Record<string, unknown>): ToolResult {
   }
   const display = toDisplay(value.display ?? value.displayContent);
   if (display) result.display = display;
-  if (value.isError === true) result.isError = true;
+  if (saysFailed(value)) result.isError = true;
   if (typeof value.errorType === 'string') result.errorType = value.errorType;
   if (Array.isArray(value.tailCalls)) {
     result.tailCalls = (toJsonValue(value.tailCalls) as unknown[]).flatMap((call) =>
@@ -111,4 +111,10 @@ function cleanResult(value: Record<string, unknown>): ToolResult {
   const meta = toJsonValue(value._meta);
   if (isObject(meta)) result._meta = meta;
   return result;
+}
+
+/** Whatever stands in `isError` and is not a plain no is a failure; the name of an error without a verdict is one too. */
+function saysFailed({ isError, errorType }: Record<string, unknown>): boolean {
+  if (isError === undefined || isError === null) return typeof errorType === 'string';
+  return isError !== false;
 }

@@ -40,10 +40,10 @@ export function isSameCall(allowed: Subject, begun: Subject, volatile: ReadonlyS
     const isSame = (input: unknown) => allowed.inputs.some((shown) => isSameInput(shown, input, begun, volatile));
     return begun.inputs.every(isSame);
   }
-  // Without an input, the title of a command and the files of an edit are all that a person has seen.
-  if (begun.kind === 'execute') return allowed.title === begun.title;
+  // Without an input, the files of an edit, or else the title, are all that a person has seen.
   const shown = new Set(pathsOf(allowed.content));
-  return shown.size === 0 || pathsOf(begun.content).every((path) => shown.has(path));
+  if (begun.kind === 'execute' || shown.size === 0) return allowed.title === begun.title;
+  return pathsOf(begun.content).every((path) => shown.has(path));
 }
 
 function isSameInput(asked: unknown, begun: unknown, call: Naming, volatile: ReadonlySet<string>): boolean {

@@ -1,0 +1,212 @@
+import type { ServerContext } from '@modelcontextprotocol/server';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { AgentEvent } from '../../src/contracts/index.ts';
+import type { HostedSession } from '../../src/host/index.ts';
+import { withNamedTypes } from '../../src/host/mcp/http/accept.ts';
+import { mcpToolOf } from '../../src/host/mcp/turn/agent-tool.ts';
+import { byPushing } from '../../src/host/mcp/turn/asking.ts';
+import { Progress } from '../../src/host/mcp/turn/progress.ts';
+import { callToolResult } from '../../src/host/mcp/turn/result.ts';
+import { loadServerSdk } from '../../src/host/mcp/turn/sdk.ts';
+import { loggedTurn, Turn } from '../../src/host/mcp/turn/turn.ts';
+
+describe('the types that a request takes', () => {
+  const both = 'application/json, text/event-stream';
+  const acceptOf = (method: string, accept: string | undefined) => {
+    const headers: Record<string, string> = accept === undefined ? {} : { accept };
+    return withNamedTypes(new Request('http://127.0.0.1/mcp', { method, headers })).headers.get('accept');
+  };
+
+  test.each([
+    ['POST', undefined, both],
+    ['POST', '*/*', both],
+    ['POST', 'application/*, text/*', both],
+    ['POST', both, both],
+    ['GET', 'text/*', both],
+    ['GET', '*/*;q=0.1', both],
+  ])('%s with %s is answered', (method, accept, wanted) => {
+    expect(acceptOf(method, accept)).toBe(wanted);
+  });
+
+  test.each([
+    ['POST', 'text/event-stream'],
+    ['POST', 'application/json'],
+    ['POST', '*/*, application/json;q=0'],
+    ['GET', 'application/json'],
+    ['GET', 'text/event-stream;q=0, */*'],
+    ['GET', 'image/*'],
+  ])('%s with %s stays as it is, for the transport to refuse', (method, accept) => {
+    expect(acceptOf(method, accept)).toBe(accept);
+  });
+});
+
+describe('progress of a call', () => {
+  const warnings: string[] = [];
+  const told: unknown[] = [];
+  afterEach(() => {
+    vi.useRealTimers();
+    warnings.length = 0;
+    told.length = 0;
+  });
+  const request = { type: 'tool_request', name: 'pay' } as AgentEvent;
+
+  function progress(options: { token?: string; fails?: boolean; signal?: AbortSignal } = {}) {
+    const notify = async ({ params }: { params: unknown }) => {
+      told.push(params);
+      if (options.fails) throw new Error('gone');
+    };
+    const _meta = options.token === undefined ? {} : { progressToken: options.token };
+    const context = { mcpReq: { _meta, notify, signal: options.signal ?? new AbortController().signal } };
+    return new Progress(context as unknown as ServerContext, 1_000, (message) => warnings.push(message));
+  }
+
+  test('numbers rise, with the name of a call and without its arguments', () => {
+    vi.useFakeTimers();
+    const shown = progress({ token: 't' });
+    shown.start();
+    shown.see(request);
+    shown.see({ type: 'message' } as AgentEvent);
+    shown.waits();
+    vi.advanceTimersByTime(1_000);
+    shown.stop();
+    vi.advanceTimersByTime(10_000);
+    shown.see(request);
+    expect(told).toEqual(
+      ['started', 'calls pay', 'waits for an answer', 'working'].map((message, n) => ({
+        progressToken: 't',
+        progress: n + 1,
+        message,
+      })),
+    );
+  });
+
+  test('nobody is told who has given no token, or has left', () => {
+    const quiet = progress();
+    quiet.start();
+    quiet.see(request);
+    const gone = progress({ token: 't', signal: AbortSignal.abort() });
+    gone.start();
+    gone.see(request);
+    gone.stop();
+    expect(told).toEqual([]);
+  });
+
+  test('what could not be sent is worth a warning while the call runs, and its caller is there', async () => {
+    progress({ token: 't', fails: true }).see(request);
+    await vi.waitFor(() => expect(warnings).toEqual(['progress could not be sent']));
+    const over = progress({ token: 't', fails: true });
+    over.see(request);
+    over.stop();
+    const leaving = new AbortController();
+    progress({ token: 't', fails: true, signal: leaving.signal }).see(request);
+    leaving.abort();
+    // What they would say comes in the order in which it was begun.
+    const last = progress({ token: 't', fails: true });
+    last.see(request);
+    await vi.waitFor(() => expect(warnings).toHaveLength(2));
+    expect(told).toHaveLength(4);
+  });
+});
+
+describe('a turn as the log tells it', () => {
+  const event = (turnId: string | undefined, members: object) =>
+    ({ ...(turnId === undefined ? {} : { turnId }), ...members }) as AgentEvent;
+  const said = (turnId: string, text: string) =>
+    event(turnId, { type: 'message', role: 'agent', content: [{ type: 'text', text }] });
+  const log = [
+    event(undefined, { type: 'session_start' }),
+    said('one', 'first'),
+    event('one', { type: 'tool_request', requestId: 'a', name: 'pay' }),
+    said('two', 'second'),
+    event('two', { type: 'error', fatal: true, code: 'E', message: 'broke' }),
+    event('two', { type: 'stream_end', reason: 'failed', data: {} }),
+    event(undefined, { type: 'stream_end', reason: 'completed', data: {} }),
+  ];
+  const session = {
+    async *events() {
+      yield* log;
+    },
+  } as unknown as HostedSession;
+
+  test('only its own events count', async () => {
+    const one = await loggedTurn(session, 'one');
+    expect(one).toMatchObject({ id: 'one', reason: undefined, parts: [{ type: 'text', text: 'first' }] });
+    expect([...one.calls]).toEqual([['a', { name: 'pay', outcome: 'waiting' }]]);
+    const two = await loggedTurn(session, 'two');
+    expect(two).toMatchObject({ id: 'two', reason: 'failed', error: 'E: broke' });
+    expect(two.calls.size).toBe(0);
+    expect(await loggedTurn(session, undefined)).toMatchObject({ id: undefined, parts: [] });
+  });
+
+  test('events of no turn leave its id as it is', () => {
+    const turn = new Turn();
+    turn.push(said('one', 'first'));
+    turn.push(event(undefined, { type: 'usage' }));
+    expect(turn.id).toBe('one');
+  });
+
+  test('what the agent said is its output where it is JSON, else there is none', () => {
+    const turn = new Turn();
+    turn.push(said('one', '{"a": 1}'));
+    expect(turn.output).toEqual({ a: 1 });
+    turn.push(said('one', ' and more'));
+    expect(turn.output).toBeUndefined();
+  });
+
+  test('a turn that did not finish says why where that is known', () => {
+    const tool = mcpToolOf({ name: 'clerk', description: '' } as Parameters<typeof mcpToolOf>[0], false);
+    const about = { id: 's' } as HostedSession;
+    const words = (...before: AgentEvent[]) => {
+      const turn = new Turn();
+      for (const seen of [...before, event('one', { type: 'stream_end', reason: 'failed', data: {} })]) turn.push(seen);
+      return (callToolResult(tool, about, turn).content[0] as { text: string }).text;
+    };
+    const error = event('one', { type: 'error', fatal: true, code: 'E', message: 'broke' });
+    expect(words(error)).toBe('clerk did not finish: failed (E: broke)');
+    expect(words()).toBe('clerk did not finish: failed');
+  });
+});
+
+describe('the session that a caller goes on with', () => {
+  const shownBy = (properties: object | undefined, conversations: boolean) => {
+    const inputSchema = properties && { type: 'object', properties };
+    const tool = mcpToolOf({ name: 'clerk', inputSchema } as Parameters<typeof mcpToolOf>[0], conversations);
+    return { tellsSession: tool.tellsSession, of: tool.sessionOf({ session_id: 's' }) };
+  };
+
+  test.each([
+    ['without conversations there is none', undefined, false, { tellsSession: false, of: undefined }],
+    ['with them it is the member', undefined, true, { tellsSession: true, of: 's' }],
+    ['not one of the agent’s own', { session_id: {} }, true, { tellsSession: false, of: undefined }],
+    ['nor where there are no conversations', { session_id: {} }, false, { tellsSession: false, of: undefined }],
+  ])('%s', (_, properties, conversations, wanted) => {
+    expect(shownBy(properties, conversations)).toEqual(wanted);
+  });
+});
+
+describe('a question that is pushed to its client', async () => {
+  const sdk = await loadServerSdk();
+  const ask = (send: () => Promise<unknown>, signal = new AbortController().signal) =>
+    byPushing(sdk, { elicitation: {} }, 1_000).push?.(
+      { form: {} } as Parameters<NonNullable<ReturnType<typeof byPushing>['push']>>[0],
+      { mcpReq: { signal, send } } as unknown as ServerContext,
+    );
+  const failing = (error: Error) => () => Promise.reject(error);
+  const late = new sdk.SdkError(sdk.SdkErrorCode.RequestTimeout, 'late');
+
+  test('its answer, and nothing beside it', async () => {
+    const answer = { action: 'accept', content: { a: 1 }, more: 1 };
+    expect(await ask(() => Promise.resolve(answer))).toEqual({ action: 'accept', content: { a: 1 } });
+  });
+
+  test('a late answer is a no, whatever is none is no answer, and what is broken is told', async () => {
+    expect(await ask(failing(late))).toEqual({ action: 'decline', reason: 'nobody answered in time' });
+    expect(await ask(failing(new sdk.SdkError(sdk.SdkErrorCode.ConnectionClosed, 'gone')))).toBeUndefined();
+    expect(await ask(failing(new sdk.ProtocolError(-32_601, 'unknown')))).toBeUndefined();
+    await expect(ask(failing(new TypeError('broken')))).rejects.toThrow('broken');
+  });
+
+  test('a caller who has left is not answered for', async () => {
+    await expect(ask(failing(late), AbortSignal.abort())).rejects.toBe(late);
+  });
+});
