@@ -55,9 +55,20 @@ export function breath(): Promise<void> {
 /** Things that are begun before others of the process are let in. */
 const AT_ONCE = 32;
 
-/** `Promise.all` over many things: each is begun in order, and others of the process are let in on the way. */
-export async function eachInPieces<T, R>(items: readonly T[], work: (item: T) => R | Promise<R>): Promise<R[]> {
-  if (items.length <= AT_ONCE) return Promise.all(items.map(work));
+/**
+ * `Promise.all` over many things: each is begun in order, and others of the process are let in on the way. One alone, and
+ * none, is what most have: that costs no more than itself.
+ */
+export function eachInPieces<T, R>(items: readonly T[], work: (item: T) => R | Promise<R>): R[] | Promise<R[]> {
+  const [first] = items;
+  if (items.length > 1) return eachOfMany(items, work);
+  if (items.length === 0) return [];
+  const result = work(first as T);
+  return result instanceof Promise ? result.then((made) => [made]) : [result];
+}
+
+async function eachOfMany<T, R>(items: readonly T[], work: (item: T) => R | Promise<R>): Promise<R[]> {
+  if (items.length <= AT_ONCE) return Promise.all(items.map((item) => work(item)));
   const begun: (R | Promise<R>)[] = [];
   for (const item of items) {
     const result = work(item);

@@ -87,16 +87,19 @@ function requests({ content, actions }: Event, bodies: Body[]): void {
 }
 
 function responses(event: Event, bodies: Body[]): void {
-  for (const part of event.content?.parts ?? []) {
+  if (!event.content) return;
+  for (const part of event.content.parts) {
     if (part.type === 'function_response') bodies.push(toolResponse(part, event));
   }
 }
 
 function questions({ actions }: Event, bodies: Body[]): void {
-  for (const ask of actions.asks ?? []) bodies.push(elicitation(ask));
+  if (!actions.asks) return;
+  for (const ask of actions.asks) bodies.push(elicitation(ask));
 }
 
 function answers({ actions }: Event, bodies: Body[]): void {
+  if (!actions.answers) return;
   for (const [requestId, answer] of entriesOf(actions.answers)) {
     // One of several votes is no answer yet.
     if (answer.quorum) bodies.push({ type: 'custom', kind: 'ext:approval_vote', data: { requestId, by: answer.by } });
@@ -143,7 +146,7 @@ function complete(body: Body, sessionId: string, event: Event, n: number): Agent
 /** It happened before anything else that the event says, and mostly to another agent than the event's. */
 function lifecycle(event: Event, bodies: Body[]): void {
   const { completed = none, began = none } = event.actions;
-  if (completed.length + began.length === 0) return;
+  if (completed === none && began === none) return;
   const around = threadOf(event);
   // Whoever has begun here as well is told to have ended after that.
   const brief = completed.filter(({ path }) => began.some((record) => record.path === path));
@@ -186,8 +189,9 @@ function of(agentId: string, threadId: string | undefined, kind: string, data: R
 function sessionUpdate(event: Event, bodies: Body[]): void {
   const { stateDelta, config } = event.actions;
   // An agent run as a tool keeps its state to itself until it is done.
-  const delta = event.iso === undefined && Object.keys(stateDelta).length > 0 ? { stateDelta } : {};
-  if (!config && !('stateDelta' in delta)) return;
+  const isDelta = event.iso === undefined && !isEmpty(stateDelta);
+  if (!config && !isDelta) return;
+  const delta = isDelta ? { stateDelta } : {};
   const { tools: _, permissionMode, ...shown } = config ?? {};
   bodies.push({
     type: 'session_update',
@@ -241,7 +245,8 @@ function toolRequest(part: FunctionCallPart): Body {
 
 function calls(event: Event, bodies: Body[]): void {
   const { started, decisions, interim } = event.actions;
-  for (const requestId of started ?? []) {
+  if (!started && !interim) return;
+  for (const requestId of started ?? none) {
     bodies.push({ type: 'tool_update', requestId, status: 'started', ...defined({ by: decisions?.[requestId]?.by }) });
   }
   for (const [requestId, response] of entriesOf(interim)) {
@@ -282,26 +287,26 @@ export function elicitation(
 function customs(event: Event, bodies: Body[]): void {
   const { decisions, artifactDelta, delivered, transferToAgent, rewound } = event.actions;
   if (rewound) bodies.push({ type: 'custom', kind: 'rewound', data: rewound });
-  for (const [callId, decision] of entriesOf(decisions)) {
-    bodies.push({ type: 'custom', kind: 'policy_decision', data: { callId, ...decision } });
+  if (decisions) {
+    for (const [callId, decision] of Object.entries(decisions))
+      bodies.push({ type: 'custom', kind: 'policy_decision', data: { callId, ...decision } });
   }
-  if (Object.keys(artifactDelta).length > 0)
-    bodies.push({ type: 'custom', kind: 'artifact_delta', data: artifactDelta });
+  if (!isEmpty(artifactDelta)) bodies.push({ type: 'custom', kind: 'artifact_delta', data: artifactDelta });
   if (delivered) bodies.push({ type: 'custom', kind: 'steer_applied', data: { steerIds: delivered } });
-  const response = event.content?.parts.find((part) => part.type === 'function_response');
-  if (transferToAgent !== undefined && response?.type === 'function_response') {
+  const response =
+    transferToAgent === undefined ? undefined : event.content?.parts.find((part) => part.type === 'function_response');
+  if (response?.type === 'function_response') {
     const data = { from: event.author, to: transferToAgent, requestId: response.id };
     bodies.push({ type: 'custom', kind: 'agent_transfer', data });
   }
-  const metadata = ownMetadata(event);
+  const metadata = event.customMetadata && ownMetadata(event.customMetadata);
   if (metadata) bodies.push({ type: 'custom', kind: 'metadata', data: metadata });
 }
 
 const internalMetadata = new Set(['replaces', 'role', 'settledBy', 'step', 'value']);
 
-function ownMetadata(event: Event): Record<string, unknown> | undefined {
-  if (!event.customMetadata) return undefined;
-  const entries = Object.entries(event.customMetadata).filter(([key]) => !internalMetadata.has(key));
+function ownMetadata(metadata: Record<string, unknown>): Record<string, unknown> | undefined {
+  const entries = Object.entries(metadata).filter(([key]) => !internalMetadata.has(key));
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
@@ -320,6 +325,11 @@ function error(event: Event): Body {
 /** Most events have none: nothing is made for them. */
 function entriesOf<T>(record: Record<string, T> | undefined): readonly [string, T][] {
   return record ? Object.entries(record) : none;
+}
+
+function isEmpty(record: object): boolean {
+  for (const _ in record) return false;
+  return true;
 }
 
 /** Without the members that are undefined. */

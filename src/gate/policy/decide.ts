@@ -69,7 +69,8 @@ export function decide(call: GateCall, rules: GateRules): Verdict | Promise<Verd
 /** Decides on a call that somebody approved: policy is asked again, and may only say no. */
 export async function decideApproved(call: GateCall, rules: GateRules, approval: Approval): Promise<Verdict> {
   // Also what was said yes to as it was: the tool may have changed since. Its schema leaves alone what it has taken once.
-  const checked = await validatedInTime(rules.validate(approval.args ?? call.args), rules.signal);
+  const checking = validatedInTime(rules.validate(approval.args ?? call.args), rules.signal);
+  const checked = checking instanceof Promise ? await checking : checking;
   const isEdited = approval.args !== undefined && !sameArgs(approval.args, call.args);
   if (!checked.ok) {
     const what = isEdited ? 'edited arguments' : 'arguments';
@@ -83,7 +84,8 @@ export async function decideApproved(call: GateCall, rules: GateRules, approval:
     return unfit(message, { ...recordFacts(call, call.args, rules), ...approval });
   }
   const args = deepFreeze(checked.args);
-  const answer = await policyOn(call, args, rules);
+  const asked = policyOn(call, args, rules);
+  const answer = asked instanceof Promise ? await asked : asked;
   // What was to be hidden before an edit is hidden after it.
   const policy = withRedact(answer, approval.redact);
   const { redact: _, args: __, ...why } = approval;
@@ -94,7 +96,8 @@ export async function decideApproved(call: GateCall, rules: GateRules, approval:
 async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> {
   // What was decided on is what runs: nobody who looks at the arguments on the way can change them in place.
   let args = deepFreeze(call.args);
-  let policy = await policyOn(call, args, rules);
+  const asked = policyOn(call, args, rules);
+  let policy = asked instanceof Promise ? await asked : asked;
   if (policy.outcome === 'deny') return denied(call, args, policy, rules);
   if (rules.beforeTool) {
     const facts = recordFacts(call, args, rules, policy);
@@ -113,8 +116,8 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
     }
   }
   const hookAsks = rules.hookAsked?.();
-  const floor =
-    policy.outcome === 'allow' && !hookAsks ? await authorAsks(rules.needsApproval, args, rules) : undefined;
+  const asksFloor = policy.outcome === 'allow' && !hookAsks && rules.needsApproval !== undefined;
+  const floor = asksFloor ? await authorAsks(rules.needsApproval, args, rules) : undefined;
   if (policy.outcome === 'allow' && !hookAsks && !floor) {
     return run(call, args, { by: 'policy', ruleId: policy.ruleId, ...recordFacts(call, args, rules, policy) });
   }

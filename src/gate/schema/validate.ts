@@ -96,10 +96,10 @@ function jsonOutput(value: unknown): Args {
 }
 
 /** What a check comes to: a no where nobody waits for it any longer. */
-export async function validatedInTime(
+export function validatedInTime(
   checked: ValidatedArgs | Promise<ValidatedArgs>,
   signal: AbortSignal | undefined,
-): Promise<ValidatedArgs> {
+): ValidatedArgs | Promise<ValidatedArgs> {
   if (!(checked instanceof Promise)) return checked;
   return untilAborted(checked, signal).catch((reason: unknown) => fail(`aborted: ${messageOf(reason)}`));
 }

@@ -114,7 +114,8 @@ export class Judge {
     let call = gateCall(request, hostTool, this.#options.agent);
     const rules = this.#rules(request, hostTool, signal);
     // Not every executor checks what it announces, and only its host knows what a tool's own schema makes of it.
-    const checked = hostTool && (await validatedInTime(rules.validate(call.args), signal));
+    const checking = hostTool && validatedInTime(rules.validate(call.args), signal);
+    const checked = checking instanceof Promise ? await checking : checking;
     if (checked?.ok) call = asTaken(call, checked.args);
     const confirmation = this.#options.confirmations.get(this.#options.name, call.callId);
     if (confirmation) {
@@ -147,7 +148,8 @@ export class Judge {
       const decision: DecisionRecord = { ...facts, outcome: 'denied', by: 'gate', reason: checked.message };
       return { kind: 'settle', result: errorResult('invalid_args', checked.message), decision };
     }
-    const verdict = await this.#verdict(request, call, rules, hostTool, peek);
+    const deciding = this.#verdict(request, call, rules, hostTool, peek);
+    const verdict = deciding instanceof Promise ? await deciding : deciding;
     switch (verdict.kind) {
       case 'run': {
         const put = putByPolicy(request);

@@ -24,14 +24,15 @@ export async function judgeOpen(
   const mine: PendingRequest[] = [];
   for (const request of open) {
     if (run.calls.isBusy(request.callId)) continue;
-    const below = await subagents?.of(request)?.waitsFor();
+    const called = subagents?.of(request);
+    const below = called && (await called.waitsFor());
     if (below) questions.push(...below);
     else mine.push(request);
   }
   // Looking through many is a piece of work by itself.
   if (open.length > MANY) await breath();
   const { waiting } = run.questions;
-  const steps = await eachInPieces(mine, (request) => {
+  const judging = eachInPieces(mine, (request) => {
     const grounds = frame.grounds(request);
     const known = waiting.of(request, grounds);
     if (known) return known;
@@ -41,7 +42,8 @@ export async function judgeOpen(
       return step;
     });
   });
-  await keepPut(run, mine, steps);
+  const steps = judging instanceof Promise ? await judging : judging;
+  if (steps.some(({ kind }) => kind === 'ask')) await keepPut(run, mine, steps);
   const pace = new Pace();
   for (const [index, step] of steps.entries()) {
     const rest = pace.rest();

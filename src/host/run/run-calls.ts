@@ -318,9 +318,10 @@ export class RunCalls {
       frame.judge.confirmationAsked(step.decision, outcome.request, request);
       return;
     }
-    const usage = await called?.quiet();
+    const usage = called && (await called.quiet());
     if (outcome.kind === 'suspended') return;
-    const tail = await runTailCalls(outcome.result, call, request, frame, options, signal);
+    const running = runTailCalls(outcome.result, call, request, frame, options, signal);
+    const tail = running instanceof Promise ? await running : running;
     const result = tail.decisions ? await frame.bounded(callId, tail.result) : tail.result;
     frame.judge.settled(callId);
     if (this.#scope.signal.aborted) return;

@@ -6,21 +6,40 @@ import { runHostTool, validatorOf } from '../tools/index.ts';
 
 const MAX_TAIL_CALLS = 16;
 
+/** A result with what its tail calls came to. */
+interface TailOutcome {
+  result: ToolResult;
+  decisions?: Record<string, unknown>[];
+}
+
 /**
  * Runs the calls that a result asks for, through the gate, before it returns; what they come to is added to it. One
  * that would have to ask a person is denied: it has no place in the log where a question could wait. What was decided
  * about each goes into the log with the result.
  */
-export async function runTailCalls(
+export function runTailCalls(
   result: ToolResult,
   call: HostCall,
   request: PendingRequest,
   frame: HostedFrame,
   options: RunToolOptions,
   signal: AbortSignal,
-): Promise<{ result: ToolResult; decisions?: Record<string, unknown>[] }> {
+): TailOutcome | Promise<TailOutcome> {
+  if (!('tailCalls' in result)) return { result };
   const { tailCalls, ...rest } = result;
   if (!tailCalls || tailCalls.length === 0) return { result: rest };
+  return runEach(tailCalls, rest, call, request, frame, options, signal);
+}
+
+async function runEach(
+  tailCalls: NonNullable<ToolResult['tailCalls']>,
+  rest: ToolResult,
+  call: HostCall,
+  request: PendingRequest,
+  frame: HostedFrame,
+  options: RunToolOptions,
+  signal: AbortSignal,
+): Promise<TailOutcome> {
   const content: ContentPart[] = [...rest.content];
   const decisions: Record<string, unknown>[] = [];
   let isError = rest.isError ?? false;

@@ -76,39 +76,42 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
     if (error instanceof Suspended) return { kind: 'suspended' };
     result = await failed(call, options, hook, error);
   }
-  result = await afterTool(call, options, hook, result);
-  const capped = await capResult(result, {
+  if (supports(options.hooks, 'after_tool')) result = await afterTool(call, options, hook, result);
+  const capping = capResult(result, {
     callId: call.callId,
     ...(options.maxResultBytes === undefined ? {} : { maxBytes: options.maxResultBytes }),
     ...(options.spill ? { spill: options.spill } : {}),
   });
+  const capped = capping instanceof Promise ? await capping : capping;
   return { kind: 'result', result: capped, interim: longRunning && !capped.isError };
 }
 
-async function within<T>(
-  work: Promise<T>,
-  controller: AbortController,
-  signal: AbortSignal,
-  timeoutMs: number,
-): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let stop: (() => void) | undefined;
-  try {
-    return await new Promise<T>((resolve, reject) => {
-      const end = (reason: unknown) => {
-        controller.abort(reason);
+function within<T>(work: Promise<T>, controller: AbortController, signal: AbortSignal, timeoutMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const over = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    };
+    const end = (reason: unknown) => {
+      over();
+      controller.abort(reason);
+      reject(reason);
+    };
+    const stop = () => end(signal.reason);
+    const timer = isTimed(timeoutMs) ? setTimeout(() => end(new TimedOut(timeoutMs)), timeoutMs) : undefined;
+    work.then(
+      (value) => {
+        over();
+        resolve(value);
+      },
+      (reason: unknown) => {
+        over();
         reject(reason);
-      };
-      stop = () => end(signal.reason);
-      if (signal.aborted) stop();
-      else signal.addEventListener('abort', stop, { once: true });
-      if (isTimed(timeoutMs)) timer = setTimeout(() => end(new TimedOut(timeoutMs)), timeoutMs);
-      work.then(resolve, reject);
-    });
-  } finally {
-    clearTimeout(timer);
-    if (stop) signal.removeEventListener('abort', stop);
-  }
+      },
+    );
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
 }
 
 class TimedOut extends CoxswainError {
@@ -138,7 +141,6 @@ async function afterTool(
   hook: HookContext,
   result: ToolResult,
 ): Promise<ToolResult> {
-  if (!supports(options.hooks, 'after_tool')) return result;
   try {
     const payload = { tool: call.hostTool.descriptor, args: call.decision.args, context: hook, result };
     const replacement = await replacementOf('after_tool', payload, options, hook.signal);

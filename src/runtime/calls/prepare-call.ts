@@ -1,5 +1,5 @@
 import { newId, untilAborted } from '../../base/index.ts';
-import type { FunctionCallPart, FunctionResponsePart, ToolResult } from '../../contracts/index.ts';
+import type { AnyTool, FunctionCallPart, FunctionResponsePart, ToolResult } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../../contracts/index.ts';
 import {
   askHook,
@@ -72,7 +72,8 @@ export async function prepareCall(
       },
     };
   }
-  const checked = await validatedInTime(validateCall(resolved, part.args, context.invocation), context.signal);
+  const checking = validatedInTime(validateCall(resolved, part.args, context.invocation), context.signal);
+  const checked = checking instanceof Promise ? await checking : checking;
   if (!checked.ok) {
     keepArgs(call, part.args);
     return { call, refusal: answerTo(call, errorResult('invalid_args', checked.message)) };
@@ -80,7 +81,8 @@ export async function prepareCall(
   // Hooks return other arguments, which are checked; what they changed in place would not be.
   call.args = deepFreeze(checked.args);
   if (!context.invocation.hostRuns && !hostRun) return { call };
-  const floor = await floorOf(resolved, call.args, context.signal);
+  const asking = floorOf(resolved, call.args, context.signal);
+  const floor = asking && (await asking);
   if (floor !== undefined) call._meta = { ...call._meta, ask: floor };
   return hooks.has('beforeTool') ? hookBeforeAnnouncement(context, call, resolved, hooks) : { call };
 }
@@ -93,13 +95,20 @@ function metaOf({ _meta }: FunctionCallPart): FunctionCallPart['_meta'] {
 }
 
 /** The author's floor travels with the announcement: the host must ask, whatever its policy says. */
-async function floorOf(
+function floorOf(
   resolved: ResolvedTool,
   args: Record<string, unknown>,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<string | undefined> | undefined {
   const floor = resolved.tool?.needsApproval;
-  if (floor === undefined || floor === false) return undefined;
+  return floor === undefined || floor === false ? undefined : askAuthor(floor, args, signal);
+}
+
+async function askAuthor(
+  floor: Exclude<AnyTool['needsApproval'], undefined | false>,
+  args: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   try {
     return floor === true || (await untilAborted(floor(args), signal)) ? 'the tool asks for approval' : undefined;
   } catch (error) {

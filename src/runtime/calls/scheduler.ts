@@ -65,7 +65,8 @@ export async function settleCalls(
     const settled: Event[] = [];
     const unsettled = batch.filter((call) => !call.settled && !call.interim);
     const open = inOrder(unsettled, tools);
-    const steps = await eachInPieces(open, (call) => stepOf(context, call, tools, hooks));
+    const looking = eachInPieces(open, (call) => stepOf(context, call, tools, hooks));
+    const steps = looking instanceof Promise ? await looking : looking;
     for (const [index, step] of steps.entries()) {
       const call = open[index] as CallState;
       if (step.kind === 'run') ready.push(step.ready);
@@ -74,7 +75,8 @@ export async function settleCalls(
         // Its agent has begun: what that waits for is nobody's any more.
         if (call.entered)
           settled.push(...closeWithin(invocation.fold, call, `${call.name} was ended`, invocation.origin()));
-        const bounded = await boundedAnswer(invocation, call.id, step.result);
+        const bounding = boundedAnswer(invocation, call.id, step.result);
+        const bounded = bounding instanceof Promise ? await bounding : bounding;
         const told = step.actions ? { actions: step.actions } : {};
         settled.push(withBounded(responseEvent(call, bounded.result, invocation.origin(), told), bounded));
       }
@@ -96,7 +98,8 @@ export async function settleCalls(
     if (batch.every((call) => call.settled || call.interim)) return 'complete';
     // Those that waited for these may move now.
     if (open.length < unsettled.length && open.some((call) => call.settled || call.interim)) continue;
-    await invocation.reservations();
+    const storing = invocation.stored();
+    if (storing) await storing;
     // Answered while others ran: go on; else nothing moves here any more.
     if (context.signal.aborted || invocation.fold.answers === seen) return 'suspended';
   }
@@ -112,7 +115,7 @@ function inOrder(open: readonly CallState[], tools: ToolMap): readonly CallState
   return free.length > 0 ? free : open;
 }
 
-async function stepOf(context: AgentContext, call: CallState, tools: ToolMap, hooks: HookChain): Promise<Step> {
+function stepOf(context: AgentContext, call: CallState, tools: ToolMap, hooks: HookChain): Step | Promise<Step> {
   const resolved = tools.get(call.name);
   const next = nextStep(factsOf(context, call, resolved));
   switch (next.kind) {
@@ -130,8 +133,10 @@ async function stepOf(context: AgentContext, call: CallState, tools: ToolMap, ho
     case 'judge': {
       if (!resolved) return settle(notFound(call.name, tools));
       const rules = gateRules(context, call, resolved, hooks, !call.hooked);
-      const verdict = await decide(gateCall(context, call, resolved), rules);
-      return withSignals(context, call, fromVerdict(call, resolved, verdict), rules.signals?.());
+      const step = (verdict: Verdict) =>
+        withSignals(context, call, fromVerdict(call, resolved, verdict), rules.signals?.());
+      const verdict = decide(gateCall(context, call, resolved), rules);
+      return verdict instanceof Promise ? verdict.then(step) : step(verdict);
     }
     default:
       return next satisfies never;

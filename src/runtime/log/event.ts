@@ -199,8 +199,10 @@ export interface Event {
 
 export type EventInit = Partial<Omit<Event, 'actions'>> & { author: string; actions?: Partial<EventActions> };
 
-const nothing: Record<string, never> = Object.freeze({});
-const none: readonly string[] = Object.freeze([]);
+/** Deltas of an event that changes nothing: all such events share it. */
+export const noDelta: Record<string, never> = Object.freeze({});
+/** Ids of an event that names none. */
+export const noIds: readonly string[] = Object.freeze([]);
 
 /** Fills in what an event always has: id, time, empty actions. */
 export function createEvent(init: EventInit): Event {
@@ -214,14 +216,14 @@ export function createEvent(init: EventInit): Event {
     timestamp: init.timestamp ?? Date.now(),
     partial: false,
     turnComplete: true,
-    longRunningToolIds: none,
+    longRunningToolIds: noIds,
   };
   // Assigned rather than spread: of all that is made in a step, most are events.
   return Object.assign(event, init, { actions: createActions(init.actions) });
 }
 
 export function createActions(init?: Partial<EventActions>): EventActions {
-  return { stateDelta: nothing, artifactDelta: nothing, escalate: false, skipSummarization: false, ...init };
+  return { stateDelta: noDelta, artifactDelta: noDelta, escalate: false, skipSummarization: false, ...init };
 }
 
 /** The thread that an event or a call is shown in; undefined on the root's. */

@@ -7,7 +7,7 @@ import { newActivation } from './activation.ts';
 import type { CallState, Settled } from './call-state.ts';
 import { callTurns, newCall, stillCall } from './call-state.ts';
 import type { Event, StoredAnswer } from './event.ts';
-import { threadOf } from './event.ts';
+import { noDelta, threadOf } from './event.ts';
 import type { FoldState } from './fold-state.ts';
 import { isWithin, slotOfCall } from './slot-path.ts';
 import { applyDelta, scopeOf } from './state.ts';
@@ -154,19 +154,13 @@ export class Fold {
     if (actions.terms) this.terms.set(event.turnId, actions.terms);
     this.#clock(event);
     if (actions.reopened) this.#reopen();
-    this.#applyState(event);
-    this.#applyCalls(event);
-    for (const record of actions.completed ?? []) {
-      this.activation(record.path).completed = { agent: record.agent, outcome: record.outcome };
-    }
-    for (const { path, iteration, agent, thread = threadOf(event) ?? '' } of actions.began ?? []) {
-      if (iteration === undefined) this.activation(path).began = { agent, thread };
-      else this.activation(path).iteration = iteration;
-    }
-    for (const path of actions.entered ?? []) this.activation(path).entered = true;
-    for (const path of actions.exited ?? []) this.activation(path).exited = true;
+    if (actions.stateDelta !== noDelta) this.#applyState(event);
+    if (actions.decisions ?? actions.started ?? actions.asks ?? actions.questions ?? actions.answers ?? actions.interim)
+      this.#applyCalls(event);
+    const { completed, began, entered, exited, delivered } = actions;
+    if (completed ?? began ?? entered ?? exited) this.#applyPlaces(event);
     if (actions.config) this.#configure(actions.config);
-    for (const id of actions.delivered ?? []) this.steers.delete(id);
+    if (delivered) for (const id of delivered) this.steers.delete(id);
     if (actions.steer) this.steers.set(event.id, event);
     else if (event.content) this.#applyContent(event, event.content);
     if (event.usage) this.#addUsage(event.usage);
@@ -174,6 +168,20 @@ export class Fold {
       this.turn.ended = actions.end.reason;
       this.ends.set(event.seq, stillOf(this));
     }
+  }
+
+  /** What has begun and ended in the tree. */
+  #applyPlaces(event: Event): void {
+    const { completed = none, began = none, entered = none, exited = none } = event.actions;
+    for (const record of completed) {
+      this.activation(record.path).completed = { agent: record.agent, outcome: record.outcome };
+    }
+    for (const { path, iteration, agent, thread = threadOf(event) ?? '' } of began) {
+      if (iteration === undefined) this.activation(path).began = { agent, thread };
+      else this.activation(path).iteration = iteration;
+    }
+    for (const path of entered) this.activation(path).entered = true;
+    for (const path of exited) this.activation(path).exited = true;
   }
 
   /**
@@ -272,7 +280,7 @@ export class Fold {
       this.isolated.set(event.iso, own);
       return;
     }
-    for (const key of Object.keys(delta)) {
+    for (const key in delta) {
       applyDelta(scopeOf(key) === 'session' ? this.state : this.shared, { [key]: delta[key] });
     }
   }
@@ -369,7 +377,7 @@ export class Fold {
     activation.steps++;
     // Text that an abort cut off is no answer: a turn that goes on asks again.
     activation.final = !event.interrupted;
-    activation.batch = this.#made.get(event) ?? [...callsOf(event, this.#cutIds)];
+    activation.batch = this.#made.get(event) ?? (hasCalls(parts) ? [...callsOf(event, this.#cutIds)] : []);
     for (const call of activation.batch) {
       activation.final = false;
       this.calls.set(call.id, call);
@@ -412,6 +420,11 @@ export class Fold {
     this.totalUsage = addUsage(this.totalUsage, usage);
     if (this.turn) this.turn.usage = addUsage(this.turn.usage, usage);
   }
+}
+
+function hasCalls(parts: readonly ContentPart[]): boolean {
+  for (const { type } of parts) if (type === 'function_call') return true;
+  return false;
 }
 
 /** Calls as the model has just made them. */

@@ -139,6 +139,7 @@ export function repeatedId(events: readonly Event[]): string | undefined {
 
 /** Brings the index of open calls up to events that were added. */
 function indexCalls(session: MemorySession, added: readonly Event[]): void {
+  if (!added.some(concernsCalls)) return;
   let events = added;
   if (added.some(({ actions }) => actions.rewound)) {
     session.open.clear();
@@ -151,6 +152,13 @@ function indexCalls(session: MemorySession, added: readonly Event[]): void {
     session.open.delete(callId);
     session.open.set(callId, { name, seq, at: session.updatedAt });
   }
+}
+
+function concernsCalls({ content, actions }: Event): boolean {
+  if (actions.rewound) return true;
+  if (!content) return false;
+  for (const { type } of content.parts) if (type === 'function_call' || type === 'function_response') return true;
+  return false;
 }
 
 export function recordOf(session: MemorySession, events: readonly Event[]): SessionRecord {

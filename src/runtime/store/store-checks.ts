@@ -70,11 +70,12 @@ function isProper(options: object, shape: object): boolean {
   try {
     if (Object.getPrototypeOf(options) !== Object.prototype) return false;
     // Each name is read, as the store will: what throws then is refused with a code.
-    for (const name of Object.keys(shape)) {
+    for (const name in shape) {
       const value: unknown = options[name as never];
       if (value !== undefined && !Number.isSafeInteger(value)) return false;
     }
-    return Object.keys(options).every((name) => Object.hasOwn(shape, name));
+    for (const name in options) if (!Object.hasOwn(shape, name)) return false;
+    return true;
   } catch {
     return false;
   }

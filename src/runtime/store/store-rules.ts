@@ -1,7 +1,7 @@
 import { kindOf } from '../../base/index.ts';
 import { CoxswainError, deepFreeze, MAX_JSON_DEPTH, setOwn } from '../../contracts/index.ts';
 import type { Event } from '../log/index.ts';
-import { applyDelta, splitDelta, stateValue, storedDelta } from '../log/index.ts';
+import { applyDelta, noDelta, noIds, splitDelta, stateValue, storedDelta } from '../log/index.ts';
 import type { SessionKey } from './session-service.ts';
 
 export { checkKey, checkScope, newKey, storeInput } from './store-checks.ts';
@@ -63,7 +63,8 @@ function sealed(given: Event, seq: number): Event {
   }
   const fault = seal(event as unknown as Record<string, unknown>, 0);
   if (fault !== undefined) throw notJson(event, fault);
-  for (const part of event.content?.parts ?? []) {
+  if (!event.content) return event;
+  for (const part of event.content.parts) {
     if (part.type === 'function_call' || part.type === 'function_response') checkCallId(event, part.id);
   }
   return event;
@@ -110,7 +111,9 @@ function seal(value: object, depth: number): string | undefined {
   if (depth > MAX_EVENT_DEPTH) return TOO_DEEP;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
-      const fault = value[index] === undefined ? ' is undefined' : sealMember(value[index], depth);
+      const member: unknown = value[index];
+      if (typeof member === 'string') continue;
+      const fault = member === undefined ? ' is undefined' : sealMember(member, depth);
       if (fault !== undefined) return `[${index}]${fault}`;
     }
     Object.freeze(value);
@@ -120,8 +123,8 @@ function seal(value: object, depth: number): string | undefined {
   if (prototype !== Object.prototype && prototype !== null) return ` is a ${value.constructor?.name ?? 'class object'}`;
   for (const key in value) {
     const member = (value as Record<string, unknown>)[key];
-    // Most members are text: a call for each of them would cost more than the look.
-    if (typeof member === 'string') continue;
+    // Most members are text, or empty as every event begins: a call for each of them would cost more than the look.
+    if (typeof member === 'string' || typeof member === 'boolean' || member === noDelta || member === noIds) continue;
     const fault = sealMember(member, depth);
     if (fault !== undefined) return `.${key}${fault}`;
   }
