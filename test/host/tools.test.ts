@@ -357,12 +357,24 @@ test.each([
   ['pаy', 'it reads like "pay", which is another name'],
   ['ｐay', 'it reads like "pay", which is another name'],
   ['pay\u200b', 'it has characters that nobody sees'],
+  ['pru\u0308fen', 'it reads like "prüfen", which is another name'],
 ])('ATT-B15 a tool whose name %j may be taken for another is told of when it is set up', async (name, why) => {
   const { warnings } = hostOf(bot(['x']), { tools: [tool('pay'), tool(name)] });
   expect(warnings).toEqual([`host: look at the name of its tool ${JSON.stringify(name)}: ${why}`]);
   const provider = { name: 'p', getToolsForAgent: async () => [tool(name)], execute: () => 1 };
   const offered = hostOf(bot(['x']), { toolProviders: [provider as never] });
   await offered.host.open('bot');
+  await offered.host.open('bot');
+  expect(offered.warnings).toEqual([expect.stringContaining(why)]);
+});
+
+test('ATT-B15 of two names in other letters that read alike the second is told of, whoever offers it', async () => {
+  const real = 'заплатить';
+  const like = 'зaплaтить';
+  const why = `it reads like "${real}", which is offered beside it`;
+  expect(hostOf(bot(['x']), { tools: [tool(real), tool(like)] }).warnings).toEqual([expect.stringContaining(why)]);
+  const provider = { name: 'p', getToolsForAgent: async () => [tool(like)], execute: () => 1 };
+  const offered = hostOf(bot(['x']), { tools: [tool(real)], toolProviders: [provider as never] });
   await offered.host.open('bot');
   expect(offered.warnings).toEqual([expect.stringContaining(why)]);
 });

@@ -74,7 +74,7 @@ export class HostToolRegistry {
     try {
       const tool = providedTool(provider, provided);
       map.set(tool.name, { descriptor: describeTool(tool), tool, source });
-      this.#look(source, tool.name);
+      this.#look(source, tool.name, map);
     } catch (error) {
       this.#leaveOut(source, String(provided.name), messageOf(error));
     }
@@ -85,8 +85,8 @@ export class HostToolRegistry {
   }
 
   /** A name that reads like another one: rules and people may mean that one. */
-  #look(source: string, name: string): void {
-    const why = whyLookAlike(name);
+  #look(source: string, name: string, beside: ReadonlyMap<string, HostTool>): void {
+    const why = whyLookAlike(name, beside.keys());
     if (why !== undefined) this.#tell(`${source}: look at the name of its tool ${JSON.stringify(name)}: ${why}`);
   }
 
@@ -101,7 +101,7 @@ export class HostToolRegistry {
       throw new CoxswainError('INVALID_ARGUMENT', 'E_DUPLICATE_TOOL', `the host has two tools named ${tool.name}`);
     }
     this.#own.set(tool.name, { descriptor, tool, source: 'host' });
-    this.#look('host', tool.name);
+    this.#look('host', tool.name, this.#own);
   }
 }
 
