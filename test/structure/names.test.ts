@@ -51,3 +51,12 @@ describe('names', () => {
     expect(declaredNames(code)).toEqual(['a', 'b', 'C', 'D', 'E', 'f', 'h', 'K']);
   });
 });
+
+test('the adapter of the runtime has its sessions through one front', () => {
+  const taken = sourceFiles()
+    .filter(({ path }) => path.startsWith('adapters/adk/'))
+    .flatMap(({ code }) => [...code.matchAll(/\{([^}]*)\} from '\.\.\/\.\.\/runtime\/session\/index\.ts'/g)])
+    .flatMap(([, names = '']) => names.split(',').map((name) => name.trim()))
+    .filter((name) => name !== '');
+  expect([...new Set(taken)].sort()).toEqual(['AbortCall', 'RuntimeSession', 'RuntimeSessionOptions', 'settling']);
+});

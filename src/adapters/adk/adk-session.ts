@@ -1,6 +1,5 @@
 import { isoTime, LazySet, newId } from '../../base/index.ts';
 import type {
-  AbortTarget,
   AgentDescriptor,
   AgentEvent,
   AgentSession,
@@ -19,32 +18,10 @@ import type {
   TelemetrySpan,
   ToolApprovalInput,
 } from '../../contracts/index.ts';
-import { CoxswainError, copyJson, INTERFACE_VERSION } from '../../contracts/index.ts';
-import type {
-  AgentTree,
-  CurrentRun,
-  Engine,
-  FollowOptions,
-  InvocationResult,
-  LiveSession,
-} from '../../runtime/index.ts';
-import { unheardCalls } from '../../runtime/index.ts';
-import type { AbortCall } from '../../runtime/session/index.ts';
-import {
-  abortSession,
-  answerRequest,
-  heedLog,
-  makeRequests,
-  openRequestNow,
-  openRequests,
-  openRequestsNow,
-  standingOf,
-  startRun,
-  storeConfig,
-  storeQuestions,
-  storeStarts,
-  storeSteer,
-} from '../../runtime/session/index.ts';
+import { copyJson, INTERFACE_VERSION } from '../../contracts/index.ts';
+import type { AgentTree, InvocationResult } from '../../runtime/index.ts';
+import type { AbortCall, RuntimeSessionOptions } from '../../runtime/session/index.ts';
+import { RuntimeSession } from '../../runtime/session/index.ts';
 import type { Heeded, HoldOptions, Stirred, StreamQueue } from '../../session/index.ts';
 import {
   answeredNow,
@@ -75,71 +52,64 @@ import { StreamSink } from './sink.ts';
 import { lostEnd, storedEnd, streamEnd } from './stream-end.ts';
 import { checkUpdate } from './update.ts';
 
-export interface AdkSessionOptions {
-  live: LiveSession;
-  engine: Engine;
+export interface AdkSessionOptions extends Omit<RuntimeSessionOptions, 'name'> {
   descriptor: AgentDescriptor;
-  /** Milliseconds between two looks for what other processes write. */
-  followMs?: number | undefined;
   onClose?: (() => Promise<void>) | undefined;
 }
 
-/** The runtime behind the AgentSession contract. */
+/** A session of the runtime behind the AgentSession contract: inputs are checked, stored events shown as AgentEvents. */
 export class AdkSession implements AgentSession {
   readonly descriptor: AgentDescriptor;
-  readonly live: LiveSession;
-  readonly #engine: Engine;
+  readonly runtime: RuntimeSession;
   readonly #onClose: AdkSessionOptions['onClose'];
-  readonly #followMs: number | undefined;
   readonly #trace: SessionTrace | undefined;
-  /** The run that this handle started. */
-  #own: CurrentRun | undefined;
   /** Ends of those that follow the log on this handle. */
   readonly #watchers = new LazySet<() => void>();
   #initialized = false;
-  /** The last stream left the tools to a host, which has fired what is its to fire. */
-  #hostRuns = false;
   #closed = false;
   /** How far the last stream has shown the log. */
   #shown: { streamId: string; seq: number } | undefined;
 
   static {
-    claimOwn((session) => #engine in session);
+    claimOwn((session) => #watchers in session);
   }
 
-  constructor(options: AdkSessionOptions) {
-    this.live = options.live;
-    this.descriptor = options.descriptor;
-    this.#engine = options.engine;
-    this.#onClose = options.onClose;
-    this.#followMs = options.followMs;
-    const { telemetry } = options.engine;
-    this.#trace = telemetry && new SessionTrace(telemetry, this.id, options.descriptor.name);
-  }
-
-  get isClosed(): boolean {
-    return this.#closed;
+  constructor({ live, engine, followMs, descriptor, onClose }: AdkSessionOptions) {
+    this.descriptor = descriptor;
+    this.runtime = new RuntimeSession({ live, engine, followMs, name: descriptor.name });
+    this.#onClose = onClose;
+    const { telemetry } = engine;
+    this.#trace = telemetry && new SessionTrace(telemetry, this.id, descriptor.name);
   }
 
   get id(): string {
-    return this.live.key.id;
+    return this.runtime.id;
+  }
+
+  /** The session as all handles of this process share it. */
+  get live(): RuntimeSession['live'] {
+    return this.runtime.live;
+  }
+
+  get isClosed(): boolean {
+    return this.runtime.isClosed;
   }
 
   /** Its agents: of these, whoever asks is named with the whole path. */
   get tree(): AgentTree {
-    return this.#engine.tree;
+    return this.runtime.tree;
   }
 
   get permissionMode(): PermissionMode | undefined {
-    return this.live.fold.config.permissionMode as PermissionMode | undefined;
+    return this.runtime.permissionMode;
   }
 
   get hasOpen(): boolean {
-    return this.live.fold.open.size > 0;
+    return this.runtime.standing.open.size > 0;
   }
 
   [answeredNow](): string[] {
-    return unheardCalls(this.live.fold);
+    return this.runtime.answeredCalls;
   }
 
   stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
@@ -161,54 +131,35 @@ export class AdkSession implements AgentSession {
     options: ExecutionOptions,
     queue: StreamQueue<AgentEvent>,
   ): Promise<StreamEndEvent> {
-    if (this.#closed) return Promise.reject(closed(this.id));
-    const { current, holding } = this.live;
-    if (current || (holding && holding.by !== this)) return Promise.reject(busy(this.id));
-    this.#hostRuns = options.hostToolExecution ?? false;
+    const { runtime } = this;
+    const refused = runtime.whyNotFree();
+    if (refused) return Promise.reject(refused);
     const streamId = options.streamId ?? newId();
     const sink = new StreamSink(queue, this, streamId, options.streaming ?? true);
-    const { telemetry } = this.#engine;
+    const { telemetry } = runtime;
     const above = options.traceContext && telemetry?.extract?.(options.traceContext);
     // Whoever hands down a trace context has measured the turn already.
-    const begun = inputs.some(({ kind }) => kind === 'message') ? undefined : this.live.fold.turn?.trace;
+    const begun = inputs.some(({ kind }) => kind === 'message') ? undefined : runtime.standing.turn?.trace;
     const span = above ? undefined : this.#trace?.turn(undefined, begun);
     const traceContext = (span && telemetry?.inject?.(span)) ?? options.traceContext;
     const isWhole = options.streamId !== undefined && options.traceContext === traceContext;
     const bound = isWhole ? options : { ...options, streamId, ...(traceContext && { traceContext }) };
-    // A host hears of it by itself: it has more to end.
-    const heedEnds = () => (this.#hostRuns ? undefined : this[heed](({ abort }) => abort && this.#obey(abort)));
-    const own = startRun(this.live, this.#engine, { inputs, options: bound, sink, span: above ?? span, heedEnds });
-    this.#own = own;
-    return own.result.then(
+    return runtime.run({ inputs, options: bound, sink, span: above ?? span }).then(
       (result) => {
         const end = () => this.#ended(sink, span, { result, hostRuns: options.hostToolExecution ?? false });
-        const making = makeRequests(this.live, this.tree);
+        const making = runtime.makeOpen();
         return making ? making.then(end) : end();
       },
       (error: unknown) => this.#ended(sink, span, { error }),
     );
   }
 
-  /** Somebody wants an end of it in another process. */
-  #obey(target: AbortTarget): void {
-    this.abort(target).catch((error: unknown) => this.#engine.warn(`session ${this.id} could not be aborted`, error));
-  }
-
   [stirs](tell: (needs: Stirred) => void): () => void {
-    const { live } = this;
-    live.stir = tell;
-    return () => {
-      if (live.stir === tell) live.stir = undefined;
-    };
+    return this.runtime.stirs(tell);
   }
 
-  /** The session is this handle's until it is given back: its streams, and what happens between them. */
-  async [hold](options?: HoldOptions): Promise<() => Promise<void>> {
-    if (this.#closed) throw closed(this.id);
-    // An abort of what is open holds the lease for a moment.
-    while (this.live.aborting) await this.live.aborting.catch(() => {});
-    if (this.live.current || this.live.holding) throw busy(this.id);
-    return this.live.hold(this, options);
+  [hold](options?: HoldOptions): Promise<() => Promise<void>> {
+    return this.runtime.hold(options);
   }
 
   async [startCalls](
@@ -216,16 +167,13 @@ export class AdkSession implements AgentSession {
     streamId: string,
     queue: StreamQueue<AgentEvent>,
   ): Promise<{ open: PendingRequest[]; isNews: boolean }> {
-    this.#assertOpen();
-    const { live } = this;
-    const { lease } = live.holding ?? {};
-    if (live.current || live.holding?.by !== this || !lease) throw busy(this.id);
-    const from = this.#shown?.streamId === streamId ? this.#shown.seq : live.at;
-    const isNews = !(await storeStarts(live, lease.epoch, starts, streamId));
-    const events = live.since(from);
-    this.#shown = { streamId, seq: live.at };
+    const { runtime } = this;
+    const from = this.#shown?.streamId === streamId ? this.#shown.seq : runtime.standing.at;
+    const isNews = !(await runtime.startCalls(starts, streamId));
+    const events = runtime.since(from);
+    this.#shown = { streamId, seq: runtime.standing.at };
     for (const event of events) for (const shown of project(this.id, event)) queue.push(shown);
-    return { open: openRequests(live, this.tree), isNews };
+    return { open: runtime.open(), isNews };
   }
 
   #ended(
@@ -234,15 +182,14 @@ export class AdkSession implements AgentSession {
     came: { result: InvocationResult; hostRuns: boolean } | { error: unknown },
   ): StreamEndEvent {
     if (span) endTurn(span, 'result' in came ? came.result.reason : 'failed');
-    this.live.current = undefined;
-    this.#own = undefined;
+    this.runtime.ended();
     if (sink.isAccepted) this.#shown = { streamId: sink.streamId, seq: sink.seq };
     try {
       if ('error' in came) throw came.error;
-      return streamEnd(this, sink.streamId, came.result, came.hostRuns);
+      return streamEnd(this.runtime, this.descriptor, sink.streamId, came.result, came.hostRuns);
     } catch (error) {
       if (!sink.isAccepted) throw error;
-      return lostEnd(this, sink, error);
+      return lostEnd(this.runtime, sink, error);
     }
   }
 
@@ -250,73 +197,63 @@ export class AdkSession implements AgentSession {
   began(sink: StreamSink, at: number): void {
     this.#initialize(sink);
     if (this.#shown?.streamId === sink.streamId)
-      for (const event of this.live.since(this.#shown.seq)) if (event.seq <= at) sink.event(event);
+      for (const event of this.runtime.since(this.#shown.seq)) if (event.seq <= at) sink.event(event);
     sink.seq = at;
   }
 
   async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
-    this.#assertOpen();
+    this.runtime.assertOpen();
     checkRequestId(requestId);
-    const given = checkAnswer(answer);
-    return answerRequest(this.live, this.#engine, requestId, given);
+    return this.runtime.answer(requestId, checkAnswer(answer));
   }
 
   async [putQuestions](questions: readonly PutQuestion[]): Promise<void> {
-    this.#assertOpen();
-    await storeQuestions(this.live, questions);
+    this.runtime.assertOpen();
+    await this.runtime.putQuestions(questions);
   }
 
   async steer(data: SteerData): Promise<{ steerId: string; disposition: 'current_turn' | 'next_turn' }> {
-    this.#assertOpen();
+    this.runtime.assertOpen();
     checkSteer(data);
     const parts = checkContent(copyJson(data.content, 'steer'));
-    return storeSteer(this.live, this.#engine, { threadId: data.threadId, parts }, this.#hostRuns);
+    return this.runtime.steer({ threadId: data.threadId, parts });
   }
 
   async update(config: SessionUpdate): Promise<{ effective: 'next_step' }> {
-    this.#assertOpen();
-    await storeConfig(this.live, checkUpdate(config));
+    this.runtime.assertOpen();
+    await this.runtime.configure(checkUpdate(config));
     return { effective: 'next_step' };
   }
 
   async abort(target: AbortCall = {}): Promise<void> {
     checkAbort(target);
-    await abortSession(this, target, this.#followMs);
+    await this.runtime.abort(target);
   }
 
   [heed](tell: (heard: Heeded) => void): (() => void) | undefined {
-    return heedLog(this.live, tell, this.#following);
-  }
-
-  get #following(): FollowOptions {
-    return { everyMs: this.#followMs, warn: this.#engine.warn };
+    return this.runtime.heed(tell);
   }
 
   events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
     checkEvents(options);
-    return readEvents(this.live, options, (end) => storedEnd(this, end), this.#following, this.#watchers);
+    return readEvents(this.runtime, options, (end) => storedEnd(this.runtime, this.descriptor, end), this.#watchers);
   }
 
   async pending(): Promise<PendingRequest[]> {
-    return openRequestsNow(this.live, this.tree, this);
+    return this.runtime.openNow();
   }
 
   async [openNow](requestId: string): Promise<PendingRequest | undefined> {
-    return openRequestNow(this.live, this.tree, this, requestId);
+    return this.runtime.requestNow(requestId);
   }
 
   async standing(): Promise<SessionStanding> {
-    return standingOf(this.live, this.tree);
+    return this.runtime.standingNow();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed) return;
-    // Another handle's run is its own business.
-    const running = this.#own;
-    if (running) {
-      running.invocation.abort('the session was closed');
-      await running.result.catch(() => {});
-    }
+    await this.runtime.close();
     this.#closed = true;
     for (const leave of this.#watchers) leave();
     this.#trace?.end();
@@ -336,23 +273,4 @@ export class AdkSession implements AgentSession {
       interfaceVersion: INTERFACE_VERSION,
     });
   }
-
-  #assertOpen(): void {
-    if (this.#closed) throw closed(this.id);
-  }
-}
-
-function closed(id: string): CoxswainError {
-  return new CoxswainError('FAILED_PRECONDITION', 'E_SESSION_CLOSED', `session ${id} was closed; open it again`);
-}
-
-function busy(id: string): CoxswainError {
-  return new CoxswainError(
-    'ABORTED',
-    'E_SESSION_BUSY',
-    `session ${id} has a live stream; wait for its end or abort it`,
-    {
-      retryable: true,
-    },
-  );
 }

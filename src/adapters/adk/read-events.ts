@@ -1,8 +1,8 @@
 import type { LazySet } from '../../base/index.ts';
 import type { AgentEvent, StreamEndData } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { Event, FollowOptions, LiveSession } from '../../runtime/index.ts';
-import { EndsGivenBack } from '../../runtime/session/index.ts';
+import type { Event } from '../../runtime/index.ts';
+import type { RuntimeSession } from '../../runtime/session/index.ts';
 import { StreamQueue } from '../../session/index.ts';
 import { parseCursor, project, projectEnd } from './project.ts';
 
@@ -15,29 +15,26 @@ type EndOf = (end: Event) => StreamEndData;
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` (at the first next) for a cursor of no event of this session
  */
 export function readEvents(
-  live: LiveSession,
+  session: RuntimeSession,
   options: { after?: string; limit?: number; live?: boolean },
   endOf: EndOf,
-  following: FollowOptions,
   watchers: LazySet<() => void>,
 ): AsyncIterable<AgentEvent> {
-  return options.live ? follow(live, options, endOf, following, watchers) : replay(live, options, endOf);
+  return options.live ? follow(session, options, endOf, watchers) : replay(session, options, endOf);
 }
 
 async function* replay(
-  live: LiveSession,
+  session: RuntimeSession,
   options: { after?: string; limit?: number },
   endOf: EndOf,
 ): AsyncGenerator<AgentEvent> {
   const after = startOf(options.after);
-  await live.catchUp();
-  if (after.seq <= live.from) await live.whole();
-  const newest = live.fold.at;
+  const newest = await session.readFrom(after.seq);
   assertReached(newest, after.seq);
   let left = options.limit ?? Number.POSITIVE_INFINITY;
-  for (const event of live.since(after.seq - 1)) {
+  for (const event of session.since(after.seq - 1)) {
     if (event.seq > newest) return;
-    for (const item of rest(live, event, after, endOf)) {
+    for (const item of rest(session.id, event, after, endOf)) {
       if (left-- <= 0) return;
       yield item;
     }
@@ -45,10 +42,9 @@ async function* replay(
 }
 
 function follow(
-  live: LiveSession,
+  session: RuntimeSession,
   options: { after?: string; limit?: number },
   endOf: EndOf,
-  following: FollowOptions,
   watchers: LazySet<() => void>,
 ): AsyncIterable<AgentEvent> {
   let stop = () => {};
@@ -59,25 +55,15 @@ function follow(
   return new StreamQueue<AgentEvent>(
     async (out) => {
       const after = startOf(options.after);
-      await live.catchUp();
-      if (after.seq <= live.from) await live.whole();
-      assertReached(live.fold.at, after.seq);
+      assertReached(await session.readFrom(after.seq), after.seq);
       let left = options.limit ?? Number.POSITIVE_INFINITY;
       const show = (event: Event) => {
-        for (const item of rest(live, event, after, endOf)) {
+        for (const item of rest(session.id, event, after, endOf)) {
           if (left-- > 0) out.push(item);
           if (left <= 0) ended();
         }
       };
-      const ends = new EndsGivenBack(live, show, following.warn);
-      const see = (event: Event) => ends.show(event);
-      // No await between the last stored event and the first live one: nothing falls in between.
-      for (const event of live.since(after.seq - 1)) see(event);
-      const deaf = live.follow(see, following);
-      stop = () => {
-        deaf();
-        ends.stop();
-      };
+      stop = session.follow(after.seq - 1, show);
       watchers.add(ended);
       await over;
       watchers.delete(ended);
@@ -111,9 +97,9 @@ function startOf(cursor: string | undefined): { seq: number; n: number } {
 }
 
 /** What of an event comes after the cursor. */
-function rest(live: LiveSession, event: Event, after: { seq: number; n: number }, endOf: EndOf): AgentEvent[] {
+function rest(sessionId: string, event: Event, after: { seq: number; n: number }, endOf: EndOf): AgentEvent[] {
   if (event.seq < after.seq) return [];
-  const items = project(live.key.id, event);
-  if (event.actions.end) items.push(projectEnd(live.key.id, event, items.length, endOf(event)));
+  const items = project(sessionId, event);
+  if (event.actions.end) items.push(projectEnd(sessionId, event, items.length, endOf(event)));
   return event.seq === after.seq ? items.slice(after.n + 1) : items;
 }

@@ -1,44 +1,37 @@
 import { isoTime, newId } from '../../base/index.ts';
 import type { AgentDescriptor, PendingRequest, StreamEndData, StreamEndEvent } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
-import type { AgentTree, Event, InvocationResult, LiveSession, Standing } from '../../runtime/index.ts';
+import type { Event, InvocationResult, Standing } from '../../runtime/index.ts';
 import { failureOf, outputValue } from '../../runtime/index.ts';
-import { openRequests } from '../../runtime/session/index.ts';
+import type { RuntimeSession } from '../../runtime/session/index.ts';
 import { cursorOf, isTruncated, project } from './project.ts';
 import type { StreamSink } from './sink.ts';
 
-/** Whose stream ends. */
-interface Ending {
-  readonly live: LiveSession;
-  readonly descriptor: AgentDescriptor;
-  readonly tree: AgentTree;
-}
-
 /** How a stream ends whose run has come to `result`. */
 export function streamEnd(
-  session: Ending,
+  session: RuntimeSession,
+  descriptor: AgentDescriptor,
   streamId: string,
   result: InvocationResult,
   hostRuns: boolean,
 ): StreamEndEvent {
-  const { live, descriptor, tree } = session;
-  const { fold, key } = live;
+  const { id, standing } = session;
   const stored = result.end;
-  const data = stored ? storedEnd(session, stored) : endData(fold, openRequests(live, tree));
+  const data = stored ? storedEnd(session, descriptor, stored) : endData(standing, session.open());
   const transfer = hostRuns && result.reason === 'input_required' ? transferOf(data) : undefined;
   const reason = transfer ? 'completed' : result.reason;
   if (transfer) data.transfer = transfer;
   // What else its record tells comes first.
-  const n = stored ? project(key.id, stored).length : 0;
+  const n = stored ? project(id, stored).length : 0;
   return {
     id: stored ? `${stored.id}:${n}` : newId(),
     type: 'stream_end',
     timestamp: isoTime(stored?.timestamp),
-    sessionId: key.id,
+    sessionId: id,
     streamId,
-    ...(fold.turn ? { turnId: fold.turn.id } : {}),
+    ...(standing.turn ? { turnId: standing.turn.id } : {}),
     ...(stored ? { seq: stored.seq, cursor: cursorOf(stored.seq, n) } : {}),
-    agentId: fold.occupant ?? descriptor.name,
+    agentId: standing.occupant ?? descriptor.name,
     source: 'agent',
     reason,
     data,
@@ -46,18 +39,18 @@ export function streamEnd(
 }
 
 /** The log cannot be written any more: what was accepted still gets its end. */
-export function lostEnd({ live, tree }: Ending, sink: StreamSink, thrown: unknown): StreamEndEvent {
+export function lostEnd(session: RuntimeSession, sink: StreamSink, thrown: unknown): StreamEndEvent {
   const { status, code, message, retryable } = failureOf(thrown);
-  const base = { timestamp: isoTime(), sessionId: live.key.id, streamId: sink.streamId };
+  const base = { timestamp: isoTime(), sessionId: session.id, streamId: sink.streamId };
   sink.push({ ...base, id: newId(), type: 'error', status, code, message, fatal: true, retryable });
-  return { ...base, id: newId(), type: 'stream_end', reason: 'failed', data: { pending: openRequests(live, tree) } };
+  return { ...base, id: newId(), type: 'stream_end', reason: 'failed', data: { pending: session.open() } };
 }
 
 /** What a stored end sums up, now and whenever it is read back. */
-export function storedEnd({ live, descriptor, tree }: Ending, end: Event): StreamEndData {
-  const { fold, log } = live;
-  const standing = fold.ends.get(end.seq) ?? fold;
-  const data = endData(standing, openRequests(live, tree, standing), end);
+export function storedEnd(session: RuntimeSession, descriptor: AgentDescriptor, end: Event): StreamEndData {
+  const { log } = session.live;
+  const standing = session.standing.ends.get(end.seq) ?? session.standing;
+  const data = endData(standing, session.open(standing), end);
   const isCompleted = end.actions.end?.reason === 'completed';
   if (!isCompleted) return data;
   const output = outputOf(log, descriptor, end.turnId);

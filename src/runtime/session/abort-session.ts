@@ -11,7 +11,8 @@ export type AbortCall = AbortTarget & { cause?: unknown };
 /** A handle as an abort sees it. */
 export interface AbortingHandle {
   readonly live: LiveSession;
-  readonly descriptor: { readonly name: string };
+  /** Who ends it, where nobody has spoken. */
+  readonly name: string;
   /** It ends what it has begun, and nothing else. */
   readonly isClosed: boolean;
 }
@@ -30,7 +31,7 @@ async function abortWhole(handle: AbortingHandle, reason: string, cause: unknown
   if (await abortRun(live, cause)) return;
   if (handle.isClosed) return;
   // One that is on its way ends what this one would end.
-  live.aborting ??= abortIdle(live, handle.descriptor.name, reason).finally(() => {
+  live.aborting ??= abortIdle(live, handle.name, reason).finally(() => {
     live.aborting = undefined;
   });
   try {

@@ -9,6 +9,8 @@ export { EndsGivenBack } from './given-back.ts';
 export { makeRequests, openRequestNow, openRequests, openRequestsNow } from './open-requests.ts';
 export { OpenRequests } from './pending-requests.ts';
 export { storeQuestions } from './put-questions.ts';
+export type { RuntimeRun, RuntimeSessionOptions } from './runtime-session.ts';
+export { RuntimeSession } from './runtime-session.ts';
 export { standingOf } from './standing.ts';
 export { storeStarts } from './start-calls.ts';
 export type { RunStart, StartedRun } from './start-run.ts';
