@@ -41,6 +41,7 @@ export {
   signal,
   text,
   texts,
+  unreachable,
 } from '../base/index.ts';
 export { callIdOf, isHostQuestion, PERMISSION_MODES } from '../contracts/index.ts';
 export * from './audit.ts';

@@ -43,7 +43,7 @@ export const rooms: readonly Room[] = [
     'contracts base session/checks session/stream session/link',
   ),
   room('gate/values', 'what a handler returned as JSON and content parts', 'contracts base'),
-  room('gate/pattern', 'regular expressions of schemas and rules, with bounded effort', ''),
+  room('gate/pattern', 'regular expressions of schemas and rules, with bounded effort', 'base'),
   room(
     'gate/schema',
     'schemas of tools and outputs: conversion, validation, coercion, explanation',
@@ -135,7 +135,7 @@ export const rooms: readonly Room[] = [
     'contracts session conformance/model-server',
   ),
   room('conformance/stdio', 'an executor behind a pipe', 'contracts session conformance/kit'),
-  room('conformance/report', 'what a run of the kit found, written down', 'contracts conformance/kit'),
+  room('conformance/report', 'what a run of the kit found, written down', 'contracts base conformance/kit'),
   room(
     'conformance/checks',
     'the requirements, one by one',

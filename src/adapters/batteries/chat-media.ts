@@ -7,6 +7,7 @@ import {
   safeMimeType,
   textInsteadOf,
 } from '../../dispatch/index.ts';
+import { unreachable } from '../../session/index.ts';
 import { audioFormat } from '../models/openai/index.ts';
 
 /** One part of a message of Chat Completions. */
@@ -53,7 +54,9 @@ async function nativeBlock(media: Media): Promise<ChatBlock | undefined> {
       const file_data = `data:${mimeType};base64,${await media.asBase64()}`;
       return { type: 'file', file: { filename: safeFilename(media.filename), file_data } };
     }
-    default:
+    case 'video':
       return undefined;
+    default:
+      return unreachable(media.kind, 'a kind of media');
   }
 }

@@ -1,3 +1,4 @@
+import { unreachable } from '../../base/index.ts';
 import { describeFinding } from './table.ts';
 import type { Report, ReportRow } from './verdict.ts';
 
@@ -29,8 +30,12 @@ function caseOf(row: ReportRow): string {
       return `${open}><failure message="${xml(`expected ${row.expected}`)}">${xml(describeFinding(row))}</failure></testcase>`;
     case 'stale':
       return `${open}><failure message="an expected failure that is none">${xml(row.reason ?? '')}</failure></testcase>`;
-    default:
+    case 'advice':
+    case 'untested':
+    case 'expected':
       return `${open}><skipped message="${xml(`${row.verdict}: ${row.reason ?? row.note ?? row.found ?? ''}`)}"/></testcase>`;
+    default:
+      return unreachable(row.verdict, 'a verdict');
   }
 }
 

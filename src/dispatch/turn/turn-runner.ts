@@ -16,6 +16,7 @@ import {
   names,
   object,
   text,
+  unreachable,
 } from '../../session/index.ts';
 import type { Message, RecordChange, Thought, ToolCall } from '../records/index.ts';
 import { checkChange } from '../records/index.ts';
@@ -194,10 +195,12 @@ function backendOf(config: TurnRunnerConfig): TurnBackend {
           if (change.op === 'store') return config.storeThoughtCallback(context, change.value);
           if (change.op === 'mutate') return config.mutateThoughtCallback(context, change.value);
           return config.deleteThoughtCallback(context, change.id);
-        default:
+        case 'toolCall':
           if (change.op === 'store') return config.storeToolCallCallback(context, change.value);
           if (change.op === 'mutate') return config.mutateToolCallCallback(context, change.value);
           return config.deleteToolCallCallback(context, change.id);
+        default:
+          return unreachable(change, 'a change');
       }
     },
   };

@@ -1,4 +1,4 @@
-import { untilAborted, untilLate } from '../../base/index.ts';
+import { unreachable, untilAborted, untilLate } from '../../base/index.ts';
 import type { AnyTool, ToolAnnotations, ToolResult, UnknownOutcomeVerdict } from '../../contracts/index.ts';
 import { deniedResult } from '../policy/index.ts';
 import { errorResult } from '../result/index.ts';
@@ -22,7 +22,7 @@ export function refusalResult(as: Exclude<Refusal, 'not_found'>, reason?: string
     case 'not_again_gone':
       return errorResult('interrupted', 'its outcome is unknown, and its tool is not there to be run again');
     default:
-      return as satisfies never;
+      return unreachable(as, 'a refusal');
   }
 }
 

@@ -1,3 +1,5 @@
+import { unreachable } from '../../base/index.ts';
+
 /** What the newest question about a call has come to. `expired`: nobody answered in time. */
 export type QuestionState = 'open' | 'expired' | 'accepted' | 'declined' | 'cancelled';
 
@@ -84,7 +86,7 @@ function withoutYes(state: Exclude<QuestionState, 'accepted'>): NextStep {
     case 'cancelled':
       return { kind: 'settle', as: 'cancelled' };
     default:
-      return state satisfies never;
+      return unreachable(state, 'what a question has come to');
   }
 }
 

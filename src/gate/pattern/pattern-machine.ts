@@ -1,3 +1,4 @@
+import { unreachable } from '../../base/index.ts';
 import type { PatternNode } from './pattern-syntax.ts';
 
 /** Of a machine; counted repetitions are written out. */
@@ -100,6 +101,9 @@ class Builder {
       }
       case 'repeat':
         this.#repeat(program, node);
+        return;
+      default:
+        unreachable(node, 'a node of a pattern');
     }
   }
 
@@ -191,6 +195,9 @@ function search(program: Program, codes: Uint32Array, places?: Uint8Array): bool
         case 'found':
           isFound = true;
           if (places) places[place] = 1;
+          break;
+        default:
+          unreachable(entered, 'a state of a pattern');
       }
     }
   };

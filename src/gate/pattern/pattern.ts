@@ -1,3 +1,4 @@
+import { unreachable } from '../../base/index.ts';
 import { spend, Undecided } from './effort.ts';
 import type { PatternMachine } from './pattern-machine.ts';
 import { patternMachine } from './pattern-machine.ts';
@@ -76,6 +77,8 @@ function workOf(node: PatternNode): WorkOn {
         return { ways: Math.max(1, most - min + 1), steps: most + 1 };
       };
     }
+    default:
+      return unreachable(node, 'a node of a pattern');
   }
 }
 

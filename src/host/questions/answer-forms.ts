@@ -1,4 +1,5 @@
 import type { RequestAnswer, SessionInput } from '../../contracts/index.ts';
+import { unreachable } from '../../session/index.ts';
 
 /** A session input as the answer that it is. */
 export function answerOf(input: Exclude<SessionInput, { kind: 'message' | 'continue' }>): RequestAnswer {
@@ -13,8 +14,10 @@ export function answerOf(input: Exclude<SessionInput, { kind: 'message' | 'conti
         ...(input.previewDigest === undefined ? {} : { previewDigest: input.previewDigest }),
         ...by,
       };
-    default:
+    case 'elicitation_response':
       return { kind: 'elicitation', ...input.response, ...by };
+    default:
+      return unreachable(input, 'an answer');
   }
 }
 

@@ -25,7 +25,7 @@ import {
   validateArgs,
   validatedInTime,
 } from '../../gate/index.ts';
-import { LazyMap } from '../../session/index.ts';
+import { LazyMap, unreachable } from '../../session/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import type { Grounds, HostRules, HostTool } from '../tools/index.ts';
 import { approvalOf, askedByHook, asTaken, floorOf, gateCall, supports, validatorOf } from '../tools/index.ts';
@@ -140,7 +140,7 @@ export class Judge {
       case 'judge':
         break;
       default:
-        return next satisfies never;
+        return unreachable(next, 'the next step of a call');
     }
     if (checked && !checked.ok) {
       const policy = await policyOn(call, call.args, rules);
@@ -163,8 +163,11 @@ export class Judge {
       }
       case 'ask':
         return this.#asked(request, hostTool, call, rules, verdict.question, 'policy');
-      default:
+      case 'refuse':
+      case 'result':
         return { kind: 'settle', result: verdict.result, decision: verdict.record };
+      default:
+        return unreachable(verdict, 'a verdict');
     }
   }
 

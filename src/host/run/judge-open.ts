@@ -1,6 +1,6 @@
 import type { PendingRequest, SessionInput, ToolApprovalInput } from '../../contracts/index.ts';
 import { isRepeatable } from '../../gate/index.ts';
-import { breath, eachInPieces, keepsQuestions, MANY, Pace, putQuestions } from '../../session/index.ts';
+import { breath, eachInPieces, keepsQuestions, MANY, Pace, putQuestions, unreachable } from '../../session/index.ts';
 import type { RunStep, Step } from '../questions/index.ts';
 import { resultInput, toPut } from '../questions/index.ts';
 import type { HostTool } from '../tools/index.ts';
@@ -68,8 +68,11 @@ export async function judgeOpen(
         questions.push(step.request);
         run.questions.elicit(step.request);
         break;
-      default:
+      case 'leave':
         questions.push(request);
+        break;
+      default:
+        unreachable(step, 'the step of a call');
     }
   }
   run.calls.judged(mine);

@@ -1,4 +1,5 @@
 import type { DecisionRecord, PermissionMode, PutQuestion, TurnTerms } from '../../contracts/index.ts';
+import { unreachable } from '../../session/index.ts';
 import type { KnownAnswer, LastGo, NotedCall, WitnessRecord } from './records.ts';
 
 /** What a host knows of one call that is not settled, by itself. */
@@ -139,11 +140,19 @@ export class KnownCalls {
         this.#settle(record.callId, [...new Set(answers.map(({ requestId }) => requestId))]);
         break;
       }
-      default: {
+      case 'question':
+      case 'answer':
+      case 'go':
+      case 'unsaid':
+      case 'back':
+      case 'void': {
         const call =
           'at' in record ? this.#noted(record.callId, record.digest, record.at) : this.calls.get(record.callId);
         if (call) applyTo(call, record);
+        break;
       }
+      default:
+        unreachable(record, 'a note');
     }
   }
 
@@ -232,7 +241,7 @@ function applyTo(call: KnownCall, record: Exclude<OfOpenCall, { kind: 'settled' 
       Object.assign(call, { decision: undefined }, call.last.before);
       call.last = undefined;
       break;
-    default:
+    case 'void':
       call.voids++;
       call.asks = false;
       for (const answer of call.answers) answer.isVoid = true;
@@ -241,5 +250,8 @@ function applyTo(call: KnownCall, record: Exclude<OfOpenCall, { kind: 'settled' 
       if (call.last && !call.last.before.started) {
         call.last = { ...call.last, before: { ...call.last.before, decision: undefined } };
       }
+      break;
+    default:
+      unreachable(record, 'a note');
   }
 }

@@ -8,7 +8,7 @@ import type {
   Settlement,
 } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, canonicalJson, isCoxswainError, isHostQuestion } from '../../contracts/index.ts';
-import { newId } from '../../session/index.ts';
+import { newId, unreachable } from '../../session/index.ts';
 import type { KnownCall, KnownCalls } from './known-calls.ts';
 import { canBeVoid } from './known-calls.ts';
 import type { JournalAnswer, WitnessRecord } from './records.ts';
@@ -237,13 +237,15 @@ function answerOf(requestId: string, answer: RequestAnswer): JournalAnswer {
       return { requestId, action: 'decline', ...by, ...reason };
     case 'elicitation':
       return { requestId, action: answer.action, ...by, ...reason };
-    default:
+    case 'result':
       throw new CoxswainError(
         'FAILED_PRECONDITION',
         'E_WRONG_ANSWER',
         `wrong answer to ${JSON.stringify(requestId)}: it is a question; answer with approve or deny`,
         { details: { requestId } },
       );
+    default:
+      return unreachable(answer, 'an answer');
   }
 }
 

@@ -1,4 +1,4 @@
-import { eachInPieces } from '../../base/index.ts';
+import { eachInPieces, unreachable } from '../../base/index.ts';
 import type { DecisionRecord, ToolResult } from '../../contracts/index.ts';
 import { agentQuestionId } from '../../contracts/index.ts';
 import type { Approval, GateCall, GateRules, NextStep, OpenCallFacts, Question, Verdict } from '../../gate/index.ts';
@@ -69,16 +69,27 @@ export async function settleCalls(
     const steps = looking instanceof Promise ? await looking : looking;
     for (const [index, step] of steps.entries()) {
       const call = open[index] as CallState;
-      if (step.kind === 'run') ready.push(step.ready);
-      else if (step.kind === 'ask') asks.push(step.ask);
-      else if (step.kind === 'settle') {
-        // Its agent has begun: what that waits for is nobody's any more.
-        if (call.entered)
-          settled.push(...closeWithin(invocation.fold, call, `${call.name} was ended`, invocation.origin()));
-        const bounding = boundedAnswer(invocation, call.id, step.result);
-        const bounded = bounding instanceof Promise ? await bounding : bounding;
-        const told = step.actions ? { actions: step.actions } : {};
-        settled.push(withBounded(responseEvent(call, bounded.result, invocation.origin(), told), bounded));
+      switch (step.kind) {
+        case 'run':
+          ready.push(step.ready);
+          break;
+        case 'ask':
+          asks.push(step.ask);
+          break;
+        case 'settle': {
+          // Its agent has begun: what that waits for is nobody's any more.
+          if (call.entered)
+            settled.push(...closeWithin(invocation.fold, call, `${call.name} was ended`, invocation.origin()));
+          const bounding = boundedAnswer(invocation, call.id, step.result);
+          const bounded = bounding instanceof Promise ? await bounding : bounding;
+          const told = step.actions ? { actions: step.actions } : {};
+          settled.push(withBounded(responseEvent(call, bounded.result, invocation.origin(), told), bounded));
+          break;
+        }
+        case 'wait':
+          break;
+        default:
+          unreachable(step, 'the step of a call');
       }
     }
     const starts = new CallStarts(context);
@@ -139,7 +150,7 @@ function stepOf(context: AgentContext, call: CallState, tools: ToolMap, hooks: H
       return verdict instanceof Promise ? verdict.then(step) : step(verdict);
     }
     default:
-      return next satisfies never;
+      return unreachable(next, 'the next step of a call');
   }
 }
 
@@ -260,8 +271,11 @@ function fromVerdict(
       return verdict.question.approvers
         ? settle(...unchecked(call, verdict.question))
         : { kind: 'ask', ask: confirmationAsk(call, verdict.question) };
-    default:
+    case 'refuse':
+    case 'result':
       return settle(verdict.result, { decisions: { [call.id]: verdict.record } });
+    default:
+      return unreachable(verdict, 'a verdict');
   }
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { DecisionRecord, RequestAnswer, Settlement, ToolResult } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
 import { abandonedResult, deniedResult, toResponse } from '../../gate/index.ts';
-import { callIdOf, isHostQuestion } from '../../session/index.ts';
+import { callIdOf, isHostQuestion, unreachable } from '../../session/index.ts';
 import type { AskState, CallState } from './call-state.ts';
 import type { Event, EventActions, StoredAnswer } from './event.ts';
 import { createEvent } from './event.ts';
@@ -59,8 +59,10 @@ export function answerEvent(fold: Fold, requestId: string, answer: RequestAnswer
         actions: { decisions: { [call.id]: { outcome: 'denied', by, ...reason } } },
       });
     }
-    default:
+    case 'elicitation':
       throw wrong(requestId, 'it is a tool request; answer with a result, approve or deny');
+    default:
+      return unreachable(answer, 'an answer');
   }
 }
 
@@ -199,8 +201,10 @@ function storedAnswer(requestId: string, answer: RequestAnswer, kind: string | u
       // A credential is for the credential store; the log never holds one.
       if (answer.content && kind !== 'auth_required') stored.content = answer.content;
       break;
-    default:
+    case 'result':
       throw wrong(requestId, 'it is a question; answer with approve, deny or an elicitation action');
+    default:
+      unreachable(answer, 'an answer');
   }
   if ('reason' in answer && answer.reason !== undefined) stored.reason = answer.reason;
   // A no is no vote.

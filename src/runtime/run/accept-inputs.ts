@@ -1,4 +1,4 @@
-import { newId } from '../../base/index.ts';
+import { newId, unreachable } from '../../base/index.ts';
 import type {
   ContentPart,
   MessageInput,
@@ -159,7 +159,7 @@ function answerTo(invocation: OpenRun, input: Exclude<SessionInput, { kind: 'mes
     }
     case 'tool_approval':
       return approvedEvent(invocation.fold, input, origin);
-    default: {
+    case 'elicitation_response': {
       const { requestId, response, by } = input;
       return answerEvent(
         invocation.fold,
@@ -168,6 +168,8 @@ function answerTo(invocation: OpenRun, input: Exclude<SessionInput, { kind: 'mes
         origin,
       );
     }
+    default:
+      return unreachable(input, 'an answer');
   }
 }
 

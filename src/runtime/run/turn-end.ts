@@ -1,3 +1,4 @@
+import { unreachable } from '../../base/index.ts';
 import type { InvocationResult } from '../agent/index.ts';
 import { errorFields, failureOf, limitReason } from '../agent/index.ts';
 import { editEvent, withGrace } from '../hooks/index.ts';
@@ -19,16 +20,24 @@ export async function endRun(invocation: OpenRun, outcome: Outcome): Promise<Inv
   if (stored) result = { reason: 'completed', end: stored };
   else if (invocation.signal.aborted)
     result = await end(invocation, { reason: limitReason(invocation.signal.reason) ?? 'aborted' }, outcome);
-  else if (outcome.kind === 'failed') {
-    result = await end(invocation, { reason: outcome.failure.reason, failure: outcome.failure }, outcome);
-  } else if (outcome.kind === 'suspended') {
-    result = { reason: 'input_required' };
-  } else
-    result = await end(invocation, { reason: 'completed', ...(outcome.escalate ? { escalate: true } : {}) }, outcome);
+  else result = await endAs(invocation, outcome);
   // Under a host a stream is made of several of these: the run is over with its turn.
   if (invocation.hostRuns && result.reason === 'input_required') return result;
   if (invocation.engine.plugins.length > 0) await afterRun(invocation);
   return result;
+}
+
+async function endAs(invocation: OpenRun, outcome: Outcome): Promise<InvocationResult> {
+  switch (outcome.kind) {
+    case 'failed':
+      return end(invocation, { reason: outcome.failure.reason, failure: outcome.failure }, outcome);
+    case 'suspended':
+      return { reason: 'input_required' };
+    case 'done':
+      return end(invocation, { reason: 'completed', ...(outcome.escalate ? { escalate: true } : {}) }, outcome);
+    default:
+      return unreachable(outcome, 'what a run has come to');
+  }
 }
 
 async function end(invocation: OpenRun, result: InvocationResult, outcome: Outcome): Promise<InvocationResult> {

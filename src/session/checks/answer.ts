@@ -37,6 +37,7 @@ function checked(answer: RequestAnswer): RequestAnswer {
       checkRecord(copy.content, 'content');
       break;
     default:
+      kind satisfies never;
       throw bad(`kind ${JSON.stringify(kind) ?? 'is missing and'} is not approve, deny, result or elicitation`);
   }
   checkSize(copy);

@@ -1,4 +1,4 @@
-import { badInput as bad, guarded } from '../../base/index.ts';
+import { badInput as bad, guarded, unreachable } from '../../base/index.ts';
 import type { ContentPart, Principal, SessionInput } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
 import { checkPrincipal } from './principal.ts';
@@ -62,7 +62,10 @@ function checkInput(item: SessionInput, index: number): SessionInput {
       checkRemember(copy.response, index);
       checkSize(copy.response);
       break;
+    case 'continue':
+      break;
     default:
+      unreachable(copy, `input ${index}`);
   }
   return copy;
 }

@@ -1,6 +1,7 @@
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
 import type { ToolCallContext, ToolResult } from '../../../../contracts/index.ts';
 import { errorResult } from '../../../../gate/index.ts';
+import { unreachable } from '../../../../session/index.ts';
 import type { McpConnection, McpQuestion, McpReply, McpSdk, McpToolsetOptions } from '../wire/index.ts';
 import { errorTypeOfThrown, Idle, isForgotten, loadMcpSdk } from '../wire/index.ts';
 import { toToolResult } from './content.ts';
@@ -112,13 +113,16 @@ function failed({ name, connection, doubt }: CallerToolset, error: unknown, sdk:
   const why = connection.explain(error);
   // Whatever it was may be how this server refuses a session that it does not know: the next listing finds out.
   doubt();
-  switch (errorTypeOfThrown(error, sdk)) {
+  const errorType = errorTypeOfThrown(error, sdk);
+  switch (errorType) {
     case 'timeout':
       return errorResult('timeout', `${name} gave no sign of life; the call may have run`);
     case 'interrupted':
       return errorResult('interrupted', `the answer of ${name} was lost; the call may have run (${why})`);
-    default:
+    case 'failed':
       return errorResult('failed', why);
+    default:
+      return unreachable(errorType, 'an error type');
   }
 }
 
