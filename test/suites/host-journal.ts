@@ -148,9 +148,9 @@ export function hostJournalSuite(name: string, make: () => Promise<MadeJournal>)
       const { journal, other } = await fresh();
       const one = await append(journal, numbers(1, 1), none);
       const old = await append(journal, numbers(2, 9), one);
-      const stale = await other.append(key, [{ state: 0 }], one, { instead: true });
+      const stale = await other.append(key, [{ state: 0 }], one, { instead: { after: 0 } });
       expect(stale).toBeUndefined();
-      const mark = await other.append(key, [{ state: 9 }], old, { instead: true });
+      const mark = await other.append(key, [{ state: 9 }], old, { instead: { after: 0 } });
       expect(mark).toMatchObject({ length: 1 });
       for (const known of [none, one, old]) {
         expect(await journal.read(key, known)).toEqual({ id: mark?.id, records: [{ state: 9 }] });
@@ -158,6 +158,18 @@ export function hostJournalSuite(name: string, make: () => Promise<MadeJournal>)
       expect(await journal.append(key, numbers(10, 10), old)).toBeUndefined();
       await append(journal, numbers(10, 10), mark ?? none);
       expect(await whole(other)).toEqual([{ state: 9 }, { n: 10 }]);
+    });
+
+    test('ATT-B1 what takes the place of the records behind some leaves those as they are', async () => {
+      const { journal, other } = await fresh();
+      const old = await append(journal, numbers(1, 9), none);
+      const mark = await other.append(key, [{ state: 7 }, { state: 8 }], old, { instead: { after: 6 } });
+      expect(mark).toMatchObject({ length: 8 });
+      const now = [...numbers(1, 6), { state: 7 }, { state: 8 }];
+      for (const known of [none, old]) expect(await journal.read(key, known)).toEqual({ id: mark?.id, records: now });
+      expect(await journal.append(key, numbers(10, 10), old)).toBeUndefined();
+      await append(journal, numbers(10, 10), mark ?? none);
+      expect(await whole(other)).toEqual([...now, { n: 10 }]);
     });
 
     test('ATT-B1 a session is forgotten with those below it, and a user with all of theirs, and nobody else’s', async () => {

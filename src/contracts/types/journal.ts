@@ -49,6 +49,6 @@ export interface HostJournal {
 export interface JournalAppend {
   /** Something is open by these notes: they outlast what was settled. Default false. */
   waits?: boolean;
-  /** They take the place of all that was noted before; the notes are others from here on. Default false. */
-  instead?: boolean;
+  /** They take the place of all that was noted behind the first `after` records; the notes are others from here on. */
+  instead?: { after: number };
 }

@@ -30,6 +30,8 @@ export interface KnownCall {
 const MOST_HEARD = 10_000;
 /** Settled calls that one record names. */
 const SOME = 1000;
+/** Settled calls that are known by name: one that was settled so many ago is a new one, where it is named again. */
+const MOST_SETTLED = 100_000;
 
 /** The state of a session's calls, folded from what its host has noted. */
 export class KnownCalls {
@@ -40,6 +42,10 @@ export class KnownCalls {
   mode: PermissionMode | undefined;
   /** Settled ones, each with those of the host's questions about it that were answered. */
   readonly #past = new Map<string, readonly string[]>();
+  /** The first records name settled calls, so many as one does, and stay as they are. */
+  #full = 0;
+  /** Settled ones that are not among those. */
+  #loose: string[] = [];
 
   /** The newest turn; -1 before the first. */
   get turn(): number {
@@ -111,6 +117,8 @@ export class KnownCalls {
       else call.turn = -1;
     }
     this.#past.clear();
+    this.#full = 0;
+    this.#loose = [];
     this.terms.length = 0;
     this.mode = undefined;
   }
@@ -127,6 +135,7 @@ export class KnownCalls {
         break;
       case 'past':
         for (const [id, answered] of record.calls) this.#settle(id, answered);
+        this.#countFull();
         break;
       case 'turns':
         this.terms.push(...record.terms);
@@ -156,11 +165,17 @@ export class KnownCalls {
     }
   }
 
-  /** Records of which the same comes as from all that were applied. */
-  summary(): WitnessRecord[] {
-    const past = [...this.#past];
+  /**
+   * Records of which the same comes as from all that were applied, behind the first `after` of those. Of twice as many
+   * settled calls as are known by name the older half is forgotten.
+   */
+  summary(): { after: number; records: WitnessRecord[] } {
+    if (this.#past.size >= 2 * MOST_SETTLED) this.#forgetSettled();
     const records: WitnessRecord[] = [];
-    for (let at = 0; at < past.length; at += SOME) records.push({ kind: 'past', calls: past.slice(at, at + SOME) });
+    for (let at = 0; at < this.#loose.length; at += SOME) {
+      const calls = this.#loose.slice(at, at + SOME).map((id) => [id, this.#past.get(id) ?? []] as const);
+      records.push({ kind: 'past', calls });
+    }
     const noted = [...this.calls.values()].filter(({ isNoted }) => isNoted);
     // The newest turn, and those that calls belong to which are not settled.
     const turns = [...new Set([...noted.map(({ turn }) => turn), this.turn])].filter((turn) => turn >= 0);
@@ -169,7 +184,28 @@ export class KnownCalls {
     records.push({ kind: 'turns', terms, mode: this.mode ?? null });
     for (const call of noted)
       records.push({ kind: 'call', call: { ...callState(call), turn: turns.indexOf(call.turn) } });
-    return records;
+    return { after: this.#full, records };
+  }
+
+  /** The summary stands in the place of what it was made from. */
+  shortened(): void {
+    this.#countFull();
+  }
+
+  #countFull(): void {
+    const full = Math.floor(this.#loose.length / SOME);
+    this.#full += full;
+    this.#loose = this.#loose.slice(full * SOME);
+  }
+
+  #forgetSettled(): void {
+    let rest = this.#past.size - MOST_SETTLED;
+    for (const id of this.#past.keys()) {
+      if (rest-- === 0) break;
+      this.#past.delete(id);
+    }
+    this.#full = 0;
+    this.#loose = [...this.#past.keys()];
   }
 
   #noted(id: string, digest: string, since?: number): KnownCall | undefined {
@@ -183,7 +219,9 @@ export class KnownCalls {
 
   #settle(id: string, answered: readonly string[]): void {
     this.calls.delete(id);
+    if (this.#past.has(id)) return;
     this.#past.set(id, answered);
+    this.#loose.push(id);
   }
 }
 

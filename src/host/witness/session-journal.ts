@@ -6,9 +6,8 @@ import type { WitnessRecord } from './records.ts';
 
 /** Somebody else has written in between as often: a journal that says so each time is not right. */
 const TRIES = 1000;
-/** Records of which a session's state is put in their place, and how many settled calls let one more wait for that. */
+/** Records of which a session's state is put in their place. */
 const MANY = 1000;
-const SETTLED_A_RECORD = 10;
 
 const none: JournalMark = { id: '', length: 0 };
 
@@ -71,19 +70,23 @@ export class SessionJournal {
     this.#mark = { id, length: length + records.length };
   }
 
-  /** The state in the place of the records. */
+  /** The state in the place of the records, without what it has of them as it is: the cost is that of what goes. */
   async #shorten(): Promise<void> {
-    const state = this.known.summary();
+    const { after, records } = this.known.summary();
     try {
-      const mark = await this.#journal.append(this.#key, asJson(state), this.#mark, {
+      const mark = await this.#journal.append(this.#key, asJson(records), this.#mark, {
         waits: this.known.waitsAfter([]),
-        instead: true,
+        instead: { after },
       });
-      if (mark) this.#mark = mark;
+      if (mark) {
+        this.#mark = mark;
+        this.known.shortened();
+      }
     } catch {
       // What was to be noted is noted: this is tried again with what comes next.
     }
-    this.#many = this.#mark.length + Math.max(MANY, this.known.settled / SETTLED_A_RECORD);
+    // Many that are open are not written anew for each few.
+    this.#many = this.#mark.length + Math.max(MANY, this.known.calls.size);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -49,13 +49,14 @@ export class MemoryJournal implements HostJournal {
     key: JournalKey,
     records: readonly JournalRecord[],
     mark: JournalMark,
-    { waits = false, instead = false }: JournalAppend = {},
+    { waits = false, instead }: JournalAppend = {},
   ): Promise<JournalMark | undefined> {
     const family = this.#family(key) ?? { app: key.app, userId: key.userId, notes: new LazyMap<string, Notes>() };
     const known = family.notes.get(nameOf(key));
     if ((known?.id ?? '') !== mark.id || (known?.records.length ?? 0) !== mark.length) return undefined;
     const added = records.map((record) => JSON.stringify(record));
-    const notes = known && !instead ? known : { id: newId(), records: [], waits };
+    const kept = instead ? (known?.records.slice(0, instead.after) ?? []) : [];
+    const notes = known && !instead ? known : { id: newId(), records: kept, waits };
     for (const text of added) notes.records.push(text);
     notes.waits = waits;
     family.notes.set(nameOf(key), notes);

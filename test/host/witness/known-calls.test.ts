@@ -48,19 +48,38 @@ function standing(known: KnownCalls) {
   };
 }
 
+function asStored(given: readonly WitnessRecord[]): WitnessRecord[] {
+  return JSON.parse(JSON.stringify(given)) as WitnessRecord[];
+}
+
+function folded(journal: readonly WitnessRecord[]): KnownCalls {
+  const known = new KnownCalls();
+  for (const record of journal) known.apply(record);
+  return known;
+}
+
+/** As a journal does it. Returns how many calls were written. */
+function shorten(known: KnownCalls, journal: WitnessRecord[]): number {
+  const { after, records: written } = known.summary();
+  journal.splice(after, journal.length, ...asStored(written));
+  known.shortened();
+  return written.reduce((sum, record) => sum + (record.kind === 'past' ? record.calls.length : 1), 0);
+}
+
 test('ATT-B1 the state of a session says the same as the records that it takes the place of', () => {
   for (let seed = 1; seed <= SEEDS; seed++) {
     const random = randomOf(seed);
     const whole = new KnownCalls();
     let short = new KnownCalls();
+    const journal: WitnessRecord[] = [];
     for (const record of records(random)) {
-      const stored = JSON.parse(JSON.stringify(record)) as WitnessRecord;
+      const stored = asStored([record]);
       whole.apply(record);
-      short.apply(stored);
+      for (const one of stored) short.apply(one);
+      journal.push(...stored);
       if (random() < 0.2) {
-        const state = JSON.parse(JSON.stringify(short.summary())) as WitnessRecord[];
-        short = new KnownCalls();
-        for (const one of state) short.apply(one);
+        shorten(short, journal);
+        if (random() < 0.5) short = folded(journal);
       }
       expect(standing(short), `seed ${seed}`).toEqual(standing(whole));
       if (random() < 0.01) break;
@@ -85,9 +104,59 @@ test('ATT-B1 the state holds no more than what is open, the turns of that, and t
       if (turn !== 3 || n !== 7) known.apply({ kind: 'settled', ...call });
     }
   }
-  const state = known.summary();
+  const { after, records: state } = known.summary();
+  expect(after).toBe(0);
   expect(state.map(({ kind }) => kind)).toEqual(['past', 'past', 'past', 'past', 'past', 'turns', 'call']);
   expect(state.at(-2)).toMatchObject({ terms: [{ principal: { id: 'p3' } }, { principal: { id: 'p99' } }] });
+});
+
+test('ATT-B1 shortening writes what goes, however many calls were settled before; nothing else is said by it', () => {
+  const known = new KnownCalls();
+  const journal: WitnessRecord[] = [];
+  const note = (record: WitnessRecord) => {
+    known.apply(record);
+    journal.push(record);
+  };
+  const written: number[] = [];
+  note({ kind: 'terms', terms: { principal: { id: 'ann' } }, begins: true });
+  for (let n = 0; n < 9000; n++) {
+    const call = { callId: `c${n}`, digest };
+    note({
+      kind: 'go',
+      ...call,
+      id: `r${n}`,
+      decision: { outcome: 'approved', by: 'p' } as never,
+      starts: true,
+      at: n,
+    });
+    if (n !== 4321) note({ kind: 'settled', ...call });
+    if (n % 700 === 699) written.push(shorten(known, journal));
+  }
+  // 700 new ones, and those that do not fill a record; with the turn and the call that is open.
+  expect(Math.max(...written)).toBeLessThanOrEqual(700 + 999 + 2);
+  const fresh = folded(journal);
+  expect(standing(fresh)).toEqual(standing(known));
+  expect([fresh.settled, known.settled, fresh.isSettled('c0'), fresh.isSettled('c4321')]).toEqual([
+    8999,
+    8999,
+    true,
+    false,
+  ]);
+  // Whoever reads it goes on in the same way.
+  expect(shorten(fresh, journal)).toBeLessThanOrEqual(700 + 999 + 2);
+  expect(folded(journal).settled).toBe(8999);
+});
+
+test('ATT-B1 of calls that are settled without an end the newest are known by name', () => {
+  const known = new KnownCalls();
+  const journal: WitnessRecord[] = [];
+  for (let n = 0; n < 200_100; n++) known.apply({ kind: 'settled', callId: `c${n}`, digest });
+  shorten(known, journal);
+  expect([known.settled, known.isSettled('c100099'), known.isSettled('c100100')]).toEqual([100_000, false, true]);
+  expect(folded(journal).settled).toBe(100_000);
+  known.apply({ kind: 'settled', callId: 'next', digest });
+  expect(shorten(known, journal)).toBeLessThan(1000);
+  expect(folded(journal).settled).toBe(100_001);
 });
 
 test('ATT-6 of calls that are named without an end, those that are listed and the newest others are known', () => {

@@ -66,7 +66,7 @@ function* append(
   key: JournalKey,
   texts: readonly string[],
   mark: JournalMark,
-  { waits = false, instead = false }: JournalAppend,
+  { waits = false, instead }: JournalAppend,
 ): Steps<JournalMark | undefined> {
   const place = placeOf(key);
   const time = now();
@@ -85,14 +85,15 @@ function* append(
       time,
     ]);
   }
-  const length = (instead ? 0 : mark.length) + texts.length;
+  const kept = instead ? Math.min(instead.after, mark.length) : mark.length;
+  const length = kept + texts.length;
   const changed = yield* runStatement(
     `UPDATE adk_journals SET id = ?, last_seq = ?, waits = ?, updated_at = ? WHERE ${KEY} AND id = ? AND last_seq = ?`,
     [id, length, Number(waits), time, ...place, isFirst ? id : mark.id, mark.length],
   );
   if (changed === 0) return undefined;
-  if (instead) yield* runStatement(`DELETE FROM adk_journal_records WHERE ${KEY}`, place);
-  yield* insert(dialect, place, length - texts.length, texts);
+  if (instead) yield* runStatement(`DELETE FROM adk_journal_records WHERE ${KEY} AND seq > ?`, [...place, kept]);
+  yield* insert(dialect, place, kept, texts);
   return { id, length };
 }
 
