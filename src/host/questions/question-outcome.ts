@@ -42,7 +42,7 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
     step: underRule(step, question, recordFacts(call, question.args, rules).asked),
   });
   if (!rules.interactive) return no(kind === 'rerun' ? notAgain('host') : refusal('nobody can be asked here', 'host'));
-  let preview = await previewOf(hostTool?.tool, question.args, rules.signal, options.deps);
+  let preview = hostTool?.tool.preview ? await previewOf(hostTool.tool, question.args, rules.signal, options.deps) : [];
   let digest = previewDigest(call, question.args, preview);
   for (let n = confirmation?.first ?? 0; ; n++) {
     const requestId = questionId(call.callId, kind, n);

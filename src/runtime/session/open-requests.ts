@@ -49,8 +49,9 @@ function requestsOf(live: LiveSession, tree: AgentTree): OpenRequests {
 export async function openRequestsNow(live: LiveSession, tree: AgentTree, by: object): Promise<PendingRequest[]> {
   await live.catchUp();
   const open = openRequests(live, tree);
-  const isRunning = await runningNow(live, by, open);
-  if (!isRunning) return open;
+  const looking = runningNow(live, by, open);
+  if (!looking) return open;
+  const isRunning = await looking;
   return openRequests(live, tree).map((request) => (isRunning(request) ? { ...request, running: true } : request));
 }
 
@@ -68,13 +69,15 @@ export async function openRequestNow(
   return now && isRunning(now) ? { ...now, running: true } : now;
 }
 
+type IsRunning = (request: PendingRequest) => boolean;
+
 /** Undefined: none of them is. */
-async function runningNow(
-  live: LiveSession,
-  by: object,
-  open: readonly PendingRequest[],
-): Promise<((request: PendingRequest) => boolean) | undefined> {
+function runningNow(live: LiveSession, by: object, open: readonly PendingRequest[]): Promise<IsRunning> | undefined {
   if (live.holding?.by === by || !open.some(({ started }) => started)) return undefined;
+  return startedNow(live, open);
+}
+
+async function startedNow(live: LiveSession, open: readonly PendingRequest[]): Promise<IsRunning> {
   const holder = await live.holder();
   const isRunning = ({ started, callId }: PendingRequest) => {
     const call = started && callId !== undefined ? live.fold.callOf(callId) : undefined;

@@ -199,9 +199,9 @@ export function eventWindow(
   lastSeq: number,
   options: { after?: number; limit?: number; recent?: number } = {},
 ): { from: number; to: number } {
-  const after = wholeNumber('after', options.after) ?? 0;
-  const recent = wholeNumber('recent', options.recent) ?? lastSeq;
-  const limit = wholeNumber('limit', options.limit) ?? lastSeq;
+  const after = options.after === undefined ? 0 : (wholeNumber('after', options.after) ?? 0);
+  const recent = options.recent === undefined ? lastSeq : (wholeNumber('recent', options.recent) ?? lastSeq);
+  const limit = options.limit === undefined ? lastSeq : (wholeNumber('limit', options.limit) ?? lastSeq);
   const from = Math.min(lastSeq, Math.max(after, lastSeq - recent));
   return { from, to: Math.min(lastSeq, from + limit) };
 }

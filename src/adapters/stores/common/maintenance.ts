@@ -112,14 +112,18 @@ export async function importSession(
   let header: ExportHeader | undefined;
   const events: Event[] = [];
   let line = 0;
-  for await (const text of lines) {
+  const take = (text: string) => {
     line += 1;
-    checkIs(text, `importSession: line ${line}`, isText);
-    if (text.trim() === '') continue;
+    if (typeof text !== 'string') checkIs(text, `importSession: line ${line}`, isText);
+    if (text.trim() === '') return;
     const value = parseLine(line === 1 ? text.replace(/^\ufeff/, '') : text, line);
     if (!header) header = asHeader(value);
     else events.push(asEvent(value, events.length + 1, line));
-  }
+  };
+  // Lines that are there already are not waited for.
+  if (Array.isArray(lines))
+    for (const text of lines as readonly string[]) take(typeof text === 'string' ? text : await text);
+  else for await (const text of lines) take(text);
   if (!header) throw refuseImport('it is empty');
   if (events.length !== header.lastSeq) throw refuseImport(`it has ${events.length} of ${header.lastSeq} events`);
   const id = scope.id ?? (options.sameId ? header.key.id : newId());

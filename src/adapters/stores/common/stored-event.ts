@@ -20,25 +20,39 @@ const mapOf = (check: Check): Check => {
   };
 };
 
-/** Each event of a log is checked when it is read: what can be known of the fields is made once. */
 interface Field {
-  name: string;
   optional: boolean;
   check: Check;
+  /** A field of which nothing else is checked: most are, and a call for each would cost more than the look. */
+  plain: 'string' | 'boolean' | undefined;
+}
+
+/** Each event of a log is checked when it is read: what can be known of the fields is made once. */
+interface Fields {
+  readonly byName: ReadonlyMap<string, Field>;
+  readonly required: readonly string[];
 }
 
 /** Fields with a `?` may be absent. */
-const fieldsOf = (checks: Record<string, Check>): readonly Field[] =>
-  Object.entries(checks).map(([name, check]) => ({
-    name: name.replace(/\?$/, ''),
-    optional: name.endsWith('?'),
-    check,
-  }));
+const fieldsOf = (checks: Record<string, Check>): Fields => {
+  const byName = new Map<string, Field>();
+  for (const [key, check] of Object.entries(checks)) {
+    const plain = check === isText ? 'string' : check === isFlag ? 'boolean' : undefined;
+    byName.set(key.replace(/\?$/, ''), { optional: key.endsWith('?'), check, plain });
+  }
+  return { byName, required: [...byName.keys()].filter((name) => !byName.get(name)?.optional) };
+};
 
-function faultIn(value: Record<string, unknown>, checks: readonly Field[]): string | undefined {
-  for (const { name, optional, check } of checks) {
+/** What is there is looked at, rather than all that could be: most events have a few of many fields. */
+function faultIn(value: Record<string, unknown>, { byName, required }: Fields): string | undefined {
+  for (const name of required) if (value[name] === undefined) return name;
+  for (const name in value) {
+    const field = byName.get(name);
+    if (!field) continue;
     const member = value[name];
-    if (!(optional && member === undefined) && !check(member)) return name;
+    const { plain } = field;
+    if (plain !== undefined && typeof member === plain) continue;
+    if (!(field.optional && member === undefined) && !field.check(member)) return name;
   }
   return undefined;
 }
