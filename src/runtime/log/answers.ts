@@ -1,10 +1,16 @@
 import { hash } from 'node:crypto';
-import type { DecisionRecord, RequestAnswer, Settlement, ToolResult } from '../../contracts/index.ts';
+import type {
+  DecisionRecord,
+  FunctionResponsePart,
+  RequestAnswer,
+  Settlement,
+  ToolResult,
+} from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
 import { abandonedResult, deniedResult, toResponse } from '../../gate/index.ts';
 import { callIdOf, isHostQuestion, unreachable } from '../../session/index.ts';
 import type { AskState, CallState } from './call-state.ts';
-import type { Event, EventActions, StoredAnswer } from './event.ts';
+import type { Event, EventActions, EventInit, StoredAnswer } from './event.ts';
 import { createEvent } from './event.ts';
 import type { Fold } from './fold.ts';
 
@@ -89,28 +95,20 @@ export function responseEvent(
   extra: { by?: string | undefined; actions?: Partial<EventActions> } = {},
 ): Event {
   const { response, content } = toResponse(result);
-  return createEvent({
+  const part: FunctionResponsePart = { type: 'function_response', id: call.id, name: call.name, response };
+  if (content) part.content = content;
+  if (result.isError) part.isError = true;
+  if (result.errorType !== undefined) part.errorType = result.errorType;
+  if (result.display) part._meta = { display: result.display };
+  const init: EventInit = {
     ...placeOf(call, origin),
     id: answerId(call, `res:${call.id}`),
     author: call.author,
-    content: {
-      role: 'user',
-      parts: [
-        {
-          type: 'function_response',
-          id: call.id,
-          name: call.name,
-          response,
-          ...(content ? { content } : {}),
-          ...(result.isError ? { isError: true } : {}),
-          ...(result.errorType === undefined ? {} : { errorType: result.errorType }),
-          ...(result.display ? { _meta: { display: result.display } } : {}),
-        },
-      ],
-    },
-    ...(extra.by === undefined ? {} : { customMetadata: { settledBy: extra.by } }),
-    ...(extra.actions ? { actions: extra.actions } : {}),
-  });
+    content: { role: 'user', parts: [part] },
+  };
+  if (extra.by !== undefined) init.customMetadata = { settledBy: extra.by };
+  if (extra.actions) init.actions = extra.actions;
+  return createEvent(init);
 }
 
 /** What a call that nobody will answer any more is settled with. */
@@ -214,15 +212,12 @@ function storedAnswer(requestId: string, answer: RequestAnswer, kind: string | u
 }
 
 function placeOf(call: CallState, origin: { streamId: string; invocationId: string }) {
-  return {
-    turnId: call.turnId,
-    streamId: origin.streamId,
-    invocationId: origin.invocationId,
-    path: call.path,
-    ...(call.branch === undefined ? {} : { branch: call.branch }),
-    ...(call.iso === undefined ? {} : { iso: call.iso }),
-    ...(call.thread === undefined ? {} : { thread: call.thread }),
-  };
+  const { turnId, path, branch, iso, thread } = call;
+  const place: Partial<Event> = { turnId, streamId: origin.streamId, invocationId: origin.invocationId, path };
+  if (branch !== undefined) place.branch = branch;
+  if (iso !== undefined) place.iso = iso;
+  if (thread !== undefined) place.thread = thread;
+  return place;
 }
 
 function unknown(requestId: string): CoxswainError {

@@ -176,7 +176,7 @@ function answerTo(invocation: OpenRun, input: Exclude<SessionInput, { kind: 'mes
 /** The event that stores a yes to a call, or to what a host asked about it. */
 export function approvedEvent(fold: Fold, input: ToolApprovalInput, origin: AnswerOrigin): Event {
   const { requestId, args, by, decision, previewDigest } = input;
-  const event = answerEvent(
+  return answerEvent(
     fold,
     requestId,
     {
@@ -184,12 +184,10 @@ export function approvedEvent(fold: Fold, input: ToolApprovalInput, origin: Answ
       ...(args ? { args } : {}),
       ...(by ? { by } : {}),
       ...(previewDigest === undefined ? {} : { previewDigest }),
+      ...(decision ? { decision } : {}),
     },
     origin,
   );
-  const callId = fold.callOf(requestId)?.id;
-  if (decision && callId !== undefined && event.actions.decisions) event.actions.decisions[callId] = decision;
-  return event;
 }
 
 function credentialOf(

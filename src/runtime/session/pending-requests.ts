@@ -69,7 +69,7 @@ function pendingRequest(
   if (call.interim) return undefined;
   const ask = call.asks.at(-1);
   const threadId = threadOf(call);
-  const base = {
+  const base: Base = {
     sessionId: key.id,
     turnId: call.turnId,
     callId: call.id,
@@ -79,10 +79,10 @@ function pendingRequest(
     started: call.started,
     path: call.path,
     agentPath: [...agentPath(call)],
-    ...(threadId === undefined ? {} : { threadId }),
-    ...(terms?.principal === undefined ? {} : { requestedBy: terms.principal }),
-    ...(terms?.permissionMode === undefined ? {} : { permissionMode: terms.permissionMode }),
   };
+  if (threadId !== undefined) base.threadId = threadId;
+  if (terms?.principal !== undefined) base.requestedBy = terms.principal;
+  if (terms?.permissionMode !== undefined) base.permissionMode = terms.permissionMode;
   if (ask && !ask.answer) {
     const rerun = ask.kind === 'rerun_unknown';
     return {
@@ -99,28 +99,29 @@ function pendingRequest(
     };
   }
   if (ask || (call.decision?.outcome === 'approved' && call.handledBy === 'agent')) return undefined;
-  return {
+  const { floor, decision, questions, hostAnswers, attempts } = call;
+  const request: PendingRequest = {
     ...base,
     requestId: call.id,
     kind: 'tool',
     requestedAt: isoTime(call.requestedAt),
-    ...(call.floor === undefined ? {} : { message: call.floor }),
-    ...contextOf(call),
-    ...(call.decision?.outcome === 'approved' ? { decision: { args: call.decision.args, by: call.decision.by } } : {}),
-    ...(call.questions ? { questions: call.questions } : {}),
-    ...(call.hostAnswers.length > 0
-      ? { answers: call.hostAnswers.map((answer) => publicAnswer(answer, call.attempts)) }
-      : {}),
   };
+  if (floor !== undefined) request.message = floor;
+  const context = contextOf(call);
+  if (context) request.context = context;
+  if (decision?.outcome === 'approved') request.decision = { args: decision.args, by: decision.by };
+  if (questions) request.questions = questions;
+  if (hostAnswers.length > 0) request.answers = hostAnswers.map((answer) => publicAnswer(answer, attempts));
+  return request;
 }
 
+type Base = Omit<PendingRequest, 'requestId' | 'kind' | 'requestedAt'>;
+
 /** A host knows nothing else of a tool that is the agent's own, nor of what a hook of the agent asks with. */
-function contextOf({ tool, handledBy, asked }: CallState): Pick<PendingRequest, 'context'> {
-  const known = {
-    ...(tool === undefined || handledBy === 'host' ? {} : { tool }),
-    ...(asked === undefined ? {} : { asked }),
-  };
-  return Object.keys(known).length > 0 ? { context: known } : {};
+function contextOf({ tool, handledBy, asked }: CallState): Record<string, unknown> | undefined {
+  const told = handledBy === 'host' ? undefined : tool;
+  if (told === undefined && asked === undefined) return undefined;
+  return { ...(told === undefined ? {} : { tool: told }), ...(asked === undefined ? {} : { asked }) };
 }
 
 function publicAnswer(

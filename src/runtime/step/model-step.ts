@@ -268,7 +268,9 @@ async function storeResponse(
   answer: Answer,
 ): Promise<Failure | undefined> {
   const { response } = answer;
-  const truncated = endOf(response) === 'length';
+  const reached = endOf(response);
+  const truncated = reached === 'length';
+  const isRefused = reached === 'refusal' || reached === 'safety';
   const refused: Prepared[] = [];
   const parts: ContentPart[] = [];
   const longRunning: string[] = [];
@@ -290,9 +292,7 @@ async function storeResponse(
   const output =
     agent.outputKey === undefined ? undefined : await promisedValue(agent, textOfParts(parts), context.activation);
   const actions: Partial<EventActions> = {
-    stateDelta: hasRefused(response)
-      ? answer.stateDelta
-      : withOutput(agent.outputKey, answer.stateDelta, parts, () => output),
+    stateDelta: isRefused ? answer.stateDelta : withOutput(agent.outputKey, answer.stateDelta, parts, () => output),
   };
   const event = context.event({
     id: answer.messageId,
@@ -303,10 +303,10 @@ async function storeResponse(
   });
   const events = [event, ...refusalEvents(context, refused)];
   if (parts.length > MANY) await breath();
-  const end = events.length === 1 && !hasRefused(response) ? endBehind(context, agent, hooks, event) : undefined;
+  const end = events.length === 1 && !isRefused ? endBehind(context, agent, hooks, event) : undefined;
   if (end) events.push(end);
   await context.invocation.emit(...events);
-  if (hasRefused(response)) {
+  if (isRefused) {
     return {
       reason: 'refusal',
       status: 'FAILED_PRECONDITION',
@@ -322,21 +322,16 @@ async function storeResponse(
 function optional(response: ModelResponse, answer: Answer): Partial<Event> {
   const { finishReason, usage, citationMetadata, groundingMetadata, customMetadata } = response;
   const metadata = answer.replaces === undefined ? customMetadata : { ...customMetadata, replaces: answer.replaces };
-  return {
-    ...(answer.model === undefined ? {} : { model: answer.model }),
-    ...(finishReason === undefined ? {} : { finishReason }),
-    ...(usage ? { usage: copyJson(usage, 'usage') } : {}),
-    ...(citationMetadata ? { citationMetadata: copyJson(citationMetadata, 'citationMetadata') } : {}),
-    ...(groundingMetadata ? { groundingMetadata: copyJson(groundingMetadata, 'groundingMetadata') } : {}),
-    ...(metadata ? { customMetadata: copyJson(metadata, 'customMetadata') } : {}),
-  };
+  const init: Partial<Event> = {};
+  if (answer.model !== undefined) init.model = answer.model;
+  if (finishReason !== undefined) init.finishReason = finishReason;
+  if (usage) init.usage = copyJson(usage, 'usage');
+  if (citationMetadata) init.citationMetadata = copyJson(citationMetadata, 'citationMetadata');
+  if (groundingMetadata) init.groundingMetadata = copyJson(groundingMetadata, 'groundingMetadata');
+  if (metadata) init.customMetadata = copyJson(metadata, 'customMetadata');
+  return init;
 }
 
 function endOf({ finishReason }: ModelResponse): FinishReason | undefined {
   return finishReason === undefined ? undefined : finishReasonOf(finishReason);
-}
-
-function hasRefused(response: ModelResponse): boolean {
-  const end = endOf(response);
-  return end === 'refusal' || end === 'safety';
 }

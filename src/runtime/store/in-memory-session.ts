@@ -162,9 +162,9 @@ function concernsCalls({ content, actions }: Event): boolean {
 }
 
 export function recordOf(session: MemorySession, events: readonly Event[]): SessionRecord {
-  return {
+  const { title } = session;
+  const record: SessionRecord = {
     key: session.key,
-    ...(session.title !== undefined && { title: session.title }),
     initialState: session.initialState,
     state: joinedState(session),
     lastSeq: session.events.length,
@@ -173,6 +173,7 @@ export function recordOf(session: MemorySession, events: readonly Event[]): Sess
     updatedAt: session.updatedAt,
     events,
   };
+  return title === undefined ? record : { ...record, title };
 }
 
 /** The three scopes as one: readers share it until one of them is written. */
