@@ -404,9 +404,9 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     fileName: 'src/host/run/run-questions.ts',
-    line: 'this.#expiry.unref?.();',
-    original: 'this.#expiry.unref?.()',
-    mutated: ['this.#expiry.unref()'],
+    line: 'this.#timer.unref?.();',
+    original: 'this.#timer.unref?.()',
+    mutated: ['this.#timer.unref()'],
     reason: 'A timer of Node has it.',
   },
   {

@@ -195,9 +195,8 @@ class Host implements AgentHost, Holder {
       journal = new SessionJournal(kept, { app: this.#options.app, userId, agent, sessionId: id, root });
       shared.journals.set(agent, journal);
     }
-    const { maxResultBytes: maxBytes, spill } = this.#options;
     const tell = (error: CoxswainError) => this.#warn(error.message, error);
-    return new WitnessedSession(session, id, agent, journal, tell, { maxBytes, spill });
+    return new WitnessedSession(session, id, agent, journal, tell, this.#options);
   }
 
   async #openSubagent(

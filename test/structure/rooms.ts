@@ -296,7 +296,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/witness',
     'what the host noted itself of calls, for executors that it does not believe',
-    'contracts session gate host/terms',
+    'contracts session host/terms',
   ),
   room(
     'host/frame',

@@ -7,9 +7,6 @@ import { aliasOf } from './names.ts';
 import { openaiNames, toOpenAISchema } from './openai.ts';
 import { fromStrictArgs, toStrictSchema } from './openai-strict.ts';
 
-/** `openai-strict` falls back to `openai` for the tools that strict mode cannot express. */
-export type SchemaDialect = 'openai' | 'openai-strict' | 'anthropic' | 'gemini';
-
 export interface DeclaredTool {
   /** The provider's name of it. */
   alias: string;
@@ -30,47 +27,59 @@ export interface Declarations {
   argsOf(alias: string, args: unknown): unknown;
 }
 
-const names: Record<SchemaDialect, NameRules> = {
-  openai: openaiNames,
-  'openai-strict': openaiNames,
-  anthropic: anthropicNames,
-  gemini: geminiNames,
-};
-
 type Converted = Pick<DeclaredTool, 'schema' | 'strict'>;
 
-/** Converted once for each schema object: declarations are made for every request. */
-const converted: Record<SchemaDialect, WeakMap<JsonSchema, Converted>> = {
-  openai: new WeakMap(),
-  'openai-strict': new WeakMap(),
-  anthropic: new WeakMap(),
-  gemini: new WeakMap(),
-};
+interface DialectRow {
+  readonly names: NameRules;
+  convert(schema: JsonSchema): Converted;
+  /** Converted once for each schema object: declarations are made for every request. */
+  readonly converted: WeakMap<JsonSchema, Converted>;
+}
 
-const known = oneOf('openai', 'openai-strict', 'anthropic', 'gemini');
+const row = (names: NameRules, convert: DialectRow['convert']): DialectRow => ({
+  names,
+  convert,
+  converted: new WeakMap(),
+});
+const loose = (to: (schema: JsonSchema) => JsonSchema | undefined) => (schema: JsonSchema) => ({
+  schema: to(schema),
+  strict: false,
+});
+const openai = loose(toOpenAISchema);
+
+/** How each wants schemas and names: a new dialect is a row here. */
+const DIALECTS = {
+  openai: row(openaiNames, openai),
+  /** As `openai` for the tools that strict mode cannot express. */
+  'openai-strict': row(openaiNames, (schema) => {
+    const strict = toStrictSchema(schema);
+    return strict ? { schema: strict, strict: true } : openai(schema);
+  }),
+  anthropic: row(anthropicNames, loose(toAnthropicSchema)),
+  gemini: row(geminiNames, loose(toGeminiSchema)),
+} as const;
+
+/** `openai-strict` falls back to `openai` for the tools that strict mode cannot express. */
+export type SchemaDialect = keyof typeof DIALECTS;
+
+const known = oneOf(...(Object.keys(DIALECTS) as SchemaDialect[]));
 
 export function toDialect(schema: JsonSchema, dialect: SchemaDialect): Converted {
   checkIs(dialect, 'dialect', known);
   checkIs(schema, 'the schema of a tool', object);
-  const cached = converted[dialect].get(schema);
+  const { convert, converted } = DIALECTS[dialect];
+  const cached = converted.get(schema);
   if (cached) return cached;
-  const result = guarded('the schema of a tool', () => convert(schema, dialect));
-  converted[dialect].set(schema, result);
+  const result = guarded('the schema of a tool', () => convert(schema));
+  converted.set(schema, result);
   return result;
-}
-
-function convert(schema: JsonSchema, dialect: SchemaDialect): Converted {
-  if (dialect === 'gemini') return { schema: toGeminiSchema(schema), strict: false };
-  if (dialect === 'anthropic') return { schema: toAnthropicSchema(schema), strict: false };
-  const strict = dialect === 'openai-strict' ? toStrictSchema(schema) : undefined;
-  return strict ? { schema: strict, strict: true } : { schema: toOpenAISchema(schema), strict: false };
 }
 
 /** What a provider is told of the tools of one request, and the way back from what it answers. */
 export function declareTools(tools: ReadonlyMap<string, ToolDescriptor>, dialect: SchemaDialect): Declarations {
   checkIs(dialect, 'dialect', known);
   checkIs(tools, 'tools', { needs: 'a map of descriptors by name', fits: having('entries', 'get').fits });
-  const rules = names[dialect];
+  const { names: rules } = DIALECTS[dialect];
   const byAlias = new Map<string, { name: string; inputSchema: JsonSchema }>();
   const declared: DeclaredTool[] = [];
   for (const [name, { description, inputSchema }] of tools) {

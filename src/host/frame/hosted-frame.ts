@@ -12,14 +12,14 @@ import type {
   TurnTerms,
 } from '../../contracts/index.ts';
 import { asksNobody } from '../../contracts/index.ts';
-import { capResult, excludedBy } from '../../gate/index.ts';
+import { excludedBy } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
 import { isPipeable } from '../../session/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
 import type { Confirmations, JudgeOptions, RunTimeQuestions } from '../questions/index.ts';
 import { Judge } from '../questions/index.ts';
 import type { ApprovalQuestion, HostOptions, Remembered, RememberedFor, RememberedRules } from '../terms/index.ts';
-import { firstOf, forBoth, onBehalfOf, sessionPolicy, stricterMode } from '../terms/index.ts';
+import { boundedResult, firstOf, forBoth, onBehalfOf, sessionPolicy, stricterMode } from '../terms/index.ts';
 import type { Grounds, HostTool, Subagent } from '../tools/index.ts';
 import { subagentOf } from '../tools/index.ts';
 import type { Claimed, SessionJournal } from '../witness/index.ts';
@@ -138,8 +138,7 @@ export class HostedFrame implements JudgeOptions {
   }
   /** A result as large as a model is given it, whoever made it. */
   bounded(callId: string | undefined, result: ToolResult): ToolResult | Promise<ToolResult> {
-    const { maxResultBytes: maxBytes, spill } = this.options;
-    return capResult(result, { callId, maxBytes, spill });
+    return boundedResult(this.options, callId, result);
   }
 
   get approvers(): ApproverRule | undefined {

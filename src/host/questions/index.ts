@@ -6,6 +6,7 @@ export { Confirmations } from './confirmation.ts';
 export type { JudgeOptions } from './judge.ts';
 export { Judge } from './judge.ts';
 export { putAs, putByPolicy, toPut } from './obligations.ts';
+export { untilFirstChange } from './question-time.ts';
 export type { RunStep } from './run-inputs.ts';
 export {
   asAbort,

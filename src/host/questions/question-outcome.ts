@@ -12,6 +12,7 @@ import type { Confirmation } from './confirmation.ts';
 import { questionForOthers } from './edited-args.ts';
 import type { HeldQuestion } from './obligations.ts';
 import { heldTo, putAs } from './obligations.ts';
+import { expiryOf, hasExpired } from './question-time.ts';
 import type { Step } from './step.ts';
 import { cancelled, notAgain, refusal, underRule } from './step.ts';
 
@@ -56,7 +57,7 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
     if (!answer && given.some(({ quorum }) => !quorum)) continue;
     if (!answer) {
       const expiresAt = expiryOf(request, question);
-      if (expiresAt !== undefined && expiresAt <= Date.now()) {
+      if (hasExpired(expiresAt)) {
         return no(kind === 'rerun' ? notAgain('expiry', NOBODY_IN_TIME) : refusal(NOBODY_IN_TIME, 'expiry'));
       }
       const isPolicys = kind === 'policy' && !confirmation && !floorOf(request, hostTool);
@@ -78,10 +79,4 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
     const { payload, ruleId, redact } = question;
     return { kind: 'approved', approval: { by, args, reason: answer.reason, ruleId, redact }, payload };
   }
-}
-
-/** Epoch milliseconds. */
-function expiryOf({ requestedAt }: PendingRequest, { expiresIn, expiresAt }: HeldQuestion): number | undefined {
-  const own = expiresIn === undefined ? undefined : Date.parse(requestedAt) + expiresIn * 1000;
-  return own === undefined || expiresAt === undefined ? (own ?? expiresAt) : Math.min(own, expiresAt);
 }

@@ -1,5 +1,6 @@
 import type { PendingRequest } from '../../contracts/index.ts';
 import type { Grounds } from '../tools/index.ts';
+import { changesAt, hasExpired } from './question-time.ts';
 import type { Step } from './step.ts';
 
 type Asked = Extract<Step, { kind: 'ask' }>;
@@ -16,8 +17,7 @@ export class WaitingQuestions {
   of(request: PendingRequest, grounds: Grounds): Asked | undefined {
     const known = this.#asked.get(request);
     if (!known || !isSame(known.grounds, grounds)) return undefined;
-    const { expiresAt } = known.step.question;
-    return expiresAt === undefined || Date.parse(expiresAt) > Date.now() ? known.step : undefined;
+    return hasExpired(changesAt(known.step.question)) ? undefined : known.step;
   }
 
   keep(request: PendingRequest, grounds: Grounds, step: Step): void {

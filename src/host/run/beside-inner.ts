@@ -97,7 +97,7 @@ export class BesideInner {
       const batch: SessionInput[] = [];
       const asked: PendingRequest[] = [];
       await judgeOpen(this.#run, open, batch, asked, (...start) => recordStart(this.#run, ...start));
-      questions.watchExpiry(asked);
+      questions.watchTime(asked);
       for (const input of [...batch, ...calls.takeAnswers()]) await this.#tell(input);
     }
   }

@@ -292,7 +292,7 @@ export class HostedRun implements RunScope, CallersStream {
           break;
         }
         if (this.calls.running === 0) this.#clock?.pause();
-        this.questions.watchExpiry(questions);
+        this.questions.watchTime(questions);
         const leave = this.hold.watch(open, questions, () => this.wake());
         await this.woken();
         leave();

@@ -2,7 +2,7 @@ import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import { MAX_TIMER_MS } from '../../gate/index.ts';
 import { LazyMap, LazySet } from '../../session/index.ts';
-import { closedByOthers, WaitingQuestions } from '../questions/index.ts';
+import { closedByOthers, untilFirstChange, WaitingQuestions } from '../questions/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import type { RunBase } from './run-base.ts';
 import { eventBase } from './run-base.ts';
@@ -15,7 +15,7 @@ export class RunQuestions {
   /** Questions that handlers were given in this stream; true while a handler thinks about one. */
   readonly #asked = new LazyMap<string, boolean>();
   readonly #underWay = new LazySet<string>();
-  #expiry: ReturnType<typeof setTimeout> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(scope: RunBase) {
     this.#scope = scope;
@@ -99,20 +99,18 @@ export class RunQuestions {
     return questions.some(({ requestId }) => this.#asked.get(requestId) === true || this.#underWay.has(requestId));
   }
 
-  /** The first of these to run out of time wakes the run. */
-  watchExpiry(questions: readonly PendingRequest[]): void {
-    clearTimeout(this.#expiry);
-    let first = Number.POSITIVE_INFINITY;
-    for (const { expiresAt } of questions) if (expiresAt !== undefined) first = Math.min(first, Date.parse(expiresAt));
-    if (first === Number.POSITIVE_INFINITY) return;
-    const left = Math.max(0, first - Date.now()) + 1;
-    this.#expiry = setTimeout(() => this.#scope.wake(), Math.min(left, MAX_TIMER_MS));
-    this.#expiry.unref?.();
+  /** The first of these that has to be judged again wakes the run. */
+  watchTime(questions: readonly PendingRequest[]): void {
+    clearTimeout(this.#timer);
+    const left = untilFirstChange(questions);
+    if (left === undefined) return;
+    this.#timer = setTimeout(() => this.#scope.wake(), Math.min(left, MAX_TIMER_MS));
+    this.#timer.unref?.();
   }
 
   /** The run is over. */
   end(): void {
-    clearTimeout(this.#expiry);
+    clearTimeout(this.#timer);
   }
 
   #handle<R extends PendingRequest>(

@@ -13,7 +13,6 @@ import type {
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import type { Decision } from '../../gate/index.ts';
 import {
-  capResult,
   checkConfirmation,
   errorResult,
   fireHook,
@@ -22,6 +21,8 @@ import {
   refusalResult,
   runHandler,
 } from '../../gate/index.ts';
+import type { ResultBounds } from '../terms/index.ts';
+import { boundedResult } from '../terms/index.ts';
 import { Suspended } from './subagent-tool.ts';
 import type { HostTool } from './tool-registry.ts';
 
@@ -34,13 +35,11 @@ export interface HostCall {
   confirmation?: { confirmed: boolean; payload?: unknown };
 }
 
-export interface RunToolOptions {
+export interface RunToolOptions extends ResultBounds {
   deps: unknown;
   hooks: LifecycleInterceptor | undefined;
   hookTimeoutMs: number | undefined;
   timeoutMs: number;
-  maxResultBytes: number | undefined;
-  spill: ((name: string, body: string | Uint8Array) => Promise<string>) | undefined;
   progress(update: ToolUpdate): void;
   elicit(question: RunQuestion, signal: AbortSignal): Promise<RunReply>;
   warn(message: string, error?: unknown): void;
@@ -77,13 +76,9 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
     result = await failed(call, options, hook, error);
   }
   if (supports(options.hooks, 'after_tool')) result = await afterTool(call, options, hook, result);
-  const capping = capResult(result, {
-    callId: call.callId,
-    ...(options.maxResultBytes === undefined ? {} : { maxBytes: options.maxResultBytes }),
-    ...(options.spill ? { spill: options.spill } : {}),
-  });
-  const capped = capping instanceof Promise ? await capping : capping;
-  return { kind: 'result', result: capped, interim: longRunning && !capped.isError };
+  const bounding = boundedResult(options, call.callId, result);
+  const bounded = bounding instanceof Promise ? await bounding : bounding;
+  return { kind: 'result', result: bounded, interim: longRunning && !bounded.isError };
 }
 
 function within<T>(work: Promise<T>, controller: AbortController, signal: AbortSignal, timeoutMs: number): Promise<T> {

@@ -23,10 +23,9 @@ import {
   MAX_JSON_DEPTH,
   messageOf,
 } from '../../contracts/index.ts';
-import type { CapOptions } from '../../gate/index.ts';
-import { capResult } from '../../gate/index.ts';
 import { derived, EventStream, isoTime, newId, normaliseInput, putQuestions, streamIdOf } from '../../session/index.ts';
-import { strictestLimits } from '../terms/index.ts';
+import type { ResultBounds } from '../terms/index.ts';
+import { boundedResult, strictestLimits } from '../terms/index.ts';
 import type { Contradiction } from './believed.ts';
 import { believed, stricter } from './believed.ts';
 import { announced } from './records.ts';
@@ -47,7 +46,7 @@ export class WitnessedSession implements AgentSession {
   readonly #witness: Witness;
   readonly #agent: string;
   readonly #tell: (error: CoxswainError) => void;
-  readonly #cap: CapOptions;
+  readonly #bounds: ResultBounds;
   readonly #told = new Set<string>();
   /** What is open was looked at. */
   #hasLooked = false;
@@ -58,7 +57,7 @@ export class WitnessedSession implements AgentSession {
     agent: string,
     journal: SessionJournal,
     tell: (error: CoxswainError) => void,
-    cap: CapOptions = {},
+    bounds: ResultBounds = {},
   ) {
     this.id = id;
     this.#inner = inner;
@@ -66,7 +65,7 @@ export class WitnessedSession implements AgentSession {
     this.#journal = journal;
     this.#witness = new Witness(journal);
     this.#tell = tell;
-    this.#cap = cap;
+    this.#bounds = bounds;
   }
 
   get descriptor(): AgentDescriptor {
@@ -121,7 +120,7 @@ export class WitnessedSession implements AgentSession {
   /** A result that somebody hands in is as large as any other when the executor gets it. */
   async #bounded(input: SessionInput): Promise<SessionInput> {
     if (input.kind !== 'tool_result') return input;
-    return { ...input, result: await capResult(input.result, { ...this.#cap, callId: input.requestId }) };
+    return { ...input, result: await boundedResult(this.#bounds, input.requestId, input.result) };
   }
 
   /** The end of a stream that its executor has not ended. */
@@ -189,7 +188,7 @@ export class WitnessedSession implements AgentSession {
   async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
     const given =
       answer.kind === 'result'
-        ? { ...answer, result: await capResult(answer.result, { ...this.#cap, callId: requestId }) }
+        ? { ...answer, result: await boundedResult(this.#bounds, requestId, answer.result) }
         : answer;
     return this.#witness.respond(requestId, given, () => this.#inner.respond(requestId, copyJson(given, 'answer')));
   }
