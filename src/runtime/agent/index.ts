@@ -20,4 +20,11 @@ export { isToolUser } from './tool-user.ts';
 export type { AgentRunningTool, ResolvedTool, ToolMap, Toolset } from './tools.ts';
 export { agentOfTool, isHostRun, mayRepeat, notFound, resolveTool, toolMap, validateCall } from './tools.ts';
 export type { TurnLimits } from './turn-limits.ts';
-export { DEFAULT_MAX_ITERATIONS, DEFAULT_MAX_LLM_CALLS, exceeded, limit, strictest } from './turn-limits.ts';
+export {
+  DEFAULT_MAX_ITERATIONS,
+  DEFAULT_MAX_LLM_CALLS,
+  exceeded,
+  isUnlimited,
+  limit,
+  strictest,
+} from './turn-limits.ts';

@@ -16,14 +16,15 @@ type LimitCode = 'E_MAX_LLM_CALLS' | 'E_MAX_ITERATIONS' | 'E_MAX_BUDGET' | 'E_MA
 /** One for all sessions that have none. */
 const none: TurnLimits = Object.freeze({});
 
-function isEmpty(limits: TurnLimits | undefined): boolean {
+/** Nothing is bounded. */
+export function isUnlimited(limits: TurnLimits | undefined): boolean {
   for (const _ in limits) return false;
   return true;
 }
 
 /** The stricter of several sets of limits, key by key. */
 export function strictest(...sets: readonly (TurnLimits | undefined)[]): TurnLimits {
-  if (sets.every(isEmpty)) return none;
+  if (sets.every(isUnlimited)) return none;
   const result: TurnLimits = {};
   for (const set of sets) {
     for (const key of ['steps', 'usd', 'tokens', 'minutes', 'maxLlmCalls'] as const) {
@@ -52,7 +53,8 @@ export function exceeded(
   if (!turn) return undefined;
   const reached = (code: LimitCode, what: string) => limit(code, what, goOn);
   const calls = turn.llmCalls + underWay;
-  const { maxLlmCalls } = strictest(limits);
+  const given = limits.maxLlmCalls;
+  const maxLlmCalls = given !== undefined && given <= 0 ? Number.POSITIVE_INFINITY : given;
   const maxCalls = maxLlmCalls ?? DEFAULT_MAX_LLM_CALLS;
   // An explicit larger cap lifts a smaller default that nobody set.
   const iterations = maxIterations ?? Math.max(DEFAULT_MAX_ITERATIONS, maxLlmCalls ?? 0, limits.steps ?? 0);

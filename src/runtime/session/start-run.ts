@@ -1,6 +1,6 @@
 import type { ExecutionOptions, SessionInput } from '../../contracts/index.ts';
 import type { Engine, InvocationResult, RunSink, TelemetrySpan, TurnLimits } from '../agent/index.ts';
-import { strictest } from '../agent/index.ts';
+import { isUnlimited, strictest } from '../agent/index.ts';
 import type { CurrentRun, LiveSession } from '../live/index.ts';
 import { Invocation } from '../run/index.ts';
 
@@ -23,7 +23,8 @@ export function startRun(
   whole: Engine,
   { inputs, options, sink, span, heedEnds }: RunStart,
 ): StartedRun {
-  const limits = strictest(whole.limits, options.limits as TurnLimits | undefined);
+  const own = options.limits as TurnLimits | undefined;
+  const limits = isUnlimited(own) ? whole.limits : strictest(whole.limits, own);
   const engine: Engine = limits === whole.limits ? whole : { ...whole, limits };
   const invocation = new Invocation(live, engine, options, sink, span);
   const deaf = heedEnds();

@@ -86,7 +86,10 @@ const texts = ['turnId', 'invocationId', 'streamId', 'path', 'author'] as const;
 /** What storing and indexing it reads: what else is in it is JSON, and is checked as such. */
 function faultOf(event: Event): string | undefined {
   if (!isObject(event)) return ' is no object';
-  for (const field of texts) if (typeof event[field] !== 'string') return `.${field} is no text`;
+  for (let at = 0; at < texts.length; at++) {
+    const field = texts[at] as (typeof texts)[number];
+    if (typeof event[field] !== 'string') return `.${field} is no text`;
+  }
   if (!Number.isFinite(event.timestamp)) return '.timestamp is no number';
   const { actions, content } = event;
   if (!isObject(actions)) return '.actions is no object';
