@@ -63,7 +63,29 @@ export interface Question {
 export function decide(call: GateCall, rules: GateRules): Verdict | Promise<Verdict> {
   if (!rules.policy && !rules.beforeTool && !rules.needsApproval)
     return run(call, call.args, { by: 'policy', ...onBehalf(rules) });
-  return decideSlowly(call, rules);
+  if (rules.beforeTool || rules.needsApproval) return decideSlowly(call, rules);
+  // What was decided on is what runs: nobody who looks at the arguments on the way can change them in place.
+  const args = deepFreeze(call.args);
+  const policy = policyOn(call, args, rules);
+  return policy instanceof Promise
+    ? policy.then((said) => verdictOf(call, args, said, rules))
+    : verdictOf(call, args, policy, rules);
+}
+
+/** What policy's word comes to, with that of a hook and of the author behind it. */
+function verdictOf(
+  call: GateCall,
+  args: Record<string, unknown>,
+  policy: CheckedDecision,
+  rules: GateRules,
+  hookAsks = rules.hookAsked?.(),
+  floor?: string,
+): Verdict {
+  if (policy.outcome === 'deny') return denied(call, args, policy, rules);
+  if (policy.outcome === 'allow' && !hookAsks && !floor) {
+    return run(call, args, { by: 'policy', ruleId: policy.ruleId, ...recordFacts(call, args, rules, policy) });
+  }
+  return { kind: 'ask', question: question(args, policy, floor, hookAsks) };
 }
 
 /** Decides on a call that somebody approved: policy is asked again, and may only say no. */
@@ -94,7 +116,6 @@ export async function decideApproved(call: GateCall, rules: GateRules, approval:
 }
 
 async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> {
-  // What was decided on is what runs: nobody who looks at the arguments on the way can change them in place.
   let args = deepFreeze(call.args);
   const asked = policyOn(call, args, rules);
   let policy = asked instanceof Promise ? await asked : asked;
@@ -118,10 +139,7 @@ async function decideSlowly(call: GateCall, rules: GateRules): Promise<Verdict> 
   const hookAsks = rules.hookAsked?.();
   const asksFloor = policy.outcome === 'allow' && !hookAsks && rules.needsApproval !== undefined;
   const floor = asksFloor ? await authorAsks(rules.needsApproval, args, rules) : undefined;
-  if (policy.outcome === 'allow' && !hookAsks && !floor) {
-    return run(call, args, { by: 'policy', ruleId: policy.ruleId, ...recordFacts(call, args, rules, policy) });
-  }
-  return { kind: 'ask', question: question(args, policy, floor, hookAsks) };
+  return verdictOf(call, args, policy, rules, hookAsks, floor);
 }
 
 function onBehalf({ principal }: GateRules): Pick<DecisionRecord, 'requestedBy'> {

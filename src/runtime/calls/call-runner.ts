@@ -126,7 +126,8 @@ async function runOne(
     if (outcome === undefined || context.signal.aborted) return;
     const { abandons } = outcome;
     const told = toolContext.hasSecrets ? toolContext.withoutSecrets(outcome.result) : outcome.result;
-    const bounded = await boundedAnswer(invocation, call.id, told);
+    const bounding = boundedAnswer(invocation, call.id, told);
+    const bounded = bounding instanceof Promise ? await bounding : bounding;
     outcome.result = bounded.result;
     Object.assign(toolContext.artifactDelta, bounded.artifactDelta);
     if (context.signal.aborted) return;

@@ -43,6 +43,7 @@ export async function runTool(
   }
   if (asksOutside(toolContext)) return { result };
   toolContext.ended();
+  if (!hooks.has('afterTool')) return { result };
   const after = afterTool(context, toolContext, ready, hooks, result);
   return { result: await unlessCancelled(context, cancelled, after, result) };
 }
@@ -67,8 +68,11 @@ function timeoutOf(context: AgentContext, tool: AnyTool): number | undefined {
   return tool.timeoutMs ?? toolTimeoutMs;
 }
 
-async function withTimeout<T>(work: Promise<T>, timeoutMs: number | undefined, toolContext: ToolContext): Promise<T> {
-  if (timeoutMs === undefined || !isTimed(timeoutMs)) return work;
+function withTimeout<T>(work: Promise<T>, timeoutMs: number | undefined, toolContext: ToolContext): Promise<T> {
+  return timeoutMs === undefined || !isTimed(timeoutMs) ? work : timed(work, timeoutMs, toolContext);
+}
+
+async function timed<T>(work: Promise<T>, timeoutMs: number, toolContext: ToolContext): Promise<T> {
   const controller = new AbortController();
   const error = new CoxswainError(
     'DEADLINE_EXCEEDED',
