@@ -8,6 +8,7 @@ export type * from './journal.ts';
 export * from './lifecycle.ts';
 export type * from './policy.ts';
 export * from './prices.ts';
+export type * from './schema-like.ts';
 export type * from './session.ts';
 export type * from './telemetry.ts';
 export * from './tools.ts';

@@ -3,6 +3,7 @@ import type * as schema from '../schemas/tools.ts';
 import type { Closed, JsonSchema } from '../values/index.ts';
 import { CoxswainError } from '../values/index.ts';
 import type { DisplayContent } from './content.ts';
+import type { ArgsOf, InputOf, SchemaLike } from './schema-like.ts';
 
 export type ToolKind = z.infer<typeof schema.toolKind>;
 export type ToolAnnotations = Closed<z.infer<typeof schema.toolAnnotations>>;
@@ -13,32 +14,6 @@ export type ToolErrorType = z.infer<typeof schema.toolErrorType>;
 export type ToolResult = Closed<z.infer<typeof schema.toolResult>>;
 export type ToolUpdate = Closed<z.infer<typeof schema.toolUpdate>>;
 export type TailCall = Closed<z.infer<typeof schema.tailCall>>;
-
-/** A zod 3 or zod 4 object schema, told apart by shape: two copies of zod in one program are fine. */
-export type ZodLike =
-  | { readonly _zod: { readonly output: unknown; readonly input: unknown } }
-  | { readonly _output: unknown; readonly _input: unknown; readonly _def: unknown };
-
-/** A schema of any library that follows Standard Schema, and says its JSON Schema as Standard JSON Schema does. */
-export interface StandardSchemaLike {
-  readonly '~standard': {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly validate: (value: unknown) => unknown;
-    readonly types?: { readonly input: unknown; readonly output: unknown } | undefined;
-  };
-}
-
-export type SchemaLike = JsonSchema | ZodLike | StandardSchemaLike;
-
-/** The arguments that a handler gets for a schema; plain JSON Schema says nothing at compile time. */
-export type ArgsOf<S> = S extends { readonly _zod: { readonly output: infer Output } }
-  ? Output
-  : S extends { readonly _output: infer Output; readonly _def: unknown }
-    ? Output
-    : S extends { readonly '~standard': { readonly types?: { readonly output: infer Output } | undefined } }
-      ? Output
-      : Record<string, unknown>;
 
 /**
  * What a handler may return: any JSON value (objects reach the model as they are, everything else as
@@ -185,12 +160,30 @@ export type UnknownOutcomeVerdict = 'retry' | 'ask' | { result: ToolReturn };
 export type AnyTool = ToolContract<any, any>;
 
 /**
- * Declares a tool; the handler's arguments are inferred from `inputSchema`. What else is in it is checked where it is
- * given to an agent or a host.
+ * What a handler returns of a tool with the output schema `O`: a value that fits it, or a whole result around one.
+ * Without a schema it is {@link ToolReturn}.
+ */
+export type ResultOf<O> = InputOf<O> | (ToolResult & { structuredContent?: InputOf<O> });
+
+/**
+ * Declares a tool. The handler's arguments are inferred from `inputSchema` (of zod, another Standard Schema, or a JSON
+ * Schema written in place), and what it returns is held to `outputSchema` where there is one. What else is in it is
+ * checked where it is given to an agent or a host.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
  */
-export function defineTool<const S extends SchemaLike, Deps = unknown>(
-  tool: Omit<ToolContract<ArgsOf<S>, Deps>, 'inputSchema'> & { inputSchema: S },
+export function defineTool<
+  const S extends SchemaLike,
+  const O extends SchemaLike | undefined = undefined,
+  Deps = unknown,
+>(
+  tool: Omit<ToolContract<ArgsOf<S>, Deps>, 'inputSchema' | 'outputSchema' | 'execute'> & {
+    inputSchema: S;
+    outputSchema?: O;
+    execute?(
+      args: ArgsOf<S>,
+      context: ToolCallContext<Deps>,
+    ): ResultOf<O> | Promise<ResultOf<O>> | AsyncIterable<ToolUpdate, ResultOf<O>>;
+  },
 ): ToolContract<ArgsOf<S>, Deps> {
   const given: unknown = tool;
   if (typeof given === 'object' && given !== null && !isList(given)) return tool as ToolContract<ArgsOf<S>, Deps>;

@@ -16,8 +16,21 @@ const isZod3 = (schema: object): schema is { _def: { typeName: string } } =>
   !isZod4(schema) && '_def' in schema && isSchemaObject(schema._def) && typeof schema._def.typeName === 'string';
 
 interface StandardJsonSchema {
-  input(options: { target: 'draft-2020-12' }): JsonSchema;
+  input(options: { target: 'draft-2020-12'; libraryOptions?: Record<string, unknown> | undefined }): JsonSchema;
 }
+
+const refuse = ({ code }: { code: string }) => {
+  throw new Error(`a type of the sort ${JSON.stringify(code)} cannot be represented in JSON Schema`);
+};
+
+/**
+ * Options that make two libraries do as the others: a rule that JSON Schema has no words for is left out of what a model
+ * is shown, and the schema's own check holds the call to it; a type that JSON cannot hold is refused.
+ */
+const LIBRARY_OPTIONS: Readonly<Record<string, Record<string, unknown>>> = {
+  valibot: { overrideAction: ({ jsonSchema }: { jsonSchema: object }) => jsonSchema },
+  arktype: { fallback: { date: refuse, domain: refuse, proto: refuse, symbolKey: refuse, unit: refuse } },
+};
 
 /**
  * JSON Schema (2020-12) of what a zod schema, or another one that follows Standard JSON Schema, takes as input.
@@ -46,9 +59,11 @@ function fromZod4(schema: Zod4Shape): JsonSchema {
 }
 
 function fromStandard(schema: object): JsonSchema | undefined {
-  const standard = (schema as { '~standard'?: { jsonSchema?: StandardJsonSchema } })['~standard'];
+  const standard = (schema as { '~standard'?: { vendor?: unknown; jsonSchema?: StandardJsonSchema } })['~standard'];
   if (typeof standard?.jsonSchema?.input !== 'function') return undefined;
-  return plain(standard.jsonSchema.input({ target: 'draft-2020-12' }));
+  const vendor = String(standard.vendor);
+  const libraryOptions = Object.hasOwn(LIBRARY_OPTIONS, vendor) ? LIBRARY_OPTIONS[vendor] : undefined;
+  return plain(standard.jsonSchema.input({ target: 'draft-2020-12', ...(libraryOptions && { libraryOptions }) }));
 }
 
 const plain = (value: object): JsonSchema => JSON.parse(JSON.stringify(value)) as JsonSchema;
