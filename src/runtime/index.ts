@@ -159,6 +159,7 @@ export {
   applyDelta,
   approvalEvent,
   Chain,
+  callNotes,
   createActions,
   createEvent,
   DONE,

@@ -6,7 +6,7 @@ import type {
   ToolRequestEvent,
   ToolResponseEvent,
 } from '../contracts/index.ts';
-import { callIdOf, canonicalJson } from '../contracts/index.ts';
+import { callIdOf, canonicalJson, notesOf } from '../contracts/index.ts';
 import type { RedactionOptions } from './redact.ts';
 import {
   checkRedaction,
@@ -96,7 +96,7 @@ interface Call {
 }
 
 function callOf(event: ToolRequestEvent): Call {
-  return { entry: entryOf(event), records: [], hooked: event._meta?.hooked === true };
+  return { entry: entryOf(event), records: [], hooked: notesOf(event).hooked === true };
 }
 
 function entryOf({ requestId, name, args, agentId, threadId, turnId, timestamp }: ToolRequestEvent): AuditEntry {
@@ -125,15 +125,10 @@ function decide(calls: ReadonlyMap<string, Call>, decision: PolicyDecisionRecord
 }
 
 /** The decision that a call was started with comes again with its result where the run has something to add to it. */
-function isToldAgain(last: PolicyDecisionRecord | undefined, now: PolicyDecisionRecord & AddedByRun): boolean {
+function isToldAgain(last: PolicyDecisionRecord | undefined, now: PolicyDecisionRecord): boolean {
   if (!last || (now.tailCalls === undefined && now.usage === undefined)) return false;
   const { tailCalls: _, usage: __, ...decision } = now;
   return canonicalJson(last) === canonicalJson(decision);
-}
-
-interface AddedByRun {
-  tailCalls?: unknown;
-  usage?: unknown;
 }
 
 function end(call: Call | undefined, response: ToolResponseEvent): void {

@@ -68,11 +68,14 @@ export {
 } from './checks/index.ts';
 export * from './guarded-telemetry.ts';
 export type {
+  AnnouncedCall,
+  AnnouncedTool,
   AnsweredSession,
   Heeded,
   HeedfulSession,
   HoldableSession,
   HoldOptions,
+  HookQuestion,
   JoiningOptions,
   PipeableSession,
   QuestionKeeper,
@@ -80,10 +83,13 @@ export type {
   StirringSession,
 } from './link/index.ts';
 export {
+  announcedIn,
+  announcing,
   answeredNow,
   claimOwn,
   heed,
   hold,
+  isAnnouncedTool,
   isHeedful,
   isHoldable,
   isOwn,

@@ -10,7 +10,7 @@ import type {
   StreamEndReason,
   Usage,
 } from '../contracts/index.ts';
-import { CoxswainError, textOfParts } from '../contracts/index.ts';
+import { CoxswainError, notesOf, textOfParts } from '../contracts/index.ts';
 import { EventStream, StreamSummary } from './stream/index.ts';
 
 export interface RunResult {
@@ -82,7 +82,7 @@ export async function* textOf(stream: AsyncIterable<AgentEvent>): AsyncGenerator
     checkIs(event, 'textOf: an event of the stream', object);
     if (event.type === 'stream_end') reason = event.reason;
     if (event.type !== 'message' || event.role !== 'agent' || event.threadId) continue;
-    const messageId = event._meta?.messageId;
+    const { messageId } = notesOf(event);
     if (event.partial) shown.add(messageId);
     else if (shown.has(messageId)) continue;
     const text = textOfParts(event.content);

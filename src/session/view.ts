@@ -7,6 +7,7 @@ import type {
   PolicyDecisionRecord,
   StreamEndReason,
 } from '../contracts/index.ts';
+import { notesOf } from '../contracts/index.ts';
 
 export interface ViewMessage {
   /** `_meta.messageId` of its events, which the parts of a message that grows have in common; else the event's id. */
@@ -211,8 +212,9 @@ class View implements SessionView {
   }
 
   #message(event: Extract<AgentEvent, { type: 'message' }>): void {
-    const messageId = String(event._meta?.messageId ?? event.id);
-    const replaced = event._meta?.replaces;
+    const notes = notesOf(event);
+    const messageId = String(notes.messageId ?? event.id);
+    const replaced = notes.replaces;
     let message = this.#byMessageId.get(messageId) ?? this.#byMessageId.get(String(replaced));
     if (!message) {
       message = { id: messageId, role: event.role, content: [], streaming: true };
@@ -222,7 +224,7 @@ class View implements SessionView {
     }
     this.#byMessageId.set(messageId, message);
     if (event.partial) {
-      appendDelta(message.content, Number(event._meta?.part ?? 0), event.content[0]);
+      appendDelta(message.content, Number(notes.part ?? 0), event.content[0]);
       return;
     }
     this.#places.set(message, event.seq ?? 0);

@@ -6,11 +6,10 @@ import type {
   FunctionCallPart,
   FunctionResponsePart,
   StreamEndData,
-  ToolAnnotations,
 } from '../../contracts/index.ts';
 import { fromResponse } from '../../gate/index.ts';
 import type { Ask, BeganRecord, CompletedRecord, Event } from '../../runtime/index.ts';
-import { finishReasonOf, isWithin, threadOf } from '../../runtime/index.ts';
+import { callNotes, finishReasonOf, isWithin, threadOf } from '../../runtime/index.ts';
 
 /** Resume point after the n-th AgentEvent of a stored event: a fan-out group is never cut. */
 export function cursorOf(seq: number, n: number): string {
@@ -231,15 +230,14 @@ function message(event: Event, bodies: Body[]): void {
 }
 
 function toolRequest(part: FunctionCallPart): Body {
-  const tool = part._meta?.tool as { kind?: string; annotations?: ToolAnnotations } | undefined;
-  const { rawArgs, hooked } = part._meta ?? {};
+  const { tool, rawArgs, hooked, handledBy = 'agent' } = callNotes(part);
   return {
     type: 'tool_request',
     requestId: part.id,
     name: part.name,
     args: part.args,
     ...defined({ kind: tool?.kind }),
-    handledBy: part._meta?.handledBy === 'host' ? 'host' : 'agent',
+    handledBy,
     ...defined({ annotations: tool?.annotations }),
     ...(rawArgs === undefined && hooked === undefined ? {} : { _meta: defined({ rawArgs, hooked }) }),
   };

@@ -1,6 +1,14 @@
-import type { ContentPart, DecisionRecord, FunctionCallPart, FunctionResponsePart } from '../../contracts/index.ts';
+import type {
+  ContentPart,
+  DecisionRecord,
+  FunctionCallPart,
+  FunctionResponsePart,
+  RunDecisionRecord,
+  TailCallRecord,
+} from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
 import type { Event, EventActions } from '../../runtime/index.ts';
+import { callNotes } from '../../runtime/index.ts';
 import type { Redaction, RedactionOptions } from '../../session/index.ts';
 import {
   hiddenTexts,
@@ -46,10 +54,10 @@ export function redactionsOf(events: readonly Event[], options: RedactionOptions
         hide(tail.callId, tail.name, obligationsOf([tail], undefined, false), 'invalid_args');
     }
   }
-  for (const [callId, { name, _meta }] of calls) {
+  for (const [callId, part] of calls) {
     const end = ends.get(callId);
-    const obliged = obligationsOf(records.get(callId) ?? [], end, _meta?.hooked === true);
-    hide(callId, name, obliged, end?.errorType);
+    const obliged = obligationsOf(records.get(callId) ?? [], end, callNotes(part).hooked === true);
+    hide(callId, part.name, obliged, end?.errorType);
   }
   return found;
 }
@@ -57,12 +65,10 @@ export function redactionsOf(events: readonly Event[], options: RedactionOptions
 /** What is said about a call, and may quote its arguments. */
 const quoting = ['reason', 'message', 'context', 'content'] as const;
 
+const none: TailCallRecord[] = [];
+
 /** Calls that a result asked for: what was decided about them stands in the record of the call that had the result. */
-type Tail = DecisionRecord & { callId: string; name: string };
-
-const none: Tail[] = [];
-
-const tailsOf = (decision: DecisionRecord & { tailCalls?: Tail[] }): Tail[] => decision.tailCalls ?? none;
+const tailsOf = (decision: RunDecisionRecord): TailCallRecord[] => decision.tailCalls ?? none;
 
 /** The event as a viewer may see it: the same object if nothing of it is hidden. */
 export function redactEvent(event: Event, redactions: ReadonlyMap<string, Hidden>): Event {

@@ -1,4 +1,5 @@
 import type { AgentEvent, ContentPart, EventFrame } from '../../contracts/index.ts';
+import { notesOf } from '../../contracts/index.ts';
 
 /**
  * Puts frames back together so that whoever reads deltas gets each character once, whatever was lost on the way: a
@@ -21,10 +22,10 @@ export class Assembler {
       this.#holed.clear();
     }
     if (event.type !== 'message') return [event];
-    const messageId = event._meta?.messageId;
+    const { messageId } = notesOf(event);
     if (typeof messageId !== 'string') return [event];
     if (!event.partial) return [...this.#rest(event, messageId), event];
-    const part = Number(event._meta?.part ?? 0);
+    const part = Number(notesOf(event).part ?? 0);
     const length = lengthOf(event.content[0]);
     const parts = this.#shown.get(messageId) ?? new Map<number, number>();
     const shown = parts.get(part) ?? 0;

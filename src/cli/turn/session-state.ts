@@ -1,5 +1,5 @@
 import type { AgentDescriptor } from '../../contracts/index.ts';
-import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, isCoxswainError, notesOf } from '../../contracts/index.ts';
 import type { HostedSession } from '../../host/index.ts';
 import type { Workplace } from '../workspace/index.ts';
 
@@ -33,7 +33,7 @@ export async function turnState(session: HostedSession): Promise<TurnStanding> {
   let turn: TurnStanding = 'none';
   for await (const event of session.events()) {
     if (event.type === 'stream_end') turn = event.reason;
-    else if (event.type !== 'session_update' && !event._meta?.steer) turn = 'open';
+    else if (event.type !== 'session_update' && !notesOf(event).steer) turn = 'open';
     const { agentId } = event;
     if (event.type !== 'message' || event.role !== 'agent' || event.threadId !== undefined) continue;
     if (agentId !== undefined && !names.has(agentId)) throw stranger(session, agentId);

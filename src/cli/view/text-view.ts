@@ -1,5 +1,5 @@
 import type { AgentEvent, ContentPart, PolicyDecisionRecord, ToolResponseEvent } from '../../contracts/index.ts';
-import { textOfParts } from '../../contracts/index.ts';
+import { notesOf, textOfParts } from '../../contracts/index.ts';
 import type { Screen } from '../terminal/index.ts';
 import { argsLine, clean, lineWidth, oneLine, paint } from '../terminal/index.ts';
 import type { View } from './view.ts';
@@ -55,7 +55,7 @@ export class TextView implements View {
   }
 
   #agent(event: Extract<AgentEvent, { type: 'message' }>): void {
-    const messageId = event._meta?.messageId ?? event.id;
+    const messageId = notesOf(event).messageId ?? event.id;
     const text = wordsOf(event.content);
     // Other threads are the work of helpers: their words are not the answer.
     if (event.threadId !== undefined) {

@@ -3,7 +3,7 @@ import type { FunctionCallPart, PolicyRequest } from '../../contracts/index.ts';
 import type { AskedWith } from '../../gate/index.ts';
 import { requestOf } from '../../gate/index.ts';
 import type { Event } from '../../runtime/index.ts';
-import { storeRefusal } from '../../runtime/index.ts';
+import { callNotes, storeRefusal } from '../../runtime/index.ts';
 import type { AuditEntry } from '../../session/index.ts';
 import { auditOf, redactPointers } from '../../session/index.ts';
 import { usageError } from '../terminal/index.ts';
@@ -52,18 +52,19 @@ function partOf(events: readonly Event[], callId: string): FunctionCallPart | un
 
 function askedAbout(
   events: readonly Event[],
-  { id, name, args, _meta }: FunctionCallPart,
+  part: FunctionCallPart,
   { requestedBy, agentId }: AuditEntry,
   overrides: Overrides,
   session: string,
 ): Pick<StoredCall, 'request' | 'incomplete'> {
+  const { id, name, args } = part;
   // The newest counts: a call may be decided on again.
   const decision = events.flatMap(({ actions }) => actions.decisions?.[id] ?? []).findLast(({ asked }) => asked);
   const asked: AskedWith = decision?.asked ?? {
     ...(requestedBy === undefined ? {} : { principal: { id: requestedBy } }),
     agentPath: agentId === undefined ? [] : [agentId],
     interactive: true,
-    ...(_meta?.tool as Partial<AskedWith> | undefined),
+    ...callNotes(part).tool,
   };
   const given = asked.args ?? decision?.args ?? args;
   const request = requestOf(name, given, { ...asked, ...overrides }, session);

@@ -1,4 +1,5 @@
 import type { ContentPart, MessageEvent } from '../types/index.ts';
+import { notesOf } from '../types/index.ts';
 import type { ReportFault, StreamRule } from './rule.ts';
 
 interface Written {
@@ -22,8 +23,7 @@ export function messagesAreWhole(): StreamRule {
   const closed = new Set<string>();
 
   const takeDelta = (event: MessageEvent, fault: ReportFault) => {
-    const id = event._meta?.messageId;
-    const number = event._meta?.part;
+    const { messageId: id, part: number } = notesOf(event);
     if (event.seq !== undefined || event.cursor !== undefined) fault('a partial message has a place in the log', event);
     if (typeof id !== 'string') return fault('a partial message names no _meta.messageId', event);
     if (typeof number !== 'number') return fault(`a partial of ${id} names no _meta.part`, event);
@@ -45,7 +45,7 @@ export function messagesAreWhole(): StreamRule {
   };
 
   const takeWhole = (event: MessageEvent, fault: ReportFault) => {
-    const { messageId: id, replaces } = event._meta ?? {};
+    const { messageId: id, replaces } = notesOf(event);
     if (typeof replaces === 'string') {
       if (replaces === id) fault(`a message that replaces ${replaces} has its messageId`, event);
       open.delete(replaces);

@@ -44,7 +44,17 @@ export interface PolicyDecisionRecord {
   redact?: string[];
   /** What policy was asked with, besides tool and arguments. Absent where the gate was not asked. */
   asked?: DecisionRecord['asked'];
+  /** Where the run of the call adds to it: calls that its result asked for, with the decision on each. */
+  tailCalls?: TailCallRecord[];
+  /** Where the run of the call adds to it: what the agent that it ran has used. */
+  usage?: Usage;
 }
+
+/** What was decided on a call that a result asked for. */
+export type TailCallRecord = DecisionRecord & { callId: string; name: string };
+
+/** The decision on a call as it is stored with its result: with what the run has to add. */
+export type RunDecisionRecord = DecisionRecord & Pick<PolicyDecisionRecord, 'tailCalls' | 'usage'>;
 
 /** Kinds of `custom` events with their data. Add your own by declaration merging. */
 export interface CustomKinds {

@@ -3,6 +3,7 @@ export * from './answer-limits.ts';
 export type * from './approvals.ts';
 export * from './content.ts';
 export type * from './descriptor.ts';
+export * from './event-notes.ts';
 export type * from './events.ts';
 export type * from './journal.ts';
 export * from './lifecycle.ts';

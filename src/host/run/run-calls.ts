@@ -1,5 +1,6 @@
 import type {
   PendingRequest,
+  RunDecisionRecord,
   RunQuestion,
   SessionInput,
   ToolApprovalInput,
@@ -326,7 +327,7 @@ export class RunCalls {
     frame.judge.settled(callId);
     if (this.#scope.signal.aborted) return;
     const { annotations } = hostTool.descriptor;
-    const record = {
+    const record: RunDecisionRecord = {
       ...step.decision.record,
       ...(tail.decisions ? { tailCalls: tail.decisions } : {}),
       ...(usage ? { usage } : {}),

@@ -1,4 +1,4 @@
-import type { ContentPart, PendingRequest, ToolResult } from '../../contracts/index.ts';
+import type { ContentPart, PendingRequest, TailCallRecord, ToolResult } from '../../contracts/index.ts';
 import { decide, errorResult, recordFacts, validatedInTime } from '../../gate/index.ts';
 import type { HostedFrame } from '../frame/index.ts';
 import type { HostCall, RunToolOptions } from '../tools/index.ts';
@@ -9,7 +9,7 @@ const MAX_TAIL_CALLS = 16;
 /** A result with what its tail calls came to. */
 interface TailOutcome {
   result: ToolResult;
-  decisions?: Record<string, unknown>[];
+  decisions?: TailCallRecord[];
 }
 
 /**
@@ -41,7 +41,7 @@ async function runEach(
   signal: AbortSignal,
 ): Promise<TailOutcome> {
   const content: ContentPart[] = [...rest.content];
-  const decisions: Record<string, unknown>[] = [];
+  const decisions: TailCallRecord[] = [];
   let isError = rest.isError ?? false;
   for (const [index, tail] of tailCalls.entries()) {
     const callId = `${call.callId}!${index}`;

@@ -1,5 +1,5 @@
 import type { AgentDescriptor, AgentEvent, Limits, PriceTable, Usage } from '../../contracts/index.ts';
-import { CoxswainError } from '../../contracts/index.ts';
+import { CoxswainError, notesOf } from '../../contracts/index.ts';
 import { costOf, usageOfSubagent } from './price.ts';
 
 /** One for all streams that have none. */
@@ -57,7 +57,7 @@ export class Budget {
   async seeTurn(events: AsyncIterable<AgentEvent>): Promise<void> {
     let turn: [event: AgentEvent, isBelow: boolean][] = [];
     for await (const event of events) {
-      const isMessage = event.type === 'message' && event.role === 'user' && event._meta?.steer !== true;
+      const isMessage = event.type === 'message' && event.role === 'user' && notesOf(event).steer !== true;
       if (event.type === 'stream_end' || isMessage) turn = [];
       if (event.type === 'usage') turn.push([event, false]);
       const below = usageOfSubagent(event);

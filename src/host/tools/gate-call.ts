@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AnyTool, ConfirmationRequest, PendingRequest, ToolDescriptor } from '../../contracts/index.ts';
 import type { Approval, GateCall } from '../../gate/index.ts';
 import { MAX_EXPIRES_IN, toolDigest } from '../../gate/index.ts';
+import { announcedIn } from '../../session/index.ts';
 import { jsonDigest } from './digest.ts';
 import type { HostTool } from './tool-registry.ts';
 
@@ -11,7 +12,7 @@ import type { HostTool } from './tool-registry.ts';
  */
 export function gateCall(request: PendingRequest, hostTool: HostTool | undefined, agent: string): GateCall {
   const name = request.name ?? '';
-  const described = request.context?.tool as Partial<ToolDescriptor> | undefined;
+  const { tool: described } = announcedIn(request);
   const tool: ToolDescriptor = hostTool?.descriptor ?? { name, description: '', inputSchema: {}, ...described };
   return {
     callId: request.callId ?? request.requestId,
@@ -39,9 +40,10 @@ export function floorOf(request: PendingRequest, hostTool: HostTool | undefined)
 }
 
 /** What a hook of the agent asks with. An executor may be another program: only what is well-formed counts. */
-export function askedByHook({ context }: PendingRequest): ConfirmationRequest | undefined {
-  if (typeof context?.asked !== 'object' || context.asked === null) return undefined;
-  const { hint, payload, expiresIn } = context.asked as Record<string, unknown>;
+export function askedByHook(request: PendingRequest): ConfirmationRequest | undefined {
+  const { asked } = announcedIn(request);
+  if (!asked) return undefined;
+  const { hint, payload, expiresIn } = asked;
   return {
     ...(typeof hint === 'string' ? { hint } : {}),
     ...(payload === undefined ? {} : { payload }),

@@ -16,6 +16,7 @@ import { boundedAnswer, isHostRun, keepWrites, notFound, validateCall, withBound
 import type { HookChain } from '../hooks/index.ts';
 import { signalsOf, ToolContext } from '../hooks/index.ts';
 import type { Event } from '../log/index.ts';
+import { noteOn, withoutNotes } from '../log/index.ts';
 import { askOnToolError } from './tool-hooks.ts';
 
 export interface Prepared {
@@ -54,23 +55,22 @@ export async function prepareCall(
       ? errorResult('truncated', 'the answer was cut at the output limit; nothing of it ran. Ask for less at once.')
       : notFound(part.name, tools);
     const recovered = resolved ? undefined : await askAboutUnknown(context, call, hooks);
-    if (recovered) call._meta = { ...call._meta, hooked: true };
+    if (recovered) noteOn(call, { hooked: true });
     return recovered ? answeredWith(call, recovered) : { call, refusal: answerTo(call, result) };
   }
   const hostRun = isHostRun(resolved);
-  if (hostRun) call._meta = { ...call._meta, handledBy: 'host' };
+  if (hostRun) noteOn(call, { handledBy: 'host' });
   const { kind, annotations } = resolved.descriptor;
   // A host sees nothing else of a tool that it does not run: what it decides on must tell a changed one from this.
   const digest = context.invocation.hostRuns && !hostRun ? toolDigest(resolved.descriptor) : undefined;
   if (kind !== undefined || annotations || digest !== undefined) {
-    call._meta = {
-      ...call._meta,
+    noteOn(call, {
       tool: {
         ...(kind === undefined ? {} : { kind }),
         ...(annotations ? { annotations } : {}),
         ...(digest === undefined ? {} : { digest }),
       },
-    };
+    });
   }
   const checking = validatedInTime(validateCall(resolved, part.args, context.invocation), context.signal);
   const checked = checking instanceof Promise ? await checking : checking;
@@ -83,14 +83,13 @@ export async function prepareCall(
   if (!context.invocation.hostRuns && !hostRun) return { call };
   const asking = floorOf(resolved, call.args, context.signal);
   const floor = asking && (await asking);
-  if (floor !== undefined) call._meta = { ...call._meta, ask: floor };
+  if (floor !== undefined) noteOn(call, { ask: floor });
   return hooks.has('beforeTool') ? hookBeforeAnnouncement(context, call, resolved, hooks) : { call };
 }
 
-/** What came with the call, without what is decided here: an answer from a log brings what was decided then. */
 function metaOf({ _meta }: FunctionCallPart): FunctionCallPart['_meta'] {
   if (!_meta) return undefined;
-  const { hooked, ask, asked, handledBy, tool, signals, ...meta } = copyJson(_meta, 'call _meta');
+  const meta = withoutNotes(copyJson(_meta, 'call _meta'));
   return Object.keys(meta).length > 0 ? meta : undefined;
 }
 
@@ -132,12 +131,11 @@ async function hookBeforeAnnouncement(
   await keepWrites(context, toolContext);
   const asked = toolContext.effects.confirmation;
   const signals = signalsOf(toolContext.effects);
-  call._meta = {
-    ...call._meta,
+  noteOn(call, {
     hooked: true,
     ...(asked ? { ask: asked.hint ?? 'a hook asks for confirmation', asked } : {}),
     ...(signals ? { signals } : {}),
-  };
+  });
   if (answer.kind === 'result')
     return answeredWith(call, await boundedAnswer(context.invocation, call.id, normaliseReturn(answer.value)));
   if (answer.kind === 'block') return { call, refusal: answerTo(call, deniedResult(answer.reason)) };
@@ -149,7 +147,7 @@ async function hookBeforeAnnouncement(
       refusal: answerTo(call, errorResult('invalid_args', `a hook's arguments do not fit: ${checked.message}`)),
     };
   }
-  call._meta = { ...call._meta, rawArgs: call.args };
+  noteOn(call, { rawArgs: call.args });
   call.args = checked.args;
   return { call };
 }
@@ -162,9 +160,9 @@ function keepArgs(call: FunctionCallPart, args: unknown): void {
       call.args = copy as Record<string, unknown>;
       return;
     }
-    call._meta = { ...call._meta, rawArgs: copy };
+    noteOn(call, { rawArgs: copy });
   } catch (error) {
-    call._meta = { ...call._meta, rawArgs: messageOf(error) };
+    noteOn(call, { rawArgs: messageOf(error) });
   }
 }
 

@@ -1,4 +1,6 @@
 import type { DecisionRecord, FunctionCallPart, PutQuestion } from '../../contracts/index.ts';
+import type { AnnouncedTool, HookQuestion } from '../../session/index.ts';
+import { callNotes } from './call-notes.ts';
 import type { Ask, Event, EventActions, StoredAnswer } from './event.ts';
 
 /** A question about a call, and its answer once there is one. */
@@ -35,9 +37,9 @@ export interface CallState {
   /** Author or hook want a person asked, whatever the host's policy says: the reason. */
   readonly floor?: string;
   /** What a hook asks with, where one does. */
-  readonly asked?: unknown;
+  readonly asked?: HookQuestion;
   /** Kind and annotations of the tool, by the word of whoever has it. */
-  readonly tool?: unknown;
+  readonly tool?: AnnouncedTool;
   /** The runtime's before_tool hooks have seen it already: it was announced to a host. */
   readonly hooked: boolean;
   /** What they want done once it is answered. */
@@ -80,6 +82,7 @@ export function newCall(
   longRunning: boolean,
   cutIds: CallState['cutIds'],
 ): CallState {
+  const notes = callNotes(part);
   return {
     id: part.id,
     name: part.name,
@@ -89,12 +92,12 @@ export function newCall(
     turnId: event.turnId,
     requestedAt: event.timestamp,
     longRunning,
-    handledBy: part._meta?.handledBy === 'host' ? 'host' : 'agent',
-    hooked: part._meta?.hooked === true,
-    ...(typeof part._meta?.ask === 'string' ? { floor: part._meta.ask } : {}),
-    ...(typeof part._meta?.signals === 'object' ? { signals: part._meta.signals as Partial<EventActions> } : {}),
-    ...(part._meta?.asked === undefined ? {} : { asked: part._meta.asked }),
-    ...(part._meta?.tool === undefined ? {} : { tool: part._meta.tool }),
+    handledBy: notes.handledBy ?? 'agent',
+    hooked: notes.hooked === true,
+    ...(notes.ask === undefined ? {} : { floor: notes.ask }),
+    ...(notes.signals ? { signals: notes.signals } : {}),
+    ...(notes.asked ? { asked: notes.asked } : {}),
+    ...(notes.tool ? { tool: notes.tool } : {}),
     version: 0,
     started: false,
     attempts: 0,

@@ -2,6 +2,8 @@
 export type { Activation } from './activation.ts';
 export type { AnswerOrigin } from './answers.ts';
 export { abandoned, answerEvent, answerId, approvalEvent, responseEvent, settlementOf } from './answers.ts';
+export type { CallNotes } from './call-notes.ts';
+export { callNotes, noteOn, withoutNotes } from './call-notes.ts';
 export type { AskState, CallState, Settled } from './call-state.ts';
 export { callTurns } from './call-state.ts';
 export type { ChainState } from './chain.ts';

@@ -123,6 +123,6 @@ async function storeAnswer(
     const isKnown = error.code === 'E_EVENT_EXISTS' && now?.cutIds.has(event.id) !== true;
     return isKnown ? (settled ?? { status: 'already_settled' }) : undefined;
   }
-  const waits = (given as { quorum?: unknown }).quorum !== undefined;
+  const waits = given.kind === 'approve' && given.quorum !== undefined;
   return { status: waits ? 'waiting_quorum' : 'settled', ...(given.by ? { by: given.by.id } : {}) };
 }

@@ -1,5 +1,6 @@
 import { isoTime, Pace } from '../../base/index.ts';
 import type { PendingRequest, TurnTerms } from '../../contracts/index.ts';
+import { announcing } from '../../session/index.ts';
 import type { CallState, Standing } from '../log/index.ts';
 import { threadOf } from '../log/index.ts';
 import type { SessionKey } from '../store/index.ts';
@@ -118,10 +119,9 @@ function pendingRequest(
 type Base = Omit<PendingRequest, 'requestId' | 'kind' | 'requestedAt'>;
 
 /** A host knows nothing else of a tool that is the agent's own, nor of what a hook of the agent asks with. */
-function contextOf({ tool, handledBy, asked }: CallState): Record<string, unknown> | undefined {
+function contextOf({ tool, handledBy, asked }: CallState): PendingRequest['context'] {
   const told = handledBy === 'host' ? undefined : tool;
-  if (told === undefined && asked === undefined) return undefined;
-  return { ...(told === undefined ? {} : { tool: told }), ...(asked === undefined ? {} : { asked }) };
+  return told || asked ? announcing(told, asked) : undefined;
 }
 
 function publicAnswer(

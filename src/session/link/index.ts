@@ -1,4 +1,6 @@
 /** What a host and its executor agree on beside the public contract. */
+export type { AnnouncedCall, AnnouncedTool, HookQuestion } from './announced.ts';
+export { announcedIn, announcing, isAnnouncedTool } from './announced.ts';
 export { MemoryJournal } from './memory-journal.ts';
 export { claimOwn, isOwn } from './own-session.ts';
 export type {

@@ -1,5 +1,6 @@
 import type { AgentContext, ContentBlock, SessionUpdate, ToolCall, ToolCallContent } from '@agentclientprotocol/sdk';
 import type { AgentEvent, ContentPart, DisplayContent, ToolKind } from '../../../contracts/index.ts';
+import { notesOf } from '../../../contracts/index.ts';
 
 type Named<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 
@@ -74,9 +75,9 @@ export class Showing {
   }
 
   async #message(event: Named<'message'>): Promise<void> {
-    const messageId = event._meta?.messageId;
+    const { messageId, replaces } = notesOf(event);
     if (event.partial) this.#pieces.add(messageId);
-    else if (this.#pieces.has(messageId) || this.#pieces.has(event._meta?.replaces)) return;
+    else if (this.#pieces.has(messageId) || this.#pieces.has(replaces)) return;
     const id = typeof messageId === 'string' ? { messageId } : {};
     for (const part of event.content) {
       if (part.type === 'thought') {

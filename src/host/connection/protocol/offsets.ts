@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../../contracts/index.ts';
+import { notesOf } from '../../../contracts/index.ts';
 
 /** Messages that are remembered as shown whole. */
 const MAX_WHOLE = 64;
@@ -18,7 +19,7 @@ export class Offsets {
   of(event: AgentEvent): DeltaOffset | 'stale' | undefined {
     if (event.type === 'stream_end') this.#lengths.clear();
     if (event.type !== 'message') return undefined;
-    const messageId = event._meta?.messageId;
+    const { messageId } = notesOf(event);
     if (typeof messageId !== 'string') return undefined;
     if (!event.partial) {
       this.#lengths.delete(messageId);
@@ -28,7 +29,7 @@ export class Offsets {
       return undefined;
     }
     if (this.#whole.has(messageId)) return 'stale';
-    const part = Number(event._meta?.part ?? 0);
+    const part = Number(notesOf(event).part ?? 0);
     let lengths = this.#lengths.get(messageId);
     if (!lengths) {
       lengths = new Map();
