@@ -1,13 +1,46 @@
-import type { Model, ProvidedTool } from '../src/index.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqlite } from '../src/adapters/stores/sqlite.ts';
+import type { Model, ProvidedTool, SessionService } from '../src/index.ts';
 import { allowAll, createHost, defineTool, LlmAgent } from '../src/index.ts';
-import { createEvent, InMemorySessionService, LiveSession } from '../src/runtime/index.ts';
+import { Chain, createEvent, InMemorySessionService, LiveSession } from '../src/runtime/index.ts';
+import { eventOf } from './log.ts';
 
 /** Work whose cost is looked at while its number grows. */
 export interface Growing {
   /** What there are n of. */
   readonly unit: string;
   readonly sizes: readonly number[];
-  run(size: number): Promise<void>;
+  /** What the work needs, and what is not counted; the work, and what is done after it. */
+  prepare?(size: number): Promise<{ run(): Promise<void>; end(): Promise<void> }>;
+  run?(size: number): Promise<void>;
+  /** CPU milliseconds of the main thread that a piece of the largest takes at most. */
+  readonly pieceMs?: number;
+}
+
+/** A stored log of turns of four events each. */
+async function forking(size: number, open: (folder: string) => SessionService) {
+  const folder = mkdtempSync(join(tmpdir(), 'coxswain-fork-'));
+  const sessions = open(folder);
+  const { key } = await sessions.create({ app: 'growth', userId: 'local', id: 's' });
+  const chain = new Chain();
+  for (let at = 0; at < size; at += 1000) {
+    const page = Array.from({ length: Math.min(1000, size - at) }, (_, n) => eventOf(at + n));
+    // Ids as they are in a log that was written by runs: each lies elsewhere in the index.
+    const events = chain.link(page.map((event) => ({ ...event, id: crypto.randomUUID() })));
+    for (const event of await sessions.append(key, events)) chain.see(event);
+  }
+  return {
+    async run() {
+      const { lastSeq } = await sessions.fork(key, { id: 'copy' });
+      if (lastSeq !== size) throw new Error(`${lastSeq} of ${size} events are there`);
+    },
+    async end() {
+      await sessions.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
 const DELTAS = 20;
@@ -51,6 +84,18 @@ export const growing: Readonly<Record<string, Growing>> = {
       }
       if (live.at !== size) throw new Error(`${live.at} of ${size} events are there`);
     },
+  },
+  fork: {
+    unit: 'events of a session in a SQLite file that is forked',
+    sizes: [12500, 25000, 50000, 100000],
+    pieceMs: 10,
+    prepare: (size) => forking(size, (folder) => openSqlite(join(folder, 'log.db'))),
+  },
+  memfork: {
+    unit: 'events of a session in memory that is forked',
+    sizes: [12500, 25000, 50000, 100000],
+    pieceMs: 10,
+    prepare: (size) => forking(size, () => new InMemorySessionService()),
   },
   turns: {
     unit: 'turns, one after the other in one session',

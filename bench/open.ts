@@ -11,10 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { openSqlite } from '../src/adapters/stores/sqlite.ts';
-import type { ContentPart, Model } from '../src/index.ts';
+import type { Model } from '../src/index.ts';
 import { allowAll, createHost, LlmAgent } from '../src/index.ts';
-import type { Event } from '../src/runtime/index.ts';
-import { createEvent } from '../src/runtime/index.ts';
+import { eventOf } from './log.ts';
 import { cpuTime } from './measure.ts';
 
 const BATCH = 1000;
@@ -36,25 +35,6 @@ else {
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** A turn is four events: words, a call, its result, words. */
-function eventOf(n: number): Event {
-  const id = `e${n}`;
-  const turn = `t${n - (n % 4)}`;
-  const place = { id, turnId: turn, streamId: turn, invocationId: turn, author: n % 4 === 0 ? 'user' : 'a' };
-  const says = (role: 'user' | 'model', part: ContentPart) => ({ ...place, content: { role, parts: [part] } });
-  const words: ContentPart = { type: 'text', text: `these are the words of event ${n}` };
-  switch (n % 4) {
-    case 0:
-      return createEvent({ ...says('user', words), actions: { turn: { start: 'a' } } });
-    case 1:
-      return createEvent(says('model', { type: 'function_call', id: `c${n}`, name: 't', args: { n } }));
-    case 2:
-      return createEvent(says('user', { type: 'function_response', id: `c${n - 1}`, name: 't', response: { n } }));
-    default:
-      return createEvent({ ...says('model', words), model: 'm', actions: { end: { reason: 'completed' } } });
   }
 }
 

@@ -275,12 +275,15 @@ export type {
   SessionKey,
   SessionRecord,
   SessionService,
+  Settle,
+  SettlePages,
   SplitState,
   StoredCheckpoint,
   StoredEventRow,
 } from './store/index.ts';
 export {
   batchDelta,
+  Cuts,
   checkKey,
   checkScope,
   decodeEvent,

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { shared } from './databases.ts';
-import { killWriters, randomFrom } from './kill.ts';
+import { killForks, killWriters, randomFrom } from './kill.ts';
 import { killServer } from './kill-servers.ts';
 import { find, mariadb, postgres } from './servers.ts';
 
@@ -20,6 +20,9 @@ for (const server of shared) {
     console.log(
       `${server.name}: ${events} events, all consistent, ${Math.round((performance.now() - start) / 1000)} s`,
     );
+    const copying = Math.ceil(rounds / 4);
+    await killForks(database, copying, randomFrom(seed));
+    console.log(`${server.name}: ${copying} kills while it copies, no copy that is seen is half one`);
   } finally {
     await database.drop();
   }

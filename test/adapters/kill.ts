@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SqlSessionService } from '../../src/adapters/stores/sql/services/session-service.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
-import { foldState, openCallChanges } from '../../src/runtime/index.ts';
+import { createEvent, foldState, openCallChanges } from '../../src/runtime/index.ts';
 import type { TestDatabase } from './databases.ts';
 import { startChild } from './processes.ts';
 
@@ -91,4 +91,48 @@ export async function killWriters(database: TestDatabase, rounds: number, random
     }
   }
   return acknowledged;
+}
+
+/**
+ * A process copies a session and is killed, over and over: after each time every copy that is seen is whole, and the
+ * one that was being made can be made anew.
+ */
+export async function killForks(database: TestDatabase, rounds: number, random: (below: number) => number) {
+  const source: SessionKey = { ...key, id: 'copied' };
+  const first = await database.open();
+  await first.create(source);
+  const events = Array.from({ length: 400 }, (_, n) => createEvent({ id: `e${n}`, author: 'bot' }));
+  await first.append(source, events);
+  await first.close();
+  const start = () => startChild('store-child.ts', database.url as string, 'copier');
+  let spare = start();
+  for (let round = 1; round <= rounds; round++) {
+    const copier = spare;
+    assert.equal(await copier.next(), 'ready');
+    if (round < rounds) spare = start();
+    const name = `r${round}.`;
+    copier.tell(`fork ${source.id} ${name}`);
+    const copies = Number(await copier.next()) + random(3);
+    let made = 1;
+    while (made < copies) made = Number(await copier.next());
+    // Some microseconds: anywhere within the next copy.
+    const until = performance.now() + random(12_000) / 1000;
+    while (performance.now() < until);
+    await copier.kill();
+    for (let word = await copier.next(); word !== undefined; word = await copier.next()) made = Number(word);
+    const service = await database.open();
+    const ids = (await service.list(source)).map(({ id }) => id).filter((id) => id.startsWith(name));
+    // The last one may have been made, and not said.
+    assert([0, 1].includes(ids.length - made), `${ids.length} copies, ${made} said`);
+    const next = { ...source, id: `${name}${ids.length + 1}` };
+    await service.fork(source, { id: next.id });
+    for (const each of [...ids, next.id]) {
+      const record = await service.get({ ...source, id: each });
+      assert.deepEqual([record?.lastSeq, record?.events.length], [400, 400]);
+      await service.delete({ ...source, id: each });
+    }
+    const table = `adk_events WHERE session_id LIKE '${name}%'`;
+    assert.equal(Number((await database.query(`SELECT count(*) AS n FROM ${table}`))[0]?.n), 0);
+    await service.close();
+  }
 }

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SqliteOptions, SqliteSessionService } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { migrateDown, migrateUp, openSqlite, SCHEMA_VERSION } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { openConnection } from '../../src/adapters/stores/sql/sqlite-file/connection.ts';
@@ -427,6 +428,47 @@ describe('failures', () => {
     const unread = await refusalOf((async () => open({ readOnly: true }))());
     expect(unread.message).toContain('open it once for writing');
     open();
+  });
+});
+
+describe('a long copy', () => {
+  test('is brought to the file on another thread: its log stays short, and is as it was afterwards', async () => {
+    const service = open();
+    await service.create(key);
+    const text = 'x'.repeat(2000);
+    const parts = [{ type: 'text' as const, text }];
+    const events = Array.from({ length: 2600 }, (_, n) => event(`e${n}`, { content: { role: 'user', parts } }));
+    await service.append(key, events);
+    const database = inside();
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    const pages: number[] = [];
+    const inUse = () => Number(database.prepare('PRAGMA wal_autocheckpoint').get()?.wal_autocheckpoint);
+    const see = () => void pages.push(inUse());
+    const settle = Object.assign(() => [], { inPages: () => ({ see, end: () => [] }) });
+    // Two at once share what they need; the first to end leaves it to the other.
+    await Promise.all(['f', 'g'].map((id) => service.fork(key, { id, settle })));
+    expect(new Set(pages)).toEqual(new Set([0]));
+    expect(inUse()).toBe(1000);
+    // All of both copies would be more than 10 MB.
+    expect(statSync(`${file}-wal`).size).toBeLessThan(6_000_000);
+    expect((await service.get({ ...key, id: 'g' }, { after: 2599 }))?.events.map(({ id }) => id)).toEqual(['e2599']);
+    expect(raw().prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+  });
+
+  test('is made in the usual way where there is no other thread', async () => {
+    const service = open();
+    await service.create(key);
+    const events = Array.from({ length: 700 }, (_, n) => event(`e${n}`));
+    await service.append(key, events);
+    const away = vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (this: Worker) {
+      void this.terminate();
+    });
+    try {
+      expect(await service.fork(key, { id: 'f' })).toMatchObject({ lastSeq: 700 });
+    } finally {
+      away.mockRestore();
+    }
+    expect(inside().prepare('PRAGMA wal_autocheckpoint').get()).toMatchObject({ wal_autocheckpoint: 1000 });
   });
 });
 

@@ -89,6 +89,27 @@ const tasks: Record<string, (...args: string[]) => Promise<string | number>> = {
       say(seq);
     }
   },
+  /** Begins copies of a session under these names; with some pages of each it says so, and does nothing any more. */
+  async halve(id = '', ...names) {
+    const pages = new Map(names.map((each) => [each, 0]));
+    const seen = (each: string) => {
+      pages.set(each, (pages.get(each) ?? 0) + 1);
+      if (Math.min(...pages.values()) < 2) return;
+      say('half');
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    };
+    const settle = (each: string) =>
+      Object.assign(() => [], { inPages: () => ({ see: () => seen(each), end: () => [] }) });
+    await Promise.all(names.map((each) => service.fork(of(id), { id: each, settle: settle(each) })));
+    return 'whole';
+  },
+  /** Copies a session, over and over, until it is killed; says each copy that is there. */
+  async fork(id = '', copy = '') {
+    for (let n = 1; ; n++) {
+      await service.fork(of(id), { id: `${copy}${n}` });
+      say(n);
+    }
+  },
   /** Saves versions of one file, and takes in what a session said. */
   async save(times) {
     const versions: number[] = [];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/runtime/index.ts';
 import {
+  Cuts,
   createEvent,
   deltaBackTo,
   effectiveEvents,
@@ -146,19 +147,36 @@ describe('what a log leaves open', () => {
     f.act({ end: { reason: 'completed' } });
     rewind(f, 3);
     const fold = new OpenCallFold();
-    for (const event of f.events) fold.add([event]);
+    const counting = effectiveEvents(f.events);
+    for (const event of counting) fold.add([event]);
     expect(fold.openTurn()).toBe('bot');
     expect(fold.opened()).toEqual([
       { callId: 'c1', name: 'tool c1', seq: 3 },
       { callId: 'c2', name: 'tool c2', seq: 3 },
     ]);
-    fold.add(f.events.slice(3, 5));
+    fold.add([f.respond('c1'), f.act({ end: { reason: 'completed' } })]);
     expect(fold.openTurn()).toBeUndefined();
     expect(fold.opened().map(({ callId }) => callId)).toEqual(['c2']);
     fold.add([f.act({ reopened: true })]);
     expect(fold.openTurn()).toBe('bot');
     fold.add([f.act({ turn: { start: 'eve' } })]);
     expect(fold.openTurn()).toBe('eve');
+  });
+
+  test('is known in pages, rewinds of rewinds within, as in the whole', () => {
+    const f = new Folding();
+    for (let n = 0; n < 40; n++) {
+      f.speak(`word ${n}`);
+      if (n % 4 === 3) rewind(f, [1, 4, 6, 2, 14, 20, 9, 33, 33, 12][(n - 3) / 4] ?? 0);
+    }
+    const markers = f.events.flatMap(({ seq, actions }) => (actions.rewound ? [{ seq, ...actions.rewound }] : []));
+    expect(markers).toHaveLength(10);
+    for (const size of [1, 3, 7, 50]) {
+      const cuts = new Cuts(markers);
+      const counting: Event[] = [];
+      for (let at = 0; at < f.events.length; at += size) counting.push(...cuts.counting(f.events.slice(at, at + size)));
+      expect(counting).toEqual(effectiveEvents(f.events));
+    }
   });
 
   test('is counted without what a rewind has cut', () => {

@@ -213,7 +213,7 @@ export const rooms: readonly Room[] = [
   room(
     'adapters/stores/sql/services',
     'sessions, leases, memory and artifacts over SQL',
-    'contracts session runtime adapters/stores/common adapters/stores/sql/statements adapters/stores/sql/sqlite-file',
+    'contracts base session runtime adapters/stores/common adapters/stores/sql/statements adapters/stores/sql/sqlite-file',
   ),
   room(
     'adapters/stores/sql',

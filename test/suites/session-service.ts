@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ContentPart } from '../../src/contracts/index.ts';
 import { CoxswainError, canonicalJson, isCoxswainError } from '../../src/contracts/index.ts';
-import type { Event, EventActions, EventInit, SessionKey, SessionService } from '../../src/runtime/index.ts';
+import type { Event, EventActions, EventInit, SessionKey, SessionService, Settle } from '../../src/runtime/index.ts';
 import { createEvent, foldState, InMemorySessionService, joinState, LiveSession } from '../../src/runtime/index.ts';
 
 export interface ServiceUnderTest {
@@ -954,6 +954,14 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         expect(Math.min(...read.filter((seq) => seq > 128))).toBe(1000);
         await live.whole();
         expect(live.log).toEqual((await service.get(key))?.events);
+        const copy = await service.fork(key);
+        read.length = 0;
+        const copied = await LiveSession.copied(elsewhere(), key, copy);
+        expect([copied.from, copied.at, copied.fold.state]).toEqual([1000, 1202, { n: 1199 }]);
+        expect(Math.min(...read.filter((seq) => seq > 128))).toBe(1000);
+        const early = await service.fork(key, { through: 900, settle: () => [event('own'), change('end', { n: 0 })] });
+        const short = await LiveSession.copied(elsewhere(), key, early);
+        expect([short.from, short.at, short.fold.state]).toEqual([0, 902, { n: 0 }]);
         const good = await newest();
         for (const change of [{ data: good?.data.replace('997', '998') }, { seq: 999 }, { digest: '' }, { data: '' }]) {
           const store = service.checkpoints;
@@ -966,6 +974,7 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
     });
 
     describe('fork', () => {
+      const eventsOf = async (of: SessionKey) => (await service.get(of))?.events ?? [];
       beforeEach(async () => {
         await service.create(key, { state: { n: 0, kept: 1, 'app:x': 1 }, title: 'T' });
         await service.append(key, [change('e1', { n: 1 }), call('e2', 'c1', 'c2')]);
@@ -977,13 +986,17 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         const whole = await service.fork(key, { id: 'f1', settle });
         const source = (await service.get(key))!;
         expect(whole).toMatchObject({ key: { ...key, id: 'f1' }, title: 'T', lastSeq: 4 });
-        expect(whole.events).toEqual(source.events);
+        expect(await eventsOf(whole.key)).toEqual(source.events);
         expect(whole.state).toEqual(source.state);
         const part = await service.fork(key, { id: 'f2', through: 2, settle });
-        expect(ids(part.events)).toEqual(['e1', 'e2']);
+        expect(ids(await eventsOf(part.key))).toEqual(['e1', 'e2']);
         expect(part.state).toEqual({ n: 1, kept: 1, 'app:x': 2 });
         expect(part.initialState).toEqual({ n: 0, kept: 1 });
-        expect(await read(service, part.key)).toBe(canonicalJson({ ...part, epoch: 0, createdAt: 0, updatedAt: 0 }));
+        expect([whole.events, part.events]).toEqual([[], []]);
+        const events = await eventsOf(part.key);
+        expect(await read(service, part.key)).toBe(
+          canonicalJson({ ...part, events, epoch: 0, createdAt: 0, updatedAt: 0 }),
+        );
         expect((await service.fork(key, { through: 0 })).state).toEqual({ n: 0, kept: 1, 'app:x': 2 });
         expect((await service.fork(key, { through: 99, settle })).lastSeq).toBe(4);
         expect((await service.openCalls({ ...key, id: 'f1' })).map(({ callId }) => callId)).toEqual(['c2']);
@@ -1014,7 +1027,8 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         for (const [id, through] of [['f1'], ['f2', 5], ['f3', 2]] as const) {
           const copy = await service.fork(key, { id, ...(through === undefined ? {} : { through }) });
           expect(await service.openCalls(copy.key)).toEqual([]);
-          const ended = copy.events.slice(through ?? 5).flatMap(({ content }) => content?.parts ?? []);
+          expect(copy.events).toEqual((await eventsOf(copy.key)).slice(through ?? 5));
+          const ended = copy.events.flatMap(({ content }) => content?.parts ?? []);
           expect(ended.map((part) => part.type === 'function_response' && part.id)).toEqual(
             id === 'f3' ? ['c2', 'c1'] : ['c2'],
           );
@@ -1036,8 +1050,12 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         });
         expect(seen).toEqual(['f1', 4, ['e1', 'e2', 'e3', 'e4'], 2]);
         expect(copy).toMatchObject({ lastSeq: 6, state: { n: 7, 'app:x': 8 } });
-        expect(ids(copy.events)).toEqual(['e1', 'e2', 'e3', 'e4', 'settled', 'last']);
-        expect(await read(service, copy.key)).toBe(canonicalJson({ ...copy, epoch: 0, createdAt: 0, updatedAt: 0 }));
+        expect(ids(copy.events)).toEqual(['settled', 'last']);
+        const events = await eventsOf(copy.key);
+        expect(ids(events)).toEqual(['e1', 'e2', 'e3', 'e4', 'settled', 'last']);
+        expect(await read(service, copy.key)).toBe(
+          canonicalJson({ ...copy, events, epoch: 0, createdAt: 0, updatedAt: 0 }),
+        );
         expect(await service.openCalls(copy.key)).toEqual([]);
         expect((await service.openCalls(key)).map(({ callId }) => callId)).toEqual(['c2']);
         const failures: [() => Event[], string][] = [
@@ -1055,6 +1073,173 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
           expect(await service.get({ ...key, id: 'f2' })).toBeUndefined();
         }
         expect(await service.list(key)).toHaveLength(2);
+      });
+
+      describe('of many events', () => {
+        const MANY = 400;
+        const target = { ...key, id: 'copy' };
+        beforeEach(async () => {
+          const count = (n: number) => change(`n${n}`, { n });
+          await service.append(
+            key,
+            Array.from({ length: MANY - 4 }, (_, n) => count(n + 4)),
+          );
+        });
+
+        /** Settles nothing, and is told of each page. */
+        const pages = (seen: (events: readonly Event[]) => void): Settle => {
+          const see = (events: readonly Event[]) => seen(events);
+          return Object.assign(() => [], { inPages: () => ({ see, end: () => [] }) });
+        };
+
+        test('is made in pages, and nobody sees it before it is whole', async () => {
+          const looks: Promise<unknown>[] = [];
+          const seen: string[] = [];
+          const look = () => {
+            const missing = [
+              service.append(target, [event('x')]),
+              service.append(target, [], { epoch: 1 }),
+              service.acquire(target),
+              service.fork(target, { id: 'f1' }),
+            ];
+            looks.push(
+              service.get(target).then((record) => expect(record).toBeUndefined()),
+              service.list(key).then((all) => expect(all.map(({ id }) => id)).toEqual([key.id])),
+              service.openCalls(target).then((calls) => expect(calls).toEqual([])),
+              service.openTurns({ app: key.app, userId: key.userId }).then((turns) => expect(turns).toEqual([])),
+              service.holder(target).then((epoch) => expect(epoch).toBeUndefined()),
+              service.grown?.([{ key: target, seq: 0 }]).then((keys) => expect(keys).toEqual([])) ?? Promise.resolve(),
+              service.altered?.(target).then((rows) => expect(rows).toEqual([])) ?? Promise.resolve(),
+              ...missing.map(async (refused) =>
+                expect(await refusalOf(refused)).toMatchObject({ code: 'E_SESSION_NOT_FOUND' }),
+              ),
+            );
+          };
+          const settle = pages((events) => {
+            if (seen.length === 0) look();
+            seen.push(...ids(events));
+          });
+          const copy = await service.fork(key, { id: 'copy', settle });
+          await Promise.all(looks);
+          expect(looks.length).toBeGreaterThan(0);
+          const source = await service.get(key);
+          expect(seen).toEqual(ids(source?.events));
+          expect(await eventsOf(target)).toEqual(source?.events);
+          expect([copy.lastSeq, copy.state]).toEqual([MANY, source?.state]);
+          expect((await service.openCalls(target)).map(({ callId }) => callId)).toEqual(['c2']);
+        });
+
+        test('is what the source was at one moment, whatever is appended to it meanwhile', async () => {
+          let appended = 0;
+          const appends: Promise<unknown>[] = [];
+          const settle = pages(() =>
+            appends.push(service.append(key, [change(`late${appended++}`, { n: -1, late: 1 })])),
+          );
+          const copy = await service.fork(key, { id: 'copy', settle });
+          await Promise.all(appends);
+          expect(copy).toMatchObject({ lastSeq: MANY, state: { n: MANY - 1 } });
+          expect(copy.state).not.toHaveProperty('late');
+          const source = await eventsOf(key);
+          expect(source).toHaveLength(MANY + appended);
+          expect(await eventsOf(target)).toEqual(source.slice(0, MANY));
+        });
+
+        test('is whole, or not made, where its source is deleted meanwhile, or made again', async () => {
+          const source = await eventsOf(key);
+          for (const isMadeAgain of [false, true]) {
+            let done: Promise<unknown> | undefined;
+            const settle = pages(() => {
+              const again = async () => {
+                await service.create(key);
+                const others = Array.from({ length: MANY }, (_, n) => event(`m${n}`));
+                await service.append(key, others);
+              };
+              done ??= service.delete(key).then(isMadeAgain ? again : undefined);
+            });
+            const code = await service.fork(key, { id: 'copy', settle }).then(
+              () => 'made',
+              (error) => error.code,
+            );
+            expect(code).toMatch(/^(?:made|E_SESSION_CONFLICT|E_SESSION_NOT_FOUND)$/);
+            await done;
+            expect(await eventsOf(target)).toEqual(code === 'made' ? source : []);
+            if (code === 'made') await service.delete(target);
+            else expect(await service.get(target)).toBeUndefined();
+            if (isMadeAgain) return;
+            await service.create(key);
+            await service.append(
+              key,
+              source.map((each) => ({ ...each })),
+            );
+          }
+        });
+
+        test('is one, also where two are made under one id', async () => {
+          const both = await Promise.allSettled([
+            service.fork(key, { id: 'copy', through: 300 }),
+            service.fork(key, { id: 'copy', through: 200 }),
+          ]);
+          const made = both.filter(({ status }) => status === 'fulfilled');
+          expect(made).toHaveLength(1);
+          const refused = both.find(({ status }) => status === 'rejected');
+          expect(refused).toMatchObject({ reason: { code: expect.stringMatching(/E_SESSION_(?:EXISTS|CONFLICT)/) } });
+          const through = both[0].status === 'fulfilled' ? 300 : 200;
+          const events = await eventsOf(target);
+          expect(events.slice(0, through)).toEqual((await eventsOf(key)).slice(0, through));
+          // What settles it comes behind.
+          expect(ids(events.slice(through)).length).toBe(1);
+          expect(await service.list(key)).toHaveLength(2);
+        });
+
+        test('or a session that is created under its id meanwhile, is there in the end', async () => {
+          let created: Promise<unknown> | undefined;
+          const settle = pages(() => {
+            created ??= service.create(target, { title: 'mine' });
+            created.catch(() => {});
+          });
+          const copy = await service.fork(key, { id: 'copy', settle }).then(
+            () => 'made',
+            (error) => error.code,
+          );
+          const session = await created?.then(
+            () => 'made',
+            (error) => error.code,
+          );
+          const left = await service.get(target);
+          if (copy === 'made') {
+            expect(session).toBe('E_SESSION_EXISTS');
+            expect(left).toMatchObject({ title: 'T', lastSeq: MANY });
+          } else {
+            expect([copy, session]).toEqual([expect.stringMatching(/E_SESSION_(?:EXISTS|CONFLICT)/), 'made']);
+            expect(left).toMatchObject({ title: 'mine', lastSeq: 0, events: [] });
+            await service.append(target, [event('e1'), event('n99')]);
+          }
+        });
+
+        test('is settled as what counts of it says, turns and rewinds within', async () => {
+          const log = [
+            event('t1', { turnId: 't1', author: 'user', actions: { turn: { start: 'bot' } } }),
+            call('t2', 'lost', 'kept'),
+            event('t3', { author: 'user', actions: { rewound: { through: MANY } } }),
+            event('t4', { turnId: 't4', author: 'user', actions: { turn: { start: 'bot' } } }),
+            call('t5', 'again'),
+          ];
+          await service.append(key, log);
+          const copy = await service.fork(key, { id: 'copy' });
+          const responses = copy.events.flatMap(({ content }) => content?.parts ?? []);
+          expect(responses.map((part) => part.type === 'function_response' && part.id)).toEqual(['again', 'c2']);
+          expect(copy.events.at(-1)?.actions.end).toEqual({ reason: 'aborted' });
+          expect(await service.openCalls(target)).toEqual([]);
+          expect((await service.openTurns({ app: key.app, userId: key.userId })).map((turn) => turn.key.id)).toEqual([
+            key.id,
+          ]);
+          const open = await service.fork(key, { id: 'open', settle: () => [] });
+          expect((await service.openCalls(open.key)).map(({ callId }) => callId)).toEqual(['c2', 'again']);
+          expect((await service.openTurns({ app: key.app, userId: key.userId })).map((turn) => turn.key.id)).toEqual([
+            key.id,
+            'open',
+          ]);
+        });
       });
 
       test('a taken id and a wrong place are refused', async () => {

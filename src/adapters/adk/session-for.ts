@@ -19,7 +19,7 @@ export async function sessionFor(
   if (id === undefined) return LiveSession.of(service, await service.create(scope, state));
   const key = { ...scope, id };
   const copy = ref.fork ? await forkOf(service, key, ref.fork) : undefined;
-  if (copy) return LiveSession.of(service, copy);
+  if (copy) return LiveSession.copied(service, key, copy);
   const found = await LiveSession.find(service, key);
   if (found) return found;
   if (!ref.create) throw notFound(key);

@@ -21,16 +21,12 @@ export async function forkSession(id: string, flags: ForkFlags): Promise<number>
     const key = { app: flags.app, userId: flags.user, id };
     if (!(await store.sessions.get(key, { limit: 0 }))) throw missing(key, store);
     const { through } = flags;
-    const settle = settling(store.sessions);
-    let copied = 0;
     const copy = await store.sessions.fork(key, {
       ...(through === undefined ? {} : { through }),
       ...(flags.id === undefined ? {} : { id: flags.id }),
-      settle: (made) => {
-        copied = made.lastSeq;
-        return settle(made);
-      },
+      settle: settling(store.sessions),
     });
+    const copied = copy.lastSeq - copy.events.length;
     process.stderr.write(`forked ${id} through event ${copied}\n`);
     process.stdout.write(`${copy.key.id}\n`);
     return EXIT.done;

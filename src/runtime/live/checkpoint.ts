@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { deepFreeze, parseJson } from '../../contracts/index.ts';
 import type { ChainState, FoldState } from '../log/index.ts';
-import type { SessionKey, SessionService, StoredCheckpoint } from '../store/index.ts';
+import type { SessionKey, SessionRecord, SessionService, StoredCheckpoint } from '../store/index.ts';
 
 /** Of the shapes and of what the fold makes of a log: one of another version is not read. */
 const VERSION = 1;
@@ -42,6 +42,17 @@ export async function newestCheckpoint(
 ): Promise<Checkpoint | undefined> {
   const stored = await service.checkpoints?.newest(key);
   return stored && readCheckpoint(key, createdAt, stored);
+}
+
+/**
+ * Gives the copy of a log what is known of the original: the events up to there are the same ones. One that goes
+ * further than the copy does not fit it, and is passed by when the copy is opened.
+ */
+export async function handOn(service: SessionService, source: SessionKey, copy: SessionRecord): Promise<void> {
+  const from = await service.get(source, { limit: 0 });
+  const checkpoint = from && (await newestCheckpoint(service, source, from.createdAt));
+  const stored = checkpoint && storedForm(copy.key, copy.createdAt, checkpoint);
+  if (stored) await service.checkpoints?.keep(copy.key, stored);
 }
 
 function digestOf({ app, userId, id }: SessionKey, createdAt: number, data: string): string {

@@ -6,7 +6,7 @@ import { digestInPieces, History, sharedPart, sizeOf } from '../log/index.ts';
 import type { Lease, LeaseAppend, SessionKey, SessionRecord, SessionService } from '../store/index.ts';
 import { checkKey, storeRefusal } from '../store/index.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { newestCheckpoint, storedForm } from './checkpoint.ts';
+import { handOn, newestCheckpoint, storedForm } from './checkpoint.ts';
 import type { CurrentRun } from './current-run.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { PAGE, readInPages } from './log-pages.ts';
@@ -140,11 +140,17 @@ export class LiveSession {
     return made;
   }
 
+  /** Of a session that was just made as a copy of another one. */
+  static async copied(service: SessionService, source: SessionKey, copy: SessionRecord): Promise<LiveSession> {
+    if (isLong(service, copy)) await handOn(service, source, copy);
+    return LiveSession.open(service, copy.key);
+  }
+
   static async #read(service: SessionService, key: SessionKey): Promise<LiveSession | undefined> {
     const first = await service.get(key, { after: 0, limit: PAGE });
     if (!first) return undefined;
     const live =
-      (first.lastSeq > 2 * everyOf(service) && (await LiveSession.#fromCheckpoint(service, first))) ||
+      (isLong(service, first) && (await LiveSession.#fromCheckpoint(service, first))) ||
       new LiveSession(service, first);
     if (live.at === first.lastSeq) return live;
     const record = await readInPages(service, key, live.at, (page) => {
@@ -552,6 +558,11 @@ export class LiveSession {
 
 function everyOf({ checkpoints }: SessionService): number {
   return checkpoints ? (checkpoints.every ?? EVERY) : Number.POSITIVE_INFINITY;
+}
+
+/** Reading all of it would cost more than a look for a checkpoint. */
+function isLong(service: SessionService, { lastSeq }: SessionRecord): boolean {
+  return lastSeq > 2 * everyOf(service);
 }
 
 function isLarge(events: readonly Event[]): boolean {

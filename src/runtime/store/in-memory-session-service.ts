@@ -4,7 +4,16 @@ import { MemoryJournal } from '../../session/index.ts';
 import type { Event } from '../log/index.ts';
 import { applyDelta, joinState } from '../log/index.ts';
 import type { MemoryApp, MemorySession, MemoryUser, StateValues } from './in-memory-session.ts';
-import { addCopies, recordOf, repeatedId, ScopeState, storeEvents, summaryOf } from './in-memory-session.ts';
+import {
+  addCopies,
+  Copied,
+  copyInPages,
+  recordOf,
+  repeatedId,
+  ScopeState,
+  storeEvents,
+  summaryOf,
+} from './in-memory-session.ts';
 import type {
   AppendOptions,
   CheckpointStore,
@@ -24,7 +33,6 @@ import {
   checkScope,
   eventWindow,
   firstEpoch,
-  foldState,
   newKey,
   sealEvent,
   splitInitial,
@@ -161,15 +169,20 @@ export class InMemorySessionService implements SessionService {
     storeInput.fork(options);
     const from = this.#get(source);
     const events = from.events.slice(0, wholeNumber('through', options.through));
-    const { key, app, user } = this.#vacant({ ...source, id: options.id ?? newId() });
-    const state = { ...from.initialState };
-    foldState(state, events);
-    const copy = this.#add(key, app, user, from.initialState, state, from.title);
-    addCopies(copy, events);
+    const target = { ...source, id: options.id ?? newId() };
+    const { key } = this.#vacant(target);
+    const settle = options.settle ?? settling(this);
+    const made = await copyInPages(events, from.initialState, settle.inPages?.(from.initialState));
+    // As it is now: somebody may have taken the name, or deleted the source.
+    const now = this.#get(source);
+    if (now !== from) throw storeRefusal.replaced(source);
+    const { app, user } = this.#vacant(target);
+    const copy = this.#add(key, app, user, from.initialState, made.state, from.title);
+    addCopies(copy, made);
     try {
-      const more = (options.settle ?? settling(this))(recordOf(copy, events));
+      const more = made.pages ? made.pages.end() : settle(recordOf(copy, events));
       storeInput.append(more, undefined);
-      return recordOf(copy, [...events, ...storeEvents(copy, more)]);
+      return recordOf(copy, storeEvents(copy, more));
     } catch (error) {
       user.sessions.delete(key.id);
       throw error;
@@ -182,12 +195,12 @@ export class InMemorySessionService implements SessionService {
     const initialState: StateValues = {};
     applyDelta(initialState, splitInitial(session.initialState).session);
     const stored = session.events.map((event, index) => sealEvent(event, index + 1));
-    const state = { ...initialState };
-    foldState(state, stored);
     const twice = repeatedId(stored);
     if (twice !== undefined) throw storeRefusal.eventExists(key, twice);
-    const copy = this.#add(key, app, user, initialState, state, session.title?.toWellFormed());
-    addCopies(copy, stored);
+    const made = new Copied(initialState, stored);
+    made.take(stored);
+    const copy = this.#add(key, app, user, initialState, made.state, session.title?.toWellFormed());
+    addCopies(copy, made);
     return recordOf(copy, []);
   }
 

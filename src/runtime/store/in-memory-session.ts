@@ -1,14 +1,15 @@
 import type { LazyMap } from '../../base/index.ts';
+import { Pace } from '../../base/index.ts';
 import type { SessionSummary } from '../../contracts/index.ts';
 import type { Event, OpenTurnChange } from '../log/index.ts';
 import { applyDelta, joinState, openCallChanges, openTurnChange, openTurnOf } from '../log/index.ts';
-import { effectiveEvents } from './rewound.ts';
-import type { SessionKey, SessionRecord, StoredCheckpoint } from './session-service.ts';
-import { batchDelta, sealEvent, storeRefusal, titleChange } from './store-rules.ts';
+import { Cuts, effectiveEvents, OpenCallFold } from './rewound.ts';
+import type { SessionKey, SessionRecord, SettlePages, StoredCheckpoint } from './session-service.ts';
+import { batchDelta, foldState, sealEvent, storeRefusal, titleChange } from './store-rules.ts';
 
 export type StateValues = Record<string, unknown>;
 
-/** State of one scope, copied at the first write after a reader got hold of it. */
+/** StateValues of one scope, copied at the first write after a reader got hold of it. */
 export class ScopeState {
   #state: StateValues;
   #lent = false;
@@ -39,7 +40,7 @@ export interface MemorySession {
   readonly state: ScopeState;
   readonly app: MemoryApp;
   readonly user: MemoryUser;
-  /** State as it was last read, and what it was put together from. */
+  /** StateValues as it was last read, and what it was put together from. */
   joined:
     | {
         own: Readonly<StateValues>;
@@ -56,8 +57,8 @@ export interface MemorySession {
   readonly createdAt: number;
   updatedAt: number;
   /** `events[n]` has seq n + 1. */
-  readonly events: Event[];
-  readonly ids: Set<string>;
+  events: Event[];
+  ids: Set<string>;
   readonly open: LazyMap<string, { name: string; seq: number; at: number }>;
   /** The newest turn has not ended. */
   openTurn: { agent: string; at: number } | undefined;
@@ -122,14 +123,62 @@ function openedAt(change: OpenTurnChange): string | undefined {
   return change.kind === 'opened' ? change.agent : undefined;
 }
 
-/** Takes over the events of another log: what they did to shared state was done there. */
-export function addCopies(session: MemorySession, events: readonly Event[]): void {
-  for (const event of events) {
-    session.ids.add(event.id);
-    session.events.push(event);
+/** What the events of another log come to: what they did to shared state was done there. */
+export class Copied {
+  readonly state: StateValues;
+  readonly events: Event[] = [];
+  readonly ids = new Set<string>();
+  readonly calls = new OpenCallFold();
+  readonly pages: SettlePages | undefined;
+  readonly #cuts: Cuts;
+
+  constructor(initialState: Readonly<StateValues>, events: readonly Event[], pages?: SettlePages) {
+    this.state = { ...initialState };
+    this.pages = pages;
+    const rewinds = events.filter(({ actions }) => actions.rewound);
+    this.#cuts = new Cuts(rewinds.map(({ seq, actions }) => ({ seq, through: actions.rewound?.through ?? seq })));
   }
-  indexCalls(session, events);
-  markTurn(session, events);
+
+  /** The next of them. */
+  take(events: readonly Event[]): void {
+    foldState(this.state, events);
+    for (const event of events) {
+      this.ids.add(event.id);
+      this.events.push(event);
+    }
+    const counting = this.#cuts.counting(events);
+    this.calls.add(counting);
+    this.pages?.see(events, counting);
+  }
+}
+
+/** Events of a log, a few milliseconds of work each time. */
+const PAGE = 128;
+
+/** Others of the process are let in on the way. */
+export async function copyInPages(
+  events: readonly Event[],
+  initialState: Readonly<StateValues>,
+  pages: SettlePages | undefined,
+): Promise<Copied> {
+  const copied = new Copied(initialState, events, pages);
+  const pace = new Pace();
+  for (let at = 0; at < events.length; at += PAGE) {
+    copied.take(events.slice(at, at + PAGE));
+    const rest = pace.rest();
+    if (rest) await rest;
+  }
+  return copied;
+}
+
+/** Takes over the events of another log into a session that has none. */
+export function addCopies(session: MemorySession, { events, ids, calls }: Copied): void {
+  session.events = events;
+  session.ids = ids;
+  const at = session.updatedAt;
+  for (const { callId, name, seq } of calls.opened()) session.open.set(callId, { name, seq, at });
+  const agent = calls.openTurn();
+  session.openTurn = agent === undefined ? undefined : { agent, at };
 }
 
 export function repeatedId(events: readonly Event[]): string | undefined {

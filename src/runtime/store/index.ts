@@ -2,7 +2,7 @@
 export type { EventRow, StoredEventRow } from './event-codec.ts';
 export { decodeEvent, encodeEvent, sqlTime, timeOf } from './event-codec.ts';
 export { InMemorySessionService } from './in-memory-session-service.ts';
-export { deltaBackTo, effectiveEvents, OpenCallFold, rewoundBy } from './rewound.ts';
+export { Cuts, deltaBackTo, effectiveEvents, OpenCallFold, rewoundBy } from './rewound.ts';
 export type {
   AlteredRow,
   AppendOptions,
@@ -16,6 +16,8 @@ export type {
   SessionKey,
   SessionRecord,
   SessionService,
+  Settle,
+  SettlePages,
   StoredCheckpoint,
 } from './session-service.ts';
 export { idsBelow, SessionsBelow } from './sessions-below.ts';

@@ -1,6 +1,6 @@
 import { setOwn } from '../../contracts/index.ts';
 import type { Event, OpenedCall, Rewound } from '../log/index.ts';
-import { openCallChanges, openTurnOf } from '../log/index.ts';
+import { openCallChanges } from '../log/index.ts';
 import { foldState } from './store-rules.ts';
 
 /** The marker of an event, if it is one. */
@@ -19,25 +19,57 @@ export function effectiveEvents(events: readonly Event[]): Event[] {
   return effective;
 }
 
-/** Calls, and the turn, that a whole log leaves open; it may be given in pieces. */
+/** What rewinds have cut of a log that is read in pages: they are known before the first page is. */
+export class Cuts {
+  /** Events with `from < seq < to`; in order, none within another. */
+  readonly #spans: { from: number; to: number }[] = [];
+
+  constructor(markers: readonly { seq: number; through: number }[]) {
+    const spans = this.#spans;
+    for (const { seq, through } of markers.toSorted((a, b) => a.through - b.through)) {
+      const last = spans.at(-1);
+      if (last && through < last.to) last.to = Math.max(last.to, seq);
+      else spans.push({ from: through, to: seq });
+    }
+  }
+
+  /** Those that count, markers among them. */
+  counting(events: readonly Event[]): readonly Event[] {
+    const [first, last] = [events[0]?.seq ?? 0, events.at(-1)?.seq ?? 0];
+    const spans = this.#spans.filter(({ from, to }) => from < last && first < to);
+    if (spans.length === 0) return events;
+    return events.filter(({ seq }) => !spans.some(({ from, to }) => from < seq && seq < to));
+  }
+}
+
+/** Calls, and the turn, that a log leaves open: it is given those of its events that count, in pieces. */
 export class OpenCallFold {
-  #events: Event[] = [];
+  readonly #open = new Map<string, OpenedCall>();
+  #agent: string | undefined;
+  #isTurnOpen = false;
 
   add(events: readonly Event[]): void {
-    for (const event of events) {
-      const calls = event.content?.parts.some(({ type }) => type === 'function_call' || type === 'function_response');
-      const { turn, reopened, end } = event.actions;
-      if (calls || turn || reopened || end || rewoundBy(event)) this.#events.push(event);
+    const { opened, closed } = openCallChanges(events);
+    for (const callId of closed) this.#open.delete(callId);
+    for (const call of opened) {
+      // One that is made again takes its place at the end.
+      this.#open.delete(call.callId);
+      this.#open.set(call.callId, call);
+    }
+    for (const { actions } of events) {
+      if (actions.turn) this.#agent = actions.turn.start;
+      if (actions.turn || actions.reopened) this.#isTurnOpen = true;
+      if (actions.end) this.#isTurnOpen = false;
     }
   }
 
   /** The agent at which the newest turn has begun, if that has not ended. */
   openTurn(): string | undefined {
-    return openTurnOf(effectiveEvents(this.#events));
+    return this.#isTurnOpen ? this.#agent : undefined;
   }
 
   opened(): OpenedCall[] {
-    return openCallChanges(effectiveEvents(this.#events)).opened;
+    return [...this.#open.values()];
   }
 }
 

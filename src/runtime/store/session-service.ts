@@ -54,6 +54,20 @@ export interface AppendOptions {
   expectedSeq?: number;
 }
 
+/** What ends a copy of a session, given all of it. */
+export interface Settle {
+  (copy: SessionRecord): readonly Event[];
+  /** The same for whoever copies page by page: what has this needs no more than a page of the log in memory. */
+  inPages?(initialState: SessionRecord['initialState']): SettlePages;
+}
+
+export interface SettlePages {
+  /** The next events of the log, and those of them that no later rewind has cut. */
+  see(events: readonly Event[], counting: readonly Event[]): void;
+  /** Once all are seen; again where the transaction had to be. */
+  end(): readonly Event[];
+}
+
 export interface ForkOptions {
   id?: string;
   through?: number;
@@ -62,7 +76,7 @@ export interface ForkOptions {
    * ends what is open in the copy. One that says nothing leaves it open, with the answers that were given: by one yes
    * a call then runs in both.
    */
-  settle?: (copy: SessionRecord) => readonly Event[];
+  settle?: Settle;
 }
 
 /** What a log has come to up to `seq`, in the words of whoever reads it. It may be thrown away at any time. */
@@ -186,8 +200,11 @@ export interface SessionService {
    */
   holder(key: SessionKey): Promise<number | undefined>;
   /**
-   * Copies the log up to and including seq `through` (default: all) into a new session of the same app and user; what
-   * `settle` says then is appended to the copy in the same transaction.
+   * Copies the log up to and including seq `through` (default: all) into a new session of the same app and user. What
+   * is appended to the source meanwhile is not in it. Nobody sees the copy before it is whole and what `settle` says is
+   * appended to it. The record has the events that `settle` gave; those that were copied are read with `get`.
+   * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`, `ALREADY_EXISTS / E_SESSION_EXISTS` (also where somebody
+   *   else took the id meanwhile), `ABORTED / E_SESSION_CONFLICT` (source or copy was deleted meanwhile)
    */
   fork(source: SessionKey, options?: ForkOptions): Promise<SessionRecord>;
   /** Calls without a response, over all sessions in scope, oldest first. */

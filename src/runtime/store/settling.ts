@@ -1,27 +1,61 @@
 import type { Event } from '../log/index.ts';
-import { abandoned, Chain, createEvent, Fold, responseEvent, sharedPart } from '../log/index.ts';
-import type { SessionRecord, SessionService } from './session-service.ts';
+import { abandoned, Chain, createEvent, Fold, responseEvent } from '../log/index.ts';
+import { effectiveEvents } from './rewound.ts';
+import type { SessionRecord, SessionService, Settle, SettlePages } from './session-service.ts';
+
+/** Events after which what was folded gives way to what it has come to: of a long log little is in memory at once. */
+const EVERY = 500;
 
 /** What ends a copy's log: it does not inherit open questions, or one payment could be approved twice. */
-export function settling({ chained }: SessionService): (copy: SessionRecord) => readonly Event[] {
-  return ({ initialState, state, events }) => {
-    const fold = new Fold(initialState, sharedPart(state));
-    const chain = new Chain();
-    const log: Event[] = [];
-    for (const event of events) {
-      if (chained !== false) chain.see(event);
-      const through = event.actions.rewound?.through;
-      if (through !== undefined) {
-        const from = log.findIndex(({ seq }) => seq > through);
-        fold.rewind(initialState, log, from < 0 ? [] : log.splice(from));
-      }
-      log.push(event);
-      fold.apply(event);
-    }
-    if (fold.open.size === 0) return [];
-    const end = endOfAll(fold, '', 'the session was forked', false);
-    return chained === false ? end : chain.link(end);
+export function settling({ chained }: SessionService): Settle {
+  const inPages = (initialState: SessionRecord['initialState']) => new Settling(initialState, chained !== false);
+  const settle = ({ initialState, events }: SessionRecord) => {
+    const pages = inPages(initialState);
+    pages.see(events, effectiveEvents(events));
+    return pages.end();
   };
+  return Object.assign(settle, { inPages });
+}
+
+/** What is open in a log, whatever became of its shared state. */
+class Settling implements SettlePages {
+  readonly #initialState: SessionRecord['initialState'];
+  #chain: Chain | undefined;
+  #fold: Fold;
+  #since = 0;
+
+  constructor(initialState: SessionRecord['initialState'], isChained: boolean) {
+    this.#initialState = initialState;
+    this.#fold = new Fold(initialState, {});
+    this.#chain = isChained ? new Chain() : undefined;
+  }
+
+  see(events: readonly Event[], counting: readonly Event[]): void {
+    if (this.#chain) this.#chain = chainAfter(this.#chain, events);
+    for (const event of counting) {
+      if (event.actions.turn && this.#fold.at - this.#since >= EVERY) this.#begin();
+      this.#fold.apply(event);
+    }
+  }
+
+  end(): readonly Event[] {
+    if (this.#fold.open.size === 0) return [];
+    const end = endOfAll(this.#fold, '', 'the session was forked', false);
+    return this.#chain ? this.#chain.link(end) : end;
+  }
+
+  #begin(): void {
+    const state = this.#fold.betweenTurns();
+    if (!state) return;
+    this.#fold = new Fold(this.#initialState, {}, state);
+    this.#since = this.#fold.at;
+  }
+}
+
+/** Holds none of these events, whether they are linked or not. */
+function chainAfter(chain: Chain, events: readonly Event[]): Chain {
+  for (const event of events) chain.see(event);
+  return new Chain(chain.state);
 }
 
 /**

@@ -6,7 +6,15 @@ import type { SqliteOptions } from './options.ts';
 import { SqlSessionService } from './services/index.ts';
 import type { SqliteConnection } from './sqlite-file/index.ts';
 import { migrateDown, openAlone, openConnection, patienceOf, SCHEMA_VERSION } from './sqlite-file/index.ts';
-import type { Migrated, Query, SqlEngine, StatementResult, Steps, TransactionKind } from './statements/index.ts';
+import type {
+  LongWrite,
+  Migrated,
+  Query,
+  SqlEngine,
+  StatementResult,
+  Steps,
+  TransactionKind,
+} from './statements/index.ts';
 import { runNow } from './statements/index.ts';
 import { checkSqlite } from './store-shape.ts';
 
@@ -48,6 +56,9 @@ export class SqliteSessionService extends SqlSessionService {
     super(new SqliteEngine(openConnection(path, options), patienceOf(options)), options);
   }
 }
+
+/** What nobody sees before a later write is on the disk with that one. */
+const kinds = { single: 'read', read: 'read', write: 'write', lease: 'lease', draft: 'lease' } as const;
 
 /**
  * Runs steps at once, on this thread: a transaction is over before anything else happens. Where another process is in
@@ -96,7 +107,11 @@ class SqliteEngine implements SqlEngine {
   }
 
   #now<T>(kind: TransactionKind, steps: () => Steps<T>): T {
-    return this.#connection.transaction(kind === 'single' ? 'read' : kind, () => runNow(steps(), this.#execute));
+    return this.#connection.transaction(kinds[kind], () => runNow(steps(), this.#execute));
+  }
+
+  writeMuch(): LongWrite | undefined {
+    return this.#connection.writeMuch();
   }
 
   close(): void {

@@ -1,4 +1,5 @@
 import type { SessionSummary } from '../../../../contracts/index.ts';
+import { isCoxswainError } from '../../../../contracts/index.ts';
 import type {
   AlteredRow,
   AppendOptions,
@@ -31,6 +32,9 @@ import type { SqlEngine } from '../statements/index.ts';
 import { DuplicateEvent, runStatement } from '../statements/index.ts';
 import { SqlArtifactService } from './artifact-service.ts';
 import { SqlCheckpoints } from './checkpoints.ts';
+import { Copies } from './copies.ts';
+import type { Workshop } from './fork.ts';
+import { forkInPages, removeDraft } from './fork.ts';
 import { SqlJournal } from './journal.ts';
 import type { Leases } from './leases.ts';
 import { LockLeases, OwnerLeases } from './leases.ts';
@@ -62,6 +66,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   readonly leasesWithEvents = true;
   readonly #engine: SqlEngine;
   readonly #tables: Writes;
+  readonly #copies: Copies;
   readonly #leases: Leases;
   #closed = false;
 
@@ -74,6 +79,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     this.journal = new SqlJournal(() => this.#ready());
     this.checkpoints = new SqlCheckpoints(() => this.#ready());
     this.#tables = new Writes(engine.dialect);
+    this.#copies = new Copies(engine.dialect, this.#tables);
     this.#leases = locks
       ? new LockLeases(engine, this.#tables, host, locks)
       : new OwnerLeases(engine, this.#tables, host);
@@ -98,11 +104,13 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     applyDelta(state, delta.session);
     const title = options.title?.toWellFormed() ?? null;
     const tables = this.#tables;
-    return engine.transaction('write', function* () {
-      yield* tables.insertSession(key, { initialState: state, state, title, lastSeq: 0 });
-      yield* tables.changeShared(key, delta);
-      return existing(yield* tables.record(key, { limit: 0 }), key);
-    });
+    return this.#inPlaceOfDraft(key, () =>
+      engine.transaction('write', function* () {
+        yield* tables.insertSession(key, { initialState: state, state, title, lastSeq: 0 });
+        yield* tables.changeShared(key, delta);
+        return existing(yield* tables.record(key, { limit: 0 }), key);
+      }),
+    );
   }
 
   async get(
@@ -140,7 +148,8 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   async delete(key: SessionKey): Promise<void> {
     const engine = this.#ready();
     checkKey(key);
-    await engine.transaction('write', () => this.#tables.delete(key));
+    const count = await engine.transaction('write', () => this.#tables.delete(key));
+    if (count === 0) await removeDraft(this.#shop, key);
   }
 
   async append(key: SessionKey, events: readonly Event[], options: AppendOptions = {}): Promise<readonly Event[]> {
@@ -178,26 +187,14 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   }
 
   async fork(source: SessionKey, options: ForkOptions = {}): Promise<SessionRecord> {
-    const engine = this.#ready();
+    this.#ready();
     checkKey(source);
     storeInput.fork(options);
     const through = wholeNumber('through', options.through);
     const target = { app: source.app, userId: source.userId, id: options.id ?? newId() };
     checkKey(target);
-    const tables = this.#tables;
     const settle = options.settle ?? settling(this);
-    return this.#distinct(target, () =>
-      engine.transaction('write', function* () {
-        // Read once: of a long log that is most of the work.
-        const events = yield* tables.fork(source, target, through);
-        const copy = yield* tables.recordWith(target, events);
-        const more = settle(copy);
-        storeInput.append(more, undefined);
-        if (more.length === 0) return copy;
-        const settled = yield* tables.append(target, more, {});
-        return yield* tables.recordWith(target, [...events, ...settled]);
-      }),
-    );
+    return this.#distinct(target, () => forkInPages(this.#shop, source, target, through, settle));
   }
 
   async openCalls(scope: { app: string; userId?: string; id?: string }): Promise<OpenCall[]> {
@@ -220,12 +217,12 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const initialState = { ...splitInitial(session.initialState).session };
     const title = session.title?.toWellFormed() ?? null;
     const tables = this.#tables;
-    return this.#distinct(key, () =>
+    const work = () =>
       engine.transaction('write', function* () {
         yield* tables.restore(key, initialState, title, session.events);
         return existing(yield* tables.record(key, { limit: 0 }), key);
-      }),
-    );
+      });
+    return this.#distinct(key, () => this.#inPlaceOfDraft(key, work));
   }
 
   async rebuildOpenCalls(key?: SessionKey): Promise<number> {
@@ -238,14 +235,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     const engine = this.#ready();
     checkScope(scope);
     const { app, userId } = scope;
-    const count = await deleteOlderThan(
-      engine,
-      this.#tables,
-      this.#leases,
-      { app, userId },
-      Number.POSITIVE_INFINITY,
-      {},
-    );
+    const count = await deleteOlderThan(this.#shop, this.#leases, { app, userId }, Number.POSITIVE_INFINITY, {});
     const [left] = await this.list({ app, userId }, { limit: 1 });
     if (left) {
       const key = { app, userId, id: left.id };
@@ -265,7 +255,7 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
     time: Date | number,
     options: { keepPending?: boolean } = {},
   ): Promise<number> {
-    return deleteOlderThan(this.#ready(), this.#tables, this.#leases, scope, time, options);
+    return deleteOlderThan(this.#shop, this.#leases, scope, time, options);
   }
 
   /** Gives back the leases of this service. A database that was given to it open stays open. */
@@ -282,6 +272,21 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   #ready(): SqlEngine {
     if (this.#closed) throw storeRefusal.closed();
     return this.#engine;
+  }
+
+  get #shop(): Workshop {
+    return { engine: () => this.#ready(), tables: this.#tables, copies: this.#copies };
+  }
+
+  /** Makes a session; a copy that somebody has begun under its id and not finished is in nobody's way. */
+  async #inPlaceOfDraft<T>(key: SessionKey, work: () => T | Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const isTaken = isCoxswainError(error) && error.code === 'E_SESSION_EXISTS';
+      if (!isTaken || !(await removeDraft(this.#shop, key))) throw error;
+      return work();
+    }
   }
 
   /** For a session that is made by the transaction: a taken id can only be one of its own. */

@@ -5,6 +5,8 @@ import { checkOptions, flag, guarded, text } from '../../../../session/index.ts'
 import type { SqlEngine, Steps, Value } from '../statements/index.ts';
 import { all, runStatement, values, WHERE_SESSION } from '../statements/index.ts';
 import { forgetCheckpoint } from './checkpoints.ts';
+import type { Workshop } from './fork.ts';
+import { removeDraft } from './fork.ts';
 import { forgetOldNotes } from './journal.ts';
 import type { Leases } from './leases.ts';
 import type { Writes } from './writes.ts';
@@ -12,17 +14,24 @@ import type { Writes } from './writes.ts';
 /** Sessions that one transaction looks at. */
 const BATCH = 100;
 const FREE = '(owner IS NULL)';
+const SESSIONS = 'last_seq >= 0';
+const DRAFTS = 'last_seq < 0';
 
 interface Page {
   keys: SessionKey[];
   last: Value[];
 }
 
-/** Of all sessions, or those that a condition names, in the order of their keys. */
-function* page(conditions: readonly string[], given: readonly Value[], after: readonly Value[]): Steps<Page> {
-  const where = [...conditions, ...(after.length > 0 ? ['(app_name, user_id, id) > (?, ?, ?)'] : [])];
+/** Of all sessions, or drafts, those that a condition names, in the order of their keys. */
+function* page(
+  conditions: readonly string[],
+  given: readonly Value[],
+  after: readonly Value[],
+  kind = SESSIONS,
+): Steps<Page> {
+  const where = [kind, ...conditions, ...(after.length > 0 ? ['(app_name, user_id, id) > (?, ?, ?)'] : [])];
   const rows = yield* all(
-    `SELECT app_name, user_id, id FROM adk_sessions ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
+    `SELECT app_name, user_id, id FROM adk_sessions WHERE ${where.join(' AND ')}
      ORDER BY app_name, user_id, id LIMIT ${BATCH}`,
     [...given, ...after],
   );
@@ -65,8 +74,7 @@ function limitTime(time: Date | number): number {
 
 /** The number of sessions that were deleted: those that run stay. */
 export async function deleteOlderThan(
-  engine: SqlEngine,
-  tables: Writes,
+  shop: Workshop,
   leases: Leases,
   scope: { app?: string; userId?: string },
   time: Date | number,
@@ -76,6 +84,8 @@ export async function deleteOlderThan(
   checkOptions<typeof scope>(scope, 'deleteOlderThan: scope', scopeShape);
   checkOptions<typeof options>(options, 'deleteOlderThan: options', { keepPending: flag });
   const { keepPending = false } = options;
+  const { tables } = shop;
+  const engine = shop.engine();
   const conditions: string[] = [];
   const given: Value[] = [];
   for (const [column, value] of [
@@ -92,6 +102,7 @@ export async function deleteOlderThan(
   const before = sqlTime(limitTime(time));
   conditions.push(old);
   given.push(before);
+  const ofDrafts = [...conditions];
   if (keepPending) {
     conditions.push(`NOT EXISTS (SELECT 1 FROM adk_open_calls c WHERE c.app_name = adk_sessions.app_name
       AND c.user_id = adk_sessions.user_id AND c.session_id = adk_sessions.id)`);
@@ -128,6 +139,13 @@ export async function deleteOlderThan(
         await lease.release();
       }
     }
+    if (keys.length < BATCH) break;
+    after = last;
+  }
+  // Whoever makes a copy writes to its row with each page: one that is old is of a process that has died.
+  for (let after: Value[] = []; ; ) {
+    const { keys, last } = await engine.transaction('read', () => page(ofDrafts, given, after, DRAFTS));
+    for (const key of keys) await removeDraft(shop, key, ` AND ${old}`, [before]);
     if (keys.length < BATCH) break;
     after = last;
   }

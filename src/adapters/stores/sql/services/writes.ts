@@ -2,6 +2,8 @@ import type { AppendOptions, Event, SessionKey } from '../../../../runtime/index
 import {
   applyDelta,
   batchDelta,
+  Cuts,
+  effectiveEvents,
   firstEpoch,
   foldState,
   idsBelow,
@@ -16,7 +18,6 @@ import type { Row, SqlDialect, State, Steps, Value } from '../statements/index.t
 import {
   all,
   DuplicateEvent,
-  damaged,
   EVENT_VALUES,
   eventColumns,
   eventValues,
@@ -29,6 +30,7 @@ import {
   runStatement,
   uniqueNow,
   values,
+  WHERE_DRAFT,
   WHERE_SESSION,
   writeText,
 } from '../statements/index.ts';
@@ -241,41 +243,15 @@ export class Writes extends Reads {
     }
   }
 
-  /** Copies a log up to `through`: rows as they are, state and open calls folded anew. The events of the copy. */
-  *fork(source: SessionKey, target: SessionKey, through?: number): Steps<Event[]> {
-    const row = yield* this.session(source);
-    if (!row) throw storeRefusal.missing(source);
-    const lastSeq = Math.min(through ?? row.last_seq, row.last_seq);
-    const initialState = parseState(row.initial_state, source);
-    const title = row.title;
-    yield* this.insertSession(target, { initialState, state: initialState, title: null, lastSeq });
-    const columns = eventColumns(this.dialect);
-    yield* runStatement(
-      `INSERT INTO adk_events (app_name, user_id, session_id, ${columns})
-       SELECT app_name, user_id, ${this.dialect.textValue}, ${columns} FROM adk_events ${OF_SESSION} AND seq <= ?`,
-      [target.id, ...values(source), lastSeq],
-    );
-    const state = { ...initialState };
-    const copied: Event[] = [];
-    yield* this.#openCallsOf(target, lastSeq, (events) => {
-      foldState(state, events);
-      for (const event of events) copied.push(event);
-    });
-    if (copied.length !== lastSeq) throw damaged(source, `${copied.length} of its events 1 to ${lastSeq} are there`);
-    yield* runStatement(`UPDATE adk_sessions SET state = ?, title = ? ${WHERE_SESSION}`, [
-      JSON.stringify(state),
-      title,
-      ...values(target),
-    ]);
-    return copied;
-  }
-
   /** A session and those of the sub-agents that it has called; the number that were there. */
   *delete(key: SessionKey): Steps<number> {
     const below = yield* this.#below(key);
     let count = 0;
     for (const each of [key, ...below]) {
-      count += yield* runStatement(`DELETE FROM adk_sessions ${WHERE_SESSION}`, values(each));
+      const isThere = yield* runStatement(`DELETE FROM adk_sessions ${WHERE_SESSION}`, values(each));
+      count += isThere;
+      // The events of a copy that is being made go page by page.
+      if (isThere === 0 && (yield* one(`SELECT 1 AS draft FROM adk_sessions ${WHERE_DRAFT}`, values(each)))) continue;
       yield* runStatement(`DELETE FROM adk_events ${OF_SESSION}`, values(each));
       yield* runStatement(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(each));
       yield* runStatement(`DELETE FROM adk_open_turns ${OF_SESSION}`, values(each));
@@ -286,11 +262,10 @@ export class Writes extends Reads {
   }
 
   *#below(key: SessionKey): Steps<SessionKey[]> {
-    const rows = yield* all('SELECT id FROM adk_sessions WHERE app_name = ? AND user_id = ? AND id > ? AND id < ?', [
-      key.app,
-      key.userId,
-      ...idsBelow(key.id),
-    ]);
+    const rows = yield* all(
+      'SELECT id FROM adk_sessions WHERE app_name = ? AND user_id = ? AND id > ? AND id < ? AND last_seq >= 0',
+      [key.app, key.userId, ...idsBelow(key.id)],
+    );
     if (rows.length === 0) return [];
     const below = new SessionsBelow(
       key.id,
@@ -315,9 +290,8 @@ export class Writes extends Reads {
     yield* this.insertSession(key, { initialState, state, title, lastSeq: stored.length });
     yield* this.insertEvents(key, stored);
     const calls = new OpenCallFold();
-    calls.add(stored);
-    yield* this.#open.insert(key, calls.opened());
-    yield* this.#open.turn(key, calls.openTurn());
+    calls.add(effectiveEvents(stored));
+    yield* this.leavesOpen(key, calls);
   }
 
   /** What is open in one session, as its log says. */
@@ -325,17 +299,14 @@ export class Writes extends Reads {
     const row = yield* this.session(key);
     if (!row) throw storeRefusal.missing(key);
     yield* runStatement(`DELETE FROM adk_open_calls ${OF_SESSION}`, values(key));
-    yield* this.#openCallsOf(key, row.last_seq);
+    const calls = new OpenCallFold();
+    const cuts = new Cuts(yield* this.rewinds(key, 0, row.last_seq));
+    yield* this.#eachPage(key, (events) => calls.add(cuts.counting(events)));
+    yield* this.leavesOpen(key, calls);
   }
 
-  /** `see` gets each page of the log, too. */
-  *#openCallsOf(key: SessionKey, lastSeq: number, see?: (events: readonly Event[]) => void): Steps<void> {
-    const calls = new OpenCallFold();
-    for (let from = 0; from < lastSeq; from += PAGE) {
-      const events = yield* this.events(key, from, Math.min(lastSeq, from + PAGE));
-      see?.(events);
-      calls.add(events);
-    }
+  /** Puts what a whole log leaves open into the index, which has nothing of it yet. */
+  *leavesOpen(key: SessionKey, calls: OpenCallFold): Steps<void> {
     yield* this.#open.insert(key, calls.opened());
     yield* this.#open.turn(key, calls.openTurn());
   }

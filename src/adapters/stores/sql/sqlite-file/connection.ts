@@ -4,7 +4,8 @@ import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
 import { CoxswainError } from '../../../../contracts/index.ts';
 import { isBusy, storeError } from '../databases/index.ts';
-import type { Row } from '../statements/index.ts';
+import type { LongWrite, Row } from '../statements/index.ts';
+import { LogWriter } from './log-writer.ts';
 import { migrateUp, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations.ts';
 
 export interface SqliteConnectionOptions {
@@ -97,6 +98,7 @@ export class SqliteConnection {
   readonly #key: string | undefined;
   readonly #statements = new Map<string, StatementSync>();
   #level: 'FULL' | 'NORMAL' | undefined;
+  #log: LogWriter | undefined;
 
   constructor(path: string, key: string | undefined, options: OwnOptions) {
     this.path = path;
@@ -144,6 +146,18 @@ export class SqliteConnection {
       this.#rollback();
       throw storeError(error, this.path);
     }
+  }
+
+  /** For somebody who is going to write much: see {@link LogWriter}. */
+  writeMuch(): LongWrite | undefined {
+    if (this.path === ':memory:') return undefined;
+    this.#log ??= new LogWriter({
+      path: this.path,
+      setCheckpoint: (pages) => {
+        if (this.database.isOpen) this.database.exec(`PRAGMA wal_autocheckpoint = ${pages}`);
+      },
+    });
+    return this.#log.use();
   }
 
   /** To be called once by each user. */

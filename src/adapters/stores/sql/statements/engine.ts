@@ -15,7 +15,18 @@ export interface SqlEngine {
   transaction<T>(kind: TransactionKind, steps: () => Steps<T>): T | Promise<T>;
   /** A connection of its own, until it is let go or lost. */
   hold?(): Promise<HeldConnection>;
+  /** For somebody who is going to write much in drafts. Absent: drafts are brought to the disk as they come. */
+  writeMuch?(): LongWrite | undefined;
   close(): void | Promise<void>;
+}
+
+/** What drafts have written goes to the disk beside the event loop. */
+export interface LongWrite {
+  /** Before each draft. Undefined: go on. */
+  turn(): Promise<void> | undefined;
+  /** All of it, before the write that they were made for. */
+  flush(): Promise<void>;
+  end(): void;
 }
 
 export interface HeldConnection {

@@ -1,9 +1,9 @@
 /** SQL without a database: steps, rows, reads, versions of a schema. */
 export type { Locks, SqlDialect } from './dialect.ts';
 export { DuplicateEvent } from './duplicate.ts';
-export type { HeldConnection, SqlEngine } from './engine.ts';
+export type { HeldConnection, LongWrite, SqlEngine } from './engine.ts';
 export { fillOpenTurns } from './open-turns.ts';
-export { OF_SESSION, Reads, values, WHERE_SESSION } from './reads.ts';
+export { OF_SESSION, Reads, values, WHERE_DRAFT, WHERE_SESSION } from './reads.ts';
 export type { SessionRow, State } from './rows.ts';
 export {
   damaged,

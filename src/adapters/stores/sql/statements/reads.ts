@@ -18,7 +18,10 @@ import {
 import type { Steps, Value } from './steps.ts';
 import { all, one } from './steps.ts';
 
-export const WHERE_SESSION = 'WHERE app_name = ? AND user_id = ? AND id = ?';
+const NAMED = 'WHERE app_name = ? AND user_id = ? AND id = ?';
+/** A session. Rows with a `last_seq` below 0 are copies that are being made: no statement but those that make them sees them. */
+export const WHERE_SESSION = `${NAMED} AND last_seq >= 0`;
+export const WHERE_DRAFT = `${NAMED} AND last_seq < 0`;
 export const OF_SESSION = 'WHERE app_name = ? AND user_id = ? AND session_id = ?';
 
 /** What a column of a place can hold in any of the databases. */
@@ -34,6 +37,7 @@ export class Reads {
   readonly dialect: SqlDialect;
   readonly #session: string;
   readonly #events: string;
+  readonly #rewinds: string;
 
   constructor(dialect: SqlDialect) {
     this.dialect = dialect;
@@ -44,8 +48,10 @@ export class Reads {
       FROM adk_sessions s
       LEFT JOIN adk_app_states a ON a.app_name = s.app_name
       LEFT JOIN adk_user_states u ON u.app_name = s.app_name AND u.user_id = s.user_id
-      WHERE s.app_name = ? AND s.user_id = ? AND s.id = ?`;
-    this.#events = `SELECT ${eventFields(dialect)} FROM adk_events ${OF_SESSION} AND seq > ? AND seq <= ? ORDER BY seq`;
+      WHERE s.app_name = ? AND s.user_id = ? AND s.id = ? AND s.last_seq >= 0`;
+    const events = `SELECT ${eventFields(dialect)} FROM adk_events ${OF_SESSION} AND seq > ? AND seq <= ?`;
+    this.#events = `${events} ORDER BY seq`;
+    this.#rewinds = `${events} AND custom_metadata LIKE '%"rewound"%' ORDER BY seq`;
   }
 
   *session(key: SessionKey): Steps<SessionRow | undefined> {
@@ -56,6 +62,15 @@ export class Reads {
   *events(key: SessionKey, from: number, to: number): Steps<Event[]> {
     if (to <= from) return [];
     return (yield* all(this.#events, [...values(key), from, to])).map((row) => toEvent(row, key));
+  }
+
+  /** The markers of rewinds among them. */
+  *rewinds(key: SessionKey, from: number, to: number): Steps<{ seq: number; through: number }[]> {
+    const rows = yield* all(this.#rewinds, [...values(key), from, to]);
+    return rows.flatMap((row) => {
+      const { seq, actions } = toEvent(row, key);
+      return actions.rewound ? [{ seq, through: actions.rewound.through }] : [];
+    });
   }
 
   /** Those with a `last_seq` beyond the one that is known. */
@@ -75,6 +90,7 @@ export class Reads {
   }
 
   *altered(key: SessionKey): Steps<AlteredRow[]> {
+    if (!(yield* this.session(key))) return [];
     const rows = yield* all(this.#events, [...values(key), 0, MAX_SEQ]);
     // Read behind them: what is appended meanwhile is within it.
     const { last_seq: last = 0 } = (yield* this.session(key)) ?? {};
@@ -112,7 +128,7 @@ export class Reads {
   *list(scope: { app: string; userId?: string }, options: { limit?: number; after?: string }): Steps<SessionSummary[]> {
     const limit = wholeNumber('limit', options.limit);
     const { time, timeValue } = this.dialect;
-    const conditions = ['s.app_name = ?'];
+    const conditions = ['s.app_name = ?', 's.last_seq >= 0'];
     const given: Value[] = [scope.app];
     if (scope.userId !== undefined) {
       conditions.push('s.user_id = ?');

@@ -72,9 +72,10 @@ export async function runEach<T>(steps: Steps<T>, execute: (query: Query) => Pro
 
 /**
  * What a transaction needs: `read` that its reads fit together; `write` all or nothing; `lease` the same without
- * waiting for the disk where that is safe; `single` nothing, each statement stands for itself.
+ * waiting for the disk where that is safe; `draft` the same for what nobody sees before a later `write`; `single`
+ * nothing, each statement stands for itself.
  */
-export type TransactionKind = 'read' | 'write' | 'lease' | 'single';
+export type TransactionKind = 'read' | 'write' | 'lease' | 'draft' | 'single';
 
 /** A row of places for values, so many times. */
 export function repeat(row: string, count: number): string {
