@@ -105,12 +105,16 @@ function place([name, ...keys]: Path): string {
 /** Freezes a JSON value at every depth; stops at what is frozen already. */
 export function deepFreeze<T>(value: T): T {
   // A list of its own rather than recursion: any depth, and cycles end at what is frozen.
-  const open: unknown[] = [value];
-  while (open.length > 0) {
-    const next = open.pop();
-    if (typeof next !== 'object' || next === null || Object.isFrozen(next)) continue;
+  const open: object[] = [];
+  if (typeof value === 'object' && value !== null) open.push(value);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (Object.isFrozen(next)) continue;
     Object.freeze(next);
-    for (const key of Object.keys(next)) open.push((next as Record<string, unknown>)[key]);
+    for (const key of Object.keys(next)) {
+      const member = (next as Record<string, unknown>)[key];
+      // Most members are text, and need no turn of their own.
+      if (typeof member === 'object' && member !== null) open.push(member);
+    }
   }
   return value;
 }

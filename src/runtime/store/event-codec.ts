@@ -185,8 +185,18 @@ interface ActionsRow {
   requested_auth_configs?: NonNullable<EventActions['requestedAuthConfigs']>;
 }
 
+/** What is not said of most events. */
+const noDelta = Object.freeze({});
+const quiet: EventActions = Object.freeze({
+  stateDelta: noDelta,
+  artifactDelta: noDelta,
+  escalate: false,
+  skipSummarization: false,
+});
+
 function decodeActions(text: string, rest: Json | undefined): EventActions {
-  const row = (text === plainActions ? nothing : parseJson(text)) as ActionsRow | null;
+  if (text === plainActions) return rest ? assigned({ ...quiet }, rest) : quiet;
+  const row = parseJson(text) as ActionsRow | null;
   if (typeof row !== 'object' || row === null) throw new TypeError('its actions are no object');
   const actions: EventActions = {
     stateDelta: row.state_delta ?? {},
@@ -197,8 +207,7 @@ function decodeActions(text: string, rest: Json | undefined): EventActions {
   if (typeof row.transfer_to_agent === 'string') actions.transferToAgent = row.transfer_to_agent;
   if (row.requested_tool_confirmations) actions.requestedToolConfirmations = row.requested_tool_confirmations;
   if (row.requested_auth_configs) actions.requestedAuthConfigs = row.requested_auth_configs;
-  if (rest) assign(actions, rest);
-  return actions;
+  return rest ? assigned(actions, rest) : actions;
 }
 
 /** The user's keys stand in the column as they are, ours beside them. */
@@ -232,8 +241,10 @@ function encodeContent(content: Content): Json {
   return { ...content, parts: content.parts.map((part) => encodePart(part as unknown as Json & { type: string })) };
 }
 
+/** Takes the row's own object, which was just parsed. */
 function decodeContent(row: Json & { parts?: Json[] }): Content {
-  return { ...row, parts: (row.parts ?? []).map(decodePart) } as unknown as Content;
+  row.parts = (row.parts ?? []).map(decodePart) as unknown as Json[];
+  return row as unknown as Content;
 }
 
 /** A part's well-known fields in their row form; whatever else it carries beside them. */
@@ -277,19 +288,27 @@ function beside(row: Json, rest: Json): Json {
 }
 
 function decodePart(row: Json): ContentPart {
-  const { coxswain, function_call: call, function_response: response, inline_data: blob } = row;
+  const { text, coxswain, function_call: call, function_response: response, inline_data: blob } = row;
+  // Most parts.
+  const isPlain = coxswain === undefined && call === undefined && response === undefined && blob === undefined;
+  if (isPlain && typeof text === 'string' && row.thought !== true) return { type: 'text', text };
   const part: Json = {};
   if (isObject(call)) assign(part, { type: 'function_call', ...call });
   else if (isObject(response)) assign(part, { type: 'function_response', ...response });
   else if (isObject(blob)) assign(part, { type: 'media', mimeType: blob.mime_type, data: blob.data });
-  else if (row.thought === true) assign(part, { type: 'thought', thought: row.text });
-  else if (typeof row.text === 'string') assign(part, { type: 'text', text: row.text });
+  else if (row.thought === true) assign(part, { type: 'thought', thought: text });
+  else if (typeof text === 'string') assign(part, { type: 'text', text });
   if (isObject(coxswain)) assign(part, coxswain);
   return part as unknown as ContentPart;
 }
 
 function assign(target: object, source: Json): void {
   for (const key of Object.keys(source)) setOwn(target as Json, key, source[key]);
+}
+
+function assigned<T extends object>(target: T, source: Json): T {
+  assign(target, source);
+  return target;
 }
 
 function isObject(value: unknown): value is Json {
