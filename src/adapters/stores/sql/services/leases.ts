@@ -57,7 +57,9 @@ export abstract class Leases {
         });
       },
       releaseWith: async (events) => {
-        const last = await this.engine.transaction('write', () => this.#last(key, owner, row.epoch, events));
+        // Who writes under this epoch holds the lease: with the last events it goes back.
+        const steps = () => this.tables.append(key, events, { epoch: row.epoch }, 'free');
+        const last = await this.engine.transaction('write', steps);
         if (this.#leases.delete(lease) && free) await this.#giveBack(free);
         return last;
       },
@@ -71,12 +73,6 @@ export abstract class Leases {
     if (typeof row?.owner !== 'string') return undefined;
     const isHeld = await this.isHeld(key, row.owner, String(row.inserted_at));
     return isHeld ? Number(row.epoch) : undefined;
-  }
-
-  *#last(key: SessionKey, owner: string, epoch: number, events: readonly Event[]): Steps<readonly Event[]> {
-    const stored = yield* this.tables.append(key, events, { epoch });
-    yield* runStatement(RELEASE, [...values(key), owner]);
-    return stored;
   }
 
   #giveBack(work: () => Promise<void>): Promise<void> {
@@ -154,9 +150,14 @@ export class OwnerLeases extends Leases {
     const held = yield* this.tables.session(key);
     if (!held) throw storeRefusal.missing(key);
     if (held.owner !== null && this.isHeld(key, held.owner)) throw this.busy(key, held.owner, held.epoch, true);
-    yield* this.claim(key, owner);
     const row = { ...held, epoch: held.epoch + 1 };
-    return { row, stored: yield* this.first(key, row, first) };
+    // The row is this transaction's alone: nobody has written to the log since it was read.
+    if (first?.expectedSeq === held.last_seq) {
+      const { events, expectedSeq } = first;
+      return { row, stored: yield* this.tables.append(key, events, { expectedSeq }, { take: owner }) };
+    }
+    yield* this.claim(key, owner);
+    return { row };
   }
 }
 

@@ -43,6 +43,9 @@ const PAGE = 500;
 /** Characters that one INSERT of several events has at most. */
 const MAX_INSERT = 500_000;
 
+/** What becomes of a session's lease in the transaction of an append. */
+export type Hand = { readonly take: string } | 'free' | undefined;
+
 export interface NewSession {
   initialState: State;
   state: State;
@@ -79,16 +82,17 @@ export class Writes extends Reads {
 
   /**
    * Adds events to a session. The update comes first: it takes the lock that serialises writers before anything is
-   * read, so no delta of another writer is lost.
+   * read, so no delta of another writer is lost. With it goes the lease: one row, one update.
    */
-  *append(key: SessionKey, events: readonly Event[], options: AppendOptions): Steps<Event[]> {
+  *append(key: SessionKey, events: readonly Event[], options: AppendOptions, hand?: Hand): Steps<Event[]> {
     const durable = events.filter((event) => !event.partial);
     if (durable.length === 0) {
       yield* this.#check(key, options);
+      if (hand !== undefined) yield* this.#hand(key, hand, options.epoch);
       return [];
     }
     const needsState = durable.some(({ actions }) => hasOwnKeys(actions.stateDelta));
-    const claimed = yield* this.#claim(key, durable.length, options, needsState);
+    const claimed = yield* this.#claim(key, durable.length, options, needsState, hand);
     const firstSeq = claimed.lastSeq - durable.length + 1;
     const stored = durable.map((event, index) => sealEvent(event, firstSeq + index));
     const delta = batchDelta(stored);
@@ -121,21 +125,23 @@ export class Writes extends Reads {
     count: number,
     { epoch, expectedSeq }: AppendOptions,
     needsState: boolean,
+    hand: Hand,
   ): Steps<{ lastSeq: number; state?: string }> {
     const { returning, forUpdate } = this.dialect;
     // Numbers that no column holds are those of no session; not every database would say it like that.
     if (!isColumnNumber(epoch) || !isColumnNumber(expectedSeq)) throw yield* this.#refusal(key, { epoch, expectedSeq });
-    const shape = (epoch === undefined ? 0 : 1) + (expectedSeq === undefined ? 0 : 2) + (needsState ? 4 : 0);
+    const handed = hand === undefined ? 0 : hand === 'free' ? 8 : 16;
+    const shape = (epoch === undefined ? 0 : 1) + (expectedSeq === undefined ? 0 : 2) + (needsState ? 4 : 0) + handed;
     let sql = this.#claims.get(shape);
     if (sql === undefined) {
       const sum = returning ? 'last_seq + ?' : 'LAST_INSERT_ID(last_seq + ?)';
-      sql = `UPDATE adk_sessions SET last_seq = ${sum}, updated_at = ? ${WHERE_SESSION}`;
+      sql = `UPDATE adk_sessions SET last_seq = ${sum}, updated_at = ?${hand ? `, ${lease(hand)}` : ''} ${WHERE_SESSION}`;
       if (epoch !== undefined) sql += ' AND epoch = ? AND owner IS NOT NULL';
       if (expectedSeq !== undefined) sql += ' AND last_seq = ?';
       if (returning) sql += ` RETURNING last_seq${needsState ? ', state' : ''}`;
       this.#claims.set(shape, sql);
     }
-    const given: Value[] = [count, now(), ...values(key)];
+    const given: Value[] = [count, now(), ...ownerOf(hand), ...values(key)];
     if (epoch !== undefined) given.push(epoch);
     if (expectedSeq !== undefined) given.push(expectedSeq);
     if (returning) {
@@ -148,6 +154,13 @@ export class Writes extends Reads {
     if (!needsState) return { lastSeq: Number(insertId) };
     const row = yield* one(`SELECT state FROM adk_sessions ${WHERE_SESSION}${forUpdate}`, values(key));
     return { lastSeq: Number(insertId), state: row?.state as string };
+  }
+
+  *#hand(key: SessionKey, hand: NonNullable<Hand>, epoch: number | undefined): Steps<void> {
+    // Whoever has taken over since keeps it.
+    const [same, given] = epoch === undefined ? ['', []] : [' AND epoch = ?', [epoch]];
+    const sql = `UPDATE adk_sessions SET ${lease(hand)} ${WHERE_SESSION}${same}`;
+    yield* runStatement(sql, [...ownerOf(hand), ...values(key), ...given]);
   }
 
   /** What an append of nothing is refused for. */
@@ -311,6 +324,9 @@ export class Writes extends Reads {
     yield* this.#open.turn(key, calls.openTurn());
   }
 }
+
+const lease = (hand: NonNullable<Hand>) => (hand === 'free' ? 'owner = NULL' : 'epoch = epoch + 1, owner = ?');
+const ownerOf = (hand: Hand): Value[] => (typeof hand === 'object' ? [hand.take] : []);
 
 function isColumnNumber(value: number | undefined): boolean {
   return value === undefined || value === (value | 0);
