@@ -23,6 +23,13 @@ switch (task) {
     process.exit();
     break;
   }
+  // Copies the session and says how long the copy is.
+  case 'fork': {
+    const service = openSqlite(file);
+    say((await service.fork(key, { id: 'f' })).lastSeq);
+    process.exit();
+    break;
+  }
   // Waits for the word, then opens a file that others open too.
   case 'open': {
     say('ready');

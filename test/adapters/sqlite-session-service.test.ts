@@ -5,6 +5,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SqliteOptions, SqliteSessionService } from '../../src/adapters/stores/sql/open-sqlite.ts';
@@ -455,7 +456,7 @@ describe('a long copy', () => {
     expect(raw().prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
   });
 
-  test('is made in the usual way where there is no other thread', async () => {
+  test('is made in the usual way where the other thread ends', async () => {
     const service = open();
     await service.create(key);
     const events = Array.from({ length: 700 }, (_, n) => event(`e${n}`));
@@ -469,6 +470,20 @@ describe('a long copy', () => {
       away.mockRestore();
     }
     expect(inside().prepare('PRAGMA wal_autocheckpoint').get()).toMatchObject({ wal_autocheckpoint: 1000 });
+  });
+
+  test('is made in the usual way where there are no threads', async () => {
+    const service = open();
+    await service.create(key);
+    const events = Array.from({ length: 700 }, (_, n) => event(`e${n}`));
+    await service.append(key, events);
+    await service.close();
+    const lone = spawn(process.execPath, [
+      ...['--no-warnings', '--permission', '--allow-fs-read=*', '--allow-fs-write=*'],
+      ...[join(import.meta.dirname, 'sqlite-child.ts'), 'fork', file, key.id],
+    ]);
+    const [said] = await Promise.all([text(lone.stdout), once(lone, 'exit')]);
+    expect(said.trim()).toBe('700');
   });
 });
 

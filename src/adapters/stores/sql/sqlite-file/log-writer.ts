@@ -69,7 +69,8 @@ export class LogWriter {
   }
 
   #begin(): void {
-    const worker = new Worker(work, { eval: true, workerData: this.#log.path, execArgv: ['--no-warnings'] });
+    const worker = started(this.#log.path);
+    if (!worker) return;
     this.#worker = worker;
     worker.on('message', () => this.#done?.());
     // Nothing is lost with it: what it has not taken in, SQLite takes in later.
@@ -110,5 +111,14 @@ export class LogWriter {
     if (!worker) return;
     worker.postMessage(true);
     this.#lost(worker);
+  }
+}
+
+/** Undefined where this process may have no threads. */
+function started(path: string): Worker | undefined {
+  try {
+    return new Worker(work, { eval: true, workerData: path, execArgv: ['--no-warnings'] });
+  } catch {
+    return undefined;
   }
 }
