@@ -46,10 +46,10 @@ export const equivalents: readonly Equivalent[] = [
       'What is not digested beforehand is digested as it is linked: only how long that takes at a stretch differs.',
   },
   {
-    fileName: 'src/runtime/live/live-session.ts',
-    line: 'if (lease.lastSeq > this.fold.at) await this.catchUp();',
-    original: 'lease.lastSeq > this.fold.at',
-    mutated: ['true', 'lease.lastSeq >= this.fold.at'],
+    fileName: 'src/runtime/live/session-leases.ts',
+    line: 'if (lease.lastSeq > this.#session.fold.at) await this.#session.catchUp();',
+    original: 'lease.lastSeq > this.#session.fold.at',
+    mutated: ['true', 'lease.lastSeq >= this.#session.fold.at'],
     reason: 'Where nothing is new nothing is read: only time differs.',
   },
   {

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createEvent, InMemorySessionService, LiveSession } from '../../src/runtime/index.ts';
+import { SessionLog } from '../../src/runtime/live/session-log.ts';
 import { key } from './kit.ts';
 
 test('of appends that share a transaction only the one fails whose event is there already', async () => {
@@ -134,7 +135,7 @@ test('SPD-1 the contents of a long log are made in pieces, and of nothing that w
   const { log } = live;
   const viewer = { agent: 'bot', branch: undefined, iso: '' };
   let pieces = 0;
-  const slow = vi.spyOn(live, 'log', 'get').mockImplementation(() => {
+  const slow = vi.spyOn(SessionLog.prototype, 'events', 'get').mockImplementation(() => {
     const until = performance.now() + 6;
     while (performance.now() < until);
     pieces++;

@@ -1,19 +1,22 @@
-import { breath, LazyMap, MANY, Pace } from '../../base/index.ts';
+import { breath, LazyMap, MANY } from '../../base/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { HoldOptions, Stirred } from '../../session/index.ts';
-import type { Event, Fold, Viewer } from '../log/index.ts';
-import { digestInPieces, History, sharedPart, sizeOf } from '../log/index.ts';
-import type { Lease, LeaseAppend, SessionKey, SessionRecord, SessionService } from '../store/index.ts';
+import type { Event, Fold, History, Viewer } from '../log/index.ts';
+import { digestInPieces, sharedPart, sizeOf } from '../log/index.ts';
+import type { Lease, SessionKey, SessionRecord, SessionService } from '../store/index.ts';
 import { checkKey, storeRefusal } from '../store/index.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { handOn, newestCheckpoint, storedForm } from './checkpoint.ts';
 import type { CurrentRun } from './current-run.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { PAGE, readInPages } from './log-pages.ts';
+import type { Holding } from './session-leases.ts';
+import { SessionLeases } from './session-leases.ts';
 import { SessionLog } from './session-log.ts';
 import { SharedAppends } from './shared-appends.ts';
 import type { FollowOptions } from './store-follower.ts';
 import { StoreFollower } from './store-follower.ts';
+import { ViewerHistories } from './viewer-histories.ts';
 
 /** What waits in memory for an answer, and lives no longer than its process. */
 export interface Held {
@@ -35,18 +38,7 @@ function knownOf(service: SessionService): KnownSessions<LiveSession> {
 /** Events from one checkpoint to the next, where the store says nothing; a log of twice as many is read as it is. */
 const EVERY = 500;
 
-/** A turn of several runs that is under way. */
-interface Holding {
-  readonly by: object;
-  /** Undefined: it is taken with the first events of the first run. */
-  lease: Lease | undefined;
-  /** Whether the lease may be given back with the end of the turn: nothing of it runs then. */
-  readonly mayEnd: () => boolean;
-}
-
 const noListeners: readonly never[] = [];
-const never = () => false;
-const done = () => Promise.resolve();
 
 /**
  * One session in this process: its log, the fold of it, and the one way into the log. All handles of a process share
@@ -61,17 +53,14 @@ export class LiveSession {
   /** Executors that wait in memory, by path. */
   readonly held = new LazyMap<string, Held>();
   current: CurrentRun | undefined;
-  /** A turn of several runs is under way here: it keeps the session between them, too. */
-  holding: Holding | undefined;
-  /** Of the newest lease that was taken here; it may have been given back. */
-  epoch: number | undefined;
   /** What is open is being settled while nothing runs. */
   aborting: Promise<void> | undefined;
   /** Told what the executors that wait in memory need of whoever drives them. */
   stir: ((needs: Stirred) => void) | undefined;
   readonly #log: SessionLog;
+  readonly #leases = new SessionLeases(this);
   readonly #appends = new SharedAppends(this);
-  readonly #histories = new LazyMap<string, History>();
+  readonly #histories: ViewerHistories;
   /** Copied when it changes: somebody may be in the middle of it. */
   #listeners: readonly ((event: Event) => void)[] = noListeners;
   /** Settles with the last of those that wait for their turn. */
@@ -89,6 +78,7 @@ export class LiveSession {
     this.key = record.key;
     this.#log = new SessionLog(record, service.chained !== false, everyOf(service), checkpoint);
     this.fold = this.#log.fold;
+    this.#histories = new ViewerHistories(this.#log);
     if (!checkpoint) this.#takeIn(record);
     // Deltas of other sessions are in the record, not in this log.
     this.fold.shared = sharedPart(record.state);
@@ -273,96 +263,47 @@ export class LiveSession {
     return this.fold.at;
   }
 
-  /**
-   * Takes the session for a turn of several runs. All that this process does under a lease meanwhile goes under this one.
-   * @returns what gives it back
-   * @throws CoxswainError `ABORTED / E_SESSION_BUSY`, `NOT_FOUND / E_SESSION_NOT_FOUND`
-   */
-  async hold(by: object, { withEvents = false, mayEnd = never }: HoldOptions = {}): Promise<() => Promise<void>> {
-    const lease = withEvents && this.#isAtRest ? undefined : await this.#acquire();
-    const holding: Holding = { lease, by, mayEnd };
-    this.holding = holding;
-    const release = async () => {
-      if (this.holding !== holding) return;
-      this.holding = undefined;
-      await holding.lease?.release();
-    };
-    if (!lease) return release;
-    try {
-      if (lease.lastSeq > this.fold.at) await this.catchUp();
-      return release;
-    } catch (error) {
-      await release();
-      throw error;
-    }
+  /** The turn of several runs that is under way here. */
+  get holding(): Holding | undefined {
+    return this.#leases.holding;
+  }
+
+  /** Of the newest lease that was taken here; it may have been given back. */
+  get epoch(): number | undefined {
+    return this.#leases.epoch;
+  }
+
+  /** Takes the session for a turn of several runs: see {@link SessionLeases.hold}. */
+  hold(by: object, options?: HoldOptions): Promise<() => Promise<void>> {
+    return this.#leases.hold(by, options);
   }
 
   /** The right to write alone: of the turn that is under way here, or one of its own. */
   lease(): Promise<Lease> {
-    const { holding } = this;
-    if (!holding) return this.#acquire();
-    const { lease } = holding;
-    return lease ? this.#under(lease) : this.#acquire().then((taken) => this.#held(holding, taken));
+    return this.#leases.take();
   }
 
-  async #under({ epoch }: Lease): Promise<Lease> {
-    const record = await this.catchUp();
-    if (!record) throw storeRefusal.missing(this.key);
-    return { epoch, lastSeq: record.lastSeq, shared: sharedPart(record.state), release: done };
+  /** The same, with a run's first events where nobody has written since `at`: see {@link SessionLeases.takeWith}. */
+  leaseWith(events: readonly Event[], at: number): Promise<Lease> {
+    return this.#leases.takeWith(events, at);
   }
 
-  /**
-   * The same, with a run's first events where nobody has written since `at`: in one transaction. `lease.stored` are
-   * those, not taken in; undefined: they are not stored.
-   */
-  async leaseWith(events: readonly Event[], at: number): Promise<Lease> {
-    const { holding } = this;
-    const lease = await this.#acquire({ events: this.link(events), expectedSeq: at });
-    return holding ? this.#held(holding, lease) : lease;
-  }
-
-  /** A lease can be taken with the events of a turn that begins: nothing is open that they would have to be made for. */
+  /** A lease can be taken with the events of a turn that begins. */
   get takesLeaseWithEvents(): boolean {
-    return this.#isAtRest && !this.holding?.lease;
+    return this.#leases.takesEvents;
   }
 
-  get #isAtRest(): boolean {
-    const { open, turn } = this.fold;
-    return this.service.leasesWithEvents === true && open.size === 0 && (!turn || turn.ended !== undefined);
-  }
-
-  /** As a run has it: what holds the session over several gives it back. */
-  async #held(holding: Holding, lease: Lease): Promise<Lease> {
-    if (this.holding !== holding) {
-      await lease.release();
-      throw new CoxswainError('ABORTED', 'E_ABORTED', `session ${this.key.id} was given back before its run began`);
-    }
-    holding.lease = lease;
-    return { ...lease, release: done };
-  }
-
-  async #acquire(first?: LeaseAppend): Promise<Lease> {
-    const lease = await (first ? this.service.acquire(this.key, first) : this.service.acquire(this.key));
-    this.epoch = lease.epoch;
-    return lease;
-  }
-
-  /**
-   * The last events of a turn, under the lease of its run; with them it is given back, where that can be. Only a store
-   * that says so is asked: one wrapped around another may hand on that one's lease, and see each event in its `append`.
-   */
+  /** The last events of a turn, under the lease of its run; with them it is given back, where that can be. */
   async commitLast(events: Event[], lease: Lease): Promise<void> {
-    const { holding } = this;
-    const own = holding ? (holding.mayEnd() ? holding.lease : undefined) : lease;
-    const goesBack = this.service.leasesWithEvents === true && !this.#appends.isWriting;
-    if (!goesBack || !own?.releaseWith) return this.commit(events, lease.epoch);
+    const own = this.#appends.isWriting ? undefined : this.#leases.endingWith(lease);
+    if (!own) return this.commit(events, lease.epoch);
     const gap = this.absorb(await own.releaseWith(this.link(events)));
     if (gap) await gap;
   }
 
   /** Epoch of the lease that somebody alive holds now. */
-  async holder(): Promise<number | undefined> {
-    return this.holding?.lease?.epoch ?? this.service.holder(this.key);
+  holder(): Promise<number | undefined> {
+    return this.#leases.holder();
   }
 
   /** Called for each stored event, in order, as soon as it is part of the fold. */
@@ -450,37 +391,7 @@ export class LiveSession {
   /** The contents that a viewer is shown. Later where the log must be read for them. */
   contents(viewer: Viewer): History['contents'] | Promise<History['contents']> {
     const isHere = this.from === 0 || viewer.iso !== '' || (viewer.from ?? 0) > this.from;
-    return isHere ? this.#contents(viewer) : this.whole().then(() => this.#contents(viewer));
-  }
-
-  #contents(viewer: Viewer): History['contents'] | Promise<History['contents']> {
-    const history = this.#history(viewer);
-    if (history.lacks(this.log) > MANY) return this.#contentsInPieces(viewer);
-    history.extend(this.log, (id) => this.#log.steer(id));
-    return history.contents;
-  }
-
-  /** Of a long log: others of the process are let in on the way. */
-  async #contentsInPieces(viewer: Viewer): Promise<History['contents']> {
-    const pace = new Pace();
-    for (;;) {
-      // Looked up each time: a rewind that came meanwhile has thrown away what was made so far.
-      const history = this.#history(viewer);
-      history.extend(this.log, (id) => this.#log.steer(id), MANY);
-      if (history.lacks(this.log) === 0) return history.contents;
-      const rest = pace.rest();
-      if (rest) await rest;
-    }
-  }
-
-  #history(viewer: Viewer): History {
-    const key = `${viewer.agent}|${viewer.branch ?? ''}|${viewer.iso}|${viewer.from ?? ''}`;
-    let history = this.#histories.get(key);
-    if (!history) {
-      history = new History(viewer, this.#log.longRunning);
-      this.#histories.set(key, history);
-    }
-    return history;
+    return isHere ? this.#histories.contents(viewer) : this.whole().then(() => this.#histories.contents(viewer));
   }
 
   /** Ends every executor that waits in memory. */
@@ -549,9 +460,8 @@ export class LiveSession {
     for (const listener of this.#listeners) listener(event);
   }
 
-  /** Histories that no later turn can use: of agents run as tools, and of single turns. */
   #forgetTurn(): void {
-    for (const key of this.#histories.keys()) if (!key.endsWith('||')) this.#histories.delete(key);
+    this.#histories.forgetTurn();
     this.releaseHeld('a new turn began');
   }
 }

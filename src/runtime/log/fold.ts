@@ -1,15 +1,14 @@
-import { LazyMap, LazySet, Pace } from '../../base/index.ts';
+import { LazyMap } from '../../base/index.ts';
 import type { Content, ContentPart, FunctionResponsePart, TurnTerms, Usage } from '../../contracts/index.ts';
-import { setOwn, textOfParts } from '../../contracts/index.ts';
-import { addUsage, callIdOf, isHostQuestion, LastWords } from '../../session/index.ts';
+import { setOwn } from '../../contracts/index.ts';
+import { addUsage } from '../../session/index.ts';
 import type { Activation } from './activation.ts';
-import { newActivation } from './activation.ts';
-import type { CallState, Settled } from './call-state.ts';
-import { callTurns, newCall, stillCall } from './call-state.ts';
-import type { Event, StoredAnswer } from './event.ts';
-import { noDelta, threadOf } from './event.ts';
+import type { CallState } from './call-state.ts';
+import type { Event } from './event.ts';
+import { noDelta } from './event.ts';
+import { FoldedCalls } from './fold-calls.ts';
+import { FoldedPlaces } from './fold-places.ts';
 import type { FoldState } from './fold-state.ts';
-import { isWithin, slotOfCall } from './slot-path.ts';
 import { applyDelta, scopeOf } from './state.ts';
 import type { Standing, TurnState } from './turn-state.ts';
 import { stillOf } from './turn-state.ts';
@@ -35,17 +34,19 @@ export class Fold {
   readonly state: Record<string, unknown>;
   /** `app:` and `user:` keys. */
   shared: Record<string, unknown>;
-  /** Uncommitted state of agents run as tools, by their path. */
-  readonly isolated = new LazyMap<string, Record<string, unknown>>();
-  /** Last words of agents run as tools, by their path. */
-  readonly isolatedText = new LazyMap<string, LastWords>();
   readonly config: SessionConfig = {};
-  readonly calls = new LazyMap<string, CallState>();
+  readonly #calls = new FoldedCalls();
+  readonly #places = new FoldedPlaces();
+  readonly calls: FoldedCalls['known'] = this.#calls.known;
   /** Calls without a response, oldest first. */
-  readonly open = new LazyMap<string, CallState>();
+  readonly open: FoldedCalls['open'] = this.#calls.open;
   /** How calls of earlier turns were closed. */
-  readonly closed = new LazyMap<string, Settled>();
-  readonly activations = new LazyMap<string, Activation>();
+  readonly closed: FoldedCalls['closed'] = this.#calls.closed;
+  readonly activations: FoldedPlaces['activations'] = this.#places.activations;
+  /** Uncommitted state of agents run as tools, by their path. */
+  readonly isolated: FoldedPlaces['isolated'] = this.#places.isolated;
+  /** Last words of agents run as tools, by their path. */
+  readonly isolatedText: FoldedPlaces['isolatedText'] = this.#places.isolatedText;
   readonly steers = new LazyMap<string, Event>();
   /** Of the newest turn and those that have open calls, by turn. */
   readonly terms = new LazyMap<string, TurnTerms>();
@@ -54,14 +55,9 @@ export class Fold {
   occupant: string | undefined;
   /** A long-running call has come to its result since the newest turn has ended. */
   hasLateResult = false;
-  /** Counts decisions and answers: a run looks whether more have come since it looked last. */
-  answers = 0;
   /** What stood when a turn ended, by the seq of its end: an end that is read back says what it said. */
   readonly ends = new LazyMap<number, Standing>();
   totalUsage: Usage = {};
-  totalCalls = 0;
-  readonly #cutIds = new LazySet<string>();
-  readonly #made = new WeakMap<Event, CallState[]>();
   #lastTime = 0;
   #lastStream = '';
 
@@ -76,26 +72,31 @@ export class Fold {
     if (start) this.#begin(start);
   }
 
+  /** Counts decisions and answers: a run looks whether more have come since it looked last. */
+  get answers(): number {
+    return this.#calls.answers;
+  }
+
+  get totalCalls(): number {
+    return this.#calls.total;
+  }
+
   /** What is left of it when the next event begins a turn. Undefined: some agent or some words wait for their turn to go on. */
   betweenTurns(): FoldState | undefined {
     if (this.steers.size > 0) return undefined;
-    const open: Omit<CallState, 'cutIds'>[] = [];
-    for (const call of this.open.values()) {
-      if (call.entered) return undefined;
-      const { cutIds: _, ...still } = stillCall(call);
-      open.push(still);
-    }
+    const open = this.#calls.still();
+    if (!open) return undefined;
     const { at, state, config, answers, totalUsage, totalCalls } = this;
     return {
       seq: at,
       state: { ...state },
       config: { ...config },
       open,
-      terms: [...this.terms].filter(([turnId]) => this.#waitsFor(turnId)),
+      terms: [...this.terms].filter(([turnId]) => this.#calls.hasOpenOf(turnId)),
       answers,
       totalUsage,
       totalCalls,
-      cutIds: [...this.#cutIds],
+      cutIds: [...this.#calls.cutIds],
       lastTime: this.#lastTime,
       lastStream: this.#lastStream,
     };
@@ -103,48 +104,27 @@ export class Fold {
 
   /** Takes what a fold of the events before this one's start knows of turns and calls that are over. */
   precede(older: Fold): void {
-    for (const [id, settled] of older.closed) if (!this.closed.has(id)) this.closed.set(id, settled);
-    for (const { id, settled } of older.calls.values())
-      if (settled && !this.closed.has(id)) this.closed.set(id, settled);
+    this.#calls.precede(older.#calls);
     for (const [seq, standing] of older.ends) this.ends.set(seq, standing);
   }
 
-  #begin({ seq, config, open, terms, answers, totalUsage, totalCalls, cutIds, lastTime, lastStream }: FoldState): void {
-    this.at = seq;
-    this.#configure(config);
-    for (const id of cutIds) this.#cutIds.add(id);
-    for (const call of open) {
-      const own = stillCall({ ...call, cutIds: this.#cutIds });
-      this.calls.set(own.id, own);
-      this.open.set(own.id, own);
-    }
-    for (const [turnId, own] of terms) this.terms.set(turnId, own);
-    this.answers = answers;
-    this.totalUsage = totalUsage;
-    this.totalCalls = totalCalls;
-    this.#lastTime = lastTime;
-    this.#lastStream = lastStream;
+  #begin(start: FoldState): void {
+    this.at = start.seq;
+    this.#configure(start.config);
+    this.#calls.begin(start);
+    for (const [turnId, own] of start.terms) this.terms.set(turnId, own);
+    this.totalUsage = start.totalUsage;
+    this.#lastTime = start.lastTime;
+    this.#lastStream = start.lastStream;
   }
 
   activation(path: string): Activation {
-    let activation = this.activations.get(path);
-    if (!activation) {
-      activation = newActivation();
-      this.activations.set(path, activation);
-    }
-    return activation;
+    return this.#places.activation(path);
   }
 
   /** Makes the calls of a large event in pieces: what is left of taking it in is short. Nothing is told by it yet. */
-  async prepare(event: Event): Promise<void> {
-    const pace = new Pace();
-    const calls: CallState[] = [];
-    for (const call of callsOf(event, this.#cutIds)) {
-      calls.push(call);
-      const rest = pace.rest();
-      if (rest) await rest;
-    }
-    this.#made.set(event, calls);
+  prepare(event: Event): Promise<void> {
+    return this.#calls.prepare(event);
   }
 
   apply(event: Event): void {
@@ -156,9 +136,9 @@ export class Fold {
     if (actions.reopened) this.#reopen();
     if (actions.stateDelta !== noDelta) this.#applyState(event);
     if (actions.decisions ?? actions.started ?? actions.asks ?? actions.questions ?? actions.answers ?? actions.interim)
-      this.#applyCalls(event);
+      this.#calls.apply(event);
     const { completed, began, entered, exited, delivered } = actions;
-    if (completed ?? began ?? entered ?? exited) this.#applyPlaces(event);
+    if (completed ?? began ?? entered ?? exited) this.#places.apply(event);
     if (actions.config) this.#configure(actions.config);
     if (delivered) for (const id of delivered) this.steers.delete(id);
     if (actions.steer) this.steers.set(event.id, event);
@@ -168,20 +148,6 @@ export class Fold {
       this.turn.ended = actions.end.reason;
       this.ends.set(event.seq, stillOf(this));
     }
-  }
-
-  /** What has begun and ended in the tree. */
-  #applyPlaces(event: Event): void {
-    const { completed = none, began = none, entered = none, exited = none } = event.actions;
-    for (const record of completed) {
-      this.activation(record.path).completed = { agent: record.agent, outcome: record.outcome };
-    }
-    for (const { path, iteration, agent, thread = threadOf(event) ?? '' } of began) {
-      if (iteration === undefined) this.activation(path).began = { agent, thread };
-      else this.activation(path).iteration = iteration;
-    }
-    for (const path of entered) this.activation(path).entered = true;
-    for (const path of exited) this.activation(path).exited = true;
   }
 
   /**
@@ -194,33 +160,29 @@ export class Fold {
     cut: readonly Event[],
     before?: FoldState,
   ): void {
-    const { shared, totalUsage, totalCalls, state, answers } = this;
+    const { shared, totalUsage, state, steers, terms, ends } = this;
+    const { answers, total } = this.#calls;
     const config = { ...this.config };
     const first = before?.state ?? initialState;
     for (const key of Object.keys(state)) delete state[key];
     for (const key of Object.keys(first)) setOwn(state, key, first[key]);
-    const { calls, open, closed, activations, isolated, isolatedText, steers, terms, ends } = this;
-    for (const map of [calls, open, closed, activations, isolated, isolatedText, steers, terms, ends]) map.clear();
+    this.#calls.clear();
+    this.#places.clear();
+    for (const map of [steers, terms, ends]) map.clear();
     this.turn = undefined;
     this.hasLateResult = false;
     this.occupant = undefined;
     this.#lastStream = '';
     this.shared = {};
     if (before) this.#begin(before);
-    this.answers = answers;
+    this.#calls.answers = answers;
     for (const event of events) this.apply(event);
     this.shared = shared;
-    Object.assign(this, { totalUsage, totalCalls });
+    this.totalUsage = totalUsage;
+    this.#calls.total = total;
     this.#configure(Object.fromEntries(Object.keys(this.config).map((key) => [key, null])));
     this.#configure(config);
-    for (const { id, actions } of cut) {
-      this.#cutIds.add(id);
-      for (const started of actions.started ?? []) {
-        const call = open.get(started);
-        if (!call) continue;
-        start(call, actions.startedIn);
-      }
-    }
+    this.#calls.cut(cut);
   }
 
   #openTurn(event: Event, start: string): void {
@@ -228,28 +190,9 @@ export class Fold {
     if (event.actions.trace) this.turn.trace = event.actions.trace;
     this.occupant = start;
     this.hasLateResult = false;
-    this.#forgetPlaces();
-    for (const call of this.calls.values()) {
-      if (!call.settled) continue;
-      this.closed.set(call.id, call.settled);
-      this.calls.delete(call.id);
-    }
-    for (const turnId of this.terms.keys()) if (!this.#waitsFor(turnId)) this.terms.delete(turnId);
-  }
-
-  /** Places are of one turn; but an agent that an open call runs goes on where it stands. */
-  #forgetPlaces(): void {
-    const { activations, isolated, isolatedText } = this;
-    const kept = [...this.open.values()].filter(({ entered }) => entered).map(slotOfCall);
-    for (const map of [activations, isolated, isolatedText]) {
-      if (kept.length === 0) map.clear();
-      else for (const path of [...map.keys()]) if (!kept.some((slot) => isWithin(slot, path))) map.delete(path);
-    }
-  }
-
-  #waitsFor(turnId: string): boolean {
-    for (const call of this.open.values()) if (call.turnId === turnId) return true;
-    return false;
+    this.#places.forget(this.open.values());
+    this.#calls.closeSettled();
+    for (const turnId of this.terms.keys()) if (!this.#calls.hasOpenOf(turnId)) this.terms.delete(turnId);
   }
 
   #reopen(): void {
@@ -258,7 +201,7 @@ export class Fold {
     this.turn.llmCalls = 0;
     this.turn.activeMs = 0;
     this.turn.usage = {};
-    for (const activation of this.activations.values()) activation.base = activation.steps;
+    this.#places.rebase();
   }
 
   /** Time passes inside a stream; between streams, and while a person is asked, it is free. */
@@ -273,11 +216,7 @@ export class Fold {
   #applyState(event: Event): void {
     const delta = event.actions.stateDelta;
     if (event.iso !== undefined) {
-      if (Object.keys(delta).length === 0) return;
-      const own = this.isolated.get(event.iso) ?? {};
-      // Nulls are kept here: they will delete in the parent when the delta is merged.
-      for (const key of Object.keys(delta)) setOwn(own, key, delta[key]);
-      this.isolated.set(event.iso, own);
+      this.#places.keepState(event.iso, delta);
       return;
     }
     for (const key in delta) {
@@ -285,62 +224,9 @@ export class Fold {
     }
   }
 
-  #applyCalls(event: Event): void {
-    const { actions } = event;
-    for (const [id, decision] of entriesOf(actions.decisions)) {
-      const call = this.#changed(id);
-      if (call) {
-        call.decision = decision;
-        call.decidedAt = callTurns(call);
-      }
-      this.answers++;
-    }
-    for (const id of actions.started ?? []) {
-      const call = this.calls.get(id);
-      if (call) start(call, actions.startedIn);
-    }
-    for (const ask of actions.asks ?? []) {
-      const call = this.#changed(ask.callId);
-      if (!call) continue;
-      call.asks.push({ ...ask, requestedAt: event.timestamp, attempt: call.attempts });
-      // A handler that ends with a question has been heard of: its outcome is known.
-      if (ask.kind !== 'rerun_unknown') call.started = false;
-    }
-    for (const question of actions.questions ?? []) {
-      const call = this.#changed(this.callOf(question.requestId)?.id ?? '');
-      if (call) call.questions = [...(call.questions ?? []), question];
-    }
-    for (const [requestId, answer] of entriesOf(actions.answers)) this.#answer(requestId, answer);
-    for (const [id, interim] of entriesOf(actions.interim)) {
-      const call = this.#changed(id);
-      if (!call) continue;
-      call.interim = interim;
-      call.started = false;
-    }
-  }
-
-  /** A call that is about to change. */
-  #changed(id: string): CallState | undefined {
-    const call = this.calls.get(id);
-    if (call) call.version++;
-    return call;
-  }
-
-  #answer(requestId: string, answer: StoredAnswer): void {
-    this.answers++;
-    const call = this.#changed(this.callOf(requestId)?.id ?? '');
-    if (!call) return;
-    if (isHostQuestion(requestId)) {
-      call.hostAnswers.push({ ...answer, requestId, attempt: call.attempts });
-      return;
-    }
-    const ask = call.asks.find((candidate) => candidate.requestId === requestId);
-    if (ask) ask.answer = answer;
-  }
-
   /** The call that a request id belongs to: its own, or that of one of its questions. */
   callOf(requestId: string): CallState | undefined {
-    return this.calls.get(requestId) ?? this.calls.get(callIdOf(requestId));
+    return this.#calls.of(requestId);
   }
 
   #configure(update: Record<string, unknown>): void {
@@ -358,7 +244,7 @@ export class Fold {
       if (rootSlot.test(event.path) && event.iso === undefined) this.occupant = event.author;
     } else if (event.iso === event.path) {
       activation.input = true;
-      const call = this.#changed(event.path.slice(event.path.lastIndexOf('/') + 1));
+      const call = this.#calls.changed(event.path.slice(event.path.lastIndexOf('/') + 1));
       if (call) call.entered = true;
     }
     if (content.role === 'model') this.#applyModelContent(event, content.parts, activation);
@@ -370,81 +256,29 @@ export class Fold {
   #applyModelContent(event: Event, parts: readonly ContentPart[], activation: Activation): void {
     if (event.actions.hook === 'after') {
       // Words after the end: what the agent's own last step asked for still counts.
-      this.#speakIsolated(event, parts);
+      this.#places.speak(event, parts);
       return;
     }
     if (event.actions.hook === 'before') activation.replaced = true;
     activation.steps++;
     // Text that an abort cut off is no answer: a turn that goes on asks again.
     activation.final = !event.interrupted;
-    activation.batch = this.#made.get(event) ?? (hasCalls(parts) ? [...callsOf(event, this.#cutIds)] : []);
-    for (const call of activation.batch) {
-      activation.final = false;
-      this.calls.set(call.id, call);
-      this.open.set(call.id, call);
-      this.totalCalls++;
-    }
+    activation.batch = this.#calls.ask(event, parts);
+    if (activation.batch.length > 0) activation.final = false;
     if (event.model !== undefined && this.turn) this.turn.llmCalls++;
-    if (activation.final) this.#speakIsolated(event, parts);
-  }
-
-  #speakIsolated({ iso, thread = iso ?? '', path }: Event, parts: readonly ContentPart[]): void {
-    if (iso === undefined) return;
-    const words = this.isolatedText.get(iso) ?? new LastWords();
-    this.isolatedText.set(iso, words);
-    words.say(thread, textOfParts(parts), path);
+    if (activation.final) this.#places.speak(event, parts);
   }
 
   #settle(event: Event, part: FunctionResponsePart): void {
-    const call = this.#changed(part.id);
-    if (!call || call.settled) return;
-    const by = event.customMetadata?.settledBy;
-    call.settled = {
-      seq: event.seq,
-      isError: part.isError === true,
-      ...(part.errorType === undefined ? {} : { errorType: part.errorType }),
-      ...(typeof by === 'string' ? { by } : {}),
-    };
-    call.effects = call.signals ? { ...event.actions, ...call.signals } : event.actions;
-    call.started = false;
-    this.open.delete(part.id);
+    const call = this.#calls.settle(event, part);
+    if (!call) return;
     const isGivenUp = part.errorType === 'interrupted' || part.errorType === 'cancelled';
     if (call.longRunning && this.turn?.ended !== undefined && !isGivenUp) this.hasLateResult = true;
-    if (this.turn && call.turnId !== this.turn.id) {
-      this.closed.set(call.id, call.settled);
-      this.calls.delete(call.id);
-    }
+    if (this.turn && call.turnId !== this.turn.id) this.#calls.close(call);
   }
 
   #addUsage(usage: Usage): void {
     this.totalUsage = addUsage(this.totalUsage, usage);
     if (this.turn) this.turn.usage = addUsage(this.turn.usage, usage);
   }
-}
-
-function hasCalls(parts: readonly ContentPart[]): boolean {
-  for (const { type } of parts) if (type === 'function_call') return true;
-  return false;
-}
-
-/** Calls as the model has just made them. */
-function* callsOf(event: Event, cutIds: CallState['cutIds']): Generator<CallState> {
-  const longRunning = new Set(event.longRunningToolIds);
-  for (const part of event.content?.parts ?? []) {
-    if (part.type === 'function_call') yield newCall(event, part, longRunning.has(part.id), cutIds);
-  }
-}
-
-function start(call: CallState, epoch: number | undefined): void {
-  call.version++;
-  call.started = true;
-  if (epoch !== undefined) call.startedIn = epoch;
-  call.attempts++;
-}
-
-const none: readonly never[] = [];
-
-/** Most events have none: nothing is made for them. */
-function entriesOf<T>(record: Record<string, T> | undefined): readonly [string, T][] {
-  return record ? Object.entries(record) : none;
 }
