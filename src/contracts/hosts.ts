@@ -1,9 +1,9 @@
 import type {
   AgentDescriptor,
   AgentEvent,
-  AgentSession,
   AnswerLimits,
   AnyTool,
+  ExecutorSession,
   LifecycleInterceptor,
   PolicyEvaluator,
   Principal,
@@ -91,7 +91,7 @@ export interface HostContext {
 /** An agent that a host can open. */
 export interface AgentSource {
   readonly descriptor: AgentDescriptor;
-  open(ref: SessionRef, context: HostContext): Promise<AgentSession>;
+  open(ref: SessionRef, context: HostContext): Promise<ExecutorSession>;
   /** Sessions of the (app, user) in the source's store. */
   readonly sessions?: (context: HostContext) => SessionProvider;
 }
@@ -118,12 +118,12 @@ export interface SessionProvider {
   }): Promise<{ userId: string; sessionId: string; calls?: string[]; since?: number }[]>;
 }
 
-export type SessionCreator = (descriptor: AgentDescriptor, context: HostContext) => Promise<AgentSession>;
+export type SessionCreator = (descriptor: AgentDescriptor, context: HostContext) => Promise<ExecutorSession>;
 
 /** Picks whoever can run a descriptor. */
 export interface SessionFactory {
   register(executor: string, creator: SessionCreator): void;
   /** @throws CoxswainError `NOT_FOUND / E_NO_EXECUTOR` */
-  create(descriptor: AgentDescriptor, context: HostContext): Promise<AgentSession>;
+  create(descriptor: AgentDescriptor, context: HostContext): Promise<ExecutorSession>;
   has(executor: string): boolean;
 }

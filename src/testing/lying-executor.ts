@@ -3,9 +3,9 @@ import type {
   AgentEvent,
   AgentSession,
   AgentSource,
-  ExecutionOptions,
+  ExecutorStreamOptions,
+  HostAnswer,
   PendingRequest,
-  RequestAnswer,
   SessionInput,
   SessionStanding,
   Settlement,
@@ -46,7 +46,7 @@ export interface Lies {
   /** What it says has happened. */
   history?(): readonly AgentEvent[];
   /** What it does with what it is handed, before it takes it: change it, or throw. */
-  hears?(inputs: readonly SessionInput[], options: ExecutionOptions): void;
+  hears?(inputs: readonly SessionInput[], options: ExecutorStreamOptions): void;
   /** What it says has become of an answer, after it took it; or it throws. */
   settlement?(requestId: string, settlement: Settlement): Settlement;
 }
@@ -108,7 +108,7 @@ class LyingSession implements AgentSession {
     this.#state = state;
   }
 
-  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): EventStream {
+  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutorStreamOptions = {}): EventStream {
     const streamId = options.streamId ?? newId();
     const run = async (out: EventStream) => {
       const show = (event: Record<string, unknown>) => this.#show(out, streamId, event);
@@ -123,7 +123,7 @@ class LyingSession implements AgentSession {
     return new EventStream(streamId, run, async () => {});
   }
 
-  async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+  async respond(requestId: string, answer: HostAnswer): Promise<Settlement> {
     const callId = callIdOf(requestId);
     if (!this.#state.open.has(callId) && !this.#state.settled.has(callId)) {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', `there is no request ${requestId}`);

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { AgentEvent, PolicyDecision, Principal, RequestAnswer } from '../../src/contracts/index.ts';
+import type { AgentEvent, HostAnswer, PolicyDecision, Principal, RequestAnswer } from '../../src/contracts/index.ts';
 import type { HostedSession } from '../../src/index.ts';
 import { InMemorySessionService, presetPolicy, rulePolicy } from '../../src/index.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
@@ -59,7 +59,7 @@ async function turnEnd(session: HostedSession): Promise<string> {
 describe('a question', () => {
   test('F20 a yes of a caller starts nothing by itself: that is its host’s to say', async () => {
     const { session, question, pay } = await asking();
-    const yes: RequestAnswer = { kind: 'approve', starts: true };
+    const yes: HostAnswer = { kind: 'approve', starts: true };
     expect(await session.respond(question.requestId, yes)).toMatchObject({ status: 'settled' });
     expect(await session.respond(question.requestId, yes)).toMatchObject({ status: 'already_settled' });
     expect(pay.runs).toEqual([]);

@@ -4,6 +4,7 @@ import type {
   AgentSession,
   AnyTool,
   ExecutionOptions,
+  ExecutorStreamOptions,
   PendingRequest,
   SessionInput,
   StreamEndEvent,
@@ -29,7 +30,7 @@ const of = (id: string, more: object = {}) => Object.freeze(call({ requestId: id
 
 /** A session over an executor that says what it is told to, stream by stream, and notes what it is given. */
 function driven(
-  script: (Said | ((given: SessionInput[], options: ExecutionOptions) => Said | Promise<Said>))[],
+  script: (Said | ((given: SessionInput[], options: ExecutorStreamOptions) => Said | Promise<Said>))[],
   {
     tools = [],
     inner = {},
@@ -41,13 +42,13 @@ function driven(
   > = {},
 ) {
   const given: SessionInput[][] = [];
-  const options: ExecutionOptions[] = [];
+  const options: ExecutorStreamOptions[] = [];
   let open: PendingRequest[] = [];
   const made = {
     id: 's',
     descriptor: { name: 'bot', capabilities: ['resume'] },
     pending: async () => open,
-    async *stream(inputs: SessionInput[], execution: ExecutionOptions) {
+    async *stream(inputs: SessionInput[], execution: ExecutorStreamOptions) {
       given.push(inputs);
       options.push(execution);
       const next = script.shift() ?? {};

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RequestAnswer, ToolResult } from '../../src/contracts/index.ts';
+import type { HostAnswer, RequestAnswer, ToolResult } from '../../src/contracts/index.ts';
 import type { AnswerOrigin, Ask } from '../../src/runtime/index.ts';
 import { abandoned, answerEvent, answerId, responseEvent, settlementOf } from '../../src/runtime/index.ts';
 import { Folding } from './folding.ts';
@@ -21,7 +21,7 @@ function withCall(handledBy: 'host' | 'agent' = 'host'): Folding {
 }
 
 /** What is stored of an answer, or why it is refused. */
-function given(f: Folding, requestId: string, answer: RequestAnswer, origin = host) {
+function given(f: Folding, requestId: string, answer: HostAnswer, origin = host) {
   try {
     return answerEvent(f.fold, requestId, answer, origin);
   } catch (error) {

@@ -4,7 +4,7 @@ import type {
   AgentEvent,
   AgentSession,
   AnyTool,
-  ExecutionOptions,
+  ExecutorStreamOptions,
   PendingRequest,
   PolicyEvaluator,
   SessionInput,
@@ -22,7 +22,7 @@ export interface Resumed {
   warnings: string[];
   /** Arguments of each run of the tool. */
   ran: unknown[];
-  go(input?: SessionInput | SessionInput[] | string, options?: ExecutionOptions): Promise<AgentEvent[]>;
+  go(input?: SessionInput | SessionInput[] | string, options?: ExecutorStreamOptions): Promise<AgentEvent[]>;
   /** Responses in the log: `content` or `error` of each, by call id. */
   responses(): Promise<Record<string, unknown>>;
   pending(): Promise<PendingRequest[]>;

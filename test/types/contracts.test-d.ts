@@ -9,6 +9,7 @@ import type {
   CustomEvent,
   DisplayContent,
   ExecutionOptions,
+  ExecutorSession,
   HookResult,
   PendingRequest,
   PolicyDecision,
@@ -272,6 +273,22 @@ export async function consume(session: AgentSession): Promise<void> {
   // @ts-expect-error an array of texts is no input
   session.stream(['hi']);
 }
+
+// What only a host may say: its callers cannot, and its executor is told.
+declare const hosted: AgentSession;
+declare const executor: ExecutorSession;
+void executor.respond('c', {
+  kind: 'approve',
+  starts: true,
+  quorum: 2,
+  decision: { outcome: 'approved', by: 'policy' },
+});
+void executor.stream('go', { terms: {} });
+// @ts-expect-error whether a call starts is its host's to say
+void hosted.respond('c', { kind: 'approve', starts: true });
+// @ts-expect-error what a turn is held to is its host's to say
+void hosted.stream('go', { terms: {} });
+executor satisfies AgentSession;
 
 // A code has the statuses of its row; one of somebody else's has any.
 new CoxswainError('ABORTED', 'E_SESSION_BUSY', 'it runs') satisfies CoxswainError;

@@ -4,11 +4,11 @@ import type {
   AgentEvent,
   AgentSession,
   AgentStream,
-  ExecutionOptions,
+  ExecutorStreamOptions,
+  HostAnswer,
   PendingRequest,
   PermissionMode,
   PutQuestion,
-  RequestAnswer,
   SessionInput,
   SessionStanding,
   SessionUpdate,
@@ -112,7 +112,7 @@ export class AdkSession implements AgentSession {
     return this.runtime.answeredCalls;
   }
 
-  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
+  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutorStreamOptions = {}): AgentStream {
     const streamId = streamIdOf(options, newId);
     return new EventStream(
       streamId,
@@ -128,7 +128,7 @@ export class AdkSession implements AgentSession {
   /** No frame of its own waits for the run: with thousands of them each has its price. */
   [pipe](
     inputs: readonly SessionInput[],
-    options: ExecutionOptions,
+    options: ExecutorStreamOptions,
     queue: StreamQueue<AgentEvent>,
   ): Promise<StreamEndEvent> {
     const { runtime } = this;
@@ -201,7 +201,7 @@ export class AdkSession implements AgentSession {
     sink.seq = at;
   }
 
-  async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+  async respond(requestId: string, answer: HostAnswer): Promise<Settlement> {
     this.runtime.assertOpen();
     checkRequestId(requestId);
     return this.runtime.answer(requestId, checkAnswer(answer));

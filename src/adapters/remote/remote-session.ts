@@ -6,10 +6,10 @@ import type {
   AgentStream,
   AttachResult,
   EventFrame,
-  ExecutionOptions,
+  ExecutorStreamOptions,
+  HostAnswer,
   PendingRequest,
   PlaceNotice,
-  RequestAnswer,
   RpcMethod,
   SessionInput,
   SessionStanding,
@@ -102,7 +102,7 @@ export class RemoteSession implements AgentSession {
     this.#token = fencingToken;
   }
 
-  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
+  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutorStreamOptions = {}): AgentStream {
     const streamId = streamIdOf(options, () => crypto.randomUUID());
     const abort = async (reason?: string) => {
       if (this.#stream !== made || made.isEnded) return;
@@ -113,7 +113,7 @@ export class RemoteSession implements AgentSession {
     return made.stream;
   }
 
-  async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+  async respond(requestId: string, answer: HostAnswer): Promise<Settlement> {
     checkRequestId(requestId);
     return this.#change('session/respond', { requestId, answer: checkAnswer(answer) });
   }
@@ -208,14 +208,14 @@ export class RemoteSession implements AgentSession {
   async #begin(
     stream: RemoteStream,
     given: Parameters<AgentSession['stream']>[0],
-    options: ExecutionOptions,
+    options: ExecutorStreamOptions,
   ): Promise<void> {
     const input = normaliseInput(given);
     checkExecution(options);
     await this.#start(stream, input, options);
   }
 
-  async #start(stream: RemoteStream, input: SessionInput[], options: ExecutionOptions): Promise<void> {
+  async #start(stream: RemoteStream, input: SessionInput[], options: ExecutorStreamOptions): Promise<void> {
     this.#assertOpen();
     if (this.#stream && !this.#stream.isEnded) {
       const message = `session ${this.id} has a live stream; wait for its end or abort it`;

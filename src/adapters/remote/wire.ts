@@ -1,7 +1,7 @@
 import type {
   AgentEvent,
   CoxswainError,
-  ExecutionOptions,
+  ExecutorStreamOptions,
   PendingRequest,
   ToolDescriptor,
 } from '../../contracts/index.ts';
@@ -9,7 +9,7 @@ import { copyJson } from '../../contracts/index.ts';
 import { isoTime } from '../../session/index.ts';
 
 /** Options as they cross the wire: what holds code, signals or secrets stays here. */
-export function wireOptions(options: ExecutionOptions): object {
+export function wireOptions(options: ExecutorStreamOptions): object {
   const { signal: _, deps: __, streamId: ___, tools, ...rest } = options;
   const described = tools?.map(describe);
   return copyJson({ ...rest, ...(described ? { tools: described } : {}) }, 'options');

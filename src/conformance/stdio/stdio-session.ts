@@ -4,9 +4,9 @@ import type {
   AgentEvent,
   AgentSession,
   AgentStream,
-  ExecutionOptions,
+  ExecutorStreamOptions,
+  HostAnswer,
   PendingRequest,
-  RequestAnswer,
   SessionInput,
   SessionUpdate,
   Settlement,
@@ -43,7 +43,7 @@ export class StdioSession implements AgentSession {
     this.#rpc = rpc;
   }
 
-  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
+  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutorStreamOptions = {}): AgentStream {
     const streamId = options.streamId ?? crypto.randomUUID();
     const { signal } = options;
     const onSignal = () => void this.#abort({ reason: 'the signal fired' }).catch(() => {});
@@ -64,7 +64,7 @@ export class StdioSession implements AgentSession {
     queue: StreamQueue<AgentEvent>,
     streamId: string,
     input: string | SessionInput | readonly SessionInput[],
-    { signal, deps: _, streamId: __, ...options }: ExecutionOptions,
+    { signal, deps: _, streamId: __, ...options }: ExecutorStreamOptions,
     onSignal: () => void,
   ): Promise<void> {
     this.#assertOpen();
@@ -121,7 +121,7 @@ export class StdioSession implements AgentSession {
     }
   }
 
-  async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+  async respond(requestId: string, answer: HostAnswer): Promise<Settlement> {
     this.#assertOpen();
     const action = answer.kind === 'elicitation' ? answer.action : 'accept';
     if (!['accept', 'decline', 'cancel'].includes(action)) {

@@ -13,7 +13,11 @@ export type MessageInput = Closed<z.infer<typeof schema.messageInput>>;
 export type ToolResultInput = Closed<z.infer<typeof schema.toolResultInput>>;
 export type ToolApprovalInput = Closed<z.infer<typeof schema.toolApprovalInput>>;
 export type ElicitationResponseInput = Closed<z.infer<typeof schema.elicitationResponseInput>>;
-export type RequestAnswer = Closed<z.infer<typeof schema.requestAnswer>>;
+/** What a host says to its executor of an open request: its caller's answer, and what only a host may add. */
+export type HostAnswer = Closed<z.infer<typeof schema.requestAnswer>>;
+/** What a caller answers to an open request. */
+export type RequestAnswer = WithoutHostFacts<HostAnswer>;
+type WithoutHostFacts<A> = A extends { kind: 'approve' } ? Omit<A, 'starts' | 'decision' | 'quorum'> : A;
 export type ElicitationAction = z.infer<typeof schema.elicitationAction>;
 export type Settlement = Closed<z.infer<typeof schema.settlement>>;
 export type SteerData = Closed<z.infer<typeof schema.steerData>>;
@@ -49,7 +53,11 @@ export interface ExecutionOptions {
   streamId?: string;
   /** On whose behalf, where it is not whoever opened the session; for hosts. */
   principal?: Principal;
-  /** A host's word to its executor: what the turn is begun with, to be kept in its log and given back by `standing`. */
+}
+
+/** What a host says to its executor of a stream: its caller's options, and what only a host may add. */
+export interface ExecutorStreamOptions extends ExecutionOptions {
+  /** What the turn is begun with, to be kept in its log and given back by `standing`. */
   terms?: TurnTerms;
 }
 
@@ -117,4 +125,10 @@ export interface AgentSession extends AsyncDisposable {
   pending(): Promise<PendingRequest[]>;
   /** For hosts: what whoever goes on is held to. An executor without it keeps no terms: they are lost with the host. */
   standing?(): Promise<SessionStanding>;
+}
+
+/** An agent as its host drives it: what an executor may be told beyond what callers say. */
+export interface ExecutorSession extends AgentSession {
+  stream(input: string | SessionInput | readonly SessionInput[], options?: ExecutorStreamOptions): AgentStream;
+  respond(requestId: string, answer: HostAnswer): Promise<Settlement>;
 }

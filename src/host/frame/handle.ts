@@ -4,6 +4,7 @@ import type {
   AgentSession,
   CoxswainError,
   ExecutionOptions,
+  ExecutorSession,
   Limits,
   PendingRequest,
   RequestAnswer,
@@ -29,7 +30,7 @@ export interface CallersStream {
 /** One handle of a hosted session, as its frame, its callers and its siblings use it. */
 export interface Handle extends AgentSession {
   /** The executor's own session. */
-  readonly inner: AgentSession;
+  readonly inner: ExecutorSession;
   /** What it has of its host. */
   readonly frame: object;
   /** Ids of open calls that somebody has answered, in it or below it. */

@@ -1,6 +1,7 @@
 import type {
   AgentSession,
   ApproverRule,
+  ExecutorSession,
   LifecycleInterceptor,
   PendingRequest,
   PermissionMode,
@@ -76,7 +77,7 @@ export interface FrameHost {
 /** One handle of a session. */
 export interface FramedSession {
   agent: string;
-  inner: AgentSession;
+  inner: ExecutorSession;
   /** Of the session among all of its host. */
   name: string;
   shared: SharedStanding;
@@ -101,7 +102,7 @@ export class HostedFrame implements JudgeOptions {
   readonly #place: SessionOwnership;
   /** What the host knows the executor by. */
   readonly agent: string;
-  readonly #inner: AgentSession;
+  readonly #inner: ExecutorSession;
   readonly #name: string;
   #judge: Judge | undefined;
   #policy: { rules: Remembered; mode: PermissionMode | undefined; policy: PolicyEvaluator } | undefined;

@@ -1,4 +1,11 @@
-import type { AgentSession, PendingRequest, Principal, RequestAnswer, SessionInput } from '../../contracts/index.ts';
+import type {
+  ExecutorSession,
+  HostAnswer,
+  PendingRequest,
+  Principal,
+  RequestAnswer,
+  SessionInput,
+} from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, canonicalJson, isHostQuestion } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
 import type { HostedFrame } from '../frame/index.ts';
@@ -16,23 +23,23 @@ export interface Ruling {
 
 /** Judges the answers of callers before anything is stored. */
 export class AnswerChecks {
-  readonly #inner: AgentSession;
+  readonly #inner: ExecutorSession;
   readonly #frame: HostedFrame;
   readonly #ruling: Ruling;
   #edits: { turnId: string | undefined } | undefined;
 
-  constructor(inner: AgentSession, frame: HostedFrame, ruling: Ruling) {
+  constructor(inner: ExecutorSession, frame: HostedFrame, ruling: Ruling) {
     this.#inner = inner;
     this.#frame = frame;
     this.#ruling = ruling;
   }
 
   /** The answer as it is stored: who, to what, and whether it decides. */
-  async decision(request: PendingRequest, question: ApprovalQuestion, answer: RequestAnswer): Promise<RequestAnswer> {
+  async decision(request: PendingRequest, question: ApprovalQuestion, answer: RequestAnswer): Promise<HostAnswer> {
     const { approvers, requestedBy, previewDigest } = question.approval;
     const by = answer.by ?? this.#frame.principal;
     assertApprover(question.requestId, approvers, requestedBy, by);
-    const normal: RequestAnswer = answer.kind === 'elicitation' ? fromElicitation(answer) : { ...answer, by };
+    const normal: HostAnswer = answer.kind === 'elicitation' ? fromElicitation(answer) : { ...answer, by };
     if (normal.kind === 'result') {
       throw new CoxswainError(
         'FAILED_PRECONDITION',
@@ -174,7 +181,7 @@ export class AnswerChecks {
 }
 
 /** Whether a call starts is its host's to say, not its caller's. */
-export function withoutStart(answer: RequestAnswer): RequestAnswer {
+export function withoutStart(answer: HostAnswer): RequestAnswer {
   if (answer.kind !== 'approve') return answer;
   const { starts: _, decision: __, ...rest } = answer;
   return rest;

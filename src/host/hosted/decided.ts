@@ -1,4 +1,4 @@
-import type { AgentSession, PendingRequest, Principal, RequestAnswer, Settlement } from '../../contracts/index.ts';
+import type { AgentSession, HostAnswer, PendingRequest, Principal, Settlement } from '../../contracts/index.ts';
 import { canonicalJson } from '../../contracts/index.ts';
 import { openRequest } from '../../session/index.ts';
 import { decidingAnswer, putAs } from '../questions/index.ts';
@@ -13,7 +13,7 @@ type Answer = NonNullable<PendingRequest['answers']>[number];
 export async function afterAnswer(
   inner: AgentSession,
   { requestId, approval }: ApprovalQuestion,
-  given: RequestAnswer,
+  given: HostAnswer,
   came: Settlement,
 ): Promise<Settlement> {
   const { previewDigest: digest, approvers, requestedBy } = approval;
@@ -56,18 +56,18 @@ function settledBy({ action, by }: Answer): Settlement {
 }
 
 /** Of what is not there nobody knows where it stands: it came after all that is. */
-function placeOf(answers: readonly Answer[], given: RequestAnswer): number {
+function placeOf(answers: readonly Answer[], given: HostAnswer): number {
   const mine = answers.findLastIndex((answer) => isSame(answer, given));
   return mine < 0 ? answers.length : mine;
 }
 
-function isSame({ action, by, args }: Answer, given: RequestAnswer): boolean {
+function isSame({ action, by, args }: Answer, given: HostAnswer): boolean {
   if (action !== actionOf(given) || by?.id !== given.by?.id) return false;
   const edited = given.kind === 'approve' ? given.args : undefined;
   return canonicalJson({ args: args ?? null }) === canonicalJson({ args: edited ?? null });
 }
 
-function actionOf(given: RequestAnswer): string {
+function actionOf(given: HostAnswer): string {
   if (given.kind === 'elicitation') return given.action;
   return given.kind === 'approve' ? 'accept' : 'decline';
 }

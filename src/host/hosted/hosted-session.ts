@@ -2,9 +2,9 @@ import type {
   AbortTarget,
   AgentDescriptor,
   AgentEvent,
-  AgentSession,
   AgentStream,
   ExecutionOptions,
+  ExecutorSession,
   PendingRequest,
   PermissionMode,
   Principal,
@@ -59,7 +59,7 @@ import { takeAnswers } from './take-answers.ts';
  * other; each open request of one goes through the gate, and the caller sees one stream.
  */
 export class HostedSession implements ControlledSession, Ruling {
-  readonly inner: AgentSession;
+  readonly inner: ExecutorSession;
   readonly frame: HostedFrame;
   readonly subagents: CalledAgents | undefined;
   /** Whose `initialize` this handle has shown. */
@@ -70,7 +70,7 @@ export class HostedSession implements ControlledSession, Ruling {
   #trace: SessionTrace | undefined;
   #closed = false;
 
-  constructor(inner: AgentSession, frame: HostedFrame) {
+  constructor(inner: ExecutorSession, frame: HostedFrame) {
     this.inner = inner;
     this.frame = frame;
     frame.session = this;

@@ -1,4 +1,4 @@
-import type { RequestAnswer, SessionInput } from '../../contracts/index.ts';
+import type { HostAnswer, RequestAnswer, SessionInput } from '../../contracts/index.ts';
 import type { Handle } from '../frame/index.ts';
 import { answerOf, inputOf } from '../questions/index.ts';
 import { asCallers, withoutStart } from './answer-checks.ts';
@@ -15,7 +15,7 @@ export async function takeAnswers(
 ): Promise<SessionInput[]> {
   if (inputs.length > 0 && inputs.every(({ kind }) => kind === 'message' || kind === 'continue')) return inputs.slice();
   const translated: SessionInput[] = [];
-  const stored: [requestId: string, answer: RequestAnswer][] = [];
+  const stored: [requestId: string, answer: HostAnswer][] = [];
   const below: [child: Handle, requestId: string, answer: RequestAnswer][] = [];
   const unasked: string[] = [];
   for (const input of inputs) {

@@ -1,7 +1,7 @@
 import type {
   CoxswainError,
+  HostAnswer,
   PendingRequest,
-  RequestAnswer,
   SessionInput,
   ToolApprovalInput,
   ToolResultInput,
@@ -119,7 +119,7 @@ export class BesideInner {
 }
 
 /** What the gate has decided, as an answer of whoever runs the call. */
-function decidedAnswer(input: ToolResultInput | ToolApprovalInput): RequestAnswer {
+function decidedAnswer(input: ToolResultInput | ToolApprovalInput): HostAnswer {
   const decision = input.decision ? { decision: input.decision } : {};
   if (input.kind === 'tool_result') return { kind: 'result', result: input.result, ...decision };
   return { kind: 'approve', starts: true, ...(input.args ? { args: input.args } : {}), ...decision };

@@ -1,4 +1,4 @@
-import type { ExecutionOptions, Limits, TelemetrySpan, TurnTerms } from '../../contracts/index.ts';
+import type { ExecutorStreamOptions, Limits, TelemetrySpan, TurnTerms } from '../../contracts/index.ts';
 import type { Hosted, HostedFrame } from '../frame/index.ts';
 import { traceContextOf } from './run-spans.ts';
 
@@ -16,9 +16,9 @@ export interface InnerHold {
 /** The options of one inner stream: tools are left to the host, and what its models cost the host counts. */
 export function innerOptions(
   { frame }: Hosted,
-  options: ExecutionOptions,
+  options: ExecutorStreamOptions,
   { limits: { usd: _, ...limits }, signal, excluded, terms, span }: InnerHold,
-): ExecutionOptions {
+): ExecutorStreamOptions {
   const mode = frame.modeOf(options.permissionMode);
   return {
     ...options,
@@ -35,7 +35,7 @@ export function innerOptions(
 /** Tools that are not offered in a stream: the caller's word and policy's; undefined where policy has none. */
 export async function excludedTools(
   frame: HostedFrame,
-  { excludeTools = [], permissionMode }: ExecutionOptions,
+  { excludeTools = [], permissionMode }: ExecutorStreamOptions,
 ): Promise<readonly string[] | undefined> {
   const excluded = await frame.excluded(frame.modeOf(permissionMode));
   return excluded.length > 0 ? [...excludeTools, ...excluded] : undefined;

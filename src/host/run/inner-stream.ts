@@ -1,7 +1,7 @@
 import type {
   AgentEvent,
-  AgentSession,
   ExecutionOptions,
+  ExecutorSession,
   SessionInput,
   StreamEndEvent,
 } from '../../contracts/index.ts';
@@ -22,7 +22,7 @@ export interface InnerShown {
 
 /** Runs one inner stream into `out`: everything but its end. */
 export function runInner(
-  inner: AgentSession,
+  inner: ExecutorSession,
   inputs: readonly SessionInput[],
   options: ExecutionOptions,
   out: StreamQueue<AgentEvent>,

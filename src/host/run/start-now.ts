@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentSession, PendingRequest, ToolApprovalInput } from '../../contracts/index.ts';
+import type { AgentEvent, ExecutorSession, PendingRequest, ToolApprovalInput } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { StreamQueue } from '../../session/index.ts';
 import { isPipeable, startCalls } from '../../session/index.ts';
@@ -9,7 +9,7 @@ export const AT_ONCE = 128;
 
 /** A run whose calls are to begin. */
 interface StartingRun {
-  readonly session: { readonly inner: AgentSession };
+  readonly session: { readonly inner: ExecutorSession };
   readonly options: { readonly streamId: string };
   readonly calls: {
     begin(open: readonly PendingRequest[], starts: readonly ToolApprovalInput[]): void;

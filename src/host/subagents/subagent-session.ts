@@ -2,12 +2,12 @@ import type {
   AbortTarget,
   AgentDescriptor,
   AgentEvent,
-  AgentSession,
   AgentStream,
-  ExecutionOptions,
+  ExecutorSession,
+  ExecutorStreamOptions,
+  HostAnswer,
   PendingRequest,
   PutQuestion,
-  RequestAnswer,
   SessionInput,
   SessionStanding,
   SessionUpdate,
@@ -37,12 +37,12 @@ export function subagentThread({ threadId = '', callId, requestId }: PendingRequ
  * below the caller's call, and requests are of the caller's session, where they are answered.
  */
 export class SubagentSession implements AnsweredSession, HeedfulSession, HoldableSession {
-  readonly #inner: AgentSession;
+  readonly #inner: ExecutorSession;
   readonly #caller: PendingRequest;
   /** Thread of the sub-agent's own words. */
   readonly threadId: string;
 
-  constructor(inner: AgentSession, caller: PendingRequest) {
+  constructor(inner: ExecutorSession, caller: PendingRequest) {
     this.#inner = inner;
     this.#caller = caller;
     this.threadId = subagentThread(caller);
@@ -56,7 +56,7 @@ export class SubagentSession implements AnsweredSession, HeedfulSession, Holdabl
     return this.#inner.descriptor;
   }
 
-  stream(input: string | SessionInput | readonly SessionInput[], options?: ExecutionOptions): AgentStream {
+  stream(input: string | SessionInput | readonly SessionInput[], options?: ExecutorStreamOptions): AgentStream {
     const stream = this.#inner.stream(input, options);
     const moved = async (step: Promise<IteratorResult<AgentEvent>>): Promise<IteratorResult<AgentEvent>> => {
       const result = await step;
@@ -88,7 +88,7 @@ export class SubagentSession implements AnsweredSession, HeedfulSession, Holdabl
     return (await this.#inner.standing?.()) ?? { isOver: false };
   }
 
-  respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+  respond(requestId: string, answer: HostAnswer): Promise<Settlement> {
     return this.#inner.respond(requestId, answer);
   }
 

@@ -1,9 +1,9 @@
 import type {
   DecisionRecord,
-  ExecutionOptions,
+  ExecutorStreamOptions,
+  HostAnswer,
   PendingRequest,
   PutQuestion,
-  RequestAnswer,
   SessionInput,
   Settlement,
 } from '../../contracts/index.ts';
@@ -50,7 +50,7 @@ export class Witness {
    * Inputs of a stream that is about to begin. Returns what is taken back where they are not taken.
    * @throws CoxswainError `FAILED_PRECONDITION / E_REQUEST_CLOSED` where another host was faster
    */
-  async hears(inputs: readonly SessionInput[], { terms }: ExecutionOptions): Promise<Said> {
+  async hears(inputs: readonly SessionInput[], { terms }: ExecutorStreamOptions): Promise<Said> {
     const begins = inputs.some(({ kind }) => kind === 'message');
     let said: Said = nothingSaid;
     await this.#journal.note((known) => {
@@ -111,7 +111,7 @@ export class Witness {
     if (gone(this.#journal.known).length > 0) await this.#journal.note(gone);
   }
 
-  async respond(requestId: string, answer: RequestAnswer, pass: () => Promise<Settlement>): Promise<Settlement> {
+  async respond(requestId: string, answer: HostAnswer, pass: () => Promise<Settlement>): Promise<Settlement> {
     if (isHostQuestion(requestId)) return this.#answer(requestId, answer, pass);
     if (answer.kind !== 'approve') {
       const settlement = await pass();
@@ -136,7 +136,7 @@ export class Witness {
     }
   }
 
-  async #answer(requestId: string, answer: RequestAnswer, pass: () => Promise<Settlement>): Promise<Settlement> {
+  async #answer(requestId: string, answer: HostAnswer, pass: () => Promise<Settlement>): Promise<Settlement> {
     let before: JournalAnswer | undefined;
     const answers: SaidRecord<'answer'>[] = [];
     const isVote = answer.kind === 'approve' && answer.quorum !== undefined;
@@ -196,7 +196,11 @@ function heardOf({ calls }: KnownCalls) {
 }
 
 /** Calls that only this process knows of stay with the turn in which they were asked for. */
-function termsOf(known: KnownCalls, terms: NonNullable<ExecutionOptions['terms']>, begins: boolean): WitnessRecord {
+function termsOf(
+  known: KnownCalls,
+  terms: NonNullable<ExecutorStreamOptions['terms']>,
+  begins: boolean,
+): WitnessRecord {
   const calls = begins ? heardOf(known) : [];
   const { principal: _, ...unknown } = terms;
   const isKnown = begins || known.terms[known.turn]?.principal !== undefined;
@@ -217,7 +221,7 @@ function answerIn(
   };
 }
 
-function answerOf(requestId: string, answer: RequestAnswer): JournalAnswer {
+function answerOf(requestId: string, answer: HostAnswer): JournalAnswer {
   const by = answer.by ? { by: answer.by } : {};
   const reason = 'reason' in answer && answer.reason !== undefined ? { reason: answer.reason } : {};
   switch (answer.kind) {

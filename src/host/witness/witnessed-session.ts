@@ -4,10 +4,11 @@ import type {
   AgentEvent,
   AgentSession,
   AgentStream,
-  ExecutionOptions,
+  ExecutorSession,
+  ExecutorStreamOptions,
+  HostAnswer,
   PendingRequest,
   PutQuestion,
-  RequestAnswer,
   SessionInput,
   SessionStanding,
   SessionUpdate,
@@ -41,7 +42,7 @@ const MOST_TOLD = 1_000;
  */
 export class WitnessedSession implements AgentSession {
   readonly id: string;
-  readonly #inner: AgentSession;
+  readonly #inner: ExecutorSession;
   readonly #journal: SessionJournal;
   readonly #witness: Witness;
   readonly #agent: string;
@@ -52,7 +53,7 @@ export class WitnessedSession implements AgentSession {
   #hasLooked = false;
 
   constructor(
-    inner: AgentSession,
+    inner: ExecutorSession,
     id: string,
     agent: string,
     journal: SessionJournal,
@@ -72,7 +73,7 @@ export class WitnessedSession implements AgentSession {
     return this.#inner.descriptor;
   }
 
-  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutionOptions = {}): AgentStream {
+  stream(input: string | SessionInput | readonly SessionInput[], options: ExecutorStreamOptions = {}): AgentStream {
     const streamId = streamIdOf(options, newId);
     let inner: AgentStream | undefined;
     return new EventStream(
@@ -185,7 +186,7 @@ export class WitnessedSession implements AgentSession {
     return this.#journal.known.isAnswered(callIdOf(event.requestId), event.requestId);
   }
 
-  async respond(requestId: string, answer: RequestAnswer): Promise<Settlement> {
+  async respond(requestId: string, answer: HostAnswer): Promise<Settlement> {
     const given =
       answer.kind === 'result'
         ? { ...answer, result: await boundedResult(this.#bounds, requestId, answer.result) }
@@ -313,7 +314,7 @@ function copyEvent(given: AgentEvent): AgentEvent {
 }
 
 /** What an executor does to data that it was handed is its own affair. */
-function handed(options: ExecutionOptions): ExecutionOptions {
+function handed(options: ExecutorStreamOptions): ExecutorStreamOptions {
   const { terms, principal, limits, excludeTools } = options;
   return {
     ...options,

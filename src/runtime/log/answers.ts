@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type {
   DecisionRecord,
   FunctionResponsePart,
-  RequestAnswer,
+  HostAnswer,
   Settlement,
   ToolResult,
 } from '../../contracts/index.ts';
@@ -30,7 +30,7 @@ type Found = { call: CallState; ask: AskState | undefined; policyAsk: boolean };
  * answer at once cannot both be stored.
  * @throws CoxswainError `FAILED_PRECONDITION / E_UNKNOWN_REQUEST | E_REQUEST_CLOSED | E_WRONG_ANSWER`
  */
-export function answerEvent(fold: Fold, requestId: string, answer: RequestAnswer, origin: AnswerOrigin): Event {
+export function answerEvent(fold: Fold, requestId: string, answer: HostAnswer, origin: AnswerOrigin): Event {
   const found = findRequest(fold, requestId);
   const { call, ask, policyAsk } = found;
   if (ask || policyAsk) return elicitationEvent(found, requestId, answer, origin);
@@ -122,7 +122,7 @@ function hasBegun(call: CallState): boolean {
 }
 
 /** How a request was answered, if it was: for whoever comes second. A call that may run still waits for its result. */
-export function settlementOf(fold: Fold, requestId: string, given?: RequestAnswer): Settlement | undefined {
+export function settlementOf(fold: Fold, requestId: string, given?: HostAnswer): Settlement | undefined {
   const call = fold.callOf(requestId);
   if (!call) return undefined;
   if (given?.kind === 'result' && requestId === call.id && !call.settled) return undefined;
@@ -157,7 +157,7 @@ function findRequest(fold: Fold, requestId: string): Found {
   return { call, ask, policyAsk: false };
 }
 
-function elicitationEvent(found: Found, requestId: string, answer: RequestAnswer, origin: AnswerOrigin): Event {
+function elicitationEvent(found: Found, requestId: string, answer: HostAnswer, origin: AnswerOrigin): Event {
   const stored = storedAnswer(requestId, answer, found.ask?.kind);
   const { call } = found;
   const previous = call.hostAnswers.find((known) => known.requestId === requestId && !known.quorum);
@@ -175,7 +175,7 @@ function elicitationEvent(found: Found, requestId: string, answer: RequestAnswer
 
 const actions: ReadonlySet<unknown> = new Set(['accept', 'decline', 'cancel']);
 
-function storedAnswer(requestId: string, answer: RequestAnswer, kind: string | undefined): StoredAnswer {
+function storedAnswer(requestId: string, answer: HostAnswer, kind: string | undefined): StoredAnswer {
   const stored: StoredAnswer = { action: 'accept' };
   if (answer.by) {
     stored.by = answer.by.id;

@@ -1,5 +1,5 @@
 import { pauseAfter } from '../../base/index.ts';
-import type { RequestAnswer, Settlement } from '../../contracts/index.ts';
+import type { HostAnswer, Settlement } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import { ensureValidator } from '../../gate/index.ts';
 import type { BoundedAnswer, Engine } from '../agent/index.ts';
@@ -18,7 +18,7 @@ export async function answerRequest(
   live: LiveSession,
   engine: Engine,
   requestId: string,
-  given: RequestAnswer,
+  given: HostAnswer,
 ): Promise<Settlement> {
   await live.catchUp();
   await live.seek(requestId);
@@ -52,7 +52,7 @@ async function storeAnswer(
   live: LiveSession,
   engine: Engine,
   requestId: string,
-  given: RequestAnswer,
+  given: HostAnswer,
   { held, kept, isLast }: { held: Promise<void>; kept: Kept; isLast: boolean },
 ): Promise<Settlement | undefined> {
   const { fold } = live;

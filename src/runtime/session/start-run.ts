@@ -1,4 +1,4 @@
-import type { ExecutionOptions, SessionInput } from '../../contracts/index.ts';
+import type { ExecutorStreamOptions, SessionInput } from '../../contracts/index.ts';
 import type { Engine, InvocationResult, RunSink, TelemetrySpan, TurnLimits } from '../agent/index.ts';
 import { isUnlimited, strictest } from '../agent/index.ts';
 import type { CurrentRun, LiveSession } from '../live/index.ts';
@@ -6,7 +6,7 @@ import { Invocation } from '../run/index.ts';
 
 export interface RunStart {
   readonly inputs: readonly SessionInput[];
-  readonly options: ExecutionOptions;
+  readonly options: ExecutorStreamOptions;
   readonly sink: RunSink;
   readonly span?: TelemetrySpan | undefined;
   /** Listens for ends that other processes ask for while it runs; returns what stops that. */

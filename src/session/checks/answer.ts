@@ -1,5 +1,5 @@
 import { guarded } from '../../base/index.ts';
-import type { RequestAnswer } from '../../contracts/index.ts';
+import type { HostAnswer } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
 import { checkSize } from './input.ts';
 import { checkPrincipal } from './principal.ts';
@@ -11,11 +11,11 @@ const actions: readonly unknown[] = ['accept', 'decline', 'cancel'];
  * is compared with who may: a `by` that names nobody must not count as somebody else.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT | E_NOT_JSON | E_TOO_DEEP | E_TOO_LARGE`
  */
-export function checkAnswer(answer: RequestAnswer): RequestAnswer {
+export function checkAnswer<A extends HostAnswer>(answer: A): A {
   return guarded('the answer', () => checked(answer));
 }
 
-function checked(answer: RequestAnswer): RequestAnswer {
+function checked<A extends HostAnswer>(answer: A): A {
   if (!isRecord(answer)) throw bad('it is no object; give {kind: "approve"}, "deny", "result" or "elicitation"');
   const copy = copyJson(answer, 'answer');
   const { kind, by } = copy;

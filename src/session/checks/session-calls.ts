@@ -16,11 +16,11 @@ import {
   text,
   texts,
 } from '../../base/index.ts';
-import type { AbortTarget, ExecutionOptions, SteerData } from '../../contracts/index.ts';
+import type { AbortTarget, ExecutorStreamOptions, SteerData } from '../../contracts/index.ts';
 import { permissionMode } from './permission-modes.ts';
 import { checkLimits, checkNames, checkPrincipal } from './principal.ts';
 
-const execution: Shape<ExecutionOptions> = {
+const execution: Shape<ExecutorStreamOptions> = {
   tools: listOf(bag),
   excludeTools: anything,
   model: name,
@@ -38,8 +38,8 @@ const execution: Shape<ExecutionOptions> = {
 };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` naming the option */
-export function checkExecution(options: ExecutionOptions): void {
-  checkOptions<ExecutionOptions>(options, 'options', execution);
+export function checkExecution(options: ExecutorStreamOptions): void {
+  checkOptions<ExecutorStreamOptions>(options, 'options', execution);
   const { excludeTools, limits, principal } = options;
   if (excludeTools !== undefined) checkNames(excludeTools, 'options.excludeTools');
   if (limits !== undefined) checkLimits(limits, 'options.limits');
@@ -47,7 +47,7 @@ export function checkExecution(options: ExecutionOptions): void {
 }
 
 /** The id that a caller gave, as far as it can be read: what is wrong with it is said at the first `next()`. */
-export function streamIdOf(options: ExecutionOptions, makeId: () => string): string {
+export function streamIdOf(options: ExecutorStreamOptions, makeId: () => string): string {
   try {
     const id: unknown = options.streamId;
     if (typeof id === 'string' && id !== '') return id;

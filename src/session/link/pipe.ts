@@ -2,7 +2,8 @@ import type {
   AbortTarget,
   AgentEvent,
   AgentSession,
-  ExecutionOptions,
+  ExecutorSession,
+  ExecutorStreamOptions,
   PendingRequest,
   PermissionMode,
   SessionInput,
@@ -37,7 +38,7 @@ export const stirs: unique symbol = Symbol.for('coxswain.stirs') as never;
 export const joined: unique symbol = Symbol.for('coxswain.joined') as never;
 
 /** Options of a stream, with a host's word on what its message joins. */
-export interface JoiningOptions extends ExecutionOptions {
+export interface JoiningOptions extends ExecutorStreamOptions {
   [joined]?: readonly string[];
 }
 
@@ -50,7 +51,7 @@ export interface Heeded {
  * A session that can deliver into a queue of somebody else's: a host in the same process saves a queue and an
  * iterator for every frame. Optional; `stream()` is the contract.
  */
-export interface PipeableSession extends AgentSession {
+export interface PipeableSession extends ExecutorSession {
   /** What the session was updated to; survives restarts. */
   readonly permissionMode: PermissionMode | undefined;
   /** Something is open, as far as this process has read. */
@@ -58,7 +59,7 @@ export interface PipeableSession extends AgentSession {
   /** Runs one stream into `queue` and resolves to its stream_end, which is not pushed. */
   [pipe](
     input: readonly SessionInput[],
-    options: ExecutionOptions,
+    options: ExecutorStreamOptions,
     queue: StreamQueue<AgentEvent>,
   ): Promise<StreamEndEvent>;
   /** What `pending()` has of the call with this id, or of the one that a question with this id is about. */
@@ -90,7 +91,7 @@ export interface HoldOptions {
 }
 
 /** A session that says which answers its agent has yet to act upon. */
-export interface AnsweredSession extends AgentSession {
+export interface AnsweredSession extends ExecutorSession {
   /**
    * Ids of the present turn's calls that the agent runs and that were answered, as long as it has not acted upon that:
    * `pending()` has nothing of them. As far as this process has read.
@@ -99,13 +100,13 @@ export interface AnsweredSession extends AgentSession {
 }
 
 /** A session that can be taken for a turn of several streams: see {@link PipeableSession}. */
-export interface HoldableSession extends AgentSession {
+export interface HoldableSession extends ExecutorSession {
   /** Resolves to undefined where its executor keeps no lease. */
   [hold](options?: HoldOptions): Promise<(() => Promise<void>) | undefined>;
 }
 
 /** A session whose log other processes can write. */
-export interface HeedfulSession extends AgentSession {
+export interface HeedfulSession extends ExecutorSession {
   /** Tells what they do to it, until the returned function is called; undefined: nobody else can write the log. */
   [heed](tell: (heard: Heeded) => void): (() => void) | undefined;
 }
@@ -117,7 +118,7 @@ export interface HeedfulSession extends AgentSession {
 export type Stirred = 'answers' | 'stream';
 
 /** A session whose executor goes on by itself, during a stream and between two. */
-export interface StirringSession extends AgentSession {
+export interface StirringSession extends ExecutorSession {
   /** Tells what the executor needs, until the returned function is called. */
   [stirs](tell: (needs: Stirred) => void): () => void;
 }

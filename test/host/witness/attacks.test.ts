@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type {
   AgentSession,
   AgentSource,
-  ExecutionOptions,
+  ExecutorStreamOptions,
   PendingRequest,
   SessionInput,
 } from '../../../src/contracts/index.ts';
@@ -84,7 +84,7 @@ describe('ATT-B1 another executor', () => {
   test('that changes whose turn it is told of has no other', async () => {
     const { host, runs } = shop(
       (session) => ({
-        stream(input, options: ExecutionOptions = {}) {
+        stream(input, options: ExecutorStreamOptions = {}) {
           for (const who of [options.terms?.principal, options.principal]) {
             if (who) Object.assign(who, { id: 'boss', roles: ['boss'] });
           }
