@@ -104,9 +104,9 @@ function place([name, ...keys]: Path): string {
 
 /** Freezes a JSON value at every depth; stops at what is frozen already. */
 export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
   // A list of its own rather than recursion: any depth, and cycles end at what is frozen.
-  const open: object[] = [];
-  if (typeof value === 'object' && value !== null) open.push(value);
+  const open: object[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (Object.isFrozen(next)) continue;
     Object.freeze(next);

@@ -113,6 +113,7 @@ export function encodeEvent(event: Event): EventRow {
   return row;
 }
 
+/** Frozen at every depth: what is put into it is frozen first, so that nothing of an event is walked through again. */
 export function decodeEvent(row: StoredEventRow): Event {
   const { own, custom } = decodeCustom(row.custom_metadata);
   const event: Event = {
@@ -127,7 +128,7 @@ export function decodeEvent(row: StoredEventRow): Event {
     partial: false,
     turnComplete: Boolean(row.turn_complete),
     longRunningToolIds:
-      row.long_running_tool_ids === noneText ? none : (parseJson(row.long_running_tool_ids) as string[]),
+      row.long_running_tool_ids === noneText ? none : (frozenJson(row.long_running_tool_ids) as string[]),
     actions: decodeActions(row.actions, own.actions as Json | undefined),
   };
   if (row.content !== null) event.content = decodeContent(parseJson(row.content) as Json);
@@ -135,15 +136,16 @@ export function decodeEvent(row: StoredEventRow): Event {
   if (row.error_code !== null) event.errorCode = row.error_code;
   if (row.error_message !== null) event.errorMessage = row.error_message;
   if (row.interrupted !== null) event.interrupted = Boolean(row.interrupted);
-  if (row.usage_metadata !== null) event.usage = parseJson(row.usage_metadata) as NonNullable<Event['usage']>;
-  if (row.citation_metadata !== null) event.citationMetadata = parseJson(row.citation_metadata) as Json;
-  if (row.grounding_metadata !== null) event.groundingMetadata = parseJson(row.grounding_metadata) as Json;
-  if (custom !== undefined) event.customMetadata = custom;
+  if (row.usage_metadata !== null) event.usage = frozenJson(row.usage_metadata) as NonNullable<Event['usage']>;
+  if (row.citation_metadata !== null) event.citationMetadata = frozenJson(row.citation_metadata) as Json;
+  if (row.grounding_metadata !== null) event.groundingMetadata = frozenJson(row.grounding_metadata) as Json;
+  if (custom !== undefined) event.customMetadata = deepFreeze(custom);
   for (const key in own) {
-    if (key !== CUSTOM && key !== EXACT && key !== 'actions') setOwn(event as unknown as Json, key, own[key]);
+    if (key !== CUSTOM && key !== EXACT && key !== 'actions')
+      setOwn(event as unknown as Json, key, deepFreeze(own[key]));
   }
-  if (own[EXACT] !== undefined) assign(event, own[EXACT] as Json);
-  return deepFreeze(event);
+  if (own[EXACT] !== undefined) assign(event, deepFreeze(own[EXACT] as Json));
+  return Object.freeze(event);
 }
 
 function encodeActions(actions: EventActions, own: Json): string {
@@ -195,19 +197,19 @@ const quiet: EventActions = Object.freeze({
 });
 
 function decodeActions(text: string, rest: Json | undefined): EventActions {
-  if (text === plainActions) return rest ? assigned({ ...quiet }, rest) : quiet;
+  if (text === plainActions) return rest ? frozenWith({ ...quiet }, rest) : quiet;
   const row = parseJson(text) as ActionsRow | null;
   if (typeof row !== 'object' || row === null) throw new TypeError('its actions are no object');
   const actions: EventActions = {
-    stateDelta: row.state_delta ?? {},
-    artifactDelta: row.artifact_delta ?? {},
+    stateDelta: row.state_delta ?? noDelta,
+    artifactDelta: row.artifact_delta ?? noDelta,
     escalate: row.escalate ?? false,
     skipSummarization: row.skip_summarization ?? false,
   };
   if (typeof row.transfer_to_agent === 'string') actions.transferToAgent = row.transfer_to_agent;
   if (row.requested_tool_confirmations) actions.requestedToolConfirmations = row.requested_tool_confirmations;
   if (row.requested_auth_configs) actions.requestedAuthConfigs = row.requested_auth_configs;
-  return rest ? assigned(actions, rest) : actions;
+  return frozenWith(actions, rest ?? nothing);
 }
 
 /** The user's keys stand in the column as they are, ours beside them. */
@@ -243,8 +245,8 @@ function encodeContent(content: Content): Json {
 
 /** Takes the row's own object, which was just parsed. */
 function decodeContent(row: Json & { parts?: Json[] }): Content {
-  row.parts = (row.parts ?? []).map(decodePart) as unknown as Json[];
-  return row as unknown as Content;
+  row.parts = Object.freeze((row.parts ?? []).map(decodePart)) as unknown as Json[];
+  return deepFreeze(row) as unknown as Content;
 }
 
 /** A part's well-known fields in their row form; whatever else it carries beside them. */
@@ -291,7 +293,7 @@ function decodePart(row: Json): ContentPart {
   const { text, coxswain, function_call: call, function_response: response, inline_data: blob } = row;
   // Most parts.
   const isPlain = coxswain === undefined && call === undefined && response === undefined && blob === undefined;
-  if (isPlain && typeof text === 'string' && row.thought !== true) return { type: 'text', text };
+  if (isPlain && typeof text === 'string' && row.thought !== true) return Object.freeze({ type: 'text', text });
   const part: Json = {};
   if (isObject(call)) assign(part, { type: 'function_call', ...call });
   else if (isObject(response)) assign(part, { type: 'function_response', ...response });
@@ -299,16 +301,21 @@ function decodePart(row: Json): ContentPart {
   else if (row.thought === true) assign(part, { type: 'thought', thought: text });
   else if (typeof text === 'string') assign(part, { type: 'text', text });
   if (isObject(coxswain)) assign(part, coxswain);
-  return part as unknown as ContentPart;
+  return deepFreeze(part) as unknown as ContentPart;
 }
 
 function assign(target: object, source: Json): void {
   for (const key of Object.keys(source)) setOwn(target as Json, key, source[key]);
 }
 
-function assigned<T extends object>(target: T, source: Json): T {
-  assign(target, source);
-  return target;
+/** What was just made, with more in it. */
+function frozenWith(target: EventActions, more: Json): EventActions {
+  assign(target, more);
+  return deepFreeze(target);
+}
+
+function frozenJson(text: string): unknown {
+  return deepFreeze(parseJson(text));
 }
 
 function isObject(value: unknown): value is Json {
