@@ -10,7 +10,7 @@ import { CoxswainError, callIdOf, canonicalJson, isHostQuestion } from '../../co
 import { ensureValidator } from '../../gate/index.ts';
 import type { HostedFrame } from '../frame/index.ts';
 import type { Judge } from '../questions/index.ts';
-import { assertApprover, fromElicitation } from '../questions/index.ts';
+import { assertApprover, fromElicitation, putAs } from '../questions/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import { validatorOf } from '../tools/index.ts';
 import { decidedByVotes } from './decided.ts';
@@ -118,6 +118,7 @@ export class AnswerChecks {
     if (request?.kind === 'elicitation' && answer.kind === 'approve' && answer.args) {
       await this.#checkEditedOf(request, answer.args, answer.by ?? this.#frame.principal);
     }
+    if (request?.handledBy === 'agent' && request.kind !== 'tool') await this.#agentsOwn(requestId, request, answer);
     if (request?.kind !== 'tool' || requestId !== request.callId) return answer;
     const runsElsewhere = request.running === true && !this.#frame.holds();
     if (runsElsewhere || this.#ruling.isBusy(request.callId)) throw runsNow(requestId);
@@ -149,6 +150,17 @@ export class AnswerChecks {
     }
     const { decision: _, ...rest } = answer;
     return step.kind === 'leave' && step.decision ? { ...rest, decision: step.decision } : rest;
+  }
+
+  /** A question of the agent about a call of its own is for those whom policy obliges to. */
+  async #agentsOwn(requestId: string, request: PendingRequest, { by = this.#frame.principal }: RequestAnswer) {
+    const step = await this.#frame.judge.step(request, this.#frame.toolOf(request), undefined, true);
+    if (step.kind === 'ask') {
+      const message = `the host asks about this call: answer ${step.question.requestId}`;
+      throw new CoxswainError('FAILED_PRECONDITION', 'E_WRONG_ANSWER', message, { details: { requestId } });
+    }
+    const put = step.kind === 'elicit' ? putAs(step.request, requestId) : undefined;
+    assertApprover(requestId, put?.approvers, this.#frame.grounds(request).principal, by);
   }
 
   /** Votes are no answers: what they have decided is told from its request. */

@@ -51,7 +51,7 @@ import { settleExpired } from './expiry.ts';
 import { resume } from './going-on.ts';
 import { answeredCalls } from './joining.ts';
 import { offeredTools } from './offered-tools.ts';
-import { questionOf } from './open-request.ts';
+import { asShown } from './open-request.ts';
 import { takeAnswers } from './take-answers.ts';
 
 /**
@@ -207,7 +207,7 @@ export class HostedSession implements ControlledSession, Ruling {
 
   async pending(): Promise<PendingRequest[]> {
     const shown = (await this.inner.pending()).map(
-      async (request) => (await this.subagents?.of(request)?.open()) ?? (await questionOf(this, request)) ?? request,
+      async (request) => (await this.subagents?.of(request)?.open()) ?? asShown(this, request),
     );
     return [...(await Promise.all(shown)).flat(), ...this.frame.runTimeQuestions.of(this.frame.name)];
   }

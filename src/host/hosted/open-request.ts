@@ -1,5 +1,6 @@
 import type { PendingRequest } from '../../contracts/index.ts';
 import { openRequest } from '../../session/index.ts';
+import type { Step } from '../questions/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import type { ControlledSession } from './controlled-session.ts';
 
@@ -12,12 +13,21 @@ export interface OpenRequest {
 /** What is open under an id: the request's own, that of its call or that of the host's question about it. */
 export async function findOpen(session: ControlledSession, requestId: string): Promise<OpenRequest | undefined> {
   const request = await openRequest(session.inner, requestId);
-  if (!request || (request.requestId !== requestId && request.kind !== 'tool')) return undefined;
+  if (!request) return undefined;
   const question = await questionOf(session, request);
+  const isNamed = request.kind === 'tool' || [request.requestId, question?.requestId].includes(requestId);
+  if (!isNamed) return undefined;
   // Of a question that was asked again, only the newest is open.
   if (question && requestId !== question.requestId && requestId !== request.callId)
     return { request, question: undefined };
   return { request, question };
+}
+
+/** An open request as it is shown: as what the host asks about it, or with those who may answer what the agent asks. */
+export async function asShown(session: ControlledSession, request: PendingRequest): Promise<PendingRequest> {
+  const step = await stepOf(session, request);
+  if (step?.kind === 'ask') return step.question;
+  return step?.kind === 'elicit' ? step.request : request;
 }
 
 /** What the host asks about an open request; undefined where it asks nothing, or the call is on its way already. */
@@ -25,8 +35,11 @@ export async function questionOf(
   session: ControlledSession,
   request: PendingRequest,
 ): Promise<ApprovalQuestion | undefined> {
-  const tool = session.frame.toolOf(request);
+  const step = await stepOf(session, request);
+  return step?.kind === 'ask' ? step.question : undefined;
+}
+
+async function stepOf(session: ControlledSession, request: PendingRequest): Promise<Step | undefined> {
   if (session.isBusy(request.callId)) return undefined;
-  const step = await session.judge.step(request, tool, undefined, true);
-  return step.kind === 'ask' ? step.question : undefined;
+  return session.judge.step(request, session.frame.toolOf(request), undefined, true);
 }

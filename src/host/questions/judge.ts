@@ -108,7 +108,7 @@ export class Judge {
     signal: AbortSignal | undefined,
     peek: boolean,
   ): Promise<Step> {
-    if (request.kind !== 'tool') return { kind: 'elicit', request };
+    if (request.kind !== 'tool') return this.#agentsOwn(request, hostTool, signal);
     const loading = ensureValidator();
     if (loading) await loading;
     let call = gateCall(request, hostTool, this.#options.agent);
@@ -169,6 +169,28 @@ export class Judge {
       default:
         return unreachable(verdict, 'a verdict');
     }
+  }
+
+  /**
+   * A question of the agent. About a call of its own tools it is for those whom policy obliges to; whether such a call is
+   * run again they are asked by the host, which counts votes.
+   */
+  async #agentsOwn(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Step> {
+    const { handledBy, callId, requestId, elicitation, questions = [] } = request;
+    if (handledBy !== 'agent' || callId === undefined || elicitation === 'auth_required')
+      return { kind: 'elicit', request };
+    const call = gateCall(request, hostTool, this.#options.agent);
+    const rules = this.#rules(request, hostTool, signal);
+    const { args = call.args } = approvalOf(request);
+    const under = await underPolicy(request, call, rules, { args, hint: rerunQuestion(call.tool.name) });
+    const approvers = under.kind === 'ask' ? under.question.approvers : undefined;
+    if (under.kind !== 'ask' || !approvers) return { kind: 'elicit', request };
+    if (request.kind === 'rerun_unknown') return this.#asked(request, hostTool, call, rules, under.question, 'rerun');
+    return { kind: 'elicit', request: { ...request, questions: [...questions, { requestId, approvers }] } };
   }
 
   /** Policy is asked each time: what it said before may not hold any more. Hooks fire once. */

@@ -111,9 +111,12 @@ export function approve(
     return;
   }
   const { args, record: decision } = step.decision;
+  const person = decision.by.startsWith('user:') ? decision.by.slice('user:'.length) : undefined;
   const approval: ToolApprovalInput = {
     kind: 'tool_approval',
     requestId: request.requestId,
+    // An answer to what the agent asks is somebody's.
+    ...(request.kind !== 'tool' && person !== undefined ? { by: { id: person } } : {}),
     ...(decision.args ? { args } : {}),
     decision,
     ...(step.rerun ? { rerun: true } : {}),

@@ -237,7 +237,11 @@ async function onRecord(
   const { reason, args, content } = ask.answer;
   const by = ask.answer.by ? `user:${ask.answer.by}` : 'user';
   if (isRerun && ask.kind === 'rerun_unknown')
-    return fromVerdict(call, resolved, await approved(context, call, resolved, { by, args: call.decision?.args }));
+    return fromVerdict(
+      call,
+      resolved,
+      await approved(context, call, resolved, { by, args: args ?? call.decision?.args }),
+    );
   const { ruleId, redact } = ask;
   const approval: Approval = { by, args: args ?? ask.args, reason, ruleId, redact };
   const verdict = await approved(context, call, resolved, approval);

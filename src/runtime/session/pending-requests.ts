@@ -86,7 +86,8 @@ function pendingRequest(
   if (terms?.permissionMode !== undefined) base.permissionMode = terms.permissionMode;
   if (ask && !ask.answer) {
     const rerun = ask.kind === 'rerun_unknown';
-    return {
+    const context = ask.context ?? (rerun ? contextOf(call) : undefined);
+    const request: PendingRequest = {
       ...base,
       requestId: ask.requestId,
       kind: rerun ? 'rerun_unknown' : 'elicitation',
@@ -94,22 +95,28 @@ function pendingRequest(
       message: ask.message,
       requestedAt: isoTime(ask.requestedAt),
       ...(ask.args ? { args: ask.args } : {}),
-      ...(ask.context ? { context: ask.context } : {}),
+      ...(context ? { context } : {}),
       ...(ask.requestedSchema ? { requestedSchema: ask.requestedSchema } : {}),
       ...(ask.expiresAt === undefined ? {} : { expiresAt: isoTime(ask.expiresAt) }),
     };
+    return onRecord(request, call);
   }
   if (ask || (call.decision?.outcome === 'approved' && call.handledBy === 'agent')) return undefined;
-  const { floor, decision, questions, hostAnswers, attempts } = call;
   const request: PendingRequest = {
     ...base,
     requestId: call.id,
     kind: 'tool',
     requestedAt: isoTime(call.requestedAt),
   };
-  if (floor !== undefined) request.message = floor;
+  if (call.floor !== undefined) request.message = call.floor;
   const context = contextOf(call);
   if (context) request.context = context;
+  return onRecord(request, call);
+}
+
+/** Adds what a host holds whoever answers to. */
+function onRecord(request: PendingRequest, call: CallState): PendingRequest {
+  const { decision, questions, hostAnswers, attempts } = call;
   if (decision?.outcome === 'approved') request.decision = { args: decision.args, by: decision.by };
   if (questions) request.questions = questions;
   if (hostAnswers.length > 0) request.answers = hostAnswers.map((answer) => publicAnswer(answer, attempts));

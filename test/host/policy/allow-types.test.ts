@@ -7,6 +7,10 @@ const outcomeOf = (rules: PolicyRule[], given: Record<string, unknown>) =>
 const one = (outcome: PolicyRule['outcome'], args: Record<string, unknown>, given: Record<string, unknown>) =>
   outcomeOf([{ tool: 't', args, outcome }], given);
 
+/** Written like this since the linter takes a literal with `then` for a promise. */
+const either = (when: object, fits: unknown, ...otherwise: unknown[]): Record<string, unknown> =>
+  Object.fromEntries([['if', when], ['then', fits], ...otherwise.map((schema) => ['else', schema])]);
+
 describe('HUNT-F4 conditions on values of a type that they say nothing about', () => {
   const cases: [Record<string, unknown>, Record<string, unknown>, Record<string, unknown>][] = [
     [{ '/command': { pattern: '^git ' } }, { command: ['rm', '-rf', '/'] }, { command: 'git log' }],
@@ -24,13 +28,16 @@ describe('HUNT-F4 conditions on values of a type that they say nothing about', (
     [{ properties: { x: { pattern: '^a' } } }, {}, { x: 'a' }],
     [{ properties: { x: { pattern: '^a' } } }, { x: ['b'] }, { x: 'a' }],
     [{ '/x': { not: { pattern: 'rm' } } }, { x: ['rm'] }, { x: 'ls' }],
+    [{ '/x': either({ pattern: '^ls' }, true, false) }, { x: ['rm'] }, { x: 'ls' }],
+    [{ '/x': either({ pattern: '^rm' }, false, { maxLength: 3 }) }, { x: ['rm'] }, { x: 'ls' }],
+    [{ '/x': { not: either({ pattern: '^ls' }, false, true) } }, { x: ['rm'] }, { x: 'ls' }],
   ];
 
   test.each(cases)('%j: %j', (args, silent, spoken) => {
     expect([one('allow', args, silent), one('allow', args, spoken)]).toEqual(['ask_user', 'allow']);
   });
 
-  test.each(cases.filter(([args]) => !/not|oneOf|anyOf|allOf/.test(JSON.stringify(args))))(
+  test.each(cases.filter(([args]) => !/not|if|oneOf|anyOf|allOf/.test(JSON.stringify(args))))(
     'a deny applies all the same: %j: %j',
     (args, silent, spoken) => {
       expect([one('deny', args, silent), one('deny', args, spoken)]).toEqual(['deny', 'deny']);
@@ -60,6 +67,10 @@ describe('HUNT-F4 conditions on values of a type that they say nothing about', (
     expect(warned({ properties: { x: { pattern: '^a', maximum: 3 } } })).toEqual([
       expect.stringContaining('keywords of several types (string, number)'),
     ]);
+    const some = either({ type: 'string' }, { pattern: '^a' });
+    expect(warned({ '/x': some })).toEqual([expect.stringContaining('has an "if" without "else"')]);
+    expect(warned({ '/x': { ...some, else: true } })).toEqual([]);
+    expect(warned({ '/x': some }, 'deny')).toEqual([]);
     expect(warned({ '/x': { type: ['string', 'array'], pattern: '^a' } }, 'deny')).toEqual([]);
     expect(warned({ '/x': { pattern: '^a' }, '/y': { type: 'integer', maximum: 3 } })).toEqual([]);
   });
