@@ -63,8 +63,12 @@ export function eachInPieces<T, R>(items: readonly T[], work: (item: T) => R | P
   const [first] = items;
   if (items.length > 1) return eachOfMany(items, work);
   if (items.length === 0) return [];
-  const result = work(first as T);
-  return result instanceof Promise ? result.then((made) => [made]) : [result];
+  try {
+    const result = work(first as T);
+    return result instanceof Promise ? result.then((made) => [made]) : [result];
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 async function eachOfMany<T, R>(items: readonly T[], work: (item: T) => R | Promise<R>): Promise<R[]> {

@@ -89,8 +89,11 @@ function look(value: unknown, where: string, members: Readonly<Record<string, Ch
       }
       readMember(value, where, member);
       if (isClosed) throw unknownMember(where, member, Object.keys(members));
+      const known = strangersTo(members);
+      if (known.has(member)) continue;
       const meant = nearest(member, Object.keys(members));
       if (meant !== undefined) throw badInput(`${where}.${member} is not known; write ${meant}`);
+      if (known.size < MOST_STRANGERS) known.add(member);
     }
   } catch (error) {
     throw unreadable(where, error);
@@ -102,6 +105,19 @@ const nobodys = Symbol('nobodys');
 /** A proxy gives something for any name, or throws: no module of Node's is needed to tell, which browsers have not. */
 function isPlain(value: object): boolean {
   return (value as Record<symbol, unknown>)[nobodys] === undefined;
+}
+
+/** Names that are no slip of one of a shape: objects of the same kind come again and again. */
+const strangers = new WeakMap<object, Set<string>>();
+const MOST_STRANGERS = 64;
+
+function strangersTo(members: object): Set<string> {
+  let known = strangers.get(members);
+  if (!known) {
+    known = new Set();
+    strangers.set(members, known);
+  }
+  return known;
 }
 
 const requiredMembers = new WeakMap<object, readonly string[]>();

@@ -4,23 +4,38 @@ import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { POLICY_TIMEOUT_MS } from './policy.ts';
 
 /**
- * The tools that a policy wants nobody to be offered.
+ * The tools that a policy wants nobody to be offered; at once where it says so at once.
  * @throws CoxswainError `UNAVAILABLE / E_POLICY` where it does not say: not to know is not to offer everything
  */
-export async function excludedBy(
+export function excludedBy(
   policy: PolicyEvaluator,
   scope: Parameters<NonNullable<PolicyEvaluator['getExcluded']>>[0],
   timeoutMs: number = POLICY_TIMEOUT_MS,
-): Promise<readonly string[]> {
+): readonly string[] | Promise<readonly string[]> {
   try {
-    const said = policy.getExcluded?.(scope) ?? [];
-    const list: unknown = Array.isArray(said) ? said : ((await inTime(said, timeoutMs)) ?? []);
-    if (Array.isArray(list) && list.every((name) => typeof name === 'string')) return list;
-    throw new TypeError('getExcluded gave no list of names');
+    const said: unknown = policy.getExcluded?.(scope) ?? [];
+    return Array.isArray(said) ? namesIn(said) : waited(said, timeoutMs);
   } catch (cause) {
-    const message = `the policy does not say which tools are not offered, and nothing is run: ${messageOf(cause)}`;
-    throw new CoxswainError('UNAVAILABLE', 'E_POLICY', message, { cause });
+    return Promise.reject(unsaid(cause));
   }
+}
+
+async function waited(said: unknown, timeoutMs: number): Promise<readonly string[]> {
+  try {
+    return namesIn((await inTime(said, timeoutMs)) ?? []);
+  } catch (cause) {
+    throw unsaid(cause);
+  }
+}
+
+function namesIn(list: unknown): readonly string[] {
+  if (Array.isArray(list) && list.every((name) => typeof name === 'string')) return list;
+  throw new TypeError('getExcluded gave no list of names');
+}
+
+function unsaid(cause: unknown): CoxswainError {
+  const message = `the policy does not say which tools are not offered, and nothing is run: ${messageOf(cause)}`;
+  return new CoxswainError('UNAVAILABLE', 'E_POLICY', message, { cause });
 }
 
 function inTime<T>(answer: T | PromiseLike<T>, timeoutMs: number): Promise<T> {

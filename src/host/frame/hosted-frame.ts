@@ -210,7 +210,7 @@ export class HostedFrame implements JudgeOptions {
     };
   }
 
-  excluded(mode: PermissionMode | undefined): Promise<readonly string[]> {
+  excluded(mode: PermissionMode | undefined): readonly string[] | Promise<readonly string[]> {
     const scope = { agent: this.agent, ...(mode === undefined ? {} : { permissionMode: mode }) };
     return excludedBy(this.base, scope, this.policyTimeoutMs);
   }

@@ -37,6 +37,7 @@ export async function excludedTools(
   frame: HostedFrame,
   { excludeTools = [], permissionMode }: ExecutorStreamOptions,
 ): Promise<readonly string[] | undefined> {
-  const excluded = await frame.excluded(frame.modeOf(permissionMode));
+  const asked = frame.excluded(frame.modeOf(permissionMode));
+  const excluded = asked instanceof Promise ? await asked : asked;
   return excluded.length > 0 ? [...excludeTools, ...excluded] : undefined;
 }

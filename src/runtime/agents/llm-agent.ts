@@ -122,14 +122,18 @@ export class LlmAgent implements ModelUser {
     const { tree } = context.place;
     const cached = this.#offered;
     if (cached && cached.host === host && cached.excluded === excluded && cached.tree === tree) return cached.map;
-    return this.#resolve(context);
+    const map = new Map(this.tools);
+    return this.toolsets.length === 0 ? this.#offer(context, map) : this.#withToolsets(context, map);
   }
 
-  async #resolve(context: AgentContext): Promise<ToolMap> {
+  async #withToolsets(context: AgentContext, map: Map<string, ResolvedTool>): Promise<ToolMap> {
+    for (const toolset of this.toolsets) await this.#addToolset(map, toolset, context);
+    return this.#offer(context, map);
+  }
+
+  #offer(context: AgentContext, map: Map<string, ResolvedTool>): ToolMap | Promise<ToolMap> {
     const { tools: host, excludeTools: excluded } = context.invocation.options;
     const { tree } = context.place;
-    const map = new Map(this.tools);
-    for (const toolset of this.toolsets) await this.#addToolset(map, toolset, context);
     for (const descriptor of host ?? []) {
       // A tool of the agent's own with a handler stays its own: nobody is replaced behind their back.
       const own = map.get(descriptor.name);
@@ -146,16 +150,22 @@ export class LlmAgent implements ModelUser {
     for (const name of excluded ?? []) map.delete(name);
     // Under host execution the host's policy is the only one, and has had its say.
     const policy = context.invocation.hostRuns ? undefined : context.invocation.engine.policy;
-    if (policy?.getExcluded) {
-      for (const name of await this.#excludedBy(policy, context)) map.delete(name);
-    } else if (this.toolsets.length === 0) this.#offered = { host, excluded, tree, map };
-    return map;
+    if (!policy?.getExcluded) {
+      if (this.toolsets.length === 0) this.#offered = { host, excluded, tree, map };
+      return map;
+    }
+    const less = (names: readonly string[]) => {
+      for (const name of names) map.delete(name);
+      return map;
+    };
+    const names = this.#excludedBy(policy, context);
+    return names instanceof Promise ? orAbort(context.signal, names).then(less) : less(names);
   }
 
-  #excludedBy(policy: PolicyEvaluator, { invocation, signal }: AgentContext): Promise<readonly string[]> {
+  #excludedBy(policy: PolicyEvaluator, { invocation }: AgentContext): readonly string[] | Promise<readonly string[]> {
     const permissionMode = invocation.options.permissionMode ?? invocation.fold.config.permissionMode;
     const scope = { agent: this.name, ...(permissionMode === undefined ? {} : { permissionMode }) };
-    return orAbort(signal, excludedBy(policy, scope));
+    return excludedBy(policy, scope);
   }
 
   async run(context: AgentContext): Promise<Outcome> {
