@@ -361,7 +361,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'To await nothing is to go on in the same piece of work.',
   },
   {
-    fileName: 'src/host/run/hosted-run.ts',
+    fileName: 'src/host/run/run-loop.ts',
     line: 'if (others) await others;',
     original: 'others',
     mutated: ['true'],
@@ -417,7 +417,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'A timer of Node has it.',
   },
   {
-    fileName: 'src/host/run/hosted-run.ts',
+    fileName: 'src/host/run/run-loop.ts',
     line: 'if ((end?.data.pending?.length ?? 0) > MANY) {',
     original: '(end?.data.pending?.length ?? 0) > MANY',
     mutated: ['true', 'false', '(end?.data.pending?.length ?? 0) >= MANY'],

@@ -1,4 +1,5 @@
 /** Option checks, lazy maps, ids, times and timers: helpers that know nothing of agents. */
+export { Bell } from './bell.ts';
 export { derived } from './derived.ts';
 export { newId } from './identity.ts';
 export { inTime } from './in-time.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { Bell } from '../../src/base/index.ts';
 import type { AgentSource, ExecutionOptions, PendingRequest, ToolResult } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
 import { abortBeginnings, Beginnings } from '../../src/host/hosted/beginnings.ts';
@@ -6,7 +7,6 @@ import { assertApprover, decidingAnswer, whyNotOpen } from '../../src/host/quest
 import { underPolicy } from '../../src/host/questions/obligations.ts';
 import type { Step } from '../../src/host/questions/step.ts';
 import { notAgain, refusal as refused, underRule } from '../../src/host/questions/step.ts';
-import { Bell } from '../../src/host/run/bell.ts';
 import { BesideInner } from '../../src/host/run/beside-inner.ts';
 import { measured } from '../../src/host/run/run-spans.ts';
 import { runTailCalls } from '../../src/host/run/tail-calls.ts';

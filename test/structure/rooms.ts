@@ -311,7 +311,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/run',
     'one run: inner streams, calls, questions, end',
-    'contracts session gate host/terms host/tools host/questions host/frame',
+    'contracts base session gate host/terms host/tools host/questions host/frame',
   ),
   room(
     'host/hosted',
