@@ -1,7 +1,7 @@
 /** Coxswain: hosts in control of agents. */
 export * from './adapters/adk/index.ts';
 export * from './contracts/index.ts';
-export { createHost } from './embed/index.ts';
+export { createHost, type EmbeddedHostOptions as HostOptions, type HostOf, type SessionOf } from './embed/index.ts';
 export { denyOverrides, type ShadowDecision, type ShadowPolicy, shadow } from './gate/index.ts';
 export {
   type AgentHost,
@@ -16,7 +16,6 @@ export {
   createSessionFactory,
   denyAll,
   HostedSession,
-  type HostOptions,
   loadPolicy,
   type OpenApproval,
   type OpenOptions,
@@ -55,6 +54,7 @@ export {
   type RedactionRule,
   type RunResult,
   run,
+  runOrThrow,
   type SessionView,
   textOf,
 } from './session/index.ts';

@@ -1,26 +1,71 @@
 import type { FromAgentOptions } from '../adapters/adk/index.ts';
 import { fromAgent } from '../adapters/adk/index.ts';
-import type { AgentSource } from '../contracts/index.ts';
-import type { AgentHost, HostOptions } from '../host/index.ts';
+import type { AgentSource, HostJournal, OutputFrom, WithOutput } from '../contracts/index.ts';
+import type { AgentHost, HostedSession, HostOptions, OpenOptions } from '../host/index.ts';
 import { createHost as createHostOfSources } from '../host/index.ts';
-import type { Agent } from '../runtime/index.ts';
+import type { Agent, CredentialService, Model, SessionService } from '../runtime/index.ts';
 import type { Check } from '../session/index.ts';
 import { checkIs, checkShape, either, having, list, object, required } from '../session/index.ts';
 
-/** {@link createHostOfSources} that takes the runtime's agents as they are. */
-export function createHost(options: Omit<HostOptions, 'agents'> & Given): AgentHost {
-  checkShape<Given>(options, 'createHost: options', { agents: required(list), agentOptions: object });
+type AgentOrSource = Agent | AgentSource;
+
+/** The name that a host knows it by. */
+type NameOf<A extends AgentOrSource> = A extends { readonly descriptor: { readonly name: infer Name } }
+  ? Name
+  : A extends { readonly name: infer Name }
+    ? Name
+    : never;
+
+/** Of the agents of a host the one of that name. */
+type Named<A extends AgentOrSource, Name> = A extends AgentOrSource ? (Name extends NameOf<A> ? A : never) : never;
+
+/** A session of an agent that promises an output. */
+export type SessionOf<A extends AgentOrSource, Name> = HostedSession & WithOutput<OutputFrom<Named<A, Name>>>;
+
+/** A host that knows its agents' names, and what each of them answers with. */
+export interface HostOf<A extends AgentOrSource> extends Omit<AgentHost, 'open'> {
+  /**
+   * A session of an agent, under this host's control.
+   * @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN | E_SESSION_NOT_FOUND`
+   */
+  open<Name extends NameOf<A> & string>(agent: Name, options?: OpenOptions): Promise<SessionOf<A, Name>>;
+}
+
+/** What a host over agents of the runtime takes. */
+export interface EmbeddedHostOptions<L extends readonly AgentOrSource[] = readonly AgentOrSource[]>
+  extends Omit<HostOptions, 'agents' | 'sessions' | 'credentials' | 'models'> {
+  agents: L;
+  /** For those that are agents of the runtime. */
+  agentOptions?: FromAgentOptions;
+  /**
+   * The store. Default: memory, which ends with the process. Of agents that keep their sessions elsewhere, where the host
+   * keeps its own notes.
+   */
+  sessions?: SessionService | { readonly journal: HostJournal };
+  credentials?: CredentialService;
+  /** Finds models by name, for agents that name theirs and calls that name another: a `modelRegistry({…})`, or a function. */
+  models?: ModelRegistry | ((name: string) => Model | undefined);
+}
+
+/** Finds models by name, as `modelRegistry` of the adapters does. */
+interface ModelRegistry {
+  models(name: string): Model | undefined;
+}
+
+/** {@link createHostOfSources} that takes the runtime's agents as they are, and knows them by their names. */
+export function createHost<const L extends readonly AgentOrSource[]>(
+  options: EmbeddedHostOptions<L>,
+): HostOf<L[number]> {
+  checkShape<Pick<EmbeddedHostOptions, 'agents' | 'agentOptions'>>(options, 'createHost: options', {
+    agents: required(list),
+    agentOptions: object,
+  });
   const { agents, agentOptions, ...rest } = options;
-  const sources = agents.map((agent, index) => {
+  const sources = agents.map((agent, index): AgentSource => {
     checkIs(agent, `createHost: options.agents[${index}]`, agentOrSource);
     return 'descriptor' in agent ? agent : fromAgent(agent, agentOptions);
   });
-  return createHostOfSources({ ...rest, agents: sources });
-}
-
-interface Given {
-  agents: readonly (Agent | AgentSource)[];
-  agentOptions?: FromAgentOptions;
+  return createHostOfSources({ ...rest, agents: sources }) as HostOf<L[number]>;
 }
 
 const agentOrSource: Check = { needs: 'an agent or an agent source', fits: either(having('run'), having('open')).fits };

@@ -1,2 +1,2 @@
 /** A host over agents of the runtime, in one program. */
-export { createHost } from './create-host.ts';
+export { createHost, type EmbeddedHostOptions, type HostOf, type SessionOf } from './create-host.ts';

@@ -3,17 +3,21 @@ import type {
   AgentEvent,
   AgentSession,
   AgentStream,
+  ErrorCode,
+  ErrorEvent,
   ExecutionOptions,
   PendingRequest,
   SessionInput,
+  StatusCode,
   StatusOf,
   StreamEndReason,
   Usage,
+  WithOutput,
 } from '../contracts/index.ts';
-import { CoxswainError, notesOf, textOfParts } from '../contracts/index.ts';
+import { CoxswainError, isStatusCode, notesOf, textOfParts } from '../contracts/index.ts';
 import { EventStream, StreamSummary } from './stream/index.ts';
 
-export interface RunResult {
+export interface RunResult<Out = unknown> {
   /** Why the stream ended. */
   reason: StreamEndReason;
   /**
@@ -22,7 +26,7 @@ export interface RunResult {
    */
   text: string;
   /** Structured output, where the agent has an output schema. */
-  output?: unknown;
+  output?: Out;
   /** The last answer was cut at the model's output limit. */
   truncated?: true;
   /** Open requests: answer them and continue. */
@@ -31,20 +35,34 @@ export interface RunResult {
   usage: Usage;
   /** Names of the tools whose calls were denied, at most 10,000. */
   denied: string[];
-  error?: { status: string; code: string; message: string };
+  /** The newest error of the turn; where `reason` is `failed`, why. */
+  error?: RunError;
   /** Resume point: `session.events({after: cursor})` shows what happens later. */
   cursor?: string;
+}
+
+/** What went wrong, as a {@link CoxswainError} says it. */
+export interface RunError {
+  status: StatusCode;
+  code: ErrorCode | (`E_${string}` & {});
+  message: string;
+  retryable: boolean;
+}
+
+export interface SessionRunOptions extends ExecutionOptions {
+  /** Told of each event, as it comes. */
+  onEvent?: (event: AgentEvent) => void;
 }
 
 /**
  * Runs one stream to its end and says what it came to: `reason` and `error` tell a failure.
  * @throws CoxswainError as the first `next()` of a stream, and `E_NO_MODEL`: without a model no run can come to anything
  */
-export async function run(
-  session: AgentSession,
+export async function run<Out = unknown>(
+  session: AgentSession & WithOutput<Out>,
   input: string | SessionInput | readonly SessionInput[],
-  options: ExecutionOptions & { onEvent?: (event: AgentEvent) => void } = {},
-): Promise<RunResult> {
+  options: SessionRunOptions = {},
+): Promise<RunResult<Out>> {
   checkIs(session, 'run: session', having('stream'));
   checkShape<Pick<typeof options, 'onEvent'>>(options, 'run: options', { onEvent: fn });
   const { onEvent, ...execution } = options;
@@ -64,10 +82,34 @@ export async function run(
     usage: summary.usage,
     denied: summary.denied,
     ...(cursor === undefined ? {} : { cursor }),
-    ...(error && { error: { status: error.status, code: error.code, message: error.message } }),
-    ...(output === undefined ? {} : { output }),
+    ...(error && { error: runErrorOf(error) }),
+    // What its schema says, by whoever opened the session: held to it by the executor.
+    ...(output === undefined ? {} : { output: output as Out }),
     ...(summary.truncated && { truncated: true }),
   };
+}
+
+/**
+ * {@link run}, where anything but an answer is a throw.
+ * @throws CoxswainError the run's own error, which tells a limit or an abort too; `FAILED_PRECONDITION / E_RUN_UNFINISHED`
+ *   where it waits for answers, or ended otherwise without one
+ */
+export async function runOrThrow<Out = unknown>(
+  session: AgentSession & WithOutput<Out>,
+  input: string | SessionInput | readonly SessionInput[],
+  options: SessionRunOptions = {},
+): Promise<RunResult<Out> & { reason: 'completed' }> {
+  const result = await run(session, input, options);
+  const { reason, error, pending } = result;
+  if (reason === 'completed') return { ...result, reason: 'completed' };
+  if (error && reason !== 'input_required') {
+    throw new CoxswainError(error.status, error.code, error.message, { retryable: error.retryable });
+  }
+  const open = pending.map(({ requestId }) => requestId);
+  const waits =
+    open.length === 0 ? '' : `: ${open.length} ${open.length === 1 ? 'request waits' : 'requests wait'} for an answer`;
+  const message = `the run ended with ${JSON.stringify(reason)}${waits}`;
+  throw new CoxswainError('FAILED_PRECONDITION', 'E_RUN_UNFINISHED', message, { details: { reason, pending: open } });
 }
 
 /**
@@ -126,4 +168,9 @@ export function agentStream(
     abort,
   );
   return stream;
+}
+
+/** Of executors on other machines the status may be any text. */
+function runErrorOf({ status, code, message, retryable }: ErrorEvent): RunError {
+  return { status: isStatusCode(status) ? status : 'UNKNOWN', code: code as RunError['code'], message, retryable };
 }

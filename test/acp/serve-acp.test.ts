@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { describe, expect, test } from 'vitest';
 import type { AnyTool } from '../../src/contracts/index.ts';
-import type { HostOptions } from '../../src/index.ts';
+import type { AgentHost, HostOptions } from '../../src/index.ts';
 import { createHost, LlmAgent, rulePolicy } from '../../src/index.ts';
 import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
@@ -138,7 +138,7 @@ describe('cancel', () => {
 
   test('of a form that the editor leaves open: the turn is cancelled', async () => {
     const { ran, tool: rm } = counting('rm');
-    const host = hostOf([call('rm'), 'next'], [rm]);
+    const host: AgentHost = hostOf([call('rm'), 'next'], [rm]);
     const open = host.open.bind(host);
     host.open = async (...args: Parameters<typeof open>) => {
       const session = await open(...args);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connect } from '../../src/adapters/remote/index.ts';
 import { serve, serveExecutor } from '../../src/host/websocket/index.ts';
-import type { AgentSession } from '../../src/index.ts';
+import type { AgentHost, AgentSession } from '../../src/index.ts';
 import { createHost } from '../../src/index.ts';
 import { lyingExecutor } from '../../src/testing/index.ts';
 import { all, bot, notingTool, policyOf } from './kit.ts';
@@ -55,7 +55,7 @@ test.each<[string, (stack: AsyncDisposableStack) => Promise<AgentSession>]>([
   expect(await session.pending()).toHaveLength(1);
 });
 
-async function hosted(stack: AsyncDisposableStack, host: ReturnType<typeof createHost>): Promise<AgentSession> {
+async function hosted(stack: AsyncDisposableStack, host: AgentHost): Promise<AgentSession> {
   stack.defer(() => host.close());
   return host.open('liar', { create: true });
 }

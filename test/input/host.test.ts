@@ -13,6 +13,7 @@ const agents = [fromAgent(bot(Array.from({ length: 100 }, () => 'ok')))];
 const hostOptions: Required<{ [K in keyof HostOptions]: true }> = {
   app: true,
   agents: true,
+  agentOptions: true,
   tools: true,
   toolProviders: true,
   policy: true,
@@ -90,7 +91,7 @@ describe('createHost', () => {
     for (const label of NO_OBJECTS) {
       const value = RUBBISH[label]?.() as HostOptions;
       expect(await outcomeOf(label, () => createHost(value)), label).toBe('refused');
-      expect(await outcomeOf(label, () => createHostOfSources(value)), label).toBe('refused');
+      expect(await outcomeOf(label, () => createHostOfSources(value as never)), label).toBe('refused');
     }
     expect(() => createHost(null as never)).toThrow('createHost: options is null; give an object');
     expect(() => createHost({ app: 'shop', agents, policy: 5 } as never)).toThrow(

@@ -1,6 +1,14 @@
 import type { Shape } from '../../base/index.ts';
 import { amount, bag, checkIs, checkOptions, fn, having, list, name, object, text } from '../../base/index.ts';
-import type { AgentDescriptor, AgentSource, AnswerLimits, HostContext, SessionRef } from '../../contracts/index.ts';
+import type {
+  AgentDescriptor,
+  AgentSource,
+  AnswerLimits,
+  HostContext,
+  OutputFrom,
+  SessionRef,
+  WithOutput,
+} from '../../contracts/index.ts';
 import type {
   Agent,
   CredentialService,
@@ -66,8 +74,12 @@ const fromAgentShape: Shape<FromAgentOptions> = {
   onClose: fn,
 };
 
+/** A source that is known by its agent's name, and promises its output. */
+export type SourceOf<A extends Agent> = AgentSource &
+  WithOutput<OutputFrom<A>> & { readonly descriptor: { readonly name: A['name'] } };
+
 /** An agent of the runtime as something that a host can open. */
-export function fromAgent(agent: Agent, options: FromAgentOptions = {}): AgentSource {
+export function fromAgent<const A extends Agent>(agent: A, options: FromAgentOptions = {}): SourceOf<A> {
   // Construction errors belong here, not to the first session.
   checkOptions<FromAgentOptions>(options, 'fromAgent: options', fromAgentShape);
   checkEngine(options, 'fromAgent: options');

@@ -13,3 +13,4 @@ export type * from './schema-like.ts';
 export type * from './session.ts';
 export type * from './telemetry.ts';
 export * from './tools.ts';
+export type * from './with-output.ts';

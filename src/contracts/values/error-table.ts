@@ -133,6 +133,7 @@ export const ERROR_TABLE = {
   E_REPLAY_DIVERGED: final('FAILED_PRECONDITION'),
   E_REPORT_SEALED: final('FAILED_PRECONDITION'),
   E_REQUEST_CLOSED: final('FAILED_PRECONDITION'),
+  E_RUN_UNFINISHED: final('FAILED_PRECONDITION'),
   E_SCHEMA: { ...final('INVALID_ARGUMENT'), exit: 'usage' },
   E_SCRIPT: final('FAILED_PRECONDITION'),
   E_SESSION_BUSY: retry('ABORTED', 'FAILED_PRECONDITION'),
@@ -207,3 +208,5 @@ export const ACP_CODES: Readonly<Record<StatusCode, number>> = {
   UNAVAILABLE: -32_603,
   DATA_LOSS: -32_603,
 };
+
+export const isStatusCode = (status: string): status is StatusCode => Object.hasOwn(ACP_CODES, status);

@@ -1,5 +1,5 @@
 import { untilAborted } from '../../base/index.ts';
-import type { AnyTool, JsonSchema, PolicyEvaluator, SchemaLike } from '../../contracts/index.ts';
+import type { AnyTool, JsonSchema, OutputOf, PolicyEvaluator, SchemaLike, WithOutput } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { excludedBy, toJsonSchema } from '../../gate/index.ts';
 import type { Agent, AgentContext, AgentTree, ResolvedTool, ToolMap, Toolset } from '../agent/index.ts';
@@ -34,8 +34,13 @@ import { agentInput } from './agent-shape.ts';
 import type { LlmAgentOptions } from './options.ts';
 
 /** An agent that asks a model what to do until it has an answer. */
-export class LlmAgent implements ModelUser {
-  readonly name: string;
+export class LlmAgent<
+  const Name extends string = string,
+  const Output extends SchemaLike | undefined = SchemaLike | undefined,
+> implements ModelUser, WithOutput<OutputOf<Output>>
+{
+  declare readonly '~output'?: OutputOf<Output>;
+  readonly name: Name;
   readonly description: string;
   readonly model: Model | string | undefined;
   readonly instruction: Instruction | undefined;
@@ -62,8 +67,8 @@ export class LlmAgent implements ModelUser {
   #offered: { host: unknown; excluded: unknown; tree: unknown; map: ToolMap } | undefined;
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_DUPLICATE_TOOL | E_SCHEMA | E_STATE_KEY` */
-  constructor(options: LlmAgentOptions) {
-    agentInput.llm(options);
+  constructor(options: Omit<LlmAgentOptions, 'name' | 'outputSchema'> & { name: Name; outputSchema?: Output }) {
+    agentInput.llm(options as LlmAgentOptions);
     this.name = options.name;
     this.description = options.description ?? '';
     this.model = options.model;

@@ -1,7 +1,7 @@
 import type { AnyTool } from '../../../src/contracts/index.ts';
-import type { HostOptions, SubagentOptions } from '../../../src/host/index.ts';
+import type { SubagentOptions } from '../../../src/host/index.ts';
 import { subagentTool } from '../../../src/host/index.ts';
-import type { SessionService } from '../../../src/index.ts';
+import type { HostOptions, SessionService } from '../../../src/index.ts';
 import { fromAgent, LlmAgent } from '../../../src/index.ts';
 import type { LlmAgentOptions } from '../../../src/runtime/index.ts';
 import type { Script } from '../../../src/testing/index.ts';
@@ -16,7 +16,7 @@ export interface Team {
   tools?: readonly AnyTool[];
   expertOptions?: Partial<LlmAgentOptions>;
   toolOptions?: SubagentOptions;
-  host?: Partial<Omit<HostOptions, 'agents' | 'sessions' | 'tools'>>;
+  host?: Partial<Omit<HostOptions, 'agents' | 'agentOptions' | 'sessions' | 'tools'>>;
   store?: SessionService;
 }
 

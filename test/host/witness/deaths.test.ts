@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
 import type { AgentSource } from '../../../src/contracts/index.ts';
+import type { HostOptions } from '../../../src/index.ts';
 import { createHost, rulePolicy } from '../../../src/index.ts';
 import { lyingExecutor } from '../../../src/testing/index.ts';
 import { dying } from '../../property/lies/dying.ts';
@@ -20,7 +21,7 @@ async function afterDeath(name: string, times: number) {
   const noted = notingTool(name);
   const liar = lyingExecutor({ calls: [{ id: 'c1', name, args: {} }] });
   const death = dying(times);
-  const hostOf = (source: AgentSource, sessions: object) =>
+  const hostOf = (source: AgentSource, sessions: NonNullable<HostOptions['sessions']>) =>
     createHost({ app: 'shop', agents: [source], tools: [noted.tool], policy, sessions, warn: () => {} });
   const first = hostOf(death.source(liar), death.store(store));
   let isAnswered = name === 'free';

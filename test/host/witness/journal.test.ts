@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
 import type { AgentSource, HostJournal, PendingRequest, SessionProvider } from '../../../src/contracts/index.ts';
 import { CoxswainError } from '../../../src/contracts/index.ts';
+import type { HostOptions } from '../../../src/index.ts';
 import { createHost, InMemorySessionService, rulePolicy } from '../../../src/index.ts';
 import type { AskedCall, Lies } from '../../../src/testing/index.ts';
 import { lyingExecutor } from '../../../src/testing/index.ts';
@@ -36,7 +37,7 @@ function shop(store = openSqlite(':memory:') as ReturnType<typeof openSqlite> | 
   const warnings: string[] = [];
   const hosts: { close(): Promise<void> }[] = [];
   const source = (calls: readonly AskedCall[], lies: Lies = {}) => lyingExecutor({ calls, lies });
-  const hostOf = (liar: AgentSource, sessions: object = store) => {
+  const hostOf = (liar: AgentSource, sessions: NonNullable<HostOptions['sessions']> = store) => {
     const host = createHost({
       app: 'shop',
       agents: [liar],

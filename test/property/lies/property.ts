@@ -2,6 +2,7 @@ import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
 import type { AgentSource, PendingRequest, PolicyEvaluator, RequestAnswer } from '../../../src/contracts/index.ts';
 import { ensureValidator } from '../../../src/gate/index.ts';
 import type { AgentHost, HostedSession } from '../../../src/host/index.ts';
+import type { HostOptions } from '../../../src/index.ts';
 import { createHost } from '../../../src/index.ts';
 import type { Random } from '../replay/random.ts';
 import { below, randomOf } from '../replay/random.ts';
@@ -109,7 +110,7 @@ class Life {
     }
   }
 
-  #host(sources: readonly AgentSource[], store: object | undefined): AgentHost {
+  #host(sources: readonly AgentSource[], store: HostOptions['sessions']): AgentHost {
     const watch = this.#watch;
     this.trace.push('a host starts');
     const policy: PolicyEvaluator = {

@@ -1,0 +1,55 @@
+// Checked by `tsc -p tsconfig.json`, never run: what a host knows of its agents, and what a run comes to.
+import { z } from 'zod';
+import type { AgentSource, ErrorCode, SessionService, StatusCode } from '../../src/index.ts';
+import { createHost, fromAgent, InMemorySessionService, LlmAgent, run, runOrThrow } from '../../src/index.ts';
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const isTrue = <T extends true>(_?: T): void => {};
+
+const triage = new LlmAgent({ name: 'triage', outputSchema: z.object({ team: z.enum(['billing', 'support']) }) });
+const raw = new LlmAgent({
+  name: 'raw',
+  outputSchema: { type: 'object', properties: { score: { type: 'number' } }, required: ['score'] },
+});
+const plain = new LlmAgent({ name: 'plain' });
+const host = createHost({ app: 'desk', agents: [triage, fromAgent(raw), plain] });
+
+export async function outputs() {
+  const result = await run(await host.open('triage'), 'go');
+  isTrue<Equal<typeof result.output, { team: 'billing' | 'support' } | undefined>>();
+  const { output } = await runOrThrow(await host.open('raw'), 'go');
+  isTrue<Equal<typeof output, { score: number } | undefined>>();
+  const none = await run(await host.open('plain'), 'go');
+  isTrue<Equal<typeof none.output, unknown>>();
+  // @ts-expect-error no such agent
+  await host.open('triagee');
+  // @ts-expect-error no such member
+  result.output?.teem;
+}
+
+export async function errors() {
+  const { error } = await run(await host.open('plain'), 'go');
+  if (!error) return;
+  isTrue<Equal<typeof error.status, StatusCode>>();
+  const code: ErrorCode | (`E_${string}` & {}) = error.code;
+  isTrue<Equal<typeof error.retryable, boolean>>();
+  const { reason } = await runOrThrow(await host.open('plain'), 'go');
+  isTrue<Equal<typeof reason, 'completed'>>();
+  return code;
+}
+
+// A host whose agents are not known by name takes any.
+declare const sources: readonly AgentSource[];
+void createHost({ app: 'desk', agents: sources }).open('whoever');
+
+// Stores, credentials and models are what they are.
+const store: SessionService = new InMemorySessionService();
+createHost({ app: 'desk', agents: [plain], sessions: store, models: () => undefined });
+// @ts-expect-error no store
+createHost({ app: 'desk', agents: [plain], sessions: { foo: 1 } });
+// @ts-expect-error no credentials
+createHost({ app: 'desk', agents: [plain], credentials: 5 });
+// @ts-expect-error no models
+createHost({ app: 'desk', agents: [plain], models: 'nope' });
+// @ts-expect-error no agent
+createHost({ app: 'desk', agents: [{}] });
