@@ -9,7 +9,7 @@ import type {
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
 import { checkConfirmation } from '../../gate/index.ts';
 import type { EventActions } from '../log/index.ts';
-import { StateView } from '../log/index.ts';
+import { noDelta, StateView } from '../log/index.ts';
 import type { ContextServices } from '../services/index.ts';
 import { checkAuthConfig, secretsIn, withoutSecrets } from '../services/index.ts';
 import type { AgentNames, InvocationInfo } from './invocation-info.ts';
@@ -68,7 +68,7 @@ export class CallbackContext {
 
   /** What was written so far. */
   get delta(): Record<string, unknown> {
-    return this.#state?.delta ?? {};
+    return this.#state?.delta ?? noDelta;
   }
 
   searchMemory(query: string): Promise<MemoryEntry[]> {

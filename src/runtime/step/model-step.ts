@@ -274,9 +274,10 @@ async function storeResponse(
   const refused: Prepared[] = [];
   const parts: ContentPart[] = [];
   const longRunning: string[] = [];
-  const pace = new Pace();
-  for (const part of response.content?.parts ?? []) {
-    const rest = pace.rest();
+  const said = response.content?.parts ?? [];
+  const pace = said.length > 1 ? new Pace() : undefined;
+  for (const part of said) {
+    const rest = pace?.rest();
     if (rest) await rest;
     if (part.type !== 'function_call') {
       parts.push(copyJson(part, 'model part'));

@@ -125,7 +125,8 @@ function seal(value: object, depth: number): string | undefined {
     const member = (value as Record<string, unknown>)[key];
     // Most members are text, or empty as every event begins: a call for each of them would cost more than the look.
     if (typeof member === 'string' || typeof member === 'boolean' || member === noDelta || member === noIds) continue;
-    const fault = sealMember(member, depth);
+    const isInner = typeof member === 'object' && member !== null;
+    const fault = isInner ? seal(member, depth + 1) : sealMember(member, depth);
     if (fault !== undefined) return `.${key}${fault}`;
   }
   Object.freeze(value);
