@@ -88,7 +88,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'No number is as large as one that is not there.',
   },
   {
-    fileName: 'src/runtime/calls/call-runner.ts',
+    fileName: 'src/gate/run/run-queue.ts',
     line: 'if (rest) await rest;',
     original: 'rest',
     mutated: ['true', 'false'],

@@ -60,8 +60,25 @@ export {
 } from './policy/index.ts';
 export type { CapLimit, CapOptions, ToolResponseFields } from './result/index.ts';
 export { capResult, errorResult, fromResponse, MAX_RESULT_BYTES, normaliseReturn, toResponse } from './result/index.ts';
-export type { Flights, OperationKind, OperationMessage, RetryToolOptions, SharedRuns } from './run/index.ts';
-export { Operation, providedTool, retryTool, runHandler, shareRuns } from './run/index.ts';
+export type {
+  Flights,
+  HandlerEnd,
+  OperationKind,
+  OperationMessage,
+  RetryToolOptions,
+  RunBounds,
+  SharedRuns,
+} from './run/index.ts';
+export {
+  Operation,
+  providedTool,
+  RunQueue,
+  retryTool,
+  runHandler,
+  runInTurn,
+  runWithin,
+  shareRuns,
+} from './run/index.ts';
 export type {
   ArgumentsSchema,
   PromisedOutput,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyTool, ProvidedTool, ToolProvider } from '../../src/contracts/index.ts';
+import { RunQueue } from '../../src/gate/index.ts';
 import { offeredTools } from '../../src/host/hosted/offered-tools.ts';
-import { RunQueue } from '../../src/host/tools/run-queue.ts';
 import { HostToolRegistry } from '../../src/host/tools/tool-registry.ts';
 import { door, tool } from './kit.ts';
 

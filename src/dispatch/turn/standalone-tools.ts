@@ -1,16 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ToolCallContext } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import {
-  decide,
-  ensureValidator,
-  isRepeatable,
-  isTimed,
-  nextStep,
-  runHandler,
-  validateArgs,
-} from '../../gate/index.ts';
-import { orAbort } from '../../runtime/index.ts';
+import { decide, ensureValidator, isRepeatable, nextStep, runWithin, validateArgs } from '../../gate/index.ts';
+import { unreachable } from '../../session/index.ts';
 import { assertSameCall, CallsById } from '../records/index.ts';
 import type { Tool, ToolRunOptions } from '../tools/index.ts';
 import { caused } from './errors.ts';
@@ -82,29 +74,28 @@ export class StandaloneTools {
       const endedAt = Date.now();
       turn.buses.tell('toolExecutionEnd', { ...about, endedAt, durationMs: endedAt - startedAt, isError });
     };
-    const limit = new AbortController();
-    const timer = startTimer(tool, limit);
-    try {
-      const signal = AbortSignal.any([turn.abortSignal, limit.signal]);
-      const work = runHandler(verdict.decision, contract, new StandaloneCall(callId, signal, this.#deps, turn));
-      const value = await orAbort(signal, work);
-      ended(false);
-      return value;
-    } catch (error) {
-      ended(true);
-      if (turn.abortSignal.aborted) throw turn.abortSignal.reason;
-      throw caused('INTERNAL', 'E_TOOL_DOWNSTREAM_ERROR', `tool ${tool.name} failed`, error);
-    } finally {
-      clearTimeout(timer);
+    const own = new AbortController();
+    const context = new StandaloneCall(callId, own.signal, this.#deps, turn);
+    const end = await runWithin(verdict.decision, contract, context, {
+      timeoutMs: contract.timeoutMs,
+      signals: [turn.abortSignal],
+      end: (reason) => own.abort(reason),
+    });
+    ended(end.kind !== 'value');
+    switch (end.kind) {
+      case 'value':
+        return end.value;
+      case 'begun':
+        return undefined;
+      case 'aborted':
+        throw turn.abortSignal.reason;
+      case 'late':
+      case 'threw':
+        throw caused('INTERNAL', 'E_TOOL_DOWNSTREAM_ERROR', `tool ${tool.name} failed`, end.error);
+      default:
+        return unreachable(end, 'the end of a handler');
     }
   }
-}
-
-function startTimer(tool: Tool, limit: AbortController): NodeJS.Timeout | undefined {
-  const { timeoutMs } = tool.contract;
-  if (timeoutMs === undefined || !isTimed(timeoutMs)) return undefined;
-  const error = new CoxswainError('DEADLINE_EXCEEDED', 'E_TOOL', `no result within ${timeoutMs} ms`);
-  return setTimeout(() => limit.abort(error), timeoutMs);
 }
 
 function outcomeUnknown(callId: string, name: string): CoxswainError {

@@ -8,13 +8,13 @@ import type {
   ToolUpdate,
 } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { errorResult } from '../../gate/index.ts';
+import { errorResult, RunQueue } from '../../gate/index.ts';
 import { LazyMap, LazySet, openRequest, Pace } from '../../session/index.ts';
 import type { RunStep } from '../questions/index.ts';
 import { callsOf, resultInput } from '../questions/index.ts';
 import { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from '../terms/index.ts';
 import type { HostTool } from '../tools/index.ts';
-import { RunQueue, runHostTool } from '../tools/index.ts';
+import { runHostTool } from '../tools/index.ts';
 import type { AskingRun } from './ask-in-run.ts';
 import { askInRun } from './ask-in-run.ts';
 import { eventBase } from './run-base.ts';

@@ -3,7 +3,6 @@ export { previewDigest } from './digest.ts';
 export { approvalOf, askedByHook, asTaken, floorOf, gateCall } from './gate-call.ts';
 export type { Grounds, HostRules } from './grounds.ts';
 export { validatorOf } from './grounds.ts';
-export { RunQueue } from './run-queue.ts';
 export type { Subagent, SubagentOptions, SubagentTool } from './subagent-tool.ts';
 export { Suspended, subagentOf, subagentTool } from './subagent-tool.ts';
 export type { HostTool } from './tool-registry.ts';

@@ -16,11 +16,11 @@ import {
   checkConfirmation,
   errorResult,
   fireHook,
-  isTimed,
   normaliseReturn,
   refusalResult,
-  runHandler,
+  runWithin,
 } from '../../gate/index.ts';
+import { unreachable } from '../../session/index.ts';
 import type { ResultBounds } from '../terms/index.ts';
 import { boundedResult } from '../terms/index.ts';
 import { Suspended } from './subagent-tool.ts';
@@ -63,17 +63,30 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
   const context = new HostToolContext(call, options, controller.signal);
   const hook: HookContext = { sessionId: call.sessionId, callId: call.callId, agentPath: call.agentPath, signal };
   let result: ToolResult;
-  try {
-    const work = runHandler(decision, tool, context, { firstOnly: longRunning });
-    const value = await within(work, controller, signal, tool.timeoutMs ?? options.timeoutMs);
-    if (context.asked) return { kind: 'confirm', request: context.asked };
-    if (longRunning && (value === undefined || value === null)) {
+  const end = await runWithin(decision, tool, context, {
+    firstOnly: longRunning,
+    timeoutMs: tool.timeoutMs ?? options.timeoutMs,
+    signals: [signal],
+    end: (reason) => controller.abort(reason),
+  });
+  if ((end.kind === 'value' || end.kind === 'begun') && context.asked)
+    return { kind: 'confirm', request: context.asked };
+  switch (end.kind) {
+    case 'begun':
       return { kind: 'result', result: { content: [] }, interim: true };
-    }
-    result = normaliseReturn(value);
-  } catch (error) {
-    if (error instanceof Suspended) return { kind: 'suspended' };
-    result = await failed(call, options, hook, error);
+    case 'value':
+      result = normaliseReturn(end.value);
+      break;
+    case 'late':
+      result = errorResult('timeout', end.error.message);
+      break;
+    case 'aborted':
+    case 'threw':
+      if (end.error instanceof Suspended) return { kind: 'suspended' };
+      result = await failed(call, options, hook, end.error);
+      break;
+    default:
+      return unreachable(end, 'the end of a handler');
   }
   if (supports(options.hooks, 'after_tool')) result = await afterTool(call, options, hook, result);
   const bounding = boundedResult(options, call.callId, result);
@@ -81,42 +94,7 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
   return { kind: 'result', result: bounded, interim: longRunning && !bounded.isError };
 }
 
-function within<T>(work: Promise<T>, controller: AbortController, signal: AbortSignal, timeoutMs: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const over = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-    };
-    const end = (reason: unknown) => {
-      over();
-      controller.abort(reason);
-      reject(reason);
-    };
-    const stop = () => end(signal.reason);
-    const timer = isTimed(timeoutMs) ? setTimeout(() => end(new TimedOut(timeoutMs)), timeoutMs) : undefined;
-    work.then(
-      (value) => {
-        over();
-        resolve(value);
-      },
-      (reason: unknown) => {
-        over();
-        reject(reason);
-      },
-    );
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-}
-
-class TimedOut extends CoxswainError {
-  constructor(timeoutMs: number) {
-    super('DEADLINE_EXCEEDED', 'E_TOOL', `no result within ${timeoutMs} ms; its effects are unknown`);
-  }
-}
-
 async function failed(call: HostCall, options: RunToolOptions, hook: HookContext, error: unknown): Promise<ToolResult> {
-  if (error instanceof TimedOut) return errorResult('timeout', error.message);
   if (hook.signal?.aborted) return errorResult('interrupted', `interrupted: ${messageOf(hook.signal.reason)}`);
   if (supports(options.hooks, 'on_tool_error')) {
     try {

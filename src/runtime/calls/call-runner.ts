@@ -1,4 +1,4 @@
-import { Pace } from '../../base/index.ts';
+import { runInTurn } from '../../gate/index.ts';
 import type { AgentContext, TelemetrySpan } from '../agent/index.ts';
 import { boundedAnswer, Operation, runAttributes } from '../agent/index.ts';
 import type { HookChain } from '../hooks/index.ts';
@@ -26,55 +26,15 @@ export async function runAll(
   let fault: unknown;
   try {
     const parent = merged?.span ?? context.place.span;
-    await runWaves(context, ready, (item) => runOne(context, item, hooks, starts, parent));
+    const isExclusive = ({ resolved }: ReadyCall) => Boolean(resolved.descriptor.annotations?.exclusive);
+    const turns = { size: context.invocation.engine.toolConcurrency, isExclusive };
+    await runInTurn(ready, turns, (item) => runOne(context, item, hooks, starts, parent));
   } catch (error) {
     fault = error;
     throw error;
   } finally {
     merged?.end(context.signal.aborted ? context.signal.reason : fault);
   }
-}
-
-async function runWaves(
-  context: AgentContext,
-  ready: readonly ReadyCall[],
-  run: (item: ReadyCall) => Promise<void>,
-): Promise<void> {
-  const concurrency = context.invocation.engine.toolConcurrency;
-  let wave: ReadyCall[] = [];
-  const flush = async () => {
-    const now = wave;
-    wave = [];
-    if (now.length === 1 && now[0]) await run(now[0]);
-    else if (now.length > 0) await pool(now, concurrency, run);
-  };
-  for (const item of ready) {
-    if (item.resolved.descriptor.annotations?.exclusive) {
-      await flush();
-      wave = [item];
-      await flush();
-    } else wave.push(item);
-  }
-  await flush();
-}
-
-async function pool<T>(items: readonly T[], size: number, work: (item: T) => Promise<void>): Promise<void> {
-  if (items.length <= size) return allEnded(items.map(work));
-  let next = 0;
-  const pace = new Pace();
-  const worker = async () => {
-    for (let item = items[next++]; item !== undefined; item = items[next++]) {
-      await work(item);
-      const rest = pace.rest();
-      if (rest) await rest;
-    }
-  };
-  await allEnded(Array.from({ length: size }, worker));
-}
-
-/** Waits for all, then fails if one did: nothing goes on behind a turn that has ended. */
-async function allEnded(work: readonly Promise<void>[]): Promise<void> {
-  for (const ended of await Promise.allSettled(work)) if (ended.status === 'rejected') throw ended.reason;
 }
 
 /** Runs one call and stores what it came to. Nothing is stored once the run was aborted. */

@@ -1,7 +1,7 @@
-import { isTimed } from '../../base/index.ts';
+import { unreachable } from '../../base/index.ts';
 import type { AnyTool, ToolResult } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { errorResult, normaliseReturn, runHandler } from '../../gate/index.ts';
+import { errorResult, normaliseReturn, runWithin } from '../../gate/index.ts';
 import type { AgentContext } from '../agent/index.ts';
 import { orAbort } from '../agent/index.ts';
 import type { HookChain, ToolContext } from '../hooks/index.ts';
@@ -26,20 +26,32 @@ export async function runTool(
   if (!tool) throw new CoxswainError('INTERNAL', 'E_INTERNAL', `${descriptor.name} has no handler`);
   const longRunning = descriptor.annotations?.longRunning === true;
   let result: ToolResult;
-  try {
-    const work = runHandler(decision, tool, toolContext, { firstOnly: longRunning });
-    const value = await orAbort(
-      cancelled,
-      orAbort(context.signal, withTimeout(work, timeoutOf(context, tool), toolContext)),
-    );
-    const isWordless = value === undefined || value === null;
-    if (longRunning && isWordless && !asksOutside(toolContext)) return { result: { content: [] } };
-    result = normaliseReturn(value);
-  } catch (error) {
-    if (context.signal.aborted) return undefined;
-    if (cancelled.aborted) return { result: errorResult('interrupted', `interrupted: ${messageOf(cancelled.reason)}`) };
-    const asIs = errorResult('failed', messageOf(error));
-    result = await unlessCancelled(context, cancelled, recoverByHook(context, toolContext, ready, hooks, error), asIs);
+  const end = await runWithin(decision, tool, toolContext, {
+    firstOnly: longRunning,
+    timeoutMs: timeoutOf(context, tool),
+    signals: [context.signal, cancelled],
+    end: (reason) => toolContext.cancel(reason),
+  });
+  switch (end.kind) {
+    case 'begun':
+      if (!asksOutside(toolContext)) return { result: { content: [] } };
+      result = normaliseReturn(undefined);
+      break;
+    case 'value':
+      result = normaliseReturn(end.value);
+      break;
+    case 'aborted':
+      if (context.signal.aborted) return undefined;
+      return { result: errorResult('interrupted', `interrupted: ${messageOf(cancelled.reason)}`) };
+    case 'late':
+    case 'threw': {
+      const asIs = errorResult('failed', messageOf(end.error));
+      const recovery = recoverByHook(context, toolContext, ready, hooks, end.error);
+      result = await unlessCancelled(context, cancelled, recovery, asIs);
+      break;
+    }
+    default:
+      return unreachable(end, 'the end of a handler');
   }
   if (asksOutside(toolContext)) return { result };
   toolContext.ended();
@@ -66,28 +78,6 @@ async function unlessCancelled(
 function timeoutOf(context: AgentContext, tool: AnyTool): number | undefined {
   const { toolTimeoutMs } = context.invocation.engine;
   return tool.timeoutMs ?? toolTimeoutMs;
-}
-
-function withTimeout<T>(work: Promise<T>, timeoutMs: number | undefined, toolContext: ToolContext): Promise<T> {
-  return timeoutMs === undefined || !isTimed(timeoutMs) ? work : timed(work, timeoutMs, toolContext);
-}
-
-async function timed<T>(work: Promise<T>, timeoutMs: number, toolContext: ToolContext): Promise<T> {
-  const controller = new AbortController();
-  const error = new CoxswainError(
-    'DEADLINE_EXCEEDED',
-    'E_TOOL',
-    `no result within ${timeoutMs} ms; its effects are unknown`,
-  );
-  const timer = setTimeout(() => {
-    toolContext.cancel(error);
-    controller.abort(error);
-  }, timeoutMs);
-  try {
-    return await orAbort(controller.signal, work);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function asksOutside({ effects }: ToolContext): boolean {

@@ -1,0 +1,72 @@
+import { Pace } from '../../base/index.ts';
+
+/** Runs pieces of work side by side up to a number; those that are exclusive run alone. In the order of arrival. */
+export class RunQueue {
+  readonly #size: number;
+  readonly #waiting: { exclusive: boolean; start: () => void }[] = [];
+  #running = 0;
+  #alone = false;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  add(exclusive: boolean, work: () => Promise<void>): void {
+    this.#waiting.push({
+      exclusive,
+      start: () => {
+        this.#running++;
+        this.#alone = exclusive;
+        void work().finally(() => {
+          this.#running--;
+          this.#alone = false;
+          this.#next();
+        });
+      },
+    });
+    this.#next();
+  }
+
+  #next(): void {
+    for (let item = this.#waiting[0]; item; item = this.#waiting[0]) {
+      const free = !this.#alone && (item.exclusive ? this.#running === 0 : this.#running < this.#size);
+      if (!free) return;
+      this.#waiting.shift();
+      item.start();
+    }
+  }
+}
+
+/**
+ * Runs one piece of work for each item, in their order, as a {@link RunQueue} does. Waits for all that has begun, then
+ * fails if one did: nothing begins behind a failure, and nothing goes on behind the return.
+ */
+export async function runInTurn<T>(
+  items: readonly T[],
+  { size, isExclusive }: { size: number; isExclusive(item: T): boolean },
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const [only] = items;
+  if (items.length === 1 && only !== undefined) return work(only);
+  const queue = new RunQueue(size);
+  const pace = new Pace();
+  const faults: unknown[] = [];
+  const one = async (item: T) => {
+    if (faults.length > 0) return;
+    try {
+      await work(item);
+    } catch (error) {
+      faults.push(error);
+    }
+    const rest = items.length > size ? pace.rest() : undefined;
+    if (rest) await rest;
+  };
+  const runs = items.map(
+    (item) =>
+      new Promise<void>((resolve) => {
+        queue.add(isExclusive(item), () => one(item).finally(resolve));
+      }),
+  );
+  await Promise.all(runs);
+  if (faults.length > 0) throw faults[0];
+}
