@@ -263,8 +263,8 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'A check that gives nothing is refused, whichever fault is told.',
   },
   {
-    fileName: 'src/gate/policy/deny-overrides.ts',
-    line: 'if (a.approvers ?? b.approvers) merged.approvers = approvers;',
+    fileName: 'src/gate/policy/obligations.ts',
+    line: 'if (a.approvers ?? b.approvers) both.approvers = approvers;',
     original: 'a.approvers ?? b.approvers',
     mutated: ['a.approvers && b.approvers'],
     reason: 'Where one side has a rule, it is there already, as it is.',

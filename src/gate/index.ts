@@ -46,6 +46,8 @@ export {
   isHookResult,
   MAX_EXPIRES_IN,
   mergeDecisions,
+  OBLIGATIONS_OF_ASKS,
+  obligationsIn,
   POLICY_TIMEOUT_MS,
   policyDenied,
   policyOn,

@@ -18,6 +18,7 @@ import { deniedResult, policyDenied, reasonOf } from './denial.ts';
 import { compareStrictness } from './deny-overrides.ts';
 import type { GateCall, GateRules } from './gate-call.ts';
 import { isHookResult } from './hook-result.ts';
+import { obligationsIn, sooner } from './obligations.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy, POLICY_TIMEOUT_MS, withRedact } from './policy.ts';
 
@@ -254,11 +255,7 @@ function question(
   if (hint !== undefined) made.hint = hint;
   if (asked?.payload !== undefined) made.payload = asked.payload;
   if (policy.ruleId !== undefined) made.ruleId = policy.ruleId;
-  if (policy.approvers) made.approvers = policy.approvers;
-  const expiresIn = Math.min(policy.expiresIn ?? Infinity, asked?.expiresIn ?? Infinity);
-  if (expiresIn !== Infinity) made.expiresIn = expiresIn;
-  if (policy.redact) made.redact = policy.redact;
-  return made;
+  return Object.assign(made, obligationsIn({ ...policy, expiresIn: sooner(policy.expiresIn, asked?.expiresIn) }));
 }
 
 function run(call: GateCall, args: Record<string, unknown>, why: Approval): Verdict {

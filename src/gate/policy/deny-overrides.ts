@@ -1,5 +1,6 @@
 import { checkIs, having } from '../../base/index.ts';
 import type { PolicyDecision, PolicyEvaluator } from '../../contracts/index.ts';
+import { bothObligations } from './obligations.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy, withRedact } from './policy.ts';
 import { isShadow, tellShadows } from './shadow.ts';
@@ -76,22 +77,11 @@ export function mergeDecisions(a: CheckedDecision, b: CheckedDecision): CheckedD
 }
 
 function mergeAsks(a: CheckedDecision, b: CheckedDecision): CheckedDecision {
-  const roles = a.approvers?.roles && b.approvers?.roles;
-  const common = roles ? a.approvers?.roles?.filter((role) => b.approvers?.roles?.includes(role)) : undefined;
-  if (common?.length === 0) {
+  const both = bothObligations(a, b);
+  if (!both) {
     return { outcome: 'deny', reason: 'Two policies ask for approvers of different roles; no one approver would do.' };
   }
-  const merged: CheckedDecision = { ...b, ...a };
-  const approvers: NonNullable<PolicyDecision['approvers']> = { ...b.approvers, ...a.approvers };
-  if (common) approvers.roles = common;
-  if (a.approvers?.notRequester || b.approvers?.notRequester) approvers.notRequester = true;
-  const quorum = Math.max(a.approvers?.quorum ?? 1, b.approvers?.quorum ?? 1);
-  if (quorum > 1) approvers.quorum = quorum;
-  const also = [...(a.approvers?.also ?? []), ...(b.approvers?.also ?? [])];
-  if (also.length > 0) approvers.also = also;
-  if (a.approvers ?? b.approvers) merged.approvers = approvers;
-  const expiresIn = Math.min(a.expiresIn ?? Infinity, b.expiresIn ?? Infinity);
-  if (expiresIn !== Infinity) merged.expiresIn = expiresIn;
+  const merged: CheckedDecision = { ...b, ...a, ...both };
   const reason = joined(a.reason, b.reason);
   if (reason !== undefined) merged.reason = reason;
   const hint = joined(a.hint, b.hint);

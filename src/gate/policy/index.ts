@@ -9,13 +9,13 @@ export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrid
 export { excludedBy } from './excluded-by.ts';
 export type { GateCall, GateRules } from './gate-call.ts';
 export { checkHookResult, fireHook, isHookResult } from './hook-result.ts';
+export { MAX_EXPIRES_IN, OBLIGATIONS_OF_ASKS, obligationsIn } from './obligations.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
 export {
   answeringAtOnce,
   answersAtOnce,
   checkConfirmation,
   evaluatePolicy,
-  MAX_EXPIRES_IN,
   POLICY_TIMEOUT_MS,
   withRedact,
 } from './policy.ts';

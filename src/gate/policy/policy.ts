@@ -2,6 +2,7 @@ import { isObject, isTimed } from '../../base/index.ts';
 import type { ConfirmationRequest, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { asUnanswered, isUnanswered } from './denial.ts';
+import { faultOfObligations, isAbsentOr, isSeconds } from './obligations.ts';
 
 /** The one outcome a decision has after it was checked. */
 export type PolicyOutcome = 'allow' | 'deny' | 'ask_user';
@@ -90,7 +91,9 @@ function checkDecision(value: unknown): CheckedDecision {
   const outcome = outcomeOf(decision.outcome);
   if (!outcome) return denied(`The policy gave an unknown outcome: ${cut(String(JSON.stringify(decision.outcome)))}.`);
   const fault =
-    outcome === 'deny' ? faultOf({ redact: decision.redact } as PolicyDecision, outcome) : faultOf(decision, outcome);
+    outcome === 'deny'
+      ? faultOfObligations({ redact: decision.redact } as PolicyDecision, outcome)
+      : faultOfObligations(decision, outcome);
   if (fault !== undefined) return denied(`The policy gave a decision with a malformed member: ${fault}.`);
   const isProper = outcome === decision.outcome && words.every((word) => isAbsentOr('string', decision[word]));
   if (isProper) return decision as CheckedDecision;
@@ -106,44 +109,11 @@ function outcomeOf(value: unknown): PolicyOutcome | undefined {
 
 const words = ['reason', 'hint', 'ruleId'] as const;
 
-const isAbsentOr = (type: string, value: unknown): boolean => value === undefined || typeof value === type;
-
-/** Seconds; some three hundred years. Beyond it a time cannot be told. */
-export const MAX_EXPIRES_IN = 1e10;
-
-const isSeconds = (value: number): boolean => Number.isFinite(value) && value > 0 && value <= MAX_EXPIRES_IN;
-
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` for a time that is none */
 export function checkConfirmation({ expiresIn }: ConfirmationRequest): void {
   if (expiresIn === undefined || isSeconds(expiresIn)) return;
   const what = `requestConfirmation: expiresIn is ${expiresIn}; give seconds, above 0`;
   throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', what);
-}
-
-function faultOf({ approvers, expiresIn, redact }: PolicyDecision, outcome: PolicyOutcome): string | undefined {
-  if (approvers !== undefined) {
-    if (!isObject(approvers)) return 'approvers';
-    if (outcome === 'allow') return 'approvers (they go with ask only)';
-    // An empty list names nobody, rather than anybody.
-    const { roles } = approvers;
-    if (roles !== undefined && !(isStrings(roles) && roles.length > 0)) return 'approvers.roles';
-    if (!isAbsentOr('boolean', approvers.notRequester)) return 'approvers.notRequester';
-    const { also } = approvers;
-    if (also !== undefined && !(Array.isArray(also) && also.every((one) => isStrings(one) && one.length > 0))) {
-      return 'approvers.also';
-    }
-    const { quorum } = approvers;
-    if (quorum !== undefined && !(Number.isInteger(quorum) && quorum >= 1)) return 'approvers.quorum';
-  }
-  if (expiresIn !== undefined && !isSeconds(expiresIn)) return 'expiresIn';
-  return redact !== undefined && !(isStrings(redact) && redact.every(isPointer)) ? 'redact' : undefined;
-}
-
-/** One that is none would hide nothing. */
-const isPointer = (text: string): boolean => text === '' || text.startsWith('/');
-
-function isStrings(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 /** Nobody knows what a policy would have hidden that gave no answer: all of the arguments are. */

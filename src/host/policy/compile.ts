@@ -2,6 +2,7 @@ import { isObject } from '../../base/index.ts';
 import type { PolicyRequest } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, isCoxswainError, messageOf } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
+import { obligationsIn } from '../../gate/index.ts';
 import { guarded } from '../../session/index.ts';
 import type { Condition } from './conditions.ts';
 import { argsCondition, asList, staticConditions } from './conditions.ts';
@@ -63,9 +64,7 @@ export function compileRule(input: unknown, place: RulePlace, trustAnnotations: 
   const outcome = rule.outcome === 'ask' ? 'ask_user' : rule.outcome;
   const decision: CheckedDecision = { outcome, ruleId: rule.id ?? `${place.tier}[${place.index}]` };
   if (rule.reason !== undefined) decision.reason = rule.reason;
-  if (rule.approvers !== undefined) decision.approvers = rule.approvers;
-  if (rule.expiresIn !== undefined) decision.expiresIn = rule.expiresIn;
-  if (rule.redact !== undefined) decision.redact = [...rule.redact];
+  Object.assign(decision, obligationsIn(rule));
   const ofCall = staticConditions(rule, trustAnnotations);
   const ofArgs = compiledArgs(rule, place);
   const all = ofArgs ? [...ofCall, ofArgs] : ofCall;

@@ -1,4 +1,5 @@
 import type { PolicyDecision, PolicyRequest } from '../../contracts/index.ts';
+import { obligationsIn } from '../../gate/index.ts';
 import type { PolicyRule, PolicyTier } from './rule.ts';
 
 /** How one rule took a call. */
@@ -28,7 +29,7 @@ export interface Explanation {
 
 /** In lines, for people. */
 export function describeExplanation({ decision, rules, byDefault, mode }: Explanation): string[] {
-  const { outcome, ruleId, reason, hint, approvers, expiresIn, redact } = decision;
+  const { outcome, ruleId, reason, hint } = decision;
   const words = [
     wordOf({ outcome }),
     ...(ruleId === undefined ? [] : [`by ${ruleId}`]),
@@ -36,7 +37,7 @@ export function describeExplanation({ decision, rules, byDefault, mode }: Explan
     ...(mode ? [`(mode ${mode.name}; otherwise ${wordOf(mode.without)})`] : []),
     ...(reason === undefined || (byDefault && !mode) ? [] : [`: ${reason}`]),
   ];
-  const obligations = Object.entries({ hint, approvers, expiresIn, redact }).flatMap(([name, value]) =>
+  const obligations = Object.entries({ hint, ...obligationsIn(decision) }).flatMap(([name, value]) =>
     value === undefined ? [] : [`  ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`],
   );
   return [words.join(' ').replace(' :', ':'), ...obligations, ...rules.map(describeRule)];

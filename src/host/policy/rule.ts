@@ -1,7 +1,7 @@
 import { isObject } from '../../base/index.ts';
 import type { ApproverRule } from '../../contracts/index.ts';
 import type { PolicyOutcome } from '../../gate/index.ts';
-import { MAX_EXPIRES_IN } from '../../gate/index.ts';
+import { MAX_EXPIRES_IN, OBLIGATIONS_OF_ASKS } from '../../gate/index.ts';
 import { permissionMode } from '../../session/index.ts';
 
 /** Who wrote a rule. What a higher tier says, a lower one may tighten: org > user > session. */
@@ -75,7 +75,7 @@ export function faultOfRule(rule: unknown): { field?: string; fault: string } | 
     if (fault !== undefined) return { field, fault };
   }
   if (rule.outcome !== 'ask' && rule.outcome !== 'ask_user') {
-    const field = ['approvers', 'expiresIn'].find((name) => rule[name] !== undefined);
+    const field = OBLIGATIONS_OF_ASKS.find((name) => rule[name] !== undefined);
     if (field !== undefined) return { field, fault: 'goes with outcome ask_user only' };
   }
   return undefined;
