@@ -38,6 +38,7 @@ export {
   text,
   texts,
 } from './shape.ts';
+export { isUnlimited, strictestLimits } from './strictest-limits.ts';
 export { isoTime } from './time.ts';
 export { isTimed, MAX_TIMER_MS } from './timer.ts';
 export { unreachable } from './unreachable.ts';

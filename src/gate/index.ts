@@ -72,6 +72,7 @@ export type {
   SharedRuns,
 } from './run/index.ts';
 export {
+  DEFAULT_TOOL_CONCURRENCY,
   Operation,
   providedTool,
   RunQueue,

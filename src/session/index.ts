@@ -39,6 +39,7 @@ export {
   pauseAfter,
   required,
   signal,
+  strictestLimits,
   text,
   texts,
   unreachable,

@@ -4,7 +4,6 @@ import { declaredNames, sourceFiles } from './source.ts';
 /** Names that are declared twice, and why a reader is not misled by it. */
 const honest: Record<string, string> = {
   createHost: 'one function: that of the package takes agents of the runtime too, and calls that of host',
-  DEFAULT_TOOL_CONCURRENCY: 'the default of the option toolConcurrency, which a host and a runner each have',
   HostOptions: 'options of one function: those of the package name the types of stores, credentials and models too',
   noticeText: 'the same text, made by either end of the session protocol; the two do not import one another',
   permissionMode: 'the schema of a mode on the wire, and the check of a mode that is an option',

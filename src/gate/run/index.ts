@@ -4,7 +4,7 @@ export { Operation } from './operation.ts';
 export type { RetryToolOptions } from './retry-tool.ts';
 export { retryTool } from './retry-tool.ts';
 export { providedTool, runHandler } from './run-handler.ts';
-export { RunQueue, runInTurn } from './run-queue.ts';
+export { DEFAULT_TOOL_CONCURRENCY, RunQueue, runInTurn } from './run-queue.ts';
 export type { HandlerEnd, RunBounds } from './run-within.ts';
 export { runWithin } from './run-within.ts';
 export type { Flights, SharedRuns } from './share-runs.ts';

@@ -1,5 +1,8 @@
 import { Pace } from '../../base/index.ts';
 
+/** Calls that run side by side where nothing else is said. */
+export const DEFAULT_TOOL_CONCURRENCY = 64;
+
 /** Runs pieces of work side by side up to a number; those that are exclusive run alone. In the order of arrival. */
 export class RunQueue {
   readonly #size: number;

@@ -8,11 +8,11 @@ import type {
   ToolUpdate,
 } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { errorResult, RunQueue } from '../../gate/index.ts';
+import { DEFAULT_TOOL_CONCURRENCY, errorResult, RunQueue } from '../../gate/index.ts';
 import { LazyMap, LazySet, openRequest, Pace } from '../../session/index.ts';
 import type { RunStep } from '../questions/index.ts';
 import { callsOf, resultInput } from '../questions/index.ts';
-import { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from '../terms/index.ts';
+import { DEFAULT_TOOL_TIMEOUT_MS } from '../terms/index.ts';
 import type { HostTool } from '../tools/index.ts';
 import { runHostTool } from '../tools/index.ts';
 import type { AskingRun } from './ask-in-run.ts';

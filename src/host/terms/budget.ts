@@ -1,27 +1,7 @@
 import type { AgentDescriptor, AgentEvent, Limits, PriceTable, Usage } from '../../contracts/index.ts';
 import { CoxswainError, notesOf } from '../../contracts/index.ts';
+import { strictestLimits } from '../../session/index.ts';
 import { costOf, usageOfSubagent } from './price.ts';
-
-/** One for all streams that have none. */
-const none: Limits = Object.freeze({});
-
-function isEmpty(limits: Limits | undefined): boolean {
-  for (const _ in limits) return false;
-  return true;
-}
-
-/** The stricter of several limits, key by key. */
-export function strictestLimits(...sets: readonly (Limits | undefined)[]): Limits {
-  if (sets.every(isEmpty)) return none;
-  const result: Limits = {};
-  for (const set of sets) {
-    for (const key of ['steps', 'usd', 'tokens', 'minutes'] as const) {
-      const value = set?.[key];
-      if (value !== undefined) result[key] = Math.min(result[key] ?? Number.POSITIVE_INFINITY, value);
-    }
-  }
-  return result;
-}
 
 /** What a turn may still cost. */
 export class Budget {

@@ -2,7 +2,7 @@
 export type { ResultBounds } from './bounded-result.ts';
 export { boundedResult } from './bounded-result.ts';
 export type { Budget } from './budget.ts';
-export { budgetOf, strictestLimits } from './budget.ts';
+export { budgetOf } from './budget.ts';
 export type { BusyClock } from './busy-clock.ts';
 export { startClock } from './busy-clock.ts';
 export type { Holder } from './held.ts';
@@ -10,7 +10,7 @@ export { held, tellMade } from './held.ts';
 export { hostContext } from './host-context.ts';
 export { checkAudit, checkHost, checkOpen, source } from './host-shape.ts';
 export type { AnswerFor, ApprovalQuestion, AuditOptions, HostOptions, OpenOptions } from './options.ts';
-export { DEFAULT_TOOL_CONCURRENCY, DEFAULT_TOOL_TIMEOUT_MS } from './options.ts';
+export { DEFAULT_TOOL_TIMEOUT_MS } from './options.ts';
 export { costOf, usageOfSubagent } from './price.ts';
 export { faultOfPrincipal } from './principal.ts';
 export type { Remembered, RememberedFor } from './remembered.ts';

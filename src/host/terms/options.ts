@@ -102,7 +102,6 @@ export interface HostOptions {
 }
 
 export const DEFAULT_TOOL_TIMEOUT_MS = 120_000;
-export const DEFAULT_TOOL_CONCURRENCY = 64;
 
 export interface OpenOptions extends SessionRef {
   /** On whose behalf; default the host's. */

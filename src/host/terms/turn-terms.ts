@@ -9,7 +9,7 @@ import type {
 } from '../../contracts/index.ts';
 import { canonicalJson, copyJson } from '../../contracts/index.ts';
 import { denyOverrides, describeTool } from '../../gate/index.ts';
-import { strictestLimits } from './budget.ts';
+import { strictestLimits } from '../../session/index.ts';
 import { isTighter, stricterMode } from './stricter-mode.ts';
 
 /** What one stream is held to, and what its log does not say of it yet. */

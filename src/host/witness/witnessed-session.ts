@@ -24,9 +24,18 @@ import {
   MAX_JSON_DEPTH,
   messageOf,
 } from '../../contracts/index.ts';
-import { derived, EventStream, isoTime, newId, normaliseInput, putQuestions, streamIdOf } from '../../session/index.ts';
+import {
+  derived,
+  EventStream,
+  isoTime,
+  newId,
+  normaliseInput,
+  putQuestions,
+  streamIdOf,
+  strictestLimits,
+} from '../../session/index.ts';
 import type { ResultBounds } from '../terms/index.ts';
-import { boundedResult, strictestLimits } from '../terms/index.ts';
+import { boundedResult } from '../terms/index.ts';
 import type { Contradiction } from './believed.ts';
 import { believed, stricter } from './believed.ts';
 import { announced } from './records.ts';

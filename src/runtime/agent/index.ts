@@ -24,7 +24,6 @@ export {
   DEFAULT_MAX_ITERATIONS,
   DEFAULT_MAX_LLM_CALLS,
   exceeded,
-  isUnlimited,
   limit,
   strictest,
 } from './turn-limits.ts';

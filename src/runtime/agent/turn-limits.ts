@@ -1,3 +1,4 @@
+import { strictestLimits } from '../../base/index.ts';
 import type { Limits } from '../../contracts/index.ts';
 import { ERROR_TABLE, totalTokens } from '../../contracts/index.ts';
 import type { Activation, Failure, Fold } from '../log/index.ts';
@@ -13,28 +14,16 @@ export interface TurnLimits extends Limits {
 
 type LimitCode = 'E_MAX_LLM_CALLS' | 'E_MAX_ITERATIONS' | 'E_MAX_BUDGET' | 'E_MAX_TIME';
 
-/** One for all sessions that have none. */
-const none: TurnLimits = Object.freeze({});
-
-/** Nothing is bounded. */
-export function isUnlimited(limits: TurnLimits | undefined): boolean {
-  for (const _ in limits) return false;
-  return true;
-}
-
 /** The stricter of several sets of limits, key by key. */
 export function strictest(...sets: readonly (TurnLimits | undefined)[]): TurnLimits {
-  if (sets.every(isUnlimited)) return none;
-  const result: TurnLimits = {};
+  const limits = strictestLimits(...sets);
+  let calls: number | undefined;
   for (const set of sets) {
-    for (const key of ['steps', 'usd', 'tokens', 'minutes', 'maxLlmCalls'] as const) {
-      let value = set?.[key];
-      if (value === undefined) continue;
-      if (key === 'maxLlmCalls' && value <= 0) value = Number.POSITIVE_INFINITY;
-      result[key] = Math.min(result[key] ?? Number.POSITIVE_INFINITY, value);
-    }
+    const cap = set?.maxLlmCalls;
+    if (cap !== undefined)
+      calls = Math.min(calls ?? Number.POSITIVE_INFINITY, cap <= 0 ? Number.POSITIVE_INFINITY : cap);
   }
-  return result;
+  return calls === undefined ? limits : { ...limits, maxLlmCalls: calls };
 }
 
 /**

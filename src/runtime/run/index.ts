@@ -1,4 +1,5 @@
 /** One run of a session, from its inputs to its end. */
+export { DEFAULT_TOOL_CONCURRENCY } from '../../gate/index.ts';
 export { approvedEvent } from './accept-inputs.ts';
 export { Invocation } from './invocation.ts';
 export type { RunnerOptions, RunRequest } from './runner.ts';
@@ -6,7 +7,6 @@ export {
   assertUniquePlugins,
   checkEngine,
   createEngine,
-  DEFAULT_TOOL_CONCURRENCY,
   openOrCreate,
   Runner,
 } from './runner.ts';

@@ -29,7 +29,7 @@ import type {
   ToolUpdate,
 } from '../../contracts/index.ts';
 import { assertSafeId, CoxswainError, isCoxswainError } from '../../contracts/index.ts';
-import { denyOverrides } from '../../gate/index.ts';
+import { DEFAULT_TOOL_CONCURRENCY, denyOverrides } from '../../gate/index.ts';
 import { answerLimits, guardedTelemetry, normaliseInput, permissionMode, StreamQueue } from '../../session/index.ts';
 import type { Agent, AgentContext, Engine, InvocationOptions, RunSink, Telemetry, TurnLimits } from '../agent/index.ts';
 import { AgentTree, strictest } from '../agent/index.ts';
@@ -81,8 +81,6 @@ export interface RunRequest extends InvocationOptions {
   /** Message text, parts, or session inputs. */
   input: string | Content | SessionInput | readonly SessionInput[];
 }
-
-export const DEFAULT_TOOL_CONCURRENCY = 64;
 
 /** One list for all, so that what agents keep for a list of plugins is found again. */
 const noServices: Services = Object.freeze({});

@@ -101,7 +101,6 @@ export function heedLog(
 function unheard(cause: CoxswainError, everyMs: number): CoxswainError {
   const message = `${cause.message}; it has been asked to end that and has not done so within ${LOOKS * everyMs} ms: look again, or end that process`;
   return new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, {
-    retryable: true,
     cause,
     ...(cause.details ? { details: cause.details } : {}),
   });

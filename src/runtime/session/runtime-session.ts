@@ -259,5 +259,5 @@ function closed(id: string): CoxswainError {
 
 function busy(id: string): CoxswainError {
   const message = `session ${id} has a live stream; wait for its end or abort it`;
-  return new CoxswainError('ABORTED', 'E_SESSION_BUSY', message, { retryable: true });
+  return new CoxswainError('ABORTED', 'E_SESSION_BUSY', message);
 }

@@ -1,6 +1,7 @@
+import { isUnlimited } from '../../base/index.ts';
 import type { ExecutorStreamOptions, SessionInput } from '../../contracts/index.ts';
 import type { Engine, InvocationResult, RunSink, TelemetrySpan, TurnLimits } from '../agent/index.ts';
-import { isUnlimited, strictest } from '../agent/index.ts';
+import { strictest } from '../agent/index.ts';
 import type { CurrentRun, LiveSession } from '../live/index.ts';
 import { Invocation } from '../run/index.ts';
 

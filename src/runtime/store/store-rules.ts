@@ -224,7 +224,6 @@ export const storeRefusal = {
     new CoxswainError('NOT_FOUND', 'E_SESSION_NOT_FOUND', `${named(key)} does not exist`, { details: { key } }),
   replaced: (key: SessionKey) =>
     new CoxswainError('ABORTED', 'E_SESSION_CONFLICT', `${named(key)} was deleted and made again; open it anew`, {
-      retryable: true,
       details: { key },
     }),
   exists: (key: SessionKey) =>
@@ -235,12 +234,10 @@ export const storeRefusal = {
     }),
   conflict: (key: SessionKey, expectedSeq: number, lastSeq: number) =>
     new CoxswainError('ABORTED', 'E_SESSION_CONFLICT', `${named(key)} is at seq ${lastSeq}, not ${expectedSeq}`, {
-      retryable: true,
       details: { key, expectedSeq, lastSeq },
     }),
   busy: (key: SessionKey, holder: string, details: Record<string, unknown> = {}) =>
     new CoxswainError('ABORTED', 'E_SESSION_BUSY', `${named(key)} is being run by ${holder}`, {
-      retryable: true,
       details: { key, ...details },
     }),
   eventExists: (key: SessionKey, id: string) =>

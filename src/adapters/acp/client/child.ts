@@ -114,7 +114,5 @@ function harmlessEnv(): Record<string, string> {
 }
 
 export function processError(message: string): CoxswainError {
-  return new CoxswainError('UNAVAILABLE', 'E_AGENT_PROCESS', `${message}; send a message to start it again`, {
-    retryable: true,
-  });
+  return new CoxswainError('UNAVAILABLE', 'E_AGENT_PROCESS', `${message}; send a message to start it again`);
 }
