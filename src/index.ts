@@ -20,6 +20,7 @@ export {
   type OpenApproval,
   type OpenOptions,
   type PolicyRule,
+  policyFor,
   presetPolicy,
   type RulePolicy,
   rulePolicy,

@@ -1,7 +1,16 @@
 // Checked by `tsc -p tsconfig.json`, never run: what a host knows of its agents, and what a run comes to.
 import { z } from 'zod';
 import type { AgentSource, ErrorCode, SessionService, StatusCode } from '../../src/index.ts';
-import { createHost, fromAgent, InMemorySessionService, LlmAgent, run, runOrThrow } from '../../src/index.ts';
+import {
+  createHost,
+  defineTool,
+  fromAgent,
+  InMemorySessionService,
+  LlmAgent,
+  policyFor,
+  run,
+  runOrThrow,
+} from '../../src/index.ts';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const isTrue = <T extends true>(_?: T): void => {};
@@ -53,3 +62,23 @@ createHost({ app: 'desk', agents: [plain], credentials: 5 });
 createHost({ app: 'desk', agents: [plain], models: 'nope' });
 // @ts-expect-error no agent
 createHost({ app: 'desk', agents: [{}] });
+
+// A policy in code knows the tools and their arguments.
+const pay = defineTool({ name: 'pay', description: '', inputSchema: z.object({ eur: z.number() }), execute: () => 1 });
+const look = defineTool({ name: 'look', description: '', inputSchema: z.object({ at: z.string() }), execute: () => 1 });
+policyFor([pay, look], { look: 'allow', pay: ({ eur }) => (eur < 5 ? 'allow' : undefined) });
+policyFor([pay, look], {
+  pay(args) {
+    isTrue<Equal<typeof args, { eur: number }>>();
+    return { outcome: 'ask', reason: 'large' };
+  },
+});
+policyFor([pay, look], { look: () => 'allow', pay: async () => ({ outcome: 'deny' }) });
+// @ts-expect-error no such tool
+policyFor([pay, look], { pya: 'allow' });
+// @ts-expect-error no such member
+policyFor([pay, look], { pay: ({ usd }) => (usd ? 'allow' : 'deny') });
+// @ts-expect-error no verdict
+policyFor([pay, look], { pay: 'maybe' });
+// @ts-expect-error no verdict of a function
+policyFor([pay, look], { pay: () => 'maybe' });

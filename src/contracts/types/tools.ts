@@ -155,6 +155,14 @@ export interface ToolContract<Args = Record<string, unknown>, Deps = unknown> {
 /** `retry`: run it again; `ask`: a person decides; `{result}`: the tool found out what had happened. */
 export type UnknownOutcomeVerdict = 'retry' | 'ask' | { result: ToolReturn };
 
+/** A tool whose name is known while a program is compiled. */
+export type NamedTool<Name extends string, Args = Record<string, unknown>, Deps = unknown> = ToolContract<
+  Args,
+  Deps
+> & {
+  readonly name: Name;
+};
+
 /** Any tool, whatever its arguments; lists of tools hold these. */
 // biome-ignore lint/suspicious/noExplicitAny: argument types of a heterogeneous list cannot be expressed otherwise
 export type AnyTool = ToolContract<any, any>;
@@ -172,11 +180,13 @@ export type ResultOf<O> = InputOf<O> | (ToolResult & { structuredContent?: Input
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
  */
 export function defineTool<
+  const Name extends string,
   const S extends SchemaLike,
   const O extends SchemaLike | undefined = undefined,
   Deps = unknown,
 >(
-  tool: Omit<ToolContract<ArgsOf<S>, Deps>, 'inputSchema' | 'outputSchema' | 'execute'> & {
+  tool: Omit<ToolContract<ArgsOf<S>, Deps>, 'name' | 'inputSchema' | 'outputSchema' | 'execute'> & {
+    name: Name;
     inputSchema: S;
     outputSchema?: O;
     execute?(
@@ -184,9 +194,9 @@ export function defineTool<
       context: ToolCallContext<Deps>,
     ): ResultOf<O> | Promise<ResultOf<O>> | AsyncIterable<ToolUpdate, ResultOf<O>>;
   },
-): ToolContract<ArgsOf<S>, Deps> {
+): NamedTool<Name, ArgsOf<S>, Deps> {
   const given: unknown = tool;
-  if (typeof given === 'object' && given !== null && !isList(given)) return tool as ToolContract<ArgsOf<S>, Deps>;
+  if (typeof given === 'object' && given !== null && !isList(given)) return tool as NamedTool<Name, ArgsOf<S>, Deps>;
   throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', 'bad input: defineTool takes an object, with a name');
 }
 
