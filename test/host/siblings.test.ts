@@ -246,6 +246,41 @@ describe('sibling of APP-B1', () => {
   });
 });
 
+describe('sibling of ATT-B11: whether an agent’s own call is run again', () => {
+  test.each<[string, PolicyDecision]>([
+    ['wants other people', { outcome: 'ask_user', approvers: { roles: ['boss'] } }],
+    ['denies it', { outcome: 'deny' }],
+  ])('is not run by a yes after which policy %s', async (_, tighter) => {
+    const store = new InMemorySessionService();
+    const key = { app: 'shop', userId: 'local', id: 's' };
+    const slow = slowTool('pay');
+    const first = hostOf(bot([{ calls: [['pay']] }, 'done'], { tools: [slow.tool] }), { store, policy: allowAll() });
+    const going = say(await first.host.open('bot', { sessionId: 's', create: true }), 'go');
+    await slow.started;
+    const left = new InMemorySessionService();
+    await left.create(key);
+    await left.append(key, [...((await store.get(key))?.events ?? [])]);
+    slow.finish('paid');
+    await going;
+    await first.host.close();
+    let word: PolicyDecision = { outcome: 'allow' };
+    const pay = notingTool('pay');
+    const { host } = hostOf(bot(['done'], { tools: [pay.tool] }), {
+      store: left,
+      policy: policyOf({ pay: () => word }),
+    });
+    const session = await host.open('bot', { sessionId: 's', principal: anna });
+    await say(session, { kind: 'continue' });
+    const { requestId } = await only(session);
+    expect((await session.respond(requestId, { kind: 'approve', by: anna })).status).toBe('settled');
+    word = tighter;
+    const { reason } = endOf(await say(session, { kind: 'continue' }));
+    expect(reason).toBe(tighter.outcome === 'deny' ? 'completed' : 'input_required');
+    expect(pay.runs).toEqual([]);
+    await host.close();
+  });
+});
+
 describe('sibling of APP-B1: what an agent asks about a call of its own', () => {
   const strict = { outcome: 'ask_user' as const, approvers: { roles: ['boss'] } };
 

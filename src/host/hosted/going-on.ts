@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingRequest } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
-import { hasOutlived, isApprovalQuestion } from '../questions/index.ts';
+import { hasOutlived, isApprovalQuestion, isOfCall } from '../questions/index.ts';
 import type { ControlledSession } from './controlled-session.ts';
 
 /** Milliseconds between two looks whether whoever runs a session has let go of it. */
@@ -69,7 +69,7 @@ export async function isUnfinished(session: ControlledSession): Promise<boolean>
 
 /** The host can do something about it by itself. */
 async function canGoOn(session: ControlledSession, request: PendingRequest): Promise<boolean> {
-  if (request.kind !== 'tool' || isApprovalQuestion(request)) return false;
+  if (!isOfCall(request) || isApprovalQuestion(request)) return false;
   const { kind } = await session.judge.step(request, session.frame.toolOf(request), undefined, true);
   return kind === 'run' || kind === 'settle';
 }

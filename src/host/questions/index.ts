@@ -15,6 +15,7 @@ export {
   hasClosed,
   hasOutlived,
   isApprovalQuestion,
+  isOfCall,
   isOver,
   onAbort,
   resultInput,

@@ -187,9 +187,13 @@ export class Judge {
     const rules = this.#rules(request, hostTool, signal);
     const { args = call.args } = approvalOf(request);
     const under = await underPolicy(request, call, rules, { args, hint: rerunQuestion(call.tool.name) });
-    const approvers = under.kind === 'ask' ? under.question.approvers : undefined;
-    if (under.kind !== 'ask' || !approvers) return { kind: 'elicit', request };
-    if (request.kind === 'rerun_unknown') return this.#asked(request, hostTool, call, rules, under.question, 'rerun');
+    const isRerun = request.kind === 'rerun_unknown';
+    if (under.kind === 'refuse') {
+      return isRerun ? refusedAgain(under) : { kind: 'settle', result: under.result, decision: under.record };
+    }
+    if (isRerun) return this.#asked(request, hostTool, call, rules, under.question, 'rerun');
+    const { approvers } = under.question;
+    if (!approvers) return { kind: 'elicit', request };
     return { kind: 'elicit', request: { ...request, questions: [...questions, { requestId, approvers }] } };
   }
 

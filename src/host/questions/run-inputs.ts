@@ -23,6 +23,11 @@ export function hasOutlived({ detached, answers }: PendingRequest): boolean {
   return detached === true && (answers ?? []).some(({ quorum }) => !quorum);
 }
 
+/** A call that waits, or whether one is run again: the host decides on it, by the answers to what it asks. */
+export function isOfCall({ kind }: PendingRequest): boolean {
+  return kind === 'tool' || kind === 'rerun_unknown';
+}
+
 export function isApprovalQuestion(request: PendingRequest): request is ApprovalQuestion {
   return request.approval !== undefined;
 }

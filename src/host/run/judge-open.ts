@@ -111,12 +111,15 @@ export function approve(
     return;
   }
   const { args, record: decision } = step.decision;
-  const person = decision.by.startsWith('user:') ? decision.by.slice('user:'.length) : undefined;
+  if (request.kind !== 'tool') {
+    // The agent has asked whether it may run it again: it is told whose word that is, and decides on no grounds of its own.
+    const by = decision.by.startsWith('user:') ? { by: { id: decision.by.slice('user:'.length) } } : {};
+    batch.push({ kind: 'tool_approval', requestId: request.requestId, ...(decision.args ? { args } : {}), ...by });
+    return;
+  }
   const approval: ToolApprovalInput = {
     kind: 'tool_approval',
     requestId: request.requestId,
-    // An answer to what the agent asks is somebody's.
-    ...(request.kind !== 'tool' && person !== undefined ? { by: { id: person } } : {}),
     ...(decision.args ? { args } : {}),
     decision,
     ...(step.rerun ? { rerun: true } : {}),

@@ -1,7 +1,7 @@
 import type { PendingRequest, SessionInput, StreamEndEvent } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
 import type { RunStep } from '../questions/index.ts';
-import { callsOf, closedByOthers, resultInput } from '../questions/index.ts';
+import { callsOf, closedByOthers, isOfCall, resultInput } from '../questions/index.ts';
 import { approve } from './judge-open.ts';
 import type { RunScope } from './run-scope.ts';
 
@@ -12,7 +12,7 @@ import type { RunScope } from './run-scope.ts';
 export async function runOutlived(run: RunScope): Promise<SessionInput[] | undefined> {
   const { calls, signal } = run;
   const { frame, inner } = run.session;
-  const open = (await inner.pending()).filter(({ kind, detached }) => kind === 'tool' && detached === true);
+  const open = (await inner.pending()).filter((request) => request.detached === true && isOfCall(request));
   const batch: SessionInput[] = [];
   for (const request of open) {
     const tool = frame.toolOf(request);
