@@ -89,18 +89,21 @@ const tasks: Record<string, (...args: string[]) => Promise<string | number>> = {
       say(seq);
     }
   },
-  /** Begins copies of a session under these names; with some pages of each it says so, and does nothing any more. */
+  /** Begins copies of a session under these names and ends none of them; in the middle of the last it says so and stands still. */
   async halve(id = '', ...names) {
-    const pages = new Map(names.map((each) => [each, 0]));
-    const seen = (each: string) => {
-      pages.set(each, (pages.get(each) ?? 0) + 1);
-      if (Math.min(...pages.values()) < 2) return;
-      say('half');
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-    };
-    const settle = (each: string) =>
-      Object.assign(() => [], { inPages: () => ({ see: () => seen(each), end: () => [] }) });
-    await Promise.all(names.map((each) => service.fork(of(id), { id: each, settle: settle(each) })));
+    for (const each of names) {
+      const own = each === names.at(-1) ? service : await openStore(url);
+      let pages = 0;
+      const see = () => {
+        if (++pages < 2) return;
+        // Whoever closes takes nothing away any more.
+        if (own !== service) return void own.close();
+        say('half');
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      };
+      const settle = Object.assign(() => [], { inPages: () => ({ see, end: () => [] }) });
+      await own.fork(of(id), { id: each, settle }).catch(() => {});
+    }
     return 'whole';
   },
   /** Copies a session, over and over, until it is killed; says each copy that is there. */

@@ -12,6 +12,7 @@ export const mysql: SqlDialect = {
   forUpdate: ' FOR UPDATE',
   begin: { write: 'BEGIN' },
   rowsPerInsert: 64,
+  rowsPerCopy: 256,
   timeValue: 'CAST(? AS datetime(6))',
   textValue: '?',
   time: (column) => `date_format(${column}, '%Y-%m-%dT%H:%i:%s.%f')`,

@@ -14,6 +14,7 @@ export const postgres: SqlDialect = {
   forUpdate: '',
   begin: { write: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
   rowsPerInsert: 64,
+  rowsPerCopy: 256,
   timeValue: 'CAST(? AS timestamp)',
   textValue: 'CAST(? AS varchar)',
   time: (column) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.US')`,

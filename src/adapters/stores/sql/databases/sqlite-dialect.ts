@@ -13,6 +13,8 @@ export const sqlite: SqlDialect = {
   begin: { read: 'BEGIN', write: 'BEGIN IMMEDIATE' },
   // Statements are in this process: many small ones cost less than many big ones of every size.
   rowsPerInsert: 1,
+  // They hold this thread as long as they take.
+  rowsPerCopy: 64,
   listed: { from: 'json_each(?)', column: (at) => `value ->> ${at}` },
   timeValue: '?',
   textValue: '?',

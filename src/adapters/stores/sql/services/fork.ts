@@ -7,7 +7,7 @@ import { damaged } from '../statements/index.ts';
 import type { Copies, Draft } from './copies.ts';
 import type { Writes } from './writes.ts';
 
-/** Events that one transaction copies: some milliseconds where the database is in this process. */
+/** Events that are read at once: some milliseconds of decoding. */
 const PAGE = 64;
 /** Events that are looked through at once for markers of rewinds. */
 const LOOK = 1024;
@@ -75,12 +75,15 @@ async function copyAll(
   const calls = new OpenCallFold();
   const pages = settle.inPages?.(initialState);
   const whole: Event[] = [];
+  const { rowsPerCopy } = tables.dialect;
   for (let from = 0; from < lastSeq; from += PAGE) {
     const to = Math.min(lastSeq, from + PAGE);
-    const turn = writing?.turn();
-    if (turn) await turn;
-    await engine().transaction('draft', () => copies.page(draft, from, to));
-    await breath();
+    if (from % rowsPerCopy === 0) {
+      const turn = writing?.turn();
+      if (turn) await turn;
+      await engine().transaction('draft', () => copies.page(draft, from, Math.min(lastSeq, from + rowsPerCopy)));
+      await breath();
+    }
     const events = await engine().transaction('single', () => tables.events(target, from, to));
     if (events.length !== to - from)
       throw damaged(target, `${events.length} of its events ${from + 1} to ${to} are there`);

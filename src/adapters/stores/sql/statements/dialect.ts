@@ -11,6 +11,8 @@ export interface SqlDialect {
   readonly begin: { readonly read?: string; readonly write: string };
   /** Rows that one INSERT adds at most. */
   readonly rowsPerInsert: number;
+  /** Events that one transaction copies from one session to another: some milliseconds of the database's time. */
+  readonly rowsPerCopy: number;
   /** A table of one `?`, a JSON list of lists, with an expression for each of their members; absent: rows are values. */
   readonly listed?: { readonly from: string; column(at: number): string };
   /** Placeholder of a timestamp, and of a text in a select list. */
