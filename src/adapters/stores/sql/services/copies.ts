@@ -90,7 +90,7 @@ export class Copies {
   /** Events with `from < seq <= to`, as they are. */
   *page(draft: Draft, from: number, to: number): Steps<void> {
     const { source, target } = draft;
-    yield* this.#hold(draft);
+    yield* this.hold(draft);
     const given = [target.id, ...values(source), from, to, ...values(source), draft.sourceMade];
     const copied = yield* runStatement(this.#page, given);
     if (copied === to - from) return;
@@ -113,7 +113,7 @@ export class Copies {
 
   /** Takes away some of the events of a draft, and the draft with the last of them. False: there is more to do. */
   *remove(target: SessionKey, token: string, keepsRow: boolean): Steps<boolean> {
-    yield* this.#hold({ target, token });
+    yield* this.hold({ target, token });
     const some = `SELECT seq FROM adk_events ${OF_SESSION} ORDER BY seq LIMIT ${REMOVED}`;
     const last = (yield* all(some, values(target))).at(-1);
     if (last) {
@@ -125,8 +125,8 @@ export class Copies {
     return true;
   }
 
-  /** Takes the row's lock, and says that somebody is at work. */
-  *#hold({ target, token }: Pick<Draft, 'target' | 'token'>): Steps<void> {
+  /** Takes the row's lock, and says that somebody is at work. Throws where somebody else has taken the draft over, or away. */
+  *hold({ target, token }: Pick<Draft, 'target' | 'token'>): Steps<void> {
     const sql = `UPDATE adk_sessions SET updated_at = ? ${WHERE_DRAFT} AND owner = ?`;
     if ((yield* runStatement(sql, [now(), ...values(target), token])) === 0) throw yield* this.#lost(target);
   }

@@ -85,8 +85,11 @@ async function copyAll(
       await breath();
     }
     const events = await engine().transaction('single', () => tables.events(target, from, to));
-    if (events.length !== to - from)
+    if (events.length !== to - from) {
+      // Somebody may be taking them away.
+      await engine().transaction('draft', () => copies.hold(draft));
       throw damaged(target, `${events.length} of its events ${from + 1} to ${to} are there`);
+    }
     foldState(state, events);
     const counting = cuts.counting(events);
     calls.add(counting);
