@@ -38,7 +38,7 @@ export const equivalents: readonly Equivalent[] = [
       'Calls that are not made beforehand are made as their event is taken in: only how long that takes at a stretch differs.',
   },
   {
-    fileName: 'src/runtime/live/live-session.ts',
+    fileName: 'src/runtime/live/session-writes.ts',
     line: 'for (const event of events) if (sizeOf(event) > MANY) digests.set(event, await digestInPieces(event));',
     original: 'sizeOf(event) > MANY',
     mutated: ['true', 'false', 'sizeOf(event) >= MANY', 'sizeOf(event) <= MANY'],

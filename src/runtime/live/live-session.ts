@@ -1,8 +1,8 @@
-import { breath, LazyMap, MANY } from '../../base/index.ts';
+import { LazyMap, MANY } from '../../base/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { HoldOptions, Stirred } from '../../session/index.ts';
 import type { Event, Fold, History, Viewer } from '../log/index.ts';
-import { digestInPieces, sharedPart, sizeOf } from '../log/index.ts';
+import { sharedPart, sizeOf } from '../log/index.ts';
 import type { Lease, SessionKey, SessionRecord, SessionService } from '../store/index.ts';
 import { checkKey, storeRefusal } from '../store/index.ts';
 import type { Checkpoint } from './checkpoint.ts';
@@ -13,6 +13,7 @@ import { PAGE, readInPages } from './log-pages.ts';
 import type { Holding } from './session-leases.ts';
 import { SessionLeases } from './session-leases.ts';
 import { SessionLog } from './session-log.ts';
+import { isLarge, SessionWrites } from './session-writes.ts';
 import { SharedAppends } from './shared-appends.ts';
 import type { FollowOptions } from './store-follower.ts';
 import { StoreFollower } from './store-follower.ts';
@@ -59,14 +60,11 @@ export class LiveSession {
   stir: ((needs: Stirred) => void) | undefined;
   readonly #log: SessionLog;
   readonly #leases = new SessionLeases(this);
+  readonly #writes = new SessionWrites(this);
   readonly #appends = new SharedAppends(this);
   readonly #histories: ViewerHistories;
   /** Copied when it changes: somebody may be in the middle of it. */
   #listeners: readonly ((event: Event) => void)[] = noListeners;
-  /** Settles with the last of those that wait for their turn. */
-  #turns: Promise<void> | undefined;
-  /** A large write is stored and about to be taken in. */
-  #landing: PromiseWithResolvers<void> | undefined;
   /** What lies before the checkpoint is being read. */
   #reading: Promise<void> | undefined;
 
@@ -191,12 +189,12 @@ export class LiveSession {
       return undefined;
     }
     return (needsOlder ? this.whole() : Promise.resolve())
-      .then(() => this.#prepare(record.events))
+      .then(() => this.prepare(record.events))
       .then(() => this.#takeIn(record));
   }
 
   /** Of events with many calls: what is left of taking them in is short. */
-  async #prepare(events: readonly Event[]): Promise<void> {
+  async prepare(events: readonly Event[]): Promise<void> {
     for (const event of events) if (sizeOf(event) > MANY) await this.fold.prepare(event);
   }
 
@@ -334,36 +332,24 @@ export class LiveSession {
 
   /** Stores a run's first events where nobody has written since `at`. They are not taken in: see `absorb`. */
   store(events: readonly Event[], epoch: number, at: number): Promise<readonly Event[]> {
-    return this.service.append(this.key, this.link(startedIn(epoch, events)), { epoch, expectedSeq: at });
+    return this.#writes.first(events, epoch, at);
   }
 
   /** Appends without a lease: answers, steers, updates. With `expectedSeq` only where nobody has written since. */
   async append(events: readonly Event[], options?: { expectedSeq: number }): Promise<void> {
-    const { holding } = this;
-    const own = holding?.lease ? startedIn(holding.lease.epoch, events) : events;
-    const stored = await this.service.append(this.key, this.link(own), options);
-    if (isLarge(stored)) await breath();
+    const stored = await this.#writes.beside(events, this.holding?.lease?.epoch, options);
     const gap = this.absorb(stored);
     if (gap) await gap;
   }
 
   /** One after the other: of many that each append only where nobody has written since, all but one would repeat. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = (this.#turns ?? Promise.resolve()).then(work);
-    const settled = done.then(
-      () => {},
-      () => {},
-    );
-    this.#turns = settled;
-    void settled.then(() => {
-      if (this.#turns === settled) this.#turns = undefined;
-    });
-    return done;
+    return this.#writes.inTurn(work);
   }
 
   /** Events that somebody else is about to append, bound to what is known of the log here. */
-  link(events: readonly Event[]): readonly Event[] {
-    return this.#log.link(events);
+  link(events: readonly Event[], digests?: ReadonlyMap<Event, string>): readonly Event[] {
+    return this.#log.link(events, digests);
   }
 
   /**
@@ -371,7 +357,7 @@ export class LiveSession {
    * @throws CoxswainError `ABORTED / E_SESSION_CONFLICT` where another session has its id by now
    */
   catchUp(): Promise<SessionRecord | undefined> {
-    return this.#landing ? this.#landing.promise.then(() => this.catchUp()) : this.#readOn();
+    return this.#writes.landing?.then(() => this.catchUp()) ?? this.#readOn();
   }
 
   #readOn(): Promise<SessionRecord | undefined> {
@@ -403,39 +389,13 @@ export class LiveSession {
 
   /** One transaction under a lease; not taken in. */
   write(events: readonly Event[], epoch: number): Promise<readonly Event[]> {
-    const own = startedIn(epoch, events);
-    return isLarge(own) ? this.#writeLarge(own, epoch) : this.service.append(this.key, this.link(own), { epoch });
-  }
-
-  /**
-   * Binding many calls to the chain, storing them and taking them in are pieces of work by themselves. What is stored is
-   * taken in before anybody here reads it back from the store.
-   */
-  async #writeLarge(events: readonly Event[], epoch: number): Promise<readonly Event[]> {
-    const digests = new Map<Event, string>();
-    for (const event of events) if (sizeOf(event) > MANY) digests.set(event, await digestInPieces(event));
-    await breath();
-    const stored = await this.service.append(this.key, this.#log.link(events, digests), { epoch });
-    this.#landing = Promise.withResolvers();
-    try {
-      await breath();
-      await this.#prepare(stored);
-    } catch (error) {
-      this.#landed();
-      throw error;
-    }
-    return stored;
-  }
-
-  #landed(): void {
-    this.#landing?.resolve();
-    this.#landing = undefined;
+    return this.#writes.under(epoch, events);
   }
 
   /** Takes in what was stored; a gap is read first. */
   absorb(stored: readonly Event[]): Promise<unknown> | undefined {
     const gap = this.#absorbNow(stored);
-    this.#landed();
+    this.#writes.landed();
     return gap;
   }
 
@@ -473,16 +433,4 @@ function everyOf({ checkpoints }: SessionService): number {
 /** Reading all of it would cost more than a look for a checkpoint. */
 function isLong(service: SessionService, { lastSeq }: SessionRecord): boolean {
   return lastSeq > 2 * everyOf(service);
-}
-
-function isLarge(events: readonly Event[]): boolean {
-  return events.some((event) => sizeOf(event) > MANY);
-}
-
-/** Starts are bound to the lease that they are made under. */
-function startedIn(epoch: number, events: readonly Event[]): readonly Event[] {
-  if (!events.some(({ actions }) => actions.started)) return events;
-  return events.map((event) =>
-    event.actions.started ? { ...event, actions: { ...event.actions, startedIn: epoch } } : event,
-  );
 }
