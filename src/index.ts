@@ -54,6 +54,7 @@ export {
   type RedactionOptions,
   type RedactionRule,
   type RunResult,
+  readStream,
   run,
   runOrThrow,
   type SessionView,

@@ -72,6 +72,11 @@ export async function run<Out = unknown>(
     onEvent?.(event);
     summary.see(event);
   }
+  return resultOf(summary);
+}
+
+/** @throws CoxswainError `E_NO_MODEL` */
+function resultOf<Out>(summary: StreamSummary): RunResult<Out> {
   const { fatal, error, output, cursor } = summary;
   if (fatal?.code === 'E_NO_MODEL')
     throw new CoxswainError(fatal.status as StatusOf<'E_NO_MODEL'>, fatal.code, fatal.message);
@@ -131,6 +136,60 @@ export async function* textOf(stream: AsyncIterable<AgentEvent>): AsyncGenerator
     if (text !== '') yield text;
   }
   return reason;
+}
+
+/** A stream that is read as text, with what it came to. */
+export interface StreamReading<Out = unknown> {
+  /** The agent's words on the root thread, as they come: {@link textOf}. To be read once; leaving it aborts the stream. */
+  readonly text: AsyncIterable<string>;
+  /** What the stream came to, once `text` is read or left; where nobody has begun to, this reads it. Rejects as the stream does. */
+  result(): Promise<RunResult<Out>>;
+}
+
+/**
+ * A stream to be read as text, whose end is not lost.
+ *
+ * ```ts
+ * const { text, result } = readStream(session.stream('Hello'));
+ * for await (const words of text) process.stdout.write(words);
+ * const { reason, usage, pending } = await result();
+ * ```
+ */
+export function readStream<Out = unknown>(stream: AsyncIterable<AgentEvent> & WithOutput<Out>): StreamReading<Out> {
+  checkIs(stream, 'readStream: stream', iterable);
+  const summary = new StreamSummary({ keepsAll: true });
+  const over = Promise.withResolvers<void>();
+  // Of whoever reads the text: nobody may ask for the result.
+  over.promise.catch(() => {});
+  let isBegun = false;
+  async function* words(): AsyncGenerator<string> {
+    isBegun = true;
+    try {
+      yield* textOf(seenBy(summary, stream));
+      over.resolve();
+    } catch (error) {
+      over.reject(error);
+      throw error;
+    } finally {
+      over.resolve();
+    }
+  }
+  const text = words();
+  const read = async () => {
+    if (isBegun) await over.promise;
+    else for await (const _ of text);
+    return resultOf<Out>(summary);
+  };
+  let result: Promise<RunResult<Out>> | undefined;
+  return { text, result: () => (result ??= read()) };
+}
+
+async function* seenBy(summary: StreamSummary, stream: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
+  for await (const event of stream) {
+    checkIs(event, 'readStream: an event of the stream', object);
+    summary.see(event);
+    yield event;
+  }
 }
 
 /** Makes an AgentStream of a generator: for executors that have nothing better. */
