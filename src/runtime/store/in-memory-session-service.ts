@@ -8,6 +8,7 @@ import {
   addCopies,
   Copied,
   copyInPages,
+  isMarker,
   recordOf,
   repeatedId,
   ScopeState,
@@ -197,7 +198,7 @@ export class InMemorySessionService implements SessionService {
     const stored = session.events.map((event, index) => sealEvent(event, index + 1));
     const twice = repeatedId(stored);
     if (twice !== undefined) throw storeRefusal.eventExists(key, twice);
-    const made = new Copied(initialState, stored);
+    const made = new Copied(initialState, stored.filter(isMarker));
     made.take(stored);
     const copy = this.#add(key, app, user, initialState, made.state, session.title?.toWellFormed());
     addCopies(copy, made);

@@ -132,11 +132,11 @@ export class Copied {
   readonly pages: SettlePages | undefined;
   readonly #cuts: Cuts;
 
-  constructor(initialState: Readonly<StateValues>, events: readonly Event[], pages?: SettlePages) {
+  /** `markers`: the rewinds among the events. */
+  constructor(initialState: Readonly<StateValues>, markers: readonly Event[], pages?: SettlePages) {
     this.state = { ...initialState };
     this.pages = pages;
-    const rewinds = events.filter(({ actions }) => actions.rewound);
-    this.#cuts = new Cuts(rewinds.map(({ seq, actions }) => ({ seq, through: actions.rewound?.through ?? seq })));
+    this.#cuts = new Cuts(markers.map(({ seq, actions }) => ({ seq, through: actions.rewound?.through ?? seq })));
   }
 
   /** The next of them. */
@@ -161,14 +161,22 @@ export async function copyInPages(
   initialState: Readonly<StateValues>,
   pages: SettlePages | undefined,
 ): Promise<Copied> {
-  const copied = new Copied(initialState, events, pages);
+  const markers: Event[] = [];
+  await inPages(events, (page) => markers.push(...page.filter(isMarker)));
+  const copied = new Copied(initialState, markers, pages);
+  await inPages(events, (page) => copied.take(page));
+  return copied;
+}
+
+export const isMarker = ({ actions }: Event): boolean => actions.rewound !== undefined;
+
+async function inPages(events: readonly Event[], work: (page: readonly Event[]) => void): Promise<void> {
   const pace = new Pace();
   for (let at = 0; at < events.length; at += PAGE) {
-    copied.take(events.slice(at, at + PAGE));
+    work(events.slice(at, at + PAGE));
     const rest = pace.rest();
     if (rest) await rest;
   }
-  return copied;
 }
 
 /** Takes over the events of another log into a session that has none. */
