@@ -52,6 +52,7 @@ export function judgeOf(
     confirmations: new Confirmations(),
     goesOn: () => false,
     holds: () => true,
+    keepsLog: true,
     warn: (message) => void warnings.push(message),
     grounds: () => ({ principal: { id: 'ann' }, policy, permissionMode: undefined, interactive: true, ...on }),
     ...more,

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { validateArgs } from '../../src/gate/index.ts';
-import type { AgentSession, PolicyDecision, SessionInput, SessionService } from '../../src/index.ts';
+import type { AgentSession, PolicyDecision, Principal, SessionInput, SessionService } from '../../src/index.ts';
 import { allowAll, createHost, InMemorySessionService, rulePolicy } from '../../src/index.ts';
 import { lyingExecutor, ScriptedModel } from '../../src/testing/index.ts';
 import { elsewhere } from '../runtime/elsewhere.ts';
@@ -242,6 +242,36 @@ describe('sibling of APP-B1', () => {
     await vote(session, requestId, 'cy');
     await say(session, { kind: 'continue' });
     expect(last.runs).toHaveLength(1);
+    await host.close();
+  });
+});
+
+describe('sibling of APP-B1: an executor elsewhere that asks whether it may run a call of its own again', () => {
+  test('is answered by those whom policy names now, under the id of its own question, and not past a deny', async () => {
+    let word: PolicyDecision = { outcome: 'ask_user', approvers: { roles: ['boss'] } };
+    const asks = {
+      kind: 'rerun_unknown',
+      elicitation: 'rerun_unknown',
+      requestId: 'c1#0',
+      callId: 'c1',
+      started: true,
+    };
+    const liar = lyingExecutor({
+      calls: [{ id: 'c1', name: 'pay', args: {}, handledBy: 'agent' }],
+      lies: { open: (open) => open.map((request) => ({ ...request, ...asks })) },
+    });
+    const policy = policyOf({ pay: () => word });
+    const host = createHost({ app: 'shop', agents: [liar], policy, warn: () => {} });
+    const session = await host.open('liar', { principal: anna });
+    await all(session.stream('go'));
+    expect((await only(session)).requestId).toBe('c1#0');
+    const yes = (by: Principal) => refusal(session.respond('c1#0', { kind: 'approve', by }));
+    expect((await yes(anna)).code).toBe('E_NOT_APPROVER');
+    const strict = word;
+    word = { outcome: 'deny' };
+    expect((await yes(boss)).message).toContain('policy denies pay now');
+    word = strict;
+    expect((await session.respond('c1#0', { kind: 'approve', by: boss })).status).toBe('settled');
     await host.close();
   });
 });

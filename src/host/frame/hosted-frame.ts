@@ -174,6 +174,10 @@ export class HostedFrame implements JudgeOptions {
     return this.#judge;
   }
 
+  get keepsLog(): boolean {
+    return isPipeable(this.#inner);
+  }
+
   get deps(): unknown {
     return this.options.deps;
   }

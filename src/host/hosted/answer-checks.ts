@@ -153,11 +153,20 @@ export class AnswerChecks {
   }
 
   /** A question of the agent about a call of its own is for those whom policy obliges to. */
-  async #agentsOwn(requestId: string, request: PendingRequest, { by = this.#frame.principal }: RequestAnswer) {
-    const step = await this.#frame.judge.step(request, this.#frame.toolOf(request), undefined, true);
+  async #agentsOwn(requestId: string, request: PendingRequest, answer: RequestAnswer): Promise<void> {
+    if (request.elicitation === 'auth_required') return;
+    const { judge, principal } = this.#frame;
+    const { by = principal } = answer;
+    const hostTool = this.#frame.toolOf(request);
+    const step = await judge.step(request, hostTool, undefined, true);
     if (step.kind === 'ask') {
       const message = `the host asks about this call: answer ${step.question.requestId}`;
       throw new CoxswainError('FAILED_PRECONDITION', 'E_WRONG_ANSWER', message, { details: { requestId } });
+    }
+    const accepts = answer.kind === 'approve' || (answer.kind === 'elicitation' && answer.action === 'accept');
+    if (accepts && (await judge.obliges(request, hostTool, undefined)) === 'denied') {
+      const message = `policy denies ${request.name ?? 'this call'} now: a yes to it is not taken`;
+      throw new CoxswainError('FAILED_PRECONDITION', 'E_REQUEST_CLOSED', message, { details: { requestId } });
     }
     const put = step.kind === 'elicit' ? putAs(step.request, requestId) : undefined;
     assertApprover(requestId, put?.approvers, this.#frame.grounds(request).principal, by);

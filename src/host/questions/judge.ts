@@ -55,6 +55,8 @@ export interface JudgeOptions extends QuestionOptions {
   goesOn(request: PendingRequest): boolean;
   /** This host holds the session now: nobody else runs anything of it. */
   holds(): boolean;
+  /** The log of the session is its own, so that what its host asks about any call of it is kept there. */
+  readonly keepsLog: boolean;
   warn(message: string, error?: unknown): void;
 }
 
@@ -188,10 +190,12 @@ export class Judge {
     const { args = call.args } = approvalOf(request);
     const under = await underPolicy(request, call, rules, { args, hint: rerunQuestion(call.tool.name) });
     const isRerun = request.kind === 'rerun_unknown';
-    if (under.kind === 'refuse') {
+    if (!this.#options.keepsLog) {
+      // An executor elsewhere asks, and runs by its own word what it asks about: its host says who may answer.
+      if (under.kind === 'refuse') return { kind: 'elicit', request };
+    } else if (under.kind === 'refuse') {
       return isRerun ? refusedAgain(under) : { kind: 'settle', result: under.result, decision: under.record };
-    }
-    if (isRerun) return this.#asked(request, hostTool, call, rules, under.question, 'rerun');
+    } else if (isRerun) return this.#asked(request, hostTool, call, rules, under.question, 'rerun');
     const { approvers } = under.question;
     if (!approvers) return { kind: 'elicit', request };
     return { kind: 'elicit', request: { ...request, questions: [...questions, { requestId, approvers }] } };
@@ -324,7 +328,11 @@ export class Judge {
   }
 
   /** As `obliged`. */
-  obliges(request: PendingRequest, hostTool: HostTool | undefined, signal: AbortSignal): ReturnType<typeof obliged> {
+  obliges(
+    request: PendingRequest,
+    hostTool: HostTool | undefined,
+    signal: AbortSignal | undefined,
+  ): ReturnType<typeof obliged> {
     return obliged(request, gateCall(request, hostTool, this.#options.agent), this.#rules(request, hostTool, signal));
   }
 
