@@ -19,7 +19,8 @@ export class FoldedCalls {
   /** Counts decisions and answers. */
   answers = 0;
   total = 0;
-  readonly #made = new WeakMap<Event, CallState[]>();
+  /** Calls of large events that were made before these are taken in. */
+  #made: WeakMap<Event, CallState[]> | undefined;
 
   begin({ open, answers, totalCalls, cutIds }: FoldState): void {
     for (const id of cutIds) this.cutIds.add(id);
@@ -73,12 +74,13 @@ export class FoldedCalls {
       const rest = pace.rest();
       if (rest) await rest;
     }
+    this.#made ??= new WeakMap();
     this.#made.set(event, calls);
   }
 
   /** The calls that a model's answer asks for; they are open from now on. */
   ask(event: Event, parts: readonly ContentPart[]): CallState[] {
-    const calls = this.#made.get(event) ?? (hasCalls(parts) ? [...callsOf(event, this.cutIds)] : []);
+    const calls = this.#made?.get(event) ?? (hasCalls(parts) ? [...callsOf(event, this.cutIds)] : []);
     for (const call of calls) {
       this.known.set(call.id, call);
       this.open.set(call.id, call);

@@ -37,16 +37,6 @@ export class Fold {
   readonly config: SessionConfig = {};
   readonly #calls = new FoldedCalls();
   readonly #places = new FoldedPlaces();
-  readonly calls: FoldedCalls['known'] = this.#calls.known;
-  /** Calls without a response, oldest first. */
-  readonly open: FoldedCalls['open'] = this.#calls.open;
-  /** How calls of earlier turns were closed. */
-  readonly closed: FoldedCalls['closed'] = this.#calls.closed;
-  readonly activations: FoldedPlaces['activations'] = this.#places.activations;
-  /** Uncommitted state of agents run as tools, by their path. */
-  readonly isolated: FoldedPlaces['isolated'] = this.#places.isolated;
-  /** Last words of agents run as tools, by their path. */
-  readonly isolatedText: FoldedPlaces['isolatedText'] = this.#places.isolatedText;
   readonly steers = new LazyMap<string, Event>();
   /** Of the newest turn and those that have open calls, by turn. */
   readonly terms = new LazyMap<string, TurnTerms>();
@@ -70,6 +60,35 @@ export class Fold {
     this.state = { ...(start?.state ?? initialState) };
     this.shared = { ...shared };
     if (start) this.#begin(start);
+  }
+
+  /** Calls of the newest turn, and those of earlier ones that are open still. */
+  get calls(): FoldedCalls['known'] {
+    return this.#calls.known;
+  }
+
+  /** Calls without a response, oldest first. */
+  get open(): FoldedCalls['open'] {
+    return this.#calls.open;
+  }
+
+  /** How calls of earlier turns were closed. */
+  get closed(): FoldedCalls['closed'] {
+    return this.#calls.closed;
+  }
+
+  get activations(): FoldedPlaces['activations'] {
+    return this.#places.activations;
+  }
+
+  /** Uncommitted state of agents run as tools, by their path. */
+  get isolated(): FoldedPlaces['isolated'] {
+    return this.#places.isolated;
+  }
+
+  /** Last words of agents run as tools, by their path. */
+  get isolatedText(): FoldedPlaces['isolatedText'] {
+    return this.#places.isolatedText;
   }
 
   /** Counts decisions and answers: a run looks whether more have come since it looked last. */
