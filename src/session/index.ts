@@ -109,6 +109,6 @@ export {
 } from './link/index.ts';
 export * from './redact.ts';
 export * from './run.ts';
-export { addUsage, EventStream, LastWords, StreamQueue, StreamSummary } from './stream/index.ts';
+export { AnswerWords, addUsage, EventStream, LastWords, StreamQueue, StreamSummary } from './stream/index.ts';
 export * from './trace.ts';
 export * from './view.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent, AgentSession } from '../../src/contracts/index.ts';
 import { run } from '../../src/index.ts';
-import { AnswerWords } from '../../src/session/stream/answer-words.ts';
+import { AnswerWords } from '../../src/session/index.ts';
 import { LastWords } from '../../src/session/stream/last-words.ts';
 import { clipped, MAX_WORDS, RecentWords } from '../../src/session/stream/recent-words.ts';
 
