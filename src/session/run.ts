@@ -178,7 +178,9 @@ export function readStream<Out = unknown>(stream: AsyncIterable<AgentEvent> & Wi
   const read = async () => {
     if (isBegun) await over.promise;
     else for await (const _ of text);
-    return resultOf<Out>(summary);
+    const result = resultOf<Out>(summary);
+    // Without an end it was left, which has aborted it.
+    return summary.end ? result : { ...result, reason: 'aborted' as const };
   };
   let result: Promise<RunResult<Out>> | undefined;
   return { text, result: () => (result ??= read()) };

@@ -92,7 +92,7 @@ describe('readStream', () => {
       expect(part).toBe('he');
       break;
     }
-    expect((await result()).reason).not.toBe('completed');
+    expect(await result()).toMatchObject({ reason: 'aborted' });
     expect(await one.pending()).toEqual([]);
     await host.close();
   });
