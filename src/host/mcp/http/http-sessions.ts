@@ -12,7 +12,10 @@ interface Session {
   events: RecentEvents;
   /** Who opened it: for anybody else it does not exist. */
   owner: string | undefined;
+  /** Epoch milliseconds. */
   lastUsed: number;
+  /** Number of its newest use: of two within a millisecond, the later one is larger. */
+  use: number;
   /** Connections that are open. */
   active: number;
   /** Ids of requests that are not answered yet, whether or not their client is there. */
@@ -105,7 +108,7 @@ export class HttpSessions {
       transport,
       events,
       owner: authInfo?.clientId,
-      lastUsed: Date.now(),
+      ...usedNow(),
       active: 0,
       running: new Set(),
       asked: new Set(),
@@ -128,11 +131,11 @@ export class HttpSessions {
     request: Request,
     options: { parsedBody?: unknown; authInfo?: AuthInfo },
   ): Promise<Response> {
-    session.lastUsed = Date.now();
+    touch(session);
     session.active += 1;
     const done = () => {
       session.active -= 1;
-      session.lastUsed = Date.now();
+      touch(session);
     };
     try {
       const response = await session.transport.handleRequest(request, options);
@@ -166,7 +169,7 @@ export class HttpSessions {
 
   #oldest(fits: (session: Session) => boolean): Session | undefined {
     const found = [...this.#sessions.values()].filter(fits);
-    return found.sort((a, b) => a.lastUsed - b.lastUsed)[0];
+    return found.sort((a, b) => a.use - b.use)[0];
   }
 
   #sweep(): void {
@@ -175,6 +178,14 @@ export class HttpSessions {
       if (isIdle(session) && session.lastUsed < before) void session.transport.close();
     }
   }
+}
+
+let uses = 0;
+
+const usedNow = () => ({ lastUsed: Date.now(), use: ++uses });
+
+function touch(session: Session): void {
+  Object.assign(session, usedNow());
 }
 
 const isIdle = ({ active, running }: Session) => active === 0 && running.size === 0;
@@ -199,7 +210,7 @@ function noteRequests(transport: Session['transport'], session: Session): void {
     if ('method' in message && message.method === 'notifications/cancelled') {
       session.asked.delete(message.params?.requestId);
     }
-    if (!('method' in message) && session.running.delete(message.id)) session.lastUsed = Date.now();
+    if (!('method' in message) && session.running.delete(message.id)) touch(session);
     return send(message, options);
   };
 }
