@@ -20,6 +20,8 @@ export interface Followed {
 export interface FollowOptions {
   /** Milliseconds from one look to the next. Default 1,000. */
   everyMs?: number | undefined;
+  /** Somebody waits for what comes: the process lives on for it. Default: nobody does. */
+  isAwaited?: boolean | undefined;
   /** Told of a look that has failed; the next one is as usual. */
   warn?: ((message: string, error?: unknown) => void) | undefined;
 }
@@ -32,7 +34,7 @@ const followers = new WeakMap<SessionService, StoreFollower>();
 
 /**
  * Looks for what other processes append to the sessions that are followed here: one timer a store, which ends with the
- * last follower and keeps no process alive. A store that nobody else writes is never looked at.
+ * last follower, and keeps the process alive only for those that somebody waits for. A store that nobody else writes is never looked at.
  */
 export class StoreFollower {
   readonly #service: SessionService;
@@ -60,9 +62,10 @@ export class StoreFollower {
     const follower = { session, ...options };
     this.#followers.add(follower);
     this.#schedule(Math.min(options.everyMs ?? DEFAULT_FOLLOW_MS, MAX_MS));
+    this.#holdProcess();
     return () => {
       this.#followers.delete(follower);
-      if (this.#followers.size > 0) return;
+      if (this.#followers.size > 0) return this.#holdProcess();
       clearTimeout(this.#timer);
       this.#timer = undefined;
       this.#everyMs = Number.POSITIVE_INFINITY;
@@ -82,7 +85,13 @@ export class StoreFollower {
     if (everyMs >= this.#everyMs) return;
     clearTimeout(this.#timer);
     this.#everyMs = everyMs;
-    this.#timer = setTimeout(() => void this.#tick(), everyMs).unref();
+    this.#timer = setTimeout(() => void this.#tick(), everyMs);
+    this.#holdProcess();
+  }
+
+  #holdProcess(): void {
+    if ([...this.#followers].some(({ isAwaited }) => isAwaited)) this.#timer?.ref();
+    else this.#timer?.unref();
   }
 
   async #tick(): Promise<void> {

@@ -54,7 +54,8 @@ export class EndsGivenBack {
       const holder = await this.#live.holder();
       let now = holder;
       for (let ms = FIRST_MS; now !== undefined && now === holder && this.#waiting === waiting; ms *= 2) {
-        await sleep(Math.min(ms, LONGEST_MS), undefined, { ref: false });
+        // The process lives on for it: whoever follows waits for an end that has come already.
+        await sleep(Math.min(ms, LONGEST_MS));
         now = await this.#live.holder();
       }
     } catch (error) {

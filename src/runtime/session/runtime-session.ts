@@ -226,7 +226,7 @@ export class RuntimeSession {
     const see = (event: Event) => ends.show(event);
     // No await between the last stored event and the first live one: nothing falls in between.
     for (const event of this.live.since(seq)) see(event);
-    const deaf = this.live.follow(see, this.#following);
+    const deaf = this.live.follow(see, { ...this.#following, isAwaited: true });
     return () => {
       deaf();
       ends.stop();
