@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/index.ts';
 import type { HostedSession } from '../../src/host/index.ts';
 import { withNamedTypes } from '../../src/host/mcp/http/accept.ts';
-import { mcpToolOf } from '../../src/host/mcp/turn/agent-tool.ts';
+import { mcpToolOf, toolName } from '../../src/host/mcp/turn/agent-tool.ts';
 import { byPushing } from '../../src/host/mcp/turn/asking.ts';
 import { Progress } from '../../src/host/mcp/turn/progress.ts';
 import { callToolResult } from '../../src/host/mcp/turn/result.ts';
@@ -167,6 +167,77 @@ describe('a turn as the log tells it', () => {
   });
 });
 
+describe('what a turn that has ended comes to', () => {
+  const about = { id: 's' } as HostedSession;
+  const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
+  const ended = (words: string | undefined, output?: unknown) => {
+    const turn = new Turn();
+    if (words !== undefined) {
+      turn.push({
+        type: 'message',
+        role: 'agent',
+        turnId: 'one',
+        content: [{ type: 'text', text: words }],
+      } as AgentEvent);
+    }
+    turn.push({ type: 'stream_end', turnId: 'one', reason: 'completed', data: { output } } as unknown as AgentEvent);
+    return turn;
+  };
+  const come = (turn: Turn, more: object = {}) =>
+    callToolResult(mcpToolOf({ name: 'clerk', ...more } as Parameters<typeof mcpToolOf>[0], false), about, turn);
+
+  test('words without a schema, and an empty text where there are none', () => {
+    expect(come(ended('hello'))).toMatchObject({ content: [{ type: 'text', text: 'hello' }] });
+    expect(come(ended('hello'))).not.toHaveProperty('isError');
+    expect(come(ended(undefined)).content).toEqual([{ type: 'text', text: '' }]);
+  });
+
+  test('an output that fits its schema', () => {
+    expect(come(ended('words', { n: 1 }), { outputSchema })).toMatchObject({ structuredContent: { n: 1 } });
+    expect(come(ended('{"n": 2}'), { outputSchema })).toMatchObject({ structuredContent: { n: 2 } });
+  });
+
+  test('one that does not is an error, with the words that were said', () => {
+    for (const turn of [ended('words'), ended('words', { n: 'one' })]) {
+      const result = come(turn, { outputSchema });
+      expect(result).toMatchObject({
+        isError: true,
+        content: [
+          { text: 'clerk answered something that does not fit its output schema' },
+          { type: 'text', text: 'words' },
+        ],
+        _meta: { 'coxswain/sessionId': 's' },
+      });
+      expect(result).not.toHaveProperty('structuredContent');
+    }
+  });
+
+  test('a call that is told twice stays what it has come to', () => {
+    const turn = new Turn();
+    const request = { type: 'tool_request', requestId: 'a', name: 'pay' } as AgentEvent;
+    turn.push(request);
+    turn.push({ type: 'tool_update', requestId: 'a', status: 'started' } as AgentEvent);
+    turn.push(request);
+    expect(turn.calls.get('a')).toEqual({ name: 'pay', outcome: 'running' });
+  });
+});
+
+describe('the name of an agent in the protocol', () => {
+  test.each([
+    ['as it is where it is legal', 'front.desk-1_a', 'front.desk-1_a'],
+    ['at its longest', 'a'.repeat(64), 'a'.repeat(64)],
+    ['longer: shortened, with a hash of the whole', 'a'.repeat(65), expect.stringMatching(/^a{53}_[0-9a-f]{10}$/)],
+    ['with other letters: a legal form, with a hash', 'fröhlich', expect.stringMatching(/^fr_hlich_[0-9a-f]{10}$/)],
+  ])('%s', (_, name, wanted) => {
+    expect(toolName(name)).toEqual(wanted);
+    expect(toolName(name).length).toBeLessThanOrEqual(64);
+  });
+
+  test('of two that differ in other letters alone, two names', () => {
+    expect(toolName('frühlich')).not.toBe(toolName('fröhlich'));
+  });
+});
+
 describe('the session that a caller goes on with', () => {
   const shownBy = (properties: object | undefined, conversations: boolean) => {
     const inputSchema = properties && { type: 'object', properties };
@@ -181,6 +252,14 @@ describe('the session that a caller goes on with', () => {
     ['nor where there are no conversations', { session_id: {} }, false, { tellsSession: false, of: undefined }],
   ])('%s', (_, properties, conversations, wanted) => {
     expect(shownBy(properties, conversations)).toEqual(wanted);
+  });
+
+  test('is no argument of the agent', () => {
+    const tool = mcpToolOf({ name: 'clerk', inputSchema: { type: 'object', properties: { n: {} } } } as never, true);
+    expect(JSON.parse(tool.messageOf({ n: 1, session_id: 's' }))).toEqual({ n: 1 });
+    const own = { type: 'object', properties: { session_id: {} } };
+    const other = mcpToolOf({ name: 'clerk', inputSchema: own } as never, true);
+    expect(JSON.parse(other.messageOf({ session_id: 's' }))).toEqual({ session_id: 's' });
   });
 });
 

@@ -93,6 +93,29 @@ describe('places for sessions', () => {
     expect(JSON.parse(answer)).toMatchObject({ result: { capabilities: { tools: { listChanged: false } } } });
   });
 
+  test('a stream that only listens begins with a word, an answer has nothing before it', async () => {
+    await using one = await onePlace();
+    const session = await one.open();
+    const listening = await one.send('GET', undefined, session);
+    const reader = (listening.body as ReadableStream<Uint8Array>).getReader();
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe(':\n\n');
+    await reader.cancel();
+    const answer = await one.send('POST', list, session);
+    expect(await answer.text()).not.toMatch(/^:/);
+    const refused = await one.send('GET', undefined, 'unknown');
+    expect(refused.status).toBe(404);
+    expect(await refused.text()).not.toMatch(/^:/);
+  });
+
+  test('options with a slip are refused before there is a server', async () => {
+    await using one = await onePlace();
+    await expect(createMcpHttp(one.shop.host, { maxSesions: 1 } as never)).rejects.toThrow(/maxSesions/);
+    await expect(createMcpHttp({} as never)).rejects.toThrow(/MCP/);
+    await expect(createMcpHttp(one.shop.host, { agents: ['nobody'] })).rejects.toMatchObject({
+      code: 'E_AGENT_UNKNOWN',
+    });
+  });
+
   test('MUT-M2 sibling: one whose call was cancelled by its client has none, whatever else it cancels', async () => {
     await using one = await onePlace();
     const working = await one.open();
