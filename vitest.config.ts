@@ -10,7 +10,7 @@ process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'coxswain-tests-compile-cache'
  * Folders whose files share one process, so that each does not load the library anew: what they change, they put back.
  * The others start children, signals or servers that a neighbour would notice.
  */
-const sharing = ['audit', 'contracts', 'dispatch', 'gate', 'host', 'policy', 'property', 'runtime', 'session'].map(
+const sharing = ['audit', 'contracts', 'dispatch', 'gate', 'host', 'policy', 'runtime', 'session'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 

@@ -14,8 +14,8 @@ export class EndsGivenBack {
   readonly #live: LiveSession;
   readonly #show: (event: Event) => void;
   readonly #warn: ((message: string, error?: unknown) => void) | undefined;
-  /** An end that waits, and what came behind it. */
-  #waiting: { readonly streamId: string; readonly events: Event[] } | undefined;
+  /** An end that waits, and what came behind it. `over` ends the wait. */
+  #waiting: { readonly streamId: string; readonly events: Event[]; readonly over: AbortController } | undefined;
 
   constructor(
     live: LiveSession,
@@ -36,17 +36,18 @@ export class EndsGivenBack {
     // Of another stream: that has the session by now.
     this.#showAll();
     if (event.actions.end) {
-      this.#waiting = { streamId: event.streamId, events: [event] };
+      this.#waiting = { streamId: event.streamId, events: [event], over: new AbortController() };
       void this.#wait(this.#waiting);
     } else this.#show(event);
   }
 
   /** Nobody reads any more. */
   stop(): void {
+    this.#waiting?.over.abort();
     this.#waiting = undefined;
   }
 
-  async #wait(waiting: object): Promise<void> {
+  async #wait(waiting: { readonly over: AbortController }): Promise<void> {
     try {
       // What else is in the log already is shown first.
       await null;
@@ -55,10 +56,11 @@ export class EndsGivenBack {
       let now = holder;
       for (let ms = FIRST_MS; now !== undefined && now === holder && this.#waiting === waiting; ms *= 2) {
         // The process lives on for it: whoever follows waits for an end that has come already.
-        await sleep(Math.min(ms, LONGEST_MS));
+        await sleep(Math.min(ms, LONGEST_MS), undefined, { signal: waiting.over.signal });
         now = await this.#live.holder();
       }
     } catch (error) {
+      if (waiting.over.signal.aborted) return;
       this.#warn?.(`session ${this.#live.key.id}: whether it is given back could not be read; its end is shown`, error);
     }
     if (this.#waiting === waiting) this.#showAll();
@@ -66,6 +68,7 @@ export class EndsGivenBack {
 
   #showAll(): void {
     const events = this.#waiting?.events ?? [];
+    this.#waiting?.over.abort();
     this.#waiting = undefined;
     for (const event of events) this.#show(event);
   }
