@@ -166,11 +166,11 @@ export function readStream<Out = unknown>(stream: AsyncIterable<AgentEvent> & Wi
     isBegun = true;
     try {
       yield* textOf(seenBy(summary, stream));
-      over.resolve();
     } catch (error) {
       over.reject(error);
       throw error;
     } finally {
+      // Read to its end or left; after a rejection this says nothing.
       over.resolve();
     }
   }
