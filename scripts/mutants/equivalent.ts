@@ -263,7 +263,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'A check that gives nothing is refused, whichever fault is told.',
   },
   {
-    fileName: 'src/gate/policy/obligations.ts',
+    fileName: 'src/gate/questions/obligations.ts',
     line: 'if (a.approvers ?? b.approvers) both.approvers = approvers;',
     original: 'a.approvers ?? b.approvers',
     mutated: ['a.approvers && b.approvers'],

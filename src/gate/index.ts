@@ -1,7 +1,7 @@
 /** The one way a tool runs. Importing this loads neither a schema library nor a validator. */
 
 export { isTimed, MAX_TIMER_MS, pause, untilAborted, untilLate } from '../base/index.ts';
-export type { NextStep, OpenCallFacts, QuestionState, Refusal } from './calls/index.ts';
+export type { NextStep, OpenCallFacts, Refusal } from './calls/index.ts';
 export {
   abandonedResult,
   authorsWord,
@@ -9,7 +9,6 @@ export {
   NOBODY_IN_TIME,
   NOT_AGAIN,
   nextStep,
-  questionState,
   refusalResult,
   rerunQuestion,
 } from './calls/index.ts';
@@ -22,7 +21,6 @@ export type {
   GateCall,
   GateRules,
   PolicyOutcome,
-  Question,
   ShadowDecision,
   ShadowOptions,
   ShadowPolicy,
@@ -44,10 +42,7 @@ export {
   excludedBy,
   fireHook,
   isHookResult,
-  MAX_EXPIRES_IN,
   mergeDecisions,
-  OBLIGATIONS_OF_ASKS,
-  obligationsIn,
   POLICY_TIMEOUT_MS,
   policyDenied,
   policyOn,
@@ -60,6 +55,39 @@ export {
   toolDigest,
   withRedact,
 } from './policy/index.ts';
+export type { ApproverTerms, AskedRequest, HeldQuestion, Question, QuestionState } from './questions/index.ts';
+export {
+  approversOf,
+  assertApprover,
+  changesAt,
+  decidingAnswer,
+  expiryFromNow,
+  expiryOf,
+  hasAnswer,
+  hasExpired,
+  hasVoted,
+  heldTo,
+  hidden,
+  isForNamed,
+  isVote,
+  MAX_EXPIRES_IN,
+  mayDecide,
+  notApprover,
+  OBLIGATIONS_OF_ASKS,
+  obligationsIn,
+  orApprovers,
+  putAs,
+  putByPolicy,
+  questionState,
+  shownTerms,
+  toPut,
+  untilFirstChange,
+  votesFor,
+  whyNotApprover,
+  whyNotOpen,
+  wordsOfApprovers,
+  yesesNeeded,
+} from './questions/index.ts';
 export type { CapLimit, CapOptions, ToolResponseFields } from './result/index.ts';
 export { capResult, errorResult, fromResponse, MAX_RESULT_BYTES, normaliseReturn, toResponse } from './result/index.ts';
 export type {

@@ -424,7 +424,7 @@ describe('a handle of a session', () => {
     const { session, framed } = handleOf({ pending }, { base }, { of });
     const busy = vi.spyOn(session, 'isBusy').mockImplementation((id) => id === 'e');
     expect((await session.pending()).map(({ requestId }) => requestId)).toEqual(['x', 'd#policy', 'e']);
-    framed.host.runTimeQuestions.put('ann/s', call(), { message: 'm' } as never, undefined, () => {});
+    framed.host.runTimeQuestions.put('ann/s', call(), { message: 'm' } as never, {}, () => {});
     expect((await session.pending()).at(-1)?.requestId).toBe('c#asked');
     expect(busy).toHaveBeenCalled();
   });

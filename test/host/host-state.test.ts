@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { PendingRequest, PutQuestion, SessionInput } from '../../src/contracts/index.ts';
+import { heldTo, hidden, putAs, putByPolicy, toPut } from '../../src/gate/questions/index.ts';
 import { Confirmations } from '../../src/host/questions/confirmation.ts';
-import { heldTo, putAs, putByPolicy, toPut } from '../../src/host/questions/obligations.ts';
-import { hidden } from '../../src/host/questions/step.ts';
 import { Repeats } from '../../src/host/run/repeats.ts';
 import { BusyClock, startClock } from '../../src/host/terms/busy-clock.ts';
 import type { ApprovalQuestion } from '../../src/host/terms/options.ts';

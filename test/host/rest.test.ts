@@ -2,11 +2,11 @@ import { describe, expect, test, vi } from 'vitest';
 import { Bell } from '../../src/base/index.ts';
 import type { AgentSource, ExecutionOptions, PendingRequest, ToolResult } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
+import { assertApprover, decidingAnswer, whyNotOpen } from '../../src/gate/questions/index.ts';
 import { abortBeginnings, Beginnings } from '../../src/host/hosted/beginnings.ts';
-import { assertApprover, decidingAnswer, whyNotOpen } from '../../src/host/questions/approver-rule.ts';
-import { underPolicy } from '../../src/host/questions/obligations.ts';
 import type { Step } from '../../src/host/questions/step.ts';
 import { notAgain, refusal as refused, underRule } from '../../src/host/questions/step.ts';
+import { underPolicy } from '../../src/host/questions/under-policy.ts';
 import { BesideInner } from '../../src/host/run/beside-inner.ts';
 import { measured } from '../../src/host/run/run-spans.ts';
 import { runTailCalls } from '../../src/host/run/tail-calls.ts';
@@ -52,13 +52,13 @@ describe('whoever holds no session may decide', () => {
     ]);
     const both = { approval: { approvers: { roles: ['boss'] } }, approvers: { roles: ['clerk'] } };
     expect([why(both, ann) === undefined, why(both, boss)]).toEqual([false, undefined]);
-    expect(() => assertApprover('q', { roles: ['boss'] }, ann, ann)).toThrow(
+    expect(() => assertApprover('q', { approvers: { roles: ['boss'] } }, ann, ann)).toThrow(
       expect.objectContaining({
         ...{ status: 'PERMISSION_DENIED', code: 'E_NOT_APPROVER', details: { requestId: 'q', by: 'ann' } },
         message: 'ann may not decide on q: it takes one of the roles boss',
       }),
     );
-    expect(assertApprover('q', { roles: ['boss'] }, ann, boss)).toBeUndefined();
+    expect(assertApprover('q', { approvers: { roles: ['boss'] } }, ann, boss)).toBeUndefined();
   });
 });
 
@@ -66,8 +66,8 @@ test('what decides on a question are the answers to it, and to no other', () => 
   const said = (requestId: string, action: string, id: string) => ({ requestId, action, digest: 'd', by: { id } });
   const asked = { requestId: 'q', digest: 'd' };
   const yes = said('q', 'accept', 'bob');
-  expect(decidingAnswer([said('x', 'decline', 'eve'), yes] as never, asked, undefined, ann)).toBe(yes);
-  const two = { quorum: 2 };
+  expect(decidingAnswer([said('x', 'decline', 'eve'), yes] as never, asked, {}, ann)).toBe(yes);
+  const two = { approvers: { quorum: 2 } };
   expect(decidingAnswer([said('x', 'accept', 'eve'), yes] as never, asked, two, ann)).toBeUndefined();
   const no = said('q', 'decline', 'eve');
   expect(decidingAnswer([said('x', 'accept', 'eve'), no, yes] as never, asked, two, ann)).toBe(no);

@@ -284,7 +284,7 @@ describe('what a handler asks while it runs', () => {
     await made.reply;
     const { run } = made;
     const again = (callOfIt: PendingRequest) =>
-      run.session.frame.runTimeQuestions.put('u/s', callOfIt, { message: 'm' } as never, undefined, () => {}).requestId;
+      run.session.frame.runTimeQuestions.put('u/s', callOfIt, { message: 'm' } as never, {}, () => {}).requestId;
     expect(again(call())).toBe(questionId('c', 'asked', 1));
     run.session.frame.runTimeQuestions.over('u/s', 'c');
     expect(again(call())).toBe('c#asked');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PendingRequest } from '../../src/contracts/index.ts';
 import type { GateCall } from '../../src/gate/index.ts';
-import { wantedSince } from '../../src/host/questions/obligations.ts';
+import { wantedSince } from '../../src/host/questions/under-policy.ts';
 import type { HostRules } from '../../src/host/tools/grounds.ts';
 
 type Answer = NonNullable<PendingRequest['answers']>[number];

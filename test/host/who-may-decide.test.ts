@@ -7,7 +7,7 @@ import {
   mayDecide,
   votesFor,
   whyNotApprover,
-} from '../../src/host/questions/approver-rule.ts';
+} from '../../src/gate/questions/index.ts';
 
 const ann: Principal = { id: 'ann', roles: ['staff'] };
 const cfo: Principal = { id: 'cfo', roles: ['finance', 'board'] };
@@ -33,9 +33,9 @@ describe('whoever may decide', () => {
     ],
     ['one with none of others', { also: [['board']] }, ann, 'it takes one of the roles board'],
   ])('%s', (_, rule, by, fault) => {
-    expect(whyNotApprover(rule, ann, by)).toBe(fault);
-    expect(mayDecide(rule, ann, by)).toBe(fault === undefined);
-    const check = () => assertApprover('q', rule, ann, by);
+    expect(whyNotApprover({ approvers: rule }, ann, by)).toBe(fault);
+    expect(mayDecide({ approvers: rule }, ann, by)).toBe(fault === undefined);
+    const check = () => assertApprover('q', { approvers: rule }, ann, by);
     if (fault === undefined) expect(check).not.toThrow();
     else
       expect(check).toThrow(
@@ -48,7 +48,7 @@ describe('whoever may decide', () => {
   });
 
   test('nobody who is not named, where there is a rule', () => {
-    expect([mayDecide({}, ann, undefined), mayDecide(undefined, ann, undefined)]).toEqual([false, true]);
+    expect([mayDecide({ approvers: {} }, ann, undefined), mayDecide({}, ann, undefined)]).toEqual([false, true]);
   });
 });
 
@@ -60,7 +60,7 @@ const bob: Principal = { id: 'bob', roles: ['finance'] };
 
 describe('the answer that decides', () => {
   const decides = (rule: ApproverRule | undefined, ...answers: Answer[]) => {
-    const found = decidingAnswer(answers, { requestId: 'q', digest: 'd' }, rule, ann);
+    const found = decidingAnswer(answers, { requestId: 'q', digest: 'd' }, { approvers: rule }, ann);
     return found ? answers.indexOf(found) : undefined;
   };
   test.each<[string, ApproverRule | undefined, Answer[], number | undefined]>([
@@ -94,8 +94,8 @@ describe('the answer that decides', () => {
   test('counts different people', () => {
     const ballot = { requestId: 'q', digest: 'd' };
     const all = [yes(bob), yes(bob), yes(cfo), no(ann), yes(ann, { requestId: 'q2' }), yes(ann, { args: {} })];
-    expect([...votesFor(all, ballot, undefined, ann)]).toEqual(['bob', 'cfo']);
-    expect([...votesFor(all, { ...ballot, args: {} }, undefined, ann)]).toEqual(['ann']);
+    expect([...votesFor(all, ballot, {}, ann)]).toEqual(['bob', 'cfo']);
+    expect([...votesFor(all, { ...ballot, args: {} }, {}, ann)]).toEqual(['ann']);
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { HostAnswer, RequestAnswer, ToolResult } from '../../src/contracts/index.ts';
 import type { AnswerOrigin, Ask } from '../../src/runtime/index.ts';
 import { abandoned, answerEvent, answerId, responseEvent, settlementOf } from '../../src/runtime/index.ts';
@@ -229,6 +229,12 @@ describe('an answer to a question', () => {
     expect(given(f, 'gone', { kind: 'approve' })).toBe('E_UNKNOWN_REQUEST');
     question(f, 'tool_confirmation', { expiresAt: Date.now() - 1 });
     expect(given(f, 'c1#0', { kind: 'approve' })).toBe('E_REQUEST_CLOSED: expired');
+    // In the very millisecond, too: whoever looks at the call then settles it as out of time.
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now());
+    const atTheEnd = withCall();
+    question(atTheEnd, 'tool_confirmation', { expiresAt: Date.now() });
+    expect(given(atTheEnd, 'c1#0', { kind: 'approve' })).toBe('E_REQUEST_CLOSED: expired');
+    now.mockRestore();
     const g = withCall();
     question(g, 'tool_confirmation', { expiresAt: Date.now() + 60_000 });
     expect(given(g, 'c1#0', { kind: 'approve' })).toMatchObject({ id: 'ans:c1#0' });

@@ -55,14 +55,19 @@ export const rooms: readonly Room[] = [
     'contracts base gate/values',
   ),
   room(
+    'gate/questions',
+    'the terms of a question: who may answer it, how many must, until when, what time makes of it',
+    'contracts base',
+  ),
+  room(
     'gate/policy',
     'the decision on a call: policies, hooks, questions, approvals',
-    'contracts base gate/values gate/schema gate/result',
+    'contracts base gate/values gate/schema gate/result gate/questions',
   ),
   room(
     'gate/calls',
     'what is to be done about a call that has no result, and what it is closed with',
-    'contracts base gate/result gate/policy',
+    'contracts base gate/result gate/questions gate/policy',
   ),
   room(
     'gate/run',
@@ -72,7 +77,7 @@ export const rooms: readonly Room[] = [
   room(
     'gate',
     'the one way a tool runs',
-    'base gate/values gate/pattern gate/schema gate/result gate/policy gate/calls gate/run',
+    'base gate/values gate/pattern gate/schema gate/result gate/questions gate/policy gate/calls gate/run',
   ),
   room('runtime/log', 'the events of a session, and what folds of them say', 'contracts base session gate'),
   room(
@@ -296,7 +301,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/witness',
     'what the host noted itself of calls, for executors that it does not believe',
-    'contracts session host/terms',
+    'contracts session gate host/terms',
   ),
   room(
     'host/frame',
@@ -331,7 +336,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/mcp/turn',
     'one call of an agent over MCP: turn, questions, result',
-    'contracts session gate host/questions host/hosted host',
+    'contracts session gate host/hosted host',
   ),
   room('host/mcp/server', 'the MCP server, and stdio', 'contracts base gate host host/mcp/turn'),
   room(
@@ -349,7 +354,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/connection/server',
     'what is served, to whom, and the methods',
-    'contracts gate host/terms host/questions host/hosted host/approvals host host/connection/protocol host/connection/stream',
+    'contracts gate host/terms host/hosted host/approvals host host/connection/protocol host/connection/stream',
   ),
   room('host/connection', 'the session protocol of a served host', 'host/connection/protocol host/connection/server'),
   room('host/websocket', 'sockets for it', 'contracts base session gate host/terms host host/connection'),

@@ -10,12 +10,30 @@ const readers: [what: string, read: RegExp, place: string][] = [
     /\b_meta\??\.(?:hooked|asked?|handledBy|tool|signals|rawArgs)\b/,
     'runtime/log/call-notes.ts',
   ],
+  [
+    'who answers a question, and how many',
+    /\bapprovers\??\.(?:roles|also|notRequester|quorum)\b|\.approvers\?\./,
+    'gate/questions/',
+  ],
+  ['when a question runs out', /\bexpiresIn\s*\*|\bask\.expiresAt\s*[<>]/, 'gate/questions/'],
+  ['whether an answer is a vote', /\.quorum\s*[!=]==?\s*undefined|\(\{ quorum \}\) => !quorum/, 'gate/questions/'],
 ];
 
 test.each(readers)('%s is read in one place', (_what, read, place) => {
-  const own = ['host', 'runtime', 'session', 'cli', 'contracts', 'adapters/adk', 'adapters/audit', 'adapters/remote'];
+  const own = [
+    'gate',
+    'host',
+    'runtime',
+    'session',
+    'cli',
+    'contracts',
+    'adapters/adk',
+    'adapters/audit',
+    'adapters/remote',
+    'dispatch',
+  ];
   const found = sourceFiles().filter(
     ({ path, code }) => own.some((folder) => path.startsWith(`${folder}/`)) && read.test(code),
   );
-  expect(found.map(({ path }) => path).filter((path) => path !== place)).toEqual([]);
+  expect(found.map(({ path }) => path).filter((path) => !path.startsWith(place))).toEqual([]);
 });

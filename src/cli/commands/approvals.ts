@@ -1,5 +1,6 @@
 import type { PendingRequest, Principal, RequestAnswer } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import { wordsOfApprovers } from '../../gate/index.ts';
 import type { OpenApproval } from '../../host/index.ts';
 import { questionLines } from '../questions/index.ts';
 import type { Interrupts } from '../terminal/index.ts';
@@ -54,16 +55,13 @@ async function listCalls(flags: ListApprovalsFlags): Promise<number> {
 
 function describe({ request, userId }: OpenApproval): string {
   const { approval, requestId, sessionId, requestedAt, expiresAt } = request;
-  const rule = approval?.approvers;
   const facts = [
     `session ${sessionId}`,
     `user ${clean(userId)}`,
     `asked ${requestedAt}`,
     ...(expiresAt === undefined ? [] : [`expires ${expiresAt}`]),
     ...(approval?.ruleId === undefined ? [] : [`rule ${clean(approval.ruleId)}`]),
-    ...(rule?.roles?.length ? [`roles ${clean(rule.roles.join(', '))}`] : []),
-    ...(rule?.notRequester ? ['not by whoever asked'] : []),
-    ...(rule?.quorum ? [`${rule.quorum} have to say yes`] : []),
+    ...wordsOfApprovers(approval ?? {}).map((words) => clean(words)),
     ...(approval ? [`digest ${approval.previewDigest.slice(0, DIGEST_LENGTH)}`] : []),
   ];
   const preview = questionLines(request, { all: true }).map((line) => `    ${line}\n`);

@@ -2,6 +2,7 @@ import type { McpToolset } from '../../adapters/tools/mcp.ts';
 import type { PendingRequest, RequestAnswer, ToolProvider } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import { createHost } from '../../embed/index.ts';
+import { isForNamed } from '../../gate/index.ts';
 import type { AgentHost, AnswerFor, ApprovalQuestion, HostedSession } from '../../host/index.ts';
 import { Asker } from '../questions/index.ts';
 import type { Interrupts, Screen } from '../terminal/index.ts';
@@ -199,7 +200,7 @@ const isYesOrNo = ({ elicitation }: PendingRequest) =>
 
 /** Policy has named who answers for the call. */
 const isForOthers = ({ requestId, questions = [] }: PendingRequest) =>
-  questions.some((put) => put.requestId === requestId && put.approvers !== undefined);
+  questions.some((put) => put.requestId === requestId && isForNamed(put));
 
 /** What a call asks while it runs ends with this process: nobody could ever answer, and the call would wait for ever. */
 function withdrawn({ running }: PendingRequest): RequestAnswer | undefined {
@@ -208,7 +209,7 @@ function withdrawn({ running }: PendingRequest): RequestAnswer | undefined {
 
 /** A rule that names its approvers wants people; and whether a half-run call may run again nobody said beforehand. */
 function mayAllow({ approval, kind }: ApprovalQuestion): boolean {
-  return approval.approvers === undefined && kind !== 'rerun_unknown';
+  return !isForNamed(approval) && kind !== 'rerun_unknown';
 }
 
 function allow({ approval }: ApprovalQuestion): RequestAnswer {

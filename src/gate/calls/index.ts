@@ -8,5 +8,5 @@ export {
   refusalResult,
   rerunQuestion,
 } from './call-results.ts';
-export type { NextStep, OpenCallFacts, QuestionState, Refusal } from './next-step.ts';
-export { nextStep, questionState } from './next-step.ts';
+export type { NextStep, OpenCallFacts, Refusal } from './next-step.ts';
+export { nextStep } from './next-step.ts';

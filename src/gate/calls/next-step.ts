@@ -1,7 +1,5 @@
 import { unreachable } from '../../base/index.ts';
-
-/** What the newest question about a call has come to. `expired`: nobody answered in time. */
-export type QuestionState = 'open' | 'expired' | 'accepted' | 'declined' | 'cancelled';
+import type { QuestionState } from '../questions/index.ts';
 
 /** What is recorded of a call that has no result, and what is known of its tool where it is looked at. */
 export interface OpenCallFacts {
@@ -89,14 +87,3 @@ function withoutYes(state: Exclude<QuestionState, 'accepted'>): NextStep {
       return unreachable(state, 'what a question has come to');
   }
 }
-
-/** What a question has come to at `now`, epoch milliseconds. An answer in time counts, whenever it is read. */
-export function questionState(
-  { answer, expiresAt }: { answer?: { action: 'accept' | 'decline' | 'cancel' }; expiresAt?: number },
-  now = Date.now(),
-): QuestionState {
-  if (answer) return STATES[answer.action];
-  return expiresAt !== undefined && expiresAt <= now ? 'expired' : 'open';
-}
-
-const STATES = { accept: 'accepted', decline: 'declined', cancel: 'cancelled' } as const;

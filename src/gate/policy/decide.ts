@@ -1,7 +1,6 @@
 import { isObject, untilAborted, untilLate } from '../../base/index.ts';
 import type {
   AnyTool,
-  ApproverRule,
   ConfirmationRequest,
   DecisionRecord,
   PolicyDecision,
@@ -9,6 +8,8 @@ import type {
   ToolResult,
 } from '../../contracts/index.ts';
 import { canonicalJson, deepFreeze, messageOf } from '../../contracts/index.ts';
+import type { Question } from '../questions/index.ts';
+import { obligationsIn, sooner } from '../questions/index.ts';
 import { errorResult, normaliseReturn } from '../result/index.ts';
 import { validatedInTime } from '../schema/index.ts';
 import { policyAskedWith, requestOf } from './asked-with.ts';
@@ -18,7 +19,6 @@ import { deniedResult, policyDenied, reasonOf } from './denial.ts';
 import { compareStrictness } from './deny-overrides.ts';
 import type { GateCall, GateRules } from './gate-call.ts';
 import { isHookResult } from './hook-result.ts';
-import { obligationsIn, sooner } from './obligations.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy, POLICY_TIMEOUT_MS, withRedact } from './policy.ts';
 
@@ -41,21 +41,6 @@ export type Verdict =
   /** Not run: a hook has the result. */
   | { kind: 'result'; result: ToolResult; record: DecisionRecord }
   | { kind: 'ask'; question: Question };
-
-export interface Question {
-  /** What would run. */
-  args: Record<string, unknown>;
-  reason?: string;
-  hint?: string;
-  ruleId?: string;
-  approvers?: ApproverRule;
-  /** Seconds. */
-  expiresIn?: number;
-  /** JSON pointers into the arguments that policy wants hidden in audits. */
-  redact?: string[];
-  /** Of a hook's own question. */
-  payload?: unknown;
-}
 
 /**
  * Decides on one call: policy → before_tool (changed arguments are checked and evaluated again, the stricter word

@@ -1,6 +1,6 @@
 import { checkIs, having } from '../../base/index.ts';
 import type { PolicyDecision, PolicyEvaluator } from '../../contracts/index.ts';
-import { bothObligations } from './obligations.ts';
+import { bothObligations } from '../questions/index.ts';
 import type { CheckedDecision } from './policy.ts';
 import { evaluatePolicy, withRedact } from './policy.ts';
 import { isShadow, tellShadows } from './shadow.ts';

@@ -1,7 +1,7 @@
 /** The decision on a call: policies, hooks, questions, approvals. */
 export type { AskedWith } from './asked-with.ts';
 export { requestOf } from './asked-with.ts';
-export type { Approval, Question, Verdict } from './decide.ts';
+export type { Approval, Verdict } from './decide.ts';
 export { askHook, decide, decideApproved, policyOn, policyRequest, recordFacts } from './decide.ts';
 export { Decision } from './decision.ts';
 export { deniedResult, policyDenied, reasonOf } from './denial.ts';
@@ -9,7 +9,6 @@ export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrid
 export { excludedBy } from './excluded-by.ts';
 export type { GateCall, GateRules } from './gate-call.ts';
 export { checkHookResult, fireHook, isHookResult } from './hook-result.ts';
-export { MAX_EXPIRES_IN, OBLIGATIONS_OF_ASKS, obligationsIn } from './obligations.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';
 export {
   answeringAtOnce,

@@ -1,8 +1,8 @@
 import { isObject, isTimed } from '../../base/index.ts';
 import type { ConfirmationRequest, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
+import { faultOfObligations, isAbsentOr, isSeconds } from '../questions/index.ts';
 import { asUnanswered, isUnanswered } from './denial.ts';
-import { faultOfObligations, isAbsentOr, isSeconds } from './obligations.ts';
 
 /** The one outcome a decision has after it was checked. */
 export type PolicyOutcome = 'allow' | 'deny' | 'ask_user';

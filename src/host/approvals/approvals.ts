@@ -1,5 +1,7 @@
 import type { PendingRequest, Principal, RequestAnswer, Settlement } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf } from '../../contracts/index.ts';
+import type { AskedRequest } from '../../gate/index.ts';
+import { approversOf, notApprover, putAs, whyNotOpen } from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
 import {
   anything,
@@ -14,8 +16,7 @@ import {
 } from '../../session/index.ts';
 import type { DeniedSince, HostedSession } from '../hosted/index.ts';
 import { deniedQuestion, goOn, settleExpired } from '../hosted/index.ts';
-import type { AskedRequest } from '../questions/index.ts';
-import { isApprovalQuestion, notApprover, putAs, whyNotOpen } from '../questions/index.ts';
+import { isApprovalQuestion } from '../questions/index.ts';
 import type { Holder } from '../terms/index.ts';
 import { held } from '../terms/index.ts';
 import { ApprovalLookout } from './approval-lookout.ts';
@@ -266,8 +267,7 @@ function standingOf(asked: readonly { request: PendingRequest }[], requestId: st
   const request =
     open.find((one) => one.requestId === requestId) ?? open.find(({ callId }) => callId === callIdOf(requestId));
   if (!request || request.requestId === requestId || request.approval) return request ?? {};
-  const approvers = putAs(request, requestId)?.approvers;
-  return approvers ? { ...request, approvers } : request;
+  return { ...request, ...approversOf(putAs(request, requestId) ?? {}) };
 }
 
 /** The question is open in this session of the agent's, or below it. */

@@ -7,10 +7,10 @@ import type {
   SessionInput,
 } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, canonicalJson, isHostQuestion } from '../../contracts/index.ts';
-import { ensureValidator } from '../../gate/index.ts';
+import { assertApprover, ensureValidator, putAs, yesesNeeded } from '../../gate/index.ts';
 import type { HostedFrame } from '../frame/index.ts';
 import type { Judge } from '../questions/index.ts';
-import { assertApprover, fromElicitation, putAs } from '../questions/index.ts';
+import { fromElicitation } from '../questions/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import { validatorOf } from '../tools/index.ts';
 import { decidedByVotes } from './decided.ts';
@@ -36,9 +36,9 @@ export class AnswerChecks {
 
   /** The answer as it is stored: who, to what, and whether it decides. */
   async decision(request: PendingRequest, question: ApprovalQuestion, answer: RequestAnswer): Promise<HostAnswer> {
-    const { approvers, requestedBy, previewDigest } = question.approval;
+    const { requestedBy, previewDigest } = question.approval;
     const by = answer.by ?? this.#frame.principal;
-    assertApprover(question.requestId, approvers, requestedBy, by);
+    assertApprover(question.requestId, question.approval, requestedBy, by);
     const normal: HostAnswer = answer.kind === 'elicitation' ? fromElicitation(answer) : { ...answer, by };
     if (normal.kind === 'result') {
       throw new CoxswainError(
@@ -62,7 +62,7 @@ export class AnswerChecks {
       const message = `the edited arguments are for this one run of ${question.name}: answer without remember`;
       throw new CoxswainError('INVALID_ARGUMENT', 'E_WRONG_ANSWER', message);
     }
-    const needed = approvers?.quorum ?? 1;
+    const needed = yesesNeeded(question.approval);
     const people = this.#frame.judge.votes(request, question, args).add(by.id);
     return {
       ...yes,
@@ -169,7 +169,7 @@ export class AnswerChecks {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_REQUEST_CLOSED', message, { details: { requestId } });
     }
     const put = step.kind === 'elicit' ? putAs(step.request, requestId) : undefined;
-    assertApprover(requestId, put?.approvers, this.#frame.grounds(request).principal, by);
+    assertApprover(requestId, put, this.#frame.grounds(request).principal, by);
   }
 
   /** Votes are no answers: what they have decided is told from its request. */

@@ -1,5 +1,5 @@
 import type { PendingRequest, RequestAnswer, Settlement } from '../../contracts/index.ts';
-import { assertApprover, putAs } from '../questions/index.ts';
+import { assertApprover, hasAnswer, isVote, putAs, yesesNeeded } from '../../gate/index.ts';
 import { answerRun } from '../run/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import { runsNow } from './answer-checks.ts';
@@ -33,13 +33,12 @@ async function deniedNow(
   { by = session.frame.principal }: RequestAnswer,
 ): Promise<Settlement | undefined> {
   const put = putAs(request, requestId);
-  const isAnswered = request.answers?.some((answer) => answer.requestId === requestId && !answer.quorum);
   // A run that is under way stores it by itself.
-  if (!put || isAnswered || session.liveRun || request.callId === undefined) return undefined;
+  if (!put || hasAnswer(request, requestId) || session.liveRun || request.callId === undefined) return undefined;
   const { frame } = session;
   const step = await session.judge.step(request, frame.toolOf(request), undefined, true);
   if (step.kind !== 'settle' || step.decision?.by !== 'policy') return undefined;
-  assertApprover(requestId, put.approvers, frame.grounds(request).principal, by);
+  assertApprover(requestId, put, frame.grounds(request).principal, by);
   const { result, decision } = step;
   const settlement = await session.inner.respond(request.callId, { kind: 'result', result, decision });
   return settlement.status === 'settled' ? { status: 'settled', by: 'policy', outcome: 'deny' } : settlement;
@@ -91,10 +90,10 @@ async function answerQuestion(
   answer: RequestAnswer,
 ): Promise<Settlement> {
   const checked = await session.answerChecks.decision(request, question, answer);
-  const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
+  const counts = isVote(checked);
   const run = session.liveRun;
-  if (isVote) run?.questions.show(question);
-  const arrived = isVote ? undefined : run?.questions.underWay(question);
+  if (counts) run?.questions.show(question);
+  const arrived = counts ? undefined : run?.questions.underWay(question);
   let isTaken = false;
   let settlement: Settlement;
   try {
@@ -103,7 +102,7 @@ async function answerQuestion(
   } finally {
     arrived?.(isTaken);
   }
-  const isForSeveral = (question.approval.approvers?.quorum ?? 1) > 1;
+  const isForSeveral = yesesNeeded(question.approval) > 1;
   if (isForSeveral) settlement = await afterAnswer(session.inner, question, checked, settlement);
   if (settlement.status === 'settled') await remember(session, question, answer);
   return settlement;

@@ -1,7 +1,7 @@
 import type { AgentSession, HostAnswer, PendingRequest, Principal, Settlement } from '../../contracts/index.ts';
 import { canonicalJson } from '../../contracts/index.ts';
+import { decidingAnswer, isVote, putAs, yesesNeeded } from '../../gate/index.ts';
 import { openRequest } from '../../session/index.ts';
-import { decidingAnswer, putAs } from '../questions/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 
 type Answer = NonNullable<PendingRequest['answers']>[number];
@@ -16,17 +16,16 @@ export async function afterAnswer(
   given: HostAnswer,
   came: Settlement,
 ): Promise<Settlement> {
-  const { previewDigest: digest, approvers, requestedBy } = approval;
+  const { previewDigest: digest, requestedBy } = approval;
   const request = await openRequest(inner, requestId);
   // Somebody has gone on since; a vote does not wait for others any more.
   if (!request) return came.status === 'waiting_quorum' ? { status: 'already_settled' } : came;
   const answers = (request.answers ?? []).filter((answer) => answer.requestId === requestId);
   const mine = placeOf(answers, given);
-  const decides = decidingAnswer(answers, { requestId, digest }, approvers, requestedBy);
+  const decides = decidingAnswer(answers, { requestId, digest }, approval, requestedBy);
   const who = given.by ? { by: given.by.id } : {};
   if (!decides) {
-    const isVote = given.kind === 'approve' && given.quorum !== undefined;
-    const waits = isVote && (came.status === 'waiting_quorum' || mine < answers.length);
+    const waits = isVote(given) && (came.status === 'waiting_quorum' || mine < answers.length);
     return waits ? { status: 'waiting_quorum', ...who } : came;
   }
   const at = answers.indexOf(decides);
@@ -42,10 +41,10 @@ export function decidedByVotes(
 ): Settlement | undefined {
   const put = putAs(request, requestId);
   const { answers = [] } = request;
-  if (!put || (put.approvers?.quorum ?? 1) < 2) return undefined;
+  if (!put || yesesNeeded(put) < 2) return undefined;
   for (const { digest } of answers) {
     const asked = digest === undefined ? undefined : { requestId, digest };
-    const decides = asked && decidingAnswer(answers, asked, put.approvers, requestedBy);
+    const decides = asked && decidingAnswer(answers, asked, put, requestedBy);
     if (decides) return settledBy(decides);
   }
   return undefined;

@@ -1,5 +1,5 @@
 import type { PendingRequest } from '../../contracts/index.ts';
-import { putByPolicy } from '../questions/index.ts';
+import { hasAnswer, putByPolicy, shownTerms } from '../../gate/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import type { ControlledSession } from './controlled-session.ts';
 
@@ -19,8 +19,7 @@ export async function deniedQuestion(
   request: PendingRequest,
 ): Promise<{ request: ApprovalQuestion; denied: DeniedSince } | undefined> {
   const put = request.kind === 'tool' ? putByPolicy(request) : undefined;
-  if (!put || request.answers?.some(({ requestId, quorum }) => requestId === put.requestId && !quorum))
-    return undefined;
+  if (!put || hasAnswer(request, put.requestId)) return undefined;
   const { frame } = session;
   const step = await session.judge.step(request, frame.toolOf(request), undefined, true);
   if (step.kind !== 'settle' || step.decision?.by !== 'policy') return undefined;
@@ -40,8 +39,7 @@ export async function deniedQuestion(
         previewDigest: '',
         requestedBy: frame.grounds(request).principal,
         remember: [],
-        ...(put.approvers ? { approvers: put.approvers } : {}),
-        ...(put.redact ? { redact: put.redact } : {}),
+        ...shownTerms(put),
       },
     },
     denied: {

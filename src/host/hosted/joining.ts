@@ -1,5 +1,6 @@
 import type { PendingRequest, SessionInput } from '../../contracts/index.ts';
 import { callIdOf } from '../../contracts/index.ts';
+import { hasAnswer } from '../../gate/index.ts';
 import { answeredNow, isPipeable, keepsAnswers } from '../../session/index.ts';
 import type { Hosted } from '../frame/index.ts';
 
@@ -52,7 +53,7 @@ async function isAmong(session: Hosted, request: PendingRequest, ids: ReadonlySe
 
 /** A person has said what becomes of it, and that holds. */
 async function isAnswered(session: Hosted, request: PendingRequest): Promise<boolean> {
-  if (!request.answers?.some(({ quorum }) => !quorum)) return false;
+  if (!hasAnswer(request)) return false;
   const { kind } = await session.judge.step(request, session.frame.toolOf(request), undefined, true);
   return kind === 'run' || kind === 'settle';
 }

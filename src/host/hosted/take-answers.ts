@@ -1,4 +1,5 @@
 import type { HostAnswer, RequestAnswer, SessionInput } from '../../contracts/index.ts';
+import { isVote } from '../../gate/index.ts';
 import type { Handle } from '../frame/index.ts';
 import { answerOf, inputOf } from '../questions/index.ts';
 import { asCallers, withoutStart } from './answer-checks.ts';
@@ -39,8 +40,7 @@ export async function takeAnswers(
       continue;
     }
     const checked = await session.answerChecks.decision(open.request, open.question, answer);
-    const isVote = checked.kind === 'approve' && checked.quorum !== undefined;
-    if (isVote || open.request.detached) stored.push([open.question.requestId, checked]);
+    if (isVote(checked) || open.request.detached) stored.push([open.question.requestId, checked]);
     else {
       session.liveRun?.questions.answering(open.question);
       translated.push(inputOf(open.question.requestId, checked));

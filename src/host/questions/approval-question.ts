@@ -10,7 +10,7 @@ import type {
 } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import type { GateCall, GateRules, Question } from '../../gate/index.ts';
-import { evaluatePolicy, policyRequest, untilAborted } from '../../gate/index.ts';
+import { evaluatePolicy, isForNamed, policyRequest, shownTerms, untilAborted } from '../../gate/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import { isRulePolicy } from '../terms/index.ts';
@@ -84,8 +84,7 @@ export async function approvalQuestion(
       remember: facts.isPolicys ? await rememberOptions(call, question, rules, options.base) : [],
       ...(question.reason === undefined ? {} : { reason: question.reason }),
       ...(question.ruleId === undefined ? {} : { ruleId: question.ruleId }),
-      ...(question.approvers ? { approvers: question.approvers } : {}),
-      ...(question.redact ? { redact: question.redact } : {}),
+      ...shownTerms(question),
     },
   };
 }
@@ -110,7 +109,7 @@ async function rememberOptions(
 ): Promise<RememberOption[]> {
   const { name } = call.tool;
   // A name that reads as a pattern would open more than this tool.
-  if (question.approvers || !isRulePolicy(base) || /[*?]/.test(name)) return [];
+  if (isForNamed(question) || !isRulePolicy(base) || /[*?]/.test(name)) return [];
   const options: RememberOption[] = [];
   const request = policyRequest(call, question.args, rules);
   const { source, digest } = request.context?.resource ?? {};

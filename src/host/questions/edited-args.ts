@@ -1,9 +1,7 @@
 import type { Principal } from '../../contracts/index.ts';
 import type { GateCall, Question } from '../../gate/index.ts';
-import { policyOn } from '../../gate/index.ts';
+import { approversOf, hidden, isForNamed, mayDecide, policyOn, yesesNeeded } from '../../gate/index.ts';
 import type { HostRules } from '../tools/index.ts';
-import { mayDecide } from './approver-rule.ts';
-import { hidden } from './step.ts';
 
 /**
  * Whoever edits a call cannot make it one that others must decide on: the question that they are asked about the
@@ -18,17 +16,17 @@ export async function questionForOthers(
 ): Promise<Question | undefined> {
   const policy = await policyOn(call, args, rules);
   const all = hidden(redact, policy.redact);
-  const { outcome, approvers, reason, hint, ruleId } = policy;
-  if (outcome !== 'ask_user' || !approvers) return undefined;
+  const { outcome, reason, hint, ruleId } = policy;
+  if (outcome !== 'ask_user' || !isForNamed(policy)) return undefined;
   const question: Question = {
     args,
-    approvers,
+    ...approversOf(policy),
     ...(reason === undefined ? {} : { reason }),
     ...(hint === undefined ? {} : { hint }),
     ...(ruleId === undefined ? {} : { ruleId }),
     ...(all.length > 0 ? { redact: all } : {}),
   };
-  const decides = (approvers.quorum ?? 1) === 1 && mayDecide(approvers, rules.principal, by);
+  const decides = yesesNeeded(policy) === 1 && mayDecide(policy, rules.principal, by);
   return decides ? undefined : question;
 }
 

@@ -9,36 +9,40 @@ import type {
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Approval, Decision, GateCall, GateRules, OpenCallFacts, Question, Verdict } from '../../gate/index.ts';
 import {
+  approversOf,
   authorsWord,
   decide,
   decideApproved,
   ensureValidator,
   errorResult,
   fireHook,
+  heldTo,
+  isForNamed,
   isRepeatable,
   nextStep,
   normaliseReturn,
   POLICY_TIMEOUT_MS,
   policyOn,
+  putByPolicy,
   recordFacts,
   rerunQuestion,
   validateArgs,
   validatedInTime,
+  votesFor,
 } from '../../gate/index.ts';
 import { LazyMap, unreachable } from '../../session/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import type { Grounds, HostRules, HostTool } from '../tools/index.ts';
 import { approvalOf, askedByHook, asTaken, floorOf, gateCall, supports, validatorOf } from '../tools/index.ts';
 import type { QuestionOptions } from './approval-question.ts';
-import { votesFor } from './approver-rule.ts';
 import type { Confirmation, Confirmations } from './confirmation.ts';
 import { confirmationOf, confirmationQuestion } from './confirmation.ts';
 import { whyNotEdited } from './edited-args.ts';
-import { heldTo, obliged, putByPolicy, underPolicy, wantedSince } from './obligations.ts';
 import { questionOutcome } from './question-outcome.ts';
 import { callsOf } from './run-inputs.ts';
 import type { Step } from './step.ts';
 import { refusal, refusedAgain } from './step.ts';
+import { obliged, underPolicy, wantedSince } from './under-policy.ts';
 
 export interface JudgeOptions extends QuestionOptions {
   grounds: (request: PendingRequest) => Grounds;
@@ -156,7 +160,7 @@ export class Judge {
       case 'run': {
         const put = putByPolicy(request);
         // A question that was put is not taken back by a policy that would not put it now, but by a person's "always".
-        if (put && (put.approvers || !isRemembered(verdict.decision.record.ruleId))) {
+        if (put && (isForNamed(put) || !isRemembered(verdict.decision.record.ruleId))) {
           return this.#asked(request, hostTool, call, rules, heldTo({ args: verdict.decision.args }, put), 'policy');
         }
         return canRun(request, hostTool)
@@ -196,9 +200,9 @@ export class Judge {
     } else if (under.kind === 'refuse') {
       return isRerun ? refusedAgain(under) : { kind: 'settle', result: under.result, decision: under.record };
     } else if (isRerun) return this.#asked(request, hostTool, call, rules, under.question, 'rerun');
-    const { approvers } = under.question;
-    if (!approvers) return { kind: 'elicit', request };
-    return { kind: 'elicit', request: { ...request, questions: [...questions, { requestId, approvers }] } };
+    if (!isForNamed(under.question)) return { kind: 'elicit', request };
+    const put = { requestId, ...approversOf(under.question) };
+    return { kind: 'elicit', request: { ...request, questions: [...questions, put] } };
   }
 
   /** Policy is asked each time: what it said before may not hold any more. Hooks fire once. */
@@ -373,8 +377,8 @@ export class Judge {
     { requestId, approval }: ApprovalQuestion,
     args: Record<string, unknown> | undefined,
   ): Set<string> {
-    const { previewDigest: digest, approvers, requestedBy } = approval;
-    return votesFor(request.answers ?? [], { requestId, digest, args }, approvers, requestedBy);
+    const { previewDigest: digest, requestedBy } = approval;
+    return votesFor(request.answers ?? [], { requestId, digest, args }, approval, requestedBy);
   }
 }
 

@@ -1,18 +1,24 @@
 import type { PendingRequest, QuestionKind } from '../../contracts/index.ts';
 import { questionId } from '../../contracts/index.ts';
-import type { Approval, GateCall, Question } from '../../gate/index.ts';
-import { NOBODY_IN_TIME, recordFacts } from '../../gate/index.ts';
+import type { Approval, GateCall, HeldQuestion, Question } from '../../gate/index.ts';
+import {
+  decidingAnswer,
+  expiryOf,
+  hasAnswer,
+  hasExpired,
+  heldTo,
+  NOBODY_IN_TIME,
+  orApprovers,
+  putAs,
+  recordFacts,
+} from '../../gate/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import type { HostRules, HostTool } from '../tools/index.ts';
 import { floorOf, previewDigest } from '../tools/index.ts';
 import type { QuestionOptions } from './approval-question.ts';
 import { approvalQuestion, previewOf } from './approval-question.ts';
-import { decidingAnswer } from './approver-rule.ts';
 import type { Confirmation } from './confirmation.ts';
 import { questionForOthers } from './edited-args.ts';
-import type { HeldQuestion } from './obligations.ts';
-import { heldTo, putAs } from './obligations.ts';
-import { expiryOf, hasExpired } from './question-time.ts';
 import type { Step } from './step.ts';
 import { cancelled, notAgain, refusal, underRule } from './step.ts';
 
@@ -48,13 +54,12 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
   for (let n = confirmation?.first ?? 0; ; n++) {
     const requestId = questionId(call.callId, kind, n);
     const given = answers.filter((answer) => answer.requestId === requestId);
-    question = heldTo(question, putAs(request, requestId));
-    if (!question.approvers && options.approvers) question = { ...question, approvers: options.approvers };
+    question = orApprovers(heldTo(question, putAs(request, requestId)), options.approvers);
     // A yes is for one more run, not for the runs after that.
     if (kind === 'rerun' && given.some(({ spent }) => spent)) continue;
-    const answer = decidingAnswer(given, { requestId, digest }, question.approvers, rules.principal);
+    const answer = decidingAnswer(given, { requestId, digest }, question, rules.principal);
     // A yes holds for what was shown, from whoever may give it; what is not enough is asked again.
-    if (!answer && given.some(({ quorum }) => !quorum)) continue;
+    if (!answer && hasAnswer({ answers: given })) continue;
     if (!answer) {
       const expiresAt = expiryOf(request, question);
       if (hasExpired(expiresAt)) {

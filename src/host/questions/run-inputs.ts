@@ -6,6 +6,7 @@ import type {
   ToolResultInput,
 } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import { hasAnswer } from '../../gate/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import type { Step } from './step.ts';
 
@@ -19,8 +20,8 @@ export const closedByOthers: ReadonlySet<string> = new Set([
 ]);
 
 /** The call's turn is over, and somebody has answered what the host asked about it. */
-export function hasOutlived({ detached, answers }: PendingRequest): boolean {
-  return detached === true && (answers ?? []).some(({ quorum }) => !quorum);
+export function hasOutlived(request: PendingRequest): boolean {
+  return request.detached === true && hasAnswer(request);
 }
 
 /** A call that waits, or whether one is run again: the host decides on it, by the answers to what it asks. */

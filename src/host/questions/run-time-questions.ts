@@ -1,5 +1,7 @@
-import type { ApproverRule, PendingRequest, RunQuestion, RunReply } from '../../contracts/index.ts';
+import type { PendingRequest, RunQuestion, RunReply } from '../../contracts/index.ts';
 import { isAskedByRun, questionId, questionNumber } from '../../contracts/index.ts';
+import type { ApproverTerms } from '../../gate/index.ts';
+import { approversOf, isForNamed } from '../../gate/index.ts';
 import { isoTime } from '../../session/index.ts';
 
 interface Asked {
@@ -25,7 +27,7 @@ export class RunTimeQuestions {
     session: string,
     call: PendingRequest,
     question: RunQuestion,
-    approvers: ApproverRule | undefined,
+    terms: ApproverTerms,
     reply: Asked['reply'],
   ): PendingRequest {
     const callId = call.callId ?? call.requestId;
@@ -48,7 +50,7 @@ export class RunTimeQuestions {
       requestedAt: isoTime(),
       ...(requestedSchema ? { requestedSchema } : {}),
       ...(context ? { context } : {}),
-      ...(approvers ? { questions: [{ requestId, approvers }] } : {}),
+      ...(isForNamed(terms) ? { questions: [{ requestId, ...approversOf(terms) }] } : {}),
     };
     const asked = this.#open.get(session) ?? new Map<string, Asked>();
     this.#open.set(session, asked.set(requestId, { request, reply }));

@@ -1,6 +1,6 @@
 import type { DecisionRecord, PendingRequest, ToolResult } from '../../contracts/index.ts';
 import type { Decision, Question } from '../../gate/index.ts';
-import { deniedResult, errorResult, NOT_AGAIN, refusalResult } from '../../gate/index.ts';
+import { deniedResult, errorResult, hidden, NOT_AGAIN, refusalResult } from '../../gate/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 
 /** What a host does about one open request. */
@@ -46,9 +46,4 @@ export function underRule(step: Step, { ruleId, redact }: Question, asked: Decis
   if (step.kind !== 'settle' || !step.decision) return step;
   const decision = { ...(ruleId === undefined ? {} : { ruleId }), asked, ...step.decision };
   return { ...step, decision: redact ? { ...decision, redact: hidden(decision.redact, redact) } : decision };
-}
-
-/** JSON pointers of all lists, each once. */
-export function hidden(...lists: readonly (readonly string[] | undefined)[]): string[] {
-  return [...new Set(lists.flatMap((list) => list ?? []))];
 }

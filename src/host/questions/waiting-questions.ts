@@ -1,6 +1,6 @@
 import type { PendingRequest } from '../../contracts/index.ts';
+import { changesAt, hasExpired } from '../../gate/index.ts';
 import type { Grounds } from '../tools/index.ts';
-import { changesAt, hasExpired } from './question-time.ts';
 import type { Step } from './step.ts';
 
 type Asked = Extract<Step, { kind: 'ask' }>;

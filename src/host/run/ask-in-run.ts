@@ -1,9 +1,8 @@
 import type { PendingRequest, RequestAnswer, RunQuestion, RunReply, Settlement } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { ensureValidator, fitsSchema, untilAborted } from '../../gate/index.ts';
+import { approversOf, assertApprover, ensureValidator, fitsSchema, putAs, untilAborted } from '../../gate/index.ts';
 import { keepsQuestions, putQuestions } from '../../session/index.ts';
 import type { Hosted } from '../frame/index.ts';
-import { assertApprover, putAs } from '../questions/index.ts';
 import type { RunBase } from './run-base.ts';
 import type { RunQuestions } from './run-questions.ts';
 
@@ -26,14 +25,13 @@ export async function askInRun(
   if (signal.aborted || !frame.grounds(call).interactive) return { action: 'cancel' };
   const obliged = await frame.judge.obliges(call, frame.toolOf(call), signal);
   if (signal.aborted || obliged === 'denied') return { action: 'cancel' };
-  const { approvers } = obliged;
   const { promise, resolve } = Promise.withResolvers<RunReply>();
-  const request = frame.runTimeQuestions.put(frame.name, call, question, approvers, resolve);
+  const request = frame.runTimeQuestions.put(frame.name, call, question, obliged, resolve);
   const { requestId, message } = request;
   try {
     if (keepsQuestions(inner)) {
       const reason = message ? { reason: message } : {};
-      await inner[putQuestions]([{ requestId, ...reason, ...(approvers ? { approvers } : {}) }]);
+      await inner[putQuestions]([{ requestId, ...reason, ...approversOf(obliged) }]);
     }
     scope.questions.askForRun(request);
     return await untilAborted(promise, signal);
@@ -59,7 +57,7 @@ export async function answerRun(
   const reply = await replyOf(request, answer);
   // To withdraw the question is no answer to it.
   if (reply.action !== 'cancel')
-    assertApprover(requestId, putAs(request, requestId)?.approvers, frame.grounds(request).principal, by);
+    assertApprover(requestId, putAs(request, requestId), frame.grounds(request).principal, by);
   const settlement = await session.inner.respond(requestId, { kind: 'elicitation', ...reply, by });
   if (settlement.status === 'settled') asked.reply(reply);
   return settlement;

@@ -1,8 +1,8 @@
 import type { PendingRequest, SessionInput, ToolApprovalInput } from '../../contracts/index.ts';
-import { isRepeatable } from '../../gate/index.ts';
+import { isRepeatable, toPut } from '../../gate/index.ts';
 import { breath, eachInPieces, keepsQuestions, MANY, Pace, putQuestions, unreachable } from '../../session/index.ts';
 import type { RunStep, Step } from '../questions/index.ts';
-import { resultInput, toPut } from '../questions/index.ts';
+import { resultInput } from '../questions/index.ts';
 import type { HostTool } from '../tools/index.ts';
 import type { RecordStart } from './run-calls.ts';
 import type { RunScope } from './run-scope.ts';

@@ -1,8 +1,8 @@
 import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
 import { isCoxswainError } from '../../contracts/index.ts';
-import { MAX_TIMER_MS } from '../../gate/index.ts';
+import { MAX_TIMER_MS, untilFirstChange } from '../../gate/index.ts';
 import { LazyMap, LazySet } from '../../session/index.ts';
-import { closedByOthers, untilFirstChange, WaitingQuestions } from '../questions/index.ts';
+import { closedByOthers, WaitingQuestions } from '../questions/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import type { RunBase } from './run-base.ts';
 import { eventBase } from './run-base.ts';

@@ -8,6 +8,7 @@ import type {
   Settlement,
 } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, canonicalJson, isCoxswainError, isHostQuestion } from '../../contracts/index.ts';
+import { isVote } from '../../gate/index.ts';
 import { newId, unreachable } from '../../session/index.ts';
 import type { KnownCall, KnownCalls } from './known-calls.ts';
 import { canBeVoid } from './known-calls.ts';
@@ -139,7 +140,6 @@ export class Witness {
   async #answer(requestId: string, answer: HostAnswer, pass: () => Promise<Settlement>): Promise<Settlement> {
     let before: JournalAnswer | undefined;
     const answers: SaidRecord<'answer'>[] = [];
-    const isVote = answer.kind === 'approve' && answer.quorum !== undefined;
     await this.#journal.note(({ calls }) => {
       const call = calls.get(callIdOf(requestId));
       if (!call) throw closed(requestId);
@@ -161,7 +161,7 @@ export class Witness {
       if (isRefusal(error)) await this.takeBack({ answers });
       throw error;
     }
-    return { status: isVote ? 'waiting_quorum' : 'settled', ...(answer.by ? { by: answer.by.id } : {}) };
+    return { status: isVote(answer) ? 'waiting_quorum' : 'settled', ...(answer.by ? { by: answer.by.id } : {}) };
   }
 
   /** Judged when the call stood as it was seen: what has been started since is not started again by that. */

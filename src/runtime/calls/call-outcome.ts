@@ -1,6 +1,6 @@
 import type { AuthConfig, ToolResult } from '../../contracts/index.ts';
 import { agentQuestionId } from '../../contracts/index.ts';
-import { toResponse } from '../../gate/index.ts';
+import { expiryFromNow, toResponse } from '../../gate/index.ts';
 import type { AgentContext } from '../agent/index.ts';
 import { mayRepeat } from '../agent/index.ts';
 import type { ToolContext } from '../hooks/index.ts';
@@ -53,7 +53,8 @@ function eventsOf(context: AgentContext, ready: ReadyCall, toolContext: ToolCont
     return [context.event({ actions })];
   }
   if (effects.confirmation) {
-    const { hint, payload, expiresIn } = effects.confirmation;
+    const { hint, payload } = effects.confirmation;
+    const expiresAt = expiryFromNow(effects.confirmation);
     actions.asks = [
       {
         requestId: agentQuestionId(call.id, call.asks.length),
@@ -62,7 +63,7 @@ function eventsOf(context: AgentContext, ready: ReadyCall, toolContext: ToolCont
         message: hint ?? `Run ${call.name}?`,
         context: payload === undefined ? {} : { payload },
         ...(decision.record.args ? { args: decision.record.args } : {}),
-        ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + expiresIn * 1000 }),
+        ...(expiresAt === undefined ? {} : { expiresAt }),
       },
     ];
     actions.requestedToolConfirmations = { [call.id]: { ...effects.confirmation } };

@@ -8,6 +8,8 @@ import {
   decideApproved,
   deniedResult,
   ensureValidator,
+  expiryFromNow,
+  isForNamed,
   nextStep,
   normaliseReturn,
   questionState,
@@ -272,7 +274,7 @@ function fromVerdict(
         ready: { call, resolved, decision: verdict.decision, ...(confirmation ? { confirmation } : {}) },
       };
     case 'ask':
-      return verdict.question.approvers
+      return isForNamed(verdict.question)
         ? settle(...unchecked(call, verdict.question))
         : { kind: 'ask', ask: confirmationAsk(call, verdict.question) };
     case 'refuse':
@@ -297,7 +299,8 @@ function unchecked(call: CallState, { ruleId, redact }: Question): Parameters<ty
 }
 
 function confirmationAsk(call: CallState, question: Question): Ask {
-  const { args, reason, hint, ruleId, expiresIn, payload, redact } = question;
+  const { args, reason, hint, ruleId, payload, redact } = question;
+  const expiresAt = expiryFromNow(question);
   return {
     requestId: agentQuestionId(call.id, call.asks.length),
     callId: call.id,
@@ -307,7 +310,7 @@ function confirmationAsk(call: CallState, question: Question): Ask {
     ...(payload === undefined ? {} : { context: { payload } }),
     ...(ruleId === undefined ? {} : { ruleId }),
     ...(redact ? { redact } : {}),
-    ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + expiresIn * 1000 }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
   };
 }
 

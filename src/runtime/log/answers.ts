@@ -7,7 +7,7 @@ import type {
   ToolResult,
 } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
-import { abandonedResult, deniedResult, toResponse } from '../../gate/index.ts';
+import { abandonedResult, deniedResult, questionState, toResponse } from '../../gate/index.ts';
 import { callIdOf, isHostQuestion, unreachable } from '../../session/index.ts';
 import type { AskState, CallState } from './call-state.ts';
 import type { Event, EventActions, EventInit, StoredAnswer } from './event.ts';
@@ -153,7 +153,7 @@ function findRequest(fold: Fold, requestId: string): Found {
   const ask = call.asks.find((candidate) => candidate.requestId === requestId);
   if (!ask) throw unknown(requestId);
   if (ask.answer) throw closed(requestId, ask.answer.action);
-  if (ask.expiresAt !== undefined && ask.expiresAt < Date.now()) throw closed(requestId, 'expired');
+  if (questionState(ask) === 'expired') throw closed(requestId, 'expired');
   return { call, ask, policyAsk: false };
 }
 

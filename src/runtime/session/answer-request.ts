@@ -1,7 +1,7 @@
 import { pauseAfter } from '../../base/index.ts';
 import type { HostAnswer, Settlement } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
-import { ensureValidator } from '../../gate/index.ts';
+import { ensureValidator, isVote } from '../../gate/index.ts';
 import type { BoundedAnswer, Engine } from '../agent/index.ts';
 import { boundedAnswer, checkEdited, withBounded } from '../agent/index.ts';
 import type { LiveSession } from '../live/index.ts';
@@ -123,6 +123,5 @@ async function storeAnswer(
     const isKnown = error.code === 'E_EVENT_EXISTS' && now?.cutIds.has(event.id) !== true;
     return isKnown ? (settled ?? { status: 'already_settled' }) : undefined;
   }
-  const waits = given.kind === 'approve' && given.quorum !== undefined;
-  return { status: waits ? 'waiting_quorum' : 'settled', ...(given.by ? { by: given.by.id } : {}) };
+  return { status: isVote(given) ? 'waiting_quorum' : 'settled', ...(given.by ? { by: given.by.id } : {}) };
 }

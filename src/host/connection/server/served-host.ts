@@ -1,8 +1,8 @@
 import { CoxswainError } from '../../../contracts/index.ts';
+import { notApprover, whyNotOpen } from '../../../gate/index.ts';
 import { onlyOne } from '../../approvals/index.ts';
 import { goOn, HostedSession } from '../../hosted/index.ts';
 import type { AgentHost } from '../../index.ts';
-import { notApprover, whyNotOpen } from '../../questions/index.ts';
 import { stricterMode } from '../../terms/index.ts';
 import type { Channel } from '../stream/index.ts';
 import type { ServerOptions } from './ceiling.ts';

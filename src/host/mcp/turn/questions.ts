@@ -1,7 +1,6 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { JsonSchema, PendingRequest, Principal, RequestAnswer } from '../../../contracts/index.ts';
-import { fitsSchema } from '../../../gate/index.ts';
-import { whyNotApprover } from '../../questions/index.ts';
+import { fitsSchema, hasVoted, whyNotApprover } from '../../../gate/index.ts';
 import { previewText, visible } from './preview-text.ts';
 
 /** What a person answered to one question, as it came over the wire. */
@@ -35,7 +34,7 @@ export function formQuestion(request: PendingRequest, principal: Principal): For
   const { approval } = request;
   const message = visible(request.message ?? request.approval?.title ?? `${request.agentPath.at(-1)} asks`);
   if (approval) {
-    const fault = whyNotApprover(approval.approvers, approval.requestedBy, principal);
+    const fault = whyNotApprover(approval, approval.requestedBy, principal);
     if (fault !== undefined) return fault;
     if (hasVoted(request, principal)) return 'the yes is counted; others must say yes too';
     const shown = previewText(approval.preview, request.args);
@@ -81,18 +80,6 @@ export function answerOfForm(
   if (reply.action === 'cancel') return { kind: 'elicitation', action: 'cancel', by };
   const isMuddled = reply.action === 'accept' && reply.content?.decision !== 'deny';
   return { kind: 'deny', reason: reply.reason ?? (isMuddled ? 'the answer did not say allow' : 'declined'), by };
-}
-
-/** One of several who must say yes has said it: asking the same person again adds nothing. */
-function hasVoted({ requestId, approval, answers = [] }: PendingRequest, { id }: Principal): boolean {
-  return answers.some(
-    (answer) =>
-      answer.requestId === requestId &&
-      answer.action === 'accept' &&
-      answer.quorum !== undefined &&
-      answer.by?.id === id &&
-      answer.digest === approval?.previewDigest,
-  );
 }
 
 const refused = (action: Reply['action']) => (action === 'cancel' ? 'cancel' : 'decline');

@@ -1,8 +1,8 @@
 import { isObject } from '../../base/index.ts';
 import type { PolicyDecision } from '../../contracts/index.ts';
 
-// What policy can tie an approval to, beside words for people: who may answer, how long, what is hidden. All that the
-// gate knows of each is here: what it may be, which of two holds, and that it goes from a rule to a decision to a question.
+// What policy can tie an approval to, beside words for people: who may answer, how long, what is hidden. What each may
+// be, which of two policies' words holds, and that it goes from a rule to a decision to a question.
 
 /** Seconds; some three hundred years. Beyond it a time cannot be told. */
 export const MAX_EXPIRES_IN = 1e10;
@@ -10,7 +10,7 @@ export const MAX_EXPIRES_IN = 1e10;
 /** Those that mean something where a person is asked, and nowhere else. */
 export const OBLIGATIONS_OF_ASKS = ['approvers', 'expiresIn'] as const;
 
-type Obligations = Pick<PolicyDecision, 'approvers' | 'expiresIn' | 'redact'>;
+export type Obligations = Pick<PolicyDecision, 'approvers' | 'expiresIn' | 'redact'>;
 
 /** Those that something has: a rule, a decision or a question. */
 export function obligationsIn({

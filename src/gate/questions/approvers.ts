@@ -1,0 +1,192 @@
+import type { ApproverRule, HostAnswer, PendingRequest, Principal } from '../../contracts/index.ts';
+import { CoxswainError, canonicalJson } from '../../contracts/index.ts';
+
+// Who may answer an open question, how many must, and which answer decides: told from its terms, for all parts alike.
+
+/** Terms of a question as far as they say who answers it: policy's word, an open question, what one was put with. */
+export interface ApproverTerms {
+  readonly approvers?: ApproverRule | undefined;
+}
+
+type Answers = NonNullable<PendingRequest['answers']>;
+
+/** Why somebody may not decide on a question; undefined if they may. Without terms anybody may. */
+export function whyNotApprover(
+  terms: ApproverTerms | undefined,
+  requestedBy: Principal,
+  by: Principal,
+): string | undefined {
+  const rule = terms?.approvers;
+  if (!rule) return undefined;
+  if (rule.notRequester && by.id === requestedBy.id) return 'whoever asked may not approve';
+  for (const roles of rolesOf(rule)) {
+    if (!by.roles?.some((role) => roles.includes(role))) return `it takes one of the roles ${roles.join(', ')}`;
+  }
+  return undefined;
+}
+
+/** Without a rule anybody may, with one nobody who is not named. */
+export function mayDecide(terms: ApproverTerms, requestedBy: Principal, by: Principal | undefined): boolean {
+  return !terms.approvers || (by !== undefined && whyNotApprover(terms, requestedBy, by) === undefined);
+}
+
+/** Policy says who answers, or how many: not just anybody, and no program in their stead. */
+export function isForNamed({ approvers }: ApproverTerms): boolean {
+  return approvers !== undefined;
+}
+
+/** The terms by themselves, as a question is put and shown with them: no member where anybody may answer. */
+export function approversOf({ approvers }: ApproverTerms): { approvers?: ApproverRule } {
+  return approvers ? { approvers } : {};
+}
+
+/** How many different people must say yes to the same thing. */
+export function yesesNeeded({ approvers }: ApproverTerms): number {
+  return approvers?.quorum ?? 1;
+}
+
+/** @throws CoxswainError `PERMISSION_DENIED / E_NOT_APPROVER` */
+export function assertApprover(
+  requestId: string,
+  terms: ApproverTerms | undefined,
+  requestedBy: Principal,
+  by: Principal,
+): void {
+  const fault = whyNotApprover(terms, requestedBy, by);
+  if (fault !== undefined) throw notApprover(requestId, by, fault);
+}
+
+export function notApprover(requestId: string, by: Principal, why: string): CoxswainError {
+  return new CoxswainError('PERMISSION_DENIED', 'E_NOT_APPROVER', `${by.id} may not decide on ${requestId}: ${why}`, {
+    details: { requestId, by: by.id },
+  });
+}
+
+/**
+ * Why somebody who holds no session may not decide on what is open in one; undefined if they may. Where policy names
+ * nobody, that is for whose session it is and for whoever asked.
+ */
+export function whyNotOpen({ userId, request }: AskedFor, by: Principal): string | undefined {
+  const { questions = [], requestId, approval, approvers } = request;
+  // What the handler of a running call asks is put with its approvers, as nothing else that is open is.
+  const put = questions.findLast((question) => question.requestId === requestId);
+  const terms = { approvers: approval?.approvers ?? approvers ?? put?.approvers };
+  const requestedBy = request.approval?.requestedBy ?? request.requestedBy ?? { id: userId };
+  if (namesPeople(terms)) return whyNotApprover(terms, requestedBy, by);
+  if (by.id === userId || by.id === requestedBy.id) return undefined;
+  const needed = yesesNeeded(terms);
+  const several = needed > 1 ? `, though it wants ${needed} people: give it roles or notRequester` : '';
+  return `the session is somebody else’s and policy names nobody${several}`;
+}
+
+/** What is open, and in whose session. */
+export interface AskedFor {
+  userId: string;
+  request: AskedRequest;
+}
+
+/** Its own `approvers`: of a question that is not asked any more. */
+export type AskedRequest = Pick<PendingRequest, 'approval' | 'requestedBy' | 'questions'> &
+  ApproverTerms & { requestId?: string };
+
+/** How many it takes is no word on who they are. */
+function namesPeople({ approvers }: ApproverTerms): boolean {
+  return approvers !== undefined && (approvers.notRequester === true || rolesOf(approvers).length > 0);
+}
+
+/** The terms in words, for people who look for what they may answer. */
+export function wordsOfApprovers({ approvers: { roles = [], notRequester, quorum } = {} }: ApproverTerms): string[] {
+  return [
+    ...(roles.length > 0 ? [`roles ${roles.join(', ')}`] : []),
+    ...(notRequester ? ['not by whoever asked'] : []),
+    ...(quorum ? [`${quorum} have to say yes`] : []),
+  ];
+}
+
+/** A yes that does not decide by itself: more people must say it. */
+export function isVote(answer: HostAnswer): boolean {
+  return answer.kind === 'approve' && answer.quorum !== undefined;
+}
+
+/** Somebody has answered: this question, or any about the call. A vote is none yet. */
+export function hasAnswer({ answers = [] }: Pick<PendingRequest, 'answers'>, requestId?: string): boolean {
+  return answers.some((answer) => !answer.quorum && (requestId ?? answer.requestId) === answer.requestId);
+}
+
+/** They have said yes to what is shown, and more must say it: asking them again adds nothing. */
+export function hasVoted({ requestId, approval, answers = [] }: PendingRequest, { id }: Principal): boolean {
+  return answers.some(
+    (answer) =>
+      answer.requestId === requestId &&
+      answer.action === 'accept' &&
+      answer.quorum !== undefined &&
+      answer.by?.id === id &&
+      answer.digest === approval?.previewDigest,
+  );
+}
+
+/** What a yes is to. */
+export interface Ballot {
+  requestId: string;
+  digest: string;
+  /** Edited arguments. */
+  args?: Record<string, unknown> | undefined;
+}
+
+/** Different people who have said yes to the same thing, and may. */
+export function votesFor(answers: Answers, ballot: Ballot, terms: ApproverTerms, requestedBy: Principal): Set<string> {
+  return new Set(yesesTo(answers, ballot, terms, requestedBy).map(({ by }) => by?.id ?? ''));
+}
+
+function yesesTo(answers: Answers, ballot: Ballot, terms: ApproverTerms, requestedBy: Principal): Answers[number][] {
+  const wanted = canonicalJson({ args: ballot.args ?? null });
+  return answers.filter(
+    ({ requestId, action, by, digest, args }) =>
+      requestId === ballot.requestId &&
+      action === 'accept' &&
+      digest === ballot.digest &&
+      canonicalJson({ args: args ?? null }) === wanted &&
+      mayDecide(terms, requestedBy, by),
+  );
+}
+
+/**
+ * The answer that decides on a question: the first no, or the yes with which enough people have said yes to the same
+ * thing. Told from what is stored alone, so that it is the same for everybody, whatever each knew who wrote.
+ */
+export function decidingAnswer(
+  answers: Answers,
+  asked: { requestId: string; digest: string },
+  terms: ApproverTerms,
+  requestedBy: Principal,
+): Answers[number] | undefined {
+  const needed = yesesNeeded(terms);
+  const mine = answers.filter(({ requestId }) => requestId === asked.requestId);
+  return mine.find((answer, index) => {
+    if (answer.action !== 'accept') return true;
+    const soFar = mine.slice(0, index + 1);
+    const ballot = { ...asked, args: answer.args };
+    if (!yesesTo([answer], ballot, terms, requestedBy).length) return false;
+    return votesFor(soFar, ballot, terms, requestedBy).size >= needed;
+  });
+}
+
+function rolesOf({ roles = [], also = [] }: ApproverRule): readonly (readonly string[])[] {
+  return [roles, ...also].filter((list) => list.length > 0);
+}
+
+/** Both rules hold, of different times: who answers has a role of each of their lists. */
+export function bothRules(a: ApproverRule | undefined, b: ApproverRule | undefined): ApproverRule | undefined {
+  if (!a || !b) return a ?? b;
+  const lists = new Map([...rolesOf(a), ...rolesOf(b)].map((list) => [canonicalJson([...list].sort()), [...list]]));
+  const [roles, ...also] = lists.values();
+  const quorum = Math.max(a.quorum ?? 1, b.quorum ?? 1);
+  return {
+    ...a,
+    ...b,
+    ...(roles ? { roles } : {}),
+    ...(a.notRequester || b.notRequester ? { notRequester: true } : {}),
+    ...(quorum > 1 ? { quorum } : {}),
+    ...(also.length > 0 ? { also } : {}),
+  };
+}

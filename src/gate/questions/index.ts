@@ -1,0 +1,46 @@
+/** The terms of a question: who may answer it, how many must, until when, what time makes of it. */
+export type { ApproverTerms, AskedFor, AskedRequest, Ballot } from './approvers.ts';
+export {
+  approversOf,
+  assertApprover,
+  bothRules,
+  decidingAnswer,
+  hasAnswer,
+  hasVoted,
+  isForNamed,
+  isVote,
+  mayDecide,
+  notApprover,
+  votesFor,
+  whyNotApprover,
+  whyNotOpen,
+  wordsOfApprovers,
+  yesesNeeded,
+} from './approvers.ts';
+export type { Obligations } from './obligations.ts';
+export {
+  bothObligations,
+  faultOfObligations,
+  isAbsentOr,
+  isSeconds,
+  MAX_EXPIRES_IN,
+  OBLIGATIONS_OF_ASKS,
+  obligationsIn,
+  sooner,
+} from './obligations.ts';
+export type { HeldQuestion, Question, QuestionState } from './terms.ts';
+export {
+  changesAt,
+  expiryFromNow,
+  expiryOf,
+  hasExpired,
+  heldTo,
+  hidden,
+  orApprovers,
+  putAs,
+  putByPolicy,
+  questionState,
+  shownTerms,
+  toPut,
+  untilFirstChange,
+} from './terms.ts';

@@ -1,0 +1,125 @@
+import type { ApproverRule, PendingRequest, PutQuestion } from '../../contracts/index.ts';
+import { canonicalJson, isPolicyQuestion } from '../../contracts/index.ts';
+import { approversOf, bothRules } from './approvers.ts';
+import type { Obligations } from './obligations.ts';
+
+// The terms of a question: what it is held to from when it is asked until it is answered. Until when it is open and what
+// time makes of it is said here alone; what is to happen at another moment than the end (a word to more people, say) has
+// that moment in `changesAt`: it is looked at again then, by the run or by whoever looks first.
+
+/** What is to be asked about a call, on the terms of policy. */
+export interface Question extends Obligations {
+  /** What would run. */
+  args: Record<string, unknown>;
+  reason?: string;
+  hint?: string;
+  ruleId?: string;
+  /** Of a hook's own question. */
+  payload?: unknown;
+}
+
+/** A question with the time at which it runs out, epoch milliseconds. */
+export interface HeldQuestion extends Question {
+  expiresAt?: number;
+}
+
+/** What a question has come to. `expired`: nobody answered in time. */
+export type QuestionState = 'open' | 'expired' | 'accepted' | 'declined' | 'cancelled';
+
+const STATES = { accept: 'accepted', decline: 'declined', cancel: 'cancelled' } as const;
+
+/** What a question has come to at `now`, epoch milliseconds. An answer in time counts, whenever it is read. */
+export function questionState(
+  { answer, expiresAt }: { answer?: { action: keyof typeof STATES }; expiresAt?: number | undefined },
+  now = Date.now(),
+): QuestionState {
+  if (answer) return STATES[answer.action];
+  return hasExpired(expiresAt, now) ? 'expired' : 'open';
+}
+
+/** When a question that is asked now runs out, epoch milliseconds. */
+export function expiryFromNow({ expiresIn }: { expiresIn?: number | undefined }): number | undefined {
+  return expiresIn === undefined ? undefined : Date.now() + expiresIn * 1000;
+}
+
+/** When nobody can say yes any more, epoch milliseconds: of policy's time, and of what the question was put with. */
+export function expiryOf({ requestedAt }: PendingRequest, { expiresIn, expiresAt }: HeldQuestion): number | undefined {
+  const own = expiresIn === undefined ? undefined : Date.parse(requestedAt) + expiresIn * 1000;
+  return own === undefined || expiresAt === undefined ? (own ?? expiresAt) : Math.min(own, expiresAt);
+}
+
+export function hasExpired(expiresAt: number | undefined, now = Date.now()): boolean {
+  return expiresAt !== undefined && expiresAt <= now;
+}
+
+/** When a question that is shown has to be judged again, epoch milliseconds; undefined: never by itself. */
+export function changesAt({ expiresAt }: PendingRequest): number | undefined {
+  return expiresAt === undefined ? undefined : Date.parse(expiresAt);
+}
+
+/** Milliseconds until the first of these has to be judged again; undefined: none does by itself. */
+export function untilFirstChange(questions: readonly PendingRequest[]): number | undefined {
+  let first = Number.POSITIVE_INFINITY;
+  for (const question of questions) first = Math.min(first, changesAt(question) ?? first);
+  return first === Number.POSITIVE_INFINITY ? undefined : Math.max(0, first - Date.now()) + 1;
+}
+
+/** A question, held to what it was put with as well: whichever is stricter. */
+export function heldTo(question: HeldQuestion, put: PutQuestion | undefined, expires = true): HeldQuestion {
+  if (!put) return question;
+  const approvers = bothRules(put.approvers, question.approvers);
+  const redact = hidden(put.redact, question.redact);
+  const times = [question.expiresAt, expires && put.expiresAt ? Date.parse(put.expiresAt) : undefined];
+  const expiresAt = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
+  return {
+    ...(put.reason === undefined ? {} : { reason: put.reason }),
+    ...(put.ruleId === undefined ? {} : { ruleId: put.ruleId }),
+    ...question,
+    ...(approvers ? { approvers } : {}),
+    ...(redact.length > 0 ? { redact } : {}),
+    ...(Number.isFinite(expiresAt) ? { expiresAt } : {}),
+  };
+}
+
+/** The rule that a host has for questions where policy names nobody. */
+export function orApprovers(question: HeldQuestion, approvers: ApproverRule | undefined): HeldQuestion {
+  return !question.approvers && approvers ? { ...question, approvers } : question;
+}
+
+/** What an open question shows of its terms; how long is said beside it. */
+export function shownTerms(terms: Obligations): Pick<Obligations, 'approvers' | 'redact'> {
+  return { ...approversOf(terms), ...(terms.redact ? { redact: terms.redact } : {}) };
+}
+
+/** What this question was put with. */
+export function putAs({ questions = [] }: PendingRequest, requestId: string): PutQuestion | undefined {
+  return questions.findLast((question) => question.requestId === requestId);
+}
+
+/** What policy's newest question about the call was put with. */
+export function putByPolicy({ questions = [] }: PendingRequest): PutQuestion | undefined {
+  return questions.findLast(({ requestId }) => isPolicyQuestion(requestId));
+}
+
+/** What is to be kept with a host's question about a request; undefined where it is kept already. */
+export function toPut(
+  { requestId, approval, expiresAt }: Pick<PendingRequest, 'requestId' | 'approval' | 'expiresAt'>,
+  request: PendingRequest,
+): PutQuestion | undefined {
+  const { reason, ruleId, approvers, redact } = approval ?? {};
+  const put: PutQuestion = {
+    requestId,
+    ...(reason === undefined ? {} : { reason }),
+    ...(ruleId === undefined ? {} : { ruleId }),
+    ...(approvers ? { approvers } : {}),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(redact ? { redact } : {}),
+  };
+  const known = putAs(request, requestId);
+  return known && canonicalJson(known) === canonicalJson(put) ? undefined : put;
+}
+
+/** JSON pointers of all lists, each once. */
+export function hidden(...lists: readonly (readonly string[] | undefined)[]): string[] {
+  return [...new Set(lists.flatMap((list) => list ?? []))];
+}
