@@ -88,8 +88,18 @@ export {
   wordsOfApprovers,
   yesesNeeded,
 } from './questions/index.ts';
-export type { CapLimit, CapOptions, ToolResponseFields } from './result/index.ts';
-export { capResult, errorResult, fromResponse, MAX_RESULT_BYTES, normaliseReturn, toResponse } from './result/index.ts';
+export type { CapLimit, CapOptions, ResultArtifacts, ResultBounds, ToolResponseFields } from './result/index.ts';
+export {
+  boundedResult,
+  boundsIn,
+  capResult,
+  capText,
+  errorResult,
+  fromResponse,
+  MAX_RESULT_BYTES,
+  normaliseReturn,
+  toResponse,
+} from './result/index.ts';
 export type {
   Flights,
   HandlerEnd,

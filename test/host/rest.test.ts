@@ -161,8 +161,7 @@ describe('calls that a result asks for', () => {
         hooks: undefined,
         hookTimeoutMs: undefined,
         timeoutMs: 0,
-        maxResultBytes: undefined,
-        spill: undefined,
+        bounded: (_: string, result: ToolResult) => result,
       },
       ...{
         progress: () => {},

@@ -96,7 +96,8 @@ describe('a call that runs', () => {
     expect([calls.isBusy('c'), calls.running, calls.hasResults, settled]).toEqual([true, 0, true, ['c']]);
     const [result] = calls.takeResults();
     expect(result).toStrictEqual({
-      ...{ kind: 'tool_result', requestId: 'c', result: { content: [{ type: 'text', text: 'paid' }] } },
+      ...{ kind: 'tool_result', requestId: 'c' },
+      result: { content: [{ type: 'text', text: 'paid' }], isBounded: true },
     });
     expect([calls.takeResults(), calls.hasResults, calls.isBusy('c')]).toEqual([[], false, true]);
     calls.stored('c');

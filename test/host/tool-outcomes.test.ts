@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AnyTool, LifecycleInterceptor, ToolCallContext, ToolResult } from '../../src/contracts/index.ts';
-import { decide } from '../../src/gate/index.ts';
+import { boundedResult, decide } from '../../src/gate/index.ts';
 import { Suspended } from '../../src/host/tools/subagent-tool.ts';
 import type { RunToolOptions, ToolOutcome } from '../../src/host/tools/tool-runner.ts';
 import { runHostTool, supports } from '../../src/host/tools/tool-runner.ts';
@@ -48,8 +48,8 @@ async function runOf(
   const warnings: string[] = [];
   const updates: unknown[] = [];
   const options: RunToolOptions = {
-    ...{ deps: 'deps', hooks: undefined, hookTimeoutMs: undefined, timeoutMs: 0, maxResultBytes: undefined },
-    spill: undefined,
+    ...{ deps: 'deps', hooks: undefined, hookTimeoutMs: undefined, timeoutMs: 0 },
+    bounded: (_, result) => result,
     progress: (update) => void updates.push(update),
     elicit: async () => ({ action: 'cancel' }),
     warn: (message) => void warnings.push(message),
@@ -122,7 +122,9 @@ describe('what a host tool comes to', () => {
       return 'kept';
     };
     const large = tool('read', () => 'x'.repeat(5000));
-    const { outcome } = await runOf(large, { maxResultBytes: 1000, spill });
+    const { outcome } = await runOf(large, {
+      bounded: (callId, result) => boundedResult({ maxResultBytes: 1000, spill }, callId, result),
+    });
     expect(JSON.stringify(resultOf(outcome).content).length).toBeLessThan(1100);
     expect(kept).toHaveLength(1);
     expect(textOf((await runOf(large)).outcome)).toHaveLength(5000);

@@ -15,6 +15,7 @@ const readers: [what: string, read: RegExp, place: string][] = [
     /\bapprovers\??\.(?:roles|also|notRequester|quorum)\b|\.approvers\?\./,
     'gate/questions/',
   ],
+  ['how a result is cut', /\b(?:capResult|capSync)\(/, 'gate/result/'],
   ['when a question runs out', /\bexpiresIn\s*\*|\bask\.expiresAt\s*[<>]/, 'gate/questions/'],
   ['whether an answer is a vote', /\.quorum\s*[!=]==?\s*undefined|\(\{ quorum \}\) => !quorum/, 'gate/questions/'],
 ];

@@ -9,6 +9,7 @@ import type {
   SessionRef,
   WithOutput,
 } from '../../contracts/index.ts';
+import { boundsIn } from '../../gate/index.ts';
 import type {
   Agent,
   CredentialService,
@@ -132,8 +133,7 @@ async function openSession(
       limits: strictest(constraintLimits(descriptor), options.limits),
       ...(options.toolConcurrency === undefined ? {} : { toolConcurrency: options.toolConcurrency }),
       ...(answerLimits ? { answerLimits } : {}),
-      ...(context.maxResultBytes === undefined ? {} : { maxResultBytes: context.maxResultBytes }),
-      ...(context.spill ? { spill: context.spill } : {}),
+      ...boundsIn(context),
       ...(telemetry ? { telemetry } : {}),
       ...(services ? { services } : {}),
       ...(warn ? { warn } : {}),

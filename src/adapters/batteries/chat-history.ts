@@ -1,6 +1,6 @@
 import type { DispatchContext, ToolCall } from '../../dispatch/index.ts';
 import { enveloped, Media, Message, SpooledArtifact, UNTRUSTED_NOTE } from '../../dispatch/index.ts';
-import { headOf, MAX_RESULT_BYTES } from '../../gate/index.ts';
+import { capText } from '../../gate/index.ts';
 import type { ChatBlock, MediaOptions } from './chat-media.ts';
 import { mediaBlocks } from './chat-media.ts';
 
@@ -96,14 +96,9 @@ async function textOf(context: DispatchContext, call: ToolCall, { nonce }: Media
     : typeof call.results === 'string'
       ? call.results
       : JSON.stringify(call.results ?? null);
-  return shownText(context, call, boundedText(whole, context.bounds.maxResultBytes), nonce);
-}
-
-/** A result as large as a model is given it; in an agent the tool's has that size already. */
-function boundedText(text: string, maxBytes = MAX_RESULT_BYTES): string {
-  // A character takes at most six bytes.
-  if (text.length * 6 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
-  return `${headOf(text, maxBytes)}\n[cut: ${Buffer.byteLength(text)} bytes in all; the rest is where the tool's result is kept]`;
+  // In an agent the tool's result has that size already.
+  const text = capText(whole, context.bounds.maxResultBytes, "the rest is where the tool's result is kept");
+  return shownText(context, call, text, nonce);
 }
 
 function shownText(context: DispatchContext, call: ToolCall, text: string, nonce: MediaOptions['nonce']): string {

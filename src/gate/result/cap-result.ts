@@ -35,6 +35,13 @@ export function capSync(result: ToolResult, options: CapLimit): ToolResult {
   return plan ? cut(plan, new Map()) : result;
 }
 
+/** A text alone as large as a model is given it; `rest` says where the whole is. */
+export function capText(text: string, maxBytes = MAX_RESULT_BYTES, rest = 'the rest was dropped'): string {
+  // A character takes at most six bytes.
+  if (text.length * 6 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
+  return `${headOf(text, maxBytes)}\n[cut: ${Buffer.byteLength(text)} bytes in all; ${rest}]`;
+}
+
 /** Room for the line that stands for a part left out; its artifact's name is not known yet. */
 const STAND_IN_BYTES = 300;
 

@@ -13,14 +13,14 @@ import type {
   TurnTerms,
 } from '../../contracts/index.ts';
 import { asksNobody } from '../../contracts/index.ts';
-import { excludedBy } from '../../gate/index.ts';
+import { boundedResult, excludedBy } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
 import { isPipeable } from '../../session/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
 import type { Confirmations, JudgeOptions, RunTimeQuestions } from '../questions/index.ts';
 import { Judge } from '../questions/index.ts';
 import type { ApprovalQuestion, HostOptions, Remembered, RememberedFor, RememberedRules } from '../terms/index.ts';
-import { boundedResult, firstOf, forBoth, onBehalfOf, sessionPolicy, stricterMode } from '../terms/index.ts';
+import { firstOf, forBoth, onBehalfOf, sessionPolicy, stricterMode } from '../terms/index.ts';
 import type { Grounds, HostTool, Subagent } from '../tools/index.ts';
 import { subagentOf } from '../tools/index.ts';
 import type { Claimed, SessionJournal } from '../witness/index.ts';
@@ -137,7 +137,10 @@ export class HostedFrame implements JudgeOptions {
   get policyTimeoutMs(): number | undefined {
     return this.options.policyTimeoutMs;
   }
-  /** A result as large as a model is given it, whoever made it. */
+  /**
+   * A result as large as a model is given it, whoever made it: all results that this host lets into the session. Artifacts
+   * of the session, once it lends them, are handed to `boundedResult` here.
+   */
   bounded(callId: string | undefined, result: ToolResult): ToolResult | Promise<ToolResult> {
     return boundedResult(this.options, callId, result);
   }

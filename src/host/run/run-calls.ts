@@ -4,6 +4,7 @@ import type {
   RunQuestion,
   SessionInput,
   ToolApprovalInput,
+  ToolResult,
   ToolResultInput,
   ToolUpdate,
 } from '../../contracts/index.ts';
@@ -343,14 +344,14 @@ export class RunCalls {
   }
 
   #toolOptions(request: PendingRequest) {
-    const { options, warn } = this.#scope.session.frame;
+    const { frame } = this.#scope.session;
+    const { options, warn } = frame;
     return {
       deps: this.#scope.options.deps ?? options.deps,
       hooks: options.hooks,
       hookTimeoutMs: options.hookTimeoutMs,
       timeoutMs: options.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
-      maxResultBytes: options.maxResultBytes,
-      spill: options.spill,
+      bounded: (callId: string, result: ToolResult) => frame.bounded(callId, result),
       warn,
       progress: (update: ToolUpdate) => this.#progress(request, update),
       elicit: (question: RunQuestion, signal: AbortSignal) => askInRun(this.#scope, request, question, signal),

@@ -1,4 +1,5 @@
 import type { HostContext, Principal } from '../../contracts/index.ts';
+import { boundsIn } from '../../gate/index.ts';
 import type { HostOptions } from './options.ts';
 
 /** What a host hands to the sources of its agents when they open a session, or list what is stored. */
@@ -8,7 +9,7 @@ export function hostContext(
   warn: (message: string, error?: unknown) => void,
 ): HostContext {
   const { app, sessions, credentials, models, deps, hooks, telemetry, followPollMs } = options;
-  const { hookTimeoutMs, answerLimits, maxResultBytes, spill } = options;
+  const { hookTimeoutMs, answerLimits } = options;
   return {
     app,
     userId,
@@ -19,8 +20,7 @@ export function hostContext(
     ...(hooks ? { hooks } : {}),
     ...(hookTimeoutMs === undefined ? {} : { hookTimeoutMs }),
     ...(answerLimits ? { answerLimits } : {}),
-    ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
-    ...(spill ? { spill } : {}),
+    ...boundsIn(options),
     ...(telemetry ? { telemetry } : {}),
     ...(followPollMs === undefined ? {} : { followPollMs }),
     warn,

@@ -1,6 +1,4 @@
 /** What turns are held to: options, budget, principal, mode, remembered answers. */
-export type { ResultBounds } from './bounded-result.ts';
-export { boundedResult } from './bounded-result.ts';
 export type { Budget } from './budget.ts';
 export { budgetOf } from './budget.ts';
 export type { BusyClock } from './busy-clock.ts';

@@ -21,8 +21,6 @@ import {
   runWithin,
 } from '../../gate/index.ts';
 import { unreachable } from '../../session/index.ts';
-import type { ResultBounds } from '../terms/index.ts';
-import { boundedResult } from '../terms/index.ts';
 import { Suspended } from './subagent-tool.ts';
 import type { HostTool } from './tool-registry.ts';
 
@@ -35,11 +33,13 @@ export interface HostCall {
   confirmation?: { confirmed: boolean; payload?: unknown };
 }
 
-export interface RunToolOptions extends ResultBounds {
+export interface RunToolOptions {
   deps: unknown;
   hooks: LifecycleInterceptor | undefined;
   hookTimeoutMs: number | undefined;
   timeoutMs: number;
+  /** A result as large as a model is given it. */
+  bounded(callId: string, result: ToolResult): ToolResult | Promise<ToolResult>;
   progress(update: ToolUpdate): void;
   elicit(question: RunQuestion, signal: AbortSignal): Promise<RunReply>;
   warn(message: string, error?: unknown): void;
@@ -89,7 +89,7 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
       return unreachable(end, 'the end of a handler');
   }
   if (supports(options.hooks, 'after_tool')) result = await afterTool(call, options, hook, result);
-  const bounding = boundedResult(options, call.callId, result);
+  const bounding = options.bounded(call.callId, result);
   const bounded = bounding instanceof Promise ? await bounding : bounding;
   return { kind: 'result', result: bounded, interim: longRunning && !bounded.isError };
 }

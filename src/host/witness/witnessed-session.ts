@@ -24,6 +24,8 @@ import {
   MAX_JSON_DEPTH,
   messageOf,
 } from '../../contracts/index.ts';
+import type { ResultBounds } from '../../gate/index.ts';
+import { boundedResult } from '../../gate/index.ts';
 import {
   derived,
   EventStream,
@@ -34,8 +36,6 @@ import {
   streamIdOf,
   strictestLimits,
 } from '../../session/index.ts';
-import type { ResultBounds } from '../terms/index.ts';
-import { boundedResult } from '../terms/index.ts';
 import type { Contradiction } from './believed.ts';
 import { believed, stricter } from './believed.ts';
 import { announced } from './records.ts';

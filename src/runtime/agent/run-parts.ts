@@ -8,6 +8,7 @@ import type {
   ToolUpdate,
   TurnTerms,
 } from '../../contracts/index.ts';
+import type { ResultBounds } from '../../gate/index.ts';
 import type { Plugin } from '../hooks/index.ts';
 import type { Event } from '../log/index.ts';
 import type { Model } from '../model/index.ts';
@@ -40,7 +41,7 @@ export interface RunSink {
 }
 
 /** What a run is made of beside its agents, the same for all runs of a session. */
-export interface EngineParts {
+export interface EngineParts extends ResultBounds {
   readonly plugins: readonly Plugin[];
   readonly policy?: PolicyEvaluator | undefined;
   readonly principal?: Principal | undefined;
@@ -52,10 +53,6 @@ export interface EngineParts {
   readonly services: ContextServices;
   readonly limits: TurnLimits;
   readonly answerLimits?: AnswerLimits | undefined;
-  /** Bytes of JSON that a model is given of one result. */
-  readonly maxResultBytes?: number | undefined;
-  /** Keeps what is larger and says under which name. Absent: the artifact service, if there is one. */
-  readonly spill?: ((name: string, body: string | Uint8Array) => Promise<string>) | undefined;
   /** Where spans go; plain subscribers need none. */
   readonly telemetry?: Telemetry | undefined;
   /** Told of what went wrong without consequence for the run. */

@@ -29,7 +29,7 @@ import type {
   ToolUpdate,
 } from '../../contracts/index.ts';
 import { assertSafeId, CoxswainError, isCoxswainError } from '../../contracts/index.ts';
-import { DEFAULT_TOOL_CONCURRENCY, denyOverrides } from '../../gate/index.ts';
+import { boundsIn, DEFAULT_TOOL_CONCURRENCY, denyOverrides } from '../../gate/index.ts';
 import { answerLimits, guardedTelemetry, normaliseInput, permissionMode, StreamQueue } from '../../session/index.ts';
 import type { Agent, AgentContext, Engine, InvocationOptions, RunSink, Telemetry, TurnLimits } from '../agent/index.ts';
 import { AgentTree, strictest } from '../agent/index.ts';
@@ -113,8 +113,7 @@ export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, k
     services: new SessionServices(options.services ?? noServices, key),
     limits: options.limits ?? {},
     answerLimits: options.answerLimits,
-    maxResultBytes: options.maxResultBytes,
-    spill: options.spill,
+    ...boundsIn(options),
     telemetry: options.telemetry && guardedTelemetry(options.telemetry, warn),
     warn,
   };
