@@ -9,7 +9,13 @@ import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SqliteOptions, SqliteSessionService } from '../../src/adapters/stores/sql/open-sqlite.ts';
-import { migrateDown, migrateUp, openSqlite, SCHEMA_VERSION } from '../../src/adapters/stores/sql/open-sqlite.ts';
+import {
+  migrateDown,
+  migrateFile,
+  migrateUp,
+  openSqlite,
+  SCHEMA_VERSION,
+} from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { openConnection } from '../../src/adapters/stores/sql/sqlite-file/connection.ts';
 import { createEvent } from '../../src/runtime/index.ts';
 import {
@@ -177,6 +183,27 @@ describe('schema', () => {
     expect(tables()).toHaveLength(12);
   });
 
+  test('open calls of a file of an older version are open still, in their order, and back again', async () => {
+    const before = open();
+    for (const one of [key, other]) await before.create(one);
+    await before.append(key, [call('e1', 'c2', 'c1', 'c3'), answer('e2', 'c3')]);
+    await before.append(other, [call('e1', 'c1')]);
+    const rows = await before.openCalls({ app: 'shop' });
+    expect(rows.map(({ key: { id }, callId }) => `${id} ${callId}`)).toEqual(['s1 c2', 's1 c1', 's2 c1']);
+    await before.close();
+    const kind = () => raw().prepare("SELECT wr FROM pragma_table_list WHERE name = 'adk_open_calls'").get()?.wr;
+    expect(kind()).toBe(1);
+    expect(migrateFile(file, 5)).toEqual({ from: SCHEMA_VERSION, to: 5 });
+    expect(kind()).toBe(0);
+    expect(raw().prepare('SELECT call_id FROM adk_open_calls ORDER BY rowid').all()).toHaveLength(3);
+    const after = open();
+    expect(kind()).toBe(1);
+    expect(primaryKeyOf('adk_open_calls')).toEqual(['app_name', 'user_id', 'session_id', 'call_id']);
+    expect(await after.openCalls({ app: 'shop' })).toEqual(rows);
+    await after.append(key, [answer('e3', 'c2')]);
+    expect((await after.openCalls(key)).map(({ callId }) => callId)).toEqual(['c1']);
+  });
+
   test('S2-09 several processes may open a new file at once', async () => {
     const children = Array.from({ length: 4 }, (_, n) => child('open', `s${n}`));
     for (const each of children) expect(await each.next()).toBe('ready');
@@ -284,6 +311,20 @@ describe('rows', () => {
     expect([rows('adk_events'), rows('adk_open_calls')]).toEqual([1, 1]);
     await service.delete(key);
     expect([rows('adk_sessions'), rows('adk_events'), rows('adk_open_calls')]).toEqual([0, 0, 0]);
+  });
+});
+
+describe('a large event', () => {
+  test('is made ready before the transaction: others of the process are let in', async () => {
+    const service = open();
+    await service.create(key);
+    const callIds = Array.from({ length: 300 }, (_, n) => `c${n}`);
+    const indexed = () => raw().prepare('SELECT count(*) AS n FROM adk_open_calls').get()?.n;
+    const letIn = new Promise((resolve) => setImmediate(() => resolve(indexed())));
+    const appended = service.append(key, [call('e1', ...callIds)]);
+    expect(await letIn).toBe(0);
+    await appended;
+    expect(indexed()).toBe(300);
   });
 });
 

@@ -794,8 +794,8 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
 
       test('ATT-B6 of many calls of one event each is found, whatever its id is made of', async () => {
         await service.create(key);
-        for (const odd of ['plain "1" \\', 'ünï', '\u0000', '\u{1f600}']) {
-          const ids = Array.from({ length: 200 }, (_, n) => `${n % 50 === 0 ? odd : 'c'}${n}`);
+        for (const odd of ['plain "1" \\', 'ünï', '\u0000', '\u{1f600}', 'c ']) {
+          const ids = Array.from({ length: 200 }, (_, n) => (n % 50 === 0 ? `${n}${odd}` : `c${n}`));
           const { length } = (await service.get(key))?.events ?? [];
           await service.append(key, [call(`call ${length}`, ...ids)]);
           await service.append(key, [call(`again ${length}`, ...ids.slice(0, 100).toReversed())]);
@@ -805,6 +805,101 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
           await service.append(key, [answer(`answer ${length}`, ...ids)]);
           expect(await service.openCalls(key)).toEqual([]);
         }
+      });
+    });
+
+    describe('an append of a large event', () => {
+      const CALLS = 600;
+      /** In no order, and of tools whose names are odd too. */
+      const many = (id: string, init: Partial<EventInit> = {}) => {
+        const parts = Array.from({ length: CALLS }, (_, n): ContentPart => {
+          const name = ['pay', 'look "at" \\', 'zählen', 'pay ', '\u0000'][n % 5] ?? '';
+          return { type: 'function_call', id: `${id}-${(n * 7919) % CALLS}`, name, args: { n } };
+        });
+        return event(id, { ...init, content: { role: 'model', parts } });
+      };
+      const callsOf = ({ seq, content }: Event) =>
+        (content?.parts ?? []).map((part) => part.type === 'function_call' && `${part.id} ${part.name} ${seq}`);
+      const open = async () =>
+        (await service.openCalls(key)).map(({ callId, name: tool, seq }) => `${callId} ${tool} ${seq}`);
+
+      test('is stored, returned and indexed as one of a small one', async () => {
+        await service.create(key);
+        await service.append(key, [event('e1')]);
+        const batch = [
+          change('e2', { n: 1, 'app:n': 2 }),
+          event('p', { partial: true }),
+          many('a', { customMetadata: { odd: '\u0000' } }),
+          answer('e4', 'a-1', 'a-2'),
+          many('b'),
+        ];
+        const stored = await service.append(key, batch, { expectedSeq: 1 });
+        const record = await service.get(key);
+        expect([ids(stored), seqs(stored)]).toEqual([
+          ['e2', 'a', 'e4', 'b'],
+          [2, 3, 4, 5],
+        ]);
+        expect(record?.events.slice(1)).toEqual(stored);
+        expect(stored.every(frozenWithin)).toBe(true);
+        expect(record).toMatchObject({ lastSeq: 5, state: { n: 1, 'app:n': 2 } });
+        const isOpen = (one: string | false) => one !== false && !/^a-[12] /.test(one);
+        expect(await open()).toEqual(stored.flatMap(callsOf).filter(isOpen));
+        const last = stored.flatMap(callsOf).filter((one) => one !== false && one.startsWith('b-'));
+        await service.append(key, [answer('e6', ...Array.from({ length: CALLS }, (_, n) => `a-${n}`))]);
+        expect(await open()).toEqual(last);
+      });
+
+      test('takes its place behind what others append meanwhile', async () => {
+        await service.create(key);
+        const small = Array.from({ length: 9 }, (_, n) => event(`s${n}`));
+        const all = await Promise.all([
+          service.append(key, [many('a')]),
+          ...small.map((one) => service.append(key, [one])),
+          service.append(key, [many('b')]),
+        ]);
+        const { events = [] } = (await service.get(key)) ?? {};
+        expect(seqs(events)).toEqual(Array.from({ length: 11 }, (_, n) => n + 1));
+        expect(new Set(all.flat().map(({ id, seq }) => `${seq} ${id}`))).toEqual(
+          new Set(events.map(({ id, seq }) => `${seq} ${id}`)),
+        );
+        expect((await open()).sort()).toEqual(events.flatMap(callsOf).sort());
+      });
+
+      test('is refused as that of a small one, and may be tried again', async () => {
+        const fault = () => many('a', { actions: { stateDelta: { x: undefined } } });
+        expect(await refusalOf(service.append(key, [fault()]))).toMatchObject({ code: 'E_SESSION_NOT_FOUND' });
+        await service.create(key);
+        const [one] = await service.append(key, [event('e1')]);
+        const stale = await service.acquire(key);
+        await stale.release();
+        const lease = await service.acquire(key);
+        const given = [many('a')];
+        const refusals = await Promise.all([
+          refusalOf(service.append(key, given, { epoch: stale.epoch })),
+          refusalOf(service.append(key, [many('a')], { expectedSeq: 0 })),
+          refusalOf(service.append(key, [fault()], { epoch: stale.epoch })),
+          refusalOf(service.append(key, [fault()])),
+          refusalOf(service.append(key, [many('a'), event('e1')])),
+        ]);
+        expect(refusals.map(({ code }) => code)).toEqual([
+          ...['E_FENCED', 'E_SESSION_CONFLICT', 'E_FENCED', 'E_NOT_JSON', 'E_EVENT_EXISTS'],
+        ]);
+        expect([(await service.get(key))?.events, await open()]).toEqual([[one], []]);
+        const [stored] = await service.append(key, given, { epoch: lease.epoch });
+        expect(stored).toMatchObject({ id: 'a', seq: 2 });
+        expect(await open()).toHaveLength(CALLS);
+      });
+
+      test('is refused by a store that is closed meanwhile, or stored before', async () => {
+        await service.create(key);
+        const appended = service.append(key, [many('a')]).then(ids, ({ code }: CoxswainError) => code);
+        const gone = under.reopen ? under.reopen() : undefined;
+        const after = gone ? await gone : service;
+        const outcome = await appended;
+        const { events = [] } = (await after.get(key)) ?? {};
+        const calls = await after.openCalls(key);
+        expect(outcome).toEqual(events.length === 0 ? 'E_STORE' : ['a']);
+        expect(calls).toHaveLength(events.length === 0 ? 0 : CALLS);
       });
     });
 

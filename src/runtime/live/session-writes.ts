@@ -1,6 +1,6 @@
 import { breath, MANY } from '../../base/index.ts';
 import type { Event } from '../log/index.ts';
-import { digestInPieces, sizeOf } from '../log/index.ts';
+import { digestInPieces, isLarge, sizeOf } from '../log/index.ts';
 import type { SessionKey, SessionService } from '../store/index.ts';
 
 /** The session that is written to. */
@@ -96,10 +96,6 @@ export class SessionWrites {
     }
     return stored;
   }
-}
-
-export function isLarge(events: readonly Event[]): boolean {
-  return events.some((event) => sizeOf(event) > MANY);
 }
 
 /** Starts are bound to the lease that they are made under. */

@@ -1,4 +1,4 @@
-import { newId } from '../../base/index.ts';
+import { MANY, newId } from '../../base/index.ts';
 import type {
   Content,
   DecisionRecord,
@@ -245,4 +245,9 @@ export function isFinalResponse(event: Event): boolean {
 export function sizeOf({ content, actions }: Event): number {
   const { started, asks, questions } = actions;
   return (content?.parts.length ?? 0) + (started?.length ?? 0) + (asks?.length ?? 0) + (questions?.length ?? 0);
+}
+
+/** Whether work on one of these stands by itself. */
+export function isLarge(events: readonly Event[]): boolean {
+  return events.some((event) => sizeOf(event) > MANY);
 }

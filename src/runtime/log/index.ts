@@ -22,7 +22,7 @@ export type {
   StoredAnswer,
   TurnEnd,
 } from './event.ts';
-export { createActions, createEvent, isFinalResponse, noDelta, noIds, sizeOf, threadOf } from './event.ts';
+export { createActions, createEvent, isFinalResponse, isLarge, noDelta, noIds, sizeOf, threadOf } from './event.ts';
 export type { SessionConfig } from './fold.ts';
 export { Fold } from './fold.ts';
 export type { FoldState } from './fold-state.ts';

@@ -31,6 +31,7 @@ export {
   firstEpoch,
   foldState,
   newKey,
+  placeEvent,
   sealEvent,
   splitInitial,
   storeInput,

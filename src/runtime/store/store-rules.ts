@@ -46,6 +46,11 @@ export function sealEvent(given: Event, seq: number): Event {
   }
 }
 
+/** A sealed event at another place in the log. */
+export function placeEvent(event: Event, seq: number): Event {
+  return Object.freeze({ ...event, seq });
+}
+
 function sealed(given: Event, seq: number): Event {
   checkEventId(given.id);
   if (given.invocationId.length > MAX_EVENT_ID) throw tooLong(given, 'invocation', given.invocationId);

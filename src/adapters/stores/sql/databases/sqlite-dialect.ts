@@ -15,7 +15,7 @@ export const sqlite: SqlDialect = {
   rowsPerInsert: 1,
   // They hold this thread as long as they take.
   rowsPerCopy: 64,
-  listed: { from: 'json_each(?)', column: (at) => `value ->> ${at}` },
+  listed: { from: 'json_each(?)', name: 'key', number: 'value' },
   timeValue: '?',
   textValue: '?',
   time: (column) => column,

@@ -3,6 +3,26 @@ import { fillOpenTurns } from '../statements/index.ts';
 // Names, columns and keys of the first four tables are shared with other readers; what they do not know is last in
 // each. JSON is text; timestamps are ISO 8601 in UTC with microseconds and without zone.
 
+const openCalls = (table: string) => `CREATE TABLE ${table} (
+    app_name TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    inserted_at TEXT NOT NULL,
+    PRIMARY KEY (app_name, user_id, session_id, call_id)
+  )`;
+
+/** The same table of another kind, with the rows that are there. */
+const openCallsAgain = (kind: string) => [
+  `${openCalls('adk_open_calls_anew')} ${kind}`,
+  'INSERT INTO adk_open_calls_anew SELECT * FROM adk_open_calls',
+  'DROP TABLE adk_open_calls',
+  'ALTER TABLE adk_open_calls_anew RENAME TO adk_open_calls',
+];
+
 export const sqliteSteps = [
   {
     up: [
@@ -62,17 +82,7 @@ export const sqliteSteps = [
         version INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY (app_name, user_id)
       )`,
-      `CREATE TABLE adk_open_calls (
-        app_name TEXT NOT NULL,
-        user_id TEXT NOT NULL,
-        session_id TEXT NOT NULL,
-        call_id TEXT NOT NULL,
-        name TEXT NOT NULL,
-        seq INTEGER NOT NULL,
-        ordinal INTEGER NOT NULL,
-        inserted_at TEXT NOT NULL,
-        PRIMARY KEY (app_name, user_id, session_id, call_id)
-      )`,
+      openCalls('adk_open_calls'),
     ],
     down: ['adk_open_calls', 'adk_user_states', 'adk_app_states', 'adk_events', 'adk_sessions'].map(
       (table) => `DROP TABLE ${table}`,
@@ -170,6 +180,8 @@ export const sqliteSteps = [
     ],
     down: ['DROP TABLE adk_checkpoints'],
   },
+  // An open call was a row of the table and one of its index: each was written twice, and taken away twice.
+  { up: openCallsAgain('WITHOUT ROWID'), down: openCallsAgain('') },
 ];
 
 /** Kept in `PRAGMA user_version`. */

@@ -17,6 +17,7 @@ import {
   applyDelta,
   checkKey,
   checkScope,
+  isLarge,
   newId,
   newKey,
   settling,
@@ -39,6 +40,7 @@ import { SqlJournal } from './journal.ts';
 import type { Leases } from './leases.ts';
 import { LockLeases, OwnerLeases } from './leases.ts';
 import { SqlMemoryService } from './memory-service.ts';
+import type { ReadyAppend } from './ready-append.ts';
 import { deleteOlderThan, rebuildOpenCalls } from './upkeep.ts';
 import { Writes } from './writes.ts';
 
@@ -153,10 +155,23 @@ export class SqlSessionService implements SessionService, SessionMaintenance {
   }
 
   async append(key: SessionKey, events: readonly Event[], options: AppendOptions = {}): Promise<readonly Event[]> {
-    const engine = this.#ready();
+    this.#ready();
     checkKey(key);
     storeInput.append(events, options);
-    return this.#appending(key, () => engine.transaction('write', () => this.#tables.append(key, events, options)));
+    const ready = isLarge(events) ? await this.#prepared(key, events, options) : events;
+    return this.#appending(key, () =>
+      this.#ready().transaction('write', () => this.#tables.append(key, ready, options)),
+    );
+  }
+
+  async #prepared(key: SessionKey, events: readonly Event[], options: AppendOptions): Promise<ReadyAppend> {
+    try {
+      return await this.#tables.prepare(events);
+    } catch (error) {
+      // Whoever may not append is told that rather than what is wrong with the events, as of a small one.
+      await this.#ready().transaction('read', () => this.#tables.append(key, [], options));
+      throw error;
+    }
   }
 
   async acquire(key: SessionKey, first?: LeaseAppend): Promise<Lease> {

@@ -9,6 +9,7 @@ import {
   idsBelow,
   OpenCallFold,
   openTurnChange,
+  placeEvent,
   SessionsBelow,
   sealEvent,
   storeRefusal,
@@ -30,6 +31,7 @@ import {
   runStatement,
   uniqueNow,
   values,
+  valuesAt,
   WHERE_DRAFT,
   WHERE_SESSION,
   writeText,
@@ -37,6 +39,8 @@ import {
 import { forgetCheckpoint } from './checkpoints.ts';
 import { forgetNotes } from './journal.ts';
 import { OpenIndex } from './open-index.ts';
+import type { ReadyAppend } from './ready-append.ts';
+import { prepare } from './ready-append.ts';
 
 /** Events that are decoded at a time. */
 const PAGE = 500;
@@ -80,12 +84,18 @@ export class Writes extends Reads {
     this.#user = upsert('adk_user_states', ['app_name', 'user_id']);
   }
 
+  /** What is to be appended, made ready before the transaction where that takes long. */
+  prepare(events: readonly Event[]): Promise<ReadyAppend> {
+    return prepare(events, this.dialect, this.#open);
+  }
+
   /**
    * Adds events to a session. The update comes first: it takes the lock that serialises writers before anything is
    * read, so no delta of another writer is lost. With it goes the lease: one row, one update.
    */
-  *append(key: SessionKey, events: readonly Event[], options: AppendOptions, hand?: Hand): Steps<Event[]> {
-    const durable = events.filter((event) => !event.partial);
+  *append(key: SessionKey, given: readonly Event[] | ReadyAppend, options: AppendOptions, hand?: Hand): Steps<Event[]> {
+    const prepared = 'changes' in given ? given : undefined;
+    const durable = 'changes' in given ? given.events : given.filter((event) => !event.partial);
     if (durable.length === 0) {
       yield* this.#check(key, options);
       if (hand !== undefined) yield* this.#hand(key, hand, options.epoch);
@@ -94,7 +104,8 @@ export class Writes extends Reads {
     const needsState = durable.some(({ actions }) => hasOwnKeys(actions.stateDelta));
     const claimed = yield* this.#claim(key, durable.length, options, needsState, hand);
     const firstSeq = claimed.lastSeq - durable.length + 1;
-    const stored = durable.map((event, index) => sealEvent(event, firstSeq + index));
+    const place = prepared ? placeEvent : sealEvent;
+    const stored = durable.map((event, index) => place(event, firstSeq + index));
     const delta = batchDelta(stored);
     if (delta) {
       if (hasKeys(delta.session)) {
@@ -109,12 +120,13 @@ export class Writes extends Reads {
       const text = title === null ? null : writeText(title);
       yield* runStatement(`UPDATE adk_sessions SET title = ? ${WHERE_SESSION}`, [text, ...values(key)]);
     }
-    yield* this.insertEvents(key, stored);
+    yield* this.insertEvents(key, stored, prepared?.rows);
     const turn = openTurnChange(stored);
     // Which turn is open after these, and of a rewind which calls too, says the whole log.
     if (turn?.kind === 'unknown') yield* this.rebuildOpenCalls(key);
     else {
-      yield* this.#open.calls(key, stored);
+      if (prepared) yield* this.#open.change(key, prepared.changes, firstSeq);
+      else yield* this.#open.change(key, this.#open.changes(stored));
       if (turn) yield* this.#open.turn(key, turn.kind === 'opened' ? turn.agent : undefined);
     }
     return stored;
@@ -183,14 +195,17 @@ export class Writes extends Reads {
     return storeRefusal.conflict(key, expectedSeq ?? -1, row.last_seq);
   }
 
-  *insertEvents(key: SessionKey, events: readonly Event[]): Steps<void> {
+  /** @param made values of these events, where they were made already, as at other places */
+  *insertEvents(key: SessionKey, events: readonly Event[], made?: ReadyAppend['rows']): Steps<void> {
     const { rowsPerInsert, isDuplicate } = this.dialect;
     for (let at = 0; at < events.length; ) {
       const given: Value[] = [];
       let rows = 0;
       let length = 0;
       while (rows < rowsPerInsert && at + rows < events.length && length < MAX_INSERT) {
-        const row = eventValues(events[at + rows] as Event, this.dialect);
+        const event = events[at + rows] as Event;
+        const known = made?.[at + rows];
+        const row = known ? valuesAt(known, event.seq) : eventValues(event, this.dialect);
         for (const value of row) if (typeof value === 'string') length += value.length;
         given.push(...values(key), ...row);
         rows += 1;

@@ -13,8 +13,8 @@ export interface SqlDialect {
   readonly rowsPerInsert: number;
   /** Events that one transaction copies from one session to another: some milliseconds of the database's time. */
   readonly rowsPerCopy: number;
-  /** A table of one `?`, a JSON list of lists, with an expression for each of their members; absent: rows are values. */
-  readonly listed?: { readonly from: string; column(at: number): string };
+  /** A table of one `?`, a JSON object of whole numbers, with expressions for name and number; absent: rows are values. */
+  readonly listed?: { readonly from: string; readonly name: string; readonly number: string };
   /** Placeholder of a timestamp, and of a text in a select list. */
   readonly timeValue: string;
   readonly textValue: string;

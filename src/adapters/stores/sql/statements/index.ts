@@ -15,6 +15,7 @@ export {
   sharedState,
   textOfColumn,
   uniqueNow,
+  valuesAt,
   writeText,
 } from './rows.ts';
 export type { Migrated } from './schema.ts';

@@ -67,6 +67,13 @@ export function eventValues(event: Event, { boolean }: SqlDialect): Value[] {
   });
 }
 
+const PLACE = columns.indexOf('seq');
+
+/** Values of the same event at another place in the log. */
+export function valuesAt(row: readonly Value[], seq: number): Value[] {
+  return row.with(PLACE, seq);
+}
+
 /** @throws CoxswainError `DATA_LOSS / E_STORE` for a row that is no event */
 export function toEvent(row: Row, key: SessionKey): Event {
   if (row.event_time !== undefined) row.timestamp = row.event_time;
