@@ -1,11 +1,11 @@
-import { defineTool, fromAgent, LlmAgent } from '../../src/index.ts';
+import { defineAgentTool, fromAgent, LlmAgent } from '../../src/index.ts';
 import { InMemoryArtifactService, loadArtifactsTool } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import type { Print } from './say.ts';
 import { say } from './say.ts';
 
 export async function main(print: Print): Promise<void> {
-  const draw = defineTool({
+  const draw = defineAgentTool({
     name: 'draw_chart',
     description: 'Draws a chart and keeps it as a file.',
     inputSchema: { type: 'object' },

@@ -1,11 +1,11 @@
-import { defineTool, fromAgent, LlmAgent } from '../../src/index.ts';
+import { defineAgentTool, fromAgent, LlmAgent } from '../../src/index.ts';
 import { InMemoryCredentialService } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import type { Print } from './say.ts';
 import { say } from './say.ts';
 
 export async function main(print: Print): Promise<void> {
-  const forecast = defineTool({
+  const forecast = defineAgentTool({
     name: 'forecast',
     description: 'Asks the weather service.',
     inputSchema: { type: 'object' },

@@ -41,6 +41,7 @@ export {
   evaluatePolicy,
   excludedBy,
   fireHook,
+  frozenPrincipal,
   isHookResult,
   mergeDecisions,
   POLICY_TIMEOUT_MS,

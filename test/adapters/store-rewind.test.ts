@@ -12,7 +12,20 @@ import { createEvent, InMemorySessionService } from '../../src/runtime/index.ts'
 import { createView } from '../../src/session/index.ts';
 import type { Script } from '../../src/testing/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { all, bot, brief, endOf, hostOf, notingTool, openIds, policyOf, refusal, say, tool } from '../host/kit.ts';
+import {
+  all,
+  bot,
+  brief,
+  endOf,
+  hostOf,
+  notingTool,
+  openIds,
+  ownTool,
+  policyOf,
+  refusal,
+  say,
+  tool,
+} from '../host/kit.ts';
 
 const stores: Record<string, (folder: string) => SessionService> = {
   memory: () => new InMemorySessionService(),
@@ -198,7 +211,7 @@ describe.each(Object.keys(stores))('rewind of a session that agents ran in, on %
   });
 
   test('S0-57 state goes back with the session, settings and what was spent do not', async () => {
-    const set = tool('set', (_, { state }) => {
+    const set = ownTool('set', (_, { state }) => {
       state.set('n', 2);
       state.set('user:n', 2);
       return 'ok';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentEvent, AgentSession, AnyTool, PolicyDecision } from '../../src/contracts/index.ts';
+import type { AgentEvent, AgentSession, AnyAgentTool, AnyTool, PolicyDecision } from '../../src/contracts/index.ts';
 import { auditOf, fromAgent, LlmAgent, subagentTool } from '../../src/index.ts';
 import { agentTool, securityPlugin } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
@@ -8,7 +8,7 @@ import { all, bot, hostOf, notingTool, ofType, policyOf, readOnly, say, tool } f
 const expert = () => new LlmAgent({ name: 'do', description: 'does', model: new ScriptedModel(['done', 'done']) });
 
 /** Makes the tool `do`, wherever it runs. */
-const own: Record<string, () => AnyTool> = {
+const own: Record<string, () => AnyAgentTool> = {
   'a tool of its own': () => notingTool('do').tool,
   'one that may run again': () => notingTool('do', readOnly).tool,
   'an agent': () => agentTool(expert()),
@@ -55,7 +55,7 @@ describe.each(Object.entries(words))(
   'APP-B6 where %s, one decision is in the record',
   (name, { word, answer: said, by }) => {
     test.each(Object.keys(own))('on %s', async (kind) => {
-      const agent = bot([{ calls: [['do', request]] }, 'end'], { tools: [own[kind]?.() as AnyTool] });
+      const agent = bot([{ calls: [['do', request]] }, 'end'], { tools: [own[kind]?.() as AnyAgentTool] });
       const session = await hostOf(agent, { policy: policyOf({ do: word }) }).host.open('bot');
       await say(session, 'go');
       if (said) await answer(session, said);
@@ -67,7 +67,7 @@ describe.each(Object.entries(words))(
     });
 
     test.each(Object.keys(own))('on %s, without a host', async (kind) => {
-      const agent = bot([{ calls: [['do', request]] }, 'end'], { tools: [own[kind]?.() as AnyTool] });
+      const agent = bot([{ calls: [['do', request]] }, 'end'], { tools: [own[kind]?.() as AnyAgentTool] });
       const session = await fromAgent(agent, { plugins: [securityPlugin(policyOf({ do: word }))] }).open(
         { create: true },
         {

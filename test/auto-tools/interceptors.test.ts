@@ -304,9 +304,7 @@ describe('S1-27 retried tools', () => {
       }
     }
     const tool = retryTool(Object.freeze(new Counter()));
-    expect(tool.preview?.({}, { signal: new AbortController().signal, deps: {} })).toEqual([
-      { type: 'text', text: '0' },
-    ]);
+    expect(tool.preview?.()).toEqual([{ type: 'text', text: '0' }]);
     expect((await once(new Counter())).seen).toEqual([{ content: 2 }]);
   });
 });

@@ -1,6 +1,6 @@
 import type { FixtureStep } from '../../src/conformance/index.ts';
 import { parseFixture } from '../../src/conformance/index.ts';
-import type { AnyTool } from '../../src/contracts/index.ts';
+import type { AnyAgentTool } from '../../src/contracts/index.ts';
 import type { DispatchContext, DispatchExecutorFn } from '../../src/dispatch/index.ts';
 import { dispatchAgent, Message } from '../../src/dispatch/index.ts';
 import { after } from './fixture-model.ts';
@@ -44,4 +44,4 @@ async function resultOf(ctx: DispatchContext, name: string, args: Record<string,
   return `${name} -> ${result === undefined ? 'no such tool' : JSON.stringify(result)}`;
 }
 
-export const dispatching = (tools: readonly AnyTool[]) => dispatchAgent({ name: 'byo', executor, tools });
+export const dispatching = (tools: readonly AnyAgentTool[]) => dispatchAgent({ name: 'byo', executor, tools });

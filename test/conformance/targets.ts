@@ -2,7 +2,7 @@ import { anthropicModel } from '../../src/adapters/models/index.ts';
 import { connect } from '../../src/adapters/remote/index.ts';
 import type { ConformanceTarget, RunningExecutor } from '../../src/conformance/index.ts';
 import { DECOY_KEY, ModelServer, targetOfSource } from '../../src/conformance/index.ts';
-import type { AnyTool } from '../../src/contracts/index.ts';
+import type { AnyAgentTool } from '../../src/contracts/index.ts';
 import { serve, serveExecutor } from '../../src/host/websocket/index.ts';
 import { allowAll, createHost, fromAgent, InMemorySessionService, LlmAgent } from '../../src/index.ts';
 import type { SessionService } from '../../src/runtime/index.ts';
@@ -11,7 +11,7 @@ import { dispatching } from './dispatch-fixture.ts';
 import { fixtureModel } from './fixture-model.ts';
 
 /** The agent's own way to ask its user. */
-export const askUser: AnyTool = {
+export const askUser: AnyAgentTool = {
   name: 'ask_user',
   description: 'Asks the user.',
   inputSchema: { type: 'object' },

@@ -58,7 +58,7 @@ export const responsesOf = (events: readonly AgentEvent[]) => events.filter((eve
 
 export function remover() {
   const removed: unknown[] = [];
-  const rm = tool('rm', ({ file }: { file: string }) => {
+  const rm = tool('rm', ({ file }) => {
     removed.push(file);
     return { gone: file };
   });

@@ -18,7 +18,7 @@ import { glob } from '../../examples/workspace/glob.ts';
 import { formatPage, parsePage } from '../../examples/workspace/page.ts';
 import { MAX_FILE_BYTES, replaceText } from '../../examples/workspace/text-files.ts';
 import { workspaceTools } from '../../examples/workspace/tools.ts';
-import type { DisplayContent, ToolCallContext, ToolResult } from '../../src/contracts/index.ts';
+import type { CallInfo, DisplayContent, ToolCallContext, ToolResult } from '../../src/contracts/index.ts';
 
 let base: string;
 let root: string;
@@ -53,10 +53,19 @@ function put(path: string, content: string | Uint8Array): void {
   writeFileSync(join(root, path), content);
 }
 
+const callInfo: CallInfo = {
+  callId: 'c',
+  sessionId: 's',
+  userId: 'ann',
+  principal: { id: 'ann' },
+  agentPath: ['bot'],
+  signal: new AbortController().signal,
+  deps: undefined,
+};
 const stored = (path: string) => readFileSync(join(root, path), 'utf8');
 
 async function preview(args: Record<string, unknown>): Promise<DisplayContent[]> {
-  return (await tool('write_file').preview?.(args, { signal: new AbortController().signal, deps: undefined })) ?? [];
+  return (await tool('write_file').preview?.(args, callInfo)) ?? [];
 }
 
 /** All pages of a file, put together. */
@@ -422,7 +431,7 @@ describe('write_file', () => {
   test('finds out whether a lost call had written', async () => {
     put('a.txt', 'new');
     const verdict = async (args: Record<string, unknown>) =>
-      tool('write_file').onUnknownOutcome?.({ callId: 'c', args });
+      tool('write_file').onUnknownOutcome?.({ ...callInfo, args });
     expect(await verdict({ path: 'a.txt', content: 'new' })).toEqual({ result: 'a.txt has the new text.' });
     expect(await verdict({ path: 'a.txt', content: 'other' })).toBe('ask');
     expect(await verdict({ path: 'none.txt', content: 'x' })).toBe('ask');

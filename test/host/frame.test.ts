@@ -25,7 +25,7 @@ import { subagentTool } from '../../src/host/tools/subagent-tool.ts';
 import { claimed } from '../../src/host/witness/believed.ts';
 import { pipe, putQuestions } from '../../src/session/index.ts';
 import { ann, frameOf } from './frame-kit.ts';
-import { call, hosted } from './judge-kit.ts';
+import { call, hosted, info } from './judge-kit.ts';
 import { policyOf, tool } from './kit.ts';
 import { fakeRun } from './run-kit.ts';
 
@@ -628,22 +628,25 @@ describe('answers that hold always', () => {
   });
 
   test('a preview is what the author shows; one that fails says so, and one that hangs ends with its call', async () => {
+    const about = (deps?: unknown) => (signal: AbortSignal) => ({ ...info, signal, deps });
     const shows = (preview: unknown) => ({ ...tool('pay'), preview }) as never;
     const given: unknown[] = [];
     const fine = shows((args: unknown, { deps }: { deps: unknown }) => {
       given.push(args, deps);
       return [{ type: 'text', text: '5 EUR' }];
     });
-    expect(await previewOf(fine, { eur: 5 }, undefined, 'deps')).toEqual([{ type: 'text', text: '5 EUR' }]);
+    expect(await previewOf(fine, { eur: 5 }, undefined, about('deps'))).toEqual([{ type: 'text', text: '5 EUR' }]);
     expect(given).toEqual([{ eur: 5 }, 'deps']);
-    expect([await previewOf(undefined, {}, undefined, 1), await previewOf(tool('x'), {}, undefined, 1)]).toEqual([
-      [],
-      [],
-    ]);
+    expect([
+      await previewOf(undefined, {}, undefined, about()),
+      await previewOf(tool('x'), {}, undefined, about()),
+    ]).toEqual([[], []]);
     const fails = shows(() => Promise.reject(new Error('away')));
-    expect(await previewOf(fails, {}, undefined, 1)).toEqual([{ type: 'text', text: 'There is no preview: away' }]);
+    expect(await previewOf(fails, {}, undefined, about())).toEqual([
+      { type: 'text', text: 'There is no preview: away' },
+    ]);
     const hangs = shows(() => new Promise(() => {}));
-    const ended = await previewOf(hangs, {}, AbortSignal.abort(new Error('enough')), 1);
+    const ended = await previewOf(hangs, {}, AbortSignal.abort(new Error('enough')), about());
     expect(ended).toEqual([{ type: 'text', text: 'There is no preview: enough' }]);
   });
 });

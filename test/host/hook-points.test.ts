@@ -3,7 +3,7 @@ import type { HookPayloads } from '../../src/contracts/index.ts';
 import { hooks } from '../../src/contracts/index.ts';
 import { allowAll, fromAgent, subagentTool } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bot, endOf, hostOf, only, readOnly, results, say, tool } from './kit.ts';
+import { bot, endOf, hostOf, only, ownTool, readOnly, results, say, tool } from './kit.ts';
 
 const payloads: Record<keyof HookPayloads, string[]> = {
   on_user_message: ['context', 'userMessage'],
@@ -128,7 +128,7 @@ test('S3-31 S3-32 a host’s credentials: asked for, kept and used; the secret i
     delete: async () => {},
   };
   const used: unknown[] = [];
-  const call = tool('call', async (_, context) => {
+  const call = ownTool('call', async (_, context) => {
     const key = await context.getAuthResponse();
     if (key === undefined) return context.requestCredential({ scheme: 'api_key' });
     used.push(key);

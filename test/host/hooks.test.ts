@@ -62,7 +62,15 @@ describe('hook points', () => {
       [
         'pay',
         { eur: 5 },
-        { sessionId: session.id, turnId: request?.turnId, callId: request?.requestId, agentPath: ['bot'] },
+        {
+          sessionId: session.id,
+          userId: 'local',
+          principal: { id: 'local' },
+          turnId: request?.turnId,
+          callId: request?.requestId,
+          agentPath: ['bot'],
+          signal: expect.any(AbortSignal),
+        },
       ],
       ['pay', { eur: 5 }, { content: [{ type: 'text', text: 'pay done' }] }],
     ]);

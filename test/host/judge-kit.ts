@@ -28,6 +28,9 @@ export function call(more: Partial<PendingRequest> = {}): PendingRequest {
   } as PendingRequest;
 }
 
+/** Of a call of Ann's. */
+export const info = { callId: 'c', sessionId: 's', userId: 'ann', principal: { id: 'ann' }, agentPath: ['bot'] };
+
 /** A tool that the host runs. */
 export function hosted(tool: AnyTool, source = 'host'): HostTool {
   return { descriptor: describeTool(tool), tool, source };
@@ -43,7 +46,7 @@ export function judgeOf(
     name: 'u/s',
     agent: 'bot',
     base: policy,
-    deps: 'deps',
+    callInfo: (_, callId, signal = new AbortController().signal) => ({ ...info, callId, signal, deps: 'deps' }),
     approvers: undefined,
     rememberedFor: (tool) => remembered.filter((rule) => rule.tool === tool),
     policyTimeoutMs: undefined,

@@ -472,7 +472,7 @@ describe('a call that was started', () => {
     });
     const step = await judged(started(), known);
     expect([brief(step), recordOf(step)]).toEqual(['settle fine paid long ago', undefined]);
-    expect(given).toEqual([{ callId: 'c', args: { eur: 5 } }]);
+    expect(given).toMatchObject([{ callId: 'c', args: { eur: 5 }, principal: { id: 'ann' } }]);
     expect(
       brief(
         await judged(

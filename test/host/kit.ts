@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
 import type {
+  AgentCallContext,
   AgentEvent,
   AgentSession,
+  AnyAgentTool,
   AnyTool,
   ExecutionOptions,
   PendingRequest,
@@ -41,6 +43,17 @@ export function tool(
     name,
     ...(execute ? { execute } : {}),
   };
+}
+
+type OwnTool = ToolContract<Record<string, unknown>, AgentCallContext>;
+
+/** A tool of an agent that takes anything, and uses what belongs to the agent's session. */
+export function ownTool(
+  name: string,
+  execute: OwnTool['execute'],
+  extra: Partial<Omit<OwnTool, 'name' | 'execute'>> = {},
+): AnyAgentTool {
+  return { ...tool(name, undefined, extra), ...(execute ? { execute } : {}) };
 }
 
 export const readOnly = { annotations: { readOnly: true } };

@@ -269,7 +269,9 @@ describe('what a turn is held to', () => {
     const goOn = (options: ExecutionOptions, terms: object | undefined = known, isOver = false) =>
       goOnWithTurn({ isOver, ...(terms ? { terms } : {}) } as never, options, ann, 'dont_ask');
     expect(goOn({ streaming: true })).toStrictEqual({
-      ...{ options: { streaming: true, permissionMode: 'plan', tools: known.tools }, news: undefined },
+      options: { streaming: true, permissionMode: 'plan', tools: known.tools },
+      principal: bob,
+      news: undefined,
     });
     const runnable = tool('b');
     const other = goOn({ tools: [runnable] as never });
@@ -646,7 +648,10 @@ describe('sub-agents of one session', () => {
 test('words that are added to a turn pass the hook like those that begin one', async () => {
   const session = (said: unknown) => ({
     ...{ id: 's', descriptor: { name: 'bot' } },
-    frame: { options: { hooks: { supportedHookPoints: () => ['on_user_message'], fire: async () => said } } },
+    frame: {
+      principal: ann,
+      options: { hooks: { supportedHookPoints: () => ['on_user_message'], fire: async () => said } },
+    },
   });
   const data = { content: 'hi', threadId: 't' };
   expect(await passSteer(session(undefined) as never, data)).toEqual(data);

@@ -47,6 +47,8 @@ function callsOf(tools: AnyTool[], { frame, ...given }: Parameters<typeof fakeRu
         const found = tools.find((one) => one.name === name);
         return found && hosted(found);
       },
+      userId: 'ann',
+      requesterOf: () => ({ id: 'ann' }),
       bounded: async (_: string, result: object) => ({ ...result, isBounded: true }),
       judge: {
         settled: (callId: string) => void settled.push(callId),

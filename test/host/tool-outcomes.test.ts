@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { AnyTool, LifecycleInterceptor, ToolCallContext, ToolResult } from '../../src/contracts/index.ts';
+import type { AgentCallContext, AnyTool, LifecycleInterceptor, ToolResult } from '../../src/contracts/index.ts';
 import { boundedResult, decide } from '../../src/gate/index.ts';
 import { Suspended } from '../../src/host/tools/subagent-tool.ts';
 import type { RunToolOptions, ToolOutcome } from '../../src/host/tools/tool-runner.ts';
 import { runHostTool, supports } from '../../src/host/tools/tool-runner.ts';
-import { call, hosted } from './judge-kit.ts';
+import { call, hosted, info } from './judge-kit.ts';
 import { door, tool } from './kit.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -57,7 +57,7 @@ async function runOf(
   };
   const outcome = await runHostTool(
     {
-      ...{ callId: 'c', sessionId: 's', agentPath: call().agentPath, hostTool, decision: verdict.decision },
+      ...{ ...info, agentPath: call().agentPath, hostTool, decision: verdict.decision },
       ...(confirmation ? { confirmation } : {}),
     },
     options,
@@ -253,11 +253,12 @@ describe('hooks around a host tool', () => {
 
 describe('the context of a host tool', () => {
   async function contextOf(more: Parameters<typeof runOf>[1] = {}) {
-    const seen = door<ToolCallContext>();
+    const seen = door<AgentCallContext>();
     const done = door();
     const running = runOf(
       tool('pay', async (_, context) => {
-        seen.open(context as ToolCallContext);
+        // What a program in JavaScript may try.
+        seen.open(context as AgentCallContext);
         await done.opened;
       }),
       more,

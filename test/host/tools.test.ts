@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import type { AgentEvent, ToolCallContext } from '../../src/contracts/index.ts';
+import type { AgentCallContext, AgentEvent } from '../../src/contracts/index.ts';
 import { defineTool, hooks } from '../../src/contracts/index.ts';
 import { allowAll } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
@@ -138,7 +138,7 @@ describe('results of host tools', () => {
   });
 
   test('S3-50 the handler gets parsed arguments, call id, deps, agent path; what needs the session is refused with a reason', async () => {
-    const seen: Partial<Record<keyof ToolCallContext, unknown>>[] = [];
+    const seen: Partial<Record<keyof AgentCallContext, unknown>>[] = [];
     const pay = defineTool({
       name: 'pay',
       description: 'pays',
@@ -147,9 +147,10 @@ describe('results of host tools', () => {
         const { callId, deps, agentPath, sessionId } = context;
         seen.push({ callId, deps, agentPath, sessionId });
         // Nothing found would be a lie: nobody has looked.
-        await expect(context.searchMemory('tea')).rejects.toThrow(/host tool has no searchMemory/);
-        expect(() => context.state.get('k')).toThrow(/host tool has no state/);
-        expect(() => context.escalate()).toThrow(/escalate/);
+        const untyped = context as AgentCallContext;
+        await expect(untyped.searchMemory('tea')).rejects.toThrow(/host tool has no searchMemory/);
+        expect(() => untyped.state.get('k')).toThrow(/host tool has no state/);
+        expect(() => untyped.escalate()).toThrow(/escalate/);
         return { eur, note };
       },
     });
@@ -335,7 +336,10 @@ describe('tail calls', () => {
 
 test('REV-F6 a host tool that reaches for the agent’s session: the program is told, and not the model alone', async () => {
   const reaching = ['state', 'escalate'].map((what) =>
-    tool(`by_${what}`, (_, context) => (what === 'state' ? context.state.get('k') : context.escalate())),
+    tool(`by_${what}`, (_, context) => {
+      const untyped = context as AgentCallContext;
+      return what === 'state' ? untyped.state.get('k') : untyped.escalate();
+    }),
   );
   const { host, warnings } = hostOf(bot([{ calls: [['by_state'], ['by_escalate']] }, 'done']), {
     tools: reaching,

@@ -107,8 +107,12 @@ describe('the on_user_message hook', () => {
         return said as HookResult;
       },
     };
-    const session = { id: 's', descriptor: { name: 'bot' }, frame: { options: { hooks } } } as unknown as HostedSession;
-    return passUserMessages(session, inputs, undefined);
+    const session = {
+      id: 's',
+      descriptor: { name: 'bot' },
+      frame: { options: { hooks }, userId: 'u' },
+    } as unknown as HostedSession;
+    return passUserMessages(session, inputs, ann, undefined);
   };
   const replaced = (replacement: unknown) => ({ action: 'proceed', modifications: { replacement } });
   const hi: SessionInput = { kind: 'message', content: 'hi' };
@@ -117,7 +121,7 @@ describe('the on_user_message hook', () => {
   test('is told who said what in which session, of messages alone', async () => {
     const inputs: SessionInput[] = [hi, { kind: 'continue' }, { kind: 'message', content: parts }];
     expect(await passed(undefined, inputs)).toEqual(inputs);
-    const context = { sessionId: 's', agentPath: ['bot'] };
+    const context = { sessionId: 's', userId: 'u', principal: ann, agentPath: ['bot'] };
     expect(given).toEqual([
       ['on_user_message', { userMessage: { role: 'user', parts: [{ type: 'text', text: 'hi' }] }, context }],
       ['on_user_message', { userMessage: { role: 'user', parts }, context }],

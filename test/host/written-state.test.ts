@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { allowAll, InMemorySessionService } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { all, bot, endOf, hostOf, only, refusal, say, tool } from './kit.ts';
+import { all, bot, endOf, hostOf, only, ownTool, refusal, say, tool } from './kit.ts';
 
 describe('calls side by side', () => {
   test('CASE-P4 of those that write one key the last to end counts, and exclusive ones write in call order', async () => {
@@ -11,7 +11,7 @@ describe('calls side by side', () => {
     ] as const) {
       const ended = Promise.withResolvers<void>();
       const annotations = { annotations: { exclusive } };
-      const a = tool(
+      const a = ownTool(
         'a',
         async (_, { state }) => {
           if (!exclusive) await ended.promise;
@@ -19,7 +19,7 @@ describe('calls side by side', () => {
         },
         annotations,
       );
-      const b = tool('b', (_, { state }) => void state.set('k', 'b'), annotations);
+      const b = ownTool('b', (_, { state }) => void state.set('k', 'b'), annotations);
       const model = new ScriptedModel([{ calls: [['a'], ['b']] }, 'end']);
       const { host } = hostOf(bot(model, { instruction: '{k?}', tools: [a, b] }), { policy: allowAll() });
       const session = await host.open('bot');

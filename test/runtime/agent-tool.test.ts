@@ -3,7 +3,7 @@ import { textOfParts } from '../../src/contracts/index.ts';
 import type { ModelRequest } from '../../src/runtime/index.ts';
 import { agentTool, SequentialAgent } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, brief, endOf, llm, responses, said, text, tool } from './kit.ts';
+import { bench, brief, endOf, llm, ownTool, responses, said, text, tool } from './kit.ts';
 
 const ask = (request: string) => ({ calls: [['expert', { request }] as const] });
 
@@ -49,7 +49,7 @@ describe('an agent as a tool', () => {
         expert: [{ calls: [['set']] }, 'done'],
       },
     });
-    const set = tool('set', (_, { state }) => {
+    const set = ownTool('set', (_, { state }) => {
       state.set('k', 1);
       state.set('app:k', 2);
       state.set('temp:k', 3);
@@ -114,8 +114,8 @@ describe('an agent as a tool', () => {
   });
 
   test('escalate and transfer do not cross it', async () => {
-    const leave = tool('leave', (_, context) => context.escalate());
-    const handOver = tool('handOver', (_, context) => context.transferTo('next'));
+    const leave = ownTool('leave', (_, context) => context.escalate());
+    const handOver = ownTool('handOver', (_, context) => context.transferTo('next'));
     const model = new ScriptedModel({
       byAgent: {
         bot: [ask('a'), ask('b'), 'ok'],

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { CustomAgent, LoopAgent, ParallelAgent, SequentialAgent } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, brief, endOf, errorOf, gate, llm, responses, said, tool } from './kit.ts';
+import { bench, brief, endOf, errorOf, gate, llm, ownTool, responses, said, tool } from './kit.ts';
 
-const leave = tool('leave', (_, context) => {
+const leave = ownTool('leave', (_, context) => {
   context.escalate();
   return 'left';
 });
@@ -58,7 +58,7 @@ describe('S0-49 loops', () => {
       byAgent: { a: [{ calls: [['transfer_to_agent', { agent_name: 'help' }]] }], help: ['helping'] },
       strict: true,
     });
-    const handing = tool('transfer_to_agent', ({ agent_name }, context) => context.transferTo(String(agent_name)));
+    const handing = ownTool('transfer_to_agent', ({ agent_name }, context) => context.transferTo(String(agent_name)));
     const loop = new LoopAgent({ name: 'loop', maxIterations: 5, subAgents: [llm('a', model, { tools: [handing] })] });
     const root = llm('root', model, {
       subAgents: [loop, llm('help', undefined)],
@@ -103,7 +103,7 @@ describe('S0-49 loops', () => {
 describe('S0-50 sequences', () => {
   test('one after the other; each sees the words and the state of those before', async () => {
     const model = new ScriptedModel({ byAgent: { a: [{ calls: [['set']] }, 'a'], b: ['b'] } });
-    const set = tool('set', (_, { state }) => state.set('k', 'from a'));
+    const set = ownTool('set', (_, { state }) => state.set('k', 'from a'));
     const agent = new SequentialAgent({
       name: 'all',
       subAgents: [llm('a', model, { tools: [set] }), llm('b', model, { instruction: '{k}' })],
@@ -234,7 +234,7 @@ describe('S0-51 in parallel', () => {
                 if (how !== 'a missing instruction key' || !state.has('went')) return '';
                 throw new Error('no key');
               },
-              tools: [tool('go', (_, { state }) => state.set('went', true))],
+              tools: [ownTool('go', (_, { state }) => state.set('went', true))],
             });
       const good = llm('good', model, { tools: [stuck(signals, () => running.open())] });
       const events = await bench(new ParallelAgent({ name: 'par', subAgents: [bad, good] })).say('hi');

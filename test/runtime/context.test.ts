@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { CallbackContext, ToolContext } from '../../src/runtime/index.ts';
 import { InMemoryArtifactService, SequentialAgent } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, llm, responses, tool } from './kit.ts';
+import { bench, llm, ownTool, responses, tool } from './kit.ts';
 
 describe('S0-48 contexts', () => {
   test('a callback has the invocation, its agent and a delta of its own', async () => {
@@ -40,7 +40,7 @@ describe('S0-48 contexts', () => {
 
   test('a tool has that and its call’s id, its own delta and signals', async () => {
     const contexts: ToolContext[] = [];
-    const note = tool('note', (_, context) => {
+    const note = ownTool('note', (_, context) => {
       contexts.push(context as unknown as ToolContext);
       context.state.set(`by ${contexts.length}`, context.callId);
       if (contexts.length === 2) context.escalate();
@@ -69,7 +69,7 @@ describe('S0-48 contexts', () => {
   test('hooks around a tool share its call id; memory and artifacts are reached from both', async () => {
     const ids = new Set<string>();
     const found: unknown[] = [];
-    const save = tool('save', async (_, context) => {
+    const save = ownTool('save', async (_, context) => {
       ids.add(context.callId);
       const version = await context.artifacts.save('a.txt', { mimeType: 'text/plain', data: 'eA==' });
       return { version };

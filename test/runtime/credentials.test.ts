@@ -1,19 +1,19 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from 'vitest';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
-import type { AgentSession, SessionInput, ToolCallContext } from '../../src/contracts/index.ts';
-import { defineTool } from '../../src/contracts/index.ts';
+import type { AgentCallContext, AgentSession, SessionInput } from '../../src/contracts/index.ts';
+import { defineAgentTool } from '../../src/contracts/index.ts';
 import type { CredentialService, LlmAgentOptions, SessionService, ToolContext } from '../../src/runtime/index.ts';
 import { agentTool, InMemoryCredentialService, InMemorySessionService, LlmAgent } from '../../src/runtime/index.ts';
 import { run } from '../../src/session/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { host, key, llm, mortal, tool } from './kit.ts';
+import { host, key, llm, mortal, ownTool, tool } from './kit.ts';
 
 const SECRET = 'tok-very-secret';
 
 function setting() {
   const seen: unknown[] = [];
-  const fetchMail = defineTool({
+  const fetchMail = defineAgentTool({
     name: 'fetch_mail',
     description: 'reads mail',
     inputSchema: { type: 'object' },
@@ -77,16 +77,16 @@ test('S3-31 a declined credential: the tool does not run again, the model is tol
 function mailing(options: {
   credentials?: CredentialService;
   config?: object;
-  use?: (credential: unknown, context: ToolCallContext) => unknown;
+  use?: (credential: unknown, context: AgentCallContext) => unknown;
   agent?: Partial<LlmAgentOptions>;
   sessions?: SessionService;
   calls?: number;
 }) {
   const { credentials = new InMemoryCredentialService(), config = { key: 'mail' }, use = () => 'sent' } = options;
-  const mail = tool('mail', async (_, context) => {
+  const mail = ownTool('mail', async (_, context) => {
     const credential = await context.getAuthResponse('mail');
     if (credential === undefined) return context.requestCredential(config);
-    return use(credential, context as ToolCallContext);
+    return use(credential, context as AgentCallContext);
   });
   const { sessions = new InMemorySessionService(), calls = 1 } = options;
   const warnings: unknown[] = [];
@@ -165,7 +165,7 @@ test('S3-31 what a tool asks with is stored: a secret in it is refused', async (
   }
 });
 
-test.each<[string, (credential: { token: string }, context: ToolCallContext) => unknown]>([
+test.each<[string, (credential: { token: string }, context: AgentCallContext) => unknown]>([
   [
     'throws',
     ({ token }) => {

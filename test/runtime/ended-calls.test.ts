@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FromAgentOptions } from '../../src/adapters/adk/index.ts';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
-import type { AgentEvent, AnyTool } from '../../src/contracts/index.ts';
+import type { AgentEvent, AnyAgentTool } from '../../src/contracts/index.ts';
 import type { LlmAgentOptions } from '../../src/runtime/index.ts';
 import { agentTool, InMemorySessionService } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
@@ -9,7 +9,7 @@ import { gate, host, key, llm, tool } from './kit.ts';
 import { reasonOf } from './resumed.ts';
 
 /** A tool that says when it has begun, and ends when it is let go; its signals. */
-function held(name: string, extra: Partial<AnyTool> = {}) {
+function held(name: string, extra: Partial<AnyAgentTool> = {}) {
   const begun = gate();
   const go = gate<unknown>();
   const signals: AbortSignal[] = [];
@@ -18,12 +18,12 @@ function held(name: string, extra: Partial<AnyTool> = {}) {
     begun.open();
     return go.opened as never;
   });
-  return { own: { ...own, ...extra } as AnyTool, begun: begun.opened, go: go.open, signals };
+  return { own: { ...own, ...extra } as AnyAgentTool, begun: begun.opened, go: go.open, signals };
 }
 
 /** A stream that calls these tools at once, then says `done`. */
 async function streaming(
-  tools: readonly AnyTool[],
+  tools: readonly AnyAgentTool[],
   options: Omit<LlmAgentOptions, 'name'> = {},
   source: FromAgentOptions = {},
 ) {

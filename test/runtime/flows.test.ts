@@ -7,7 +7,7 @@ import type { Death } from '../property/replay/process.ts';
 import { key, MortalService } from '../property/replay/process.ts';
 import { elsewhere } from './elsewhere.ts';
 import { asking, deferred, Flow, settled } from './flow.ts';
-import { brief, llm, tool } from './kit.ts';
+import { brief, llm, ownTool, tool } from './kit.ts';
 
 const call = (...names: string[]): Script => ({ calls: names.map((name) => [name, {}] as const) });
 
@@ -567,7 +567,7 @@ describe('crashes', () => {
   test('the words of an after_agent hook do not hide what the agent had asked for', async () => {
     const model = new ScriptedModel([call('stop'), 'not to be said']);
     const build = () => {
-      const stop = tool('stop', async (_, context) => context.escalate());
+      const stop = ownTool('stop', async (_, context) => context.escalate());
       const a = llm('a', model, {
         tools: [stop],
         afterAgent: () => ({ role: 'model', parts: [{ type: 'text', text: 'bye' }] }),

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyTool, ToolContract } from '../../src/contracts/index.ts';
+import type { AnyAgentTool, ToolContract } from '../../src/contracts/index.ts';
 import type { Event, LlmAgentOptions, RunnerOptions, ToolContext } from '../../src/runtime/index.ts';
 import { agentTool, InMemoryCredentialService } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, endOf, errorOf, llm, responses, tool } from './kit.ts';
+import { bench, endOf, errorOf, llm, ownTool, responses, tool } from './kit.ts';
 
 const calls = (...names: string[]) => ({ calls: names.map((name) => [name] as const) });
 
 function withTools(
-  tools: readonly AnyTool[],
+  tools: readonly AnyAgentTool[],
   names: readonly string[],
   options: Omit<LlmAgentOptions, 'name'> = {},
   run: Partial<RunnerOptions> = {},
@@ -106,7 +106,7 @@ describe('what a handler is given', () => {
       context.progress({ content: [{ type: 'text', text: token }] } as never);
       return { echo: token };
     });
-    const ask = tool('ask', async (_, context) => {
+    const ask = ownTool('ask', async (_, context) => {
       const { token } = (await context.getAuthResponse('pay')) as { token: string };
       context.requestConfirmation({ hint: `use ${token}?`, payload: { token } });
     });
@@ -192,16 +192,16 @@ describe('what a handler asks', () => {
 });
 
 describe('a tool that takes too long', () => {
-  const endless = (extra: Partial<AnyTool> = {}) => {
+  const endless = (extra: Partial<AnyAgentTool> = {}) => {
     const signals: AbortSignal[] = [];
     const wait = handler((context) => {
       signals.push(context.signal);
       return new Promise(() => {});
     });
-    return { signals, wait: { ...wait, ...extra } as AnyTool };
+    return { signals, wait: { ...wait, ...extra } as AnyAgentTool };
   };
 
-  test.each<[string, Partial<AnyTool>, Partial<RunnerOptions>]>([
+  test.each<[string, Partial<AnyAgentTool>, Partial<RunnerOptions>]>([
     ['its own time', { timeoutMs: 1 }, {}],
     ['the runner’s', {}, { toolTimeoutMs: 1 }],
     ['its own before the runner’s', { timeoutMs: 1 }, { toolTimeoutMs: 60_000 }],
@@ -214,7 +214,7 @@ describe('a tool that takes too long', () => {
   });
 
   test('may have all the time where it says so', async () => {
-    const pay = { ...handler(async () => 'paid'), timeoutMs: 0 } as AnyTool;
+    const pay = { ...handler(async () => 'paid'), timeoutMs: 0 } as AnyAgentTool;
     expect(responses(await withTools([pay], ['pay'], {}, { toolTimeoutMs: 1 }).say('hi')).pay).toEqual({
       content: 'paid',
     });
@@ -291,7 +291,7 @@ describe('an agent run as a tool', () => {
     ] as const) {
       const agent = llm('expert', new ScriptedModel(['says']));
       const own = agentTool(agent);
-      const loose = { ...own, inputSchema: { type: 'object' } } as AnyTool;
+      const loose = { ...own, inputSchema: { type: 'object' } } as AnyAgentTool;
       const model = new ScriptedModel([{ calls: [['expert', args]] }, 'done']);
       const events = await bench(llm('bot', model, { tools: [loose] })).say('hi');
       const input = events.find(({ iso, author }) => iso !== undefined && author === 'user');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LlmAgentOptions } from '../../src/runtime/index.ts';
 import { InMemoryArtifactService } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, endOf, key, llm, tool } from './kit.ts';
+import { bench, endOf, key, llm, ownTool, tool } from './kit.ts';
 
 const large = 'x'.repeat(5000);
 const call = (name: string) => ({ calls: [[name] as const] });
@@ -41,7 +41,7 @@ describe('T5 every artifact that the runtime saves stands in the log', () => {
   });
 
   test('the result of a tool, beside what the tool saved itself', async () => {
-    const look = tool('look', async (_, { artifacts }) => {
+    const look = ownTool('look', async (_, { artifacts }) => {
       await artifacts?.save('mine', { mimeType: 'text/plain', data: 'AAAA' });
       return large;
     });

@@ -1,6 +1,8 @@
 import type {
+  AgentCallContext,
   AgentEvent,
   AgentSession,
+  AnyAgentTool,
   AnyTool,
   Content,
   ContentPart,
@@ -71,6 +73,17 @@ export function tool(
 ): AnyTool {
   const shape = { description: `does ${name}`, inputSchema: { type: 'object' }, ...extra, name };
   return execute ? { ...shape, execute } : shape;
+}
+
+type OwnTool = ToolContract<Record<string, unknown>, AgentCallContext>;
+
+/** A tool of an agent that takes anything, and uses what belongs to the agent's session. */
+export function ownTool(
+  name: string,
+  execute: OwnTool['execute'],
+  extra: Partial<Omit<OwnTool, 'name' | 'execute'>> = {},
+): AnyAgentTool {
+  return { ...tool(name, undefined, extra), ...(execute ? { execute } : {}) };
 }
 
 /** Contents, one line each. */

@@ -16,6 +16,7 @@ import {
   key,
   llm,
   mortal,
+  ownTool,
   responses,
   said,
   text,
@@ -132,7 +133,7 @@ describe('calls', () => {
     const gates = { a: gate(), b: gate(), c: gate() };
     const running: string[] = [];
     const tools = (['a', 'b', 'c'] as const).map((name) =>
-      tool(name, async (_, context) => {
+      ownTool(name, async (_, context) => {
         running.push(name);
         if (running.length === 3) gates.c.open();
         await gates[name].opened;
@@ -167,9 +168,9 @@ describe('calls', () => {
 
   test('S0-30 the actions of all are applied', async () => {
     const tools = [
-      tool('skip', (_, context) => context.skipSummarization()),
-      tool('set', (_, context) => context.state.set('k', 1)),
-      tool('leave', (_, context) => context.escalate()),
+      ownTool('skip', (_, context) => context.skipSummarization()),
+      ownTool('set', (_, context) => context.state.set('k', 1)),
+      ownTool('leave', (_, context) => context.escalate()),
     ];
     const model = new ScriptedModel([calls('skip', 'set', 'leave'), 'never']);
     const { say, state } = bench(
@@ -181,7 +182,7 @@ describe('calls', () => {
   });
 
   test('S0-30 skipSummarization ends the agent only if every call of the batch says so', async () => {
-    const skip = tool('skip', (_, context) => context.skipSummarization());
+    const skip = ownTool('skip', (_, context) => context.skipSummarization());
     const model = new ScriptedModel([calls('skip', 'plain'), calls('skip', 'skip'), 'never']);
     const { say } = bench(llm('bot', model, { tools: [skip, tool('plain', () => 1)] }));
     expect(endOf(await say('hi'))).toBe('completed');
@@ -371,7 +372,7 @@ describe('S0-45 F29 output key', () => {
     const sessions = new InMemorySessionService();
     await sessions.create(key, { state: { k: 'old' } });
     const values: unknown[] = [];
-    const look = tool('look', (_, { state }) => void values.push(state.get('k')));
+    const look = ownTool('look', (_, { state }) => void values.push(state.get('k')));
     const model = new ScriptedModel([
       { text: 'let me look', calls: [['look']] },
       calls('look'),
@@ -392,7 +393,7 @@ describe('S0-45 F29 output key', () => {
   test('F29 a result that needs no summary writes nothing', async () => {
     const sessions = new InMemorySessionService();
     await sessions.create(key, { state: { k: 'old' } });
-    const skip = tool('skip', (_, context) => {
+    const skip = ownTool('skip', (_, context) => {
       context.skipSummarization();
       return 'a result';
     });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyTool, PolicyEvaluator } from '../../src/contracts/index.ts';
+import type { AnyAgentTool, PolicyEvaluator } from '../../src/contracts/index.ts';
 import type { LlmAgentOptions, Toolset } from '../../src/runtime/index.ts';
 import {
   AgentTree,
@@ -11,7 +11,7 @@ import {
   securityPlugin,
 } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, endOf, errorOf, llm, responses, said, tool } from './kit.ts';
+import { bench, endOf, errorOf, llm, ownTool, responses, said, tool } from './kit.ts';
 
 const plain = (name: string, options: Omit<LlmAgentOptions, 'name'> = {}) =>
   llm(name, new ScriptedModel(['hello']), options);
@@ -211,12 +211,12 @@ describe('the tools of a step', () => {
 });
 
 describe('what the tools of a batch want', () => {
-  const signalling = (name: string, work: (context: Parameters<NonNullable<AnyTool['execute']>>[1]) => unknown) =>
-    tool(name, (_, context) => work(context as never) as never);
+  const signalling = (name: string, work: (context: Parameters<NonNullable<AnyAgentTool['execute']>>[1]) => unknown) =>
+    ownTool(name, (_, context) => work(context as never) as never);
   const skip = signalling('skip', (context) => context.skipSummarization());
   const escalate = signalling('escalate', (context) => context.escalate());
   const look = tool('look', () => 1);
-  const go = async (names: string[], tools: AnyTool[], options: Omit<LlmAgentOptions, 'name'> = {}) => {
+  const go = async (names: string[], tools: AnyAgentTool[], options: Omit<LlmAgentOptions, 'name'> = {}) => {
     const model = new ScriptedModel([{ calls: names.map((name) => [name] as const) }, 'spoke on']);
     return said(await bench(llm('bot', model, { tools, ...options })).say('hi')).at(-1);
   };

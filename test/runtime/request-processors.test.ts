@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { RequestProcessor } from '../../src/runtime/index.ts';
 import { defaultProcessors, SequentialAgent } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, brief, endOf, errorOf, llm, tool } from './kit.ts';
+import { bench, brief, endOf, errorOf, llm, ownTool, tool } from './kit.ts';
 
 const spied = (trace: string[]): RequestProcessor[] =>
   defaultProcessors.map(({ name, process }) => ({
@@ -158,7 +158,7 @@ describe('S0-20 the request', () => {
 test('a run’s model is for the root and for agents without one of their own', async () => {
   const named = (name: string) => new ScriptedModel({ name });
   const [own, ofRoot, ofRun] = [named('own'), named('root'), named('run')];
-  const handing = tool('hand', (_, context) => context.transferTo('fixed'));
+  const handing = ownTool('hand', (_, context) => context.transferTo('fixed'));
   const root = llm('root', ofRoot, {
     tools: [handing],
     subAgents: [llm('fixed', own)],

@@ -10,7 +10,7 @@ import {
   Runner,
 } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, brief, endOf, errorOf, key, llm, said, text, tool, user } from './kit.ts';
+import { bench, brief, endOf, errorOf, key, llm, ownTool, said, text, tool, user } from './kit.ts';
 
 describe('order of one run', () => {
   test('S0-01 the stream is lazy: event n is seen before n + 1 is made', async () => {
@@ -345,7 +345,7 @@ describe('construction', () => {
     await memory.addSession({ ...key, id: 'earlier' }, [createEvent({ author: 'ann', content: user('I like tea') })]);
     const artifacts = new InMemoryArtifactService();
     await artifacts.save(key, 'menu.txt', { mimeType: 'text/plain', data: 'eA==' });
-    const look = tool('look', async (_, context) => {
+    const look = ownTool('look', async (_, context) => {
       seen.memory = await context.searchMemory('tea');
       seen.files = await context.artifacts.list();
       expect(context).toMatchObject({ sessionId: 's1', agentPath: ['bot'], deps: { db: 1 } });
@@ -367,7 +367,7 @@ describe('construction', () => {
 
   test('S0-11 without services: no memory, and artifacts say what is missing', async () => {
     const found: unknown[] = [];
-    const look = tool('look', async (_, context) => {
+    const look = ownTool('look', async (_, context) => {
       found.push(await context.searchMemory('tea'));
       await context.artifacts.list();
     });

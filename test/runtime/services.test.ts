@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fromAgent } from '../../src/adapters/adk/index.ts';
 import type { AgentEvent } from '../../src/contracts/index.ts';
-import { defineTool, hooks } from '../../src/contracts/index.ts';
+import { defineAgentTool, defineTool, hooks } from '../../src/contracts/index.ts';
 import {
   createEvent,
   InMemoryArtifactService,
@@ -14,7 +14,7 @@ import {
 import { run } from '../../src/session/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 
-const draw = defineTool({
+const draw = defineAgentTool({
   name: 'draw',
   description: 'draws',
   inputSchema: { type: 'object' },

@@ -13,10 +13,10 @@ import {
   storedDelta,
 } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, endOf, errorOf, key, llm, mortal, responses, tool } from './kit.ts';
+import { bench, endOf, errorOf, key, llm, mortal, ownTool, responses, tool } from './kit.ts';
 
 const writes = (delta: Record<string, unknown>) =>
-  tool('write', (_, { state }) => {
+  ownTool('write', (_, { state }) => {
     for (const [name, value] of Object.entries(delta)) state.set(name, value);
   });
 
@@ -70,7 +70,7 @@ describe('scopes', () => {
 describe('F28 temp: lives for one invocation', () => {
   test('F28 R22 visible to sub-agents, later tools and after-callbacks; not stored; not there in the next turn', async () => {
     const seen: unknown[] = [];
-    const look = tool('look', (_, { state }) => void seen.push(['tool', state.get('temp:x')]));
+    const look = ownTool('look', (_, { state }) => void seen.push(['tool', state.get('temp:x')]));
     const model = new ScriptedModel({
       byAgent: {
         first: [{ calls: [['write']] }, 'a', 'again'],
@@ -162,7 +162,7 @@ describe('F26 deleting', () => {
   test.each(['k', 'user:k', 'app:k'])('F26 null deletes %s, now and after the log is read again', async (name) => {
     const sessions = new InMemorySessionService();
     const deltas = [{ [name]: 1 }, { [name]: { in: null } }, { [name]: null }];
-    const write = tool('write', (_, { state }) => {
+    const write = ownTool('write', (_, { state }) => {
       for (const [at, value] of Object.entries(deltas.shift() ?? {})) state.set(at, value);
     });
     const model = new ScriptedModel(Array.from({ length: 3 }, () => [{ calls: [['write'] as const] }, 'ok']).flat());
@@ -202,7 +202,7 @@ const restarted = (store: SessionService) => mortal(store, () => false);
 describe('S0-56 reading through the chain', () => {
   test('a tool sees its own writes, then what callbacks wrote, then the session', async () => {
     const seen: unknown[] = [];
-    const look = tool('look', (_, { state }) => {
+    const look = ownTool('look', (_, { state }) => {
       seen.push(['a', 'b', 'c'].map((name) => state.get(name)));
       state.set('a', 'tool');
       seen.push(['a', 'b', 'c'].map((name) => state.get(name)));

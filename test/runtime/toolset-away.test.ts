@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyTool, SessionInput } from '../../src/contracts/index.ts';
+import type { AnyAgentTool, SessionInput } from '../../src/contracts/index.ts';
 import { allowAll, createHost, fromAgent } from '../../src/index.ts';
 import type { Event } from '../../src/runtime/index.ts';
 import { agentTool, InMemorySessionService } from '../../src/runtime/index.ts';
@@ -10,7 +10,7 @@ import { elsewhere } from './elsewhere.ts';
 import { bench, endOf, host, key, llm, mortal, responses, tool } from './kit.ts';
 
 /** An agent whose tools come from elsewhere, and may be away. */
-function away(tools: readonly AnyTool[]) {
+function away(tools: readonly AnyAgentTool[]) {
   const line = { isDown: false };
   const toolset = {
     name: 'remote',
@@ -100,7 +100,7 @@ test('S0-32 a toolset cannot take the place of what an agent hands over with; a 
   ];
   const model = new ScriptedModel([calls('ok'), 'done']);
   const agent = llm('bot', model, {
-    toolsets: [{ name: 'odd', tools: () => odd as AnyTool[] }],
+    toolsets: [{ name: 'odd', tools: () => odd as AnyAgentTool[] }],
     subAgents: [llm('clerk', model)],
   });
   const { say, warnings } = bench(agent);

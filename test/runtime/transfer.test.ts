@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LlmAgent, LoopAgent } from '../../src/runtime/index.ts';
 import { AgentTree, CustomAgent, SequentialAgent, transferTargets } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { bench, brief, endOf, llm, responses, said, tool } from './kit.ts';
+import { bench, brief, endOf, llm, ownTool, responses, said, tool } from './kit.ts';
 
 const to = (agent_name: string, more: object = {}) => ({
   calls: [['transfer_to_agent', { agent_name, ...more }] as const],
@@ -68,7 +68,7 @@ describe('S0-52 transfer_to_agent', () => {
   });
 
   test('all calls of the batch have their responses first; the first transfer wins over the second and over escalate', async () => {
-    const leave = tool('leave', (_, context) => context.escalate());
+    const leave = ownTool('leave', (_, context) => context.escalate());
     const model = new ScriptedModel({
       byAgent: {
         root: [
@@ -101,7 +101,7 @@ describe('S0-52 transfer_to_agent', () => {
       byAgent: { root: [to('seq')], one: [{ calls: [['handOver']] }], help: ['helping'] },
       strict: true,
     });
-    const handOver = tool('handOver', (_, context) => context.transferTo('help'));
+    const handOver = ownTool('handOver', (_, context) => context.transferTo('help'));
     const seq = new SequentialAgent({
       name: 'seq',
       subAgents: [llm('one', model, { tools: [handOver] }), llm('never', model)],
@@ -150,7 +150,7 @@ describe('S0-53 F30 mistakes', () => {
   });
 
   test('a tool that names an agent of no tree fails its own call', async () => {
-    const lost = tool('lost', (_, context) => context.transferTo('nobody'));
+    const lost = ownTool('lost', (_, context) => context.transferTo('nobody'));
     const model = new ScriptedModel([{ calls: [['lost']] }, 'ok']);
     const events = await bench(llm('bot', model, { tools: [lost] })).say('hi');
     expect(responses(events).lost).toEqual({ error: 'there is no agent "nobody" here' });

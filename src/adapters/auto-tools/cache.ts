@@ -1,5 +1,5 @@
 import type {
-  AnyTool,
+  AnyAgentTool,
   HookPayloads,
   LifecycleInterceptor,
   ToolAnnotations,
@@ -34,7 +34,7 @@ export interface ToolCache extends LifecycleInterceptor {
    * The tool, of which identical calls under way share one run: a hook alone cannot wait for another call. Automatic
    * tools do so with the caches among their interceptors; give a host's agents the tools that this returns.
    */
-  share(tool: AnyTool): AnyTool;
+  share(tool: AnyAgentTool): AnyAgentTool;
 }
 
 /**
@@ -56,7 +56,7 @@ export function cacheToolResults(options: ToolCacheOptions = {}): ToolCache {
     throw bad(`maxEntries is a whole number above 0, not ${kindOf(maxEntries)}`);
   const cached = options.tools && new Set(options.tools);
   const kept = new Map<string, Entry>();
-  const shared = new WeakMap<AnyTool, AnyTool>();
+  const shared = new WeakMap<AnyAgentTool, AnyAgentTool>();
   const serves = ({ name, annotations }: { name: string; annotations?: ToolAnnotations | undefined }) =>
     cached ? cached.has(name) : annotations?.readOnly === true;
   const keyOf = (sessionId: string, name: string, args: unknown) =>

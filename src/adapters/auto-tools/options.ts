@@ -1,6 +1,6 @@
 import type {
   AnswerLimits,
-  AnyTool,
+  AnyAgentTool,
   LifecycleInterceptor,
   PolicyEvaluator,
   Principal,
@@ -18,7 +18,7 @@ export interface GenerateOptions {
   /** Generation settings, passed through: `temperature`, `maxOutputTokens`, … */
   config?: Readonly<Record<string, unknown>>;
   /** A list, or `FunctionTools`. */
-  tools?: Iterable<AnyTool>;
+  tools?: Iterable<AnyAgentTool>;
   /** The final answer's text is JSON of this form. */
   outputSchema?: SchemaLike;
   /** Of each answer of the model. */

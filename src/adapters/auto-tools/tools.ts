@@ -1,4 +1,10 @@
-import type { AnyTool, FunctionResponsePart, SchemaLike, ToolCallContext, ToolReturn } from '../../contracts/index.ts';
+import type {
+  AgentCallContext,
+  AnyAgentTool,
+  FunctionResponsePart,
+  SchemaLike,
+  ToolReturn,
+} from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { describeTool } from '../../gate/index.ts';
 import { bag, checkIs, fn } from '../../session/index.ts';
@@ -8,30 +14,30 @@ import type { ExecuteOptions } from './options.ts';
 import { runnable } from './runnable.ts';
 
 /** A function as models are told of it. */
-export interface FunctionDeclaration extends Omit<AnyTool, 'execute' | 'inputSchema' | 'parametersSchema'> {
+export interface FunctionDeclaration extends Omit<AnyAgentTool, 'execute' | 'inputSchema' | 'parametersSchema'> {
   /** Schema of the arguments: JSON Schema or zod. Absent: it takes none. */
   readonly parameters?: SchemaLike;
 }
 
-export type ToolFunction = (args: Record<string, never>, context: ToolCallContext<never>) => ToolReturn;
+export type ToolFunction = (args: Record<string, never>, context: AgentCallContext<never>) => ToolReturn;
 
 /** Functions by name, for models to call. */
-export class FunctionTools implements Iterable<AnyTool> {
-  readonly #tools = new Map<string, AnyTool>();
+export class FunctionTools implements Iterable<AnyAgentTool> {
+  readonly #tools = new Map<string, AnyAgentTool>();
 
   /**
    * Registers a function under its declaration, or a tool as it is.
    * @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_TOOL | E_SCHEMA | E_BAD_INPUT` (no function)
    */
-  register(tool: AnyTool): this;
+  register(tool: AnyAgentTool): this;
   register<Args = Record<string, unknown>>(
     declaration: FunctionDeclaration,
-    run: (args: Args, context: ToolCallContext<never>) => ToolReturn,
+    run: (args: Args, context: AgentCallContext<never>) => ToolReturn,
   ): this;
-  register(declaration: AnyTool | FunctionDeclaration, run?: ToolFunction): this {
+  register(declaration: AnyAgentTool | FunctionDeclaration, run?: ToolFunction): this {
     checkIs(declaration, 'register: tool', bag);
     if (run !== undefined) checkIs(run, 'register: function', fn);
-    const tool = run === undefined ? (declaration as AnyTool) : asTool(declaration, run);
+    const tool = run === undefined ? (declaration as AnyAgentTool) : asTool(declaration, run);
     runnable(tool);
     if (this.#tools.has(tool.name)) {
       throw new CoxswainError(
@@ -50,7 +56,7 @@ export class FunctionTools implements Iterable<AnyTool> {
     return this.#tools.delete(name);
   }
 
-  get(name: string): AnyTool | undefined {
+  get(name: string): AnyAgentTool | undefined {
     return this.#tools.get(name);
   }
 
@@ -58,7 +64,7 @@ export class FunctionTools implements Iterable<AnyTool> {
     return [...this.#tools.keys()];
   }
 
-  [Symbol.iterator](): Iterator<AnyTool> {
+  [Symbol.iterator](): Iterator<AnyAgentTool> {
     return this.#tools.values();
   }
 
@@ -68,7 +74,7 @@ export class FunctionTools implements Iterable<AnyTool> {
   }
 }
 
-function asTool(declaration: AnyTool | FunctionDeclaration, run: ToolFunction): AnyTool {
+function asTool(declaration: AnyAgentTool | FunctionDeclaration, run: ToolFunction): AnyAgentTool {
   const { parameters, ...rest } = declaration as FunctionDeclaration;
-  return { ...rest, ...(parameters === undefined ? {} : { inputSchema: parameters }), execute: run } as AnyTool;
+  return { ...rest, ...(parameters === undefined ? {} : { inputSchema: parameters }), execute: run } as AnyAgentTool;
 }

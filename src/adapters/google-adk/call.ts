@@ -1,4 +1,4 @@
-import type { ToolAnnotations, ToolCallContext } from '../../contracts/index.ts';
+import type { AgentCallContext, ToolAnnotations } from '../../contracts/index.ts';
 import { CoxswainError, canonicalJson, messageOf, textOfParts } from '../../contracts/index.ts';
 import type { DispatchContext } from '../../dispatch/index.ts';
 import { isErrorResult, Tool } from '../../dispatch/index.ts';
@@ -79,7 +79,7 @@ async function delegate(
   }
 }
 
-async function runTool(call: AdkCall, args: Args, host: ToolCallContext, options: CallOptions): Promise<unknown> {
+async function runTool(call: AdkCall, args: Args, host: AgentCallContext, options: CallOptions): Promise<unknown> {
   const { adk } = options;
   const { tool, context } = call;
   const { functionCallId = '', invocationContext } = context;
@@ -167,7 +167,7 @@ async function orRecovered(
 }
 
 /** The credential that was given for this call, where the package's own helper looks for it. */
-async function keepCredential(own: AdkToolContext, host: ToolCallContext, tool: AdkTool): Promise<void> {
+async function keepCredential(own: AdkToolContext, host: AgentCallContext, tool: AdkTool): Promise<void> {
   const configs = credentialKeys.get(tool) ?? new Set<string>();
   for (const key of configs) {
     const credential = await host.getAuthResponse(key);

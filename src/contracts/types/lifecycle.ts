@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type * as schema from '../schemas/policy.ts';
 import type { Closed } from '../values/index.ts';
 import { CoxswainError } from '../values/index.ts';
+import type { Principal } from './approvals.ts';
 import type { Content } from './content.ts';
 import type { ToolDescriptor } from './tools.ts';
 
@@ -25,6 +26,10 @@ export interface HookPayloads {
 
 export interface HookContext {
   sessionId: string;
+  /** Whose session it is. */
+  userId: string;
+  /** On whose behalf, as tools are told: see `CallInfo`. */
+  principal: Principal;
   turnId?: string;
   callId?: string;
   agentPath: readonly string[];

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type * as schema from '../schemas/tools.ts';
 import type { Closed, JsonSchema } from '../values/index.ts';
 import { CoxswainError } from '../values/index.ts';
+import type { Principal } from './approvals.ts';
 import type { DisplayContent } from './content.ts';
 import type { ArgsOf, InputOf, SchemaLike } from './schema-like.ts';
 
@@ -78,19 +79,28 @@ export interface ArtifactAccess {
   list(): Promise<string[]>;
 }
 
-/** What a handler is given besides its arguments. */
-export interface ToolCallContext<Deps = unknown> {
+/** Which call it is and for whom: what a handler is told, and whatever else its author says of the call. */
+export interface CallInfo<Deps = unknown> {
   /** Id of this call, stable over retries and restarts: the idempotency key. */
   readonly callId: string;
+  readonly sessionId: string;
+  /** Whose session it is. */
+  readonly userId: string;
+  /**
+   * On whose behalf its turn was begun, as the log keeps it: id, roles, and on whose behalf. The same after a decision
+   * and after a restart. Where nobody said: the user.
+   */
+  readonly principal: Principal;
+  /** Agents from the root to the caller. */
+  readonly agentPath: readonly string[];
   /** Fires on abort, timeout and when the result is no longer wanted. */
   readonly signal: AbortSignal;
   /** The host's typed dependencies (clients, pools); never logged. */
   readonly deps: Deps;
-  readonly state: StateAccess;
-  readonly artifacts: ArtifactAccess;
-  readonly sessionId: string;
-  /** Agents from the root to the caller. */
-  readonly agentPath: readonly string[];
+}
+
+/** What a handler is given besides its arguments, whoever runs its tool. */
+export interface ToolCallContext<Deps = unknown> extends CallInfo<Deps> {
   /** The answer to an earlier `requestConfirmation` of this call. */
   readonly confirmation?: { confirmed: boolean; payload?: unknown };
   /** Shows progress to whoever watches; not stored. */
@@ -103,6 +113,12 @@ export interface ToolCallContext<Deps = unknown> {
   elicit?(question: RunQuestion, signal?: AbortSignal): Promise<RunReply>;
   /** Ends this run of the call with a question; on yes the handler runs again with `confirmation` set. */
   requestConfirmation(request: ConfirmationRequest): void;
+}
+
+/** What the handler of an agent's own tool is given besides: what belongs to the agent's session. */
+export interface AgentCallContext<Deps = unknown> extends ToolCallContext<Deps> {
+  readonly state: StateAccess;
+  readonly artifacts: ArtifactAccess;
   /** Ends this run of the call with a question for a credential; once it is given the handler runs again. */
   requestCredential(config: AuthConfig): void;
   /**
@@ -116,7 +132,7 @@ export interface ToolCallContext<Deps = unknown> {
   skipSummarization(): void;
   /** Hands the conversation to another agent of the tree. */
   transferTo(agentName: string): void;
-  /** Searches the memory of the (app, user); empty without a memory service, refused where there is no agent's session. */
+  /** Searches the memory of the (app, user); empty without a memory service. */
   searchMemory(query: string): Promise<MemoryEntry[]>;
 }
 
@@ -126,7 +142,8 @@ export interface MemoryEntry {
   timestamp: string;
 }
 
-export interface ToolContract<Args = Record<string, unknown>, Deps = unknown> {
+/** What a tool is, without what it does. */
+interface ToolFacts {
   readonly name: string;
   readonly description: string;
   readonly displayName?: string;
@@ -137,35 +154,51 @@ export interface ToolContract<Args = Record<string, unknown>, Deps = unknown> {
   readonly kind?: ToolKind;
   readonly annotations?: ToolAnnotations;
   readonly _meta?: Record<string, unknown>;
-  /** The author's floor: policy may only tighten it. */
-  readonly needsApproval?: boolean | ((args: Args) => boolean | Promise<boolean>);
   /** Milliseconds that one run may take; 0: no limit. Default none for runtime tools, 120,000 under a host. */
   readonly timeoutMs?: number;
-  /** Runs the call. Absent: only a host can run it. Never call it: the gate does. */
-  execute?(
-    args: Args,
-    context: ToolCallContext<Deps>,
-  ): ToolReturn | Promise<ToolReturn> | AsyncIterable<ToolUpdate, ToolReturn>;
+}
+
+/** What an author says of the calls of a tool beside its handler. */
+interface CallAdvice<Args, Deps> {
+  /** The author's floor: policy may only tighten it. */
+  readonly needsApproval?: boolean | ((args: Args) => boolean | Promise<boolean>);
   /** What a person sees before saying yes. Must change nothing. */
-  preview?(args: Args, context: { signal: AbortSignal; deps: Deps }): DisplayContent[] | Promise<DisplayContent[]>;
+  preview?(args: Args, call: CallInfo<Deps>): DisplayContent[] | Promise<DisplayContent[]>;
   /** What to do with a call that was started and has no result (a crash): default `ask`. */
-  onUnknownOutcome?(call: { callId: string; args: Args }): UnknownOutcomeVerdict | Promise<UnknownOutcomeVerdict>;
+  onUnknownOutcome?(
+    call: CallInfo<Deps> & { readonly args: Args },
+  ): UnknownOutcomeVerdict | Promise<UnknownOutcomeVerdict>;
+}
+
+type Handled<Result> = Result | Promise<Result> | AsyncIterable<ToolUpdate, Result>;
+
+/** @typeParam Context what its handler needs to be given */
+export interface ToolContract<Args = Record<string, unknown>, Context extends ToolCallContext = ToolCallContext>
+  extends ToolFacts,
+    CallAdvice<Args, Context['deps']> {
+  /** Runs the call. Absent: only a host can run it. Never call it: the gate does. */
+  readonly execute?: (args: Args, context: Context) => Handled<ToolReturn>;
 }
 
 /** `retry`: run it again; `ask`: a person decides; `{result}`: the tool found out what had happened. */
 export type UnknownOutcomeVerdict = 'retry' | 'ask' | { result: ToolReturn };
 
 /** A tool whose name is known while a program is compiled. */
-export type NamedTool<Name extends string, Args = Record<string, unknown>, Deps = unknown> = ToolContract<
-  Args,
-  Deps
-> & {
+export type NamedTool<
+  Name extends string,
+  Args = Record<string, unknown>,
+  Context extends ToolCallContext = ToolCallContext,
+> = ToolContract<Args, Context> & {
   readonly name: Name;
 };
 
-/** Any tool, whatever its arguments; lists of tools hold these. */
+/** Any tool that a host or an agent can run, whatever its arguments; lists of tools hold these. */
 // biome-ignore lint/suspicious/noExplicitAny: argument types of a heterogeneous list cannot be expressed otherwise
-export type AnyTool = ToolContract<any, any>;
+export type AnyTool = ToolContract<any, ToolCallContext<any>>;
+
+/** Any tool that an agent can have: also one whose handler needs the agent's session. */
+// biome-ignore lint/suspicious/noExplicitAny: argument types of a heterogeneous list cannot be expressed otherwise
+export type AnyAgentTool = ToolContract<any, AgentCallContext<any>>;
 
 /**
  * What a handler returns of a tool with the output schema `O`: a value that fits it, or a whole result around one.
@@ -173,10 +206,21 @@ export type AnyTool = ToolContract<any, any>;
  */
 export type ResultOf<O> = InputOf<O> | (ToolResult & { structuredContent?: InputOf<O> });
 
+/** A tool as it is written: its handler's arguments are those of `inputSchema`, its return is that of `outputSchema`. */
+interface ToolDefinition<Name extends string, S extends SchemaLike, O, Deps, Context>
+  extends Omit<ToolFacts, 'name' | 'inputSchema' | 'outputSchema'>,
+    CallAdvice<ArgsOf<S>, Deps> {
+  readonly name: Name;
+  readonly inputSchema: S;
+  readonly outputSchema?: O;
+  readonly execute?: (args: ArgsOf<S>, context: Context) => Handled<ResultOf<O>>;
+}
+
 /**
- * Declares a tool. The handler's arguments are inferred from `inputSchema` (of zod, another Standard Schema, or a JSON
- * Schema written in place), and what it returns is held to `outputSchema` where there is one. What else is in it is
- * checked where it is given to an agent or a host.
+ * Declares a tool that a host or an agent can run. The handler's arguments are inferred from `inputSchema` (of zod,
+ * another Standard Schema, or a JSON Schema written in place), and what it returns is held to `outputSchema` where there
+ * is one. Dependencies that it needs are named where it takes them: `context: ToolCallContext<Db>`. What else is in it
+ * is checked where it is given to an agent or a host.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
  */
 export function defineTool<
@@ -184,20 +228,28 @@ export function defineTool<
   const S extends SchemaLike,
   const O extends SchemaLike | undefined = undefined,
   Deps = unknown,
->(
-  tool: Omit<ToolContract<ArgsOf<S>, Deps>, 'name' | 'inputSchema' | 'outputSchema' | 'execute'> & {
-    name: Name;
-    inputSchema: S;
-    outputSchema?: O;
-    execute?(
-      args: ArgsOf<S>,
-      context: ToolCallContext<Deps>,
-    ): ResultOf<O> | Promise<ResultOf<O>> | AsyncIterable<ToolUpdate, ResultOf<O>>;
-  },
-): NamedTool<Name, ArgsOf<S>, Deps> {
+>(tool: ToolDefinition<Name, S, O, Deps, ToolCallContext<Deps>>): NamedTool<Name, ArgsOf<S>, ToolCallContext<Deps>> {
+  return declared('defineTool', tool) as NamedTool<Name, ArgsOf<S>, ToolCallContext<Deps>>;
+}
+
+/**
+ * Declares a tool of an agent: its handler is given what belongs to the agent's session, too (state, artifacts, memory,
+ * credentials, signals to the agents around it). A host does not take it. Else as {@link defineTool}.
+ * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`
+ */
+export function defineAgentTool<
+  const Name extends string,
+  const S extends SchemaLike,
+  const O extends SchemaLike | undefined = undefined,
+  Deps = unknown,
+>(tool: ToolDefinition<Name, S, O, Deps, AgentCallContext<Deps>>): NamedTool<Name, ArgsOf<S>, AgentCallContext<Deps>> {
+  return declared('defineAgentTool', tool) as NamedTool<Name, ArgsOf<S>, AgentCallContext<Deps>>;
+}
+
+function declared<T extends object>(by: string, tool: T): T {
   const given: unknown = tool;
-  if (typeof given === 'object' && given !== null && !isList(given)) return tool as NamedTool<Name, ArgsOf<S>, Deps>;
-  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', 'bad input: defineTool takes an object, with a name');
+  if (typeof given === 'object' && given !== null && !isList(given)) return tool;
+  throw new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `bad input: ${by} takes an object, with a name`);
 }
 
 function isList(value: object): boolean {

@@ -1,4 +1,4 @@
-import type { AnyTool } from '../../contracts/index.ts';
+import type { AnyAgentTool } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { AgentCallbacks, AgentContext, Outcome, ResolvedTool, ToolMap, ToolUser } from '../../runtime/index.ts';
 import { assertAgentName, failureOf, finishAgent, HookChain, startAgent, toolMap } from '../../runtime/index.ts';
@@ -27,7 +27,7 @@ export interface DispatchAgentOptions
   name: string;
   description?: string | undefined;
   executor: DispatchExecutorFn;
-  tools?: readonly (Tool | AnyTool)[] | undefined;
+  tools?: readonly (Tool | AnyAgentTool)[] | undefined;
   systemPrompt?: string | undefined;
   standingInstructions?: readonly string[] | undefined;
   stash?: Readonly<Record<string, unknown>> | undefined;
@@ -156,7 +156,7 @@ export class DispatchAgent implements ToolUser {
     const { systemPrompt, standingInstructions, stash } = this.#options;
     const registry = new ToolRegistry(this.#own.filter(({ name }) => tools.has(name)));
     for (const [name, { descriptor, tool }] of tools) {
-      if (!registry.has(name)) registry.register(tool ?? (descriptor as AnyTool));
+      if (!registry.has(name)) registry.register(tool ?? (descriptor as AnyAgentTool));
     }
     const init = { buses: this.#buses, tools: registry, systemPrompt, standingInstructions, stash };
     const { watchdog, ...options } = this.#options;

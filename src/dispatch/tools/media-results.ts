@@ -1,4 +1,4 @@
-import type { AnyTool, FunctionResponsePart, MediaPart, ToolResult } from '../../contracts/index.ts';
+import type { AnyAgentTool, FunctionResponsePart, MediaPart, ToolResult } from '../../contracts/index.ts';
 import type { RawMedia } from '../records/index.ts';
 import { bytesInMemory, Media } from '../records/index.ts';
 import type { Tool } from './tool.ts';
@@ -6,10 +6,10 @@ import type { Tool } from './tool.ts';
 /** Where a part keeps what Media knows beyond bytes and type. */
 const META = 'dispatchMedia';
 
-const contracts = new WeakMap<Tool, AnyTool>();
+const contracts = new WeakMap<Tool, AnyAgentTool>();
 
 /** The tool as an agent runs it: Media that its handler returns go into the log with their bytes and their trust. */
-export function agentContract(tool: Tool): AnyTool {
+export function agentContract(tool: Tool): AnyAgentTool {
   const { contract, returnsMedia } = tool;
   const { execute } = contract;
   if (!returnsMedia || !execute) return contract;

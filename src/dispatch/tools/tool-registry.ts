@@ -1,4 +1,4 @@
-import type { AnyTool } from '../../contracts/index.ts';
+import type { AnyAgentTool } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { checkIs, guarded, having, iterable, object, oneOf } from '../../session/index.ts';
 import { Tool } from './tool.ts';
@@ -11,7 +11,7 @@ export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
 
   /** @throws CoxswainError `ALREADY_EXISTS / E_TOOL_ALREADY_REGISTERED` */
-  constructor(tools: Iterable<Tool | AnyTool> = []) {
+  constructor(tools: Iterable<Tool | AnyAgentTool> = []) {
     checkIs(tools, 'ToolRegistry: tools', iterable);
     for (const tool of tools) this.register(tool);
   }
@@ -33,10 +33,12 @@ export class ToolRegistry {
   }
 
   /** @throws CoxswainError `ALREADY_EXISTS / E_TOOL_ALREADY_REGISTERED` if the name is taken and `collision` is `throw` */
-  register(tool: Tool | AnyTool, collision: Collision = 'throw'): this {
+  register(tool: Tool | AnyAgentTool, collision: Collision = 'throw'): this {
     checkIs(tool, 'register: tool', object);
     checkIs(collision, 'register: collision', oneOf('throw', 'replace', 'keep'));
-    const made = guarded('register: tool', () => tool instanceof Tool) ? (tool as Tool) : Tool.from(tool as AnyTool);
+    const made = guarded('register: tool', () => tool instanceof Tool)
+      ? (tool as Tool)
+      : Tool.from(tool as AnyAgentTool);
     const taken = this.#tools.has(made.name);
     if (taken && collision === 'keep') return this;
     if (taken && collision === 'throw') {

@@ -1,9 +1,9 @@
 import type {
-  AnyTool,
+  AgentCallContext,
+  AnyAgentTool,
   ArgsOf,
   JsonSchema,
   SchemaLike,
-  ToolCallContext,
   ToolContract,
   ToolDescriptor,
 } from '../../contracts/index.ts';
@@ -37,10 +37,10 @@ export interface ToolRunner {
 }
 
 export interface TypedTool<S extends SchemaLike, Deps = unknown>
-  extends Omit<ToolContract<ArgsOf<S>, Deps>, 'inputSchema' | 'parametersSchema' | 'execute'> {
+  extends Omit<ToolContract<ArgsOf<S>, AgentCallContext<Deps>>, 'inputSchema' | 'parametersSchema' | 'execute'> {
   inputSchema?: S;
   /** Absent: only a host can run it. */
-  handler?(args: ArgsOf<S>, context: ToolCallContext<Deps>): unknown;
+  handler?(args: ArgsOf<S>, context: AgentCallContext<Deps>): unknown;
   /** What text and bytes are wrapped in. Default: SpooledArtifact. */
   artifactConstructor?: (() => SpooledArtifactConstructor) | undefined;
   /** Its text and artifacts may stand as if the operator had written them. Never said of media. Default false. */
@@ -59,7 +59,7 @@ export class Tool {
   readonly trusted: boolean;
   readonly artifactConstructor: (() => SpooledArtifactConstructor) | undefined;
   /** The tool as the rest of the package knows it. */
-  readonly contract: AnyTool;
+  readonly contract: AnyAgentTool;
   /** Its handler may return Media: it was made here, not adopted. */
   readonly returnsMedia: boolean;
   readonly #described: ToolDescriptor;
@@ -69,7 +69,7 @@ export class Tool {
     checkIs(raw, 'Tool', bag);
     if (raw.handler !== undefined) checkIs(raw.handler, 'Tool: handler', fn);
     const { handler, artifactConstructor, trusted, ...rest } = raw;
-    const own = (raw as { [adopted]?: AnyTool })[adopted];
+    const own = (raw as { [adopted]?: AnyAgentTool })[adopted];
     this.contract = own ?? { inputSchema: { type: 'object' }, ...rest, ...(handler ? { execute: handler } : {}) };
     this.returnsMedia = own === undefined && handler !== undefined;
     this.name = this.contract.name;
@@ -85,7 +85,7 @@ export class Tool {
   }
 
   /** A tool of the rest of the package, kept as the object it is. */
-  static from(contract: AnyTool, more: Pick<RawTool, 'artifactConstructor' | 'trusted'> = {}): Tool {
+  static from(contract: AnyAgentTool, more: Pick<RawTool, 'artifactConstructor' | 'trusted'> = {}): Tool {
     checkIs(contract, 'Tool.from: tool', bag);
     checkIs(more, 'Tool.from: options', bag);
     return new Tool({

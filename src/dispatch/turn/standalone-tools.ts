@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ToolCallContext } from '../../contracts/index.ts';
+import type { AgentCallContext } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { decide, ensureValidator, isRepeatable, nextStep, runWithin, validateArgs } from '../../gate/index.ts';
 import { unreachable } from '../../session/index.ts';
@@ -104,13 +104,16 @@ function outcomeUnknown(callId: string, name: string): CoxswainError {
 }
 
 /** What a handler is given where there is neither session nor host. State is the turn's stash. */
-class StandaloneCall implements ToolCallContext<never> {
+class StandaloneCall implements AgentCallContext<never> {
   readonly callId: string;
   readonly signal: AbortSignal;
   readonly sessionId: string;
+  /** Of users it knows nothing: the default of a host. */
+  readonly userId = 'local';
+  readonly principal = Object.freeze({ id: 'local' });
   readonly agentPath: readonly string[] = [];
   readonly deps: never;
-  readonly state: ToolCallContext['state'];
+  readonly state: AgentCallContext['state'];
 
   constructor(callId: string, signal: AbortSignal, deps: unknown, turn: TurnContext) {
     const { stash } = turn;

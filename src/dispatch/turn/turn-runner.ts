@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AnswerLimits, AnyTool } from '../../contracts/index.ts';
+import type { AnswerLimits, AnyAgentTool } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Check, Shape } from '../../session/index.ts';
 import {
@@ -54,9 +54,9 @@ export interface TurnCallbacks {
 export interface TurnRunnerConfig extends TurnCallbacks, TurnBounds, Omit<TurnOptions, 'executor'> {
   executorCallback: DispatchExecutorFn;
   /** For every turn. */
-  tools?: readonly (Tool | AnyTool)[] | undefined;
+  tools?: readonly (Tool | AnyAgentTool)[] | undefined;
   /** For this turn, besides `tools`. */
-  fetchToolsCallback?: ((context: TurnContext) => Maybe<Iterable<Tool | AnyTool>>) | undefined;
+  fetchToolsCallback?: ((context: TurnContext) => Maybe<Iterable<Tool | AnyAgentTool>>) | undefined;
   /** Handed to tools. */
   deps?: unknown;
 }

@@ -1,5 +1,11 @@
 import { unreachable, untilAborted, untilLate } from '../../base/index.ts';
-import type { AnyTool, ToolAnnotations, ToolResult, UnknownOutcomeVerdict } from '../../contracts/index.ts';
+import type {
+  AnyAgentTool,
+  CallInfo,
+  ToolAnnotations,
+  ToolResult,
+  UnknownOutcomeVerdict,
+} from '../../contracts/index.ts';
 import { deniedResult } from '../policy/index.ts';
 import { errorResult } from '../result/index.ts';
 import type { Refusal } from './next-step.ts';
@@ -40,17 +46,17 @@ export function rerunQuestion(name: string): string {
 
 /** What the tool's author says of a run whose outcome is unknown; in doubt `ask`. Undefined: it was aborted meanwhile. */
 export async function authorsWord(
-  tool: Pick<AnyTool, 'onUnknownOutcome'> | undefined,
+  tool: Pick<AnyAgentTool, 'onUnknownOutcome'> | undefined,
   name: string,
-  call: { callId: string; args: Record<string, unknown> },
+  call: CallInfo & { readonly args: Record<string, unknown> },
   options: {
-    signal: AbortSignal | undefined;
     /** Milliseconds. Default: no limit. */
     timeoutMs?: number;
     warn(message: string, error?: unknown): void;
   },
 ): Promise<UnknownOutcomeVerdict | undefined> {
-  const { signal, timeoutMs, warn } = options;
+  const { timeoutMs, warn } = options;
+  const { signal } = call;
   try {
     const said = tool?.onUnknownOutcome?.(call);
     return (await (timeoutMs === undefined ? untilAborted(said, signal) : untilLate(said, timeoutMs, signal))) ?? 'ask';

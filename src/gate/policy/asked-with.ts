@@ -57,14 +57,14 @@ export function requestOf(
   return Object.freeze({
     action: name,
     args,
-    ...(principal ? { principal: frozen(principal) } : {}),
+    ...(principal ? { principal: frozenPrincipal(principal) } : {}),
     principalPath: principal === undefined ? path : (Object.freeze([principal.id, ...path]) as string[]),
     context: Object.freeze(context),
   });
 }
 
-/** A copy, whose other members are its host's. */
-function frozen(principal: Principal): Principal {
+/** A copy that nobody can change, whose other members are its host's. */
+export function frozenPrincipal(principal: Principal): Principal {
   const { roles } = principal;
   return Object.freeze({ ...principal, ...(roles ? { roles: Object.freeze([...roles]) as string[] } : {}) });
 }

@@ -1,6 +1,6 @@
 import { isObject, untilAborted, untilLate } from '../../base/index.ts';
 import type {
-  AnyTool,
+  AnyAgentTool,
   ConfirmationRequest,
   DecisionRecord,
   PolicyDecision,
@@ -187,7 +187,7 @@ function isFrozenFault(error: unknown): boolean {
 }
 
 async function authorAsks(
-  floor: AnyTool['needsApproval'] | undefined,
+  floor: AnyAgentTool['needsApproval'] | undefined,
   args: Record<string, unknown>,
   { signal, policyTimeoutMs = POLICY_TIMEOUT_MS }: GateRules,
 ): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import type {
-  AnyTool,
+  AnyAgentTool,
   ConfirmationRequest,
   PolicyEvaluator,
   Principal,
@@ -37,7 +37,7 @@ export interface GateRules {
   /** A host has judged what was approved: other arguments than those may not run. */
   isJudged?: boolean | undefined;
   /** The author's floor. */
-  needsApproval?: AnyTool['needsApproval'] | undefined;
+  needsApproval?: AnyAgentTool['needsApproval'] | undefined;
   /** The before_tool hooks; not given where they have run. */
   beforeTool?: ((args: Record<string, unknown>) => Promise<unknown>) | undefined;
   /** What the before_tool hooks asked for, once they have run. */

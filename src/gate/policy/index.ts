@@ -1,6 +1,6 @@
 /** The decision on a call: policies, hooks, questions, approvals. */
 export type { AskedWith } from './asked-with.ts';
-export { requestOf } from './asked-with.ts';
+export { frozenPrincipal, requestOf } from './asked-with.ts';
 export type { Approval, Verdict } from './decide.ts';
 export { askHook, decide, decideApproved, policyOn, policyRequest, recordFacts } from './decide.ts';
 export { Decision } from './decision.ts';

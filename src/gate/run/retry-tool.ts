@@ -1,5 +1,5 @@
 import { amount, checkOptions, fn, pause } from '../../base/index.ts';
-import type { AnyTool, ToolCallContext, ToolUpdate } from '../../contracts/index.ts';
+import type { AgentCallContext, AnyAgentTool, ToolUpdate } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
 import { isRepeatable } from '../calls/index.ts';
 import { checkTool } from '../schema/index.ts';
@@ -26,7 +26,7 @@ export interface RetryToolOptions {
  * twice.
  * @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT`: neither `readOnly` nor `idempotent`, `longRunning`, or no handler
  */
-export function retryTool(tool: AnyTool, options: RetryToolOptions = {}): AnyTool {
+export function retryTool<T extends AnyAgentTool>(tool: T, options: RetryToolOptions = {}): T {
   checkTool(tool);
   checkOptions<RetryToolOptions>(options, 'retryTool: options', {
     retries: amount,
@@ -46,10 +46,10 @@ export function retryTool(tool: AnyTool, options: RetryToolOptions = {}): AnyToo
 }
 
 async function* attempts(
-  tool: AnyTool,
+  tool: AnyAgentTool,
   { retries = 2, initialDelayMs = 200, maxDelayMs = 5000, retryIf = mayPass, ...options }: RetryToolOptions,
   args: unknown,
-  context: ToolCallContext<never>,
+  context: AgentCallContext<never>,
 ): AsyncGenerator<ToolUpdate, unknown> {
   const { sleep = pause, random = Math.random } = options;
   for (let attempt = 0; ; attempt++) {

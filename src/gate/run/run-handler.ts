@@ -1,4 +1,11 @@
-import type { AnyTool, ProvidedTool, ToolCallContext, ToolProvider, ToolUpdate } from '../../contracts/index.ts';
+import type {
+  AnyTool,
+  ProvidedTool,
+  ToolCallContext,
+  ToolContract,
+  ToolProvider,
+  ToolUpdate,
+} from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
 import { Decision } from '../policy/index.ts';
 
@@ -10,10 +17,11 @@ import { Decision } from '../policy/index.ts';
  * @throws whatever the handler throws; CoxswainError `PERMISSION_DENIED / E_TOOL` without a genuine decision for
  *   this very call
  */
-export async function runHandler(
+export async function runHandler<Context extends ToolCallContext<never>>(
   decision: Decision,
-  tool: AnyTool,
-  context: ToolCallContext<never>,
+  // biome-ignore lint/suspicious/noExplicitAny: the arguments are those that the decision is about
+  tool: ToolContract<any, Context>,
+  context: Context,
   options: { firstOnly?: boolean } = {},
 ): Promise<unknown> {
   if (!Decision.isGenuine(decision) || decision.callId !== context.callId || decision.record.outcome !== 'approved') {

@@ -1,5 +1,5 @@
 import { isTimed } from '../../base/index.ts';
-import type { AnyTool, ToolCallContext } from '../../contracts/index.ts';
+import type { ToolCallContext, ToolContract } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Decision } from '../policy/index.ts';
 import { runHandler } from './run-handler.ts';
@@ -37,10 +37,11 @@ class TooLate extends CoxswainError<'E_TOOL'> {
  * Runs a handler within its bounds: the one way in which the runtime, a host and standalone tools do. Never throws; what
  * hooks make of it, and what is stored of it, is theirs.
  */
-export async function runWithin(
+export async function runWithin<Context extends ToolCallContext<never>>(
   decision: Decision,
-  tool: AnyTool,
-  context: ToolCallContext<never>,
+  // biome-ignore lint/suspicious/noExplicitAny: the arguments are those that the decision is about
+  tool: ToolContract<any, Context>,
+  context: Context,
   bounds: RunBounds,
 ): Promise<HandlerEnd> {
   const { firstOnly = false, signals } = bounds;

@@ -1,5 +1,5 @@
 import { untilAborted } from '../../base/index.ts';
-import type { AnyTool, ToolCallContext, ToolResult, ToolUpdate } from '../../contracts/index.ts';
+import type { AgentCallContext, AnyAgentTool, ToolResult, ToolUpdate } from '../../contracts/index.ts';
 import { normaliseReturn } from '../result/index.ts';
 import { runWrapped, withHandler } from './with-handler.ts';
 
@@ -8,20 +8,20 @@ export type Flights = Map<string, Promise<ToolResult | undefined>>;
 
 export interface SharedRuns {
   /** Calls with the same key are identical; one without a key is like no other. */
-  keyOf: (args: unknown, context: ToolCallContext<never>) => string | undefined;
+  keyOf: (args: unknown, context: AgentCallContext<never>) => string | undefined;
   /** A result that is there already. */
   lookUp: (key: string) => ToolResult | undefined;
 }
 
 /** The tool, of which identical calls under way share one run. Failures and questions are shared with nobody. */
-export function shareRuns(tool: AnyTool, flights: Flights, options: SharedRuns): AnyTool {
+export function shareRuns<T extends AnyAgentTool>(tool: T, flights: Flights, options: SharedRuns): T {
   return withHandler(tool, (args, context) => once(tool, args, context, flights, options));
 }
 
 async function* once(
-  tool: AnyTool,
+  tool: AnyAgentTool,
   args: unknown,
-  context: ToolCallContext<never>,
+  context: AgentCallContext<never>,
   flights: Flights,
   { keyOf, lookUp }: SharedRuns,
 ): AsyncGenerator<ToolUpdate, unknown> {
@@ -55,7 +55,7 @@ async function* once(
 }
 
 /** Whether a handler turns to somebody outside: what it then returns is no result. */
-function watched(context: ToolCallContext<never>): { context: ToolCallContext<never>; asks: () => boolean } {
+function watched(context: AgentCallContext<never>): { context: AgentCallContext<never>; asks: () => boolean } {
   let asks = false;
   const proxy = new Proxy(context, {
     get(target, key) {

@@ -12,9 +12,9 @@ import {
   required,
   text,
 } from '../../base/index.ts';
-import type { AnyTool } from '../../contracts/index.ts';
+import type { AnyAgentTool } from '../../contracts/index.ts';
 
-const shape: Shape<AnyTool> = {
+const shape: Shape<AnyAgentTool> = {
   name: required(name),
   description: text,
   displayName: text,
@@ -34,8 +34,8 @@ const shape: Shape<AnyTool> = {
 };
 
 /** @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` naming the tool and its member */
-export function checkTool(tool: AnyTool): void {
-  checkShape<AnyTool>(tool, `tool ${nameOf(tool)}`, shape);
+export function checkTool(tool: AnyAgentTool): void {
+  checkShape<AnyAgentTool>(tool, `tool ${nameOf(tool)}`, shape);
 }
 
 function nameOf(tool: unknown): string {

@@ -1,5 +1,5 @@
 import { checkOptions, flag } from '../../base/index.ts';
-import type { AnyTool, JsonSchema, SchemaLike, ToolDescriptor } from '../../contracts/index.ts';
+import type { AnyAgentTool, JsonSchema, SchemaLike, ToolDescriptor } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../../contracts/index.ts';
 import { checkTool } from './check-tool.ts';
 import { isSchemaObject, toDraft2020 } from './dialect.ts';
@@ -92,14 +92,14 @@ function schemaError(message: string, cause?: unknown): CoxswainError {
   return new CoxswainError('INVALID_ARGUMENT', 'E_SCHEMA', message, { cause });
 }
 
-const described = new WeakMap<AnyTool, ToolDescriptor>();
+const described = new WeakMap<AnyAgentTool, ToolDescriptor>();
 
 /**
  * What a tool is, without what it does: JSON-serialisable, frozen, made once for each tool. `parametersSchema` is
  * read as the older name of `inputSchema`.
  * @throws CoxswainError `INVALID_ARGUMENT / E_SCHEMA | E_BAD_INPUT`, naming the tool
  */
-export function describeTool(tool: AnyTool): ToolDescriptor {
+export function describeTool(tool: AnyAgentTool): ToolDescriptor {
   const cached = described.get(tool);
   if (cached) return cached;
   checkTool(tool);
@@ -120,7 +120,7 @@ export function describeTool(tool: AnyTool): ToolDescriptor {
   return descriptor;
 }
 
-function schemaOf(tool: AnyTool, field: string, schema: SchemaLike | undefined, options?: ToJsonSchemaOptions) {
+function schemaOf(tool: AnyAgentTool, field: string, schema: SchemaLike | undefined, options?: ToJsonSchemaOptions) {
   try {
     return toJsonSchema(schema, options);
   } catch (error) {

@@ -1,6 +1,7 @@
 import type {
   AgentSession,
   ApproverRule,
+  CallInfo,
   ExecutorSession,
   LifecycleInterceptor,
   PendingRequest,
@@ -13,7 +14,7 @@ import type {
   TurnTerms,
 } from '../../contracts/index.ts';
 import { asksNobody } from '../../contracts/index.ts';
-import { boundedResult, excludedBy } from '../../gate/index.ts';
+import { boundedResult, excludedBy, frozenPrincipal } from '../../gate/index.ts';
 import type { LazyMap } from '../../session/index.ts';
 import { isPipeable } from '../../session/index.ts';
 import type { PolicyRule } from '../policy/index.ts';
@@ -203,6 +204,19 @@ export class HostedFrame implements JudgeOptions {
   requesterOf({ requestedBy, [claimed]: claim }: Claimed): Principal {
     if (claim !== undefined) return this.principal;
     return requestedBy ?? this.shared.begun?.principal ?? this.principal;
+  }
+
+  /** Which call it is and for whom, as what its tool's author says of it is told. */
+  callInfo(request: PendingRequest, callId: string, signal = new AbortController().signal): CallInfo {
+    return {
+      callId,
+      sessionId: this.#inner.id,
+      userId: this.userId,
+      principal: frozenPrincipal(this.requesterOf(request)),
+      agentPath: request.agentPath,
+      signal,
+      deps: this.deps,
+    };
   }
 
   /** On what grounds a request is decided. */

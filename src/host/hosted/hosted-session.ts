@@ -320,7 +320,7 @@ export class HostedSession implements ControlledSession, Ruling {
     }
     const tools = offeredTools(frame, terms.options.tools);
     const held = { ...terms.options, tools, streamId };
-    this.#run = new HostedRun(this, out, held, terms.news, this.#turnSpan(options, begun));
+    this.#run = new HostedRun(this, out, held, terms, this.#turnSpan(options, begun));
     return this.#run;
   }
 

@@ -1,6 +1,7 @@
 import type {
   AnyTool,
   ApproverRule,
+  CallInfo,
   DisplayContent,
   PendingRequest,
   PolicyEvaluator,
@@ -20,7 +21,7 @@ const PREVIEW_TIMEOUT_MS = 10_000;
 /** What the making of a question takes from its host. */
 export interface QuestionOptions {
   base: PolicyEvaluator;
-  deps: unknown;
+  callInfo(request: PendingRequest, callId: string, signal?: AbortSignal): CallInfo;
   /** Of questions for which policy names none. */
   readonly approvers: ApproverRule | undefined;
   /** What people want always for tools of this name. */
@@ -29,16 +30,16 @@ export interface QuestionOptions {
 
 /** What would happen, as the tool's author shows it. */
 export async function previewOf(
-  tool: AnyTool | undefined,
+  tool: Pick<AnyTool, 'preview'> | undefined,
   args: Record<string, unknown>,
   signal: AbortSignal | undefined,
-  deps: unknown,
+  infoWith: (signal: AbortSignal) => CallInfo,
 ): Promise<DisplayContent[]> {
   if (!tool?.preview) return [];
   const limit = AbortSignal.any([AbortSignal.timeout(PREVIEW_TIMEOUT_MS), ...(signal ? [signal] : [])]);
   try {
     // One that ignores the signal must not hold up whoever waits.
-    return await untilAborted(tool.preview(args, { signal: limit, deps }), limit);
+    return await untilAborted(tool.preview(args, infoWith(limit)), limit);
   } catch (error) {
     return [{ type: 'text', text: `There is no preview: ${messageOf(error)}` }];
   }

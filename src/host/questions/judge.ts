@@ -215,8 +215,7 @@ export class Judge {
   ): Verdict | Promise<Verdict> {
     const asked = askedByHook(request);
     const full: GateRules = { ...rules, needsApproval: floorOf(request, hostTool), hookAsked: () => asked };
-    const fire =
-      peek && !this.#fired.has(call.callId) ? undefined : this.beforeTool(call, rules.signal, request.turnId);
+    const fire = peek && !this.#fired.has(call.callId) ? undefined : this.beforeTool(call, request, rules.signal);
     if (fire) full.beforeTool = (args) => this.#once(call.callId, () => fire(args));
     return decide(call, full);
   }
@@ -231,11 +230,12 @@ export class Judge {
   }
 
   /** The host's before_tool hooks around one call. */
-  beforeTool(call: GateCall, signal: AbortSignal | undefined, turnId?: string): GateRules['beforeTool'] {
+  beforeTool(call: GateCall, request: PendingRequest, signal: AbortSignal | undefined): GateRules['beforeTool'] {
     const { hooks } = this.#options;
     if (!hooks || !supports(hooks, 'before_tool')) return undefined;
-    const { tool, callId, sessionId, agentPath } = call;
-    const context = { sessionId, callId, agentPath, ...(turnId === undefined ? {} : { turnId }) };
+    const { tool, callId } = call;
+    const { deps: _, ...about } = this.#options.callInfo(request, callId, signal);
+    const context = { ...about, ...(request.turnId === undefined ? {} : { turnId: request.turnId }) };
     const { warn, hookTimeoutMs: timeoutMs } = this.#options;
     return async (args) => {
       try {
@@ -269,8 +269,8 @@ export class Judge {
     const wasLetRun = request.decision !== undefined;
     const args = approval.args ?? call.args;
     const { policyTimeoutMs: timeoutMs = POLICY_TIMEOUT_MS, warn } = this.#options;
-    const options = { signal: rules.signal, timeoutMs, warn };
-    const verdict = await authorsWord(hostTool.tool, hostTool.tool.name, { callId: call.callId, args }, options);
+    const about = { ...this.#options.callInfo(request, call.callId, rules.signal), args };
+    const verdict = await authorsWord(hostTool.tool, hostTool.tool.name, about, { timeoutMs, warn });
     if (typeof verdict === 'object') return { kind: 'settle', result: normaliseReturn(verdict.result) };
     if (verdict === 'retry' && wasLetRun) return this.#decided(request, hostTool, call, rules, true);
     const under = await underPolicy(request, call, rules, { args, hint: rerunQuestion(call.tool.name) });

@@ -49,7 +49,8 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
     step: underRule(step, question, recordFacts(call, question.args, rules).asked),
   });
   if (!rules.interactive) return no(kind === 'rerun' ? notAgain('host') : refusal('nobody can be asked here', 'host'));
-  let preview = hostTool?.tool.preview ? await previewOf(hostTool.tool, question.args, rules.signal, options.deps) : [];
+  const infoWith = (signal: AbortSignal) => options.callInfo(request, call.callId, signal);
+  let preview = hostTool?.tool.preview ? await previewOf(hostTool.tool, question.args, rules.signal, infoWith) : [];
   let digest = previewDigest(call, question.args, preview);
   for (let n = confirmation?.first ?? 0; ; n++) {
     const requestId = questionId(call.callId, kind, n);
@@ -76,7 +77,7 @@ export async function questionOutcome(inquiry: Inquiry, options: QuestionOptions
     const others = answer.args && (await questionForOthers(call, rules, answer.args, answer.by, question.redact));
     if (others) {
       question = others;
-      preview = await previewOf(hostTool?.tool, question.args, rules.signal, options.deps);
+      preview = await previewOf(hostTool?.tool, question.args, rules.signal, infoWith);
       digest = previewDigest(call, question.args, preview);
       continue;
     }

@@ -3,6 +3,7 @@ import type {
   AgentEvent,
   CoxswainError,
   Limits,
+  Principal,
   SessionInput,
   StreamEndEvent,
   TelemetrySpan,
@@ -14,7 +15,7 @@ import type { EventStream, HoldOptions, JoiningOptions } from '../../session/ind
 import { endTurn, joined } from '../../session/index.ts';
 import type { CalledStream, CallersStream, Hosted } from '../frame/index.ts';
 import { onAbort } from '../questions/index.ts';
-import type { Budget, BusyClock } from '../terms/index.ts';
+import type { Budget, BusyClock, HeldTo } from '../terms/index.ts';
 import { budgetOf, startClock } from '../terms/index.ts';
 import { BesideInner } from './beside-inner.ts';
 import { excludedTools, innerOptions } from './inner-options.ts';
@@ -41,6 +42,7 @@ export class HostedRun implements LoopingRun, CallersStream {
   readonly #budget: Budget;
   /** Not in the log yet. */
   #terms: TurnTerms | undefined;
+  readonly #principal: Principal;
   #excluded: readonly string[] | undefined;
   /** Its calls, once there is one. */
   madeCalls: RunCalls | undefined;
@@ -60,13 +62,14 @@ export class HostedRun implements LoopingRun, CallersStream {
     session: Hosted,
     out: EventStream,
     options: JoiningOptions & { streamId: string },
-    terms: TurnTerms | undefined,
+    { principal, news }: Pick<HeldTo, 'principal' | 'news'>,
     span?: TelemetrySpan,
   ) {
     this.session = session;
     this.out = out;
     this.options = options;
-    this.#terms = terms;
+    this.#principal = principal;
+    this.#terms = news;
     this.span = span;
     this.hold = new RunHold(session);
     this.#budget = budgetOf(session.descriptor, session.frame.options, options.limits);
@@ -178,7 +181,7 @@ export class HostedRun implements LoopingRun, CallersStream {
     this.#leave = signal && onAbort(signal, (reason) => this.abort(reason));
     await this.#prepare(inputs);
     this.called = await session.subagents?.begin(inputs, options);
-    this.#inputs = await passUserMessages(session, inputs, this.#controller.signal);
+    this.#inputs = await passUserMessages(session, inputs, this.#principal, this.#controller.signal);
   }
 
   /** The end as the caller sees it, with what its sub-agents have come to. */

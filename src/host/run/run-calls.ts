@@ -9,7 +9,7 @@ import type {
   ToolUpdate,
 } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { DEFAULT_TOOL_CONCURRENCY, errorResult, RunQueue } from '../../gate/index.ts';
+import { DEFAULT_TOOL_CONCURRENCY, errorResult, frozenPrincipal, RunQueue } from '../../gate/index.ts';
 import { LazyMap, LazySet, openRequest, Pace } from '../../session/index.ts';
 import type { RunStep } from '../questions/index.ts';
 import { callsOf, resultInput } from '../questions/index.ts';
@@ -308,6 +308,8 @@ export class RunCalls {
     const call = {
       callId,
       sessionId: session.id,
+      userId: frame.userId,
+      principal: frozenPrincipal(frame.requesterOf(request)),
       agentPath: request.agentPath,
       hostTool: called?.bound(hostTool, span ? within(this.#scope, span) : this.#scope.below) ?? hostTool,
       decision: step.decision,

@@ -69,7 +69,7 @@ async function runEach(
     const verdict = await decide(gateCall, {
       ...rules,
       needsApproval: hostTool.tool.needsApproval,
-      beforeTool: frame.judge.beforeTool(gateCall, signal),
+      beforeTool: frame.judge.beforeTool(gateCall, request, signal),
     });
     if (verdict.kind === 'ask') {
       const { args: asked, ruleId, redact } = verdict.question;

@@ -1,6 +1,6 @@
-import type { SessionInput, SteerData } from '../../contracts/index.ts';
+import type { HookContext, Principal, SessionInput, SteerData } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
-import { fireHook } from '../../gate/index.ts';
+import { fireHook, frozenPrincipal } from '../../gate/index.ts';
 import type { Hosted } from '../frame/index.ts';
 import { supports } from '../tools/index.ts';
 
@@ -11,6 +11,7 @@ import { supports } from '../tools/index.ts';
 export async function passUserMessages(
   session: Hosted,
   inputs: SessionInput[],
+  principal: Principal,
   signal: AbortSignal | undefined,
 ): Promise<SessionInput[]> {
   const { hooks, hookTimeoutMs: timeoutMs } = session.frame.options;
@@ -20,7 +21,13 @@ export async function passUserMessages(
       if (input.kind !== 'message') return input;
       const parts =
         typeof input.content === 'string' ? [{ type: 'text' as const, text: input.content }] : input.content;
-      const context = { sessionId: session.id, agentPath: [session.descriptor.name] };
+      const context: HookContext = {
+        sessionId: session.id,
+        userId: session.frame.userId,
+        principal: frozenPrincipal(principal),
+        agentPath: [session.descriptor.name],
+        ...(signal ? { signal } : {}),
+      };
       const payload = { userMessage: { role: 'user', parts }, context };
       const answer = await failClosed(() => fireHook(hooks, 'on_user_message', payload, { signal, timeoutMs }));
       if (answer?.action === 'block') {
@@ -39,7 +46,8 @@ export async function passUserMessages(
 
 /** Words that are added to a turn are a person's like those that begin one. */
 export async function passSteer(session: Hosted, data: SteerData): Promise<SteerData> {
-  const [passed] = await passUserMessages(session, [{ kind: 'message', content: data.content }], undefined);
+  const words: SessionInput = { kind: 'message', content: data.content };
+  const [passed] = await passUserMessages(session, [words], session.frame.principal, undefined);
   return passed?.kind === 'message' ? { ...data, content: passed.content } : data;
 }
 

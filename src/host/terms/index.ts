@@ -14,4 +14,5 @@ export { faultOfPrincipal } from './principal.ts';
 export type { Remembered, RememberedFor } from './remembered.ts';
 export { defaultPolicy, firstOf, isRulePolicy, RememberedRules, sessionPolicy } from './remembered.ts';
 export { isTighter, stricterMode, strictnessOf } from './stricter-mode.ts';
+export type { HeldTo } from './turn-terms.ts';
 export { beginTurn, forBoth, goOnWithTurn, onBehalfOf } from './turn-terms.ts';

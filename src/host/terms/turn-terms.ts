@@ -15,6 +15,8 @@ import { isTighter, stricterMode } from './stricter-mode.ts';
 /** What one stream is held to, and what its log does not say of it yet. */
 export interface HeldTo {
   options: ExecutionOptions;
+  /** On whose behalf the turn was begun. */
+  principal: Principal;
   news: TurnTerms | undefined;
 }
 
@@ -23,7 +25,7 @@ export function beginTurn(options: ExecutionOptions, who: Principal, hostMode: P
   // A host that is stricter than most is so for the whole turn, whoever goes on with it.
   const mode = options.permissionMode ?? (isTighter(hostMode, undefined) ? hostMode : undefined);
   const news = written(options, who, mode);
-  return { options: held(options, news), news };
+  return { options: held(options, news), principal: news.principal ?? who, news };
 }
 
 /**
@@ -37,7 +39,8 @@ export function goOnWithTurn(
   hostMode: PermissionMode | undefined,
 ): HeldTo {
   const says = options.permissionMode ?? options.excludeTools ?? options.limits ?? options.tools ?? options.model;
-  if (says === undefined && known.principal) return { options: held(options, known), news: undefined };
+  const { principal = who } = known;
+  if (says === undefined && known.principal) return { options: held(options, known), principal, news: undefined };
   const { excludeTools: excluded = [] } = options;
   const limits = isOver ? { ...known.limits, ...options.limits } : strictestLimits(known.limits, options.limits);
   const { permissionMode: mode } = options;
@@ -49,10 +52,11 @@ export function goOnWithTurn(
       tools: options.tools ?? known.tools,
       model: options.model ?? known.model,
     } as ExecutionOptions,
-    known.principal ?? who,
+    principal,
     tightens ? mode : known.permissionMode,
   );
-  return { options: held(options, now), news: canonicalJson(now) === canonicalJson(known) ? undefined : now };
+  const news = canonicalJson(now) === canonicalJson(known) ? undefined : now;
+  return { options: held(options, now), principal, news };
 }
 
 function held(options: ExecutionOptions, { principal, ...terms }: TurnTerms): ExecutionOptions {

@@ -3,6 +3,7 @@ import type {
   ConfirmationRequest,
   HookContext,
   LifecycleInterceptor,
+  Principal,
   RunQuestion,
   RunReply,
   StateAccess,
@@ -27,6 +28,9 @@ import type { HostTool } from './tool-registry.ts';
 export interface HostCall {
   callId: string;
   sessionId: string;
+  userId: string;
+  /** On whose behalf; frozen. */
+  principal: Principal;
   agentPath: readonly string[];
   hostTool: HostTool;
   decision: Decision;
@@ -61,7 +65,8 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
   const longRunning = descriptor.annotations?.longRunning === true;
   const controller = new AbortController();
   const context = new HostToolContext(call, options, controller.signal);
-  const hook: HookContext = { sessionId: call.sessionId, callId: call.callId, agentPath: call.agentPath, signal };
+  const { callId, sessionId, userId, principal, agentPath } = call;
+  const hook: HookContext = { sessionId, userId, principal, callId, agentPath, signal };
   let result: ToolResult;
   const end = await runWithin(decision, tool, context, {
     firstOnly: longRunning,
@@ -140,10 +145,15 @@ export function supports(hooks: LifecycleInterceptor | undefined, point: string)
   return hooks?.supportedHookPoints().includes(point) ?? false;
 }
 
-/** A host tool lives outside the agent's session: what needs the session is refused with a reason. */
+/**
+ * A host tool lives outside the agent's session: what needs the session is not in its type, and refused with a reason to
+ * whoever asks all the same.
+ */
 class HostToolContext implements ToolCallContext<never> {
   readonly callId: string;
   readonly sessionId: string;
+  readonly userId: string;
+  readonly principal: Principal;
   readonly agentPath: readonly string[];
   readonly signal: AbortSignal;
   readonly confirmation?: { confirmed: boolean; payload?: unknown };
@@ -154,6 +164,8 @@ class HostToolContext implements ToolCallContext<never> {
   constructor(call: HostCall, options: RunToolOptions, signal: AbortSignal) {
     this.callId = call.callId;
     this.sessionId = call.sessionId;
+    this.userId = call.userId;
+    this.principal = call.principal;
     this.agentPath = call.agentPath;
     this.signal = signal;
     this.#options = options;

@@ -1,6 +1,6 @@
 import type { LazyMap, LazySet } from '../../base/index.ts';
 import { guarded } from '../../base/index.ts';
-import type { ContentPart, ToolUpdate } from '../../contracts/index.ts';
+import type { ContentPart, Principal, ToolUpdate } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { InvocationInfo } from '../hooks/index.ts';
 import type { LiveSession } from '../live/index.ts';
@@ -153,6 +153,7 @@ export interface ChildOptions {
 
 /** What an agent that is running asks of its run. */
 export interface Run extends InvocationInfo {
+  requesterOf(turnId: string): Principal;
   readonly streamId: string;
   readonly tree: AgentTree;
   readonly engine: EngineParts;

@@ -12,6 +12,7 @@ export type { Engine, InvocationResult } from './engine.ts';
 export { errorFields, failureOf, limitReason, thrownOutcome } from './failure.ts';
 export { inheritedModel, modelNameOf, modelOf } from './model-choice.ts';
 export { outputFault, outputValue, promisedValue } from './promised-output.ts';
+export { requesterOf } from './requester-of.ts';
 export type { EngineParts, InvocationOptions, RunningBranch, RunSink, Shown } from './run-parts.ts';
 export type { Attributes, OperationKind, OperationMessage, Telemetry, TelemetrySpan } from './telemetry.ts';
 export { Operation, runAttributes } from './telemetry.ts';

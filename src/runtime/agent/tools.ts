@@ -1,4 +1,4 @@
-import type { AnyTool, ToolDescriptor, ToolResult } from '../../contracts/index.ts';
+import type { AnyAgentTool, ToolDescriptor, ToolResult } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { describeTool, errorResult, isRepeatable, validateArgs, withEffort } from '../../gate/index.ts';
 import type { AgentContext, AgentTree } from './agent.ts';
@@ -11,11 +11,11 @@ export interface Toolset {
   readonly name: string;
   /** Where its tools come from, as a runner's own policy is told. Default `toolset:NAME`. */
   readonly source?: `mcp:${string}`;
-  tools(context: AgentContext): readonly AnyTool[] | Promise<readonly AnyTool[]>;
+  tools(context: AgentContext): readonly AnyAgentTool[] | Promise<readonly AnyAgentTool[]>;
 }
 
 /** A tool that runs an agent. */
-export interface AgentRunningTool extends AnyTool {
+export interface AgentRunningTool extends AnyAgentTool {
   readonly [agentOfTool]: AgentTree;
   readonly skipSummarization?: boolean;
 }
@@ -24,7 +24,7 @@ export interface AgentRunningTool extends AnyTool {
 export interface ResolvedTool {
   readonly descriptor: ToolDescriptor;
   /** Absent: a host's tool, by description. */
-  readonly tool?: AnyTool;
+  readonly tool?: AnyAgentTool;
   readonly source: string;
   readonly agentTree?: AgentTree;
 }
@@ -41,7 +41,7 @@ export function mayRepeat(resolved: ResolvedTool): boolean {
   return isRepeatable(resolved.descriptor.annotations);
 }
 
-export function resolveTool(tool: AnyTool, source: string): ResolvedTool {
+export function resolveTool(tool: AnyAgentTool, source: string): ResolvedTool {
   const descriptor = describeTool(tool);
   const agentTree = (tool as Partial<AgentRunningTool>)[agentOfTool];
   return { descriptor, tool, source, ...(agentTree ? { agentTree } : {}) };
@@ -59,7 +59,7 @@ export function validateCall(resolved: ResolvedTool, args: unknown, turn?: objec
  * The tools of an agent by name.
  * @throws CoxswainError `INVALID_ARGUMENT / E_DUPLICATE_TOOL | E_SCHEMA`
  */
-export function toolMap(agent: string, tools: readonly AnyTool[]): Map<string, ResolvedTool> {
+export function toolMap(agent: string, tools: readonly AnyAgentTool[]): Map<string, ResolvedTool> {
   const map = new Map<string, ResolvedTool>();
   for (const tool of tools) {
     const resolved = resolveTool(tool, `agent:${agent}`);

@@ -1,5 +1,12 @@
 import { untilAborted } from '../../base/index.ts';
-import type { AnyTool, JsonSchema, OutputOf, PolicyEvaluator, SchemaLike, WithOutput } from '../../contracts/index.ts';
+import type {
+  AnyAgentTool,
+  JsonSchema,
+  OutputOf,
+  PolicyEvaluator,
+  SchemaLike,
+  WithOutput,
+} from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { excludedBy, toJsonSchema } from '../../gate/index.ts';
 import type { Agent, AgentContext, AgentTree, ResolvedTool, ToolMap, Toolset } from '../agent/index.ts';
@@ -242,8 +249,8 @@ export class LlmAgent<
       // An abort ends the wait for one that does not watch its signal.
       const offered: unknown = await untilAborted(toolset.tools(context), context.signal);
       if (!Array.isArray(offered)) throw new TypeError('it gave no list of tools');
-      for (const tool of offered as readonly AnyTool[]) {
-        if (typeof (tool as Partial<AnyTool> | null)?.name !== 'string' || tool.name === '') {
+      for (const tool of offered as readonly AnyAgentTool[]) {
+        if (typeof (tool as Partial<AnyAgentTool> | null)?.name !== 'string' || tool.name === '') {
           warn(`toolset ${toolset.name} offers a tool without a name`);
           continue;
         }

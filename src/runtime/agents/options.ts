@@ -1,4 +1,4 @@
-import type { AnyTool, Content, ContentPart, SchemaLike } from '../../contracts/index.ts';
+import type { AnyAgentTool, Content, ContentPart, SchemaLike } from '../../contracts/index.ts';
 import type { Agent, Toolset } from '../agent/index.ts';
 import type { AgentCallbacks, InvocationInfo } from '../hooks/index.ts';
 import type { EventActions, Outcome, StateView } from '../log/index.ts';
@@ -13,7 +13,7 @@ export interface LlmAgentOptions extends AgentCallbacks {
   instruction?: Instruction;
   /** For this agent and, on the root, every agent of the tree. */
   globalInstruction?: Instruction;
-  tools?: readonly AnyTool[];
+  tools?: readonly AnyAgentTool[];
   toolsets?: readonly Toolset[];
   subAgents?: readonly Agent[];
   inputSchema?: SchemaLike;

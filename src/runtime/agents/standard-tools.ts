@@ -1,9 +1,9 @@
-import type { AnyTool, ArtifactAccess } from '../../contracts/index.ts';
-import { defineTool, isCoxswainError } from '../../contracts/index.ts';
+import type { AnyAgentTool, ArtifactAccess } from '../../contracts/index.ts';
+import { defineAgentTool, isCoxswainError } from '../../contracts/index.ts';
 
 /** Lets a model end the loop that its agent is in. */
-export function exitLoopTool(): AnyTool {
-  return defineTool({
+export function exitLoopTool(): AnyAgentTool {
+  return defineAgentTool({
     name: 'exit_loop',
     description: 'Ends the loop. Call it only when the work is done.',
     inputSchema: { type: 'object', properties: {} },
@@ -16,8 +16,8 @@ export function exitLoopTool(): AnyTool {
 }
 
 /** Lets a model search what is remembered of earlier sessions. */
-export function loadMemoryTool(): AnyTool {
-  return defineTool({
+export function loadMemoryTool(): AnyAgentTool {
+  return defineAgentTool({
     name: 'load_memory',
     description: 'Searches the memory of earlier conversations with this user.',
     inputSchema: {
@@ -38,8 +38,8 @@ export const MAX_ARTIFACT_TEXT = 256 * 1024;
  * Lets a model read artifacts; without names it learns which there are. Text is given as text, as far as its first
  * 262,144 characters; anything else as media.
  */
-export function loadArtifactsTool(): AnyTool {
-  return defineTool({
+export function loadArtifactsTool(): AnyAgentTool {
+  return defineAgentTool({
     name: 'load_artifacts',
     description: 'Loads artifacts by name. Without names: lists them.',
     inputSchema: {

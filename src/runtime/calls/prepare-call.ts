@@ -1,5 +1,5 @@
 import { newId, untilAborted } from '../../base/index.ts';
-import type { AnyTool, FunctionCallPart, FunctionResponsePart, ToolResult } from '../../contracts/index.ts';
+import type { AnyAgentTool, FunctionCallPart, FunctionResponsePart, ToolResult } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, deepFreeze, messageOf } from '../../contracts/index.ts';
 import {
   askHook,
@@ -104,7 +104,7 @@ function floorOf(
 }
 
 async function askAuthor(
-  floor: Exclude<AnyTool['needsApproval'], undefined | false>,
+  floor: Exclude<AnyAgentTool['needsApproval'], undefined | false>,
   args: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/index.ts';
-import type { AnyTool, ToolResult } from '../../contracts/index.ts';
+import type { AnyAgentTool, ToolResult } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import { errorResult, normaliseReturn, runWithin } from '../../gate/index.ts';
 import type { AgentContext } from '../agent/index.ts';
@@ -75,7 +75,7 @@ async function unlessCancelled(
   }
 }
 
-function timeoutOf(context: AgentContext, tool: AnyTool): number | undefined {
+function timeoutOf(context: AgentContext, tool: AnyAgentTool): number | undefined {
   const { toolTimeoutMs } = context.invocation.engine;
   return tool.timeoutMs ?? toolTimeoutMs;
 }

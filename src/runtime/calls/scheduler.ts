@@ -208,9 +208,9 @@ async function unknownOutcome(
   const { signal, invocation } = context;
   const args = call.decision?.args ?? call.args;
   const warn = (message: string, error?: unknown) => invocation.engine.warn(message, error);
-  const word = resolved
-    ? await authorsWord(resolved.tool, call.name, { callId: call.id, args }, { signal, warn })
-    : 'ask';
+  const { sessionId, userId, principal, agentPath, deps } = new ToolContext(context, call);
+  const about = { callId: call.id, sessionId, userId, principal, agentPath, deps, signal, args };
+  const word = resolved ? await authorsWord(resolved.tool, call.name, about, { warn }) : 'ask';
   if (word === undefined) throw signal.reason;
   if (typeof word === 'object') return settle(normaliseReturn(word.result));
   if (word === 'retry' && resolved) {

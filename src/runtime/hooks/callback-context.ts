@@ -1,9 +1,10 @@
 import type {
+  AgentCallContext,
   ArtifactAccess,
   AuthConfig,
   ConfirmationRequest,
   MemoryEntry,
-  ToolCallContext,
+  Principal,
   ToolUpdate,
 } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
@@ -20,7 +21,7 @@ export interface Activity {
   readonly agentPath: readonly string[];
   readonly signal: AbortSignal;
   readonly place: { readonly tree: AgentNames };
-  readonly invocation: InvocationInfo & { readonly services: ContextServices };
+  readonly invocation: InvocationInfo & { readonly services: ContextServices; requesterOf(turnId: string): Principal };
   /** Layers of state below a context's own writes, newest first. */
   stateLayers(): Readonly<Record<string, unknown>>[];
   toolUpdate(callId: string, update: ToolUpdate): void;
@@ -55,6 +56,15 @@ export class CallbackContext {
 
   get sessionId(): string {
     return this.#agent.invocation.sessionId;
+  }
+
+  get userId(): string {
+    return this.#agent.invocation.userId;
+  }
+
+  /** On whose behalf the turn was begun. */
+  get principal(): Principal {
+    return this.#agent.invocation.principal;
   }
 
   get signal(): AbortSignal {
@@ -98,8 +108,15 @@ export function signalsOf({ escalate, skipSummarization, transferToAgent }: Tool
   };
 }
 
+/** A call that a context is for; of an earlier turn, where it was left open. */
+export interface CallOfTool {
+  readonly id: string;
+  readonly name: string;
+  readonly turnId?: string;
+}
+
 /** What a handler and the hooks around it are given. */
-export class ToolContext implements ToolCallContext<never> {
+export class ToolContext implements AgentCallContext<never> {
   readonly callId: string;
   readonly toolName: string;
   readonly state: StateView;
@@ -108,6 +125,7 @@ export class ToolContext implements ToolCallContext<never> {
   readonly artifactDelta: Record<string, number> = {};
   readonly #agent: Activity;
   readonly #isHooks: boolean;
+  readonly #turnId: string | undefined;
   /** Of the credentials that this call was given. */
   #secrets: readonly string[] = none;
   #hasEnded = false;
@@ -117,7 +135,7 @@ export class ToolContext implements ToolCallContext<never> {
 
   constructor(
     agent: Activity,
-    call: { id: string; name: string },
+    call: CallOfTool,
     confirmation?: { confirmed: boolean; payload?: unknown },
     isHooks = false,
   ) {
@@ -125,6 +143,7 @@ export class ToolContext implements ToolCallContext<never> {
     this.#isHooks = isHooks;
     this.callId = call.id;
     this.toolName = call.name;
+    this.#turnId = call.turnId;
     this.state = new StateView({}, () => agent.stateLayers());
     if (confirmation) this.confirmation = confirmation;
   }
@@ -152,7 +171,7 @@ export class ToolContext implements ToolCallContext<never> {
   }
 
   /** A context for hooks before the handler. */
-  static ofHooks(agent: Activity, call: { id: string; name: string }): ToolContext {
+  static ofHooks(agent: Activity, call: CallOfTool): ToolContext {
     return new ToolContext(agent, call, undefined, true);
   }
 
@@ -174,6 +193,15 @@ export class ToolContext implements ToolCallContext<never> {
 
   get sessionId(): string {
     return this.#agent.invocation.sessionId;
+  }
+
+  get userId(): string {
+    return this.#agent.invocation.userId;
+  }
+
+  get principal(): Principal {
+    const { invocation } = this.#agent;
+    return invocation.requesterOf(this.#turnId ?? invocation.turnId);
   }
 
   get agentPath(): readonly string[] {

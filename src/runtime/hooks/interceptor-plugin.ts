@@ -112,15 +112,16 @@ function refused(point: string, result: HookResult): CoxswainError {
 }
 
 function infoContext(info: InvocationInfo): HookContext {
-  return { sessionId: info.sessionId, turnId: info.turnId, agentPath: [info.tree.root.name], signal: info.signal };
+  const { sessionId, userId, principal, turnId, tree, signal } = info;
+  return { sessionId, userId, principal, turnId, agentPath: [tree.root.name], signal };
 }
 
 function agentContext(context: CallbackContext): HookContext {
-  const { sessionId, agentPath, signal, invocation } = context;
-  return { sessionId, turnId: invocation.turnId, agentPath, signal };
+  const { sessionId, userId, principal, agentPath, signal, invocation } = context;
+  return { sessionId, userId, principal, turnId: invocation.turnId, agentPath, signal };
 }
 
 function toolContext(context: ToolContext): HookContext {
-  const { sessionId, agentPath, callId, signal, invocation } = context;
-  return { sessionId, turnId: invocation.turnId, callId, agentPath, signal };
+  const { sessionId, userId, principal, agentPath, callId, signal, invocation } = context;
+  return { sessionId, userId, principal, turnId: invocation.turnId, callId, agentPath, signal };
 }

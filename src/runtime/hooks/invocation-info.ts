@@ -1,3 +1,4 @@
+import type { Principal } from '../../contracts/index.ts';
 import type { SessionKey, SessionService } from '../store/index.ts';
 
 /** An agent as hooks see it. */
@@ -23,6 +24,10 @@ export interface InvocationInfo {
   readonly sessionId: string;
   readonly invocationId: string;
   readonly turnId: string;
+  /** Whose session it is. */
+  readonly userId: string;
+  /** On whose behalf its turn was begun, as the log keeps it. Where nobody said: the user. */
+  readonly principal: Principal;
   readonly signal: AbortSignal;
   readonly tree: AgentNames;
   readonly sessions: SessionService;

@@ -1,6 +1,7 @@
 import { LazyMap, LazySet, newId } from '../../base/index.ts';
-import type { SessionInput } from '../../contracts/index.ts';
+import type { Principal, SessionInput } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, messageOf } from '../../contracts/index.ts';
+import { frozenPrincipal } from '../../gate/index.ts';
 import type { JoiningOptions, joined } from '../../session/index.ts';
 import type {
   Agent,
@@ -13,7 +14,7 @@ import type {
   RunSink,
   TelemetrySpan,
 } from '../agent/index.ts';
-import { thrownOutcome } from '../agent/index.ts';
+import { requesterOf, thrownOutcome } from '../agent/index.ts';
 import { ownerOfThread, runDetachedCalls } from '../calls/index.ts';
 import type { Plugin } from '../hooks/index.ts';
 import { editEvent } from '../hooks/index.ts';
@@ -95,6 +96,17 @@ export class Invocation implements OpenRun, RunningInvocation {
   }
   get turnId(): string {
     return this.fold.turn?.id ?? '';
+  }
+  get userId(): string {
+    return this.session.key.userId;
+  }
+  /** Of the turn that runs, which may not have begun yet. */
+  get principal(): Principal {
+    const { terms } = this.options;
+    return terms?.principal ? frozenPrincipal(terms.principal) : this.requesterOf(this.turnId);
+  }
+  requesterOf(turnId: string): Principal {
+    return requesterOf(this.session, this.engine, turnId);
   }
   get sessions(): SessionService {
     return this.session.service;

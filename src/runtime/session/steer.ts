@@ -1,5 +1,6 @@
 import type { ContentPart } from '../../contracts/index.ts';
 import type { Engine } from '../agent/index.ts';
+import { requesterOf } from '../agent/index.ts';
 import { ownerOfThread } from '../calls/index.ts';
 import type { InvocationInfo } from '../hooks/index.ts';
 import { hookUserMessage } from '../hooks/index.ts';
@@ -53,21 +54,25 @@ function words(live: LiveSession, running: RunningInvocation | undefined, { thre
 /** Words that are added to a turn are a person's like those that begin one: the same hooks see them. */
 function hooked(
   live: LiveSession,
-  { plugins, tree }: Engine,
+  engine: Engine,
   parts: ContentPart[],
   hostRuns: boolean,
 ): Promise<ContentPart[]> | ContentPart[] {
+  const { plugins, tree } = engine;
   if (!plugins.some(({ onUserMessage }) => onUserMessage)) return parts;
   const running = live.current?.invocation;
   const isOpen = running !== undefined && !running.closing && !running.signal.aborted;
   const { key, service: sessions, fold } = live;
+  const turnId = fold.turn?.id ?? '';
   const idle: InvocationInfo = {
     key,
     sessions,
     tree,
     sessionId: key.id,
     invocationId: '',
-    turnId: fold.turn?.id ?? '',
+    turnId,
+    userId: key.userId,
+    principal: requesterOf(live, engine, turnId),
     signal: new AbortController().signal,
     deps: undefined,
     hostRuns,

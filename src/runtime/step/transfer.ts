@@ -1,5 +1,5 @@
-import type { AnyTool } from '../../contracts/index.ts';
-import { defineTool } from '../../contracts/index.ts';
+import type { AnyAgentTool } from '../../contracts/index.ts';
+import { defineAgentTool } from '../../contracts/index.ts';
 import type { Agent, AgentTree } from '../agent/index.ts';
 import type { Fold } from '../log/index.ts';
 
@@ -44,8 +44,8 @@ export function startingAgent(tree: AgentTree, fold: Fold): Agent {
 export const TRANSFER_TOOL = 'transfer_to_agent';
 
 /** The tool by which a model hands over; its schema lists the allowed names. */
-export function transferTool(targets: readonly Agent[]): AnyTool {
-  return defineTool({
+export function transferTool(targets: readonly Agent[]): AnyAgentTool {
+  return defineAgentTool({
     name: TRANSFER_TOOL,
     description: 'Hands the conversation over to another agent, which answers from here on.',
     inputSchema: {

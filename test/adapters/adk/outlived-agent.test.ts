@@ -4,7 +4,7 @@ import type { Agent, SessionService } from '../../../src/index.ts';
 import { agentTool, fromAgent, InMemorySessionService, ParallelAgent, SequentialAgent } from '../../../src/index.ts';
 import type { Script } from '../../../src/testing/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
-import { all, bot, hostOf, notingTool, policyOf, results, tool } from '../../host/kit.ts';
+import { all, bot, hostOf, notingTool, ownTool, policyOf, results } from '../../host/kit.ts';
 import { elsewhere } from '../../runtime/elsewhere.ts';
 
 const key = { app: 'shop', userId: 'ann', id: 's' };
@@ -26,7 +26,7 @@ const approvalOf = async (session: AgentSession, name: string): Promise<SessionI
 /** boss asks outer, which asks deep, whose branches do something and wait for a yes. A process has its own script. */
 function world(script: Record<string, readonly Script[]>) {
   const charge = notingTool('charge');
-  const pay = tool(
+  const pay = ownTool(
     'pay',
     (_, { state }) => {
       state.set('paid', true);

@@ -16,7 +16,7 @@ import {
 } from '../../../src/index.ts';
 import { createEvent } from '../../../src/runtime/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
-import { all, bot, brief, endOf, judged, ofType, only, readOnly, say, tool } from '../../host/kit.ts';
+import { all, bot, brief, endOf, judged, ofType, only, ownTool, readOnly, say, tool } from '../../host/kit.ts';
 
 const context = { app: 'shop', userId: 'ann' };
 
@@ -62,11 +62,11 @@ describe('events of a stream', () => {
   });
 
   test('S3-35 session_update if and only if state changed', async () => {
-    const set = tool('set', (_, { state }) => {
+    const set = ownTool('set', (_, { state }) => {
       state.set('k', 1);
       return 'ok';
     });
-    const look = tool('look', (_, { state }) => state.get('k'));
+    const look = ownTool('look', (_, { state }) => state.get('k'));
     const session = await open(bot([{ calls: [['set']] }, { calls: [['look']] }, 'done'], { tools: [set, look] }));
     const updates = ofType(await say(session, 'go'), 'session_update');
     expect(updates.map(({ stateDelta }) => stateDelta)).toEqual([{ k: 1 }]);
@@ -239,7 +239,7 @@ describe('events of a stream', () => {
   });
 
   test('S3-45 what escalates to the root ends completed with a reason', async () => {
-    const stop = tool('stop', (_, context) => {
+    const stop = ownTool('stop', (_, context) => {
       context.escalate();
       return 'enough';
     });
@@ -254,7 +254,7 @@ describe('events of a stream', () => {
   });
 
   test('S3-46 skipSummarization shows in _meta', async () => {
-    const raw = tool('raw', (_, context) => {
+    const raw = ownTool('raw', (_, context) => {
       context.skipSummarization();
       return 'as it is';
     });
@@ -396,7 +396,7 @@ describe('events of a stream', () => {
   });
 
   test('F29 the output key keeps its value until there are final words', async () => {
-    const raw = tool('raw', (_, context) => {
+    const raw = ownTool('raw', (_, context) => {
       context.skipSummarization();
       return 'x';
     });

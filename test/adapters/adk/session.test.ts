@@ -15,6 +15,7 @@ import {
   notingTool,
   ofType,
   only,
+  ownTool,
   readOnly,
   refusal,
   results,
@@ -769,7 +770,7 @@ describe('sessions', () => {
   });
 
   test('S3-67 S3-68 S3-69 sessions are listed, loaded and deleted within their user; prefixed keys stay flat', async () => {
-    const set = tool('set', (_, { state }) => {
+    const set = ownTool('set', (_, { state }) => {
       for (const key of ['k', 'app:k', 'user:k', 'temp:k']) state.set(key, key);
       return 1;
     });

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import type { AgentEvent, AgentSession, ExecutionOptions, SessionInput } from '../../../src/contracts/index.ts';
 import type { Agent } from '../../../src/index.ts';
 import { fromAgent, InMemorySessionService } from '../../../src/index.ts';
-import { all, bot, endOf, say, tool } from '../../host/kit.ts';
+import { all, bot, endOf, ownTool, say, tool } from '../../host/kit.ts';
 import { elsewhere } from '../../runtime/elsewhere.ts';
 
 const context = { app: 'shop', userId: 'ann' };
 const pay = { name: 'pay', description: 'Pays.', inputSchema: { type: 'object' }, annotations: {} };
-const stop = tool('stop', (_, asked) => {
+const stop = ownTool('stop', (_, asked) => {
   asked.escalate();
   return 'enough';
 });

@@ -17,11 +17,11 @@ import {
 import type { Event } from '../../../src/runtime/index.ts';
 import { createEvent, decodeEvent, encodeEvent, exitLoopTool } from '../../../src/runtime/index.ts';
 import { ScriptedModel } from '../../../src/testing/index.ts';
-import { all, bot, door, ofType, only, say, tool } from '../../host/kit.ts';
+import { all, bot, door, ofType, only, ownTool, say, tool } from '../../host/kit.ts';
 
 const context = { app: 'shop', userId: 'ann' };
 const pay = tool('pay', () => 'paid', { needsApproval: true });
-const note = tool('note', (_, { state, progress }) => {
+const note = ownTool('note', (_, { state, progress }) => {
   state.set('noted', true);
   progress({ progress: 1 });
   return 'noted';

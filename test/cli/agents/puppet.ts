@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AgentModule, AgentModuleContext } from '../../../src/cli/workspace/agent-module.ts';
 import type { ContentPart } from '../../../src/contracts/index.ts';
-import { defineTool, textOfParts } from '../../../src/contracts/index.ts';
+import { defineAgentTool, defineTool, textOfParts } from '../../../src/contracts/index.ts';
 import type { Model } from '../../../src/index.ts';
 import { LlmAgent } from '../../../src/index.ts';
 
@@ -47,7 +47,7 @@ const model: Model = {
   },
 };
 
-const mail = defineTool({
+const mail = defineAgentTool({
   name: 'mail',
   description: 'Reads mail.',
   annotations: { readOnly: true },

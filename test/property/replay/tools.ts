@@ -1,5 +1,5 @@
-import type { AnyTool, JsonSchema, PolicyEvaluator, ToolAnnotations } from '../../../src/contracts/index.ts';
-import { defineTool } from '../../../src/contracts/index.ts';
+import type { AnyAgentTool, JsonSchema, PolicyEvaluator, ToolAnnotations } from '../../../src/contracts/index.ts';
+import { defineAgentTool } from '../../../src/contracts/index.ts';
 import { hash, pause, randomOf } from './random.ts';
 import type { World } from './world.ts';
 
@@ -54,9 +54,9 @@ export const policy: PolicyEvaluator = {
 };
 
 /** Tools that keep count of their runs and look whether they were allowed to run. */
-export function toolsOf(world: World): AnyTool[] {
+export function toolsOf(world: World): AnyAgentTool[] {
   return Object.entries(kinds).map(([name, kind]) =>
-    defineTool({
+    defineAgentTool({
       name,
       description: name,
       inputSchema,

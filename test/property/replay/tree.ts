@@ -1,4 +1,4 @@
-import type { AnyTool } from '../../../src/contracts/index.ts';
+import type { AnyAgentTool } from '../../../src/contracts/index.ts';
 import type {
   Agent,
   CompositeOptions,
@@ -83,7 +83,7 @@ class Grower {
   readonly #random: Random;
   readonly #world: World;
   readonly #parts: Parts;
-  readonly #tools: AnyTool[];
+  readonly #tools: AnyAgentTool[];
   readonly #helper: string | undefined;
   #made = 0;
 
@@ -111,7 +111,7 @@ class Grower {
   #llm(depth: number): Agent {
     const random = this.#random;
     const name = `a${this.#made++}`;
-    const experts: AnyTool[] = [];
+    const experts: AnyAgentTool[] = [];
     if (depth > 0 && random() < 0.45) {
       const expert = this.node(depth - 1);
       const kind = isCrowd(expert) ? 'crowd' : 'expert';

@@ -5,7 +5,7 @@
  */
 import { appendFileSync } from 'node:fs';
 import { SqliteSessionService } from '../../../../src/adapters/stores/sql/open-sqlite.ts';
-import type { AnyTool } from '../../../../src/contracts/index.ts';
+import type { AnyAgentTool, AnyTool } from '../../../../src/contracts/index.ts';
 import { createHost, fromAgent, subagentTool } from '../../../../src/index.ts';
 import type { Agent, Model } from '../../../../src/runtime/index.ts';
 import { agentTool, LlmAgent, ParallelAgent, SequentialAgent } from '../../../../src/runtime/index.ts';
@@ -50,7 +50,8 @@ function tool(name: string): AnyTool {
   };
 }
 
-const llm = (name: string, tools: AnyTool[] = []) => new LlmAgent({ name, model, tools, outputKey: `said_${name}` });
+const llm = (name: string, tools: AnyAgentTool[] = []) =>
+  new LlmAgent({ name, model, tools, outputKey: `said_${name}` });
 const team: Agent = new SequentialAgent({
   name: 'team',
   subAgents: [
