@@ -5,7 +5,7 @@ import type { SqliteSessionService } from '../../src/adapters/stores/sql/open-sq
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { isCoxswainError } from '../../src/contracts/index.ts';
 import { project } from '../../src/index.ts';
-import type { SessionService } from '../../src/runtime/index.ts';
+import type { Event, SessionService } from '../../src/runtime/index.ts';
 import { InMemorySessionService, LiveSession } from '../../src/runtime/index.ts';
 import { collect } from '../runtime/kit.ts';
 import { answer, call, change, event, fullEvent, key } from '../suites/session-service.ts';
@@ -95,6 +95,121 @@ describe('files that are no export, or were changed by somebody', () => {
     expect(await store.list(scope)).toEqual([]);
     const marked = [`\ufeff${lines[0]}`, '', ...lines.slice(1), ''];
     expect((await importSession(store, scope, marked)).lastSeq).toBe(5);
+  });
+});
+
+describe('the lines of an export', () => {
+  const header = { format: 'coxswain.session', version: 2, key, initialState: {}, createdAt: 5 };
+  const run = { turnId: 't1', invocationId: 'i1', streamId: 'x1' };
+  const quiet = { stateDelta: {}, artifactDelta: {}, escalate: false, skipSummarization: false };
+  const plain = { path: '', partial: false, turnComplete: true, longRunningToolIds: [] };
+  const words = (text: string) => ({ role: 'user' as const, parts: [{ type: 'text' as const, text }] });
+  const at = 1_700_000_000_000;
+
+  async function exported(events: Event[]): Promise<unknown[]> {
+    const store = new InMemorySessionService();
+    await store.create(key);
+    await store.append(key, events);
+    return (await collect(exportSession(store, key))).map((line) => JSON.parse(line));
+  }
+
+  async function imported(lines: readonly unknown[]): Promise<readonly Event[] | undefined> {
+    const store = new InMemorySessionService();
+    await importSession(
+      store,
+      key,
+      lines.map((line) => JSON.stringify(line)),
+    );
+    return (await store.get(key))?.events;
+  }
+
+  const refusal = (lines: readonly unknown[]) => imported(lines).catch(({ code, message }) => `${code} ${message}`);
+
+  test('what the events of a run have in common is said once, and nothing of what most have alike', async () => {
+    const [first, ...lines] = await exported([
+      event('e1', { ...run, author: 'user', content: words('hi'), actions: { turn: { start: 'bot' } } }),
+      event('e2', { ...run, path: '/0', turnComplete: false, longRunningToolIds: ['c1'], model: 'm' }),
+      event('e3', { ...run, streamId: 'x2', actions: { stateDelta: { n: null }, artifactDelta: { f: 1 } } }),
+      event('e4', { ...run, streamId: 'x2', actions: { escalate: true, skipSummarization: true } }),
+      event('e5', { turnId: 't1' }),
+    ]);
+    expect(first).toMatchObject({ ...header, createdAt: expect.any(Number), lastSeq: 5 });
+    const own = (id: string, author = 'bot') => ({ id, author, timestamp: at });
+    expect(lines).toEqual([
+      {
+        ...run,
+        seq: 1,
+        events: [
+          { ...own('e1', 'user'), content: words('hi'), actions: { turn: { start: 'bot' } } },
+          { ...own('e2'), path: '/0', turnComplete: false, longRunningToolIds: ['c1'], model: 'm' },
+        ],
+      },
+      {
+        ...run,
+        streamId: 'x2',
+        seq: 3,
+        events: [
+          { ...own('e3'), actions: { stateDelta: { n: null }, artifactDelta: { f: 1 } } },
+          { ...own('e4'), actions: { escalate: true, skipSummarization: true } },
+        ],
+      },
+      { turnId: 't1', invocationId: '', streamId: '', seq: 5, events: [own('e5')] },
+    ]);
+  });
+
+  test('a line has a bounded number of events', async () => {
+    const many = Array.from({ length: 40 }, (_, n) => event(`e${n}`, run));
+    const lines = (await exported(many)).slice(1) as { seq: number; events: unknown[] }[];
+    expect(lines.map(({ seq, events }) => [seq, events.length])).toEqual([
+      [1, 16],
+      [17, 16],
+      [33, 8],
+    ]);
+  });
+
+  test('version 1, with a line for each event that says all of it, is read', async () => {
+    const one = { ...run, ...plain, id: 'e1', seq: 1, author: 'user', timestamp: at, content: words('hi') };
+    const two = { ...run, ...plain, id: 'e2', seq: 2, author: 'bot', timestamp: at, later: { version: true } };
+    const events = [
+      { ...one, actions: { ...quiet, turn: { start: 'bot' } } },
+      { ...two, actions: quiet },
+    ];
+    const old = { ...header, version: 1, lastSeq: 2 };
+    expect(await imported([old, ...events])).toEqual(events);
+    const [, ...lines] = await exported(((await imported([old, ...events])) ?? []).map((stored) => ({ ...stored })));
+    expect(await imported([{ ...header, lastSeq: 2 }, ...lines])).toEqual(events);
+    // What the newer form leaves out, the older one has.
+    const { path: _, ...without } = one;
+    expect(await refusal([old, { ...without, actions: quiet }])).toMatch(/^E_BAD_INPUT .*line 2 .*look at its path$/);
+  });
+
+  test('what is wrong with an event is told with its place', async () => {
+    const own = { id: 'e1', author: 'bot', timestamp: at };
+    const asked = (...events: unknown[]) =>
+      refusal([
+        { ...header, lastSeq: events.length },
+        { ...run, seq: 1, events },
+      ]);
+    expect(await asked(own)).toEqual([{ ...run, ...plain, ...own, seq: 1, actions: quiet }]);
+    expect(await asked(own, { ...own, id: 7 })).toContain('line 2 is no event, where event 2 belongs: look at its id');
+    expect(await asked({ ...own, actions: { turn: {} } })).toContain('look at its actions.turn');
+    expect(await asked({ ...own, actions: [] })).toContain('look at its actions');
+    expect(await asked({ ...own, partial: true })).toContain('look at its partial');
+    expect(await asked({ ...own, actions: { rewound: { through: 1 } } })).toContain('actions.rewound.through');
+    expect(await asked({ ...own, seq: 2 })).toContain('line 2 has event 2 where 1 belongs');
+    expect(await asked({ ...own, streamId: 3 })).toContain('look at its streamId');
+    expect(await asked({ id: 'e1', author: 'bot' })).toContain('look at its timestamp');
+    expect(await asked('e1')).toContain('line 2 has no event where event 1 belongs');
+    const inherited = JSON.parse('{"id":"e1","author":"bot","timestamp":1,"__proto__":{"content":{}}}');
+    expect(await asked(inherited)).toContain('look at its __proto__');
+    for (const line of [
+      { ...run, seq: 1 },
+      { ...run, events: [own] },
+      { ...run, turnId: 1, seq: 1, events: [own] },
+    ])
+      expect(await refusal([{ ...header, lastSeq: 1 }, line])).toContain('line 2 has no events');
+    const twice = { ...run, seq: 1, events: [own] };
+    expect(await refusal([{ ...header, lastSeq: 2 }, twice, twice])).toContain('line 3 has event 1 where 2 belongs');
   });
 });
 

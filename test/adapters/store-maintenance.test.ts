@@ -113,7 +113,6 @@ for (const server of [...shared, kyselySqlite]) {
       await service.append(key, [change('e3', { n: 2 })]);
       await service.append(key, [change('e4', { 'app:a': 'last' })]);
       const out = await collect(exportSession(service, key));
-      expect(out).toHaveLength(1 + 1104);
       expect(out.join('')).not.toContain('\n');
       const copy = await importSession(service, { app: 'shop', userId: 'bob', id: 'copy' }, [...out, '']);
       expect(copy).toMatchObject({ lastSeq: 1104, initialState: { n: 0 } });
@@ -130,12 +129,12 @@ for (const server of [...shared, kyselySqlite]) {
       expect((await collect(exportSession(memory, elsewhere.key))).slice(1)).toEqual(out.slice(1));
       const bad: [string[], string][] = [
         [[], 'it is empty'],
-        [out.slice(0, -1), 'it has 1103 of 1104 events'],
+        [out.slice(0, 2), 'it has 1 of 1104 events'],
         [out.slice(1), 'its first line'],
         [[out[0]!, out[2]!], 'where 1 belongs'],
-        [['{"format":"coxswain.session","version":2}'], 'version 2'],
+        [['{"format":"coxswain.session","version":3}'], 'version 3'],
         [[out[0]!, '{'], 'line 2 is no JSON'],
-        [[out[0]!, '{}'], 'line 2 is no event'],
+        [[out[0]!, '{}'], 'line 2 has no events'],
       ];
       for (const [given, why] of bad) {
         const refused = await refusalOf(importSession(service, { app: 'shop', userId: 'cleo' }, given));

@@ -125,7 +125,7 @@ test('S2-26 export and import: to the byte, checked whole, refused where it woul
   writeFileSync(out, lines.slice(0, -40));
   const cut = await sessions('import', out, '--id', 'cut');
   expect(cut.code).toBe(1);
-  expect(cut.stderr).toContain('E_BAD_INPUT the session cannot be imported: line 4');
+  expect(cut.stderr).toContain('E_BAD_INPUT the session cannot be imported: line 3');
   expect((await sessions('import', join(place.path, 'none'))).code).toBe(2);
 });
 

@@ -204,6 +204,14 @@ export const noDelta: Record<string, never> = Object.freeze({});
 /** Ids of an event that names none. */
 export const noIds: readonly string[] = Object.freeze([]);
 
+/** Of an event that does nothing but say its content: all that are read share it. */
+export const noEffects: EventActions = Object.freeze({
+  stateDelta: noDelta,
+  artifactDelta: noDelta,
+  escalate: false,
+  skipSummarization: false,
+});
+
 /** Fills in what an event always has: id, time, empty actions. */
 export function createEvent(init: EventInit): Event {
   const event = {
@@ -213,6 +221,7 @@ export function createEvent(init: EventInit): Event {
     invocationId: '',
     streamId: '',
     path: '',
+    author: init.author,
     timestamp: init.timestamp ?? Date.now(),
     partial: false,
     turnComplete: true,

@@ -22,7 +22,17 @@ export type {
   StoredAnswer,
   TurnEnd,
 } from './event.ts';
-export { createActions, createEvent, isFinalResponse, isLarge, noDelta, noIds, sizeOf, threadOf } from './event.ts';
+export {
+  createActions,
+  createEvent,
+  isFinalResponse,
+  isLarge,
+  noDelta,
+  noEffects,
+  noIds,
+  sizeOf,
+  threadOf,
+} from './event.ts';
 export type { SessionConfig } from './fold.ts';
 export { Fold } from './fold.ts';
 export type { FoldState } from './fold-state.ts';

@@ -1,6 +1,7 @@
 import type { Content, ContentPart } from '../../contracts/index.ts';
 import { deepFreeze, parseJson, setOwn } from '../../contracts/index.ts';
 import type { Event, EventActions } from '../log/index.ts';
+import { noDelta, noEffects, noIds } from '../log/index.ts';
 
 /**
  * An event as columns, in the names and JSON shapes that other readers of these tables know. What they do not know
@@ -47,7 +48,6 @@ const EXACT = '$exact';
 
 const noneText = '[]';
 const nothing: Json = Object.freeze({});
-const none: readonly string[] = Object.freeze([]);
 
 export function encodeEvent(event: Event): EventRow {
   const {
@@ -128,7 +128,7 @@ export function decodeEvent(row: StoredEventRow): Event {
     partial: false,
     turnComplete: Boolean(row.turn_complete),
     longRunningToolIds:
-      row.long_running_tool_ids === noneText ? none : (frozenJson(row.long_running_tool_ids) as string[]),
+      row.long_running_tool_ids === noneText ? noIds : (frozenJson(row.long_running_tool_ids) as string[]),
     actions: decodeActions(row.actions, own.actions as Json | undefined),
   };
   if (row.content !== null) event.content = decodeContent(parseJson(row.content) as Json);
@@ -187,17 +187,8 @@ interface ActionsRow {
   requested_auth_configs?: NonNullable<EventActions['requestedAuthConfigs']>;
 }
 
-/** What is not said of most events. */
-const noDelta = Object.freeze({});
-const quiet: EventActions = Object.freeze({
-  stateDelta: noDelta,
-  artifactDelta: noDelta,
-  escalate: false,
-  skipSummarization: false,
-});
-
 function decodeActions(text: string, rest: Json | undefined): EventActions {
-  if (text === plainActions) return rest ? frozenWith({ ...quiet }, rest) : quiet;
+  if (text === plainActions) return rest ? frozenWith({ ...noEffects }, rest) : noEffects;
   const row = parseJson(text) as ActionsRow | null;
   if (typeof row !== 'object' || row === null) throw new TypeError('its actions are no object');
   const actions: EventActions = {

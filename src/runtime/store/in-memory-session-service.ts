@@ -10,7 +10,6 @@ import {
   copyInPages,
   isMarker,
   recordOf,
-  repeatedId,
   ScopeState,
   storeEvents,
   summaryOf,
@@ -196,10 +195,9 @@ export class InMemorySessionService implements SessionService {
     const initialState: StateValues = {};
     applyDelta(initialState, splitInitial(session.initialState).session);
     const stored = session.events.map((event, index) => sealEvent(event, index + 1));
-    const twice = repeatedId(stored);
-    if (twice !== undefined) throw storeRefusal.eventExists(key, twice);
     const made = new Copied(initialState, stored.filter(isMarker));
     made.take(stored);
+    if (made.twice !== undefined) throw storeRefusal.eventExists(key, made.twice);
     const copy = this.#add(key, app, user, initialState, made.state, session.title?.toWellFormed());
     addCopies(copy, made);
     return recordOf(copy, []);

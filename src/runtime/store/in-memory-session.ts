@@ -128,6 +128,8 @@ export class Copied {
   readonly state: StateValues;
   readonly events: Event[] = [];
   readonly ids = new Set<string>();
+  /** The first id that two of them have. */
+  twice: string | undefined;
   readonly calls = new OpenCallFold();
   readonly pages: SettlePages | undefined;
   readonly #cuts: Cuts;
@@ -143,7 +145,7 @@ export class Copied {
   take(events: readonly Event[]): void {
     foldState(this.state, events);
     for (const event of events) {
-      this.ids.add(event.id);
+      if (this.ids.size === this.ids.add(event.id).size) this.twice ??= event.id;
       this.events.push(event);
     }
     const counting = this.#cuts.counting(events);
@@ -187,11 +189,6 @@ export function addCopies(session: MemorySession, { events, ids, calls }: Copied
   for (const { callId, name, seq } of calls.opened()) session.open.set(callId, { name, seq, at });
   const agent = calls.openTurn();
   session.openTurn = agent === undefined ? undefined : { agent, at };
-}
-
-export function repeatedId(events: readonly Event[]): string | undefined {
-  const seen = new Set<string>();
-  return events.find(({ id }) => seen.size === seen.add(id).size)?.id;
 }
 
 /** Brings the index of open calls up to events that were added. */

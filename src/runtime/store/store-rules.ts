@@ -1,7 +1,7 @@
 import { kindOf } from '../../base/index.ts';
 import { CoxswainError, deepFreeze, MAX_JSON_DEPTH, setOwn } from '../../contracts/index.ts';
 import type { Event } from '../log/index.ts';
-import { applyDelta, noDelta, noIds, splitDelta, stateValue, storedDelta } from '../log/index.ts';
+import { applyDelta, noDelta, noEffects, noIds, splitDelta, stateValue, storedDelta } from '../log/index.ts';
 import type { SessionKey } from './session-service.ts';
 
 export { checkKey, checkScope, newKey, storeInput } from './store-checks.ts';
@@ -129,7 +129,7 @@ function seal(value: object, depth: number): string | undefined {
   for (const key in value) {
     const member = (value as Record<string, unknown>)[key];
     // Most members are text, or empty as every event begins: a call for each of them would cost more than the look.
-    if (typeof member === 'string' || typeof member === 'boolean' || member === noDelta || member === noIds) continue;
+    if (typeof member === 'string' || typeof member === 'boolean' || isNothing(member)) continue;
     const isInner = typeof member === 'object' && member !== null;
     const fault = isInner ? seal(member, depth + 1) : sealMember(member, depth);
     if (fault !== undefined) return `.${key}${fault}`;
@@ -137,6 +137,9 @@ function seal(value: object, depth: number): string | undefined {
   Object.freeze(value);
   return undefined;
 }
+
+/** What events share that say nothing by it: frozen at every depth. */
+const isNothing = (member: unknown) => member === noDelta || member === noIds || member === noEffects;
 
 function sealMember(member: unknown, depth: number): string | undefined {
   switch (typeof member) {

@@ -1,8 +1,9 @@
-import { CoxswainError, parseJson } from '../../../contracts/index.ts';
+import { CoxswainError } from '../../../contracts/index.ts';
 import type { Event, RestoredSession, SessionKey, SessionRecord, SessionService } from '../../../runtime/index.ts';
 import { batchDelta, checkScope, newId, scopeOf, sessionService, storeRefusal } from '../../../runtime/index.ts';
 import { checkIs, checkOptions, flag, fn, having, text as isText, iterable } from '../../../session/index.ts';
-import { faultOfEvent } from './stored-event.ts';
+import type { ExportHeader } from './session-lines.ts';
+import { headerLine, LineReader, LineWriter } from './session-lines.ts';
 
 export { effectiveEvents, type Rewound, rewoundBy } from '../../../runtime/index.ts';
 export { rewind, turnStarts } from './rewind.ts';
@@ -41,24 +42,11 @@ export function hasMaintenance<S extends SessionService>(service: S): service is
   }
 }
 
-const FORMAT = 'coxswain.session';
-const VERSION = 1;
 const PAGE = 500;
 
-/** The first line of an exported session. */
-export interface ExportHeader {
-  format: typeof FORMAT;
-  version: number;
-  key: SessionKey;
-  title?: string;
-  initialState: Record<string, unknown>;
-  createdAt: number;
-  lastSeq: number;
-}
-
 /**
- * A session as lines of JSON, without line ends: one with its name, title and initial state, then one for each event.
- * Shared state belongs to its app and user and is not part of it.
+ * A session as lines of JSON, without line ends: one with its name, title and initial state, then its events. Those that
+ * follow one another in one run are a line: what they have in common is said once. Shared state belongs to its app and user and is not part of it.
  * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND`
  */
 export async function* exportSession(service: SessionService, key: SessionKey): AsyncGenerator<string, void, void> {
@@ -66,21 +54,18 @@ export async function* exportSession(service: SessionService, key: SessionKey): 
   const record = await service.get(key, { limit: 0 });
   if (!record) throw storeRefusal.missing(key);
   const { title, initialState, createdAt, lastSeq } = record;
-  const header: ExportHeader = {
-    format: FORMAT,
-    version: VERSION,
-    key: record.key,
-    ...(title !== undefined && { title }),
-    initialState,
-    createdAt,
-    lastSeq,
-  };
-  yield JSON.stringify(header);
+  yield headerLine({ key: record.key, ...(title !== undefined && { title }), initialState, createdAt, lastSeq });
+  const writer = new LineWriter();
   for (let after = 0; after < lastSeq; after += PAGE) {
     const page = await service.get(key, { after, limit: Math.min(PAGE, lastSeq - after) });
     if (page?.createdAt !== createdAt) throw storeRefusal.missing(key);
-    for (const event of page.events) yield JSON.stringify(event);
+    for (const event of page.events) {
+      const line = writer.add(event);
+      if (line !== undefined) yield line;
+    }
   }
+  const last = writer.end();
+  if (last !== undefined) yield last;
 }
 
 export interface ImportOptions {
@@ -109,23 +94,18 @@ export async function importSession(
   checkScope(scope);
   checkIs(lines, 'importSession: lines', iterable);
   checkOptions<ImportOptions>(options, 'importSession: options', { sameId: flag, settle: fn });
-  let header: ExportHeader | undefined;
-  const events: Event[] = [];
+  const reader = new LineReader();
   let line = 0;
   const take = (text: string) => {
     line += 1;
     if (typeof text !== 'string') checkIs(text, `importSession: line ${line}`, isText);
-    if (text.trim() === '') return;
-    const value = parseLine(line === 1 ? text.replace(/^\ufeff/, '') : text, line);
-    if (!header) header = asHeader(value);
-    else events.push(asEvent(value, events.length + 1, line));
+    reader.take(text);
   };
   // Lines that are there already are not waited for.
   if (Array.isArray(lines))
     for (const text of lines as readonly string[]) take(typeof text === 'string' ? text : await text);
   else for await (const text of lines) take(text);
-  if (!header) throw refuseImport('it is empty');
-  if (events.length !== header.lastSeq) throw refuseImport(`it has ${events.length} of ${header.lastSeq} events`);
+  const { header, events } = reader.end();
   const id = scope.id ?? (options.sameId ? header.key.id : newId());
   const key = { app: scope.app, userId: scope.userId, id };
   const { title, initialState, lastSeq } = header;
@@ -163,43 +143,4 @@ function sharedKey(initialState: Record<string, unknown>, events: readonly Event
   if (ofApp !== undefined) return `app:${ofApp}`;
   if (ofUser !== undefined) return `user:${ofUser}`;
   return Object.keys(initialState).find((name) => scopeOf(name) !== 'session');
-}
-
-function parseLine(text: string, line: number): Record<string, unknown> {
-  try {
-    const value = parseJson(text);
-    if (isMap(value)) return value;
-  } catch {
-    // Said below.
-  }
-  throw refuseImport(`line ${line} is no JSON object`);
-}
-
-function asHeader(value: Record<string, unknown>): ExportHeader {
-  if (value.format !== FORMAT) throw refuseImport('its first line is not that of an exported session');
-  if (value.version !== VERSION) throw refuseImport(`it has version ${value.version}, this release reads ${VERSION}`);
-  const { lastSeq, initialState, key, title } = value;
-  const whole =
-    Number.isSafeInteger(lastSeq) &&
-    isMap(initialState) &&
-    isMap(key) &&
-    [key.app, key.userId, key.id].every((part) => typeof part === 'string') &&
-    (title === undefined || typeof title === 'string');
-  if (!whole) throw refuseImport('its first line is incomplete');
-  return value as unknown as ExportHeader;
-}
-
-function asEvent(value: Record<string, unknown>, seq: number, line: number): Event {
-  const fault = faultOfEvent(value);
-  if (fault !== undefined) throw refuseImport(`line ${line} is no event: look at its ${fault}`);
-  if (value.seq !== seq) throw refuseImport(`line ${line} has event ${value.seq} where ${seq} belongs`);
-  return value as unknown as Event;
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function refuseImport(why: string): CoxswainError {
-  return new CoxswainError('INVALID_ARGUMENT', 'E_BAD_INPUT', `the session cannot be imported: ${why}`);
 }

@@ -63,14 +63,18 @@ const shape = (checks: Record<string, Check>): Check => {
   return (value) => isMap(value) && faultIn(value as Record<string, unknown>, list) === undefined;
 };
 
-const parts: Record<string, Check> = {
-  text: shape({ text: isText }),
-  thought: shape({ thought: isText }),
-  function_call: shape({ id: isText, name: isText, args: isMap }),
-  function_response: shape({ id: isText, name: isText, response: isMap, 'content?': listOf(isMap) }),
-};
+const parts = new Map<unknown, Check>([
+  ['text', shape({ text: isText })],
+  ['thought', shape({ thought: isText })],
+  ['function_call', shape({ id: isText, name: isText, args: isMap })],
+  ['function_response', shape({ id: isText, name: isText, response: isMap, 'content?': listOf(isMap) })],
+]);
 const isTyped = shape({ type: isText });
-const isPart: Check = (value) => isTyped(value) && (parts[(value as { type: string }).type] ?? isMap)(value);
+const isPart: Check = (value) => {
+  if (!isMap(value)) return false;
+  const { type } = value as { type?: unknown };
+  return parts.get(type)?.(value) ?? isText(type);
+};
 
 const eventFields: Record<string, Check> = {
   id: isText,
@@ -108,7 +112,7 @@ const readable = fieldsOf({
   'content?': shape({ parts: listOf(isTyped) }),
 });
 
-const actionFields = fieldsOf({
+const actionChecks: Record<string, Check> = {
   stateDelta: isMap,
   artifactDelta: mapOf(isCount),
   escalate: isFlag,
@@ -153,15 +157,33 @@ const actionFields = fieldsOf({
   'end?': shape({ reason: isText, 'data?': isMap }),
   'abort?': shape({ reason: isText, 'requestId?': isText, 'threadId?': isText }),
   'rewound?': shape({ through: isCount }),
-});
+};
+const actionFields = fieldsOf(actionChecks);
 
-/** The first field of a value that no stored event has like this; undefined if all fit. `read`: from our own tables. */
-export function faultOfEvent(value: Record<string, unknown>, read = false): string | undefined {
-  const fault = faultIn(value, read ? readable : fields);
+/** All may be absent but what is named. */
+const sparse = (checks: Record<string, Check>, ...required: string[]): Fields => ({ ...fieldsOf(checks), required });
+// What a line says is assigned to an event: under this name that would be what the event inherits from.
+const inLine = sparse({ ...eventFields, '__proto__?': () => false }, 'id', 'author', 'timestamp');
+const actionsInLine = sparse(actionChecks);
+
+/** What is known of a value that is to be an event: all that an event has, or what was read of our own tables, or of a line. */
+const fieldsIn = { whole: fields, row: readable, line: inLine };
+
+/**
+ * The first field of a value that no stored event has like this; undefined if all fit. `row`: from our own tables;
+ * `line`: it may leave out what its line says or what most events have alike, so its place is given.
+ */
+export function faultOfEvent(
+  value: Record<string, unknown>,
+  form: keyof typeof fieldsIn = 'whole',
+  seq: number = value.seq as number,
+): string | undefined {
+  const fault = faultIn(value, fieldsIn[form]);
   if (fault !== undefined) return fault;
+  if (form === 'line' && value.actions === undefined) return undefined;
   if (!isMap(value.actions)) return 'actions';
   const actions = value.actions as unknown as Event['actions'];
-  const inner = faultIn(actions as unknown as Record<string, unknown>, actionFields);
+  const inner = faultIn(actions as unknown as Record<string, unknown>, form === 'line' ? actionsInLine : actionFields);
   if (inner !== undefined) return `actions.${inner}`;
-  return actions.rewound && actions.rewound.through >= (value.seq as number) ? 'actions.rewound.through' : undefined;
+  return actions.rewound && actions.rewound.through >= seq ? 'actions.rewound.through' : undefined;
 }

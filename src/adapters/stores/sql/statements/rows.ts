@@ -79,7 +79,7 @@ export function toEvent(row: Row, key: SessionKey): Event {
   if (row.event_time !== undefined) row.timestamp = row.event_time;
   try {
     const event = decodeEvent(row as unknown as StoredEventRow);
-    const fault = faultOfEvent(event as unknown as Record<string, unknown>, true);
+    const fault = faultOfEvent(event as unknown as Record<string, unknown>, 'row');
     if (fault !== undefined) throw new TypeError(`its ${columnOf[fault] ?? fault} is damaged`);
     return event;
   } catch (error) {
