@@ -33,6 +33,11 @@ export const rooms: readonly Room[] = [
   room('session/checks', 'checks of what a session is given: inputs, answers, options', 'contracts base'),
   room('session/stream', 'queues that carry events to a consumer, and the words of a stream', 'contracts base'),
   room(
+    'session/resume',
+    'what a session that is followed or taken up again sends: from which place, which events, which deltas',
+    'contracts',
+  ),
+  room(
     'session/link',
     'what a host and its executor agree on beside the public contract',
     'contracts base session/stream',
@@ -233,7 +238,7 @@ export const rooms: readonly Room[] = [
   room(
     'adapters/adk',
     "the adapter of this package's own runtime: its agents as AgentSessions",
-    'contracts base session gate runtime/session runtime adapters/stores/common',
+    'contracts base session/resume session gate runtime/session runtime adapters/stores/common',
   ),
   room(
     'adapters/tools/mcp/wire',
@@ -258,7 +263,7 @@ export const rooms: readonly Room[] = [
   room('adapters/telemetry', 'spans for OpenTelemetry', 'contracts session runtime'),
   room('adapters/audit', 'the log as audit files', 'contracts base session runtime'),
   room('adapters/policy', 'Cedar and OPA as policies', 'contracts base session gate'),
-  room('adapters/remote', 'the client of a served host', 'contracts base session'),
+  room('adapters/remote', 'the client of a served host', 'contracts base session/resume session'),
   room('adapters/auto-tools', 'tools without session or host', 'contracts session gate runtime adapters/models'),
   room(
     'adapters/batteries',
@@ -345,16 +350,16 @@ export const rooms: readonly Room[] = [
     'contracts base host/terms host host/mcp/turn host/mcp/server',
   ),
   room('host/mcp', 'a host as MCP server', 'host/mcp/turn host/mcp/server host/mcp/http'),
-  room('host/connection/protocol', 'JSON-RPC, messages, limits, offsets', 'contracts/schemas contracts session gate'),
+  room('host/connection/protocol', 'JSON-RPC, messages, limits', 'contracts/schemas contracts session gate'),
   room(
     'host/connection/stream',
     'a session on a connection: frames, replay, control',
-    'contracts session host/hosted host/connection/protocol',
+    'contracts session/resume session host/hosted host/connection/protocol',
   ),
   room(
     'host/connection/server',
     'what is served, to whom, and the methods',
-    'contracts gate host/terms host/hosted host/approvals host host/connection/protocol host/connection/stream',
+    'contracts session/resume gate host/terms host/hosted host/approvals host host/connection/protocol host/connection/stream',
   ),
   room('host/connection', 'the session protocol of a served host', 'host/connection/protocol host/connection/server'),
   room('host/websocket', 'sockets for it', 'contracts base session gate host/terms host host/connection'),

@@ -11,10 +11,10 @@ import {
   wireError,
 } from '../../src/host/connection/protocol/json-rpc.ts';
 import { assertFits, checkParams, loadProtocol, numberOf } from '../../src/host/connection/protocol/messages.ts';
-import { Offsets } from '../../src/host/connection/protocol/offsets.ts';
 import { Quota } from '../../src/host/connection/protocol/quota.ts';
 import { Ring } from '../../src/host/connection/protocol/ring.ts';
 import { fittingEvent, wireEvent } from '../../src/host/connection/protocol/wire-event.ts';
+import { Offsets } from '../../src/session/resume/index.ts';
 
 describe('the newest frames of a session', () => {
   const pushed = (ring: Ring, ...texts: string[]) => texts.map((text) => ring.push({ text }));

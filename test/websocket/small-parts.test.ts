@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AgentEvent, HostContext, SessionRef } from '../../src/contracts/index.ts';
 import { CoxswainError } from '../../src/contracts/index.ts';
-import { Offsets } from '../../src/host/connection/protocol/offsets.ts';
 import { Ceiling } from '../../src/host/connection/server/ceiling.ts';
 import { servedExecutor } from '../../src/host/connection/server/served-executor.ts';
 import { servedHost } from '../../src/host/connection/server/served-host.ts';
@@ -10,6 +9,7 @@ import { Control } from '../../src/host/connection/stream/control.ts';
 import { serveExecutor } from '../../src/host/websocket/index.ts';
 import type { AgentSource } from '../../src/index.ts';
 import { fromAgent, InMemorySessionService } from '../../src/index.ts';
+import { Offsets } from '../../src/session/resume/index.ts';
 import { bot, hostOf } from '../host/kit.ts';
 import { byName, serving } from './kit.ts';
 import { Raw } from './raw.ts';

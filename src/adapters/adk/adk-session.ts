@@ -4,6 +4,7 @@ import type {
   AgentEvent,
   AgentSession,
   AgentStream,
+  EventsOptions,
   ExecutorStreamOptions,
   HostAnswer,
   PendingRequest,
@@ -234,7 +235,7 @@ export class AdkSession implements AgentSession {
     return this.runtime.heed(tell);
   }
 
-  events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
+  events(options: EventsOptions = {}): AsyncIterable<AgentEvent> {
     checkEvents(options);
     return readEvents(this.runtime, options, (end) => storedEnd(this.runtime, this.descriptor, end), this.#watchers);
   }

@@ -1,9 +1,10 @@
 import type { LazySet } from '../../base/index.ts';
-import type { AgentEvent, StreamEndData } from '../../contracts/index.ts';
+import type { AgentEvent, EventsOptions, StreamEndData } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Event } from '../../runtime/index.ts';
 import type { RuntimeSession } from '../../runtime/session/index.ts';
 import { StreamQueue } from '../../session/index.ts';
+import { EventReading } from '../../session/resume/index.ts';
 import { parseCursor, project, projectEnd } from './project.ts';
 
 /** What a stored end sums up. */
@@ -16,34 +17,30 @@ type EndOf = (end: Event) => StreamEndData;
  */
 export function readEvents(
   session: RuntimeSession,
-  options: { after?: string; limit?: number; live?: boolean },
+  options: EventsOptions,
   endOf: EndOf,
   watchers: LazySet<() => void>,
 ): AsyncIterable<AgentEvent> {
   return options.live ? follow(session, options, endOf, watchers) : replay(session, options, endOf);
 }
 
-async function* replay(
-  session: RuntimeSession,
-  options: { after?: string; limit?: number },
-  endOf: EndOf,
-): AsyncGenerator<AgentEvent> {
-  const after = startOf(options.after);
+async function* replay(session: RuntimeSession, options: EventsOptions, endOf: EndOf): AsyncGenerator<AgentEvent> {
+  const reading = new EventReading(options);
+  const after = startOf(reading.after);
   const newest = await session.readFrom(after.seq);
   assertReached(newest, after.seq);
-  let left = options.limit ?? Number.POSITIVE_INFINITY;
   for (const event of session.since(after.seq - 1)) {
     if (event.seq > newest) return;
     for (const item of rest(session.id, event, after, endOf)) {
-      if (left-- <= 0) return;
-      yield item;
+      if (reading.isOver) return;
+      if (reading.takes(item)) yield item;
     }
   }
 }
 
 function follow(
   session: RuntimeSession,
-  options: { after?: string; limit?: number },
+  options: EventsOptions,
   endOf: EndOf,
   watchers: LazySet<() => void>,
 ): AsyncIterable<AgentEvent> {
@@ -54,13 +51,13 @@ function follow(
   });
   return new StreamQueue<AgentEvent>(
     async (out) => {
-      const after = startOf(options.after);
+      const reading = new EventReading(options);
+      const after = startOf(reading.after);
       assertReached(await session.readFrom(after.seq), after.seq);
-      let left = options.limit ?? Number.POSITIVE_INFINITY;
       const show = (event: Event) => {
         for (const item of rest(session.id, event, after, endOf)) {
-          if (left-- > 0) out.push(item);
-          if (left <= 0) ended();
+          if (reading.takes(item)) out.push(item);
+          if (reading.isOver) ended();
         }
       };
       stop = session.follow(after.seq - 1, show);

@@ -1,5 +1,6 @@
 import type { AgentEvent, AttachResult, EventFrame } from '../../contracts/index.ts';
-import { Assembler } from './assembler.ts';
+import type { ClaimedPosition } from '../../session/resume/index.ts';
+import { Assembler, claimOf } from '../../session/resume/index.ts';
 
 /** Frames after which an acknowledgement is sent at once. */
 const ACK_FRAMES = 64;
@@ -34,9 +35,8 @@ export class Position {
   }
 
   /** What the server is told at the next connection. */
-  get known(): { epoch?: string; offset?: number; cursor?: string } {
-    const { epoch, offset, cursor } = this;
-    return { ...(this.#isWhole ? { epoch, offset } : {}), ...(cursor === undefined ? {} : { cursor }) };
+  get known(): ClaimedPosition {
+    return claimOf(this, this.#isWhole);
   }
 
   /** The history has come. */

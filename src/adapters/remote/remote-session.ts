@@ -6,6 +6,7 @@ import type {
   AgentStream,
   AttachResult,
   EventFrame,
+  EventsOptions,
   ExecutorStreamOptions,
   HostAnswer,
   PendingRequest,
@@ -134,7 +135,7 @@ export class RemoteSession implements AgentSession {
     await this.#change('session/abort', { target: { reason, threadId, requestId } });
   }
 
-  events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
+  events(options: EventsOptions = {}): AsyncIterable<AgentEvent> {
     checkEvents(options);
     const page = (after: string | undefined, limit: number) =>
       this.#ask<{ events: AgentEvent[]; more: boolean }>('session/events', { after, limit });

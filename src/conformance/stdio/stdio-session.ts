@@ -4,6 +4,7 @@ import type {
   AgentEvent,
   AgentSession,
   AgentStream,
+  EventsOptions,
   ExecutorStreamOptions,
   HostAnswer,
   PendingRequest,
@@ -161,7 +162,7 @@ export class StdioSession implements AgentSession {
     else this.#open.delete(target.requestId);
   }
 
-  async *events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncGenerator<AgentEvent> {
+  async *events(options: EventsOptions = {}): AsyncGenerator<AgentEvent> {
     this.#assertOpen();
     if (options.live || !this.descriptor.capabilities.includes('resume')) throw unsupported('keeps no events to read');
     const { live: _, ...range } = options;

@@ -55,6 +55,16 @@ export interface ExecutionOptions {
   principal?: Principal;
 }
 
+/** Which stored events are read. */
+export interface EventsOptions {
+  /** Cursor behind which they start; absent: with the first. */
+  after?: string;
+  /** As many, at most. */
+  limit?: number;
+  /** Goes on with what happens next. */
+  live?: boolean;
+}
+
 /** What a host says to its executor of a stream: its caller's options, and what only a host may add. */
 export interface ExecutorStreamOptions extends ExecutionOptions {
   /** What the turn is begun with, to be kept in its log and given back by `standing`. */
@@ -120,7 +130,7 @@ export interface AgentSession extends AsyncDisposable {
    * Durable events after a cursor, oldest first; with `live` goes on with what happens next, in whichever process, until
    * the handle is closed.
    */
-  events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterable<AgentEvent>;
+  events(options?: EventsOptions): AsyncIterable<AgentEvent>;
   /** Open tool requests and elicitations, derived from the log. */
   pending(): Promise<PendingRequest[]>;
   /** For hosts: what whoever goes on is held to. An executor without it keeps no terms: they are lost with the host. */

@@ -3,6 +3,7 @@ import type {
   AgentDescriptor,
   AgentEvent,
   AgentStream,
+  EventsOptions,
   ExecutionOptions,
   ExecutorSession,
   PendingRequest,
@@ -183,7 +184,7 @@ export class HostedSession implements ControlledSession, Ruling {
     await abortPart(this, run, target);
   }
 
-  events(options: { after?: string; limit?: number; live?: boolean } = {}): AsyncIterable<AgentEvent> {
+  events(options: EventsOptions = {}): AsyncIterable<AgentEvent> {
     checkEvents(options);
     return this.inner.events(options);
   }

@@ -3,6 +3,7 @@ import type {
   AgentDescriptor,
   AgentEvent,
   AgentStream,
+  EventsOptions,
   ExecutorSession,
   ExecutorStreamOptions,
   HostAnswer,
@@ -76,7 +77,7 @@ export class SubagentSession implements AnsweredSession, HeedfulSession, Holdabl
     };
   }
 
-  events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterableIterator<AgentEvent> {
+  events(options?: EventsOptions): AsyncIterableIterator<AgentEvent> {
     return derived(this.#inner.events(options), (event) => this.#event(event));
   }
 

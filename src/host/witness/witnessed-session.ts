@@ -4,6 +4,7 @@ import type {
   AgentEvent,
   AgentSession,
   AgentStream,
+  EventsOptions,
   ExecutorSession,
   ExecutorStreamOptions,
   HostAnswer,
@@ -222,7 +223,7 @@ export class WitnessedSession implements AgentSession {
     if (target?.requestId !== undefined) await this.#witness.ended(target.requestId);
   }
 
-  events(options?: { after?: string; limit?: number; live?: boolean }): AsyncIterableIterator<AgentEvent> {
+  events(options?: EventsOptions): AsyncIterableIterator<AgentEvent> {
     return derived(this.#inner.events(options), (given) => {
       const event = copyEvent(given);
       return this.#isBelieved(event) ? event : undefined;

@@ -16,7 +16,7 @@ import {
   text,
   texts,
 } from '../../base/index.ts';
-import type { AbortTarget, ExecutorStreamOptions, SteerData } from '../../contracts/index.ts';
+import type { AbortTarget, EventsOptions, ExecutorStreamOptions, SteerData } from '../../contracts/index.ts';
 import { permissionMode } from './permission-modes.ts';
 import { checkLimits, checkNames, checkPrincipal } from './principal.ts';
 
@@ -69,12 +69,6 @@ const steer: Shape<SteerData> = { content: required(anything), threadId: text };
 /** What `content` holds is the matter of `checkContent`. @throws CoxswainError `INVALID_ARGUMENT / E_BAD_INPUT` */
 export function checkSteer(data: SteerData): void {
   checkShape<SteerData>(data, 'steer', steer);
-}
-
-interface EventsOptions {
-  after?: string;
-  limit?: number;
-  live?: boolean;
 }
 
 const events: Shape<EventsOptions> = { after: text, limit: amount, live: flag };

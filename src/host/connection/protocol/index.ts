@@ -1,11 +1,10 @@
-/** JSON-RPC, messages, limits, offsets. */
+/** JSON-RPC, messages, limits. */
 export { Counts } from './counts.ts';
 export { readIncoming } from './incoming.ts';
 export { errorText, noticeText, protocolError, resultText, wireError } from './json-rpc.ts';
 export type { ServerLimits } from './limits.ts';
 export { DEFAULT_LIMITS, serverLimits } from './limits.ts';
 export { assertFits, checkParams, loadProtocol, numberOf } from './messages.ts';
-export { Offsets } from './offsets.ts';
 export { Quota } from './quota.ts';
 export { RateLimit } from './rate-limit.ts';
 export type { RingEntry } from './ring.ts';

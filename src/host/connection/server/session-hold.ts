@@ -1,6 +1,7 @@
 import type { AttachResult } from '../../../contracts/index.ts';
+import type { ClaimedPosition } from '../../../session/resume/index.ts';
 import type { Transport } from '../protocol/index.ts';
-import type { Channel, ClaimedPosition, Controller } from '../stream/index.ts';
+import type { Channel, Controller } from '../stream/index.ts';
 import { Attachment } from '../stream/index.ts';
 
 /** A connection that holds sessions. */

@@ -1,6 +1,7 @@
 import type { AttachResult, SessionSnapshot } from '../../../contracts/index.ts';
 import { assertSafeId, CoxswainError } from '../../../contracts/index.ts';
-import type { Channel, ClaimedPosition } from '../stream/index.ts';
+import type { ClaimedPosition } from '../../../session/resume/index.ts';
+import type { Channel } from '../stream/index.ts';
 import type { Caller, Handlers } from './caller.ts';
 import type { OpenSessionParams } from './served.ts';
 import type { SessionHold } from './session-hold.ts';

@@ -1,18 +1,9 @@
 import type { AttachResult } from '../../../contracts/index.ts';
+import type { ClaimedPosition } from '../../../session/resume/index.ts';
+import { joinedDeltas, MAX_JOINED_DELTAS, restartPlace, resumePlace } from '../../../session/resume/index.ts';
 import type { RingEntry, Transport } from '../protocol/index.ts';
 import { noticeText, wireEvent } from '../protocol/index.ts';
 import type { Channel } from './channel.ts';
-
-/** Deltas that are joined into one frame, at most. */
-const MAX_JOINED = 64;
-
-/** What a client says that it has. */
-export interface ClaimedPosition {
-  epoch?: string | undefined;
-  offset?: number | undefined;
-  cursor?: string | undefined;
-  history?: boolean | undefined;
-}
 
 /** One watcher of a channel: what it has been sent, what it has acknowledged, and what it can be sent now. */
 export class Attachment {
@@ -43,16 +34,13 @@ export class Attachment {
 
   /** Where the client is put; {@link begin} sends what it lacks. */
   place(position: ClaimedPosition): Pick<AttachResult, 'epoch' | 'recovered' | 'offset' | 'cursor'> {
-    const { epoch, ring, durable } = this.channel;
-    const { offset, history = true } = position;
-    const recovered =
-      position.epoch === epoch && offset !== undefined && offset >= ring.first - 1 && offset <= ring.head;
-    const start = recovered ? offset : Math.max(durable.offset, ring.first - 1);
-    this.#next = start + 1;
-    this.#acked = start;
-    this.#until = durable.cursor;
-    this.#cursor = recovered || history ? position.cursor : durable.cursor;
-    return { epoch, recovered, offset: start, ...(durable.cursor === undefined ? {} : { cursor: durable.cursor }) };
+    const { epoch } = this.channel;
+    const { recovered, offset, after, until } = resumePlace(position, this.channel);
+    this.#next = offset + 1;
+    this.#acked = offset;
+    this.#until = until;
+    this.#cursor = after;
+    return { epoch, recovered, offset, ...(until === undefined ? {} : { cursor: until }) };
   }
 
   /** Sends what the client lacks, then what happens next. */
@@ -111,8 +99,8 @@ export class Attachment {
     let { text } = entry;
     let last = first;
     // Who is behind gets adjacent deltas in one frame.
-    if (entry.joins && this.channel.ring.head - first > MAX_JOINED) {
-      const joined = join(entry, (index) => this.channel.ring.get(first + index));
+    if (entry.joins && this.channel.ring.head - first > MAX_JOINED_DELTAS) {
+      const joined = joinedDeltas(entry, (index) => this.channel.ring.get(first + index));
       text = joined.text;
       last = first + joined.count - 1;
     }
@@ -125,12 +113,12 @@ export class Attachment {
 
   /** The ring has gone on without this client: it is told, and gets the durable history instead. */
   async #reset(): Promise<void> {
-    const { ring, durable, epoch, session } = this.channel;
-    const offset = Math.max(durable.offset, ring.first - 1);
+    const { epoch, session } = this.channel;
+    const { offset, until } = restartPlace(this.channel, this.#cursor);
     this.#isReading = true;
     this.#next = offset + 1;
     this.#acked = offset;
-    this.#until = durable.cursor;
+    this.#until = until;
     this.#transport.send(noticeText('session/reset', { sessionId: session.id, epoch, offset }));
     await this.#readHistory();
   }
@@ -191,18 +179,4 @@ export class Attachment {
     clearTimeout(this.#stalled);
     this.#stalled = undefined;
   }
-}
-
-/** Adjacent deltas of one part as one delta. */
-function join(first: RingEntry, after: (index: number) => RingEntry | undefined): { text: string; count: number } {
-  const event = JSON.parse(first.text) as { content: [Record<string, string>] };
-  const [part] = event.content;
-  const field = part.type === 'thought' ? 'thought' : 'text';
-  let count = 1;
-  for (; count < MAX_JOINED; count++) {
-    const next = after(count);
-    if (!next || next.joins !== first.joins) break;
-    part[field] += (JSON.parse(next.text) as typeof event).content[0][field] ?? '';
-  }
-  return count === 1 ? { text: first.text, count } : { text: JSON.stringify(event), count };
 }

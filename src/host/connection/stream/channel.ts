@@ -7,9 +7,10 @@ import type {
 } from '../../../contracts/index.ts';
 import { CoxswainError } from '../../../contracts/index.ts';
 import { inTime, isoTime } from '../../../session/index.ts';
+import { Offsets } from '../../../session/resume/index.ts';
 import { HostedSession } from '../../hosted/index.ts';
 import type { Counts, ServerLimits } from '../protocol/index.ts';
-import { Offsets, Ring, wireEvent } from '../protocol/index.ts';
+import { Ring, wireEvent } from '../protocol/index.ts';
 import { Control } from './control.ts';
 import { IdempotencyKeys } from './idempotency.ts';
 import { LogFollower } from './log-follower.ts';

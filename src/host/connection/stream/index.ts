@@ -1,5 +1,4 @@
 /** A session on a connection: frames, replay, control. */
-export type { ClaimedPosition } from './attachment.ts';
 export { Attachment } from './attachment.ts';
 export { BackPressure } from './back-pressure.ts';
 export { Channel } from './channel.ts';

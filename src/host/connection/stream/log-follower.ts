@@ -1,4 +1,5 @@
 import type { AgentEvent, AgentSession } from '../../../contracts/index.ts';
+import { ShownEvents } from '../../../session/resume/index.ts';
 
 /** Milliseconds that an event of a stream waits for the log to show it too. */
 const PATIENCE_MS = 250;
@@ -19,9 +20,8 @@ export class LogFollower {
   readonly #early = new Set<string>();
   /** Ids that the log has shown before the stream that runs. */
   readonly #out = new Set<string>();
-  /** Place in the log of what has come out last, and the events of that place. */
-  #seq = 0;
-  readonly #siblings = new Set<string>();
+  /** What has come out, by its place in the log. */
+  #shown = new ShownEvents(0);
   #log: AsyncIterator<AgentEvent> | undefined;
   #streams = 0;
   /** The one that began last. */
@@ -39,11 +39,13 @@ export class LogFollower {
 
   /** Goes to the end of the log and follows it from there. */
   async start(): Promise<void> {
+    let last = 0;
     for await (const { cursor, seq } of this.#session.events()) {
       this.cursor = cursor ?? this.cursor;
       // A stream would show nothing that is older than its handle.
-      this.#seq = seq ?? this.#seq;
+      last = seq ?? last;
     }
+    this.#shown = new ShownEvents(last);
     const after = this.cursor;
     const log = this.#session.events({ ...(after === undefined ? {} : { after }), live: true })[Symbol.asyncIterator]();
     this.#log = log;
@@ -145,18 +147,13 @@ export class LogFollower {
   }
 
   /** A stream may begin with what was stored since the one before it, and has been shown. */
-  #isOut({ id, seq }: AgentEvent): boolean {
-    if (this.#out.has(id)) return true;
-    return seq !== undefined && (seq < this.#seq || (seq === this.#seq && this.#siblings.has(id)));
+  #isOut(event: AgentEvent): boolean {
+    return this.#out.has(event.id) || this.#shown.has(event);
   }
 
   #release(event: AgentEvent): void {
     this.cursor = event.cursor ?? this.cursor;
-    if (event.seq !== undefined) {
-      if (event.seq !== this.#seq) this.#siblings.clear();
-      this.#seq = event.seq;
-      this.#siblings.add(event.id);
-    }
+    if (event.seq !== undefined) this.#shown.add(event);
     this.#emit(event);
   }
 }
