@@ -1,6 +1,15 @@
 import type { FromAgentOptions } from '../adapters/adk/index.ts';
 import { fromAgent } from '../adapters/adk/index.ts';
-import type { AgentSource, HostJournal, OutputFrom, WithOutput } from '../contracts/index.ts';
+import type {
+  AgentSource,
+  AnyTool,
+  DepsFrom,
+  DepsOfTools,
+  HostJournal,
+  NeedsDeps,
+  OutputFrom,
+  WithOutput,
+} from '../contracts/index.ts';
 import type { AgentHost, HostedSession, HostOptions, OpenOptions } from '../host/index.ts';
 import { createHost as createHostOfSources } from '../host/index.ts';
 import type { Agent, CredentialService, Model, SessionService } from '../runtime/index.ts';
@@ -32,9 +41,13 @@ export interface HostOf<A extends AgentOrSource> extends Omit<AgentHost, 'open'>
 }
 
 /** What a host over agents of the runtime takes. */
-export interface EmbeddedHostOptions<L extends readonly AgentOrSource[] = readonly AgentOrSource[]>
-  extends Omit<HostOptions, 'agents' | 'sessions' | 'credentials' | 'models'> {
+export interface EmbeddedHostOptions<
+  L extends readonly AgentOrSource[] = readonly AgentOrSource[],
+  T extends readonly AnyTool[] = readonly AnyTool[],
+> extends Omit<HostOptions, 'agents' | 'tools' | 'sessions' | 'credentials' | 'models'> {
   agents: L;
+  /** Tools that the host runs. */
+  tools?: T;
   /** For those that are agents of the runtime. */
   agentOptions?: FromAgentOptions;
   /**
@@ -53,14 +66,15 @@ interface ModelRegistry {
 }
 
 /** {@link createHostOfSources} that takes the runtime's agents as they are, and knows them by their names. */
-export function createHost<const L extends readonly AgentOrSource[]>(
-  options: EmbeddedHostOptions<L>,
-): HostOf<L[number]> {
+export function createHost<
+  const L extends readonly AgentOrSource[],
+  const T extends readonly AnyTool[] = readonly AnyTool[],
+>(options: EmbeddedHostOptions<L, T> & NeedsDeps<DepsFrom<L[number]> & DepsOfTools<T[number]>>): HostOf<L[number]> {
   checkShape<Pick<EmbeddedHostOptions, 'agents' | 'agentOptions'>>(options, 'createHost: options', {
     agents: required(list),
     agentOptions: object,
   });
-  const { agents, agentOptions, ...rest } = options;
+  const { agents, agentOptions, ...rest }: EmbeddedHostOptions<L, T> = options;
   const sources = agents.map((agent, index): AgentSource => {
     checkIs(agent, `createHost: options.agents[${index}]`, agentOrSource);
     return 'descriptor' in agent ? agent : fromAgent(agent, agentOptions);

@@ -58,7 +58,7 @@ function each(told: readonly Told[], who: string) {
   return seen.map(({ userId, principal, sessionId, deps }) => ({ userId, principal, sessionId, deps }));
 }
 
-describe.each(places)('APP-F1 who asks is told to a tool of the %s', (where) => {
+describe.each(places)('APP-F1 who asks, and what it may use, is told to a tool of the %s', (where) => {
   test('at its first run, with a principal that it cannot change', async () => {
     const told: Told[] = [];
     const changing = noting(told, {
@@ -71,7 +71,7 @@ describe.each(places)('APP-F1 who asks is told to a tool of the %s', (where) => 
     });
     const { host } = desk(where, changing, { policy: allowAll() });
     const session = await host.open('bot', opened);
-    expect((await run(session, 'go', { deps: 'db' })).text).toBe('done');
+    expect((await run(session, 'go')).text).toBe('done');
     expect(each(told, 'handler')).toEqual([{ ...asked, sessionId: session.id, deps: 'db' }]);
   });
 
@@ -97,7 +97,7 @@ describe.each(places)('APP-F1 who asks is told to a tool of the %s', (where) => 
     );
     expect(status).toBe('settled');
     await later.host.idle();
-    expect(each(told, 'handler')).toMatchObject([{ ...asked, sessionId: session.id }]);
+    expect(each(told, 'handler')).toEqual([{ ...asked, sessionId: session.id, deps: 'db' }]);
     if (where === 'agent') return;
     expect(each(told, 'preview').length).toBeGreaterThan(0);
     for (const shown of each(told, 'preview')) expect(shown).toEqual({ ...asked, sessionId: session.id, deps: 'db' });
@@ -109,6 +109,18 @@ describe.each(places)('APP-F1 who asks is told to a tool of the %s', (where) => 
     const session = await host.open('bot', { ...opened, principal: { id: 'bo' } });
     await run(session, 'go', { principal: ann });
     expect(each(told, 'handler')).toMatchObject([asked]);
+  });
+
+  test('with what a run gives in the place of its host’s, which a preview is shown too', async () => {
+    const told: Told[] = [];
+    const { host } = desk(where, noting(told), {
+      policy: policyOf({ pay: 'ask_user' }),
+      onApproval: () => ({ kind: 'approve' }),
+    });
+    await run(await host.open('bot', opened), 'go', { deps: 'other db' });
+    expect(each(told, 'handler')).toMatchObject([{ deps: 'other db' }]);
+    for (const [, { deps }] of told) expect(deps).toBe('other db');
+    expect(told.some(([who]) => who === 'preview')).toBe(where === 'host');
   });
 
   test('of a call whose outcome is unknown', async () => {
@@ -133,8 +145,7 @@ describe.each(places)('APP-F1 who asks is told to a tool of the %s', (where) => 
     const again = await later.host.open('bot', { userId: 'desk', sessionId: session.id, principal: { id: 'bo' } });
     await say(again, { kind: 'continue' });
     expect(each(told, 'unknown').length).toBeGreaterThan(0);
-    const deps = where === 'host' ? { deps: 'db' } : {};
-    for (const word of each(told, 'unknown')) expect(word).toMatchObject({ ...asked, sessionId: session.id, ...deps });
+    for (const word of each(told, 'unknown')) expect(word).toEqual({ ...asked, sessionId: session.id, deps: 'db' });
   });
 });
 

@@ -4,9 +4,11 @@ import type {
   AgentDescriptor,
   AgentSource,
   AnswerLimits,
+  DepsFrom,
   HostContext,
   OutputFrom,
   SessionRef,
+  WithDeps,
   WithOutput,
 } from '../../contracts/index.ts';
 import { boundsIn } from '../../gate/index.ts';
@@ -77,7 +79,8 @@ const fromAgentShape: Shape<FromAgentOptions> = {
 
 /** A source that is known by its agent's name, and promises its output. */
 export type SourceOf<A extends Agent> = AgentSource &
-  WithOutput<OutputFrom<A>> & { readonly descriptor: { readonly name: A['name'] } };
+  WithOutput<OutputFrom<A>> &
+  WithDeps<DepsFrom<A>> & { readonly descriptor: { readonly name: A['name'] } };
 
 /** An agent of the runtime as something that a host can open. */
 export function fromAgent<const A extends Agent>(agent: A, options: FromAgentOptions = {}): SourceOf<A> {
@@ -129,6 +132,7 @@ async function openSession(
       ...(plugins ? { plugins } : {}),
       ...(context.policy ? { policy: context.policy } : {}),
       ...(context.principal ? { principal: context.principal } : {}),
+      ...(context.deps === undefined ? {} : { deps: context.deps }),
       ...(models ? { models } : {}),
       limits: strictest(constraintLimits(descriptor), options.limits),
       ...(options.toolConcurrency === undefined ? {} : { toolConcurrency: options.toolConcurrency }),

@@ -13,4 +13,5 @@ export type * from './schema-like.ts';
 export type * from './session.ts';
 export type * from './telemetry.ts';
 export * from './tools.ts';
+export type * from './with-deps.ts';
 export type * from './with-output.ts';

@@ -40,7 +40,7 @@ export interface Handle extends AgentSession {
   /** A stream is live on this handle. */
   readonly running: boolean;
   /** The run of the session in this host, on whichever of its handles. */
-  readonly liveRun: { readonly hold: { readonly isHeld: boolean } } | undefined;
+  readonly liveRun: { readonly hold: { readonly isHeld: boolean }; readonly options: ExecutionOptions } | undefined;
   /** Streams of this handle that do not run yet. */
   readonly beginnings: {
     abort(reason: CoxswainError): Promise<{ readonly ended: Promise<string> } | undefined>[];

@@ -182,8 +182,9 @@ export class HostedFrame implements JudgeOptions {
     return isPipeable(this.#inner);
   }
 
+  /** Of the run that is live, or else of the host. */
   get deps(): unknown {
-    return this.options.deps;
+    return this.running()?.liveRun?.options.deps ?? this.options.deps;
   }
 
   /** What a turn's own mode comes to: a session's holds too if it is stricter; the host's where neither has one. */

@@ -3,11 +3,14 @@ import type {
   AgentSession,
   AgentSource,
   AnyTool,
+  DepsFrom,
   HostContext,
   JsonSchema,
   SessionFactory,
   SessionRef,
   ToolAnnotations,
+  ToolCallContext,
+  ToolContract,
 } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import type { Check, Shape } from '../../session/index.ts';
@@ -51,7 +54,8 @@ export interface Subagent {
   open(ref: SessionRef, context: HostContext): Promise<AgentSession>;
 }
 
-export interface SubagentTool extends AnyTool {
+// biome-ignore lint/suspicious/noExplicitAny: of a sub-agent in general nothing is known
+export interface SubagentTool<Deps = any> extends ToolContract<any, ToolCallContext<Deps>> {
   readonly [subagent]: Subagent;
 }
 
@@ -87,7 +91,10 @@ export const DEFAULT_SUBAGENT_DEPTH = 8;
  * An agent is a source (`fromAgent(…)`), or a descriptor with the factory that runs it; the factory's creator is told
  * which session to open in `context.session`.
  */
-export function subagentTool(source: AgentSource, options?: SubagentOptions): SubagentTool;
+export function subagentTool<const A extends AgentSource>(
+  source: A,
+  options?: SubagentOptions,
+): SubagentTool<DepsFrom<A>>;
 export function subagentTool(
   descriptor: AgentDescriptor,
   factory: SessionFactory,

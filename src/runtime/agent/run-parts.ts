@@ -45,6 +45,8 @@ export interface EngineParts extends ResultBounds {
   readonly plugins: readonly Plugin[];
   readonly policy?: PolicyEvaluator | undefined;
   readonly principal?: Principal | undefined;
+  /** Handed to tools, unless a run gives others. */
+  readonly deps?: unknown;
   /** Finds a model by name. */
   readonly models?: ((name: string) => Model | undefined) | undefined;
   readonly toolConcurrency: number;

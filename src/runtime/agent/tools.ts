@@ -1,4 +1,10 @@
-import type { AnyAgentTool, ToolDescriptor, ToolResult } from '../../contracts/index.ts';
+import type {
+  AgentCallContext,
+  AnyAgentTool,
+  ToolContract,
+  ToolDescriptor,
+  ToolResult,
+} from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
 import { describeTool, errorResult, isRepeatable, validateArgs, withEffort } from '../../gate/index.ts';
 import type { AgentContext, AgentTree } from './agent.ts';
@@ -15,7 +21,8 @@ export interface Toolset {
 }
 
 /** A tool that runs an agent. */
-export interface AgentRunningTool extends AnyAgentTool {
+// biome-ignore lint/suspicious/noExplicitAny: of a tool in general nothing is known
+export interface AgentRunningTool<Deps = any> extends ToolContract<any, AgentCallContext<Deps>> {
   readonly [agentOfTool]: AgentTree;
   readonly skipSummarization?: boolean;
 }

@@ -1,5 +1,5 @@
 import { checkOptions, name, object, text } from '../../base/index.ts';
-import type { JsonSchema, ToolAnnotations } from '../../contracts/index.ts';
+import type { DepsFrom, JsonSchema, ToolAnnotations } from '../../contracts/index.ts';
 import type { Agent, AgentRunningTool } from '../agent/index.ts';
 import { AgentTree, agentOfTool } from '../agent/index.ts';
 
@@ -20,7 +20,10 @@ const requestSchema: JsonSchema = {
  * An agent as a tool of another: its own history and state in the caller's log, so that an approval inside it, a
  * kill and a resume need no second transaction. Its last words are the result; its state is merged when it is done.
  */
-export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentRunningTool {
+export function agentTool<const A extends Agent>(
+  agent: A,
+  options: AgentToolOptions = {},
+): AgentRunningTool<DepsFrom<A>> {
   const tree = AgentTree.of(agent);
   checkOptions<AgentToolOptions>(options, 'agentTool: options', {
     name,

@@ -1,4 +1,5 @@
 import { kindOf } from '../../base/index.ts';
+import type { DepsFrom, WithDeps } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
 import type { Agent, AgentContext, AgentTree } from '../agent/index.ts';
 import { childController, finishAgent, mayEscalate, startAgent } from '../agent/index.ts';
@@ -10,17 +11,26 @@ import { DONE, isPlainDone } from '../log/index.ts';
 import { agentInput } from './agent-shape.ts';
 import type { CompositeOptions, LoopOptions } from './options.ts';
 
+/** Options whose name and children are known while a program is compiled. */
+type Named<Options extends CompositeOptions, Name, Below> = Omit<Options, 'name' | 'subAgents'> & {
+  name: Name;
+  subAgents: Below;
+};
+
 /**
  * Agents that run other agents hold and store no state: after a pause their loop runs again, and children that have
  * ended return their recorded outcome at once.
  */
-abstract class CompositeAgent implements Agent {
-  readonly name: string;
+abstract class CompositeAgent<Name extends string, Below extends readonly Agent[]>
+  implements Agent, WithDeps<DepsFrom<Below[number]>>
+{
+  declare readonly '~deps'?: (deps: DepsFrom<Below[number]>) => void;
+  readonly name: Name;
   readonly description: string;
   readonly subAgents: readonly Agent[];
   readonly #callbacks: Pick<AgentHooks, never> & AgentCallbacks;
 
-  constructor(options: CompositeOptions) {
+  constructor(options: Named<CompositeOptions, Name, Below>) {
     agentInput.composite(options);
     this.name = options.name;
     this.description = options.description ?? '';
@@ -47,7 +57,10 @@ abstract class CompositeAgent implements Agent {
 }
 
 /** One child after the other; escalate, transfer, suspension and failure end it at once. */
-export class SequentialAgent extends CompositeAgent {
+export class SequentialAgent<
+  const Name extends string = string,
+  const Below extends readonly Agent[] = readonly Agent[],
+> extends CompositeAgent<Name, Below> {
   protected async runChildren(context: AgentContext): Promise<Outcome> {
     for (const child of this.subAgents) {
       const outcome = await context.run(child);
@@ -60,14 +73,17 @@ export class SequentialAgent extends CompositeAgent {
 export const DEFAULT_LOOP_ITERATIONS = 10;
 
 /** Its children over and over, until one escalates (which ends this loop only) or the cap is reached. */
-export class LoopAgent extends CompositeAgent {
+export class LoopAgent<
+  const Name extends string = string,
+  const Below extends readonly Agent[] = readonly Agent[],
+> extends CompositeAgent<Name, Below> {
   readonly maxIterations: number;
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_LOOP_UNBOUNDED` for a loop that can never end */
-  constructor(options: LoopOptions) {
+  constructor(options: Named<LoopOptions, Name, Below>) {
     agentInput.loop(options);
     const { maxIterations = DEFAULT_LOOP_ITERATIONS, ...common } = options;
-    super(common);
+    super(common as Named<CompositeOptions, Name, Below>);
     this.maxIterations = maxIterations;
     const { subAgents } = this;
     if (subAgents.length > 0 && Number.isInteger(maxIterations) && maxIterations >= 0) return;
@@ -106,7 +122,10 @@ export class LoopAgent extends CompositeAgent {
 }
 
 /** All children at once, each on a branch of its own; peers do not see each other. */
-export class ParallelAgent extends CompositeAgent {
+export class ParallelAgent<
+  const Name extends string = string,
+  const Below extends readonly Agent[] = readonly Agent[],
+> extends CompositeAgent<Name, Below> {
   protected async runChildren(context: AgentContext): Promise<Outcome> {
     const { controller, detach } = childController(context.signal);
     const prefix = context.branch === undefined ? this.name : `${context.branch}.${this.name}`;

@@ -1,5 +1,5 @@
 import { untilAborted } from '../../base/index.ts';
-import type { Content, ContentPart } from '../../contracts/index.ts';
+import type { Content, ContentPart, DepsFrom, WithDeps } from '../../contracts/index.ts';
 import { CoxswainError, copyJson } from '../../contracts/index.ts';
 import type { Agent, AgentContext } from '../agent/index.ts';
 import { finishAgent, startAgent } from '../agent/index.ts';
@@ -24,15 +24,18 @@ class Unwind {
  * the context happens again; choices must depend on recorded values alone, else `E_REPLAY_DIVERGED`. Children may run side
  * by side; `emit` and `step` must come in one order each time, whichever child is done first: after all of them.
  */
-export class CustomAgent implements Agent {
-  readonly name: string;
+export class CustomAgent<const Name extends string = string, const Below extends readonly Agent[] = readonly Agent[]>
+  implements Agent, WithDeps<DepsFrom<Below[number]>>
+{
+  declare readonly '~deps'?: (deps: DepsFrom<Below[number]>) => void;
+  readonly name: Name;
   readonly description: string;
   readonly subAgents: readonly Agent[];
   readonly recordsOutcome = true;
   readonly #run: CustomAgentOptions['run'];
   readonly #callbacks: AgentCallbacks;
 
-  constructor(options: CustomAgentOptions) {
+  constructor(options: Omit<CustomAgentOptions, 'name' | 'subAgents'> & { name: Name; subAgents?: Below }) {
     agentInput.custom(options);
     this.name = options.name;
     this.description = options.description ?? '';

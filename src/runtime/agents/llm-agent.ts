@@ -1,10 +1,13 @@
 import { untilAborted } from '../../base/index.ts';
 import type {
   AnyAgentTool,
+  DepsFrom,
+  DepsOfTools,
   JsonSchema,
   OutputOf,
   PolicyEvaluator,
   SchemaLike,
+  WithDeps,
   WithOutput,
 } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
@@ -44,9 +47,12 @@ import type { LlmAgentOptions } from './options.ts';
 export class LlmAgent<
   const Name extends string = string,
   const Output extends SchemaLike | undefined = SchemaLike | undefined,
-> implements ModelUser, WithOutput<OutputOf<Output>>
+  const Tools extends readonly AnyAgentTool[] = readonly AnyAgentTool[],
+  const Below extends readonly Agent[] = readonly Agent[],
+> implements ModelUser, WithOutput<OutputOf<Output>>, WithDeps<DepsOfTools<Tools[number]> & DepsFrom<Below[number]>>
 {
   declare readonly '~output'?: OutputOf<Output>;
+  declare readonly '~deps'?: (deps: DepsOfTools<Tools[number]> & DepsFrom<Below[number]>) => void;
   readonly name: Name;
   readonly description: string;
   readonly model: Model | string | undefined;
@@ -74,7 +80,14 @@ export class LlmAgent<
   #offered: { host: unknown; excluded: unknown; tree: unknown; map: ToolMap } | undefined;
 
   /** @throws CoxswainError `INVALID_ARGUMENT / E_AGENT_NAME | E_DUPLICATE_TOOL | E_SCHEMA | E_STATE_KEY` */
-  constructor(options: Omit<LlmAgentOptions, 'name' | 'outputSchema'> & { name: Name; outputSchema?: Output }) {
+  constructor(
+    options: Omit<LlmAgentOptions, 'name' | 'outputSchema' | 'tools' | 'subAgents'> & {
+      name: Name;
+      outputSchema?: Output;
+      tools?: Tools;
+      subAgents?: Below;
+    },
+  ) {
     agentInput.llm(options as LlmAgentOptions);
     this.name = options.name;
     this.description = options.description ?? '';

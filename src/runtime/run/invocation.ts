@@ -112,7 +112,7 @@ export class Invocation implements OpenRun, RunningInvocation {
     return this.session.service;
   }
   get deps(): unknown {
-    return this.options.deps;
+    return this.options.deps ?? this.engine.deps;
   }
   /** Every tool call waits for the host. */
   get hostRuns(): boolean {

@@ -54,6 +54,8 @@ export interface RunnerOptions {
   plugins?: readonly Plugin[];
   policy?: PolicyEvaluator;
   principal?: Principal;
+  /** Handed to tools, unless a run gives others; never logged. */
+  deps?: unknown;
   /** Finds models by name. */
   models?: (name: string) => Model | undefined;
   limits?: TurnLimits;
@@ -107,6 +109,7 @@ export function createEngine(options: Omit<RunnerOptions, 'app' | 'sessions'>, k
     plugins,
     policy: policyOf(options.policy, plugins),
     principal: options.principal,
+    deps: options.deps,
     models: options.models,
     toolConcurrency: options.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY,
     toolTimeoutMs: options.toolTimeoutMs,
@@ -132,6 +135,7 @@ const runner: Shape<RunnerOptions> = {
   plugins: list,
   policy: having('evaluate'),
   principal: object,
+  deps: anything,
   models: fn,
   limits: object,
   answerLimits: object,

@@ -74,7 +74,7 @@ function hooked(
     userId: key.userId,
     principal: requesterOf(live, engine, turnId),
     signal: new AbortController().signal,
-    deps: undefined,
+    deps: engine.deps,
     hostRuns,
     state: () => structuredClone({ ...fold.shared, ...fold.state }),
   };
