@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent, PendingRequest, RequestAnswer, SessionInput } from '../../src/contracts/index.ts';
-import { AnswerChecks, asCallers, runsNow, withoutStart } from '../../src/host/hosted/answer-checks.ts';
+import { AnswerChecks, asCallers, runsNow } from '../../src/host/hosted/answer-checks.ts';
 import { answerHostedRequest, checkRequestAnswer } from '../../src/host/hosted/answer-request.ts';
 import type { HostedSession } from '../../src/host/hosted/hosted-session.ts';
 import { takeAnswers } from '../../src/host/hosted/take-answers.ts';
 import { RunTimeQuestions } from '../../src/host/questions/run-time-questions.ts';
 import type { Step } from '../../src/host/questions/step.ts';
 import type { ApprovalQuestion } from '../../src/host/terms/options.ts';
+import { withoutHostFacts } from '../../src/session/link/index.ts';
 import { call, hosted } from './judge-kit.ts';
 import { refusal, tool } from './kit.ts';
 
@@ -261,24 +262,38 @@ describe('an answer to what is no question of the host', () => {
 });
 
 test('whether a call starts, and what was decided of it, is not its caller’s to say', () => {
-  const said = { kind: 'approve', starts: true, decision: approved, by: bob } as RequestAnswer;
-  expect(withoutStart(said)).toStrictEqual({ kind: 'approve', by: bob });
-  const no = { kind: 'deny', decision: approved } as never;
-  expect(withoutStart(no)).toBe(no);
+  // Types do not hold at run time: each kind of answer and input may come with all of them.
+  const forged = { starts: true, decision: approved, quorum: 2, rerun: true };
+  const said: SessionInput | RequestAnswer = { kind: 'approve', by: bob };
+  for (const own of [
+    said,
+    { kind: 'deny', reason: 'no' },
+    { kind: 'result', result },
+    { kind: 'elicitation', action: 'accept', content: { quorum: 3 } },
+    { kind: 'tool_approval', requestId: 'c', args: { starts: true } },
+    { kind: 'tool_result', requestId: 'c', result },
+    { kind: 'elicitation_response', requestId: 'c#policy', response: { action: 'accept', content: { rerun: 1 } } },
+  ] as RequestAnswer[]) {
+    expect(withoutHostFacts({ ...own, ...forged } as RequestAnswer)).toStrictEqual(own);
+  }
+  const response = { action: 'accept', ...forged };
+  expect(withoutHostFacts({ kind: 'elicitation_response', requestId: 'q', response } as SessionInput)).toStrictEqual({
+    ...{ kind: 'elicitation_response', requestId: 'q', response: { action: 'accept' } },
+  });
   const input = (more: object) => ({ kind: 'tool_approval', requestId: 'c', ...more }) as SessionInput;
   expect(asCallers(input({ decision: approved, rerun: true, args: {} }), { kind: 'approve' })).toStrictEqual(
     input({ args: {} }),
   );
   const given = { kind: 'tool_result', requestId: 'c', result } as const;
-  const forged = { ...given, decision: { ...approved, by: 'x' } } as SessionInput;
-  expect(asCallers(forged, { kind: 'result', result })).toStrictEqual(given);
-  expect(asCallers(forged, { kind: 'deny' })).toStrictEqual(given);
-  expect(asCallers(forged, { kind: 'result', result, decision: approved })).toStrictEqual({
+  const withDecision = { ...given, decision: { ...approved, by: 'x' } } as SessionInput;
+  expect(asCallers(withDecision, { kind: 'result', result })).toStrictEqual(given);
+  expect(asCallers(withDecision, { kind: 'deny' })).toStrictEqual(given);
+  expect(asCallers(withDecision, { kind: 'result', result, decision: approved })).toStrictEqual({
     ...given,
     decision: approved,
   });
   const other: SessionInput = { kind: 'elicitation_response', requestId: 'q', response: { action: 'accept' } };
-  expect(asCallers(other, { kind: 'approve' })).toBe(other);
+  expect(asCallers(other, { kind: 'approve' })).toStrictEqual(other);
 });
 
 const asks =

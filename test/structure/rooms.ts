@@ -326,7 +326,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/hosted',
     'the hosted session: answers, aborts, going on',
-    'contracts session gate host/terms host/tools host/questions host/frame host/subagents host/run',
+    'contracts session/link session gate host/terms host/tools host/questions host/frame host/subagents host/run',
   ),
   room(
     'host/approvals',
@@ -359,7 +359,7 @@ export const rooms: readonly Room[] = [
   room(
     'host/connection/server',
     'what is served, to whom, and the methods',
-    'contracts session/resume gate host/terms host/hosted host/approvals host host/connection/protocol host/connection/stream',
+    'contracts session/resume session/link gate host/terms host/hosted host/approvals host host/connection/protocol host/connection/stream',
   ),
   room('host/connection', 'the session protocol of a served host', 'host/connection/protocol host/connection/server'),
   room('host/websocket', 'sockets for it', 'contracts base session gate host/terms host host/connection'),

@@ -8,6 +8,7 @@ import type {
 } from '../../contracts/index.ts';
 import { CoxswainError, callIdOf, canonicalJson, isHostQuestion } from '../../contracts/index.ts';
 import { assertApprover, ensureValidator, putAs, yesesNeeded } from '../../gate/index.ts';
+import { withoutHostFacts } from '../../session/link/index.ts';
 import type { HostedFrame } from '../frame/index.ts';
 import type { Judge } from '../questions/index.ts';
 import { fromElicitation } from '../questions/index.ts';
@@ -34,8 +35,9 @@ export class AnswerChecks {
     this.#ruling = ruling;
   }
 
-  /** The answer as it is stored: who, to what, and whether it decides. */
-  async decision(request: PendingRequest, question: ApprovalQuestion, answer: RequestAnswer): Promise<HostAnswer> {
+  /** The answer as it is stored: who, to what, and whether it decides. Neither is the caller's to say. */
+  async decision(request: PendingRequest, question: ApprovalQuestion, given: RequestAnswer): Promise<HostAnswer> {
+    const answer = withoutHostFacts(given);
     const { requestedBy, previewDigest } = question.approval;
     const by = answer.by ?? this.#frame.principal;
     assertApprover(question.requestId, question.approval, requestedBy, by);
@@ -56,7 +58,6 @@ export class AnswerChecks {
         'what would happen has changed since it was shown; look at the request again',
       );
     }
-    const { quorum: _, ...yes } = stored;
     const args = await this.#checkEdited(request, stored.args);
     if (stored.remember !== undefined && args && canonicalJson(args) !== canonicalJson(question.args)) {
       const message = `the edited arguments are for this one run of ${question.name}: answer without remember`;
@@ -65,7 +66,7 @@ export class AnswerChecks {
     const needed = yesesNeeded(question.approval);
     const people = this.#frame.judge.votes(request, question, args).add(by.id);
     return {
-      ...yes,
+      ...stored,
       ...(args ? { args } : {}),
       previewDigest,
       ...(people.size < needed ? { quorum: needed } : {}),
@@ -113,7 +114,8 @@ export class AnswerChecks {
    * An answer that is to no open question of the host: results for tools that the host runs come from the host alone,
    * and nobody lets a call run that nobody was asked about.
    */
-  async direct(requestId: string, request: PendingRequest | undefined, answer: RequestAnswer): Promise<RequestAnswer> {
+  async direct(requestId: string, request: PendingRequest | undefined, given: RequestAnswer): Promise<RequestAnswer> {
+    const answer = withoutHostFacts(given);
     if (isHostQuestion(requestId)) await this.#assertOpen(requestId, request);
     if (request?.kind === 'elicitation' && answer.kind === 'approve' && answer.args) {
       await this.#checkEditedOf(request, answer.args, answer.by ?? this.#frame.principal);
@@ -148,8 +150,7 @@ export class AnswerChecks {
         `${request.name} may not run; its result is not taken`,
       );
     }
-    const { decision: _, ...rest } = answer;
-    return step.kind === 'leave' && step.decision ? { ...rest, decision: step.decision } : rest;
+    return step.kind === 'leave' && step.decision ? { ...answer, decision: step.decision } : answer;
   }
 
   /** A question of the agent about a call of its own is for those whom policy obliges to. */
@@ -201,23 +202,11 @@ export class AnswerChecks {
   }
 }
 
-/** Whether a call starts is its host's to say, not its caller's. */
-export function withoutStart(answer: HostAnswer): RequestAnswer {
-  if (answer.kind !== 'approve') return answer;
-  const { starts: _, decision: __, ...rest } = answer;
-  return rest;
-}
-
 /** A caller's input without what only a host may say; with the decision that lets its result in. */
 export function asCallers(input: SessionInput, checked: RequestAnswer): SessionInput {
-  if (input.kind === 'tool_approval') {
-    const { decision: _, rerun: __, ...rest } = input;
-    return rest;
-  }
-  if (input.kind !== 'tool_result') return input;
-  const { decision: _, ...rest } = input;
+  const own = withoutHostFacts(input);
   const decision = checked.kind === 'result' ? checked.decision : undefined;
-  return decision ? { ...rest, decision } : rest;
+  return own.kind === 'tool_result' && decision ? { ...own, decision } : own;
 }
 
 export function runsNow(requestId: string): CoxswainError {

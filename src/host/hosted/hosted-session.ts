@@ -36,6 +36,7 @@ import {
   SessionTrace,
   streamIdOf,
 } from '../../session/index.ts';
+import { withoutHostFacts } from '../../session/link/index.ts';
 import type { CalledAgents, HostedFrame } from '../frame/index.ts';
 import type { Judge } from '../questions/index.ts';
 import { closedEnd, failedEnd, HostedRun, passSteer, shownEnd } from '../run/index.ts';
@@ -43,7 +44,7 @@ import { closedRequest, Subagents } from '../subagents/index.ts';
 import { isTighter, stricterMode } from '../terms/index.ts';
 import { abortPart } from './abort-part.ts';
 import type { Ruling } from './answer-checks.ts';
-import { AnswerChecks, withoutStart } from './answer-checks.ts';
+import { AnswerChecks } from './answer-checks.ts';
 import { answerHostedRequest, checkRequestAnswer } from './answer-request.ts';
 import type { StartRun } from './beginnings.ts';
 import { abortBeginnings, Beginnings } from './beginnings.ts';
@@ -122,7 +123,7 @@ export class HostedSession implements ControlledSession, Ruling {
   async respond(requestId: string, given: RequestAnswer): Promise<Settlement> {
     this.#assertOpen();
     checkRequestId(requestId);
-    const answer = withoutStart(checkAnswer(given));
+    const answer: RequestAnswer = withoutHostFacts(checkAnswer(given));
     const settlement = await answerHostedRequest(this, requestId, answer);
     this.frame.wakeAll();
     return settlement;

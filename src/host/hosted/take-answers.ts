@@ -1,8 +1,9 @@
 import type { HostAnswer, RequestAnswer, SessionInput } from '../../contracts/index.ts';
 import { isVote } from '../../gate/index.ts';
+import { withoutHostFacts } from '../../session/link/index.ts';
 import type { Handle } from '../frame/index.ts';
 import { answerOf, inputOf } from '../questions/index.ts';
-import { asCallers, withoutStart } from './answer-checks.ts';
+import { asCallers } from './answer-checks.ts';
 import type { ControlledSession } from './controlled-session.ts';
 import { findOpen } from './open-request.ts';
 
@@ -25,12 +26,11 @@ export async function takeAnswers(
       continue;
     }
     const open = await findOpen(session, input.requestId);
-    const answer = answerOf(input);
+    const answer = withoutHostFacts(answerOf(input));
     const child = open ? undefined : await session.subagents?.find({ requestId: input.requestId });
     if (child) {
-      const given = withoutStart(answer);
-      await child.checkResponse(input.requestId, given);
-      below.push([child, input.requestId, given]);
+      await child.checkResponse(input.requestId, answer);
+      below.push([child, input.requestId, answer]);
       continue;
     }
     if (!open) unasked.push(input.requestId);

@@ -7,6 +7,7 @@ import type {
   SessionUpdate,
 } from '../../../contracts/index.ts';
 import { CoxswainError, traitsOfMode } from '../../../contracts/index.ts';
+import { withoutHostFacts } from '../../../session/link/index.ts';
 import { strictnessOf } from '../../terms/index.ts';
 
 /** What a remote client may ask for; everything that is not named here it may not. */
@@ -20,9 +21,6 @@ export interface ServerOptions {
   /** `config` and initial state may be set. Default false. */
   config?: boolean;
 }
-
-/** Fields of an answer that only a host may say. */
-const HOST_ONLY = ['decision', 'quorum', 'starts', 'rerun'] as const;
 
 /** Turns what a remote client asks for into what a host may be told: it may tighten, never loosen. */
 export class Ceiling {
@@ -87,9 +85,7 @@ export class Ceiling {
 
 /** Whoever answers is who the connection says, not who the message says; a host's own words are taken out. */
 export function answerBy(answer: RequestAnswer, by: Principal): RequestAnswer {
-  const copy = { ...answer } as Record<string, unknown>;
-  for (const field of HOST_ONLY) delete copy[field];
-  return { ...copy, by } as unknown as RequestAnswer;
+  return { ...withoutHostFacts(answer), by };
 }
 
 /** The same for answers that come as inputs of a stream. */
@@ -100,9 +96,7 @@ export function inputBy(
   if (typeof input === 'string') return input;
   return [input].flat().map((item) => {
     if (item.kind === 'message' || item.kind === 'continue') return item;
-    const copy = { ...item } as Record<string, unknown>;
-    for (const field of HOST_ONLY) delete copy[field];
-    return { ...copy, by } as unknown as SessionInput;
+    return { ...withoutHostFacts(item), by } as SessionInput;
   });
 }
 

@@ -1,0 +1,19 @@
+import type { HostAnswer, SessionInput } from '../../contracts/index.ts';
+
+/** What only a host says to its executor of an answer or an input: decided, counted as one of several, begun, run again. */
+const HOST_FACTS = ['decision', 'quorum', 'starts', 'rerun'] as const;
+
+/** A caller's words without what only a host may say, whatever their kind: types do not hold at run time. */
+export function withoutHostFacts<S extends HostAnswer | SessionInput>(said: S): S {
+  const own = without(said);
+  if (own.kind !== 'elicitation_response') return own;
+  const response = without(own.response);
+  return response === own.response ? own : { ...own, response };
+}
+
+function without<S extends object>(said: S): S {
+  if (!HOST_FACTS.some((fact) => fact in said)) return said;
+  const copy: Partial<Record<string, unknown>> = Object.fromEntries(Object.entries(said));
+  for (const fact of HOST_FACTS) delete copy[fact];
+  return copy as S;
+}
