@@ -208,7 +208,7 @@ export class HostedFrame implements JudgeOptions {
   }
 
   /** Which call it is and for whom, as what its tool's author says of it is told. */
-  callInfo(request: PendingRequest, callId: string, signal = new AbortController().signal): CallInfo {
+  callInfo(request: PendingRequest, callId: string, signal: AbortSignal = new AbortController().signal): CallInfo {
     return {
       callId,
       sessionId: this.#inner.id,
