@@ -3,6 +3,7 @@ export { Bell } from './bell.ts';
 export { derived } from './derived.ts';
 export { newId } from './identity.ts';
 export { inTime } from './in-time.ts';
+export { isEmpty } from './is-empty.ts';
 export { isObject } from './is-object.ts';
 export { LazyMap, LazySet } from './lazy.ts';
 export { nearest } from './nearest.ts';

@@ -204,7 +204,11 @@ export const rooms: readonly Room[] = [
     'model providers',
     'contracts session runtime adapters/models/content adapters/models/wire adapters/models/anthropic adapters/models/gemini adapters/models/openai',
   ),
-  room('adapters/stores/common', 'stored events as data: checked, copied, taken back', 'contracts session runtime'),
+  room(
+    'adapters/stores/common',
+    'stored events as data: checked, copied, taken back',
+    'contracts base session runtime',
+  ),
   room(
     'adapters/stores/sql/statements',
     'SQL without a database: steps, rows, reads, versions of a schema',

@@ -1,4 +1,4 @@
-import { isoTime, MANY } from '../../base/index.ts';
+import { isEmpty, isoTime, MANY } from '../../base/index.ts';
 import type {
   AgentEvent,
   ContentPart,
@@ -325,11 +325,6 @@ function error(event: Event): Body {
 /** Most events have none: nothing is made for them. */
 function entriesOf<T>(record: Record<string, T> | undefined): readonly [string, T][] {
   return record ? Object.entries(record) : none;
-}
-
-function isEmpty(record: object): boolean {
-  for (const _ in record) return false;
-  return true;
 }
 
 /** Without the members that are undefined. */

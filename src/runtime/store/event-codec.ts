@@ -1,3 +1,4 @@
+import { isEmpty } from '../../base/index.ts';
 import type { Content, ContentPart } from '../../contracts/index.ts';
 import { deepFreeze, parseJson, setOwn } from '../../contracts/index.ts';
 import type { Event, EventActions } from '../log/index.ts';
@@ -311,11 +312,6 @@ function frozenJson(text: string): unknown {
 
 function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null;
-}
-
-function isEmpty(value: object): boolean {
-  for (const _ in value) return false;
-  return true;
 }
 
 function jsonOrNull(value: object | undefined): string | null {

@@ -1,5 +1,5 @@
 import type { LazyMap } from '../../base/index.ts';
-import { Pace } from '../../base/index.ts';
+import { isEmpty, Pace } from '../../base/index.ts';
 import type { SessionSummary } from '../../contracts/index.ts';
 import type { Event, OpenTurnChange } from '../log/index.ts';
 import { applyDelta, joinState, openCallChanges, openTurnChange, openTurnOf } from '../log/index.ts';
@@ -24,6 +24,8 @@ export class ScopeState {
   }
 
   apply(delta: Readonly<StateValues>): void {
+    // Nothing, most often: what was lent is not copied for it.
+    if (isEmpty(delta)) return;
     if (this.#lent) {
       this.#state = { ...this.#state };
       this.#lent = false;

@@ -128,8 +128,10 @@ function seal(value: object, depth: number): string | undefined {
   if (prototype !== Object.prototype && prototype !== null) return ` is a ${value.constructor?.name ?? 'class object'}`;
   for (const key in value) {
     const member = (value as Record<string, unknown>)[key];
-    // Most members are text, or empty as every event begins: a call for each of them would cost more than the look.
-    if (typeof member === 'string' || typeof member === 'boolean' || isNothing(member)) continue;
+    // Most members are text, or what events share that say nothing by it, frozen at every depth: a call for each of them
+    // would cost more than the look.
+    if (typeof member === 'string' || typeof member === 'boolean') continue;
+    if (member === noDelta || member === noIds || member === noEffects) continue;
     const isInner = typeof member === 'object' && member !== null;
     const fault = isInner ? seal(member, depth + 1) : sealMember(member, depth);
     if (fault !== undefined) return `.${key}${fault}`;
@@ -137,9 +139,6 @@ function seal(value: object, depth: number): string | undefined {
   Object.freeze(value);
   return undefined;
 }
-
-/** What events share that say nothing by it: frozen at every depth. */
-const isNothing = (member: unknown) => member === noDelta || member === noIds || member === noEffects;
 
 function sealMember(member: unknown, depth: number): string | undefined {
   switch (typeof member) {

@@ -1,3 +1,4 @@
+import { isEmpty, isObject } from '../../../base/index.ts';
 import { CoxswainError, parseJson } from '../../../contracts/index.ts';
 import type { Event, EventActions, SessionKey } from '../../../runtime/index.ts';
 import { createActions, noEffects, noIds } from '../../../runtime/index.ts';
@@ -128,7 +129,7 @@ export class LineReader {
     const { turnId, invocationId, streamId } = line as unknown as EventsLine;
     let seq = first as number;
     for (const given of events as unknown[]) {
-      if (!isMap(given)) throw refuseImport(`line ${this.#line} has no event where event ${seq} belongs`);
+      if (!isObject(given)) throw refuseImport(`line ${this.#line} has no event where event ${seq} belongs`);
       const fault = faultOfEvent(given, 'line', seq);
       // One shape for all of them, with its members in the order in which they are written.
       const event: Event = {
@@ -146,7 +147,7 @@ export class LineReader {
         actions: noEffects,
       };
       Object.assign(event, given);
-      if (isMap(given.actions)) event.actions = createActions(given.actions);
+      if (isObject(given.actions)) event.actions = createActions(given.actions);
       this.#keep(event, fault);
       seq += 1;
     }
@@ -165,7 +166,7 @@ const texts = ['turnId', 'invocationId', 'streamId'] as const;
 function parseLine(text: string, line: number): Json {
   try {
     const value = parseJson(text);
-    if (isMap(value)) return value;
+    if (isObject(value)) return value;
   } catch {
     // Said below.
   }
@@ -179,8 +180,8 @@ function asHeader(value: Json): ExportHeader {
     throw refuseImport(`it has version ${version}, this release reads 1 and ${VERSION}`);
   const whole =
     Number.isSafeInteger(lastSeq) &&
-    isMap(initialState) &&
-    isMap(key) &&
+    isObject(initialState) &&
+    isObject(key) &&
     [key.app, key.userId, key.id].every(isText) &&
     (title === undefined || isText(title));
   if (!whole) throw refuseImport('its first line is incomplete');
@@ -189,15 +190,6 @@ function asHeader(value: Json): ExportHeader {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
-}
-
-function isMap(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isEmpty(value: object): boolean {
-  for (const _ in value) return false;
-  return true;
 }
 
 function refuseImport(why: string): CoxswainError {
