@@ -102,8 +102,11 @@ export {
   toResponse,
 } from './result/index.ts';
 export type {
+  CallEnd,
+  CallRun,
   Flights,
   HandlerEnd,
+  HooksBehind,
   OperationKind,
   OperationMessage,
   RetryToolOptions,
@@ -112,14 +115,20 @@ export type {
 } from './run/index.ts';
 export {
   DEFAULT_TOOL_CONCURRENCY,
+  isTooLate,
+  mayBegin,
   Operation,
   providedTool,
   RunQueue,
+  resultAfter,
+  resultInstead,
   retryTool,
+  runCall,
   runHandler,
   runInTurn,
   runWithin,
   shareRuns,
+  valueInstead,
 } from './run/index.ts';
 export type {
   ArgumentsSchema,

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FunctionCallPart, ToolResult } from '../../contracts/index.ts';
 import { isCoxswainError, messageOf } from '../../contracts/index.ts';
-import { errorResult } from '../../gate/index.ts';
+import { errorResult, mayBegin } from '../../gate/index.ts';
 import type { AgentContext, CallState, HookChain, ToolMap } from '../../runtime/index.ts';
 import { abandoned, prepareCall, refusalEvents, resolveTool, responseEvent, settleCalls } from '../../runtime/index.ts';
 import type { Tool } from '../tools/index.ts';
@@ -153,8 +153,8 @@ export class HeldCalls {
     for (const open of fresh) {
       if (open.elsewhere || (isFull && !open.within)) continue;
       const others = open.within ? busy.filter((other) => !isWithin(open, other)) : busy;
-      const isFree = others.length < toolConcurrency && !others.some(isExclusive);
-      if (!isFree || (isExclusive(open) && others.length > 0)) {
+      const beside = { running: others.length, alone: others.some(isExclusive) };
+      if (!mayBegin(isExclusive(open), beside, toolConcurrency)) {
         isFull = true;
         continue;
       }

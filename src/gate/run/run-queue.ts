@@ -3,6 +3,18 @@ import { Pace } from '../../base/index.ts';
 /** Calls that run side by side where nothing else is said. */
 export const DEFAULT_TOOL_CONCURRENCY = 64;
 
+/** Those that run beside one that wants to begin. */
+interface Beside {
+  readonly running: number;
+  /** One of them wants to be alone. */
+  readonly alone: boolean;
+}
+
+/** Whether one may begin beside others, of which `size` run at most. */
+export function mayBegin(exclusive: boolean, { running, alone }: Beside, size: number): boolean {
+  return !alone && (exclusive ? running === 0 : running < size);
+}
+
 /** Runs pieces of work side by side up to a number; those that are exclusive run alone. In the order of arrival. */
 export class RunQueue {
   readonly #size: number;
@@ -32,8 +44,7 @@ export class RunQueue {
 
   #next(): void {
     for (let item = this.#waiting[0]; item; item = this.#waiting[0]) {
-      const free = !this.#alone && (item.exclusive ? this.#running === 0 : this.#running < this.#size);
-      if (!free) return;
+      if (!mayBegin(item.exclusive, { running: this.#running, alone: this.#alone }, this.#size)) return;
       this.#waiting.shift();
       item.start();
     }

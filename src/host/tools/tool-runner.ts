@@ -12,14 +12,15 @@ import type {
   ToolUpdate,
 } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import type { Decision } from '../../gate/index.ts';
+import type { Decision, HooksBehind } from '../../gate/index.ts';
 import {
   checkConfirmation,
   errorResult,
   fireHook,
-  normaliseReturn,
+  isTooLate,
   refusalResult,
-  runWithin,
+  resultAfter,
+  runCall,
 } from '../../gate/index.ts';
 import { unreachable } from '../../session/index.ts';
 import { Suspended } from './subagent-tool.ts';
@@ -65,68 +66,58 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
   const longRunning = descriptor.annotations?.longRunning === true;
   const controller = new AbortController();
   const context = new HostToolContext(call, options, controller.signal);
-  const { callId, sessionId, userId, principal, agentPath } = call;
-  const hook: HookContext = { sessionId, userId, principal, callId, agentPath, signal };
-  let result: ToolResult;
-  const end = await runWithin(decision, tool, context, {
+  const hooks = hooksBehind(call, options, signal);
+  const end = await runCall({
+    decision,
+    tool,
+    context,
+    hooks,
     firstOnly: longRunning,
     timeoutMs: tool.timeoutMs ?? options.timeoutMs,
     signals: [signal],
     end: (reason) => controller.abort(reason),
+    hasAsked: () => context.asked !== undefined,
+    suspends: (error) => error instanceof Suspended,
   });
-  if ((end.kind === 'value' || end.kind === 'begun') && context.asked)
-    return { kind: 'confirm', request: context.asked };
+  let result: ToolResult;
   switch (end.kind) {
+    case 'asked':
+      return { kind: 'confirm', request: context.asked as ConfirmationRequest };
+    case 'suspended':
+      return end;
     case 'begun':
       return { kind: 'result', result: { content: [] }, interim: true };
-    case 'value':
-      result = normaliseReturn(end.value);
-      break;
-    case 'late':
-      result = errorResult('timeout', end.error.message);
-      break;
     case 'aborted':
-    case 'threw':
-      if (end.error instanceof Suspended) return { kind: 'suspended' };
-      result = await failed(call, options, hook, end.error);
+      result = await resultAfter(errorResult('interrupted', `interrupted: ${messageOf(signal.reason)}`), hooks);
+      break;
+    case 'result':
+      result = end.result;
       break;
     default:
-      return unreachable(end, 'the end of a handler');
+      return unreachable(end, 'the end of a call');
   }
-  if (supports(options.hooks, 'after_tool')) result = await afterTool(call, options, hook, result);
   const bounding = options.bounded(call.callId, result);
   const bounded = bounding instanceof Promise ? await bounding : bounding;
   return { kind: 'result', result: bounded, interim: longRunning && !bounded.isError };
 }
 
-async function failed(call: HostCall, options: RunToolOptions, hook: HookContext, error: unknown): Promise<ToolResult> {
-  if (hook.signal?.aborted) return errorResult('interrupted', `interrupted: ${messageOf(hook.signal.reason)}`);
-  if (supports(options.hooks, 'on_tool_error')) {
-    try {
-      const payload = { tool: call.hostTool.descriptor, args: call.decision.args, error, context: hook };
-      const replacement = await replacementOf('on_tool_error', payload, options, hook.signal);
-      if (replacement !== undefined) return normaliseReturn(replacement);
-    } catch (thrown) {
-      options.warn(`an on_tool_error hook failed on ${call.hostTool.descriptor.name}`, thrown);
-    }
-  }
-  return errorResult('failed', messageOf(error));
-}
-
-async function afterTool(
-  call: HostCall,
-  options: RunToolOptions,
-  hook: HookContext,
-  result: ToolResult,
-): Promise<ToolResult> {
-  try {
-    const payload = { tool: call.hostTool.descriptor, args: call.decision.args, context: hook, result };
-    const replacement = await replacementOf('after_tool', payload, options, hook.signal);
-    return replacement === undefined ? result : normaliseReturn(replacement);
-  } catch (error) {
-    options.warn(`an after_tool hook failed on ${call.hostTool.descriptor.name}`, error);
-    return result;
-  }
+/** The host's hooks behind a handler. One that was too slow is no error that they are asked about. */
+function hooksBehind(call: HostCall, options: RunToolOptions, signal: AbortSignal): HooksBehind {
+  const { descriptor: tool } = call.hostTool;
+  const { callId, sessionId, userId, principal, agentPath } = call;
+  const context: HookContext = { sessionId, userId, principal, callId, agentPath, signal };
+  const { args } = call.decision;
+  return {
+    instead: async (error) =>
+      supports(options.hooks, 'on_tool_error') && !isTooLate(error)
+        ? replacementOf('on_tool_error', { tool, args, error, context }, options, signal)
+        : undefined,
+    after: (result) =>
+      supports(options.hooks, 'after_tool')
+        ? replacementOf('after_tool', { tool, args, context, result }, options, signal)
+        : undefined,
+    failed: (point, error) => options.warn(`an ${point} hook failed on ${tool.name}`, error),
+  };
 }
 
 /** @throws CoxswainError `INTERNAL / E_HOOK_FAILED` for a word that is none; it is too late for a no */

@@ -10,6 +10,7 @@ import {
   toolDigest,
   toResponse,
   validatedInTime,
+  valueInstead,
 } from '../../gate/index.ts';
 import type { AgentContext, BoundedAnswer, ResolvedTool, ToolMap } from '../agent/index.ts';
 import { boundedAnswer, isHostRun, keepWrites, notFound, validateCall, withBounded } from '../agent/index.ts';
@@ -17,7 +18,7 @@ import type { HookChain } from '../hooks/index.ts';
 import { signalsOf, ToolContext } from '../hooks/index.ts';
 import type { Event } from '../log/index.ts';
 import { noteOn, withoutNotes } from '../log/index.ts';
-import { askOnToolError } from './tool-hooks.ts';
+import { hooksBehind } from './tool-hooks.ts';
 
 export interface Prepared {
   call: FunctionCallPart;
@@ -176,7 +177,8 @@ async function askAboutUnknown(
   const descriptor = { name: call.name, description: '', inputSchema: {} };
   const error = new CoxswainError('NOT_FOUND', 'E_TOOL', `there is no tool ${call.name}`);
   const toolContext = ToolContext.ofHooks(context, call);
-  const value = await askOnToolError(context, toolContext, descriptor, call.args, error, hooks);
+  const behind = hooksBehind(context, toolContext, { descriptor, args: call.args }, hooks);
+  const value = await valueInstead(error, behind);
   await keepWrites(context, toolContext);
   return value === undefined ? undefined : boundedAnswer(context.invocation, call.id, normaliseReturn(value));
 }

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { errorResult, normaliseReturn } from '../../gate/index.ts';
+import { errorResult, normaliseReturn, resultAfter, resultInstead } from '../../gate/index.ts';
 import type { AgentContext, TelemetrySpan } from '../agent/index.ts';
 import { childController, inheritedModel, outputValue } from '../agent/index.ts';
 import type { HookChain, ToolContext } from '../hooks/index.ts';
@@ -11,7 +11,7 @@ import type { CallOutcome } from './call-outcome.ts';
 import { releaseWithin } from './close-slot.ts';
 import type { ReadyCall } from './ready-call.ts';
 import { newDecisions } from './ready-call.ts';
-import { afterTool, recoverByHook } from './tool-hooks.ts';
+import { hooksBehind } from './tool-hooks.ts';
 
 /** An agent run as a tool: suspended, its call stays open; else its last words are the result. */
 export async function runAgentTool(
@@ -27,6 +27,7 @@ export async function runAgentTool(
   if (!agentTree) return undefined;
   // The agent asks for itself; hooks behind it would have their question asked without end.
   toolContext.ended();
+  const behind = hooksBehind(context, toolContext, { descriptor: resolved.descriptor, args: decision.args }, hooks);
   const { invocation } = context;
   const path = slotOfCall(call);
   if (!invocation.fold.activation(path).input) {
@@ -54,15 +55,9 @@ export async function runAgentTool(
   if (outcome.kind === 'failed') {
     const { fatal, message } = outcome.failure;
     const text = fatal ? `agent ${agentTree.root.name} failed: ${message}` : message;
-    const result = await recoverByHook(
-      context,
-      toolContext,
-      ready,
-      hooks,
-      new CoxswainError('INTERNAL', 'E_TOOL', text),
-    );
+    const result = await resultInstead(new CoxswainError('INTERNAL', 'E_TOOL', text), behind);
     const abandons = `agent ${agentTree.root.name} failed`;
-    return { result: await afterTool(context, toolContext, ready, hooks, result), abandons };
+    return { result: await resultAfter(result, behind), abandons };
   }
   const stateDelta = storedDelta(invocation.fold.isolated.get(path) ?? {});
   const text = invocation.fold.isolatedText.get(path)?.text ?? '';
@@ -72,7 +67,7 @@ export async function runAgentTool(
   const cut = isCut(invocation, path) ? { note: "the answer was cut at the model's output limit" } : {};
   const result = normaliseReturn(value === text ? { result: text, ...cut } : value);
   return {
-    result: await afterTool(context, toolContext, ready, hooks, result),
+    result: await resultAfter(result, behind),
     actions: Object.keys(stateDelta).length > 0 ? { stateDelta } : {},
   };
 }

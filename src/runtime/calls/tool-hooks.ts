@@ -1,58 +1,52 @@
-import type { ToolDescriptor, ToolResult, ToolReturn } from '../../contracts/index.ts';
-import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { errorResult, normaliseReturn } from '../../gate/index.ts';
+import type { ToolDescriptor, ToolReturn } from '../../contracts/index.ts';
+import type { HooksBehind } from '../../gate/index.ts';
 import type { AgentContext } from '../agent/index.ts';
+import { orAbort } from '../agent/index.ts';
 import type { HookChain, ToolContext } from '../hooks/index.ts';
-import type { ReadyCall } from './ready-call.ts';
 
-/** What a call that failed comes to: what an on_tool_error hook has instead, else the error. */
-export async function recoverByHook(
-  context: AgentContext,
-  toolContext: ToolContext,
-  ready: ReadyCall,
-  hooks: HookChain,
-  error: unknown,
-): Promise<ToolResult> {
-  const { resolved, decision } = ready;
-  const value = await askOnToolError(context, toolContext, resolved.descriptor, decision.args, error, hooks);
-  if (value !== undefined) return normaliseReturn(value);
-  const timedOut = error instanceof CoxswainError && error.code === 'E_TOOL' && error.status === 'DEADLINE_EXCEEDED';
-  return errorResult(timedOut ? 'timeout' : 'failed', messageOf(error));
+/** A call as its hooks are told of it. */
+interface HookedCall {
+  readonly descriptor: ToolDescriptor;
+  readonly args: Record<string, unknown>;
 }
 
-/** What an on_tool_error hook has instead of the error; one that fails itself has nothing. */
-export async function askOnToolError(
+/**
+ * The agent's hooks behind a handler.
+ * @param cancelled somebody ends this one call: what it came to by then stands, for it has run
+ */
+export function hooksBehind(
   context: AgentContext,
   toolContext: ToolContext,
-  descriptor: ToolDescriptor,
-  args: Record<string, unknown>,
-  error: unknown,
+  { descriptor, args }: HookedCall,
   hooks: HookChain,
-): Promise<ToolReturn | undefined> {
-  try {
-    return await hooks.first('onToolError', toolContext, descriptor, args, error);
-  } catch (thrown) {
-    if (context.signal.aborted) throw thrown;
-    context.invocation.engine.warn(`an on_tool_error hook failed on ${descriptor.name}`, thrown);
-    return undefined;
-  }
+  cancelled?: AbortSignal,
+): HooksBehind {
+  return {
+    instead: (error) => hooks.first('onToolError', toolContext, descriptor, args, error) as Promise<ToolReturn>,
+    after(result) {
+      if (asksOutside(toolContext)) return undefined;
+      toolContext.ended();
+      return hooks.has('afterTool')
+        ? (hooks.first('afterTool', toolContext, descriptor, args, result) as Promise<ToolReturn>)
+        : undefined;
+    },
+    failed(point, error) {
+      if (context.signal.aborted) throw error;
+      context.invocation.engine.warn(`an ${point} hook failed on ${descriptor.name}`, error);
+    },
+    async whileWanted(work, asIs) {
+      if (!cancelled) return work;
+      try {
+        return await orAbort(cancelled, work);
+      } catch (error) {
+        if (cancelled.aborted && !context.signal.aborted) return asIs;
+        throw error;
+      }
+    },
+  };
 }
 
-/** What the after_tool hooks make of a result; one that fails changes nothing. */
-export async function afterTool(
-  context: AgentContext,
-  toolContext: ToolContext,
-  ready: ReadyCall,
-  hooks: HookChain,
-  result: ToolResult,
-): Promise<ToolResult> {
-  if (!hooks.has('afterTool')) return result;
-  try {
-    const value = await hooks.first('afterTool', toolContext, ready.resolved.descriptor, ready.decision.args, result);
-    return value === undefined ? result : normaliseReturn(value);
-  } catch (error) {
-    if (context.signal.aborted) throw error;
-    context.invocation.engine.warn(`an after_tool hook failed on ${ready.call.name}`, error);
-    return result;
-  }
+/** The handler has asked for what comes from elsewhere: its call goes on with that. */
+export function asksOutside({ effects }: ToolContext): boolean {
+  return effects.confirmation !== undefined || effects.credential !== undefined;
 }
