@@ -161,7 +161,8 @@ test('an interceptor is told where it is: the session, the turn, the agent and t
   ) as never;
   const { events } = await under(points);
   const turnId = events[0]?.turnId;
-  const common = { sessionId: 's1', turnId, agentPath: ['bot'], signal: expect.any(AbortSignal) };
+  const who = { userId: 'ann', principal: { id: 'ann' } };
+  const common = { sessionId: 's1', ...who, turnId, agentPath: ['bot'], signal: expect.any(AbortSignal) };
   for (const point of ['beforeRun', 'beforeAgent', 'beforeModel', 'afterModel', 'onEvent', 'afterRun'])
     expect(seen[point], point).toEqual(common);
   for (const point of ['beforeTool', 'afterTool'])
