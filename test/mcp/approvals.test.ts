@@ -46,7 +46,7 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
     const result = await client.call('puppet', pay);
     expect(shop.runs).toEqual([]);
     expect(textOf(result)).toContain(why);
-    expect(textOf(result)).toContain('Not run, for want of a yes: pay.');
+    expect(textOf(result)).toContain('Denied or cancelled: pay.');
   });
 
   test('whoever answers elsewhere goes on within the limits of the call', async () => {
@@ -92,7 +92,7 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
     await using client = await connect(kind, { url: shop.url });
     const result = await client.call('puppet', pay);
     expect(textOf(result)).toContain('the client cannot ask its user');
-    expect(textOf(result)).toContain('Not run, for want of a yes: pay.');
+    expect(textOf(result)).toContain('Denied or cancelled: pay.');
     expect(await shop.host.approvals.list()).toEqual([]);
     expect(shop.runs).toEqual([]);
   });
@@ -137,7 +137,7 @@ describe.each(kinds)('%s: approval inside a called agent', (kind) => {
     const result = await client.call('puppet', { prompt: 'call pay {"amount": 1} pay {"amount": 2}' });
     expect(shop.runs).toEqual([1]);
     expect(textOf(result)).toContain('paid 1');
-    expect(textOf(result)).toContain('Not run, for want of a yes: pay.');
+    expect(textOf(result)).toContain('Denied or cancelled: pay.');
   });
 
   test('whoever asked may not approve: the client is told who may', async () => {

@@ -35,7 +35,7 @@ test('F37: every line on stdout is JSON-RPC, whatever the module, its tools and 
     expect(stdout).not.toContain(text);
   }
   // In memory, and a client that cannot be asked: nobody can ever answer.
-  expect(stdout).toContain('Not run, for want of a yes: pay.');
+  expect(stdout).toContain('Denied or cancelled: pay.');
   expect(code).toBe(0);
 });
 

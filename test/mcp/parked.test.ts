@@ -65,7 +65,7 @@ describe('2026: a call that is parked with its caller', () => {
       const result = await bring(shop.url, answer(leg, decision));
       expect(runs).toEqual(decision === 'allow' ? [5] : []);
       if (decision === 'allow') expect(textOf(result)).toBe('got {"content":"paid 5"}');
-      else expect(textOf(result)).toContain('Not run, for want of a yes: pay.');
+      else expect(textOf(result)).toContain('Denied or cancelled: pay.');
       // The same answer again, or its opposite: what happened stays what happened.
       for (const other of ['allow', 'deny']) {
         expect(textOf(await bring(shop.url, answer(leg, other)))).toBe(textOf(result));

@@ -25,3 +25,14 @@ test('ATT-B8 whoever goes while they wait takes no place, and the next one gets 
   again?.();
   expect(await late).toBeTypeOf('function');
 });
+
+test('a place that is given back twice makes room for one', async () => {
+  const turns = new Turns(2, 4);
+  const first = await turns.take('ben', stays);
+  await turns.take('ben', stays);
+  first?.();
+  first?.();
+  expect(await turns.take('ben', stays)).toBeTypeOf('function');
+  const late = turns.take('ben', stays);
+  expect(await Promise.race([late, Promise.resolve('waits')])).toBe('waits');
+});

@@ -73,8 +73,8 @@ export class AgentCall {
         (answers && this.#frame.held.take(answers.call.sessionId)) ??
         (await this.#open(answers?.call.sessionId ?? this.#tool.sessionOf(args)));
       if (answers) return await this.#finish(session, await this.#resume(session, answers));
-      const waiting = await openQuestions(session);
-      if (waiting.length > 0) return await this.#stillWaits(session, waiting);
+      const waits = await this.#stillWaits(session);
+      if (waits) return waits;
       return await this.#finish(session, await this.#stream(session, this.#tool.messageOf(args)));
     } catch (error) {
       if (this.#context.mcpReq.signal.aborted) throw error;
@@ -251,9 +251,15 @@ export class AgentCall {
     }
   }
 
-  #stillWaits(session: HostedSession, open: readonly PendingRequest[]): Promise<CallToolResult> {
+  /** Undefined where nothing keeps a new message from being delivered. */
+  async #stillWaits(session: HostedSession): Promise<CallToolResult | undefined> {
+    const open = await openQuestions(session);
+    if (open.length === 0) return undefined;
+    const turn = await loggedTurn(session, open[0]?.turnId);
+    // Calls of a turn that is not paused run, or ran until their process died: nobody has to answer them.
+    if (turn.reason !== 'input_required' && !open.some(isAsked)) return undefined;
     const why = 'this conversation waits for an answer to an earlier question, so the new message was not delivered';
-    return this.#parked(session, open, why);
+    return parked(this.#tool, session, { turn, open, why, options: this.#frame.options });
   }
 
   async #parked(session: HostedSession, open: readonly PendingRequest[], why: string): Promise<CallToolResult> {
@@ -276,18 +282,21 @@ function parkedCall(tool: AgentTool, session: HostedSession, open: readonly Pend
   };
 }
 
+/** What a person has to answer, rather than a call that somebody runs. */
+const isAsked = ({ approval, kind }: PendingRequest) => approval !== undefined || kind !== 'tool';
+
 /** What somebody has to answer, or to run: not what was answered, or runs by itself. */
 async function openQuestions(session: HostedSession): Promise<PendingRequest[]> {
   const pending = await session.pending();
-  return pending.filter(({ kind, approval, started, decision, answers = [] }) => {
-    if (approval || kind !== 'tool') return true;
+  return pending.filter((request) => {
+    const { started, decision, answers = [] } = request;
+    if (isAsked(request)) return true;
     return !started && !decision && !answers.some(({ action, quorum }) => action === 'accept' && !quorum);
   });
 }
 
 /** What the log says of a turn that is over; undefined while it is not. */
 async function endedTurn(session: HostedSession, turnId: string | undefined): Promise<Turn | undefined> {
-  if (turnId === undefined) return undefined;
   const turn = await loggedTurn(session, turnId);
   return turn.reason === undefined || turn.reason === 'input_required' ? undefined : turn;
 }

@@ -46,7 +46,7 @@ const headings: Record<CallProgress, string> = {
   running: 'Still running',
   waiting: 'Not begun yet',
   refused: 'Not run, since it could not be',
-  denied: 'Not run, for want of a yes',
+  denied: 'Denied or cancelled',
 };
 
 /** What became of a turn's calls, a line for each kind. */

@@ -1,0 +1,259 @@
+import { connect as connectSocket } from 'node:net';
+import { describe, expect, test, vi } from 'vitest';
+import type { AgentEvent, PendingRequest } from '../../src/contracts/index.ts';
+import { createMcpHttp } from '../../src/host/mcp/index.ts';
+import { canAsk } from '../../src/host/mcp/turn/asking.ts';
+import { HeldSessions } from '../../src/host/mcp/turn/held-sessions.ts';
+import { formQuestion } from '../../src/host/mcp/turn/questions.ts';
+import { parkedCalls } from '../../src/host/mcp/turn/request-state.ts';
+import { failed } from '../../src/host/mcp/turn/result.ts';
+import { Turn } from '../../src/host/mcp/turn/turn.ts';
+import { CoxswainError, InMemorySessionService } from '../../src/index.ts';
+import { connect, kinds, sessionOf, textOf } from './clients.ts';
+import { openShop } from './kit.ts';
+import { initialize, opened, send } from './raw-client.ts';
+
+const waits = { id: 2, method: 'tools/call', params: { name: 'puppet', arguments: { prompt: 'call wait {}' } } };
+
+/** A connection that has sent the head of a request and stays. */
+async function halfSent(url: string): Promise<ReturnType<typeof connectSocket>> {
+  const { hostname, port, pathname } = new URL(url);
+  const socket = connectSocket(Number(port), hostname);
+  socket.on('error', () => {});
+  socket.write(`POST ${pathname} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n`);
+  await new Promise<void>((resolve) => socket.once('data', () => resolve()));
+  return socket;
+}
+
+describe('what a client is told over HTTP', () => {
+  test('a first request that is too long is refused before a session begins', async () => {
+    await using shop = await openShop({ mcp: { maxBodyBytes: 1_000 } });
+    const params = { ...initialize.params, clientInfo: { name: 'x'.repeat(1_000), version: '1' } };
+    const answer = await send(shop.url, { body: { ...initialize, params } });
+    expect(answer).toMatchObject({ status: 413, session: undefined });
+    expect(JSON.parse(answer.text)).toMatchObject({ error: { code: -32_000 } });
+  });
+
+  test('an event that is not kept any more is refused in words of the protocol', async () => {
+    await using shop = await openShop();
+    const session = await opened(shop.url);
+    const answer = await send(shop.url, { method: 'GET', headers: { ...session, 'last-event-id': '4711' } });
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.text)).toMatchObject({
+      error: { code: -32_000, message: expect.stringContaining('may be lost') },
+    });
+  });
+
+  test('a refusal is JSON, and its connection ends with it', async () => {
+    await using shop = await openShop();
+    const answer = await fetch(shop.url, { method: 'POST', headers: { origin: 'https://evil.test' }, body: '{}' });
+    expect(answer.status).toBe(403);
+    expect(answer.headers.get('content-type')).toContain('application/json');
+    expect(answer.headers.get('connection')).toBe('close');
+  });
+
+  test.each(['TRACE', 'TRACK'])('%s, which no request may be, is refused and the server lives', async (method) => {
+    await using shop = await openShop();
+    expect((await send(shop.url, { method })).status).toBeGreaterThanOrEqual(400);
+    expect((await send(shop.url, { body: initialize })).status).toBe(200);
+  });
+
+  test('a connection that never ends its request does not keep the server from closing', async () => {
+    const shop = await openShop();
+    const socket = await halfSent(shop.url);
+    const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    await shop[Symbol.asyncDispose]();
+    await ended;
+  });
+
+  test('a question that was not answered in time is no reason to end a session whose other call works', async () => {
+    await using shop = await openShop();
+    const mcp = await createMcpHttp(shop.host, { maxSessions: 1, answerMs: 50 });
+    const post = (body: object, session = '') =>
+      mcp.fetch(
+        new Request('http://localhost/mcp', {
+          method: 'POST',
+          headers: {
+            host: 'localhost',
+            accept: 'application/json, text/event-stream',
+            'content-type': 'application/json',
+            ...(session ? { 'mcp-session-id': session, 'mcp-protocol-version': '2025-06-18' } : {}),
+          },
+          body: JSON.stringify({ jsonrpc: '2.0', ...body }),
+        }),
+      );
+    const began = await post({ ...initialize, params: { ...initialize.params, capabilities: { elicitation: {} } } });
+    await began.text();
+    const session = began.headers.get('mcp-session-id') ?? '';
+    const working = await post(waits, session);
+    await shop.waiting.started;
+    const asks = { prompt: 'call pay {"amount": 5}' };
+    const asking = await post({ ...waits, id: 3, params: { name: 'puppet', arguments: asks } }, session);
+    expect(await asking.text()).toContain('nobody answered in time');
+    await working.body?.cancel();
+    // One call works, and nothing waits for the client that is gone.
+    expect((await post(initialize)).status).toBe(503);
+    shop.waiting.release();
+    await mcp.close();
+  });
+});
+
+describe('what a caller may be asked', () => {
+  const asks = (more: object) =>
+    formQuestion(
+      { requestId: 'r', sessionId: 's', kind: 'elicitation', agentPath: ['clerk'], message: 'What?', ...more } as never,
+      { id: 'anna' },
+    );
+
+  test.each([{}, { requestedSchema: { type: 'object', properties: { key: { type: 'string' } } } }])(
+    'never a credential, in a form or without: %j',
+    (more) => {
+      expect(asks({ elicitation: 'auth_required', ...more } as Partial<PendingRequest>)).toBe(
+        'it asks for a credential, which may not pass through a form',
+      );
+    },
+  );
+
+  test('words where no form is given, a decision where a yes or a no is wanted', () => {
+    expect(asks({ elicitation: 'user_input' })).toMatchObject({ form: { requestedSchema: { required: ['answer'] } } });
+    expect(asks({ elicitation: 'rerun_unknown' })).toMatchObject({
+      form: { requestedSchema: { required: ['decision'] } },
+    });
+  });
+
+  test.each([
+    [undefined, false],
+    [{}, false],
+    [{ elicitation: {} }, true],
+    [{ elicitation: { url: {} } }, false],
+    [{ elicitation: { url: {}, form: {} } }, true],
+  ])('a client with the capabilities %j: %s', (capabilities, expected) => {
+    expect(canAsk(capabilities)).toBe(expected);
+  });
+
+  test('a parked call is good for as long as a person has to answer, and no longer', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      const codec = await parkedCalls(undefined, 60_000, () => 'anna');
+      const context = { mcpReq: { method: 'tools/call' } } as never;
+      const state = await codec.mint({ agent: 'a', sessionId: 's', turnId: 't', asked: [] }, context);
+      vi.advanceTimersByTime(55_000);
+      expect(await codec.verify(state, context)).toMatchObject({ sessionId: 's' });
+      vi.advanceTimersByTime(10_000);
+      await expect(codec.verify(state, context)).rejects.toThrow();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+test('a session whose caller did not come back in time is closed, and is nobody’s any more', async () => {
+  const closed: string[] = [];
+  const gone = Promise.withResolvers<void>();
+  const held = new HeldSessions(1, () => {});
+  held.keep({
+    id: 's',
+    async [Symbol.asyncDispose]() {
+      closed.push('s');
+      gone.resolve();
+    },
+  } as never);
+  await gone.promise;
+  expect(held.take('s')).toBeUndefined();
+  expect(closed).toEqual(['s']);
+});
+
+describe('what a turn has come to', () => {
+  const event = (more: object) => ({ agentPath: ['puppet'], ...more }) as unknown as AgentEvent;
+  const says = (text: string, more: object = {}) =>
+    event({ type: 'message', role: 'agent', content: [{ type: 'text', text }], ...more });
+
+  test('the words of another agent inside it are not its answer', () => {
+    const turn = new Turn();
+    turn.push(says('from below', { threadId: 'sub' }));
+    turn.push(says('from above'));
+    expect(turn.parts).toEqual([{ type: 'text', text: 'from above' }]);
+  });
+
+  test('an end without a reason of its own has none to tell', () => {
+    const turn = new Turn();
+    turn.push(event({ type: 'stream_end', reason: 'aborted', data: {} }));
+    expect(turn.error).toBeUndefined();
+    const told = new Turn();
+    told.push(event({ type: 'stream_end', reason: 'aborted', data: { reason: 'enough' } }));
+    expect(told.error).toBe('enough');
+  });
+
+  test('a failure before there is a session is an error of the call, and names no session', () => {
+    const result = failed('E_X: no', { tellsSession: true } as never);
+    expect(result).toEqual({ content: [{ type: 'text', text: 'E_X: no' }], isError: true });
+  });
+});
+
+/** It loses its disk once a tool has answered, or before it can say so. */
+class Failing extends InMemorySessionService {
+  isBroken = false;
+  readonly #when: 'before' | 'after';
+
+  #isMended = false;
+
+  constructor(when: 'before' | 'after') {
+    super();
+    this.#when = when;
+  }
+
+  mend(): void {
+    this.isBroken = false;
+    this.#isMended = true;
+  }
+
+  override async append(...given: Parameters<InMemorySessionService['append']>) {
+    const parts = given[1].flatMap((event) => event.content?.parts ?? []);
+    const isResult = !this.#isMended && parts.some(({ type }) => type === 'function_response');
+    if (isResult && this.#when === 'before') this.isBroken = true;
+    if (this.isBroken) throw new CoxswainError('UNAVAILABLE', 'E_UNAVAILABLE', 'the disk is full');
+    const stored = await super.append(...given);
+    if (isResult) this.isBroken = true;
+    return stored;
+  }
+}
+
+test.each(kinds)('%s: what had run when the store broke is told with the error', async (kind) => {
+  await using shop = await openShop({ store: new Failing('after') });
+  shop.waiting.release();
+  await using client = await connect(kind, { url: shop.url });
+  const result = await client.call('puppet', { prompt: 'call wait {}' });
+  expect(result).toMatchObject({
+    isError: true,
+    _meta: { 'coxswain/calls': [expect.objectContaining({ name: 'wait', outcome: 'ran' })] },
+  });
+  expect(textOf(result)).toContain('E_UNAVAILABLE: the disk is full');
+  expect(textOf(result)).toContain('Ran: wait.');
+});
+
+test.each(kinds)('%s: a call of a conversation that is busy says so, and nothing of the other call', async (kind) => {
+  await using shop = await openShop();
+  await using client = await connect(kind, { url: shop.url });
+  const first = await client.call('puppet', { prompt: 'say hello' });
+  const session_id = sessionOf(first);
+  const working = client.call('puppet', { prompt: 'call wait {}', session_id });
+  await shop.waiting.started;
+  const result = await client.call('puppet', { prompt: 'say hello', session_id });
+  expect(result).toMatchObject({ isError: true, _meta: { 'coxswain/sessionId': session_id } });
+  expect(result._meta).not.toHaveProperty('coxswain/calls');
+  expect(textOf(result)).toMatch(/^E_SESSION_BUSY: /);
+  shop.waiting.release();
+  await working;
+});
+
+test.each(kinds)('%s: a call that was cut off is nobody’s question: the next message is delivered', async (kind) => {
+  const store = new Failing('before');
+  await using shop = await openShop({ store });
+  shop.waiting.release();
+  await using client = await connect(kind, { url: shop.url });
+  const cut = await client.call('puppet', { prompt: 'call wait {}' });
+  expect(cut.isError).toBe(true);
+  store.mend();
+  const result = await client.call('puppet', { prompt: 'say hello', session_id: sessionOf(cut) });
+  expect(textOf(result)).toMatch(/^hello\nDenied or cancelled: wait\./);
+});
