@@ -42,6 +42,7 @@ export {
   excludedBy,
   fireHook,
   frozenPrincipal,
+  isForeign,
   isHookResult,
   mergeDecisions,
   POLICY_TIMEOUT_MS,
@@ -117,6 +118,7 @@ export {
   DEFAULT_TOOL_CONCURRENCY,
   isTooLate,
   mayBegin,
+  misfit,
   Operation,
   providedTool,
   RunQueue,
@@ -128,6 +130,7 @@ export {
   runInTurn,
   runWithin,
   shareRuns,
+  unfitReturn,
   valueInstead,
 } from './run/index.ts';
 export type {

@@ -46,7 +46,7 @@ export function checkRedaction(options: RedactionOptions, where: string): void {
 }
 
 /** Results of calls that ran. */
-const ran: ReadonlySet<string | undefined> = new Set(['failed', 'timeout']);
+const ran: ReadonlySet<string | undefined> = new Set(['failed', 'timeout', 'invalid_output']);
 
 /**
  * What policies obliged to hide of one call. All of its arguments, where nobody knows: it has not ended, or did not

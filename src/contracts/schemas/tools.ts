@@ -44,6 +44,7 @@ export const toolErrorTypes = [
   'timeout',
   'truncated',
   'too_large',
+  'invalid_output',
   'failed',
 ] as const;
 export const toolErrorType = openEnum(toolErrorTypes);

@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentCallContext } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import { decide, ensureValidator, isRepeatable, nextStep, runWithin, validateArgs } from '../../gate/index.ts';
+import {
+  decide,
+  ensureValidator,
+  isRepeatable,
+  misfit,
+  nextStep,
+  runWithin,
+  unfitReturn,
+  validateArgs,
+} from '../../gate/index.ts';
 import { unreachable } from '../../session/index.ts';
 import { assertSameCall, CallsById } from '../records/index.ts';
 import type { Tool, ToolRunOptions } from '../tools/index.ts';
@@ -81,9 +90,11 @@ export class StandaloneTools {
       signals: [turn.abortSignal],
       end: (reason) => own.abort(reason),
     });
-    ended(end.kind !== 'value');
+    const unfit = end.kind === 'value' ? await unfitReturn(contract, end.value) : undefined;
+    ended(end.kind !== 'value' || unfit !== undefined);
     switch (end.kind) {
       case 'value':
+        if (unfit) throw new CoxswainError('INTERNAL', 'E_TOOL_DOWNSTREAM_ERROR', misfit(tool.name, unfit.fault));
         return end.value;
       case 'begun':
         return undefined;

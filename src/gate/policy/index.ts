@@ -7,6 +7,7 @@ export { Decision } from './decision.ts';
 export { deniedResult, policyDenied, reasonOf } from './denial.ts';
 export { compareStrictness, denyOverrides, mergeDecisions } from './deny-overrides.ts';
 export { excludedBy } from './excluded-by.ts';
+export { isForeign } from './foreign.ts';
 export type { GateCall, GateRules } from './gate-call.ts';
 export { checkHookResult, fireHook, isHookResult } from './hook-result.ts';
 export type { CheckedDecision, EvaluateOptions, PolicyOutcome } from './policy.ts';

@@ -55,6 +55,15 @@ function normalise(value: unknown): ToolResult {
   return structured(toJsonValue(value));
 }
 
+/** The value that a return stands for; undefined for a whole result without one, or one that says that it has failed. */
+export function structuredReturn(value: unknown): { value: unknown } | undefined {
+  if (value instanceof Error) return undefined;
+  if (!isToolResult(value)) return { value: toJsonValue(value) };
+  return value.structuredContent === undefined || saysFailed(value)
+    ? undefined
+    : { value: toJsonValue(value.structuredContent) };
+}
+
 function structured(value: unknown): ToolResult {
   if (typeof value === 'string') return { content: [textPart(value)] };
   return { content: [textPart(JSON.stringify(value))], structuredContent: value };

@@ -11,3 +11,4 @@ export type { HandlerEnd, RunBounds } from './run-within.ts';
 export { runWithin } from './run-within.ts';
 export type { Flights, SharedRuns } from './share-runs.ts';
 export { shareRuns } from './share-runs.ts';
+export { misfit, unfitReturn } from './unfit-return.ts';

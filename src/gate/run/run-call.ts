@@ -5,6 +5,7 @@ import type { Decision } from '../policy/index.ts';
 import { errorResult, normaliseReturn } from '../result/index.ts';
 import type { RunBounds } from './run-within.ts';
 import { runWithin } from './run-within.ts';
+import { unfitReturn } from './unfit-return.ts';
 
 /** The hooks behind a handler, in the words of whoever has them. One that fails changes nothing. */
 export interface HooksBehind {
@@ -26,6 +27,8 @@ export interface CallRun<Context extends ToolCallContext<never>> extends RunBoun
   readonly hooks: HooksBehind;
   /** The handler has asked for something by its context: its run is over, its call is not. */
   hasAsked(): boolean;
+  /** Told why what the handler returned does not fit its tool's output schema. Absent: nobody has promised anything. */
+  unfit?(fault: string): void;
   /** What a handler throws whose call stays open, for it waits for somebody. */
   suspends?(error: unknown): boolean;
 }
@@ -55,7 +58,7 @@ export async function runCall<Context extends ToolCallContext<never>>(run: CallR
       return run.hasAsked() ? { kind: 'asked' } : end;
     case 'value':
       if (run.hasAsked()) return { kind: 'asked' };
-      return { kind: 'result', result: await resultAfter(normaliseReturn(end.value), hooks) };
+      return { kind: 'result', result: await resultAfter(await promised(run, end.value), hooks) };
     case 'aborted':
       return end;
     case 'late':
@@ -64,6 +67,18 @@ export async function runCall<Context extends ToolCallContext<never>>(run: CallR
     default:
       return unreachable(end, 'the end of a handler');
   }
+}
+
+/** What the handler returned, or why it is not what its tool promises. */
+async function promised<Context extends ToolCallContext<never>>(
+  { tool, firstOnly, unfit }: CallRun<Context>,
+  value: unknown,
+): Promise<ToolResult> {
+  // The first word of a long-running one is no result yet.
+  const unfitting = firstOnly || !unfit ? undefined : await unfitReturn(tool, value);
+  if (!unfitting) return normaliseReturn(value);
+  unfit?.(unfitting.fault);
+  return unfitting.result;
 }
 
 /** What a call comes to that failed: what a hook has instead, else the error. */

@@ -3,6 +3,7 @@ import { copyJson, messageOf } from '../../contracts/index.ts';
 import { withEffort } from '../pattern/index.ts';
 import { explainErrors, explainIssues } from './explain.ts';
 import { libraryCheck } from './library-schema.ts';
+import { toJsonSchema } from './schema.ts';
 import { compileSchema } from './validator.ts';
 
 export type ReadOutput = { ok: true; value: unknown } | { ok: false; message: string };
@@ -54,6 +55,24 @@ async function checkedBy(
     return issues ? { ok: false, message: explainIssues(issues) } : read;
   } catch (error) {
     return { ok: false, message: messageOf(error) };
+  }
+}
+
+/**
+ * Why a value does not fit a schema; undefined if it does. Its transforms change nothing. Never throws or rejects.
+ */
+export function valueFault(schema: SchemaLike, value: unknown): string | undefined | Promise<string | undefined> {
+  try {
+    const fault = withEffort(() => {
+      const matches = compileSchema(toJsonSchema(schema, { anyRoot: true }));
+      const copy = copyJson(value, 'the value');
+      return matches(copy) ? undefined : explainErrors(copy, matches.errors);
+    });
+    const check = fault === undefined ? libraryCheck(schema) : undefined;
+    if (!check) return fault;
+    return checkedBy(check, { ok: true, value }).then((read) => (read.ok ? undefined : read.message));
+  } catch (error) {
+    return messageOf(error);
   }
 }
 

@@ -12,8 +12,6 @@ import type { PolicyRule, PolicyTier } from './rule.ts';
 import { faultOfRule } from './rule.ts';
 import { holdsWherever } from './subsume.ts';
 
-export { isForeign } from './conditions.ts';
-
 /** What is known when tools are offered, before there is a call. */
 export interface PolicyScope {
   agent?: string;

@@ -1,4 +1,5 @@
 import type { PolicyRequest } from '../../contracts/index.ts';
+import { isForeign } from '../../gate/index.ts';
 import { compileArgs } from './args.ts';
 import type { Glob } from './glob.ts';
 import { compileGlob } from './glob.ts';
@@ -9,9 +10,6 @@ export interface Condition {
   readonly field: keyof PolicyRule;
   holds(request: PolicyRequest): boolean;
 }
-
-/** Tools of a foreign server describe themselves. */
-export const isForeign = (source: string | undefined): boolean => source?.startsWith('mcp:') ?? false;
 
 export const asList = (value: string | readonly string[]): readonly string[] =>
   typeof value === 'string' ? [value] : value;

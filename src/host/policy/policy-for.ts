@@ -1,7 +1,7 @@
 import type { AnyTool, PolicyDecision, PolicyEvaluator, PolicyRequest, ToolContract } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
+import { isForeign } from '../../gate/index.ts';
 import { checkIs, list, object, oneOf } from '../../session/index.ts';
-import { isForeign } from './compile.ts';
 
 /** What becomes of a call. */
 export type PolicyVerdict = 'allow' | 'deny' | 'ask';

@@ -1,10 +1,9 @@
 import type { PermissionMode, PolicyDecision, PolicyEvaluator, PolicyRequest } from '../../contracts/index.ts';
 import { asksNobody } from '../../contracts/index.ts';
 import type { CheckedDecision } from '../../gate/index.ts';
-import { answeringAtOnce, evaluatePolicy, withRedact } from '../../gate/index.ts';
+import { answeringAtOnce, evaluatePolicy, isForeign, withRedact } from '../../gate/index.ts';
 import type { Shape } from '../../session/index.ts';
 import { checkIs, checkOptions, flag, having, permissionMode, text } from '../../session/index.ts';
-import { isForeign } from './compile.ts';
 
 export interface PresetOptions {
   /** Believe the annotations of foreign tools (source `mcp:…`). Default false. */

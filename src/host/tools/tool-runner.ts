@@ -17,7 +17,9 @@ import {
   checkConfirmation,
   errorResult,
   fireHook,
+  isForeign,
   isTooLate,
+  misfit,
   refusalResult,
   resultAfter,
   runCall,
@@ -78,6 +80,7 @@ export async function runHostTool(call: HostCall, options: RunToolOptions, signa
     end: (reason) => controller.abort(reason),
     hasAsked: () => context.asked !== undefined,
     suspends: (error) => error instanceof Suspended,
+    ...(isForeign(hostTool.source) ? {} : { unfit: (fault) => options.warn(misfit(descriptor.name, fault)) }),
   });
   let result: ToolResult;
   switch (end.kind) {

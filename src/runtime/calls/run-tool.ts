@@ -1,7 +1,7 @@
 import { unreachable } from '../../base/index.ts';
 import type { AnyAgentTool } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { errorResult, runCall } from '../../gate/index.ts';
+import { errorResult, isForeign, misfit, runCall } from '../../gate/index.ts';
 import type { AgentContext } from '../agent/index.ts';
 import type { HookChain, ToolContext } from '../hooks/index.ts';
 import type { CallOutcome } from './call-outcome.ts';
@@ -23,6 +23,7 @@ export async function runTool(
   const { resolved, decision } = ready;
   const { descriptor, tool } = resolved;
   if (!tool) throw new CoxswainError('INTERNAL', 'E_INTERNAL', `${descriptor.name} has no handler`);
+  const { engine } = context.invocation;
   const end = await runCall({
     decision,
     tool,
@@ -33,6 +34,9 @@ export async function runTool(
     signals: [context.signal, cancelled],
     end: (reason) => toolContext.cancel(reason),
     hasAsked: () => asksOutside(toolContext),
+    ...(isForeign(resolved.source)
+      ? {}
+      : { unfit: (fault) => engine.warn(toolContext.withoutSecrets(misfit(descriptor.name, fault))) }),
   });
   switch (end.kind) {
     case 'result':

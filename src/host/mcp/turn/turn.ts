@@ -87,6 +87,7 @@ function outcomeOf(errorType: string | undefined): CallProgress {
     case undefined:
     case 'truncated':
     case 'too_large':
+    case 'invalid_output':
       return 'ran';
     case 'denied':
     case 'cancelled':
