@@ -6,7 +6,8 @@ import { join } from 'node:path';
 
 const LONGEST_MS = 240_000;
 
-const unreachable = /^(E5\d\d|ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENET\w+|EHOSTUNREACH)$/;
+/** Codes of npm that say so of its registry. */
+export const unreachable = /^(E5\d\d|ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENET\w+|EHOSTUNREACH)$/;
 
 /**
  * Installs a folder's packages by its lock file, once. Undefined: they are there; else why they cannot be had: the

@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { installed } from '../installed.ts';
 import { project } from '../packed.ts';
@@ -181,9 +182,10 @@ function ran(
       });
     }
     child.once('error', reject);
-    child.once('close', (code) => {
+    child.once('close', (code, signal) => {
       clearTimeout(timer);
-      resolve({ code, said });
+      // As a shell says it of a command that a signal has ended.
+      resolve({ code: signal === null ? code : 128 + constants.signals[signal], said });
     });
   });
 }
