@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { openStore } from '../../src/adapters/stores/open-store.ts';
+import type { ContentPart } from '../../src/contracts/index.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
 import { createEvent } from '../../src/runtime/index.ts';
 
@@ -12,20 +13,19 @@ const say = (line: string | number) => writeSync(1, `${line}\n`);
 const of = (id: string): SessionKey => ({ app: 'shop', userId: 'ann', id });
 const codeOf = (error: unknown) => String((error as { code?: unknown }).code);
 
-/** An event that calls a tool, or answers the call before it, and counts in every kind of state. */
+/** An event that calls a tool, or many times, or answers what the one before it called; it counts in every kind of state. */
 function step(seq: number) {
-  const callId = `c${Math.ceil(seq / 2)}`;
+  const pair = Math.ceil(seq / 2);
+  const parts = Array.from({ length: pair % 3 === 0 ? 300 : 1 }, (_, n): ContentPart => {
+    const of = { id: `c${pair}-${n}`, name: 'pay' };
+    return seq % 2 === 1
+      ? { type: 'function_call', ...of, args: {} }
+      : { type: 'function_response', ...of, response: {} };
+  });
   return createEvent({
     id: `e${seq}`,
     author: 'bot',
-    content: {
-      role: 'model',
-      parts: [
-        seq % 2 === 1
-          ? { type: 'function_call', id: callId, name: 'pay', args: {} }
-          : { type: 'function_response', id: callId, name: 'pay', response: {} },
-      ],
-    },
+    content: { role: 'model', parts },
     actions: { stateDelta: { n: seq, 'app:n': seq, [`user:${seq % 5}`]: seq } },
   });
 }
