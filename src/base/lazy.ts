@@ -39,7 +39,7 @@ export class LazyMap<K extends string | number | object, V> implements ReadonlyM
     const held = this.#held;
     if (held === undefined) this.#held = new Alone(key, value);
     else if (held instanceof Alone && held.key === key) held.value = value;
-    else this.#map.set(key, value);
+    else LazyMap.#mapOf(this).set(key, value);
     return this;
   }
 
@@ -58,15 +58,15 @@ export class LazyMap<K extends string | number | object, V> implements ReadonlyM
   }
 
   keys(): MapIterator<K> {
-    return (this.#held ? this.#map : noEntries).keys();
+    return (this.#held ? LazyMap.#mapOf(this) : noEntries).keys();
   }
 
   values(): MapIterator<V> {
-    return (this.#held ? this.#map : noEntries).values();
+    return (this.#held ? LazyMap.#mapOf(this) : noEntries).values();
   }
 
   entries(): MapIterator<[K, V]> {
-    return (this.#held ? this.#map : noEntries).entries();
+    return (this.#held ? LazyMap.#mapOf(this) : noEntries).entries();
   }
 
   forEach(each: (value: V, key: K, map: ReadonlyMap<K, V>) => void): void {
@@ -77,13 +77,13 @@ export class LazyMap<K extends string | number | object, V> implements ReadonlyM
     return this.entries();
   }
 
-  /** As a map, from now on: who goes over its entries may add to them on the way. */
-  get #map(): Map<K, V> {
-    const held = this.#held;
+  /** As a map, from now on: who goes over its entries may add to them on the way. Static: a private method of its own takes room in each. */
+  static #mapOf<K extends string | number | object, V>(lazy: LazyMap<K, V>): Map<K, V> {
+    const held = lazy.#held;
     if (held instanceof Map) return held;
     const map = new Map<K, V>();
     if (held) map.set(held.key, held.value);
-    this.#held = map;
+    lazy.#held = map;
     return map;
   }
 }

@@ -27,6 +27,19 @@ test('MUT-R7 the time that a person takes to answer is no time of work', () => {
   expect(fold.turn?.activeMs).toBe(5_000);
 });
 
+test('states that were given are left as they are, frozen or not', () => {
+  for (const given of [{ n: 1, gone: 1 }, Object.freeze({ n: 1, gone: 1 })]) {
+    const shared = Object.isFrozen(given) ? Object.freeze({ 'app:n': 1 }) : { 'app:n': 1 };
+    const fold = new Fold(given, shared);
+    const step = (seq: number, stateDelta: Record<string, unknown>) =>
+      fold.apply({ ...createEvent({ author: 'bot', actions: { stateDelta } }), seq });
+    step(1, { n: 2, 'app:n': 2, 'user:x': 1 });
+    step(2, { gone: null, more: true, 'user:x': null });
+    expect([fold.state, fold.shared]).toEqual([{ n: 2, more: true }, { 'app:n': 2 }]);
+    expect([given, shared]).toEqual([{ n: 1, gone: 1 }, { 'app:n': 1 }]);
+  }
+});
+
 test('MUT-R7 nor is the time between two streams', () => {
   const fold = folded({ timestamp: 2_000 }, { timestamp: 62_000, streamId: 'y' }, { timestamp: 65_000, streamId: 'y' });
   expect(fold.turn?.activeMs).toBe(5_000);

@@ -519,6 +519,26 @@ export function sessionServiceSuite(name: string, makeService: () => Promise<Ser
         await service.append(other, [event('e1')]);
       });
 
+      // Stores that keep ids beside events do so from some length on.
+      test.each([1, 15, 16, 17, 40])('so it is in a log of %i events, and in a copy of it', async (length) => {
+        await service.append(
+          key,
+          Array.from({ length }, (_, n) => event(`e${n}`)),
+        );
+        const copy = (await service.fork(key, { id: 'copy' })).key;
+        for (const of of [key, copy]) {
+          for (const taken of ['e0', `e${length - 1}`, 'new 3']) {
+            const batch = ['new 1', 'new 2', 'new 3', taken].map((id) => event(id));
+            const refused = service.append(of, batch);
+            await expect(refused).rejects.toMatchObject({ code: 'E_EVENT_EXISTS', details: { id: taken } });
+          }
+          const more = ['new 1', 'new 2', 'new 3'].map((id) => event(id));
+          expect(seqs(await service.append(of, more))).toEqual([length + 1, length + 2, length + 3]);
+          const again = service.append(of, [event('new 2')]);
+          await expect(again).rejects.toMatchObject({ details: { id: 'new 2' } });
+        }
+      });
+
       test.each(['', ' ', 'a\u0000', '\ud800', 'x'.repeat(256)])('an event id is plain text: %j', async (id) => {
         expect(await refusalOf(service.append(key, [event(id)]))).toMatchObject({ code: 'E_ID' });
         expect((await service.get(key))?.lastSeq).toBe(0);

@@ -1,6 +1,5 @@
 import { LazyMap } from '../../base/index.ts';
 import type { Content, ContentPart, FunctionResponsePart, TurnTerms, Usage } from '../../contracts/index.ts';
-import { setOwn } from '../../contracts/index.ts';
 import { addUsage } from '../../session/index.ts';
 import type { Activation } from './activation.ts';
 import type { CallState } from './call-state.ts';
@@ -9,7 +8,7 @@ import { noDelta } from './event.ts';
 import { FoldedCalls } from './fold-calls.ts';
 import { FoldedPlaces } from './fold-places.ts';
 import type { FoldState } from './fold-state.ts';
-import { applyDelta, scopeOf } from './state.ts';
+import { applyDelta, noState, scopeOf } from './state.ts';
 import type { Standing, TurnState } from './turn-state.ts';
 import { stillOf } from './turn-state.ts';
 
@@ -23,6 +22,9 @@ export interface SessionConfig {
 }
 
 const rootSlot = /^(?:~[^/~]+)?$/;
+/** What nobody changes is kept as it is. */
+const frozenOrCopied = (state: Readonly<Record<string, unknown>>) => (Object.isFrozen(state) ? state : { ...state });
+
 /**
  * The present of a session: the sum of its events. Changes in `apply` only, so that a restart that folds the log
  * again arrives at the same place.
@@ -30,11 +32,11 @@ const rootSlot = /^(?:~[^/~]+)?$/;
 export class Fold {
   /** seq of the newest event that was applied. */
   at = 0;
-  /** Session state; shared keys are in `shared`. */
-  readonly state: Record<string, unknown>;
-  /** `app:` and `user:` keys. */
-  shared: Record<string, unknown>;
-  readonly config: SessionConfig = {};
+  /** Session state; shared keys are in `shared`. Copied before it is written to, where it is frozen. */
+  state: Readonly<Record<string, unknown>>;
+  /** `app:` and `user:` keys; the same holds. */
+  shared: Readonly<Record<string, unknown>>;
+  config: Readonly<SessionConfig> = noState;
   readonly #calls = new FoldedCalls();
   readonly #places = new FoldedPlaces();
   readonly steers = new LazyMap<string, Event>();
@@ -47,7 +49,7 @@ export class Fold {
   hasLateResult = false;
   /** What stood when a turn ended, by the seq of its end: an end that is read back says what it said. */
   readonly ends = new LazyMap<number, Standing>();
-  totalUsage: Usage = {};
+  totalUsage: Usage = noState;
   #lastTime = 0;
   #lastStream = '';
 
@@ -57,8 +59,8 @@ export class Fold {
     shared: Readonly<Record<string, unknown>>,
     start?: FoldState,
   ) {
-    this.state = { ...(start?.state ?? initialState) };
-    this.shared = { ...shared };
+    this.state = frozenOrCopied(start?.state ?? initialState);
+    this.shared = frozenOrCopied(shared);
     if (start) this.#begin(start);
   }
 
@@ -179,12 +181,11 @@ export class Fold {
     cut: readonly Event[],
     before?: FoldState,
   ): void {
-    const { shared, totalUsage, state, steers, terms, ends } = this;
+    const { shared, totalUsage, steers, terms, ends } = this;
     const { answers, total } = this.#calls;
     const config = { ...this.config };
     const first = before?.state ?? initialState;
-    for (const key of Object.keys(state)) delete state[key];
-    for (const key of Object.keys(first)) setOwn(state, key, first[key]);
+    this.state = frozenOrCopied(first);
     this.#calls.clear();
     this.#places.clear();
     for (const map of [steers, terms, ends]) map.clear();
@@ -192,7 +193,7 @@ export class Fold {
     this.hasLateResult = false;
     this.occupant = undefined;
     this.#lastStream = '';
-    this.shared = {};
+    this.shared = noState;
     if (before) this.#begin(before);
     this.#calls.answers = answers;
     for (const event of events) this.apply(event);
@@ -239,7 +240,10 @@ export class Fold {
       return;
     }
     for (const key in delta) {
-      applyDelta(scopeOf(key) === 'session' ? this.state : this.shared, { [key]: delta[key] });
+      const name = scopeOf(key) === 'session' ? 'state' : 'shared';
+      const own = Object.isFrozen(this[name]) ? { ...this[name] } : this[name];
+      applyDelta(own, { [key]: delta[key] });
+      this[name] = own;
     }
   }
 
@@ -249,11 +253,12 @@ export class Fold {
   }
 
   #configure(update: Record<string, unknown>): void {
-    const config = this.config as Record<string, unknown>;
+    const config: Record<string, unknown> = { ...this.config };
     for (const [key, value] of Object.entries(update)) {
       if (value === null) delete config[key];
       else if (value !== undefined) config[key] = value;
     }
+    this.config = config;
   }
 
   #applyContent(event: Event, content: Content): void {

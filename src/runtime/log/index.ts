@@ -49,6 +49,7 @@ export type { StateScope } from './state.ts';
 export {
   applyDelta,
   joinState,
+  noState,
   StateView,
   scopeOf,
   setTemp,

@@ -1,6 +1,10 @@
 import type { LazyMap } from '../../base/index.ts';
+import { isEmpty } from '../../base/index.ts';
 import type { StateAccess } from '../../contracts/index.ts';
 import { CoxswainError, copyJson, setOwn } from '../../contracts/index.ts';
+
+/** State with nothing in it: most sessions have no more, so that one stands for all. */
+export const noState: Readonly<Record<string, unknown>> = Object.freeze({});
 
 export type StateScope = 'session' | 'app' | 'user' | 'temp';
 
@@ -41,7 +45,8 @@ export function joinState(
   session: Readonly<Record<string, unknown>>,
   app: Readonly<Record<string, unknown>>,
   user: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+): Readonly<Record<string, unknown>> {
+  if (isEmpty(session) && isEmpty(app) && isEmpty(user)) return noState;
   const state: Record<string, unknown> = {};
   for (const key of Object.keys(session)) setOwn(state, key, session[key]);
   for (const key of Object.keys(app)) state[`app:${key}`] = app[key];
@@ -127,10 +132,12 @@ export function setTemp(
 }
 
 /** The `app:` and `user:` keys of a state, prefixes kept. */
-export function sharedPart(state: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const shared: Record<string, unknown> = {};
-  for (const key of Object.keys(state)) {
-    if (key.startsWith('app:') || key.startsWith('user:')) shared[key] = state[key];
+export function sharedPart(state: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  let shared: Record<string, unknown> | undefined;
+  for (const key in state) {
+    if (!key.startsWith('app:') && !key.startsWith('user:')) continue;
+    shared ??= {};
+    shared[key] = state[key];
   }
-  return shared;
+  return shared ?? noState;
 }

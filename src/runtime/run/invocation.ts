@@ -319,7 +319,7 @@ export class Invocation implements OpenRun, RunningInvocation {
     const lease = taken?.lease ?? (await this.session.lease());
     this.#lease = lease;
     if (!taken?.stored && lease.lastSeq > this.fold.at) await this.session.catchUp();
-    this.fold.shared = { ...lease.shared };
+    this.fold.shared = Object.isFrozen(lease.shared) ? lease.shared : { ...lease.shared };
     const outer = this.options.signal;
     if (outer) {
       this.#follow = () => this.abort(outer.reason);

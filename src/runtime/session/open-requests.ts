@@ -10,7 +10,8 @@ const known = new WeakMap<LiveSession, { tree: AgentTree; requests: OpenRequests
 
 /** What a session waits for, or waited for where it stood at the end of a turn; each with the path to whoever asks. */
 export function openRequests(live: LiveSession, tree: AgentTree, standing: Standing = live.fold): PendingRequest[] {
-  return requestsOf(live, tree).of(standing);
+  // What most sessions wait for: for them nothing is kept.
+  return standing.open.size === 0 ? [] : requestsOf(live, tree).of(standing);
 }
 
 /** Where a session waits for much: makes it in pieces, so that it is at hand when it is listed. Undefined: it is little. */

@@ -1,8 +1,8 @@
-import { checkOptions, flag, LazyMap, newId } from '../../base/index.ts';
+import { checkOptions, flag, isEmpty, LazyMap, newId } from '../../base/index.ts';
 import type { SessionSummary } from '../../contracts/index.ts';
 import { MemoryJournal } from '../../session/index.ts';
 import type { Event } from '../log/index.ts';
-import { applyDelta, joinState } from '../log/index.ts';
+import { applyDelta, joinState, noState } from '../log/index.ts';
 import type { MemoryApp, MemorySession, MemoryUser, StateValues } from './in-memory-session.ts';
 import {
   addCopies,
@@ -79,11 +79,10 @@ export class InMemorySessionService implements SessionService {
     storeInput.create(options);
     const { key, app, user } = this.#vacant(given);
     const delta = splitInitial(options.state);
-    const initialState: StateValues = {};
-    applyDelta(initialState, delta.session);
+    const initialState = withoutNulls(delta.session);
     app.state.apply(delta.app);
     user.state.apply(delta.user);
-    return recordOf(this.#add(key, app, user, initialState, { ...initialState }, options.title?.toWellFormed()), []);
+    return recordOf(this.#add(key, app, user, initialState, initialState, options.title?.toWellFormed()), []);
   }
 
   async get(
@@ -192,8 +191,7 @@ export class InMemorySessionService implements SessionService {
   async restore(given: SessionKey, session: RestoredSession): Promise<SessionRecord> {
     storeInput.append(session.events, undefined);
     const { key, app, user } = this.#vacant(given);
-    const initialState: StateValues = {};
-    applyDelta(initialState, splitInitial(session.initialState).session);
+    const initialState = withoutNulls(splitInitial(session.initialState).session);
     const stored = session.events.map((event, index) => sealEvent(event, index + 1));
     const made = new Copied(initialState, stored.filter(isMarker));
     made.take(stored);
@@ -295,7 +293,7 @@ export class InMemorySessionService implements SessionService {
     app: MemoryApp,
     user: MemoryUser,
     initialState: Readonly<StateValues>,
-    state: StateValues,
+    state: Readonly<StateValues>,
     title: string | undefined,
   ): MemorySession {
     // One that is made again under its id is told by its time: no two have the same.
@@ -304,7 +302,7 @@ export class InMemorySessionService implements SessionService {
     const session: MemorySession = {
       key,
       title,
-      initialState: Object.freeze(initialState),
+      initialState,
       state: new ScopeState(state),
       app,
       user,
@@ -315,7 +313,7 @@ export class InMemorySessionService implements SessionService {
       createdAt: now,
       updatedAt: now,
       events: [],
-      ids: new Set(),
+      ids: undefined,
       open: new LazyMap(),
       openTurn: undefined,
       checkpoint: undefined,
@@ -325,6 +323,13 @@ export class InMemorySessionService implements SessionService {
     user.sessions.set(key.id, session);
     return session;
   }
+}
+
+/** A state of its own, frozen. */
+function withoutNulls(delta: Readonly<StateValues>): Readonly<StateValues> {
+  const state: StateValues = {};
+  applyDelta(state, delta);
+  return isEmpty(state) ? noState : Object.freeze(state);
 }
 
 const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

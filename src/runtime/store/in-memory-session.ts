@@ -2,7 +2,8 @@ import type { LazyMap } from '../../base/index.ts';
 import { isEmpty, Pace } from '../../base/index.ts';
 import type { SessionSummary } from '../../contracts/index.ts';
 import type { Event, OpenTurnChange } from '../log/index.ts';
-import { applyDelta, joinState, openCallChanges, openTurnChange, openTurnOf } from '../log/index.ts';
+import { applyDelta, joinState, noState, openCallChanges, openTurnChange, openTurnOf } from '../log/index.ts';
+import { EventIds } from './event-ids.ts';
 import { Cuts, effectiveEvents, OpenCallFold } from './rewound.ts';
 import type { SessionKey, SessionRecord, SettlePages, StoredCheckpoint } from './session-service.ts';
 import { batchDelta, foldState, sealEvent, storeRefusal, titleChange } from './store-rules.ts';
@@ -11,10 +12,11 @@ export type StateValues = Record<string, unknown>;
 
 /** StateValues of one scope, copied at the first write after a reader got hold of it. */
 export class ScopeState {
-  #state: StateValues;
-  #lent = false;
+  #state: Readonly<StateValues>;
+  #lent = true;
 
-  constructor(state: StateValues = {}) {
+  /** @param state is left as it is */
+  constructor(state: Readonly<StateValues> = noState) {
     this.#state = state;
   }
 
@@ -26,11 +28,10 @@ export class ScopeState {
   apply(delta: Readonly<StateValues>): void {
     // Nothing, most often: what was lent is not copied for it.
     if (isEmpty(delta)) return;
-    if (this.#lent) {
-      this.#state = { ...this.#state };
-      this.#lent = false;
-    }
-    applyDelta(this.#state, delta);
+    const state = this.#lent ? { ...this.#state } : this.#state;
+    applyDelta(state, delta);
+    this.#state = state;
+    this.#lent = false;
   }
 }
 
@@ -60,7 +61,8 @@ export interface MemorySession {
   updatedAt: number;
   /** `events[n]` has seq n + 1. */
   events: Event[];
-  ids: Set<string>;
+  /** Of its events; undefined: they are so few that they are looked through. */
+  ids: EventIds | undefined;
   readonly open: LazyMap<string, { name: string; seq: number; at: number }>;
   /** The newest turn has not ended. */
   openTurn: { agent: string; at: number } | undefined;
@@ -86,19 +88,32 @@ export function storeEvents(session: MemorySession, events: readonly Event[]): E
   return stored;
 }
 
+/** Events of a log whose ids are not kept beside them. */
+const FEW = 16;
+
+/** Takes the ids of new events, all or none. */
+function takeIds(session: MemorySession, stored: readonly Event[]): void {
+  const { events, key } = session;
+  if (!session.ids && events.length + stored.length <= FEW) {
+    for (const [at, { id }] of stored.entries()) {
+      const isTaken = (other: Event) => other.id === id;
+      if (events.some(isTaken) || stored.slice(0, at).some(isTaken)) throw storeRefusal.eventExists(key, id);
+    }
+    return;
+  }
+  session.ids ??= new EventIds(events);
+  const { ids } = session;
+  for (const [at, { id }] of stored.entries()) {
+    if (ids.add(id)) continue;
+    for (const { id: taken } of stored.slice(0, at)) ids.delete(taken);
+    throw storeRefusal.eventExists(key, id);
+  }
+}
+
 /** Nothing in here fails but the check at its start: a batch is stored whole or not at all. */
 function commit(session: MemorySession, stored: readonly Event[]): void {
-  const { ids, events } = session;
-  const size = ids.size;
-  let added = 0;
-  for (const { id } of stored) {
-    // Whether the set grew tells what asking it first would: one look-up for each event.
-    if (ids.add(id).size > size + added) added += 1;
-    else {
-      for (const { id: taken } of stored.slice(0, added)) ids.delete(taken);
-      throw storeRefusal.eventExists(session.key, id);
-    }
-  }
+  const { events } = session;
+  takeIds(session, stored);
   for (const event of stored) events.push(event);
   session.updatedAt = Date.now();
   const delta = batchDelta(stored);
@@ -129,7 +144,7 @@ function openedAt(change: OpenTurnChange): string | undefined {
 export class Copied {
   readonly state: StateValues;
   readonly events: Event[] = [];
-  readonly ids = new Set<string>();
+  readonly ids = new EventIds();
   /** The first id that two of them have. */
   twice: string | undefined;
   readonly calls = new OpenCallFold();
@@ -147,7 +162,7 @@ export class Copied {
   take(events: readonly Event[]): void {
     foldState(this.state, events);
     for (const event of events) {
-      if (this.ids.size === this.ids.add(event.id).size) this.twice ??= event.id;
+      if (!this.ids.add(event.id)) this.twice ??= event.id;
       this.events.push(event);
     }
     const counting = this.#cuts.counting(events);

@@ -10,7 +10,7 @@ export class StartPace {
   /** What a start does at once is being measured. */
   #isStarting = false;
   #isTurnWatched = false;
-  #waiting: (() => void)[] = [];
+  #waiting: ((() => void) | undefined)[] = [];
   /** Of `waiting`: whoever comes before has started. */
   #head = 0;
 
@@ -58,6 +58,7 @@ export class StartPace {
   #next(): void {
     const start = this.#waiting[this.#head];
     if (!start || this.#isStarting || this.#spent >= this.#ms) return;
+    this.#waiting[this.#head] = undefined;
     if (++this.#head === this.#waiting.length) {
       this.#waiting = [];
       this.#head = 0;
