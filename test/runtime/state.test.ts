@@ -38,6 +38,17 @@ describe('scopes', () => {
     expect(storedDelta(delta)).toEqual({ k: 1, 'app:k': 2, 'user:k': 3 });
   });
 
+  test('a session that is made without shared state leaves that of others as it is', async () => {
+    const sessions = new InMemorySessionService();
+    await sessions.create(key, { state: { 'app:k': 1 } });
+    const before = (await sessions.get(key))?.state;
+    await sessions.create({ ...key, id: 'own' }, { state: { k: 2 } });
+    expect((await sessions.get(key))?.state).toBe(before);
+    await sessions.create({ ...key, id: 'shared' }, { state: { 'app:k': 3 } });
+    expect((await sessions.get(key))?.state).toEqual({ 'app:k': 3 });
+    expect(before).toEqual({ 'app:k': 1 });
+  });
+
   test('S0-55 session keys stay in the session, user: and app: are shared, temp: is gone', async () => {
     const sessions = new InMemorySessionService();
     const delta = { k: 1, 'app:k': 2, 'user:k': 3, 'temp:k': 4 };

@@ -62,8 +62,12 @@ export class FoldedPlaces {
   }
 
   /** Places are of one turn; but an agent that an open call runs goes on where it stands. */
-  forget(open: Iterable<CallState>): void {
-    const kept = [...open].filter(({ entered }) => entered).map(slotOfCall);
+  forget(open: ReadonlyMap<string, CallState>): void {
+    if (open.size === 0) {
+      this.clear();
+      return;
+    }
+    const kept = [...open.values()].filter(({ entered }) => entered).map(slotOfCall);
     for (const map of [this.activations, this.isolated, this.isolatedText]) {
       if (kept.length === 0) map.clear();
       else for (const path of [...map.keys()]) if (!kept.some((slot) => isWithin(slot, path))) map.delete(path);
@@ -71,7 +75,9 @@ export class FoldedPlaces {
   }
 
   clear(): void {
-    for (const map of [this.activations, this.isolated, this.isolatedText]) map.clear();
+    this.activations.clear();
+    this.isolated.clear();
+    this.isolatedText.clear();
   }
 }
 

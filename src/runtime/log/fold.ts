@@ -210,7 +210,7 @@ export class Fold {
     if (event.actions.trace) this.turn.trace = event.actions.trace;
     this.occupant = start;
     this.hasLateResult = false;
-    this.#places.forget(this.open.values());
+    this.#places.forget(this.open);
     this.#calls.closeSettled();
     for (const turnId of this.terms.keys()) if (!this.#calls.hasOpenOf(turnId)) this.terms.delete(turnId);
   }
@@ -265,7 +265,7 @@ export class Fold {
     const activation = this.activation(event.path);
     if (event.author !== 'user') {
       activation.own.push(event);
-      if (rootSlot.test(event.path) && event.iso === undefined) this.occupant = event.author;
+      if ((event.path === '' || rootSlot.test(event.path)) && event.iso === undefined) this.occupant = event.author;
     } else if (event.iso === event.path) {
       activation.input = true;
       const call = this.#calls.changed(event.path.slice(event.path.lastIndexOf('/') + 1));

@@ -64,7 +64,6 @@ const shape = (checks: Record<string, Check>): Check => {
 };
 
 const parts = new Map<unknown, Check>([
-  ['text', shape({ text: isText })],
   ['thought', shape({ thought: isText })],
   ['function_call', shape({ id: isText, name: isText, args: isMap })],
   ['function_response', shape({ id: isText, name: isText, response: isMap, 'content?': listOf(isMap) })],
@@ -72,8 +71,15 @@ const parts = new Map<unknown, Check>([
 const isTyped = shape({ type: isText });
 const isPart: Check = (value) => {
   if (!isMap(value)) return false;
-  const { type } = value as { type?: unknown };
+  const { type, text } = value as { type?: unknown; text?: unknown };
+  // Most parts.
+  if (type === 'text') return typeof text === 'string';
   return parts.get(type)?.(value) ?? isText(type);
+};
+const isContent: Check = (value) => {
+  if (!isMap(value)) return false;
+  const { role, parts } = value as { role?: unknown; parts?: unknown };
+  return (role === 'user' || role === 'model') && Array.isArray(parts) && parts.every(isPart);
 };
 
 const eventFields: Record<string, Check> = {
@@ -88,7 +94,7 @@ const eventFields: Record<string, Check> = {
   'iso?': isText,
   'thread?': isText,
   timestamp: isTime,
-  'content?': shape({ role: (value) => value === 'user' || value === 'model', parts: listOf(isPart) }),
+  'content?': isContent,
   partial: (value) => value === false,
   turnComplete: isFlag,
   'finishReason?': isText,
