@@ -200,7 +200,7 @@ export {
   verifyRows,
 } from './log/index.ts';
 export type { FinishReason, Model, ModelRequest, ModelResponse, RequestDraft } from './model/index.ts';
-export { finishReasonOf, unknownEnd } from './model/index.ts';
+export { finishReasonOf, isTruncated, unknownEnd } from './model/index.ts';
 export type { RunnerOptions, RunRequest } from './run/index.ts';
 export {
   assertUniquePlugins,

@@ -58,5 +58,8 @@ test('the adapter of the runtime has its sessions through one front', () => {
     .flatMap(({ code }) => [...code.matchAll(/\{([^}]*)\} from '\.\.\/\.\.\/runtime\/session\/index\.ts'/g)])
     .flatMap(([, names = '']) => names.split(',').map((name) => name.trim()))
     .filter((name) => name !== '');
-  expect([...new Set(taken)].sort()).toEqual(['AbortCall', 'RuntimeSession', 'RuntimeSessionOptions', 'settling']);
+  expect([...new Set(taken)].sort()).toEqual([
+    ...['AbortCall', 'DescribeOptions', 'RuntimeSession', 'RuntimeSessionOptions'],
+    ...['describeAgent', 'endData', 'sessionFor', 'settling', 'storedEnd'],
+  ]);
 });

@@ -130,7 +130,7 @@ export const rooms: readonly Room[] = [
   room(
     'runtime/session',
     'answers, aborts and questions of a session while it runs or rests',
-    'contracts base session gate runtime/log runtime/store runtime/services runtime/hooks runtime/live runtime/agent runtime/calls runtime/run',
+    'contracts base session/resume session gate runtime/log runtime/store runtime/services runtime/model runtime/hooks runtime/live runtime/agent runtime/calls runtime/agents runtime/run',
   ),
   room(
     'runtime',

@@ -22,7 +22,7 @@ import type {
 import { copyJson, INTERFACE_VERSION } from '../../contracts/index.ts';
 import type { AgentTree, InvocationResult } from '../../runtime/index.ts';
 import type { AbortCall, RuntimeSessionOptions } from '../../runtime/session/index.ts';
-import { RuntimeSession } from '../../runtime/session/index.ts';
+import { RuntimeSession, storedEnd } from '../../runtime/session/index.ts';
 import type { Heeded, HoldOptions, Stirred, StreamQueue } from '../../session/index.ts';
 import {
   answeredNow,
@@ -50,7 +50,7 @@ import {
 import { project } from './project.ts';
 import { readEvents } from './read-events.ts';
 import { StreamSink } from './sink.ts';
-import { lostEnd, storedEnd, streamEnd } from './stream-end.ts';
+import { lostEnd, streamEnd } from './stream-end.ts';
 import { checkUpdate } from './update.ts';
 
 export interface AdkSessionOptions extends Omit<RuntimeSessionOptions, 'name'> {

@@ -9,18 +9,8 @@ import type {
 } from '../../contracts/index.ts';
 import { fromResponse } from '../../gate/index.ts';
 import type { Ask, BeganRecord, CompletedRecord, Event } from '../../runtime/index.ts';
-import { callNotes, finishReasonOf, isWithin, threadOf } from '../../runtime/index.ts';
-
-/** Resume point after the n-th AgentEvent of a stored event: a fan-out group is never cut. */
-export function cursorOf(seq: number, n: number): string {
-  return `${seq}.${n}`;
-}
-
-/** `undefined` for a text that is no cursor. */
-export function parseCursor(cursor: string): { seq: number; n: number } | undefined {
-  const match = /^(\d{1,15})\.(\d{1,6})$/.exec(cursor);
-  return match ? { seq: Number(match[1]), n: Number(match[2]) } : undefined;
-}
+import { callNotes, isTruncated, isWithin, threadOf } from '../../runtime/index.ts';
+import { cursorOf } from '../../session/resume/index.ts';
 
 type Body = Record<string, unknown> & { type: string };
 
@@ -203,11 +193,6 @@ function sessionUpdate(event: Event, bodies: Body[]): void {
 }
 
 const notWords = new Set(['function_call', 'function_response']);
-
-/** Its answer was cut at the model's output limit. */
-export function isTruncated({ finishReason }: Event): boolean {
-  return finishReason !== undefined && finishReasonOf(finishReason) === 'length';
-}
 
 function message(event: Event, bodies: Body[]): void {
   const words = (event.content?.parts ?? []).filter((part) => !notWords.has(part.type));

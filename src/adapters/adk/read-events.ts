@@ -4,8 +4,8 @@ import { CoxswainError } from '../../contracts/index.ts';
 import type { Event } from '../../runtime/index.ts';
 import type { RuntimeSession } from '../../runtime/session/index.ts';
 import { StreamQueue } from '../../session/index.ts';
-import { EventReading } from '../../session/resume/index.ts';
-import { parseCursor, project, projectEnd } from './project.ts';
+import { EventReading, parseCursor } from '../../session/resume/index.ts';
+import { project, projectEnd } from './project.ts';
 
 /** What a stored end sums up. */
 type EndOf = (end: Event) => StreamEndData;

@@ -1,6 +1,6 @@
 import { isoTime, MANY, newId } from '../../base/index.ts';
 import type { AgentEvent, ContentPart, ToolUpdate } from '../../contracts/index.ts';
-import type { AgentContext, Event, RunSink } from '../../runtime/index.ts';
+import type { Event, RunSink } from '../../runtime/index.ts';
 import { sizeOf } from '../../runtime/index.ts';
 import type { StreamQueue } from '../../session/index.ts';
 import { project, projectInPieces } from './project.ts';
@@ -53,7 +53,7 @@ export class StreamSink implements RunSink {
     } else for (const item of project(this.#sessionId, event)) this.#queue.push(item);
   }
 
-  delta(context: AgentContext, messageId: string, part: number, delta: ContentPart): void {
+  delta(context: Parameters<RunSink['delta']>[0], messageId: string, part: number, delta: ContentPart): void {
     if (!this.#streaming) return;
     const threadId = context.place.thread;
     const event: AgentEvent = {
@@ -74,7 +74,7 @@ export class StreamSink implements RunSink {
     this.#queue.push(event);
   }
 
-  toolUpdate(context: AgentContext, callId: string, update: ToolUpdate): void {
+  toolUpdate(context: Parameters<RunSink['toolUpdate']>[0], callId: string, update: ToolUpdate): void {
     const threadId = context.place.thread;
     this.#queue.push({
       ...update,

@@ -8,50 +8,36 @@ import type {
   HostContext,
   OutputFrom,
   SessionRef,
+  Telemetry,
   WithDeps,
   WithOutput,
 } from '../../contracts/index.ts';
 import { boundsIn } from '../../gate/index.ts';
-import type {
-  Agent,
-  CredentialService,
-  Model,
-  Plugin,
-  Services,
-  SessionService,
-  Telemetry,
-  TurnLimits,
-} from '../../runtime/index.ts';
+import type { Agent, RunnerOptions, SessionService } from '../../runtime/index.ts';
 import {
   AgentTree,
-  assertUniquePlugins,
   checkEngine,
   createEngine,
   InMemorySessionService,
   sessionService,
   strictest,
 } from '../../runtime/index.ts';
+import type { DescribeOptions } from '../../runtime/session/index.ts';
+import { describeAgent, sessionFor } from '../../runtime/session/index.ts';
 import { AdkSession } from './adk-session.ts';
-import type { DescribeOptions } from './descriptor.ts';
-import { describeAgent } from './descriptor.ts';
 import { hostHooks } from './host-hooks.ts';
-import { sessionFor } from './session-for.ts';
 import { sessionProvider } from './session-provider.ts';
+import { importSnapshot } from './snapshot.ts';
 
-export interface FromAgentOptions extends DescribeOptions {
+export interface FromAgentOptions
+  extends DescribeOptions,
+    Pick<RunnerOptions, 'plugins' | 'models' | 'limits' | 'toolConcurrency' | 'services' | 'warn'> {
   /** Used where the host's context has none. Default: in memory. */
   sessions?: SessionService;
-  plugins?: readonly Plugin[];
-  models?: (name: string) => Model | undefined;
-  limits?: TurnLimits;
   /** Of each answer of a model. Default: the host's. */
   answerLimits?: AnswerLimits;
-  toolConcurrency?: number;
   /** Where spans go, e.g. `otelTelemetry()`. Default: where the host's go. */
   telemetry?: Telemetry;
-  /** Memory and artifacts that tools, hooks and instructions reach. */
-  services?: Services;
-  warn?: (message: string, error?: unknown) => void;
   /** Milliseconds between two looks for what other processes write to a session. Default: the host's, else 1,000. */
   followPollMs?: number;
   /** Called when a session's handle is closed. */
@@ -88,7 +74,6 @@ export function fromAgent<const A extends Agent>(agent: A, options: FromAgentOpt
   checkOptions<FromAgentOptions>(options, 'fromAgent: options', fromAgentShape);
   checkEngine(options, 'fromAgent: options');
   AgentTree.of(agent);
-  assertUniquePlugins(options.plugins ?? []);
   const descriptor = describeAgent(agent, options);
   const own = options.sessions ?? new InMemorySessionService();
   return {
@@ -116,7 +101,7 @@ async function openSession(
   context: HostContext,
 ): Promise<AdkSession> {
   const scope = { app: context.app, userId: context.userId ?? 'local' };
-  const live = await sessionFor(service, scope, ref);
+  const live = await sessionFor(service, scope, ref, () => importSnapshot(service, scope, ref));
   const plugins = context.hooks
     ? [hostHooks(context.hooks, context.hookTimeoutMs), ...(options.plugins ?? [])]
     : options.plugins;
@@ -155,7 +140,7 @@ async function openSession(
 
 /** Those of the source come first: they are the agent's own. */
 function hostsCredentials({ credentials }: HostContext): Services | undefined {
-  return credentials === undefined ? undefined : { credentials: credentials as CredentialService };
+  return credentials === undefined ? undefined : { credentials: credentials as NonNullable<Services['credentials']> };
 }
 
 function modelFinder(options: FromAgentOptions, context: HostContext): ModelFinder | undefined {
@@ -164,7 +149,8 @@ function modelFinder(options: FromAgentOptions, context: HostContext): ModelFind
   return own && ofHost ? (name) => own(name) ?? ofHost(name) : (own ?? ofHost);
 }
 
-type ModelFinder = (name: string) => Model | undefined;
+type ModelFinder = NonNullable<RunnerOptions['models']>;
+type Services = NonNullable<RunnerOptions['services']>;
 
 /** A function, or a registry that has one of this name. */
 function finderOf(models: unknown): ModelFinder | undefined {
@@ -172,7 +158,7 @@ function finderOf(models: unknown): ModelFinder | undefined {
   return typeof finder === 'function' ? (finder as ModelFinder) : undefined;
 }
 
-function constraintLimits(descriptor: AgentDescriptor): TurnLimits {
+function constraintLimits(descriptor: AgentDescriptor): NonNullable<RunnerOptions['limits']> {
   const { maxTurns, maxLlmCalls, maxTimeMinutes, maxBudgetUsd } = descriptor.constraints ?? {};
   const calls = maxLlmCalls ?? maxTurns;
   return {

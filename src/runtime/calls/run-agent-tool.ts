@@ -6,7 +6,7 @@ import { childController, inheritedModel, outputValue } from '../agent/index.ts'
 import type { HookChain, ToolContext } from '../hooks/index.ts';
 import type { Outcome } from '../log/index.ts';
 import { slotOfCall, storedDelta } from '../log/index.ts';
-import { finishReasonOf } from '../model/index.ts';
+import { isTruncated } from '../model/index.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import { releaseWithin } from './close-slot.ts';
 import type { ReadyCall } from './ready-call.ts';
@@ -74,7 +74,7 @@ export async function runAgentTool(
 
 function isCut({ session }: AgentContext['invocation'], path: string): boolean {
   const last = session.log.findLast(({ iso, content }) => iso === path && content?.role === 'model');
-  return last?.finishReason !== undefined && finishReasonOf(last.finishReason) === 'length';
+  return last !== undefined && isTruncated(last);
 }
 
 /** `request` if that is all there is, else the arguments as JSON. */

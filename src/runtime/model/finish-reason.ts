@@ -31,3 +31,8 @@ export function unknownEnd(word: string): { code: string; message: string; retry
   const message = `the answer ended with ${JSON.stringify(word)}, which is no known end; nothing of it is acted upon`;
   return { code: word, message, retryable: passing.test(word) };
 }
+
+/** It was cut at the model's output limit. */
+export function isTruncated({ finishReason }: { finishReason?: string }): boolean {
+  return finishReason !== undefined && finishReasonOf(finishReason) === 'length';
+}

@@ -1,6 +1,6 @@
 /** What a model is asked and what it answers. */
 export type { FinishReason } from './finish-reason.ts';
-export { finishReasonOf, unknownEnd } from './finish-reason.ts';
+export { finishReasonOf, isTruncated, unknownEnd } from './finish-reason.ts';
 export type { Model, ModelRequest, ModelResponse } from './model.ts';
 export { isResponse, modelFailure, thrownFailure, unknownEndOf } from './model-failure.ts';
 export type { RequestDraft } from './request-draft.ts';

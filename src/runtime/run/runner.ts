@@ -94,6 +94,7 @@ export function checkEngine(
   where: string,
 ): void {
   checkPlugins(options.plugins ?? [], `${where}.plugins`);
+  assertUniquePlugins(options.plugins ?? []);
   if (options.limits) checkOptions<TurnLimits>(options.limits, `${where}.limits`, turnLimits);
   if (options.answerLimits) checkOptions<AnswerLimits>(options.answerLimits, `${where}.answerLimits`, answerLimits);
   if (options.services) checkShape<Services>(options.services, `${where}.services`, services);
@@ -183,7 +184,6 @@ export class Runner {
     this.app = options.app;
     this.sessions = options.sessions ?? new InMemorySessionService();
     this.tree = AgentTree.of(options.agent);
-    assertUniquePlugins(options.plugins ?? []);
     this.#options = options;
   }
 

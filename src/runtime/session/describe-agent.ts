@@ -1,6 +1,7 @@
 import type { AgentConstraints, AgentDescriptor, Capability, CompositionConfig } from '../../contracts/index.ts';
-import type { Agent, ResolvedTool } from '../../runtime/index.ts';
-import { isHostRun, isToolUser, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent } from '../../runtime/index.ts';
+import type { Agent, ResolvedTool } from '../agent/index.ts';
+import { isHostRun, isToolUser } from '../agent/index.ts';
+import { LlmAgent, LoopAgent, ParallelAgent, SequentialAgent } from '../agents/index.ts';
 
 export interface DescribeOptions {
   version?: string;

@@ -1,19 +1,19 @@
 import { checkOptions, text } from '../../base/index.ts';
 import type { SessionRef } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
-import type { SessionKey, SessionRecord, SessionService } from '../../runtime/index.ts';
-import { LiveSession } from '../../runtime/index.ts';
-import { settling } from '../../runtime/session/index.ts';
-import { parseCursor } from './project.ts';
-import { importSnapshot } from './snapshot.ts';
+import { parseCursor } from '../../session/resume/index.ts';
+import { LiveSession } from '../live/index.ts';
+import type { SessionKey, SessionRecord, SessionService } from '../store/index.ts';
+import { settling } from '../store/index.ts';
 
-/** The session that a reference means: found, made, imported or copied. */
+/** The session that a reference means: found, made, copied, or imported as whoever knows the form of a snapshot does. */
 export async function sessionFor(
   service: SessionService,
   scope: { app: string; userId: string },
   ref: SessionRef,
+  imported: () => Promise<SessionRecord>,
 ): Promise<LiveSession> {
-  if (ref.snapshot) return LiveSession.of(service, await importSnapshot(service, scope, ref));
+  if (ref.snapshot) return LiveSession.of(service, await imported());
   const id = ref.sessionId;
   const state = ref.state ? { state: ref.state } : {};
   if (id === undefined) return LiveSession.of(service, await service.create(scope, state));
