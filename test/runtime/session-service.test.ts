@@ -33,3 +33,43 @@ test('the ids of a long log, and of its copies, are taken each once', async () =
       await expect(service.append(of, [event(id ?? '')])).rejects.toMatchObject({ details: { id } });
   }
 });
+
+test('a copy has the ids of its part of the log, whichever copy of a copy it is, and none that came later', async () => {
+  const service = new InMemorySessionService();
+  await service.create(key);
+  await service.append(
+    key,
+    Array.from({ length: 20 }, (_, n) => event(`e${n}`)),
+  );
+  let of = key;
+  for (let generation = 1; generation <= 12; generation++) {
+    const length = 20 + generation;
+    const next = (await service.fork(of, { id: `g${generation}`, through: length - 1 })).key;
+    // What its source gains afterwards is not its own.
+    await service.append(of, [event('later'), event(`later ${generation}`)]);
+    for (const taken of ['e0', 'e19', ...(generation > 1 ? ['own 1', `own ${generation - 1}`] : [])]) {
+      const refused = service.append(next, [event('free'), event(taken)]);
+      await expect(refused).rejects.toMatchObject({ code: 'E_EVENT_EXISTS', details: { id: taken } });
+    }
+    expect((await service.append(next, [event(`own ${generation}`)]))[0]?.seq).toBe(length);
+    of = next;
+  }
+  const early = (await service.fork(of, { id: 'early', through: 21 })).key;
+  await expect(service.append(early, [event('own 1')])).rejects.toMatchObject({ details: { id: 'own 1' } });
+  expect(await service.append(early, [event('own 2'), event('later')])).toHaveLength(2);
+});
+
+test('the record that settles a copy is of that moment', async () => {
+  const service = new InMemorySessionService();
+  await service.create(key);
+  await service.append(key, [event('e1')]);
+  const shown: (readonly unknown[])[] = [];
+  const { key: copy } = await service.fork(key, {
+    settle: ({ events }) => {
+      shown.push(events);
+      return [event('e2')];
+    },
+  });
+  await service.append(copy, [event('e3')]);
+  expect(shown.map((events) => events.length)).toEqual([1]);
+});

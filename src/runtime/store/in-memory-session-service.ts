@@ -171,15 +171,16 @@ export class InMemorySessionService implements SessionService {
     const target = { ...source, id: options.id ?? newId() };
     const { key } = this.#vacant(target);
     const settle = options.settle ?? settling(this);
-    const made = await copyInPages(events, from.initialState, settle.inPages?.(from.initialState));
+    const pages = settle.inPages?.(from.initialState);
+    const made = await copyInPages(events, from.initialState, { pages, ids: from.ids?.upTo(events.length) });
     // As it is now: somebody may have taken the name, or deleted the source.
     const now = this.#get(source);
     if (now !== from) throw storeRefusal.replaced(source);
     const { app, user } = this.#vacant(target);
     const copy = this.#add(key, app, user, from.initialState, made.state, from.title);
-    addCopies(copy, made);
+    addCopies(copy, events, made);
     try {
-      const more = made.pages ? made.pages.end() : settle(recordOf(copy, events));
+      const more = made.pages ? made.pages.end() : settle(recordOf(copy, events.slice()));
       storeInput.append(more, undefined);
       return recordOf(copy, storeEvents(copy, more));
     } catch (error) {
@@ -197,7 +198,7 @@ export class InMemorySessionService implements SessionService {
     made.take(stored);
     if (made.twice !== undefined) throw storeRefusal.eventExists(key, made.twice);
     const copy = this.#add(key, app, user, initialState, made.state, session.title?.toWellFormed());
-    addCopies(copy, made);
+    addCopies(copy, stored, made);
     return recordOf(copy, []);
   }
 

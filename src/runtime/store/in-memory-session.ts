@@ -91,6 +91,12 @@ export function storeEvents(session: MemorySession, events: readonly Event[]): E
 /** Events of a log whose ids are not kept beside them. */
 const FEW = 16;
 
+function idsOf(events: readonly Event[]): EventIds {
+  const ids = new EventIds();
+  for (const { id, seq } of events) ids.add(id, seq);
+  return ids;
+}
+
 /** Takes the ids of new events, all or none. */
 function takeIds(session: MemorySession, stored: readonly Event[]): void {
   const { events, key } = session;
@@ -101,10 +107,10 @@ function takeIds(session: MemorySession, stored: readonly Event[]): void {
     }
     return;
   }
-  session.ids ??= new EventIds(events);
+  session.ids ??= idsOf(events);
   const { ids } = session;
-  for (const [at, { id }] of stored.entries()) {
-    if (ids.add(id)) continue;
+  for (const [at, { id, seq }] of stored.entries()) {
+    if (ids.add(id, seq)) continue;
     for (const { id: taken } of stored.slice(0, at)) ids.delete(taken);
     throw storeRefusal.eventExists(key, id);
   }
@@ -143,27 +149,32 @@ function openedAt(change: OpenTurnChange): string | undefined {
 /** What the events of another log come to: what they did to shared state was done there. */
 export class Copied {
   readonly state: StateValues;
-  readonly events: Event[] = [];
-  readonly ids = new EventIds();
+  readonly ids: EventIds;
   /** The first id that two of them have. */
   twice: string | undefined;
   readonly calls = new OpenCallFold();
   readonly pages: SettlePages | undefined;
   readonly #cuts: Cuts;
+  readonly #areIdsKnown: boolean;
 
-  /** `markers`: the rewinds among the events. */
-  constructor(initialState: Readonly<StateValues>, markers: readonly Event[], pages?: SettlePages) {
+  /** `markers`: the rewinds among the events. `ids`: those of all events, where they are known. */
+  constructor(
+    initialState: Readonly<StateValues>,
+    markers: readonly Event[],
+    { pages, ids }: { pages?: SettlePages | undefined; ids?: EventIds | undefined } = {},
+  ) {
     this.state = { ...initialState };
     this.pages = pages;
+    this.ids = ids ?? new EventIds();
+    this.#areIdsKnown = ids !== undefined;
     this.#cuts = new Cuts(markers.map(({ seq, actions }) => ({ seq, through: actions.rewound?.through ?? seq })));
   }
 
   /** The next of them. */
   take(events: readonly Event[]): void {
     foldState(this.state, events);
-    for (const event of events) {
-      if (!this.ids.add(event.id)) this.twice ??= event.id;
-      this.events.push(event);
+    if (!this.#areIdsKnown) {
+      for (const { id, seq } of events) if (!this.ids.add(id, seq)) this.twice ??= id;
     }
     const counting = this.#cuts.counting(events);
     this.calls.add(counting);
@@ -178,11 +189,11 @@ const PAGE = 128;
 export async function copyInPages(
   events: readonly Event[],
   initialState: Readonly<StateValues>,
-  pages: SettlePages | undefined,
+  known: { pages: SettlePages | undefined; ids: EventIds | undefined },
 ): Promise<Copied> {
   const markers: Event[] = [];
   await inPages(events, (page) => markers.push(...page.filter(isMarker)));
-  const copied = new Copied(initialState, markers, pages);
+  const copied = new Copied(initialState, markers, known);
   await inPages(events, (page) => copied.take(page));
   return copied;
 }
@@ -198,8 +209,8 @@ async function inPages(events: readonly Event[], work: (page: readonly Event[]) 
   }
 }
 
-/** Takes over the events of another log into a session that has none. */
-export function addCopies(session: MemorySession, { events, ids, calls }: Copied): void {
+/** @param events of another log, in a list of their own, for a session that has none */
+export function addCopies(session: MemorySession, events: Event[], { ids, calls }: Copied): void {
   session.events = events;
   session.ids = ids;
   const at = session.updatedAt;
