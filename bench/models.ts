@@ -1,4 +1,5 @@
-import type { FunctionCallPart, Model, ModelResponse } from '../src/index.ts';
+import type { FunctionCallPart } from '../src/contracts/index.ts';
+import type { Model, ModelResponse } from '../src/index.ts';
 
 /** Says `count` words, one after the other, each in a frame of its own as a decoder would make them. */
 export function talker(count: number): Model {

@@ -1,12 +1,5 @@
-import type {
-  AgentSession,
-  AnyTool,
-  Model,
-  PolicyEvaluator,
-  SessionInput,
-  SessionService,
-  StreamEndEvent,
-} from '../src/index.ts';
+import type { StreamEndEvent } from '../src/contracts/index.ts';
+import type { AgentSession, AnyTool, Model, PolicyEvaluator, SessionInput, SessionService } from '../src/index.ts';
 import { createHost, fromAgent, InMemorySessionService, LlmAgent } from '../src/index.ts';
 import type { Plan, Trial } from './measure.ts';
 import { withCpu } from './measure.ts';

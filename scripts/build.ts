@@ -12,12 +12,13 @@ import { ZodFirstPartyTypeKind } from 'zod/v3';
 const root = join(import.meta.dirname, '..');
 const [dist = join(root, 'dist')] = process.argv.slice(2);
 const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-  exports: Record<string, string | { default: string }>;
+  exports: Record<string, string | Record<string, string>>;
   bin: { coxswain: string };
 };
 
-const targets = [...Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : entry.default))];
-const names = [...targets, bin.coxswain].map((target) => /^(?:\.\/)?dist\/(.+)\.js$/.exec(target)?.[1] ?? target);
+const targets = Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : Object.values(entry)));
+const code = new Set([...targets.filter((target) => target.endsWith('.js')), bin.coxswain]);
+const names = [...code].map((target) => /^(?:\.\/)?dist\/(.+)\.js$/.exec(target)?.[1] ?? target);
 const input = Object.fromEntries(names.map((name) => [name, join(root, 'src', `${name}.ts`)]));
 
 /**
@@ -52,6 +53,22 @@ const lazily: Plugin = {
   },
 };
 
+/**
+ * What the main entry opens is a chunk for each of these parts, lowest first: entries share so much in so many ways that
+ * a chunk for each way would be a hundred small files, and each costs the start of a program. What is loaded when it is
+ * needed stays where it is.
+ */
+const parts = [
+  ['validator', /node_modules[\\/](ajv|fast-deep-equal|fast-uri|json-schema-traverse)[\\/]/],
+  ['zod-3', /node_modules[\\/]zod-to-json-schema[\\/]/],
+  ['zod-4', /node_modules[\\/]zod[\\/]/],
+  ['contracts', /src[\\/]contracts[\\/](?!schemas)/],
+  ['session', /src[\\/](base|session)[\\/]/],
+  ['gate', /src[\\/]gate[\\/]/],
+  ['runtime', /src[\\/]runtime[\\/]/],
+  ['host', /src[\\/]host[\\/](?!mcp|websocket|connection)/],
+] as const;
+
 rmSync(dist, { recursive: true, force: true });
 const bundle = await rolldown({
   cwd: root,
@@ -74,6 +91,9 @@ const { output } = await bundle.write({
   sourcemap: true,
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
+  codeSplitting: {
+    groups: parts.map(([name, test], at) => ({ name, test, priority: parts.length - at, tags: ['$initial'] })),
+  },
 });
 await bundle.close();
 

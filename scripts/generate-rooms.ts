@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { exceptions, rooms } from '../test/structure/rooms.ts';
-import { partOf, publishedEntries, root } from '../test/structure/source.ts';
+import { handedOn, partOf, root } from '../test/structure/source.ts';
 
 /**
  * Writes what follows from the table of rooms: the linter's import rules (`biome.rooms.json`) and the list of rooms in
@@ -12,7 +12,7 @@ import { partOf, publishedEntries, root } from '../test/structure/source.ts';
 function fronts(from: string, to: string): string[] {
   const relative = posix.relative(posix.join('src', from), posix.join('src', to)) || '.';
   const folder = relative.startsWith('.') ? relative : `./${relative}`;
-  const entries = [...publishedEntries()].filter((entry) => posix.dirname(entry).replace(/^\.$/, '') === to);
+  const entries = [...handedOn()].filter((entry) => posix.dirname(entry).replace(/^\.$/, '') === to);
   const names = new Set(entries.map((entry) => posix.basename(entry)));
   if (!exceptions.deep.includes(to)) names.add('index.ts');
   else names.add('*.ts');

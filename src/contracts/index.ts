@@ -1,6 +1,6 @@
 // Declarations name AsyncDisposable, which the target of whoever reads them may lack.
 /// <reference lib="esnext.disposable" preserve="true" />
-/** The public surface. Types are erased: importing this loads neither zod nor anything else. */
+/** The protocol. Types are erased: importing this loads neither zod nor anything else. */
 export type {
   GrammarChecker,
   GrammarOptions,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { project } from '../../src/adapters/adk/index.ts';
 import { exportSession, importSession } from '../../src/adapters/stores/common/maintenance.ts';
 import type { SqliteSessionService } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { isCoxswainError } from '../../src/contracts/index.ts';
-import { project } from '../../src/index.ts';
 import type { Event, SessionService } from '../../src/runtime/index.ts';
 import { InMemorySessionService, LiveSession } from '../../src/runtime/index.ts';
 import { collect } from '../runtime/kit.ts';

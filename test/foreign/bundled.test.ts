@@ -77,6 +77,7 @@ describe.skipIf(missing !== undefined).each(Object.keys(bundlers))('HUNT-F3 bund
       reason: 'completed',
       text: 'Hello',
       faults: 0,
+      refused: 'E_UNSUPPORTED',
     });
   });
 });

@@ -35,7 +35,7 @@ function opened(file: string, files = new Set<string>(), others = new Set<string
 /** What an entry is made with, and is there for. */
 const made: Readonly<Record<string, string>> = {
   './contracts/schemas': 'zod',
-  './adapters/telemetry/otel': '@opentelemetry/api',
+  './telemetry/otel': '@opentelemetry/api',
 };
 
 /** By its map; none for a file that only hands on. */
@@ -62,8 +62,9 @@ describe('the published files', () => {
   });
 
   test('HUNT-P3 what runs in pages opens nothing of Node', () => {
-    for (const name of ['./contracts', './session', './adapters/remote', './contracts/schemas']) {
-      expect([name, opened(entry(name)).others.filter((other) => isBuiltin(other))]).toEqual([name, []]);
+    const files = [...['./contracts', './contracts/schemas', './client'].map(entry), join(dist, 'entries/browser.js')];
+    for (const file of files) {
+      expect([file, opened(file).others.filter((other) => isBuiltin(other))]).toEqual([file, []]);
     }
   });
 
@@ -82,14 +83,14 @@ describe('the published files', () => {
 
   test('every entry has the same copy of what entries share', () => {
     const code = `
-      const [all, contracts, runtime, gate, host, testing] = await Promise.all(
-        ['', '/contracts', '/runtime', '/gate', '/host', '/testing'].map((name) => import('coxswain' + name)));
+      const [all, contracts, runtime, policy, client, testing] = await Promise.all(
+        ['', '/contracts', '/runtime', '/policy', '/client', '/testing'].map((name) => import('coxswain' + name)));
       const thrown = (() => { try { all.createHost({}); } catch (error) { return error; } })();
       console.log(JSON.stringify([
-        all.CoxswainError === contracts.CoxswainError, all.LlmAgent === runtime.LlmAgent, all.rulePolicy === host.rulePolicy,
-        thrown instanceof contracts.CoxswainError, typeof gate.validateArgs, typeof testing.ScriptedModel,
+        all.CoxswainError === contracts.CoxswainError, all.LlmAgent === runtime.LlmAgent, all.rulePolicy === policy.rulePolicy,
+        thrown instanceof contracts.CoxswainError, all.run === client.run, typeof testing.ScriptedModel,
       ]));`;
-    expect(run(code)).toEqual([true, true, true, true, 'function', 'function']);
+    expect(run(code)).toEqual([true, true, true, true, true, 'function']);
   });
 
   test('the command line runs, and has source maps and the terms of what was taken in beside it', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { AgentEvent, HostAnswer, PolicyDecision, Principal, RequestAnswer } from '../../src/contracts/index.ts';
-import type { HostedSession } from '../../src/index.ts';
+import type { HostedSession } from '../../src/host/index.ts';
 import { InMemorySessionService, presetPolicy, rulePolicy } from '../../src/index.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LifecycleInterceptor, PolicyEvaluator, ToolContract } from '../../src/contracts/index.ts';
-import type { ShadowDecision } from '../../src/index.ts';
+import type { ShadowDecision } from '../../src/gate/index.ts';
 import { denyOverrides, rulePolicy, shadow } from '../../src/index.ts';
 import { bot, door, hostOf, notingTool, policyOf, say, tool } from './kit.ts';
 

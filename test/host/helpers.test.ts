@@ -1,16 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/index.ts';
-import {
-  agentStream,
-  allowAll,
-  createHost,
-  createView,
-  fromAgent,
-  LlmAgent,
-  ParallelAgent,
-  run,
-  textOf,
-} from '../../src/index.ts';
+import { allowAll, createHost, createView, fromAgent, LlmAgent, ParallelAgent, run, textOf } from '../../src/index.ts';
+import { agentStream } from '../../src/session/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { all, bot, brief, door, endOf, hostOf, notingTool, ofType, only, policyOf, say, tool } from './kit.ts';
 

@@ -1,8 +1,10 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import type { AdkSession } from '../../src/adapters/adk/index.ts';
+import { snapshotOf } from '../../src/adapters/adk/index.ts';
 import type { AgentEvent, AgentSession } from '../../src/contracts/index.ts';
 import { hooks } from '../../src/contracts/index.ts';
-import type { AdkSession, AgentSource } from '../../src/index.ts';
+import type { AgentSource } from '../../src/index.ts';
 import {
   allowAll,
   createHost,
@@ -12,7 +14,6 @@ import {
   ParallelAgent,
   rulePolicy,
   run,
-  snapshotOf,
 } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { AgentEvent, AgentSession, AgentSource } from '../../src/contracts/index.ts';
-import { agentStream, createHost, run } from '../../src/index.ts';
+import { createHost, run } from '../../src/index.ts';
+import { agentStream } from '../../src/session/index.ts';
 import { door } from './kit.ts';
 
 afterEach(() => vi.useRealTimers());

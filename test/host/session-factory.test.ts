@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { describeAgent } from '../../src/adapters/adk/index.ts';
 import type { AgentSource, HostContext } from '../../src/contracts/index.ts';
-import { createHost, createSessionFactory, describeAgent, fromAgent, run } from '../../src/index.ts';
+import { createSessionFactory } from '../../src/host/index.ts';
+import { createHost, fromAgent, run } from '../../src/index.ts';
 import { bot, refusal } from './kit.ts';
 
 test('S3-57 S3-02 a factory picks the creator by the descriptor’s executor key', async () => {

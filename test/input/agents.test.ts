@@ -9,12 +9,11 @@ import {
   LlmAgent,
   LoopAgent,
   ParallelAgent,
-  Runner,
   SequentialAgent,
   subagentTool,
 } from '../../src/index.ts';
 import type { LlmAgentOptions, RunnerOptions, RunRequest } from '../../src/runtime/index.ts';
-import { interceptorPlugin, securityPlugin } from '../../src/runtime/index.ts';
+import { interceptorPlugin, Runner, securityPlugin } from '../../src/runtime/index.ts';
 import { bot, tool } from '../host/kit.ts';
 import { CALLED, doorsOf, NO_OBJECTS, outcomeOf, RUBBISH, taken } from './rubbish.ts';
 

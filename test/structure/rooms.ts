@@ -392,10 +392,24 @@ export const rooms: readonly Room[] = [
     'contracts session gate runtime conformance adapters/stores/common adapters/stores/sql adapters/adk adapters/audit adapters/remote adapters/acp host host/mcp host/websocket cli/terminal cli/view cli/questions cli/workspace cli/turn',
   ),
   room('cli', 'the command line', 'contracts cli/terminal cli/workspace cli/commands'),
-  room('', 'the entries that join the parts', 'contracts session gate runtime adapters/adk host embed cli'),
+  room(
+    'entries',
+    'the published entries, one file each: which names of the rooms are public',
+    'contracts contracts/schemas session gate runtime testing conformance dispatch adapters/models adapters/stores/common adapters/stores adapters/adk adapters/audit adapters/policy adapters/remote adapters/auto-tools adapters/batteries host',
+  ),
+  room(
+    'entries/peers',
+    'the same, of entries that need an optional package',
+    'adapters/stores/sql adapters/tools adapters/telemetry adapters/policy adapters/acp adapters/google-adk host/mcp host/websocket',
+  ),
+  room(
+    '',
+    'the entry that most programs use, and the command line',
+    'contracts session gate runtime adapters/adk host embed cli',
+  ),
 ];
 
-/** Which parts of src the rooms of a part may import beside their own. `cli`, `embed` and src itself join all of them. */
+/** Which parts of src the rooms of a part may import beside their own. `cli`, `embed`, `entries` and src itself join all of them. */
 export const directions: Readonly<Record<string, readonly string[]>> = {
   contracts: [],
   base: ['contracts'],

@@ -57,14 +57,26 @@ export function partOf(path: string): string {
   return rest.length > 0 ? first : first.replace(/\.ts$/, '');
 }
 
-/** Files under src that the export map of package.json publishes. */
-export function publishedEntries(): Set<string> {
+/** What the export map of package.json publishes: the name that a program imports, and the file under src. */
+export function publishedEntries(): Map<string, string> {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     exports: Record<string, string | { default: string }>;
   };
-  const targets = Object.values(manifest.exports).map((entry) => (typeof entry === 'string' ? entry : entry.default));
+  return new Map(
+    Object.entries(manifest.exports).flatMap(([name, target]) =>
+      typeof target === 'string' ? [] : [[name, `${target.default.slice('./dist/'.length, -3)}.ts`] as const],
+    ),
+  );
+}
+
+/** Files under src that an entry takes its names from: the fronts of rooms. */
+export function handedOn(): Set<string> {
   return new Set(
-    targets.filter((target) => target.endsWith('.js')).map((target) => `${target.slice('./dist/'.length, -3)}.ts`),
+    [...publishedEntries().values()].flatMap((path) =>
+      importsOf(withoutComments(readFileSync(join(root, 'src', path), 'utf8'))).map(({ specifier }) =>
+        resolveImport(path, specifier),
+      ),
+    ),
   );
 }
 

@@ -1,6 +1,7 @@
 // Checked by `tsc -p tsconfig.json`, never run: dependencies are demanded exactly where a tool takes something from them.
 import { z } from 'zod';
-import type { AgentCallContext, AnyTool, CallInfo, DepsFrom, ToolCallContext } from '../../src/index.ts';
+import type { DepsFrom } from '../../src/contracts/index.ts';
+import type { AgentCallContext, AnyTool, CallInfo, ToolCallContext } from '../../src/index.ts';
 import {
   agentTool,
   CustomAgent,

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { checkStream } from '../../src/contracts/index.ts';
 import { serveExecutor } from '../../src/host/websocket/index.ts';
 import type { AgentHost, AgentSource } from '../../src/index.ts';
-import { checkStream, createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
+import { createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
 import type { Script } from '../../src/testing/index.ts';
 import { bot, notingTool, policyOf, readOnly } from '../host/kit.ts';
 import { flaky } from './flaky.ts';

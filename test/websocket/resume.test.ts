@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { checkStream } from '../../src/contracts/index.ts';
 import type { AgentEvent } from '../../src/index.ts';
-import { checkStream, createHost, fromAgent, InMemorySessionService, textOf } from '../../src/index.ts';
+import { createHost, fromAgent, InMemorySessionService, textOf } from '../../src/index.ts';
 import { bot, door, hostOf, notingTool, policyOf, readOnly, slowTool } from '../host/kit.ts';
 import { flaky } from './flaky.ts';
 import { all, client, durable, idsOf, logOf, serving } from './kit.ts';

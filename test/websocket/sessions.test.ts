@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkStream, textOf } from '../../src/index.ts';
+import { checkStream } from '../../src/contracts/index.ts';
+import { textOf } from '../../src/index.ts';
 import { bot, hostOf, notingTool, policyOf } from '../host/kit.ts';
 import { all, client, durable, idsOf, logOf, serving } from './kit.ts';
 

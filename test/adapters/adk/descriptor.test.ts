@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
+import { describeAgent } from '../../../src/adapters/adk/index.ts';
 import type { AgentDescriptor } from '../../../src/contracts/index.ts';
 import { agentDescriptor } from '../../../src/contracts/schemas/index.ts';
 import {
   agentTool,
   CustomAgent,
-  describeAgent,
   fromAgent,
   LlmAgent,
   LoopAgent,

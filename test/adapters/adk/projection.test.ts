@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { project } from '../../../src/adapters/adk/index.ts';
 import { projectInPieces } from '../../../src/adapters/adk/project.ts';
 import type { AgentEvent, ContentPart } from '../../../src/contracts/index.ts';
 import { agentEvent } from '../../../src/contracts/schemas/index.ts';
@@ -11,7 +12,6 @@ import {
   LlmAgent,
   LoopAgent,
   ParallelAgent,
-  project,
   SequentialAgent,
 } from '../../../src/index.ts';
 import { createEvent } from '../../../src/runtime/index.ts';

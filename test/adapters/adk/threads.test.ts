@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { project } from '../../../src/adapters/adk/index.ts';
 import type { AgentEvent } from '../../../src/contracts/index.ts';
 import { checkStream } from '../../../src/contracts/index.ts';
 import type { Agent, SessionService } from '../../../src/index.ts';
@@ -10,7 +11,6 @@ import {
   InMemorySessionService,
   LoopAgent,
   ParallelAgent,
-  project,
   SequentialAgent,
   textOf,
 } from '../../../src/index.ts';

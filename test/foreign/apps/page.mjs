@@ -1,7 +1,15 @@
 // The client of a page: says what came of one turn.
-import { connect } from 'coxswain/adapters/remote';
+import { createHost, run } from 'coxswain';
+import { connect } from 'coxswain/client';
 import { checkStream } from 'coxswain/contracts';
-import { run } from 'coxswain/session';
+
+const refused = () => {
+  try {
+    return createHost({ app: 'page', agents: [] });
+  } catch ({ code }) {
+    return code;
+  }
+};
 
 globalThis.answer = (async () => {
   const remote = await connect(globalThis.address, { token: 'anna' });
@@ -9,5 +17,5 @@ globalThis.answer = (async () => {
   const events = [];
   const { reason, text } = await run(session, 'hi', { onEvent: (event) => events.push(event) });
   await remote.close();
-  return JSON.stringify({ reason, text, faults: checkStream(events).length });
+  return JSON.stringify({ reason, text, faults: checkStream(events).length, refused: refused() });
 })();

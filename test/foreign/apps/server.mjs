@@ -1,15 +1,15 @@
 // Runs an agent, and what needs packages that are not there; prints what came of it.
 import { createHost, defineTool, LlmAgent, rulePolicy, run } from 'coxswain';
-import { serveAcp } from 'coxswain/adapters/acp';
-import { FunctionTools } from 'coxswain/adapters/auto-tools';
-import { openaiChatModel } from 'coxswain/adapters/models';
-import { cedarPolicy } from 'coxswain/adapters/policy/cedar';
-import { openStore } from 'coxswain/adapters/stores/open-store';
-import { openSql } from 'coxswain/adapters/stores/sql';
-import { mcpToolset } from 'coxswain/adapters/tools/mcp';
-import { serveMcpHttp } from 'coxswain/host/mcp';
-import { serve } from 'coxswain/host/websocket';
+import { serveAcp } from 'coxswain/acp';
+import { FunctionTools } from 'coxswain/auto-tools';
+import { openaiChatModel } from 'coxswain/models';
+import { cedarPolicy } from 'coxswain/policy/cedar';
+import { serve } from 'coxswain/server';
+import { serveMcpHttp } from 'coxswain/server/mcp';
+import { openStore } from 'coxswain/stores';
+import { openSql } from 'coxswain/stores/sql';
 import { ScriptedModel } from 'coxswain/testing';
+import { mcpToolset } from 'coxswain/tools/mcp';
 import { z } from 'zod';
 import { z as z3 } from 'zod-3';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { createSessionFactory } from '../../../src/host/index.ts';
 import {
   allowAll,
   createHost,
-  createSessionFactory,
   fromAgent,
   InMemorySessionService,
   LlmAgent,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent, AgentSession, AgentSource } from '../../../src/contracts/index.ts';
 import { checkStream } from '../../../src/contracts/index.ts';
-import { agentStream, createHost } from '../../../src/index.ts';
+import { createHost } from '../../../src/index.ts';
+import { agentStream } from '../../../src/session/index.ts';
 import { all, endOf } from '../kit.ts';
 
 const descriptor = {

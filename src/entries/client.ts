@@ -1,0 +1,34 @@
+/**
+ * Agents of a server, in Node, browsers and workers, with what reads their sessions.
+ * Stability: stable.
+ *
+ * @packageDocumentation
+ */
+export type { ConnectOptions, LinkState, RemoteHost, WebSocketLike } from '../adapters/remote/index.ts';
+export { connect, RemoteApprovals, RemoteSession } from '../adapters/remote/index.ts';
+export type {
+  AgentDescriptor,
+  AgentEvent,
+  AgentSession,
+  AgentSource,
+  AgentStream,
+  PendingRequest,
+  Principal,
+  RequestAnswer,
+  SessionInput,
+  SessionProvider,
+  Settlement,
+} from '../contracts/index.ts';
+export { CoxswainError, isCoxswainError, textOfParts } from '../contracts/index.ts';
+export type {
+  RunError,
+  RunResult,
+  SessionRunOptions,
+  SessionView,
+  StreamReading,
+  ViewItem,
+  ViewMessage,
+  ViewThread,
+  ViewToolCall,
+} from '../session/index.ts';
+export { createView, readStream, run, runOrThrow, textOf } from '../session/index.ts';

@@ -1,0 +1,19 @@
+/**
+ * zod schemas of what crosses a boundary. Runs anywhere; imports zod.
+ * Stability: stable.
+ *
+ * @packageDocumentation
+ */
+export {
+  agentEvent,
+  content,
+  hookResult,
+  pendingRequest,
+  policyDecision,
+  policyRequest,
+  requestAnswer,
+  sessionInput,
+  settlement,
+  toolDescriptor,
+  toolResult,
+} from '../contracts/schemas/index.ts';

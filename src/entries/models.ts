@@ -1,0 +1,15 @@
+/**
+ * Models of providers. A vendor’s package is loaded by the first request to it.
+ * Stability: stable.
+ *
+ * @packageDocumentation
+ */
+export type { ModelFromEnv, ModelOptions, ModelRegistry } from '../adapters/models/index.ts';
+export {
+  anthropicModel,
+  geminiModel,
+  modelFromEnv,
+  modelRegistry,
+  openaiChatModel,
+  openaiResponsesModel,
+} from '../adapters/models/index.ts';

@@ -1,0 +1,8 @@
+/**
+ * Policies in Cedar, by `@cedar-policy/cedar-wasm`.
+ * Stability: experimental.
+ *
+ * @packageDocumentation
+ */
+export type { CedarPolicy, CedarPolicyOptions } from '../../adapters/policy/cedar.ts';
+export { cedarPolicy, cedarSchema } from '../../adapters/policy/cedar.ts';

@@ -1,0 +1,8 @@
+/**
+ * Serves agents of a host as MCP tools, by `@modelcontextprotocol/server`. Node only.
+ * Stability: stable.
+ *
+ * @packageDocumentation
+ */
+export type { McpHttp, McpListener, McpOptions, McpStdioServer } from '../../host/mcp/index.ts';
+export { claimStdout, createMcpFactory, createMcpHttp, serveMcpHttp, serveMcpStdio } from '../../host/mcp/index.ts';

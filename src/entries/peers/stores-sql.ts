@@ -1,0 +1,14 @@
+/**
+ * Sessions in PostgreSQL, MySQL, MariaDB and SQLite, by `kysely`.
+ * Stability: stable.
+ *
+ * @packageDocumentation
+ */
+export type { Migrated, SqlOptions } from '../../adapters/stores/sql/index.ts';
+export {
+  migrateSql,
+  openSql,
+  SqlArtifactService,
+  SqlMemoryService,
+  SqlSessionService,
+} from '../../adapters/stores/sql/index.ts';

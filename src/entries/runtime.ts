@@ -1,0 +1,50 @@
+/**
+ * The event-sourced runtime of agents: kinds of agents, plugins, services, models of your own. Node only.
+ * Stability: stable.
+ *
+ * @packageDocumentation
+ */
+
+export type { FromAgentOptions, SourceOf } from '../adapters/adk/index.ts';
+export { fromAgent } from '../adapters/adk/index.ts';
+export type {
+  Agent,
+  AgentCallbacks,
+  AgentRunningTool,
+  ArtifactService,
+  CompositionNode,
+  CredentialService,
+  CustomContext,
+  EditableRequest,
+  Event,
+  LlmAgentOptions,
+  MemoryService,
+  Model,
+  ModelRequest,
+  ModelResponse,
+  Plugin,
+  RunnerOptions,
+  SessionService,
+  Toolset,
+} from '../runtime/index.ts';
+export {
+  agentTool,
+  CallbackContext,
+  CustomAgent,
+  composeAgent,
+  exitLoopTool,
+  InMemoryArtifactService,
+  InMemoryCredentialService,
+  InMemoryMemoryService,
+  InMemorySessionService,
+  interceptorPlugin,
+  LlmAgent,
+  LoopAgent,
+  loadArtifactsTool,
+  loadMemoryTool,
+  ParallelAgent,
+  Runner,
+  SequentialAgent,
+  securityPlugin,
+  ToolContext,
+} from '../runtime/index.ts';

@@ -1,0 +1,8 @@
+/**
+ * Sessions in a SQLite file, by the SQLite of Node.
+ * Stability: stable.
+ *
+ * @packageDocumentation
+ */
+export type { SqliteOptions } from '../adapters/stores/sqlite.ts';
+export { openSqlite, SqliteSessionService } from '../adapters/stores/sqlite.ts';

@@ -1,0 +1,8 @@
+/**
+ * Scripted models and executors, for tests of agents and hosts.
+ * Stability: stable.
+ *
+ * @packageDocumentation
+ */
+export type { Lies, Script, ScriptedStep } from '../testing/index.ts';
+export { lyingExecutor, ScriptedModel } from '../testing/index.ts';
