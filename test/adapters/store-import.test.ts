@@ -6,7 +6,7 @@ import type { SqliteSessionService } from '../../src/adapters/stores/sql/open-sq
 import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { isCoxswainError } from '../../src/contracts/index.ts';
 import type { Event, SessionService } from '../../src/runtime/index.ts';
-import { InMemorySessionService, LiveSession } from '../../src/runtime/index.ts';
+import { InMemorySessionService, LiveSession, verifyLog } from '../../src/runtime/index.ts';
 import { collect } from '../runtime/kit.ts';
 import { answer, call, change, event, fullEvent, key } from '../suites/session-service.ts';
 
@@ -155,6 +155,24 @@ describe('the lines of an export', () => {
       },
       { turnId: 't1', invocationId: '', streamId: '', seq: 5, events: [own('e5')] },
     ]);
+  });
+
+  test('links of the audit chain hold after it', async () => {
+    const store = openSqlite(':memory:');
+    await store.create(key);
+    const live = await LiveSession.open(store, key);
+    const lease = await live.lease();
+    await live.commit([event('t1', { ...run, author: 'user', actions: { turn: { start: 'bot' } } })], lease.epoch);
+    for (const audited of [call('e1', 'c1'), answer('e2', 'c1'), fullEvent('e3')])
+      await live.commit([audited], lease.epoch);
+    await lease.release();
+    const lines = await collect(exportSession(store, key));
+    await store.close();
+    const other = new InMemorySessionService({ chained: true });
+    await importSession(other, key, lines);
+    const events = (await other.get(key))?.events ?? [];
+    expect(verifyLog(events)).toMatchObject({ ok: true, linked: 3 });
+    expect(verifyLog(events.map((one) => (one.id === 'e2' ? { ...one, author: 'eve' } : one))).ok).toBe(false);
   });
 
   test('a line has a bounded number of events', async () => {
