@@ -30,7 +30,7 @@ export const areas: Readonly<Record<string, Area>> = {
     wider: ['test/host/policy-wiring.test.ts', 'test/input/policies.test.ts'],
   },
   connection: {
-    source: ['src/host/connection/**/*.ts', 'src/host/websocket/*.ts'],
+    source: ['src/host/connection/**/*.ts', 'src/host/websocket/*.ts', 'src/session/resume/*.ts'],
     tests: ['test/websocket/*.test.ts'],
     wider: ['test/input/servers.test.ts', 'test/host/other-processes.test.ts'],
   },

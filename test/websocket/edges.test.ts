@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/index.ts';
 import type { Transport } from '../../src/host/connection/protocol/transport.ts';
 import { wireEvent } from '../../src/host/connection/protocol/wire-event.ts';
@@ -167,11 +167,11 @@ describe('a client that is behind', () => {
 
   function watching(entries: { text: string; joins?: string; cursor?: string }[], log: Partial<AgentEvent>[] = []) {
     const sent: { method: string; params: { event?: { content: Record<string, string>[] }; offset?: number } }[] = [];
-    const transport = {
-      bufferedAmount: 0,
-      unwritten: 0,
+    const line = { bufferedAmount: 0, unwritten: 0 };
+    const transport = Object.assign(line, {
       send: (text: string) => void sent.push(JSON.parse(text)),
-    } as unknown as Transport;
+    }) as unknown as Transport;
+    let slow = 0;
     const ring = {
       first: 1,
       head: entries.length,
@@ -190,7 +190,7 @@ describe('a client that is behind', () => {
         },
       },
     } as unknown as Channel;
-    return { sent, attachment: new Attachment(channel, transport, () => {}) };
+    return { sent, line, slow: () => slow, attachment: new Attachment(channel, transport, () => slow++) };
   }
 
   test.each(['text', 'thought'] as const)('is sent adjacent deltas of %s as one', async (type) => {
@@ -202,6 +202,49 @@ describe('a client that is behind', () => {
     const words = sent.flatMap(({ params }) => params.event?.content.map((part) => part[type]) ?? []);
     expect(words.join('')).toBe(entries.map((_, n) => `${n} `).join(''));
     expect(sent.length).toBeLessThan(entries.length);
+  });
+
+  test.each([
+    [65, 65],
+    [66, 3],
+  ])(
+    'is sent %i deltas as %i: one that is as far behind as one frame may hold gets each by itself',
+    (count, frames) => {
+      const { sent, attachment } = watching(Array.from({ length: count }, (_, n) => delta('text', `${n} `)));
+      attachment.place({ epoch: 'e', offset: 0 });
+      attachment.begin(true);
+      expect(sent).toHaveLength(frames);
+    },
+  );
+
+  test('is sent nothing while as many bytes wait as may, and goes on below that', () => {
+    const { sent, line, attachment } = watching([delta('text', 'a')]);
+    line.bufferedAmount = 1_000;
+    attachment.place({ epoch: 'e', offset: 0 });
+    attachment.begin(true);
+    expect(sent).toEqual([]);
+    line.bufferedAmount = 999;
+    attachment.drained();
+    expect(sent).toHaveLength(1);
+    attachment.end();
+  });
+
+  test('is slow once it has taken nothing for as long as it may, counted from what it took last', () => {
+    vi.useFakeTimers();
+    try {
+      const { line, slow, attachment } = watching([delta('text', 'a')]);
+      line.bufferedAmount = 1_000;
+      attachment.place({ epoch: 'e', offset: 0 });
+      attachment.begin(true);
+      vi.advanceTimersByTime(900);
+      attachment.drained();
+      vi.advanceTimersByTime(900);
+      expect(slow()).toBe(0);
+      vi.advanceTimersByTime(100);
+      expect(slow()).toBe(1);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('is sent the log up to where frames go on, and no event behind it', async () => {
