@@ -117,7 +117,7 @@ describe('what a server keeps for a client is bounded', () => {
       bot(Array.from({ length: questions }, () => ({ calls: [['pay', { note: 'n'.repeat(MEGABYTE / 2) }] as const] }))),
       { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) },
     );
-    const server = await serving(host, { limits: { stallMs: 300 }, log: slow.log });
+    const server = await serving(host, { limits: { stallMs: 1_000 }, log: slow.log });
     const deaf = await Raw.ready(server.url);
     await deaf.ask('approvals/watch');
     deaf.ws.pause();
