@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util';
 import type { ContentPart, Model, SessionService } from '../src/index.ts';
 import { allowAll, createHost, defineTool, LlmAgent } from '../src/index.ts';
 import { growing } from './growing.ts';
-import { cpuTime } from './measure.ts';
+import { cpuTime, mainCpuTime } from './measure.ts';
 
 /** Exponent of growth that passes. */
 const LIMIT = 1.1;
@@ -113,15 +113,11 @@ async function measure(kind: string, size: number): Promise<Figures> {
 
 /** What the main thread computes at most, in CPU milliseconds, between two rounds of the event loop. */
 async function longestPiece(work: () => Promise<void>): Promise<number> {
-  const used = () => {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1000;
-  };
   let longest = 0;
   let isOver = false;
-  let last = used();
+  let last = mainCpuTime();
   const round = () => {
-    const now = used();
+    const now = mainCpuTime();
     longest = Math.max(longest, now - last);
     last = now;
     if (!isOver) setImmediate(round);
