@@ -1,26 +1,11 @@
-import type {
-  PendingRequest,
-  RunDecisionRecord,
-  RunQuestion,
-  SessionInput,
-  ToolApprovalInput,
-  ToolResult,
-  ToolResultInput,
-  ToolUpdate,
-} from '../../contracts/index.ts';
+import type { PendingRequest, SessionInput, ToolApprovalInput, ToolResultInput } from '../../contracts/index.ts';
 import { CoxswainError, messageOf } from '../../contracts/index.ts';
-import { DEFAULT_TOOL_CONCURRENCY, errorResult, frozenPrincipal, RunQueue } from '../../gate/index.ts';
+import { DEFAULT_TOOL_CONCURRENCY, errorResult, RunQueue } from '../../gate/index.ts';
 import { LazyMap, LazySet, openRequest, Pace } from '../../session/index.ts';
 import type { RunStep } from '../questions/index.ts';
 import { callsOf, resultInput } from '../questions/index.ts';
-import { DEFAULT_TOOL_TIMEOUT_MS } from '../terms/index.ts';
-import type { HostTool } from '../tools/index.ts';
-import { runHostTool } from '../tools/index.ts';
 import type { AskingRun } from './ask-in-run.ts';
-import { askInRun } from './ask-in-run.ts';
-import { eventBase } from './run-base.ts';
-import { callOperation, measured, within } from './run-spans.ts';
-import { runTailCalls } from './tail-calls.ts';
+import { runHostCall } from './run-host-call.ts';
 
 // As it is now: whoever replaces the clock later means to hold time, not runs.
 const later = setImmediate;
@@ -268,7 +253,8 @@ export class RunCalls {
           return;
         }
         this.#begun.add(callId);
-        await this.#run(request, step, hostTool, signal);
+        const result = await runHostCall(this.#scope, { request, step, hostTool }, signal);
+        if (result) this.#keep(result);
       } catch (error) {
         session.frame.warn(`running ${request.name} failed`, error);
         this.#keep(resultInput(request, errorResult('failed', messageOf(error)), undefined));
@@ -298,76 +284,9 @@ export class RunCalls {
     return controller;
   }
 
-  async #run(request: PendingRequest, step: RunStep, hostTool: HostTool, signal: AbortSignal): Promise<void> {
-    const { session } = this.#scope;
-    const { frame } = session;
-    const called = session.subagents?.of(request);
-    const callId = request.callId ?? request.requestId;
-    const operation = callOperation(this.#scope, request, callId);
-    const span = operation?.span;
-    const call = {
-      callId,
-      sessionId: session.id,
-      userId: frame.userId,
-      principal: frozenPrincipal(frame.requesterOf(request)),
-      agentPath: request.agentPath,
-      hostTool: called?.bound(hostTool, span ? within(this.#scope, span) : this.#scope.below) ?? hostTool,
-      decision: step.decision,
-      ...(step.confirmation ? { confirmation: step.confirmation } : {}),
-    };
-    const options = this.#toolOptions(request);
-    const work = runHostTool(call, options, signal);
-    const outcome = await (operation ? measured(operation, work) : work);
-    if (outcome.kind === 'confirm') {
-      frame.judge.confirmationAsked(step.decision, outcome.request, request);
-      return;
-    }
-    const usage = called && (await called.quiet());
-    if (outcome.kind === 'suspended') return;
-    const running = runTailCalls(outcome.result, call, request, frame, options, signal);
-    const tail = running instanceof Promise ? await running : running;
-    const result = tail.decisions ? await frame.bounded(callId, tail.result) : tail.result;
-    frame.judge.settled(callId);
-    if (this.#scope.signal.aborted) return;
-    const { annotations } = hostTool.descriptor;
-    const record: RunDecisionRecord = {
-      ...step.decision.record,
-      ...(tail.decisions ? { tailCalls: tail.decisions } : {}),
-      ...(usage ? { usage } : {}),
-    };
-    // One whose approval is not in the log brings its decision along.
-    const isNews = annotations?.readOnly || annotations?.idempotent || tail.decisions !== undefined || usage;
-    this.#keep(resultInput(request, result, isNews ? record : undefined, outcome.interim));
-  }
-
   #keep(result: ToolResultInput): void {
     this.#ready.push(result);
     this.#unstored.add(result.requestId);
-  }
-
-  #toolOptions(request: PendingRequest) {
-    const { frame } = this.#scope.session;
-    const { options, warn } = frame;
-    return {
-      deps: this.#scope.options.deps ?? options.deps,
-      hooks: options.hooks,
-      hookTimeoutMs: options.hookTimeoutMs,
-      timeoutMs: options.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
-      bounded: (callId: string, result: ToolResult) => frame.bounded(callId, result),
-      warn,
-      progress: (update: ToolUpdate) => this.#progress(request, update),
-      elicit: (question: RunQuestion, signal: AbortSignal) => askInRun(this.#scope, request, question, signal),
-    };
-  }
-
-  #progress(request: PendingRequest, update: ToolUpdate): void {
-    if (this.#scope.signal.aborted || !this.#scope.accepted) return;
-    this.#scope.push({
-      ...update,
-      ...eventBase(this.#scope, request),
-      type: 'tool_update',
-      requestId: request.callId ?? request.requestId,
-    });
   }
 }
 

@@ -1,10 +1,98 @@
-import type { ContentPart, PendingRequest, TailCallRecord, ToolResult } from '../../contracts/index.ts';
-import { decide, errorResult, recordFacts, validatedInTime } from '../../gate/index.ts';
+import type {
+  ContentPart,
+  PendingRequest,
+  RunDecisionRecord,
+  RunQuestion,
+  TailCallRecord,
+  ToolResult,
+  ToolResultInput,
+  ToolUpdate,
+} from '../../contracts/index.ts';
+import { decide, errorResult, frozenPrincipal, recordFacts, validatedInTime } from '../../gate/index.ts';
 import type { HostedFrame } from '../frame/index.ts';
-import type { HostCall, RunToolOptions } from '../tools/index.ts';
+import type { RunStep } from '../questions/index.ts';
+import { resultInput } from '../questions/index.ts';
+import { DEFAULT_TOOL_TIMEOUT_MS } from '../terms/index.ts';
+import type { HostCall, HostTool, RunToolOptions } from '../tools/index.ts';
 import { runHostTool, validatorOf } from '../tools/index.ts';
+import type { AskingRun } from './ask-in-run.ts';
+import { askInRun } from './ask-in-run.ts';
+import { eventBase } from './run-base.ts';
+import { callOperation, measured, within } from './run-spans.ts';
 
 const MAX_TAIL_CALLS = 16;
+
+/** Runs one call here, with the calls that its result asks for: its result, for the log. Undefined: it stays open. */
+export async function runHostCall(
+  scope: AskingRun,
+  { request, step, hostTool }: { request: PendingRequest; step: RunStep; hostTool: HostTool },
+  signal: AbortSignal,
+): Promise<ToolResultInput | undefined> {
+  const { session } = scope;
+  const { frame } = session;
+  const called = session.subagents?.of(request);
+  const callId = request.callId ?? request.requestId;
+  const operation = callOperation(scope, request, callId);
+  const span = operation?.span;
+  const call = {
+    callId,
+    sessionId: session.id,
+    userId: frame.userId,
+    principal: frozenPrincipal(frame.requesterOf(request)),
+    agentPath: request.agentPath,
+    hostTool: called?.bound(hostTool, span ? within(scope, span) : scope.below) ?? hostTool,
+    decision: step.decision,
+    ...(step.confirmation ? { confirmation: step.confirmation } : {}),
+  };
+  const options = toolOptions(scope, request);
+  const work = runHostTool(call, options, signal);
+  const outcome = await (operation ? measured(operation, work) : work);
+  if (outcome.kind === 'confirm') {
+    frame.judge.confirmationAsked(step.decision, outcome.request, request);
+    return undefined;
+  }
+  const usage = called && (await called.quiet());
+  if (outcome.kind === 'suspended') return undefined;
+  const running = runTailCalls(outcome.result, call, request, frame, options, signal);
+  const tail = running instanceof Promise ? await running : running;
+  const result = tail.decisions ? await frame.bounded(callId, tail.result) : tail.result;
+  frame.judge.settled(callId);
+  if (scope.signal.aborted) return undefined;
+  const { annotations } = hostTool.descriptor;
+  const record: RunDecisionRecord = {
+    ...step.decision.record,
+    ...(tail.decisions ? { tailCalls: tail.decisions } : {}),
+    ...(usage ? { usage } : {}),
+  };
+  // One whose approval is not in the log brings its decision along.
+  const isNews = annotations?.readOnly || annotations?.idempotent || tail.decisions !== undefined || usage;
+  return resultInput(request, result, isNews ? record : undefined, outcome.interim);
+}
+
+function toolOptions(scope: AskingRun, request: PendingRequest): RunToolOptions {
+  const { frame } = scope.session;
+  const { options, warn } = frame;
+  return {
+    deps: scope.options.deps ?? options.deps,
+    hooks: options.hooks,
+    hookTimeoutMs: options.hookTimeoutMs,
+    timeoutMs: options.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
+    bounded: (callId: string, result: ToolResult) => frame.bounded(callId, result),
+    warn,
+    progress: (update: ToolUpdate) => showProgress(scope, request, update),
+    elicit: (question: RunQuestion, signal: AbortSignal) => askInRun(scope, request, question, signal),
+  };
+}
+
+function showProgress(scope: AskingRun, request: PendingRequest, update: ToolUpdate): void {
+  if (scope.signal.aborted || !scope.accepted) return;
+  scope.push({
+    ...update,
+    ...eventBase(scope, request),
+    type: 'tool_update',
+    requestId: request.callId ?? request.requestId,
+  });
+}
 
 /** A result with what its tail calls came to. */
 interface TailOutcome {
