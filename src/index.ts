@@ -44,6 +44,7 @@ export type {
   ProvidedTool,
   RequestAnswer,
   SchemaLike,
+  Session,
   SessionInput,
   SessionProvider,
   SessionSummary,

@@ -1,14 +1,17 @@
 import type {
   AgentDescriptor,
   AgentEvent,
+  AgentSession,
   AnswerLimits,
   AnyTool,
   ExecutorSession,
   LifecycleInterceptor,
   PolicyEvaluator,
   Principal,
+  SessionStanding,
   SessionSummary,
   Telemetry,
+  WithOutput,
 } from './types/index.ts';
 
 /** A session as data: enough to open it elsewhere. */
@@ -86,6 +89,22 @@ export interface HostContext {
   followPollMs?: number;
   /** Which session a factory's creator is to open. Absent: a new one. */
   session?: SessionRef;
+}
+
+/**
+ * A session of a host: the executor's, under its control.
+ * @typeParam Out the structured output of its agent
+ */
+export interface Session<Out = unknown> extends AgentSession, WithOutput<Out> {
+  /** What the session and its newest turn are held to, and whether that is over. */
+  standing(): Promise<SessionStanding>;
+  /**
+   * `events()`, and after each call of a sub-agent what it did, on its thread. Those events are of other logs: they have
+   * no cursor here.
+   */
+  history(): AsyncIterableIterator<AgentEvent>;
+  /** Ends its live stream and gives the session back to its store. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** An agent that a host can open. */

@@ -8,9 +8,9 @@ import type {
   HostJournal,
   NeedsDeps,
   OutputFrom,
-  WithOutput,
+  Session,
 } from '../contracts/index.ts';
-import type { AgentHost, HostedSession, HostOptions, OpenOptions } from '../host/index.ts';
+import type { AgentHost, HostOptions, OpenOptions } from '../host/index.ts';
 import { createHost as createHostOfSources } from '../host/index.ts';
 import type { Agent, CredentialService, Model, SessionService } from '../runtime/index.ts';
 import type { Check } from '../session/index.ts';
@@ -29,7 +29,7 @@ type NameOf<A extends AgentOrSource> = A extends { readonly descriptor: { readon
 type Named<A extends AgentOrSource, Name> = A extends AgentOrSource ? (Name extends NameOf<A> ? A : never) : never;
 
 /** A session of an agent that promises an output. */
-export type SessionOf<A extends AgentOrSource, Name> = HostedSession & WithOutput<OutputFrom<Named<A, Name>>>;
+export type SessionOf<A extends AgentOrSource, Name> = Session<OutputFrom<Named<A, Name>>>;
 
 /** A host that knows its agents' names, and what each of them answers with. */
 export interface HostOf<A extends AgentOrSource> extends Omit<AgentHost, 'open'> {

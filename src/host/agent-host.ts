@@ -1,7 +1,6 @@
-import type { AgentDescriptor, PermissionMode, SessionProvider } from '../contracts/index.ts';
+import type { AgentDescriptor, PermissionMode, Session, SessionProvider } from '../contracts/index.ts';
 import type { AuditEntry } from '../session/index.ts';
 import type { Approvals, Recovery, SessionPlace } from './approvals/index.ts';
-import type { HostedSession } from './hosted/index.ts';
 import type { AuditOptions, OpenOptions } from './terms/index.ts';
 
 export interface AgentHost {
@@ -14,7 +13,7 @@ export interface AgentHost {
    * A session of an agent, under this host's control.
    * @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN | E_SESSION_NOT_FOUND`
    */
-  open(agent: string, options?: OpenOptions): Promise<HostedSession>;
+  open(agent: string, options?: OpenOptions): Promise<Session>;
   /**
    * What became of each call of a stored session: who asked, who decided, why, under which rule, what ran, how it
    * ended. What policies and `rules` hide from the viewer is not in it.

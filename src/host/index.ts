@@ -4,7 +4,6 @@ export type { AgentHost } from './agent-host.ts';
 export type { ApprovalFilter, ApprovalPlace, OpenApproval, Recovery, SessionPlace } from './approvals/index.ts';
 export { Approvals } from './approvals/index.ts';
 export { createHost } from './host.ts';
-export { HostedSession } from './hosted/index.ts';
 export * from './policy/index.ts';
 export { createSessionFactory } from './session-factory.ts';
 export type { AnswerFor, ApprovalQuestion, AuditOptions, HostOptions, OpenOptions } from './terms/index.ts';

@@ -25,6 +25,7 @@ import {
   refusal,
   say,
   tool,
+  whole,
 } from '../host/kit.ts';
 
 const stores: Record<string, (folder: string) => SessionService> = {
@@ -150,21 +151,21 @@ describe.each(Object.keys(stores))('rewind of a session that agents ran in, on %
       await say(session, 'something else', { whilePending: 'proceed' });
       const [open] = await host.approvals.list();
       await session.respond(open?.request.requestId ?? '', { kind: 'approve', by: { id: 'bob' } });
-      await session.resume();
+      await whole(session).resume();
       expect(runs).toHaveLength(1);
       const key = keyOf(session.id);
       const [, second = 0] = await startsOf(key);
       await rewind(store, key, second);
       // Open again, and its outcome is unknown: asked about, not run.
-      await session.resume();
+      await whole(session).resume();
       expect(runs).toHaveLength(1);
       const [again] = await host.approvals.list();
       expect(again?.request).toMatchObject({ kind: 'rerun_unknown', name: 'pay' });
-      await session.resume();
+      await whole(session).resume();
       expect(runs).toHaveLength(1);
       const settled = await session.respond(again?.request.requestId ?? '', { kind: 'deny', by: { id: 'bob' } });
       expect(settled.status).toBe('settled');
-      await session.resume();
+      await whole(session).resume();
       expect(runs).toHaveLength(1);
       expect(await store.openCalls({ app: 'shop' })).toEqual([]);
       await host.close();
@@ -200,7 +201,7 @@ describe.each(Object.keys(stores))('rewind of a session that agents ran in, on %
     const [, second = 0] = await startsOf(keyOf(session.id));
     await rewind(store, keyOf(session.id), second);
     await say(session, 'third');
-    const snapshot = await snapshotOf(session.inner as AdkSession);
+    const snapshot = await snapshotOf(whole(session).inner as AdkSession);
     const model = new ScriptedModel(['four']);
     const elsewhere = hostOf(bot(model), { userId: 'ann' });
     const copy = await elsewhere.host.open('bot', { snapshot });

@@ -8,7 +8,7 @@ import { openSqlite } from '../../src/adapters/stores/sql/open-sqlite.ts';
 import { rulePolicy } from '../../src/host/index.ts';
 import type { ChainHead, SessionService } from '../../src/runtime/index.ts';
 import { createEvent, digestOf, evidenceOf, extendChain } from '../../src/runtime/index.ts';
-import { all, bot, hostOf, refusal, say } from '../host/kit.ts';
+import { all, bot, hostOf, refusal, say, whole } from '../host/kit.ts';
 import { folder, rules, tamperable, tools } from './kit.ts';
 
 let place: ReturnType<typeof folder>;
@@ -246,7 +246,7 @@ describe('the chain holds', () => {
     expect(await faults()).toEqual([]);
     const { host } = hostOf(bot([]), { store: made, tools: tools(), policy: rulePolicy(rules) });
     const session = await host.open('bot', { sessionId: fork.key.id });
-    const snapshot = await snapshotOf(session.inner as AdkSession);
+    const snapshot = await snapshotOf(whole(session).inner as AdkSession);
     const copies = openSqlite(join(place.path, 'copy.db'));
     open.push(copies);
     const other = hostOf(bot([]), { store: copies, tools: tools(), policy: rulePolicy(rules) });

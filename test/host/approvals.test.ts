@@ -1,6 +1,12 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { AgentEvent, HostAnswer, PolicyDecision, Principal, RequestAnswer } from '../../src/contracts/index.ts';
-import type { HostedSession } from '../../src/host/index.ts';
+import type {
+  AgentEvent,
+  HostAnswer,
+  PolicyDecision,
+  Principal,
+  RequestAnswer,
+  Session,
+} from '../../src/contracts/index.ts';
 import { InMemorySessionService, presetPolicy, rulePolicy } from '../../src/index.ts';
 import type { SessionKey } from '../../src/runtime/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
@@ -31,7 +37,7 @@ const bob: Principal = { id: 'bob', roles: ['boss'] };
 const cat: Principal = { id: 'cat', roles: ['boss'] };
 const bosses = { approvers: { roles: ['boss'] } };
 
-type Answer = Parameters<HostedSession['respond']>[1];
+type Answer = Parameters<Session['respond']>[1];
 
 /** A session that ann has opened, paused at a question about `pay({eur: 5})`. */
 async function asking(
@@ -51,7 +57,7 @@ async function asking(
 }
 
 /** Resolves when the session's turn has ended, whoever runs it. */
-async function turnEnd(session: HostedSession): Promise<string> {
+async function turnEnd(session: Session): Promise<string> {
   for await (const event of session.events({ live: true })) if (event.type === 'stream_end') return event.reason;
   return 'never';
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { HostedSession } from '../../src/host/index.ts';
+import type { Session } from '../../src/contracts/index.ts';
 import { Confirmations } from '../../src/host/questions/confirmation.ts';
 import type { AgentHost } from '../../src/index.ts';
-import { bot, hostOf, only, policyOf, results, say, tool } from './kit.ts';
+import { bot, hostOf, only, policyOf, results, say, tool, whole } from './kit.ts';
 
 function shop() {
   const pay = tool('pay', (_, context) => {
@@ -13,7 +13,7 @@ function shop() {
   return host;
 }
 
-type End = (session: HostedSession, host: AgentHost) => Promise<unknown>;
+type End = (session: Session, host: AgentHost) => Promise<unknown>;
 
 const ends: [string, End][] = [
   [
@@ -40,7 +40,7 @@ describe('what a handler asks', () => {
     const host = shop();
     const session = await host.open('bot');
     await say(session, 'go');
-    const { confirmations } = session.frame;
+    const { confirmations } = whole(session).frame;
     expect(confirmations.size).toBe(1);
     await end(session, host);
     expect(confirmations.size).toBe(0);
@@ -57,7 +57,7 @@ describe('what a handler asks', () => {
     expect(await only(again)).toEqual(before);
     await again.respond(before.requestId, { kind: 'approve' });
     expect(results(await say(again, { kind: 'continue' }))).toEqual({ pay: 'paid' });
-    expect(again.frame.confirmations.size).toBe(0);
+    expect(whole(again).frame.confirmations.size).toBe(0);
     await host.close();
   });
 

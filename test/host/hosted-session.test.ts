@@ -36,6 +36,7 @@ import {
   slowTool,
   textOfContent,
   tool,
+  whole,
 } from './kit.ts';
 import { watchRejections } from './rejections.ts';
 
@@ -367,7 +368,7 @@ describe('a hosted stream', () => {
     const copy = await host.open('bot', { sessionId: original.id, fork: true });
     expect(await copy.pending()).toEqual([]);
     expect((await refusal(copy.respond(requestId, { kind: 'approve' }))).code).toBe('E_REQUEST_CLOSED');
-    const snapshot = JSON.parse(JSON.stringify(await snapshotOf(original.inner as AdkSession)));
+    const snapshot = JSON.parse(JSON.stringify(await snapshotOf(whole(original).inner as AdkSession)));
     const elsewhere = hostOf(bot(['done']), { tools: [pay.tool], policy: policyOf({ pay: 'ask_user' }) });
     const moved = await elsewhere.host.open('bot', { snapshot });
     expect((await only(moved)).requestId).toBe(requestId);

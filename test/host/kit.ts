@@ -10,11 +10,13 @@ import type {
   PolicyDecision,
   PolicyEvaluator,
   PolicyRequest,
+  Session,
   SessionInput,
   ToolCallContext,
   ToolContract,
 } from '../../src/contracts/index.ts';
 import { checkStream, createGrammarChecker } from '../../src/contracts/index.ts';
+import { HostedSession } from '../../src/host/hosted/index.ts';
 import type { Agent, AgentHost, FromAgentOptions, HostOptions, SessionService } from '../../src/index.ts';
 import { createHost, fromAgent, InMemorySessionService, LlmAgent } from '../../src/index.ts';
 import type { LlmAgentOptions, Model } from '../../src/runtime/index.ts';
@@ -54,6 +56,12 @@ export function ownTool(
   extra: Partial<Omit<OwnTool, 'name' | 'execute'>> = {},
 ): AnyAgentTool {
   return { ...tool(name, undefined, extra), ...(execute ? { execute } : {}) };
+}
+
+/** A host's session with what is the host's own of it. */
+export function whole(session: Session): HostedSession {
+  if (session instanceof HostedSession) return session;
+  throw new Error('no session of a host');
 }
 
 export const readOnly = { annotations: { readOnly: true } };

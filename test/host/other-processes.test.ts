@@ -19,6 +19,7 @@ import {
   say,
   slowTool,
   tool,
+  whole,
 } from './kit.ts';
 import { askExpert, team } from './subagents/kit.ts';
 
@@ -127,7 +128,7 @@ describe('a session that another process runs', () => {
     const run = follow(await a.host.open('bot', { sessionId: 's', create: true }), 'go');
     await slow.started;
     const there = await b.host.open('bot', { sessionId: 's' });
-    const [call] = await there.inner.pending();
+    const [call] = await whole(there).inner.pending();
     await there.abort({ requestId: call?.requestId ?? '' });
     await stopped.opened;
     const events = await run.ended;
@@ -180,7 +181,7 @@ describe('a wish to abort what another process runs', () => {
     const there = await b.host.open('bot', { sessionId: 's' });
     const run = follow(mine, 'go');
     await slow.started;
-    await there.inner.abort({ reason: 'stop' });
+    await whole(there).inner.abort({ reason: 'stop' });
     expect(await there.standing()).toMatchObject({ isOver: true });
     expect(endOf(await run.ended).reason).toBe('aborted');
   });

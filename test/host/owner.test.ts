@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentEvent, AnyTool } from '../../src/contracts/index.ts';
 import { allowAll, fromAgent, InMemorySessionService } from '../../src/index.ts';
 import { elsewhere } from '../runtime/elsewhere.ts';
-import { bot, door, endOf, hostOf, notingTool, policyOf, slowTool, tool } from './kit.ts';
+import { bot, door, endOf, hostOf, notingTool, policyOf, slowTool, tool, whole } from './kit.ts';
 
 const isBusy = { status: 'ABORTED', code: 'E_SESSION_BUSY' };
 
@@ -149,7 +149,7 @@ test('ATT-B2 no answer is left to nobody: one that comes while the session is be
   const [open] = await b.host.approvals.list();
   const theirs = await b.host.open('bot', { sessionId: 's' });
   await theirs.respond(`${open?.request.requestId}`, { kind: 'approve' });
-  await expect(theirs.resume()).rejects.toMatchObject(isBusy);
+  await expect(whole(theirs).resume()).rejects.toMatchObject(isBusy);
   answered.open();
   expect(endOf(await turn).reason).toBe('completed');
   expect(pay.runs).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { allowAll, InMemorySessionService, ParallelAgent } from '../../src/index.ts';
-import { bot, door, endOf, hostOf, notingTool, tool } from './kit.ts';
+import { bot, door, endOf, hostOf, notingTool, tool, whole } from './kit.ts';
 
 test('S3-14 a call that waits for its turn does not start when its turn of the session has ended', async () => {
   const asked = door();
@@ -85,7 +85,7 @@ test('S3-14 a call of a thread that is being ended is not started while that is 
     return events;
   })();
   await judged.opened;
-  const [call] = (await session.inner.pending()).filter(({ name }) => name === 'look');
+  const [call] = (await whole(session).inner.pending()).filter(({ name }) => name === 'look');
   const aborting = session.abort({ threadId: call?.threadId ?? '' });
   await stored.opened;
   ruled.open();

@@ -4,7 +4,20 @@ import { InMemorySessionService } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { elsewhere } from '../runtime/elsewhere.ts';
 import { mortal } from '../runtime/kit.ts';
-import { bot, endOf, follow, hostOf, notingTool, only, policyOf, refusal, results, say, slowTool } from './kit.ts';
+import {
+  bot,
+  endOf,
+  follow,
+  hostOf,
+  notingTool,
+  only,
+  policyOf,
+  refusal,
+  results,
+  say,
+  slowTool,
+  whole,
+} from './kit.ts';
 
 const paying = { calls: [['pay', {}]] } as const;
 const s = { agent: 'bot', userId: 'local', sessionId: 's' };
@@ -111,7 +124,7 @@ describe('a question that nobody has answered in time', () => {
   test('APP-B3 is settled by whoever lists what is open, and by a recovery', async () => {
     const { host, session, open } = await expired(['Not in time.']);
     expect(await host.approvals.list()).toEqual([]);
-    expect(await session.inner.pending()).toEqual([]);
+    expect(await whole(session).inner.pending()).toEqual([]);
     expect((await host.audit('s')).map(({ outcome }) => outcome)).toEqual(['denied']);
     const late = session.respond(open.requestId, { kind: 'approve' });
     expect((await refusal(late)).code).toBe('E_REQUEST_CLOSED');

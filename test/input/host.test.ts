@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { HostedSession } from '../../src/host/index.ts';
+import type { AgentSession } from '../../src/contracts/index.ts';
 import { createHost as createHostOfSources } from '../../src/host/index.ts';
 import type { HostOptions, OpenOptions } from '../../src/index.ts';
 import { createHost, fromAgent, InMemorySessionService } from '../../src/index.ts';
-import { bot } from '../host/kit.ts';
+import { bot, whole } from '../host/kit.ts';
 import { watchRejections } from '../host/rejections.ts';
 import { doorsOf, NO_OBJECTS, outcomeOf, RUBBISH, taken, UNAWAITABLE } from './rubbish.ts';
 import { drain, sessionDoors } from './session-doors.ts';
@@ -197,12 +197,12 @@ describe('a host', () => {
 describe.each(['a hosted session', 'a session of the runtime'])('%s', (kind) => {
   const store = new InMemorySessionService();
   const key = { app: 'shop', userId: 'local', id: 's' };
-  let session: HostedSession['inner'];
+  let session: AgentSession;
 
   beforeEach(async () => {
     const host = createHost({ app: 'shop', agents, sessions: store });
     const hosted = await host.open('bot', { sessionId: 's', create: true });
-    session = kind === 'a hosted session' ? hosted : hosted.inner;
+    session = kind === 'a hosted session' ? hosted : whole(hosted).inner;
   });
 
   afterEach(() => session[Symbol.asyncDispose]());

@@ -1,7 +1,6 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { AgentEvent } from '../../src/contracts/index.ts';
-import type { HostedSession } from '../../src/host/index.ts';
+import type { AgentEvent, Session } from '../../src/contracts/index.ts';
 import { withNamedTypes } from '../../src/host/mcp/http/accept.ts';
 import { mcpToolOf, toolName } from '../../src/host/mcp/turn/agent-tool.ts';
 import { byPushing } from '../../src/host/mcp/turn/asking.ts';
@@ -126,7 +125,7 @@ describe('a turn as the log tells it', () => {
     async *events() {
       yield* log;
     },
-  } as unknown as HostedSession;
+  } as unknown as Session;
 
   test('only its own events count', async () => {
     const one = await loggedTurn(session, 'one');
@@ -155,7 +154,7 @@ describe('a turn as the log tells it', () => {
 
   test('a turn that did not finish says why where that is known', () => {
     const tool = mcpToolOf({ name: 'clerk', description: '' } as Parameters<typeof mcpToolOf>[0], false);
-    const about = { id: 's' } as HostedSession;
+    const about = { id: 's' } as Session;
     const words = (...before: AgentEvent[]) => {
       const turn = new Turn();
       for (const seen of [...before, event('one', { type: 'stream_end', reason: 'failed', data: {} })]) turn.push(seen);
@@ -168,7 +167,7 @@ describe('a turn as the log tells it', () => {
 });
 
 describe('what a turn that has ended comes to', () => {
-  const about = { id: 's' } as HostedSession;
+  const about = { id: 's' } as Session;
   const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
   const ended = (words: string | undefined, output?: unknown) => {
     const turn = new Turn();

@@ -342,11 +342,7 @@ export const rooms: readonly Room[] = [
     'the host: gate, questions, budgets, sub-agents',
     'contracts base session gate host/policy host/terms host/tools host/questions host/witness host/frame host/subagents host/hosted host/approvals',
   ),
-  room(
-    'host/mcp/turn',
-    'one call of an agent over MCP: turn, questions, result',
-    'contracts session gate host/hosted host',
-  ),
+  room('host/mcp/turn', 'one call of an agent over MCP: turn, questions, result', 'contracts session gate host'),
   room('host/mcp/server', 'the MCP server, and stdio', 'contracts base gate host host/mcp/turn'),
   room(
     'host/mcp/http',
@@ -370,7 +366,7 @@ export const rooms: readonly Room[] = [
   room('embed', 'a host over agents of the runtime, in one program', 'contracts session runtime adapters/adk host'),
   room('cli/terminal', 'the terminal: keys, colours, signals, exit codes', 'contracts'),
   room('cli/editing', 'the line that a person edits, and its history', 'cli/terminal'),
-  room('cli/view', 'a stream as text', 'contracts host cli/terminal'),
+  room('cli/view', 'a stream as text', 'contracts cli/terminal'),
   room(
     'cli/questions',
     'questions to the person at the terminal, with previews and differences',
@@ -384,7 +380,7 @@ export const rooms: readonly Room[] = [
   room(
     'cli/turn',
     'turns of a command or of a conversation',
-    'contracts session gate host cli/terminal cli/editing cli/view cli/questions cli/workspace',
+    'contracts session gate cli/terminal cli/editing cli/view cli/questions cli/workspace',
   ),
   room(
     'cli/commands',

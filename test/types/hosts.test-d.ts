@@ -1,6 +1,6 @@
 // Checked by `tsc -p tsconfig.json`, never run: what a host knows of its agents, and what a run comes to.
 import { z } from 'zod';
-import type { AgentSource, ErrorCode, SessionService, StatusCode } from '../../src/index.ts';
+import type { AgentSession, AgentSource, ErrorCode, Session, SessionService, StatusCode } from '../../src/index.ts';
 import {
   createHost,
   defineTool,
@@ -45,6 +45,24 @@ export async function errors() {
   const { reason } = await runOrThrow(await host.open('plain'), 'go');
   isTrue<Equal<typeof reason, 'completed'>>();
   return code;
+}
+
+// A session shows what its caller may do with it, and nothing of how it is made.
+isTrue<Equal<keyof Session, keyof AgentSession | 'history' | '~output'>>();
+export async function opened() {
+  const session = await host.open('plain');
+  isTrue<Equal<typeof session, Session<unknown>>>();
+  const standing = await session.standing();
+  for await (const event of session.history()) if (event.type === 'message') return event.content;
+  // @ts-expect-error the executor's own session is the host's
+  session.inner;
+  // @ts-expect-error so is what judges its calls
+  session.judge;
+  // @ts-expect-error and its frame
+  session.frame;
+  // @ts-expect-error only its owner goes on by itself
+  session.resume;
+  return standing;
 }
 
 // A host whose agents are not known by name takes any.

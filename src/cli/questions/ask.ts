@@ -1,6 +1,6 @@
-import type { PendingRequest, RequestAnswer } from '../../contracts/index.ts';
+import type { PendingRequest, RequestAnswer, Session } from '../../contracts/index.ts';
 import { canonicalJson, isCoxswainError } from '../../contracts/index.ts';
-import type { ApprovalQuestion, HostedSession } from '../../host/index.ts';
+import type { ApprovalQuestion } from '../../host/index.ts';
 import type { Interrupts, Screen } from '../terminal/index.ts';
 import { argsLine, clean, errorLine, Keys, paint } from '../terminal/index.ts';
 import { ArgsEdit } from './edit-args.ts';
@@ -21,7 +21,7 @@ interface AskContext {
 export class Asker {
   readonly #screen: Screen;
   readonly #interrupts: Interrupts;
-  readonly #session: () => HostedSession | undefined;
+  readonly #session: () => Session | undefined;
   /** Rules that somebody has said "always" to in this process. */
   readonly #always = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
@@ -29,7 +29,7 @@ export class Asker {
   #ended = 0;
   #takeBack: (() => void) | undefined;
 
-  constructor(screen: Screen, interrupts: Interrupts, session: () => HostedSession | undefined) {
+  constructor(screen: Screen, interrupts: Interrupts, session: () => Session | undefined) {
     this.#screen = screen;
     this.#interrupts = interrupts;
     this.#session = session;
@@ -52,7 +52,7 @@ export class Asker {
   #inTurn(
     outer: AbortSignal,
     request: PendingRequest | undefined,
-    work: (session: HostedSession, signal: AbortSignal) => Promise<void>,
+    work: (session: Session, signal: AbortSignal) => Promise<void>,
   ): Promise<undefined> {
     const ended = this.#ended;
     const turn = this.#last.then(async () => {
@@ -85,12 +85,12 @@ export class Asker {
     await this.#last;
   }
 
-  async #look(session: HostedSession, requestId: string, elsewhere: AbortController): Promise<void> {
+  async #look(session: Session, requestId: string, elsewhere: AbortController): Promise<void> {
     const open = await session.pending().catch(() => undefined);
     if (open && !open.some((request) => request.requestId === requestId)) elsewhere.abort();
   }
 
-  async #approve(session: HostedSession, question: ApprovalQuestion, signal: AbortSignal): Promise<void> {
+  async #approve(session: Session, question: ApprovalQuestion, signal: AbortSignal): Promise<void> {
     const { approval, requestId } = question;
     const yes: RequestAnswer = { kind: 'approve', previewDigest: approval.previewDigest };
     if (approval.remember.some((option) => this.#always.has(canonicalJson(option.rule)))) {
@@ -182,7 +182,7 @@ export class Asker {
     }
   }
 
-  async #giveAlways(session: HostedSession, question: ApprovalQuestion, yes: RequestAnswer): Promise<boolean> {
+  async #giveAlways(session: Session, question: ApprovalQuestion, yes: RequestAnswer): Promise<boolean> {
     const { remember } = question.approval;
     const index = remember.findIndex(({ scope }) => scope === 'session');
     const option = remember[index];
@@ -195,12 +195,7 @@ export class Asker {
     );
   }
 
-  async #edit(
-    session: HostedSession,
-    question: ApprovalQuestion,
-    edit: ArgsEdit,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async #edit(session: Session, question: ApprovalQuestion, edit: ArgsEdit, signal: AbortSignal): Promise<boolean> {
     if (question.kind === 'rerun_unknown') {
       this.#print(['  what has been started can be run again as it was, or not at all']);
       return false;
@@ -215,7 +210,7 @@ export class Asker {
 
   /** False: refused, and still open. `taken`: it counts, and nobody was faster. */
   async #give(
-    session: HostedSession,
+    session: Session,
     requestId: string,
     answer: RequestAnswer,
     taken: () => void = () => {},

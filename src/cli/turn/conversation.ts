@@ -1,6 +1,5 @@
-import type { PendingRequest, SessionInput, SessionSummary } from '../../contracts/index.ts';
+import type { PendingRequest, Session, SessionInput, SessionSummary } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../contracts/index.ts';
-import type { HostedSession } from '../../host/index.ts';
 import { EXIT, paint } from '../terminal/index.ts';
 import { recap } from '../view/index.ts';
 import { comeBackLine, hostOptions } from '../workspace/index.ts';
@@ -15,7 +14,7 @@ const LOOKED_AT = 50;
 /** The session that somebody talks to, and how it stands. */
 export class Conversation {
   readonly frame: TurnFrame;
-  session: HostedSession | undefined;
+  session: Session | undefined;
   /** Digests of previews that were shown whole, by the id of their request. */
   readonly shown = new Map<string, string>();
   /** Of what ran last. */
@@ -26,12 +25,12 @@ export class Conversation {
   }
 
   /** The session; a new one if there is none yet. */
-  async current(): Promise<HostedSession> {
+  async current(): Promise<Session> {
     return this.session ?? (await this.open()).session;
   }
 
   /** Opens a stored session, or a new one. @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND | E_AGENT_UNKNOWN` */
-  async open(id?: string): Promise<{ session: HostedSession; turn: TurnStanding }> {
+  async open(id?: string): Promise<{ session: Session; turn: TurnStanding }> {
     const { work, screen } = this.frame;
     const opened = await openSession(work, id);
     const fate = work.store.durable ? '' : ' (in memory: gone when this command ends)';

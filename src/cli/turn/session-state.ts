@@ -1,6 +1,5 @@
-import type { AgentDescriptor } from '../../contracts/index.ts';
+import type { AgentDescriptor, Session } from '../../contracts/index.ts';
 import { CoxswainError, isCoxswainError, notesOf } from '../../contracts/index.ts';
-import type { HostedSession } from '../../host/index.ts';
 import type { Workplace } from '../workspace/index.ts';
 
 /** How a session stands: `none` without a turn, `open` in the midst of one, else the reason of its end. */
@@ -10,10 +9,7 @@ export type TurnStanding = 'none' | 'open' | (string & {});
  * Opens a session of the workplace's agent: a stored one, or a new one.
  * @throws CoxswainError `NOT_FOUND / E_SESSION_NOT_FOUND | E_AGENT_UNKNOWN`
  */
-export async function openSession(
-  work: Workplace,
-  id?: string,
-): Promise<{ session: HostedSession; turn: TurnStanding }> {
+export async function openSession(work: Workplace, id?: string): Promise<{ session: Session; turn: TurnStanding }> {
   try {
     const session = await work.host.open(work.agent, id === undefined ? {} : { sessionId: id });
     return { session, turn: id === undefined ? 'none' : await turnState(session) };
@@ -28,7 +24,7 @@ export async function openSession(
 }
 
 /** How a session stands. @throws CoxswainError `NOT_FOUND / E_AGENT_UNKNOWN` where another agent spoke in it */
-export async function turnState(session: HostedSession): Promise<TurnStanding> {
+export async function turnState(session: Session): Promise<TurnStanding> {
   const names = new Set(namesIn(session.descriptor));
   let turn: TurnStanding = 'none';
   for await (const event of session.events()) {
@@ -45,7 +41,7 @@ function namesIn({ name, subAgents = [] }: AgentDescriptor): string[] {
   return [name, ...subAgents.flatMap(namesIn)];
 }
 
-function stranger(session: HostedSession, agent: string): CoxswainError {
+function stranger(session: Session, agent: string): CoxswainError {
   return new CoxswainError(
     'NOT_FOUND',
     'E_AGENT_UNKNOWN',

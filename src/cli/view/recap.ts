@@ -1,5 +1,5 @@
+import type { Session } from '../../contracts/index.ts';
 import { textOfParts } from '../../contracts/index.ts';
-import type { HostedSession } from '../../host/index.ts';
 import type { Screen } from '../terminal/index.ts';
 import { clean, lineWidth, oneLine, paint } from '../terminal/index.ts';
 
@@ -7,7 +7,7 @@ import { clean, lineWidth, oneLine, paint } from '../terminal/index.ts';
 const ANSWER_LINES = 12;
 
 /** Shows where a session stands that somebody comes back to: its last exchange, and how much there is before it. */
-export async function recap(session: HostedSession, screen: Screen): Promise<void> {
+export async function recap(session: Session, screen: Screen): Promise<void> {
   let count = 0;
   let asked: string | undefined;
   let answered: string | undefined;

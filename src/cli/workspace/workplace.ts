@@ -1,9 +1,9 @@
 import type { McpToolset } from '../../adapters/tools/mcp.ts';
-import type { PendingRequest, RequestAnswer, ToolProvider } from '../../contracts/index.ts';
+import type { PendingRequest, RequestAnswer, Session, ToolProvider } from '../../contracts/index.ts';
 import { messageOf } from '../../contracts/index.ts';
 import { createHost } from '../../embed/index.ts';
 import { isForNamed } from '../../gate/index.ts';
-import type { AgentHost, AnswerFor, ApprovalQuestion, HostedSession } from '../../host/index.ts';
+import type { AgentHost, AnswerFor, ApprovalQuestion } from '../../host/index.ts';
 import { Asker } from '../questions/index.ts';
 import type { Interrupts, Screen } from '../terminal/index.ts';
 import { clean, errorLine, hasKeyboard, paint } from '../terminal/index.ts';
@@ -31,7 +31,7 @@ export interface Workplace {
   /** Tells the user what went wrong without consequence. */
   warn(message: string, error?: unknown): void;
   /** The session that questions belong to. */
-  session: HostedSession | undefined;
+  session: Session | undefined;
   /** A stream has ended: what it still asks at the terminal is taken back. */
   asksNoMore(): Promise<void>;
   close(): Promise<void>;

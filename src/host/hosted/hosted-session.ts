@@ -10,6 +10,7 @@ import type {
   PermissionMode,
   Principal,
   RequestAnswer,
+  Session,
   SessionInput,
   SessionStanding,
   SessionUpdate,
@@ -60,7 +61,7 @@ import { takeAnswers } from './take-answers.ts';
  * A session under the host's control: the same interface as the executor's own. Inner streams run one after the
  * other; each open request of one goes through the gate, and the caller sees one stream.
  */
-export class HostedSession implements ControlledSession, Ruling {
+export class HostedSession implements Session, ControlledSession, Ruling {
   readonly inner: ExecutorSession;
   readonly frame: HostedFrame;
   readonly subagents: CalledAgents | undefined;

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { AdkSession } from '../../../src/adapters/adk/index.ts';
 import type { AgentEvent, ExecutionOptions, PendingRequest, SessionInput } from '../../../src/contracts/index.ts';
 import { isCoxswainError } from '../../../src/contracts/index.ts';
-import type { HostedSession } from '../../../src/host/index.ts';
+import type { HostedSession } from '../../../src/host/hosted/index.ts';
 import { LiveSession } from '../../../src/runtime/index.ts';
 import { below, pause, randomOf } from '../replay/random.ts';
 import { answerTo, inputTo } from './answers.ts';

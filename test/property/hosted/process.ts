@@ -1,9 +1,11 @@
 import { fromAgent } from '../../../src/adapters/adk/index.ts';
 import type { AnyTool, RequestAnswer } from '../../../src/contracts/index.ts';
-import type { AgentHost, HostedSession, HostOptions } from '../../../src/host/index.ts';
+import type { HostedSession } from '../../../src/host/hosted/index.ts';
+import type { AgentHost, HostOptions } from '../../../src/host/index.ts';
 import { createHost, subagentTool } from '../../../src/host/index.ts';
 import type { Agent } from '../../../src/runtime/index.ts';
 import { agentTool, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent } from '../../../src/runtime/index.ts';
+import { whole } from '../../host/kit.ts';
 import { pause } from '../replay/random.ts';
 import { answerTo } from './answers.ts';
 import { randomModel } from './model.ts';
@@ -71,7 +73,7 @@ export class Process {
   }
 
   async open(): Promise<HostedSession> {
-    const handle = await this.host.open('root', { sessionId: key.id, create: true });
+    const handle = whole(await this.host.open('root', { sessionId: key.id, create: true }));
     this.handles.push(handle);
     return handle;
   }

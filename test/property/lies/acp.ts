@@ -1,6 +1,6 @@
 import { fromAcp } from '../../../src/adapters/acp/index.ts';
-import type { PendingRequest, RequestAnswer } from '../../../src/contracts/index.ts';
-import type { AgentHost, HostedSession } from '../../../src/host/index.ts';
+import type { PendingRequest, RequestAnswer, Session } from '../../../src/contracts/index.ts';
+import type { AgentHost } from '../../../src/host/index.ts';
 import type { HostOptions } from '../../../src/index.ts';
 import { createHost, InMemorySessionService, rulePolicy } from '../../../src/index.ts';
 import type { Random } from '../replay/random.ts';
@@ -56,7 +56,7 @@ class AcpLife {
   }
 
   async #oneHost(sessions: InMemorySessionService): Promise<void> {
-    let session: HostedSession | undefined;
+    let session: Session | undefined;
     // An agent that waits for one answer may be busy with another: nobody is left without.
     const host = this.#host(sessions, async (question) => {
       if (this.#random() < 0.9) {
@@ -117,7 +117,7 @@ class AcpLife {
     });
   }
 
-  async #step(session: HostedSession): Promise<void> {
+  async #step(session: Session): Promise<void> {
     let reason = '';
     const words = `go ${this.#tally.cases}`;
     this.trace.push(words);

@@ -1,7 +1,13 @@
 import { openSqlite } from '../../../src/adapters/stores/sql/open-sqlite.ts';
-import type { AgentSource, PendingRequest, PolicyEvaluator, RequestAnswer } from '../../../src/contracts/index.ts';
+import type {
+  AgentSource,
+  PendingRequest,
+  PolicyEvaluator,
+  RequestAnswer,
+  Session,
+} from '../../../src/contracts/index.ts';
 import { ensureValidator } from '../../../src/gate/index.ts';
-import type { AgentHost, HostedSession } from '../../../src/host/index.ts';
+import type { AgentHost } from '../../../src/host/index.ts';
 import type { HostOptions } from '../../../src/index.ts';
 import { createHost } from '../../../src/index.ts';
 import type { Random } from '../replay/random.ts';
@@ -86,7 +92,7 @@ class Life {
       return this.#host(sources.map(death.source), death.store(store));
     });
     try {
-      const sessions: HostedSession[] = [];
+      const sessions: Session[] = [];
       for (const host of hosts) {
         const principal = this.#pick(people);
         this.#watch.began.push(principal);
@@ -135,7 +141,7 @@ class Life {
     });
   }
 
-  async #step(session: HostedSession): Promise<void> {
+  async #step(session: Session): Promise<void> {
     const roll = this.#random();
     if (roll < 0.2) await this.#stream(session, 'go');
     else if (roll < 0.45) await this.#stream(session, { kind: 'continue' });
@@ -154,7 +160,7 @@ class Life {
     } else await session.abort({ requestId: this.#pick(['c0', 'c1']) });
   }
 
-  async #stream(session: HostedSession, input: Parameters<HostedSession['stream']>[0]): Promise<void> {
+  async #stream(session: Session, input: Parameters<Session['stream']>[0]): Promise<void> {
     const principal = this.#random() < 0.7 ? undefined : this.#pick(people);
     this.trace.push(`stream ${JSON.stringify(input)} ${principal?.id ?? ''}`);
     if (principal) this.#watch.began.push(principal);
@@ -172,7 +178,7 @@ class Life {
     }
   }
 
-  async #answer(session: HostedSession): Promise<void> {
+  async #answer(session: Session): Promise<void> {
     const open = (await session.pending()).filter(({ approval }) => approval);
     if (open.length === 0) return;
     const request = this.#pick(open);

@@ -2,8 +2,7 @@ import { appendFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '../../../src/adapters/stores/open-store.ts';
-import type { AnyTool, SessionInput, ToolAnnotations, ToolCallContext } from '../../../src/contracts/index.ts';
-import type { HostedSession } from '../../../src/host/index.ts';
+import type { AnyTool, Session, SessionInput, ToolAnnotations, ToolCallContext } from '../../../src/contracts/index.ts';
 import { createHost, LlmAgent } from '../../../src/index.ts';
 import type { Model } from '../../../src/runtime/index.ts';
 import type { Said, Task } from './words.ts';
@@ -69,14 +68,14 @@ const host = createHost({
   warn: () => {},
 });
 
-const open = new Map<string, Promise<HostedSession>>();
-function sessionOf(id: string): Promise<HostedSession> {
+const open = new Map<string, Promise<Session>>();
+function sessionOf(id: string): Promise<Session> {
   const known = open.get(id) ?? host.open('bot', { sessionId: id, create: true });
   open.set(id, known);
   return known;
 }
 
-async function run(session: HostedSession, input: string | SessionInput): Promise<string> {
+async function run(session: Session, input: string | SessionInput): Promise<string> {
   let reason = 'none';
   for await (const event of session.stream(input)) {
     if (event.cursor !== undefined) say({ shown: event.id, session: session.id });
@@ -86,7 +85,7 @@ async function run(session: HostedSession, input: string | SessionInput): Promis
 }
 
 /** Answers one of the requests that are open; says which, and how. */
-async function answer(session: HostedSession, pick: number, isYes: boolean): Promise<Said['answered']> {
+async function answer(session: Session, pick: number, isYes: boolean): Promise<Said['answered']> {
   const requests = (await session.pending()).filter(({ running, kind, elicitation, started }) =>
     running ? false : kind === 'elicitation' || elicitation !== undefined || !started,
   );
@@ -98,7 +97,7 @@ async function answer(session: HostedSession, pick: number, isYes: boolean): Pro
 }
 
 /** Goes on until the turn has ended and nothing is open; says what is left where it does not come to that. */
-async function finish(session: HostedSession, withinMs: number): Promise<string> {
+async function finish(session: Session, withinMs: number): Promise<string> {
   const deadline = Date.now() + withinMs;
   let last = '';
   for (let tries = 0; tries < 30 && Date.now() < deadline; ) {

@@ -1,7 +1,12 @@
 import { AdkSession, describeAgent, fromAgent } from '../../../src/adapters/adk/index.ts';
-import type { AgentEvent, ElicitationAction, PendingRequest, StreamEndEvent } from '../../../src/contracts/index.ts';
+import type {
+  AgentEvent,
+  ElicitationAction,
+  Session as HostSession,
+  PendingRequest,
+  StreamEndEvent,
+} from '../../../src/contracts/index.ts';
 import { createGrammarChecker } from '../../../src/contracts/index.ts';
-import type { HostedSession } from '../../../src/host/index.ts';
 import { createHost, subagentTool } from '../../../src/host/index.ts';
 import type { Agent, Event, Plugin, SessionService } from '../../../src/runtime/index.ts';
 import { createEngine, LiveSession } from '../../../src/runtime/index.ts';
@@ -48,7 +53,7 @@ export interface Life {
   state: Readonly<Record<string, unknown>>;
 }
 
-type Session = AdkSession | HostedSession;
+type Session = AdkSession | HostSession;
 
 const MAX_PROCESSES = 8;
 const MAX_STREAMS = 500;

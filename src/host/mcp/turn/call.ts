@@ -1,7 +1,6 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
-import type { PendingRequest, Principal, SessionInput } from '../../../contracts/index.ts';
+import type { PendingRequest, Principal, Session, SessionInput } from '../../../contracts/index.ts';
 import { CoxswainError, isCoxswainError } from '../../../contracts/index.ts';
-import type { HostedSession } from '../../hosted/index.ts';
 import type { AgentHost } from '../../index.ts';
 import type { AgentTool } from './agent-tool.ts';
 import type { HeldSessions } from './held-sessions.ts';
@@ -67,7 +66,7 @@ export class AgentCall {
     answers: Answers | undefined,
   ): Promise<CallToolResult | InputRequiredResult> {
     this.#progress.start();
-    let session: HostedSession | undefined;
+    let session: Session | undefined;
     try {
       session =
         (answers && this.#frame.held.take(answers.call.sessionId)) ??
@@ -89,7 +88,7 @@ export class AgentCall {
     }
   }
 
-  async #open(sessionId: string | undefined): Promise<HostedSession> {
+  async #open(sessionId: string | undefined): Promise<Session> {
     const { permissionMode } = this.#frame.options;
     try {
       return await this.#frame.host.open(this.#tool.agent.name, {
@@ -106,7 +105,7 @@ export class AgentCall {
   }
 
   /** What the turn had come to when something broke; undefined where the log cannot say. */
-  async #soFar(session: HostedSession): Promise<Turn | undefined> {
+  async #soFar(session: Session): Promise<Turn | undefined> {
     try {
       return await loggedTurn(session, this.#turnId);
     } catch (error) {
@@ -115,7 +114,7 @@ export class AgentCall {
     }
   }
 
-  async #stream(session: HostedSession, input: string | SessionInput): Promise<Turn> {
+  async #stream(session: Session, input: string | SessionInput): Promise<Turn> {
     const turn = new Turn();
     const { limits } = this.#frame.options;
     const { signal } = this.#context.mcpReq;
@@ -128,7 +127,7 @@ export class AgentCall {
   }
 
   /** Asks until the turn has ended, or nobody can be asked. */
-  async #finish(session: HostedSession, first: Turn): Promise<CallToolResult | InputRequiredResult> {
+  async #finish(session: Session, first: Turn): Promise<CallToolResult | InputRequiredResult> {
     let turn = first;
     while (turn.reason === 'input_required') {
       const { asking, options } = this.#frame;
@@ -172,7 +171,7 @@ export class AgentCall {
   }
 
   /** False: a question could not be put to anybody. Each answer is durable before the next question. */
-  async #push(session: HostedSession, forms: readonly FormQuestion[]): Promise<boolean> {
+  async #push(session: Session, forms: readonly FormQuestion[]): Promise<boolean> {
     this.#progress.waits();
     for (const question of forms) {
       const reply = await this.#frame.asking.push?.(question, this.#context).catch(async (error: unknown) => {
@@ -190,7 +189,7 @@ export class AgentCall {
     return true;
   }
 
-  async #resume(session: HostedSession, { call, replyTo }: Answers): Promise<Turn> {
+  async #resume(session: Session, { call, replyTo }: Answers): Promise<Turn> {
     if (call.agent !== this.#tool.agent.name) {
       throw new CoxswainError('FAILED_PRECONDITION', 'E_UNKNOWN_REQUEST', 'the question was asked by another agent');
     }
@@ -207,7 +206,7 @@ export class AgentCall {
     return this.#goOn(session, call.turnId);
   }
 
-  async #respond(session: HostedSession, question: FormQuestion, reply: Reply, digest?: string): Promise<void> {
+  async #respond(session: Session, question: FormQuestion, reply: Reply, digest?: string): Promise<void> {
     const { request } = question;
     const answer = answerOfForm(question, reply, this.#principalOf(request), digest);
     try {
@@ -219,7 +218,7 @@ export class AgentCall {
     }
   }
 
-  async #denyAll(session: HostedSession, open: readonly PendingRequest[], reason: string): Promise<void> {
+  async #denyAll(session: Session, open: readonly PendingRequest[], reason: string): Promise<void> {
     for (const request of open) {
       const by = this.#principalOf(request);
       const answer = request.approval
@@ -235,7 +234,7 @@ export class AgentCall {
   }
 
   /** Goes on with the turn, or waits for whoever does. */
-  async #goOn(session: HostedSession, turnId: string | undefined): Promise<Turn> {
+  async #goOn(session: Session, turnId: string | undefined): Promise<Turn> {
     const { signal } = this.#context.mcpReq;
     for (;;) {
       const known = await endedTurn(session, turnId);
@@ -252,7 +251,7 @@ export class AgentCall {
   }
 
   /** Undefined where nothing keeps a new message from being delivered. */
-  async #stillWaits(session: HostedSession): Promise<CallToolResult | undefined> {
+  async #stillWaits(session: Session): Promise<CallToolResult | undefined> {
     const open = await openQuestions(session);
     if (open.length === 0) return undefined;
     const turn = await loggedTurn(session, open[0]?.turnId);
@@ -262,7 +261,7 @@ export class AgentCall {
     return parked(this.#tool, session, { turn, open, why, options: this.#frame.options });
   }
 
-  async #parked(session: HostedSession, open: readonly PendingRequest[], why: string): Promise<CallToolResult> {
+  async #parked(session: Session, open: readonly PendingRequest[], why: string): Promise<CallToolResult> {
     const turn = await loggedTurn(session, open[0]?.turnId);
     return parked(this.#tool, session, { turn, open, why, options: this.#frame.options });
   }
@@ -270,7 +269,7 @@ export class AgentCall {
 
 const moot = new Set<string>(['E_REQUEST_CLOSED', 'E_UNKNOWN_REQUEST', 'E_PREVIEW_CHANGED', 'E_NOT_APPROVER']);
 
-function parkedCall(tool: AgentTool, session: HostedSession, open: readonly PendingRequest[]): ParkedCall {
+function parkedCall(tool: AgentTool, session: Session, open: readonly PendingRequest[]): ParkedCall {
   return {
     agent: tool.agent.name,
     sessionId: session.id,
@@ -286,7 +285,7 @@ function parkedCall(tool: AgentTool, session: HostedSession, open: readonly Pend
 const isAsked = ({ approval, kind }: PendingRequest) => approval !== undefined || kind !== 'tool';
 
 /** What somebody has to answer, or to run: not what was answered, or runs by itself. */
-async function openQuestions(session: HostedSession): Promise<PendingRequest[]> {
+async function openQuestions(session: Session): Promise<PendingRequest[]> {
   const pending = await session.pending();
   return pending.filter((request) => {
     const { started, decision, answers = [] } = request;
@@ -296,7 +295,7 @@ async function openQuestions(session: HostedSession): Promise<PendingRequest[]> 
 }
 
 /** What the log says of a turn that is over; undefined while it is not. */
-async function endedTurn(session: HostedSession, turnId: string | undefined): Promise<Turn | undefined> {
+async function endedTurn(session: Session, turnId: string | undefined): Promise<Turn | undefined> {
   const turn = await loggedTurn(session, turnId);
   return turn.reason === undefined || turn.reason === 'input_required' ? undefined : turn;
 }

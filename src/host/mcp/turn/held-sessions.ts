@@ -1,8 +1,8 @@
-import type { HostedSession } from '../../hosted/index.ts';
+import type { Session } from '../../../contracts/index.ts';
 
 /** Sessions that live in memory only, held open while a caller has their question. */
 export class HeldSessions {
-  readonly #held = new Map<string, { session: HostedSession; timer: ReturnType<typeof setTimeout> }>();
+  readonly #held = new Map<string, { session: Session; timer: ReturnType<typeof setTimeout> }>();
   readonly #forMs: number;
   readonly #warn: (message: string, error?: unknown) => void;
 
@@ -11,7 +11,7 @@ export class HeldSessions {
     this.#warn = warn;
   }
 
-  keep(session: HostedSession): void {
+  keep(session: Session): void {
     const timer = setTimeout(() => {
       this.#held.delete(session.id);
       session[Symbol.asyncDispose]().catch((error: unknown) => {
@@ -23,7 +23,7 @@ export class HeldSessions {
   }
 
   /** For one caller: nobody else finds it any more. */
-  take(id: string): HostedSession | undefined {
+  take(id: string): Session | undefined {
     const held = this.#held.get(id);
     clearTimeout(held?.timer);
     this.#held.delete(id);

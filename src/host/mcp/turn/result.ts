@@ -1,7 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { PendingRequest } from '../../../contracts/index.ts';
+import type { PendingRequest, Session } from '../../../contracts/index.ts';
 import { fitsSchema } from '../../../gate/index.ts';
-import type { HostedSession } from '../../hosted/index.ts';
 import type { AgentTool } from './agent-tool.ts';
 import { toBlocks } from './content.ts';
 import type { McpOptions } from './options.ts';
@@ -11,7 +10,7 @@ import { Turn } from './turn.ts';
 const text = (words: string): { type: 'text'; text: string } => ({ type: 'text', text: words });
 
 /** A failure that the caller's model can read; what had run by then, and how to go on, where there is a session. */
-export function failed(words: string, tool: AgentTool, session?: HostedSession, turn?: Turn): CallToolResult {
+export function failed(words: string, tool: AgentTool, session?: Session, turn?: Turn): CallToolResult {
   if (!session) return { content: [text(words)], isError: true };
   const ran = turn ? account(turn) : [];
   const _meta = { 'coxswain/sessionId': session.id, ...(turn ? metaOf(turn) : {}) };
@@ -19,7 +18,7 @@ export function failed(words: string, tool: AgentTool, session?: HostedSession, 
 }
 
 /** What a turn that has ended came to. */
-export function callToolResult(tool: AgentTool, session: HostedSession, turn: Turn): CallToolResult {
+export function callToolResult(tool: AgentTool, session: Session, turn: Turn): CallToolResult {
   const said = toBlocks(turn.parts);
   const isDone = turn.reason === 'completed';
   const notes = account(turn, isDone ? ['denied', 'unknown'] : undefined).map(text);
@@ -64,7 +63,7 @@ function metaOf({ calls }: Turn): Record<string, unknown> {
 
 const begun = new Set<CallProgress>(['ran', 'failed', 'unknown', 'running']);
 
-function sessionNote({ tellsSession }: AgentTool, { id }: HostedSession): CallToolResult['content'] {
+function sessionNote({ tellsSession }: AgentTool, { id }: Session): CallToolResult['content'] {
   if (!tellsSession) return [];
   return [{ ...text(`[session_id: ${id}]`), annotations: { audience: ['assistant'], priority: 0 } }];
 }
@@ -72,7 +71,7 @@ function sessionNote({ tellsSession }: AgentTool, { id }: HostedSession): CallTo
 /** The call ends, its questions stay open. `turn`: what the log says of it by now. */
 export function parked(
   tool: AgentTool,
-  session: HostedSession,
+  session: Session,
   { turn, open, why, options }: { turn: Turn; open: readonly PendingRequest[]; why: string; options: McpOptions },
 ): CallToolResult {
   const settleAt = options.settleAt ?? (({ requestId }) => `coxswain approvals approve ${requestId}`);

@@ -1,7 +1,6 @@
-import type { AgentEvent, ContentPart, StreamEndReason } from '../../../contracts/index.ts';
+import type { AgentEvent, ContentPart, Session, StreamEndReason } from '../../../contracts/index.ts';
 import { textOfParts } from '../../../contracts/index.ts';
 import { StreamSummary } from '../../../session/index.ts';
-import type { HostedSession } from '../../hosted/index.ts';
 
 /** What became of a call: `unknown` was begun and may have run, `waiting` has not begun. */
 export type CallProgress = 'ran' | 'failed' | 'refused' | 'denied' | 'unknown' | 'running' | 'waiting';
@@ -104,7 +103,7 @@ function outcomeOf(errorType: string | undefined): CallProgress {
 }
 
 /** What the log says of a turn so far. */
-export async function loggedTurn(session: HostedSession, turnId: string | undefined): Promise<Turn> {
+export async function loggedTurn(session: Session, turnId: string | undefined): Promise<Turn> {
   const turn = new Turn();
   if (turnId === undefined) return turn;
   for await (const event of session.events()) {
