@@ -7,7 +7,7 @@ import type {
   QuestionKind,
 } from '../../contracts/index.ts';
 import { CoxswainError } from '../../contracts/index.ts';
-import type { Approval, Decision, GateCall, GateRules, OpenCallFacts, Question, Verdict } from '../../gate/index.ts';
+import type { Approval, Decision, GateCall, GateRules, Question, Verdict } from '../../gate/index.ts';
 import {
   approversOf,
   authorsWord,
@@ -15,10 +15,8 @@ import {
   decideApproved,
   ensureValidator,
   errorResult,
-  fireHook,
   heldTo,
   isForNamed,
-  isRepeatable,
   nextStep,
   normaliseReturn,
   POLICY_TIMEOUT_MS,
@@ -30,14 +28,17 @@ import {
   validatedInTime,
   votesFor,
 } from '../../gate/index.ts';
-import { LazyMap, unreachable } from '../../session/index.ts';
+import { unreachable } from '../../session/index.ts';
 import type { ApprovalQuestion } from '../terms/index.ts';
 import type { Grounds, HostRules, HostTool } from '../tools/index.ts';
-import { approvalOf, askedByHook, asTaken, floorOf, gateCall, supports, validatorOf } from '../tools/index.ts';
+import { approvalOf, askedByHook, asTaken, floorOf, gateCall, validatorOf } from '../tools/index.ts';
 import type { QuestionOptions } from './approval-question.ts';
+import { CheckAllowance } from './check-allowance.ts';
 import type { Confirmation, Confirmations } from './confirmation.ts';
 import { confirmationOf, confirmationQuestion } from './confirmation.ts';
 import { whyNotEdited } from './edited-args.ts';
+import { FiredHooks } from './fired-hooks.ts';
+import { openCallFacts } from './open-call-facts.ts';
 import { questionOutcome } from './question-outcome.ts';
 import { callsOf } from './run-inputs.ts';
 import type { Step } from './step.ts';
@@ -70,12 +71,12 @@ export interface JudgeOptions extends QuestionOptions {
  */
 export class Judge {
   readonly #options: JudgeOptions;
-  readonly #fired = new LazyMap<string, Promise<unknown>>();
-  /** Whose checks have one allowance. */
-  #turn: { id: string | undefined; calls: Set<string> } = { id: undefined, calls: new Set() };
+  readonly #hooks: FiredHooks;
+  readonly #allowance = new CheckAllowance();
 
   constructor(options: JudgeOptions) {
     this.#options = options;
+    this.#hooks = new FiredHooks(options);
   }
 
   /** A handler has ended with a question of its own. */
@@ -87,12 +88,12 @@ export class Judge {
   /** Forgets what is not open any more. */
   retain(open: readonly PendingRequest[]): void {
     const ids = callsOf(open);
-    for (const callId of this.#fired.keys()) if (!ids.has(callId)) this.#fired.delete(callId);
+    this.#hooks.retain(ids);
     this.#options.confirmations.retain(this.#options.name, ids);
   }
 
   settled(callId: string): void {
-    this.#fired.delete(callId);
+    this.#hooks.forget(callId);
     this.#options.confirmations.delete(this.#options.name, callId);
   }
 
@@ -129,7 +130,7 @@ export class Judge {
       if (under.kind === 'refuse') return { kind: 'settle', result: under.result, decision: under.record };
       return this.#asked(request, hostTool, call, rules, under.question, 'policy', confirmation);
     }
-    const next = nextStep(this.#factsOf(request, hostTool));
+    const next = nextStep(openCallFacts(request, hostTool, this.#options));
     switch (next.kind) {
       case 'wait':
         return { kind: 'leave' };
@@ -215,52 +216,14 @@ export class Judge {
   ): Verdict | Promise<Verdict> {
     const asked = askedByHook(request);
     const full: GateRules = { ...rules, needsApproval: floorOf(request, hostTool), hookAsked: () => asked };
-    const fire = peek && !this.#fired.has(call.callId) ? undefined : this.beforeTool(call, request, rules.signal);
-    if (fire) full.beforeTool = (args) => this.#once(call.callId, () => fire(args));
+    const fire = this.#hooks.once(call, request, rules.signal, peek);
+    if (fire) full.beforeTool = fire;
     return decide(call, full);
-  }
-
-  #once(callId: string, fire: () => Promise<unknown>): Promise<unknown> {
-    let fired = this.#fired.get(callId);
-    if (!fired) {
-      fired = fire();
-      this.#fired.set(callId, fired);
-    }
-    return fired;
   }
 
   /** The host's before_tool hooks around one call. */
   beforeTool(call: GateCall, request: PendingRequest, signal: AbortSignal | undefined): GateRules['beforeTool'] {
-    const { hooks } = this.#options;
-    if (!hooks || !supports(hooks, 'before_tool')) return undefined;
-    const { tool, callId } = call;
-    const { deps: _, ...about } = this.#options.callInfo(request, callId, signal);
-    const context = { ...about, ...(request.turnId === undefined ? {} : { turnId: request.turnId }) };
-    const { warn, hookTimeoutMs: timeoutMs } = this.#options;
-    return async (args) => {
-      try {
-        return await fireHook(hooks, 'before_tool', { tool, args, context }, { timeoutMs, signal });
-      } catch (error) {
-        if (!signal?.aborted) warn(`a before_tool hook failed on ${tool.name}: the call is denied`, error);
-        throw error;
-      }
-    };
-  }
-
-  #factsOf(request: PendingRequest, hostTool: HostTool | undefined): OpenCallFacts {
-    const { started, running, decision } = request;
-    const runsHere = hostTool?.tool.execute !== undefined;
-    const elsewhere = running && !this.#options.holds();
-    // Of a start without the decision to it, nobody can say that it was let run: what it began is not gone on with.
-    const goesOn = started && decision !== undefined && this.#options.goesOn(request);
-    return {
-      // Until it has begun, this host decides, whoever has the handler.
-      mover: started && !runsHere ? 'elsewhere' : 'here',
-      begun: started ? (elsewhere ? 'elsewhere' : 'lost') : undefined,
-      isRepeatable: goesOn || isRepeatable(hostTool?.descriptor.annotations),
-      decision: decision && 'approved',
-      isJudgedElsewhere: false,
-    };
+    return this.#hooks.around(call, request, signal);
   }
 
   /** Started by whoever held the session before; its author does not say that it may run again. */
@@ -363,12 +326,9 @@ export class Judge {
     return { ...this.rulesFor(request, signal), validate: validatorOf(hostTool, this.allowanceOf(request)) };
   }
 
-  /** For the checks of a call, the first time that it is looked at: how often somebody looks is not the model's doing. */
-  allowanceOf({ turnId, callId: own, requestId }: PendingRequest, callId = own ?? requestId): object | undefined {
-    if (this.#turn.id !== turnId) this.#turn = { id: turnId, calls: new Set() };
-    if (this.#turn.calls.has(callId)) return undefined;
-    this.#turn.calls.add(callId);
-    return this.#turn;
+  /** As {@link CheckAllowance.of}. */
+  allowanceOf(request: PendingRequest, callId?: string): object | undefined {
+    return this.#allowance.of(request, callId);
   }
 
   /** Votes so far on a question that needs several. */

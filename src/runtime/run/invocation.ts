@@ -24,9 +24,11 @@ import { abandoned, applyDelta, createEvent, DONE, responseEvent } from '../log/
 import type { ContextServices } from '../services/index.ts';
 import { ModelCalls } from '../step/index.ts';
 import type { Lease, SessionKey, SessionService } from '../store/index.ts';
+import { EarlyEnds } from './early-ends.ts';
 import { Marks } from './marks.ts';
 import type { OpenRun } from './open-run.ts';
 import { eventAt } from './place-event.ts';
+import { Reservations } from './reservations.ts';
 import { beforeRun } from './run-hooks.ts';
 import { runSlot } from './slot.ts';
 import { leaseWithMessage, storeInputs } from './store-inputs.ts';
@@ -61,12 +63,8 @@ export class Invocation implements OpenRun, RunningInvocation {
   /** Id of the turn's end, where that is stored with the answer before it. */
   endId: string | undefined;
   readonly #controller = new AbortController();
-  readonly #reservations = new LazySet<Promise<unknown>>();
-  /** How often something was reserved: what was open may be closed now. */
-  #reserved = 0;
-  readonly #branches = new LazyMap<string, RunningBranch>();
-  /** Ends that somebody waits for. */
-  #hurried = 0;
+  readonly #reservations = new Reservations();
+  readonly #ends: EarlyEnds;
   readonly #marks = new Marks();
   #lease: Lease | undefined;
   #follow: (() => void) | undefined;
@@ -79,6 +77,7 @@ export class Invocation implements OpenRun, RunningInvocation {
     this.engine = engine;
     this.options = options;
     this.sink = sink;
+    this.#ends = new EarlyEnds(sink);
     this.span = span;
     this.streamId = options.streamId ?? newId();
     this.signal = this.#controller.signal;
@@ -137,7 +136,7 @@ export class Invocation implements OpenRun, RunningInvocation {
       // Enters the root slot until nothing moves any more.
       while (!outcome) {
         const { answers, steers } = this.fold;
-        const known = { answers, steers: steers.size, reserved: this.#reserved };
+        const known = { answers, steers: steers.size, reserved: this.#reservations.count };
         try {
           if (this.fold.open.size > 0) await runDetachedCalls(this);
           const reached = await this.#runRoot();
@@ -164,57 +163,39 @@ export class Invocation implements OpenRun, RunningInvocation {
 
   /** Something is being stored that the run must see before it closes. */
   reserve(work: Promise<unknown>): void {
-    this.#reserved++;
     this.#reservations.add(work);
-    const done = () => void this.#reservations.delete(work);
-    work.then(done, done);
   }
 
   /** What is being stored beside the run, if anything is. */
   stored(): Promise<void> | undefined {
-    return this.#reservations.size > 0 ? this.reservations() : undefined;
+    return this.#reservations.stored();
   }
 
   async reservations(): Promise<void> {
-    while (this.#reservations.size > 0) await Promise.allSettled(this.#reservations);
+    await this.#reservations.stored();
   }
 
   /** A parallel branch that can be ended by itself. */
   branch(threadId: string, running: RunningBranch): () => void {
-    this.#branches.set(threadId, running);
-    return () => this.#branches.delete(threadId);
+    return this.#ends.branch(threadId, running);
   }
 
   /** A branch, or an agent run as a tool, that has this thread and has not ended. */
   hasThread(threadId: string): boolean {
-    if (this.#branches.has(threadId)) return true;
+    if (this.#ends.hasBranch(threadId)) return true;
     const owner = ownerOfThread(this.fold, threadId);
     return owner !== undefined && !this.#marks.has(owner.path, 'completed');
   }
 
   /** Resolves when the branch writes nothing any more; undefined if it does not run here. */
   abortBranch(threadId: string, reason: unknown): Promise<void> | undefined {
-    const running = this.#branches.get(threadId);
-    if (!running) return undefined;
-    running.stop(reason);
-    return this.#hurry(running.ended);
+    return this.#ends.abortBranch(threadId, reason);
   }
 
   /** Resolves when the call writes nothing any more; undefined if it does not run here. */
   abortCall(callId: string, reason: unknown): Promise<void> | undefined {
     const running = this.running.get(callId);
-    return running && this.#hurry(running.cancel(reason));
-  }
-
-  /** Whoever has called for an end may be the consumer: nothing waits for it to ask for more until then. */
-  async #hurry(ended: Promise<void>): Promise<void> {
-    this.#hurried++;
-    this.sink.letIn();
-    try {
-      await ended;
-    } finally {
-      this.#hurried--;
-    }
+    return running && this.#ends.await(running.cancel(reason));
   }
 
   /** An event of an agent's place; what it sets of `temp:` state holds from now on. */
@@ -227,7 +208,7 @@ export class Invocation implements OpenRun, RunningInvocation {
     const hooks = this.eventHooks;
     const edit = (event: Event) => editEvent(this, hooks, event, this.signal);
     await this.commit(hooks.length > 0 ? await Promise.all(events.map(edit)) : events);
-    const room = this.#hurried > 0 ? undefined : this.sink.room(false);
+    const room = this.#ends.areWaitedFor ? undefined : this.sink.room(false);
     if (room) await room;
   }
 
@@ -359,7 +340,7 @@ export class Invocation implements OpenRun, RunningInvocation {
     if (outcome.kind === 'suspended') {
       // Answers of other processes, and those that came while other tools ran.
       await this.session.catchUp();
-      if (fold.answers !== before.answers || this.#reserved !== before.reserved) return true;
+      if (fold.answers !== before.answers || this.#reservations.count !== before.reserved) return true;
     } else if (outcome.kind === 'done' && fold.steers.size > 0 && fold.steers.size !== before.steers) {
       return true;
     }
