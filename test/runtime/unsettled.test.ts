@@ -222,9 +222,10 @@ describe('a call that was started and of which nothing was heard', () => {
     };
     await (await resumed(left(approved, started), { tool: own })).go();
     await (await resumed(left(started), { tool: own })).go();
-    expect(asked).toEqual([
-      { callId: 'c1', args: { n: 2 } },
-      { callId: 'c1', args: { of: 'c1' } },
+    const who = { sessionId: 's1', userId: 'ann', principal: { id: 'ann' }, agentPath: ['bot'] };
+    expect(asked).toMatchObject([
+      { ...who, callId: 'c1', args: { n: 2 } },
+      { ...who, callId: 'c1', args: { of: 'c1' } },
     ]);
   });
 
