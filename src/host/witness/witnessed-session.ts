@@ -27,18 +27,10 @@ import {
 } from '../../contracts/index.ts';
 import type { ResultBounds } from '../../gate/index.ts';
 import { boundedResult } from '../../gate/index.ts';
-import {
-  derived,
-  EventStream,
-  isoTime,
-  newId,
-  normaliseInput,
-  putQuestions,
-  streamIdOf,
-  strictestLimits,
-} from '../../session/index.ts';
+import { derived, EventStream, isoTime, newId, normaliseInput, putQuestions, streamIdOf } from '../../session/index.ts';
 import type { Contradiction } from './believed.ts';
-import { believed, stricter } from './believed.ts';
+import { believed } from './believed.ts';
+import { jointStanding, standingIn } from './joint-standing.ts';
 import { announced } from './records.ts';
 import type { SessionJournal } from './session-journal.ts';
 import { Witness } from './witness.ts';
@@ -236,29 +228,10 @@ export class WitnessedSession implements AgentSession {
 
   /** What tightens is believed of the executor. Where nobody knows who began a turn, it is told what it says itself. */
   async standing(): Promise<SessionStanding> {
+    // As it is now, before anything is waited for.
     const said = standingIn(await this.#inner.standing?.());
     await this.#journal.catchUp();
-    const { known } = this.#journal;
-    const own = known.terms[known.turn];
-    const theirs = said?.terms ?? {};
-    const mode = stricter(known.mode, said?.permissionMode);
-    const turns = stricter(own?.permissionMode, theirs.permissionMode);
-    const excluded = [...new Set([...(own?.excludeTools ?? []), ...(theirs.excludeTools ?? [])])];
-    return {
-      isOver: said?.isOver ?? false,
-      ...(mode === undefined ? {} : { permissionMode: mode }),
-      ...(own || said?.terms
-        ? {
-            terms: {
-              ...theirs,
-              ...own,
-              limits: strictestLimits(own?.limits, theirs.limits),
-              ...(turns === undefined ? {} : { permissionMode: turns }),
-              ...(excluded.length > 0 ? { excludeTools: excluded } : {}),
-            },
-          }
-        : {}),
-    };
+    return jointStanding(said, this.#journal.known);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -333,32 +306,4 @@ function handed(options: ExecutorStreamOptions): ExecutorStreamOptions {
     ...(limits ? { limits: copyJson(limits, 'limits') } : {}),
     ...(excludeTools ? { excludeTools: [...excludeTools] } : {}),
   };
-}
-
-/** Of what it says that a session is held to, what is well-formed. */
-function standingIn(said: unknown): SessionStanding | undefined {
-  if (typeof said !== 'object' || said === null) return undefined;
-  let standing: SessionStanding;
-  try {
-    standing = copyJson(said, 'standing') as SessionStanding;
-  } catch {
-    return undefined;
-  }
-  const { isOver, terms } = standing as { isOver: unknown; terms?: Record<string, unknown> | null };
-  const limits = Object.entries(typeof terms?.limits === 'object' ? (terms.limits ?? {}) : {});
-  return {
-    ...standing,
-    isOver: isOver === true,
-    ...(typeof terms === 'object' && terms !== null
-      ? {
-          terms: {
-            ...terms,
-            limits: Object.fromEntries(limits.filter(([, limit]) => typeof limit === 'number' && limit >= 0)),
-            excludeTools: Array.isArray(terms.excludeTools)
-              ? terms.excludeTools.filter((name) => typeof name === 'string')
-              : [],
-          },
-        }
-      : { terms: undefined }),
-  } as SessionStanding;
 }
