@@ -35,6 +35,17 @@ export function commandFaults(shell: string, program: Command, scripts: Readonly
   });
 }
 
+/** The same of configurations: wherever a member `args` begins one of our commands, behind whatever starts the program. */
+export function startFaults(value: unknown, program: Command): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const within = Object.values(value).flatMap((member) => startFaults(member, program));
+  if (!('args' in value) || !Array.isArray(value.args)) return within;
+  const words = value.args.filter((word) => typeof word === 'string');
+  const names = program.commands.map((command) => command.name());
+  const at = words.findIndex((word) => names.includes(word));
+  return at < 0 ? within : [...within, ...flagFaults(words.slice(at), program)];
+}
+
 function flagFaults([first, ...rest]: readonly string[], command: Command): string[] {
   const below = command.commands.find((each) => each.name() === first);
   if (below) return flagFaults(rest, below);

@@ -8,7 +8,7 @@ import { buildProgram } from '../../src/cli/program.ts';
 import { Interrupts } from '../../src/cli/terminal/index.ts';
 import type { Block } from './blocks.ts';
 import { blocksOf, pagePaths, root } from './blocks.ts';
-import { commandFaults, commandsOf } from './commands.ts';
+import { commandFaults, commandsOf, startFaults } from './commands.ts';
 import { isAsShown } from './printed.ts';
 import { playedFaults, site, typeFaults } from './site.ts';
 
@@ -28,7 +28,18 @@ const readers: Readonly<Record<string, (block: Block) => string[]>> = {
   tsx: () => [],
   js: () => [],
   text: () => [],
-  json: ({ text }) => thrown(() => JSON.parse(text)),
+  json: ({ text }) => {
+    const faults = thrown(() => JSON.parse(text));
+    return faults.length > 0 ? faults : startFaults(JSON.parse(text), program);
+  },
+  nginx: ({ text }) =>
+    text.split('\n').filter((line) => line.trim() !== '' && !/^\s*(#.*|\}|[a-z_]+ .*[;{])$/.test(line)),
+  dockerfile: ({ text }) =>
+    text.split('\n').flatMap((line) => {
+      const [, name, rest = ''] = /^(FROM|WORKDIR|COPY|RUN|USER|EXPOSE|ENV|CMD|ENTRYPOINT) (.+)$/.exec(line) ?? [];
+      if (name === undefined) return [`no instruction: ${line}`];
+      return rest.startsWith('[') ? startFaults({ args: JSON.parse(rest) }, program) : [];
+    }),
   jsonl: ({ text }) => text.split('\n').flatMap((line) => thrown(() => JSON.parse(line))),
   yaml: ({ text }) => parseDocument(text).errors.map(({ message }) => message),
   sh: ({ text }) => {
@@ -99,7 +110,7 @@ test('D3 a file of a page is run or imported on that page, or the page says why 
 
 function uses({ words, language, text }: Block, file: string): boolean {
   if (language === 'sh') return words.run !== undefined && commandsOf(text).some((command) => command.includes(file));
-  return text.includes(`'./${file}'`);
+  return text.includes(`'./${file}'`) || text.includes(`'${file}'`);
 }
 
 describe('the reading of pages', () => {
@@ -138,6 +149,9 @@ describe('the reading of pages', () => {
     expect(found('npm start -- --aprove x && npm run nothing')).toEqual([
       'run has no flag --aprove',
       'there is no script nothing',
+    ]);
+    expect(startFaults({ a: [{ args: ['/x/cli.js', 'mcp', 'a.ts', '--stor', 'x'] }] }, program)).toEqual([
+      'mcp has no flag --stor',
     ]);
     expect(found('coxswain conformance --only tool -- python3 x.py --flag')).toEqual([]);
   });
