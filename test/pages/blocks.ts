@@ -6,7 +6,7 @@ import { lexer } from 'marked';
 export const root = join(import.meta.dirname, '../..');
 
 /** The words that may follow a block's language. CONTRIBUTING says what they mean. */
-const known = ['file', 'name', 'after', 'run', 'exit', 'stop', 'norun', 'output'] as const;
+const known = ['file', 'name', 'after', 'run', 'exit', 'stop', 'norun', 'foreign', 'output'] as const;
 export type Word = (typeof known)[number];
 
 export interface Block {

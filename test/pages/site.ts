@@ -48,7 +48,7 @@ export async function typeFaults(folder: string, pages: readonly string[]): Prom
   for (const page of pages) {
     const blocks = blocksOf(page);
     for (const block of blocks) {
-      if (!typescript.test(block.language) || !isThere(block.text)) continue;
+      if (!typescript.test(block.language) || block.words.foreign !== undefined || !isThere(block.text)) continue;
       const path = join('types', slugOf(page), block.words.file ?? `line-${block.line}.${block.language}`);
       units.set(path, chainOf(block, blocks));
     }
@@ -126,7 +126,13 @@ export async function playedFaults(
 function commandOf(block: Block, blocks: readonly Block[], folder: string): [string, string[]] | undefined {
   const { words, language, line } = block;
   if (language === 'sh' && words.run !== undefined) return ['bash', ['-e', '-o', 'pipefail', '-c', block.text]];
-  if (!/^(ts|js)$/.test(language) || words.norun !== undefined || isContinued(block, blocks)) return undefined;
+  if (
+    !/^(ts|js)$/.test(language) ||
+    words.norun !== undefined ||
+    words.foreign !== undefined ||
+    isContinued(block, blocks)
+  )
+    return undefined;
   const file = join(folder, `line-${line}.${language}`);
   write(file, textOf(chainOf(block, blocks)));
   return [process.execPath, [file]];
